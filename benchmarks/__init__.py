@@ -1,0 +1,1 @@
+"""Measurements: retrieval quality on labelled workspaces, and speed on a generated corpus."""

@@ -1,0 +1,170 @@
+"""Rank the answers to labelled questions with the public API, one result file per run.
+
+    python -m benchmarks.retrieval --workspaces DIR --out RUN.jsonl --budget 2000
+
+DIR holds ``queries.jsonl`` (rows with ``id``, ``workspace``, ``question``, ``date_asked`` and an
+optional ``flag``; rows with a flag are left out) beside one folder per workspace.  Each question is
+asked as of its date.  RUN.jsonl gets one row per question: ``{"id", "results": [{"path", "start_line",
+"end_line"}, ...], "latency_ms"}`` in rank order.  Each workspace's index lives in a temporary folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+
+from openclaw_memory import Memory, SearchRequest, Settings
+from openclaw_memory.embed.base import Embedder, Progress, Vectors
+
+
+class DiskCachedEmbedder:
+    """An embedder that keeps every vector in one file per model, for repeated runs."""
+
+    def __init__(self, inner: Embedder, folder: Path) -> None:
+        self._inner = inner
+        self._file = folder / f"{hashlib.sha256(inner.model.encode()).hexdigest()[:16]}.npz"
+        self._known: dict[str, Vectors] = {}
+        self._grew = False
+        if self._file.is_file():
+            with np.load(self._file) as saved:
+                self._known = dict(zip(saved["keys"].tolist(), saved["vectors"], strict=True))
+
+    @property
+    def model(self) -> str:
+        """Identity of the wrapped embedder."""
+        return self._inner.model
+
+    @property
+    def provider(self) -> str:
+        """Provider of the wrapped embedder."""
+        return self._inner.provider
+
+    @property
+    def dimensions(self) -> int:
+        """Dimensions of the wrapped embedder."""
+        return self._inner.dimensions
+
+    @property
+    def context(self) -> int:
+        """Context of the wrapped embedder."""
+        return self._inner.context
+
+    def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
+        """Vectors of texts, computed once."""
+        return self._get("d", texts)
+
+    def embed_query(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of questions, computed once."""
+        return self._get("q", texts)
+
+    def _get(self, kind: str, texts: Sequence[str]) -> Vectors:
+        keys = [hashlib.sha256(f"{kind}\0{text}".encode()).hexdigest()[:32] for text in texts]
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._known}
+        if missing:
+            embed = self._inner.embed_documents if kind == "d" else self._inner.embed_query
+            self._known |= dict(zip(missing, embed(list(missing.values())), strict=True))
+            self._grew = True
+        return np.stack([self._known[key] for key in keys])
+
+    def save(self) -> None:
+        """Write what was computed."""
+        if self._grew:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            np.savez(self._file, keys=np.array(list(self._known)), vectors=np.stack(list(self._known.values())))
+            self._grew = False
+
+    def close(self) -> None:
+        """Write what was computed; the wrapped embedder stays open for the next workspace."""
+        self.save()
+
+
+def questions(root: Path) -> dict[str, list[dict[str, str]]]:
+    """Questions that count, by workspace, in the order of the file."""
+    by_workspace: dict[str, list[dict[str, str]]] = {}
+    with open(root / "queries.jsonl", encoding="utf-8") as file:
+        for row in map(json.loads, file):
+            if row.get("flag") is None:
+                by_workspace.setdefault(str(row["workspace"]), []).append(row)
+    return by_workspace
+
+
+def run(root: Path, settings: Settings, request: dict[str, object], cache: Path | None) -> Iterator[dict[str, object]]:
+    """Rows of the result file, workspace by workspace."""
+    from openclaw_memory.embed.factory import resolve
+
+    resolved = resolve(settings)
+    if resolved.embedder is None:
+        print(f"without vectors: {resolved.reason}", file=sys.stderr)
+    embedder: Embedder | None = resolved.embedder
+    cached = DiskCachedEmbedder(embedder, cache) if cache and embedder else None
+    for name, rows in questions(root).items():
+        with tempfile.TemporaryDirectory(prefix="openclaw-memory-bench-") as folder:
+            memory = Memory(
+                root / name, settings=settings, db=Path(folder) / "index.duckdb", embedder=cached or embedder
+            )
+            started = time.perf_counter()
+            report = memory.ingest()
+            print(
+                f"{name}: {report.files} files, {report.chunks} units, {report.embedded} vectors, "
+                f"{time.perf_counter() - started:.1f} s",
+                file=sys.stderr,
+            )
+            for row in rows:
+                asked = date.fromisoformat(str(row["date_asked"])[:10].replace("/", "-"))
+                asked_for = SearchRequest(str(row["question"]), now=asked, min_score=0.0, **request)  # type: ignore[arg-type]
+                began = time.perf_counter()
+                found = memory.search(asked_for)
+                yield {
+                    "id": row["id"],
+                    "results": [
+                        {"path": hit.path, "start_line": hit.start_line, "end_line": hit.end_line}
+                        for hit in found.results
+                    ],
+                    "scores": [hit.score for hit in found.results],
+                    "latency_ms": round((time.perf_counter() - began) * 1000, 2),
+                }
+            memory.close()
+            if cached is not None:
+                cached.save()
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--workspaces", type=Path, required=True, help="folder with queries.jsonl and the workspaces")
+    parser.add_argument("--out", type=Path, required=True, help="result file to write")
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--max-results", type=int, help="results per question, each grown to about 400 tokens")
+    size.add_argument("--budget", type=int, help="tokens per question, in spans of lines")
+    parser.add_argument("--mode", choices=["hybrid", "vector", "keyword"], default="hybrid")
+    parser.add_argument("--fusion", choices=["score", "rrf"], default="score")
+    parser.add_argument("--model", help="embedding.model: a registry name or the path of a GGUF file")
+    parser.add_argument("--embedding-cache", type=Path, help="folder that keeps vectors between runs")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="any other setting")
+    options = parser.parse_args(arguments)
+    values: dict[str, object] = dict(item.split("=", 1) for item in options.set)
+    if options.model:
+        values["embedding.model"] = options.model
+    request: dict[str, object] = {"mode": options.mode, "fusion": options.fusion}
+    if options.budget:
+        request["budget"] = options.budget
+    else:
+        request["max_results"] = options.max_results or 10
+    settings = Settings.load(overrides={"ingest.fresh_seconds": 1e9, **values})
+    with open(options.out, "w", encoding="utf-8") as out:
+        for row in run(options.workspaces, settings, request, options.embedding_cache):
+            out.write(json.dumps(row) + "\n")
+    print(f"written: {options.out}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""Local long-term memory for OpenClaw agents and any MCP client: no LLM call, no network.
+
+from openclaw_memory import Memory
+
+with Memory(workspace="~/notes") as memory:
+    memory.ingest()
+    for hit in memory.search("which GPU do we have?").results:
+        print(hit.citation, hit.snippet)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+__all__ = ["Memory", "SearchHit", "SearchRequest", "Settings", "__version__", "hookimpl"]
+
+if TYPE_CHECKING:
+    from .hookspecs import hookimpl
+    from .memory import Memory
+    from .settings import Settings
+    from .types import SearchHit, SearchRequest
+
+_HOME = {
+    "Memory": "memory",
+    "SearchHit": "types",
+    "SearchRequest": "types",
+    "Settings": "settings",
+    "hookimpl": "hookspecs",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used, so that ``--help`` stays instant."""
+    if name in _HOME:
+        from importlib import import_module
+
+        return getattr(import_module(f".{_HOME[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,5 @@
+"""``python -m openclaw_memory``."""
+
+from .cli.main import main
+
+main()

@@ -1,0 +1,161 @@
+"""From text to terms, and the few facts about a text that ranking uses.
+
+Words are lower-cased, accents folded, English stop words dropped and the rest stemmed (Snowball
+English).  Identifiers are kept whole and in parts: ``10.0.0.17``, ``QX-7714``, ``v2.3.1``,
+``snake_case`` and ``camelCase``.  Runs of Chinese, Japanese and Korean characters become bigrams.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from collections.abc import Iterator
+
+#: Grows when the terms of a text change, so that stored postings are known to be of another make.
+ANALYSIS_VERSION = 1
+
+STOP_WORDS = frozenset(
+    """
+    a about after am an and any are as at be been before being between but by can could d did do does
+    don during for from had has have having he her him his how i if in into is it its just ll m me my
+    no not of on or our re s she should so some such t than that the their them then there these they
+    this to too us ve very was we were what when where which who whom why will with would you your
+    """.split()
+)
+
+_POSSESSIVE = re.compile(r"['’]s\b")
+_ASCII_WORD = re.compile(r"[a-z0-9]+")
+#: A run of word characters, with the dots and hyphens that hold an identifier together.
+_RUN = re.compile(r"\w+(?:[.\-]\w+)*")
+#: Something in it that plain lower-case words do not have: joined parts, inner capitals, digits beside letters.
+_COMPLEX = re.compile(r"[A-Za-z0-9_][.\-_][A-Za-z0-9_]|[a-z][A-Z]|[A-Z]{2}[a-z]|[^\x00-\x7f]")
+_SPLIT = re.compile(r"[._\-]+")
+_CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+_CJK_RANGES = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003134f"
+_CJK = re.compile(f"[{_CJK_RANGES}]+")
+_DIACRITICS = re.compile("[\u0300-\u036f]+")
+_VERSION = re.compile(r"v\d")
+
+_local = threading.local()
+
+
+def _stem(words: list[str]) -> list[str]:
+    # A PyStemmer object is not safe to share between threads.
+    stemmer = getattr(_local, "stemmer", None)
+    if stemmer is None:
+        import Stemmer
+
+        stemmer = _local.stemmer = Stemmer.Stemmer("english")
+    stemmed: list[str] = stemmer.stemWords(words)
+    return stemmed
+
+
+def terms(text: str) -> list[str]:
+    """Terms of a stored text, with repetitions, in no particular order."""
+    return _terms(text, query=False)
+
+
+def query_terms(text: str) -> list[str]:
+    """Distinct terms of a question, in the order in which they appear."""
+    return list(dict.fromkeys(_terms(text, query=True)))
+
+
+def _terms(text: str, query: bool) -> list[str]:
+    text = _POSSESSIVE.sub(" ", text)
+    if not _COMPLEX.search(text):
+        return _stem([word for word in _ASCII_WORD.findall(text.lower()) if word not in STOP_WORDS])
+    words: list[str] = []
+    whole: list[str] = []
+    for run in _RUN.findall(_folded(text)):
+        for part in _without_cjk(run, whole, query):
+            if part.isascii() and part.islower() and part.isalpha():
+                words.append(part)
+            else:
+                _split_identifier(part, words, whole)
+    return _stem([word for word in words if word not in STOP_WORDS]) + whole
+
+
+def _folded(text: str) -> str:
+    """Accents removed and compatibility forms (full-width letters, ligatures) made plain."""
+    if text.isascii():
+        return text
+    # Only Latin-style diacritics go: in other scripts such marks are vowels or other consonants.
+    decomposed = _DIACRITICS.sub("", unicodedata.normalize("NFKD", text))
+    return unicodedata.normalize("NFC", decomposed)
+
+
+def _without_cjk(run: str, whole: list[str], query: bool) -> Iterator[str]:
+    if run.isascii() or not _CJK.search(run):
+        yield run
+        return
+    at = 0
+    for match in _CJK.finditer(run):
+        if match.start() > at:
+            yield run[at : match.start()].strip(".-")
+        characters = match[0]
+        pairs = [characters[i : i + 2] for i in range(len(characters) - 1)]
+        whole += pairs
+        if not query or not pairs:
+            whole += characters
+        at = match.end()
+    if at < len(run):
+        yield run[at:].strip(".-")
+
+
+def _split_identifier(run: str, words: list[str], whole: list[str]) -> None:
+    pieces: list[str] = []
+    for piece in _SPLIT.split(run):
+        if not piece:
+            continue
+        camel = _CAMEL.findall(piece) if not piece.islower() and not piece.isupper() else [piece]
+        if len(camel) > 1:
+            whole.append(piece.casefold())
+        pieces += camel
+    words += [piece.casefold() for piece in pieces]
+    if len(pieces) > 1 and _SPLIT.search(run.strip("_")):
+        joined = run.casefold().strip("_")
+        whole.append(joined)
+        if _VERSION.match(joined):
+            whole.append(joined[1:])
+
+
+_BRACKETED_END = re.compile(r"\s*[\[(][^\[\]()]*[\])]\s*$")
+_TIME_WORD = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|now|recently|soon|finally|upcoming|already|since|until|ago|last|next|"
+    r"just|started|days?|weeks?|weekends?|months?|years?|mornings?|evenings?|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|june|july|august|september|"
+    r"october|november|december|(?:19|20)\d\d)\b",
+    re.IGNORECASE,
+)
+
+
+def is_question(text: str) -> bool:
+    """Whether a text ends in a question mark, a bracketed remark behind it aside."""
+    stripped = text.rstrip()
+    if stripped.endswith(("]", ")")):
+        stripped = _BRACKETED_END.sub("", stripped)
+    return stripped.endswith(("?", "？"))
+
+
+def time_words(text: str) -> int:
+    """How many words of time a text has, at most 2."""
+    found = 0
+    for _ in _TIME_WORD.finditer(text):
+        found += 1
+        if found == 2:
+            break
+    return found
+
+
+def name_key(name: str) -> str:
+    """First word of a person's name as it is compared between a speaker and a question."""
+    parts = name.split()
+    return _folded(parts[0]).casefold() if parts else ""
+
+
+def unit_hash(text: str) -> int:
+    """63-bit hash that identifies a unit's search text."""
+    from hashlib import blake2b
+
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 1

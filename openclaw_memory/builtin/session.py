@@ -1,0 +1,30 @@
+"""What happens by itself: ingest when a session starts, upkeep when the host is idle, the search."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from ..hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from ..memory import Memory
+    from ..types import IngestReport, SearchRequest, SearchResult, Session
+
+
+@hookimpl
+def openclaw_memory_session_start(memory: Memory, session: Session) -> IngestReport:
+    """Bring the index up to date with the files."""
+    return memory.ingest()
+
+
+@hookimpl
+def openclaw_memory_heartbeat(memory: Memory, now: datetime) -> bool:
+    """Fold the postings' delta into their base when it has grown."""
+    return memory.maintain()
+
+
+@hookimpl(trylast=True)
+def openclaw_memory_search(memory: Memory, request: SearchRequest) -> SearchResult:
+    """Answer from the index."""
+    return memory.search_index(request)

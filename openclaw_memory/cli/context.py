@@ -1,0 +1,119 @@
+"""What every command needs: the global options, the settings, the memory, and how to speak."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ..memory import Memory
+    from ..settings import Settings
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass
+class CliContext:
+    """The global options; ``json`` means that stdout gets one JSON document and nothing else."""
+
+    json: bool = False
+    workspace: str | None = None
+    agent: str = "main"
+    db: str | None = None
+    config: Path | None = None
+    overrides: dict[str, Any] = field(default_factory=dict)
+
+    def settings(self, **overrides: Any) -> Settings:
+        """The settings in force; ``overrides`` write ``embedding__offline`` for ``embedding.offline``."""
+        from ..settings import Settings
+
+        given = {key.replace("__", "."): value for key, value in overrides.items() if value is not None}
+        return Settings.load(self.config, self.overrides | given)
+
+    def memory(self, settings: Settings | None = None) -> Memory:
+        """The memory of the workspace that the options name; a missing workspace is wrong usage."""
+        from ..errors import WorkspaceError
+        from ..memory import Memory
+        from ..workspace import find_workspace
+
+        try:
+            workspace = find_workspace(self.workspace)
+        except WorkspaceError as error:
+            raise click.UsageError(str(error)) from error
+        return Memory(
+            workspace, agent=self.agent, settings=settings if settings is not None else self.settings(), db=self.db
+        )
+
+    @property
+    def err(self) -> Console:
+        """A console on stderr, for progress and remarks."""
+        from rich.console import Console
+
+        return Console(stderr=True)
+
+    @property
+    def out(self) -> Console:
+        """A console on stdout, for people."""
+        from rich.console import Console
+
+        return Console(soft_wrap=not sys.stdout.isatty())
+
+    @property
+    def shows_progress(self) -> bool:
+        """Whether a progress bar has somebody to look at it."""
+        return not self.json and sys.stderr.isatty()
+
+    def emit(self, value: Any) -> None:
+        """Print ``value`` as the JSON of the contract."""
+        from ..serialize import dumps
+
+        click.echo(dumps(value))
+
+    def remark(self, text: str | None) -> None:
+        """Say something on stderr, unless only machines listen."""
+        if text and not self.json:
+            click.echo(f"note: {text}", err=True)
+
+
+def common_options(command: F) -> F:
+    """Let ``--json`` and ``--workspace`` stand behind the command's name too."""
+
+    @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+    @click.option("--workspace", "-w", "in_workspace", metavar="DIR", help="The agent's workspace.")
+    @click.pass_context
+    @functools.wraps(command)
+    def wrapped(context: click.Context, /, as_json: bool, in_workspace: str | None, **rest: Any) -> Any:
+        cli: CliContext = context.obj
+        cli.json = cli.json or as_json
+        cli.workspace = in_workspace or cli.workspace
+        return command(cli, **rest)
+
+    return wrapped  # type: ignore[return-value]
+
+
+class DateOption(click.ParamType[date]):
+    """A day, ``YYYY-MM-DD``."""
+
+    name = "date"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The ``datetime.date`` of ``value``; a time behind it is ignored."""
+        if isinstance(value, date):
+            return value
+        text = str(value).strip()
+        try:
+            return date.fromisoformat(text[:10] if len(text) > 10 and text[10] in "T " else text)
+        except ValueError:
+            self.fail(f"{value!r} is not a day such as 2026-02-13", param, ctx)
+
+
+DATE = DateOption()

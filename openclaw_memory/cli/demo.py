@@ -1,0 +1,108 @@
+"""``demo``: the main job on a small example, in one command."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .context import CliContext, common_options
+
+if TYPE_CHECKING:
+    from ..types import SearchHit
+
+
+@click.command()
+@click.option("--dir", "folder", type=click.Path(path_type=Path, file_okay=False),
+              help="Keep the example workspace and its index here; default: a temporary folder.")  # fmt: skip
+@click.option("--offline", is_flag=True, help="Do not download a missing model.")
+@common_options
+def demo(cli: CliContext, folder: Path | None, offline: bool) -> None:
+    """Ingest a small example workspace and search it four times.
+
+    Gets the embedding model on first use, then needs no network.
+    """
+    import tempfile
+
+    if folder is not None:
+        _run(cli, folder.expanduser().absolute(), offline)
+        return
+    with tempfile.TemporaryDirectory(prefix="openclaw-memory-demo-") as temporary:
+        _run(cli, Path(temporary), offline)
+
+
+def _run(cli: CliContext, folder: Path, offline: bool) -> None:
+    from .. import example
+    from ..memory import Memory
+    from .progress import ingest_progress, pull_if_missing
+
+    workspace = folder / "workspace"
+    copied = example.copy_to(workspace)
+    settings = cli.settings(embedding__offline=True if offline else None)
+    record: dict[str, Any] = {"workspace": str(workspace), "files": len(copied), "searches": []}
+    with Memory(workspace, settings=settings, db=cli.db or folder / "index.duckdb") as memory:
+        pull_if_missing(cli, memory)
+        resolved = memory.resolve_embedder()
+        _say(cli, f"{len(copied)} notes of an example agent in {workspace}")
+        name = "no model: keywords only" if resolved.embedder is None else f"model {resolved.embedder.model}"
+        with ingest_progress(cli) as show:
+            first = memory.ingest(progress=show)
+        again = memory.ingest()
+        record |= {"ingest": first, "reingest": again}
+        _say(cli, f"ingested {first.chunks} units in {first.seconds:.2f} s ({name}, {first.embedded} embedded)")
+        _say(cli, f"ingested again in {again.seconds:.3f} s: {again.unchanged} units unchanged\n")
+        for query, shows in example.QUERIES:
+            started = time.perf_counter()
+            result = memory.search(query, max_results=3, explain=True)
+            seconds = time.perf_counter() - started
+            record["searches"].append({"query": query, "shows": shows, "result": result})
+            if not cli.json:
+                _show(cli, query, shows, result.results, seconds)
+        cli.remark(memory.resolve_embedder().reason)
+    if cli.json:
+        cli.emit(record)
+    else:
+        _say(
+            cli, "now your own: openclaw-memory --workspace DIR ingest, then openclaw-memory --workspace DIR search ..."
+        )
+
+
+def _say(cli: CliContext, text: str) -> None:
+    if not cli.json:
+        click.echo(text)
+
+
+def _show(cli: CliContext, query: str, shows: str, hits: tuple[SearchHit, ...], seconds: float) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    out = cli.out
+    out.print(Text(f"search: {query}", style="bold"), Text(f"  {seconds * 1000:.1f} ms", style="dim"), sep="")
+    out.print(Text(f"  {shows}", style="dim"))
+    table = Table(box=None, padding=(0, 1), show_edge=False)
+    for title in ("score", "text", "vector", "time", "lines"):
+        table.add_column(title, justify="left" if title == "lines" else "right", no_wrap=title != "lines")
+    for hit in hits:
+        table.add_row(
+            f"{hit.score:.2f}", *(_part(part) for part in (hit.text_score, hit.vector_score, hit.time_score)),
+            Text(f"{hit.path}:{hit.start_line}-{hit.end_line}"),
+        )  # fmt: skip
+    out.print(table)
+    if hits:
+        out.print(Text("  " + _telling_line(hits[0].snippet, query)))
+    out.print()
+
+
+def _part(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _telling_line(snippet: str, query: str) -> str:
+    """The line of a snippet that shares most words with the query; the longest of equals."""
+    from ..analysis import query_terms, terms
+
+    wanted = set(query_terms(query))
+    lines = [line.strip() for line in snippet.split("\n") if line.strip()]
+    return max(lines, key=lambda line: (len(wanted & set(terms(line))), len(line)), default="")

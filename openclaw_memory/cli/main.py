@@ -1,0 +1,128 @@
+"""The command ``openclaw-memory``: global options, and errors turned into one line and an exit code."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .. import __version__
+from .context import CliContext
+
+#: Where each command lives; a module is imported when its command is run or listed.
+COMMANDS = {
+    "ingest": "ingest",
+    "search": "search",
+    "get": "search",
+    "status": "status",
+    "doctor": "status",
+    "model": "model",
+    "config": "config",
+    "demo": "demo",
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported by name, and whose failures read as one line."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names in the order in which a newcomer meets them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the module of a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = getattr(import_module(f"{__package__}.{COMMANDS[cmd_name]}"), cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Name the closest command when one is misspelt."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            import difflib
+
+            near = difflib.get_close_matches(args[0], COMMANDS, n=1) if args else []
+            if near and "did you mean" not in error.message.lower():
+                raise click.UsageError(f"{error.message} Did you mean '{near[0]}'?", ctx) from error
+            raise
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; exit 1 with one line on stderr when it fails."""
+        from ..errors import OpenClawMemoryError
+
+        try:
+            return super().invoke(ctx)
+        except OpenClawMemoryError as error:
+            click.echo(f"error: {' '.join(str(error).split())}", err=True)
+            ctx.exit(1)
+        except KeyboardInterrupt:
+            click.echo("interrupted: what was written is kept; run it again to go on", err=True)
+            ctx.exit(1)
+        except MemoryError:
+            click.echo("error: out of memory; close other programs, or set store.vector_dtype to int8", err=True)
+            ctx.exit(1)
+        except OSError as error:
+            if isinstance(error, BrokenPipeError):
+                raise  # click ends quietly when the reader of a pipe has left
+            where = f"{error.filename}: " if error.filename else ""
+            click.echo(f"error: {where}{error.strerror or error}; check the path and its permissions", err=True)
+            ctx.exit(1)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": None})
+@click.option("--workspace", "-w", metavar="DIR", envvar="OPENCLAW_MEMORY_WORKSPACE", help="The agent's workspace.")
+@click.option("--agent", metavar="ID", envvar="OPENCLAW_MEMORY_AGENT", default="main", show_default=True,
+              help="Whose memory it is; each agent has an index of its own.")  # fmt: skip
+@click.option("--db", metavar="FILE", envvar="OPENCLAW_MEMORY_DB", help="The index file.")
+@click.option("--config", metavar="FILE", type=click.Path(path_type=Path), help="The YAML settings file.")
+@click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="Change one setting for this run.")
+@click.option("--json", "as_json", is_flag=True, envvar="OPENCLAW_MEMORY_JSON", help="Print JSON.")
+@click.option("--verbose", "-v", is_flag=True, help="Log what is done to stderr.")
+@click.version_option(__version__, prog_name="openclaw-memory")
+@click.pass_context
+def cli(
+    ctx: click.Context,
+    workspace: str | None,
+    agent: str,
+    db: str | None,
+    config: Path | None,
+    assignments: tuple[str, ...],
+    as_json: bool,
+    verbose: bool,
+) -> None:
+    """Local long-term memory for OpenClaw agents: no LLM call, no network.
+
+    Reads MEMORY.md, USER.md and memory/**/*.md of a workspace into one DuckDB file, and answers
+    questions with exact lines.  Start with: openclaw-memory demo
+    """
+    import logging
+
+    logging.basicConfig(
+        level=logging.DEBUG if verbose else logging.WARNING, format="%(name)s: %(message)s", stream=sys.stderr
+    )
+    for chatty in ("httpx", "httpcore", "watchfiles", "filelock"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+    overrides = {}
+    for assignment in assignments:
+        key, equals, value = assignment.partition("=")
+        if not equals:
+            raise click.BadParameter(f"{assignment!r} is not KEY=VALUE", param_hint="--set")
+        overrides[key.strip()] = value
+    ctx.obj = CliContext(as_json, workspace, agent, db, config, overrides)
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+    cli.main(prog_name="openclaw-memory")

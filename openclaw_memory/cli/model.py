@@ -1,0 +1,203 @@
+"""``openclaw-memory model``: the embedding models, here and to be had."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from ..embed.fetch import PullProgress
+
+
+@click.group()
+def model() -> None:
+    """List, pull and choose embedding models."""
+
+
+@model.command("list")
+@click.pass_obj
+def list_models(obj: Any) -> None:
+    """Show the models that are known by name and those that are in the cache."""
+    from ..embed import registry
+    from ..embed.pull import installed
+
+    here = {found.name: found for found in installed()}
+    chosen = obj.settings().embedding.model
+    rows: list[dict[str, Any]] = []
+    for entry in registry.ENTRIES:
+        found = here.pop(entry.name, None)
+        rows.append(
+            {
+                "name": entry.name,
+                "title": entry.title,
+                "dimensions": entry.dimensions,
+                "context": entry.context,
+                "download": entry.size,
+                "licence": entry.licence,
+                "verified": found.verified if found else entry.verified,
+                "source": entry.source,
+                "path": str(found.path) if found else None,
+                "inUse": entry.name == chosen.lower(),
+            }
+        )
+    for found in here.values():
+        rows.append(
+            {
+                "name": found.name,
+                "title": found.name,
+                "dimensions": None,
+                "context": None,
+                "download": found.size,
+                "licence": "unknown",
+                "verified": found.verified,
+                "source": found.source,
+                "path": str(found.path),
+                "inUse": found.name == chosen.lower(),
+            }
+        )
+    if obj.json:
+        click.echo(json.dumps({"models": rows}))
+        return
+    _table(rows)
+    if not any(row["inUse"] for row in rows):
+        click.echo(f"embedding.model is {chosen}")
+
+
+@model.command("pull")
+@click.argument("name", required=False, metavar="[NAME|URL]")
+@click.option("--sha256", metavar="HEX", help="What the file must have; a mismatch is an error.")
+@click.pass_obj
+def pull_model(obj: Any, name: str | None, sha256: str | None) -> None:
+    """Fetch a model, check it and put it into the cache.
+
+    Without NAME: the model of the configuration.  A URL is that of a GGUF file.
+    """
+    from ..embed import registry
+    from ..embed.factory import is_path
+    from ..embed.pull import pull
+
+    settings = obj.settings()
+    chosen = name or settings.embedding.model
+    if name is None and (chosen.lower() == "none" or is_path(chosen)):
+        chosen = registry.DEFAULT.name
+    with _progress(obj) as tell:
+        found = pull(chosen, progress=tell, offline=settings.embedding.offline, sha256=sha256)
+    if obj.json:
+        row = {"name": found.name, "path": str(found.path), "size": found.size, "sha256": found.sha256}
+        click.echo(json.dumps({**row, "sourceSha256": found.source_sha256, "verified": found.verified}))
+        return
+    click.echo(f"{found.name}: {found.path}")
+    if not found.verified:
+        click.echo(f"not verified: its sha256 {found.source_sha256} was pinned on first use", err=True)
+
+
+@model.command("use")
+@click.argument("name", metavar="NAME|PATH")
+@click.pass_obj
+def use_model(obj: Any, name: str) -> None:
+    """Make NAME (or a GGUF file, or 'none') the model of the configuration file."""
+    from ..embed import registry
+    from ..embed.factory import is_path
+    from ..embed.llama_session import check_gguf
+    from ..embed.pull import PULL_COMMAND, lookup
+    from ..settings import config_path
+    from .yaml_edit import set_value
+
+    value, present = name, True
+    if is_path(name):
+        file = Path(name).expanduser().resolve()
+        check_gguf(file)
+        value = str(file)
+    elif name.lower() != "none":
+        value = name.lower()
+        present = lookup(value) is not None
+        if not present and registry.get(value) is None:
+            known = ", ".join(["none", *(e.name for e in registry.ENTRIES)])
+            raise click.UsageError(f"no model is called {name!r}; give one of {known}, or the path of a GGUF file")
+    file = obj.config or config_path()
+    before = obj.settings().embedding.model
+    set_value(file, "embedding", "model", value)
+    if obj.json:
+        click.echo(json.dumps({"model": value, "before": before, "config": str(file), "present": present}))
+        return
+    click.echo(f"{file}: embedding.model is {value}")
+    if not present:
+        click.echo(f"it is not here yet; run '{PULL_COMMAND} {value}'")
+    if value != before:
+        click.echo("what is indexed gets new vectors with the next 'openclaw-memory ingest'")
+
+
+@model.command("path")
+@click.argument("name", required=False)
+@click.pass_obj
+def model_path(obj: Any, name: str | None) -> None:
+    """Print where the file of a model is; without NAME, of the one in use."""
+    from ..embed.factory import is_path
+    from ..embed.pull import PULL_COMMAND, path_of
+    from ..errors import ModelError
+
+    chosen = name or obj.settings().embedding.model
+    if chosen.lower() == "none":
+        raise ModelError("embedding.model is none, so there is no file; give the NAME of a model")
+    path = Path(chosen).expanduser().resolve() if is_path(chosen) else path_of(chosen)
+    if path is None or not path.is_file():
+        raise ModelError(f"model {chosen} is not here; run '{PULL_COMMAND} {chosen}'")
+    click.echo(json.dumps({"model": chosen, "path": str(path)}) if obj.json else str(path))
+
+
+def _table(rows: list[dict[str, Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("", "model", "dims", "context", "download", "licence", "checked", "here"):
+        table.add_column(heading, justify="right" if heading in ("dims", "context", "download") else "left")
+    for row in rows:
+        table.add_row(
+            "*" if row["inUse"] else "",
+            row["name"],
+            str(row["dimensions"] or ""),
+            str(row["context"] or ""),
+            f"{row['download'] / 1e6:,.0f} MB",
+            row["licence"],
+            "yes" if row["verified"] else "no",
+            "yes" if row["path"] else "",
+        )
+    Console(soft_wrap=True).print(table)
+
+
+@contextmanager
+def _progress(obj: Any) -> Iterator[PullProgress | None]:
+    """A bar on standard error when that is a terminal; otherwise one line a stage."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None if obj.json else _lines()
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("starting", total=None)
+
+        def tell(stage: str, done: int, total: int, /) -> None:
+            bar.update(task, description=stage, completed=done, total=total or None)
+
+        yield tell
+
+
+def _lines() -> Callable[[str, int, int], None]:
+    last = ""
+
+    def tell(stage: str, done: int, total: int, /) -> None:
+        nonlocal last
+        if stage != last:
+            last = stage
+            click.echo(stage, err=True)
+
+    return tell

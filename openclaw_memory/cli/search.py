@@ -1,0 +1,112 @@
+"""``search`` and ``get``: ask the memory, and read the lines it cites."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .context import DATE, CliContext, common_options
+
+if TYPE_CHECKING:
+    from ..types import SearchHit, SearchResult
+
+_KINDS = ("curated", "daily", "note")
+_GRAINS = ("working", "daily", "weekly", "monthly", "quarterly", "yearly")
+
+
+@click.command()
+@click.argument("query", nargs=-1, required=True)
+@click.option(
+    "--max-results", "-n", type=click.IntRange(1, 1000), help="Hits to return, each grown over its neighbours."
+)
+@click.option("--budget", type=click.IntRange(min=1), metavar="TOKENS",
+              help="Return spans of lines worth this many tokens instead (a token is four characters).")  # fmt: skip
+@click.option("--min-score", type=click.FloatRange(0, 1), help="Leave out hits below this score.")
+@click.option("--now", type=DATE, metavar="DATE", help="The day the question is asked; default today.")
+@click.option("--mode", type=click.Choice(["hybrid", "vector", "keyword"]), help="Which signals rank.")
+@click.option("--fusion", type=click.Choice(["score", "rrf"]), help="How signals are joined.")
+@click.option("--kind", type=click.Choice(_KINDS), multiple=True, help="Only such files; may be repeated.")
+@click.option("--grain", type=click.Choice(_GRAINS), multiple=True, help="Only such grains; may be repeated.")
+@click.option("--since", type=DATE, metavar="DATE", help="Only what is dated on or after this day.")
+@click.option("--until", type=DATE, metavar="DATE", help="Only what is dated on or before this day.")
+@click.option("--explain", is_flag=True, help="Say what each signal contributed.")
+@common_options
+def search(cli: CliContext, query: tuple[str, ...], explain: bool, **options: Any) -> None:
+    """Find what the memory says about QUERY."""
+    from ..types import Grain, Kind, SearchRequest
+
+    if options["budget"] is not None and options["max_results"] is not None:
+        raise click.UsageError("give --max-results or --budget, not both")
+    text = " ".join(query)
+    if not text.strip():
+        raise click.UsageError("the query is empty")
+    request = SearchRequest(
+        query=text,
+        kinds=tuple(Kind(kind) for kind in options.pop("kind")),
+        grains=tuple(Grain(grain) for grain in options.pop("grain")),
+        explain=explain,
+        **options,
+    )
+    with cli.memory() as memory:
+        result = memory.search(request)
+    if cli.json:
+        cli.emit(result)
+    else:
+        show(cli, result)
+
+
+def show(cli: CliContext, result: SearchResult) -> None:
+    """Hits for people."""
+    out = cli.out
+    if not result.results:
+        out.print("nothing found", highlight=False)
+    for rank, hit in enumerate(result.results, 1):
+        _show_hit(out, rank, hit)
+    if result.stale:
+        cli.remark("the answer may be stale: not every changed file was read in time")
+    cli.remark(result.fallback)
+    cli.remark(result.warning)
+
+
+def _show_hit(out: Any, rank: int, hit: SearchHit) -> None:
+    from rich.text import Text
+
+    head = Text(f"{rank:>2}  ", style="bold")
+    head.append(f"{hit.score:.2f}  ", style="green")
+    lines = f"{hit.start_line}-{hit.end_line}" if hit.end_line > hit.start_line else f"{hit.start_line}"
+    head.append(f"{hit.path}:{lines}", style="cyan")
+    tail = [part for part in (hit.heading, hit.date.isoformat() if hit.date else "") if part]
+    head.append("  " + " · ".join(tail), style="dim")
+    out.print(head)
+    for line in hit.snippet.split("\n"):
+        if line.strip():
+            out.print(Text("      " + line))
+    if hit.why:
+        out.print(Text(f"      why: {hit.why}", style="yellow"))
+    out.print()
+
+
+@click.command()
+@click.argument("path")
+@click.option("--from", "from_line", type=click.IntRange(min=1), metavar="N", help="First line, counted from 1.")
+@click.option("--lines", type=click.IntRange(min=1), metavar="N", help="How many lines.")
+@common_options
+def get(cli: CliContext, path: str, from_line: int | None, lines: int | None) -> None:
+    """Print lines of a memory file, by the PATH that a search result names."""
+    from ..errors import WorkspaceError
+
+    with cli.memory() as memory:
+        found = memory.get(path, from_line, lines)
+    if cli.json:
+        cli.emit(found)
+        if found.status != "ok":
+            raise SystemExit(1)
+        return
+    if found.status == "not_found":
+        raise WorkspaceError(f"{path}: not among the memory files; 'openclaw-memory search' names paths as they are")
+    if found.status == "error":
+        raise WorkspaceError(f"{path}: {found.error}")
+    click.echo(found.text)
+    if found.truncated:
+        cli.remark(f"there is more: --from {found.next_from}")

@@ -1,0 +1,75 @@
+"""``status`` and ``doctor``: what the memory holds, and what is wrong with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from .context import CliContext, common_options
+
+
+@click.command()
+@common_options
+def status(cli: CliContext) -> None:
+    """Show counts, sizes, the model and the state of the embeddings."""
+    from rich.table import Table
+
+    with cli.memory() as memory:
+        found = memory.status()
+    if cli.json:
+        cli.emit(found)
+        return
+    table = Table(show_header=False, box=None, pad_edge=False)
+    sort = f", {found.dimensions} dimensions" if found.dimensions else ""
+    here = (f"{name} {'installed' if present else 'missing'}" for name, present in found.extensions.items())
+    rows: list[tuple[str, Any]] = [
+        ("workspace", found.workspace),
+        ("agent", found.agent),
+        ("index", f"{found.database} ({found.bytes / 1e6:.1f} MB, schema {found.schema})"),
+        ("files", f"{found.files} ({_counts(found.by_kind)})" if found.files else "0"),
+        ("units", f"{found.chunks} in {found.sections} sections"),
+        ("model", f"{found.model or 'none'} ({found.provider}{sort})"),
+        ("vectors", _counts(found.vectors)),
+        ("postings", f"{found.postings} sorted, {found.postings_delta} to be sorted"),
+        ("indexes", f"keyword {found.keyword_index}, vector {found.vector_index}"),
+        ("extensions", ", ".join(here)),
+        ("plugins", ", ".join(found.plugins) or "none"),
+    ]
+    if found.http_usage:
+        rows.append(("http usage", _counts(found.http_usage)))
+    for name, value in rows:
+        table.add_row(name, str(value))
+    cli.out.print(table, highlight=False)
+    for plugin, failure in found.plugin_failures.items():
+        cli.remark(f"plugin {plugin} failed: {failure}")
+    cli.remark(found.fallback)
+    cli.remark(found.warning)
+
+
+def _counts(counts: dict[str, Any]) -> str:
+    return ", ".join(f"{value} {name}" for name, value in counts.items())
+
+
+@click.command()
+@common_options
+def doctor(cli: CliContext) -> None:
+    """Look for what is wrong and say how to mend it; exits 1 when something is."""
+    from ..diagnosis import examine
+
+    with cli.memory() as memory:
+        checks = examine(memory, memory.store)
+    healthy = all(check.ok for check in checks)
+    if cli.json:
+        cli.emit({"ok": healthy, "checks": checks})
+    else:
+        from rich.text import Text
+
+        for check in checks:
+            line = Text("ok    " if check.ok else "wrong ", style="green" if check.ok else "red")
+            line.append(f"{check.name}: ", style="bold").append(check.detail, style="default")
+            cli.out.print(line, highlight=False)
+            if check.fix:
+                cli.out.print(Text(f"      {check.fix}", style="yellow"), highlight=False)
+    if not healthy:
+        raise SystemExit(1)

@@ -1,0 +1,179 @@
+"""``status`` and ``doctor``: what the memory holds, what is wrong with it, and how to mend that."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from .errors import ModelError, OpenClawMemoryError
+from .types import Check, Status, joined
+
+if TYPE_CHECKING:
+    from .memory import Memory
+    from .store.protocol import Store
+
+
+def status(memory: Memory, store: Store) -> Status:
+    """Counts, sizes, model, embedding states, extensions and plugins."""
+    from .ingest.embedding import model_of
+    from .store.extensions import extension_file
+
+    resolved = memory.resolve_embedder()
+    embedder = resolved.embedder
+    with store.session():
+        numbers = store.statistics()
+        states = store.vector_states(None if embedder is None else model_of(embedder))
+    usage = getattr(getattr(embedder, "inner", embedder), "usage", None)
+    return Status(
+        workspace=str(memory.workspace),
+        agent=memory.agent,
+        database=numbers.path,
+        bytes=numbers.bytes,
+        schema=numbers.schema,
+        generation=numbers.generation,
+        files=numbers.documents,
+        sections=numbers.sections,
+        chunks=numbers.units,
+        by_kind=dict(numbers.by_kind),
+        by_grain=dict(numbers.by_grain),
+        provider="none" if embedder is None else embedder.provider,
+        model=None if embedder is None else embedder.model,
+        dimensions=None if embedder is None else embedder.dimensions,
+        vectors=asdict(states),
+        keyword_index=memory.settings.store.keyword_index,
+        vector_index=memory.settings.store.vector_index,
+        postings=numbers.postings,
+        postings_delta=numbers.postings_delta,
+        extensions={name: extension_file(name) is not None for name in ("fts", "vss")},
+        plugins=tuple(memory.plugins.names()),
+        plugin_failures=dict(memory.plugins.failed),
+        http_usage=None if usage is None else asdict(usage()),
+        fallback=resolved.reason,
+        warning=joined(store.warnings()),
+    )
+
+
+def examine(memory: Memory, store: Store) -> list[Check]:
+    """Every check of ``doctor``, in the order in which a person would look; nothing is changed."""
+    checks = [_python(), *_workspace(memory), *_model(memory)]
+    checks += _extensions(memory)
+    checks += _index(memory, store)
+    checks += [
+        Check(f"plugin {name}", False, failure, f"mend it, or list it in plugins.disabled: [{name}]")
+        for name, failure in memory.plugins.failed.items()
+    ]
+    return checks
+
+
+def _python() -> Check:
+    import platform
+    import sys
+
+    return Check(
+        "python",
+        sys.version_info >= (3, 11),
+        f"{platform.python_version()} at {sys.executable}",
+        None if sys.version_info >= (3, 11) else "install Python 3.11 or newer",
+    )
+
+
+def _workspace(memory: Memory) -> list[Check]:
+    from .ingest.scan import scan
+
+    try:
+        found = scan(memory.workspace, memory.settings.ingest)
+    except OpenClawMemoryError as error:
+        return [Check("workspace", False, str(error), "give the agent's folder with --workspace")]
+    checks = [
+        Check(
+            "workspace",
+            bool(found.files),
+            f"{memory.workspace}: {len(found.files)} memory files",
+            None if found.files else "write a MEMORY.md or a note under memory/, or give another --workspace",
+        )
+    ]
+    for skipped in found.skipped:
+        checks.append(
+            Check(
+                "file", False, f"{skipped.path} is skipped: {skipped.reason}", "mend it, or ignore it in .memoryignore"
+            )
+        )
+    return checks
+
+
+def _model(memory: Memory) -> list[Check]:
+    resolved = memory.resolve_embedder()
+    embedder = resolved.embedder
+    if embedder is None:
+        wanted = memory.settings.embedding.model == "none"
+        return [
+            Check("model", wanted, resolved.reason or "none", None if wanted else "run: openclaw-memory model pull")
+        ]
+    try:
+        vector = embedder.embed_query(["a test"])
+    except ModelError as error:
+        return [Check("model", False, str(error), "run: openclaw-memory model pull")]
+    detail = f"{embedder.model} by {embedder.provider}, {vector.shape[1]} dimensions"
+    return [Check("model", resolved.reason is None, detail + (f"; {resolved.reason}" if resolved.reason else ""))]
+
+
+def _extensions(memory: Memory) -> list[Check]:
+    from .store.extensions import extension_file
+
+    settings = memory.settings.store
+    needed = {"fts": settings.keyword_index == "fts", "vss": settings.vector_index == "vss"}
+    checks = []
+    for name, used in needed.items():
+        here = extension_file(name) is not None
+        checks.append(
+            Check(
+                f"extension {name}",
+                here or not used,
+                ("installed" if here else "missing") + ("" if used else ", not in use"),
+                None if here else f"run: pip install duckdb-extension-{name}",
+            )
+        )
+    return checks
+
+
+def _index(memory: Memory, store: Store) -> list[Check]:
+    from .ingest.embedding import model_of
+    from .ingest.scan import scan
+
+    try:
+        with store.session():
+            numbers = store.statistics()
+            documents = store.documents()
+            embedder = memory.resolve_embedder().embedder
+            states = store.vector_states(None if embedder is None else model_of(embedder))
+    except OpenClawMemoryError as error:
+        return [Check("index", False, str(error), None)]
+    checks = [Check("index", True, f"{numbers.path}: {numbers.units} units, {numbers.bytes / 1e6:.1f} MB")]
+    checks += [Check("index", False, warning, "run: openclaw-memory ingest") for warning in store.warnings()]
+    try:
+        files = {file.path: (file.size, file.mtime_ns) for file in scan(memory.workspace, memory.settings.ingest).files}
+    except OpenClawMemoryError:
+        files = None  # reported above
+    if files is not None:
+        indexed = {path: (row.size, row.mtime_ns) for path, row in documents.by_path.items()}
+        changed = sum(files.get(path) != indexed.get(path) for path in files.keys() | indexed.keys())
+        checks.append(
+            Check(
+                "freshness",
+                not changed,
+                f"{changed} files differ from the index" if changed else "the index is up to date",
+                "run: openclaw-memory ingest" if changed else None,
+            )
+        )
+    if embedder is not None:
+        waiting = states.pending + states.outdated
+        checks.append(
+            Check(
+                "vectors",
+                not waiting and not states.failed,
+                f"{states.ready} ready, {states.pending} pending, {states.outdated} of another model, "
+                f"{states.failed} failed",
+                "run: openclaw-memory ingest" if waiting or states.failed else None,
+            )
+        )
+    return checks

@@ -1,0 +1,1 @@
+"""Embeddings: the protocol, llama.cpp and HTTP embedders, and where models come from."""

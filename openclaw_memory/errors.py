@@ -1,0 +1,31 @@
+"""Errors a person can act on: each message names the cause and the next step."""
+
+from __future__ import annotations
+
+
+class OpenClawMemoryError(Exception):
+    """Base of every error raised on purpose; the CLI prints it on one line and exits 1."""
+
+
+class SettingsError(OpenClawMemoryError):
+    """A configuration value is unknown or invalid."""
+
+
+class WorkspaceError(OpenClawMemoryError):
+    """The workspace, or a path inside it, cannot be used."""
+
+
+class StoreError(OpenClawMemoryError):
+    """The index file cannot be opened, read or written."""
+
+
+class LeaseTimeout(StoreError):
+    """Another process kept the index file for longer than ``store.lock_timeout``."""
+
+
+class SchemaTooNew(StoreError):
+    """The index file was written by a newer version of this package."""
+
+
+class ModelError(OpenClawMemoryError):
+    """The embedding model is missing, broken, or not what was expected."""

@@ -1,0 +1,60 @@
+"""The hooks: the whole map of what a plugin can change.
+
+Write a function with one of these names, mark it ``@openclaw_memory.hookimpl``, and name its module
+under the entry-point group ``openclaw_memory``.  Built-ins register the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+if TYPE_CHECKING:
+    from .embed.base import Embedder
+    from .memory import Memory
+    from .settings import Settings
+    from .types import SearchHit, SearchRequest, SearchResult, Session, Unit
+
+PROJECT = "openclaw_memory"
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+@hookspec
+def openclaw_memory_session_start(memory: Memory, session: Session) -> Any:
+    """A host session begins; the built-in ingests what changed."""
+
+
+@hookspec
+def openclaw_memory_heartbeat(memory: Memory, now: datetime) -> Any:
+    """The host is idle for a moment: do bounded maintenance."""
+
+
+@hookspec(firstresult=True)
+def openclaw_memory_search(memory: Memory, request: SearchRequest) -> SearchResult | None:
+    """Answer a search; the first plugin that returns a result wins, the built-in comes last."""
+
+
+@hookspec
+def openclaw_memory_register_embedders(
+    register: Callable[[str, Callable[[Settings], Embedder]], None],
+) -> None:
+    """Offer embedders: call ``register(name, factory)``; ``embedding.model: name`` selects one."""
+
+
+@hookspec
+def openclaw_memory_prepare_lines(path: str, lines: list[str]) -> list[str] | None:
+    """See a file's lines before they are parsed: return as many changed ones, or ``None``."""
+
+
+@hookspec
+def openclaw_memory_prepare_unit(unit: Unit) -> Unit | bool | None:
+    """See a unit before it is indexed: return a changed one, ``False`` to drop it, ``None`` to keep it."""
+
+
+@hookspec
+def openclaw_memory_rerank(query: str, hits: Sequence[SearchHit]) -> Sequence[SearchHit] | None:
+    """Reorder or drop hits before they are returned; ``None`` leaves them."""

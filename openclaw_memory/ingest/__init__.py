@@ -1,0 +1,1 @@
+"""From Markdown files to units in the store: scan, parse, plan what changed, write, embed."""

@@ -1,0 +1,104 @@
+"""Embed what has no vector yet: in bounded batches, resumable, never while the store is held."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..embed.base import Embedder, Vectors
+from ..embed.base import Progress as TextsDone
+from ..errors import ModelError
+from ..store.protocol import Ints, PendingText, Store, VectorModel
+from .pipeline import Progress, silent
+
+log = logging.getLogger("openclaw_memory.ingest")
+
+#: Texts asked from the store at once; sorted by length inside the embedder, so more packs better.
+_BATCH = 512
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """How many units got a vector, and how many could not."""
+
+    done: int = 0
+    failed: int = 0
+
+
+def model_of(embedder: Embedder) -> VectorModel:
+    """What the store knows a model by."""
+    return VectorModel(embedder.model, embedder.dimensions)
+
+
+def embed_pending(
+    store: Store,
+    embedder: Embedder,
+    progress: Progress = silent,
+    deadline: float | None = None,
+    stop: threading.Event | None = None,
+    unit_ids: Ints | None = None,
+    batch: int = _BATCH,
+    limit: int | None = None,
+) -> Embedded:
+    """Embed pending units until none is left, ``deadline`` (``time.monotonic``) passes or ``stop`` is set.
+
+    Raises :class:`ModelError` when the model itself fails; a single text that cannot be embedded is
+    marked as failed and the others go on.
+    """
+    model = model_of(embedder)
+    total = store.vector_states(model)
+    left = total.pending + total.outdated if unit_ids is None else len(unit_ids)
+    if limit is not None:
+        left = min(left, limit)
+    done = failed = 0
+    while done + failed < left or unit_ids is None:
+        if (deadline is not None and time.monotonic() > deadline) or (stop is not None and stop.is_set()):
+            break
+        want = batch if limit is None else min(batch, limit - done - failed)
+        texts = store.pending(model, want, unit_ids) if want > 0 else []
+        if not texts:
+            break
+        base = done
+
+        def shown(n: int) -> None:
+            nonlocal base
+            base += n
+            progress("embed", base, max(left, base))
+
+        vectors, bad = _embed(embedder, texts, shown)
+        good = [text.unit_id for at, text in enumerate(texts) if at not in bad]
+        if good:
+            store.put_vectors(model, good, vectors)
+        if bad:
+            store.put_failed(model, [texts[at].unit_id for at in sorted(bad)])
+        done += len(good)
+        failed += len(bad)
+        progress("embed", done, max(left, done))
+    return Embedded(done, failed)
+
+
+def _embed(embedder: Embedder, texts: Sequence[PendingText], progress: TextsDone) -> tuple[Vectors, set[int]]:
+    try:
+        return embedder.embed_documents([text.text for text in texts], progress), set()
+    except ModelError as error:
+        if len(texts) == 1:
+            raise
+        first = error
+    rows = []
+    bad: set[int] = set()
+    for at, text in enumerate(texts):
+        try:
+            rows.append(embedder.embed_documents([text.text]))
+        except ModelError as error:
+            log.warning("unit %d cannot be embedded: %s", text.unit_id, error)
+            bad.add(at)
+            if len(bad) > 3 and len(bad) == at + 1:
+                raise first from None  # it is the model, not the texts
+    if not rows:
+        raise first
+    return np.concatenate(rows), bad

@@ -1,0 +1,235 @@
+"""Bring the index to the state of the files: only what changed is read, parsed and written."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from pathlib import Path
+
+from ..plugins import Plugins
+from ..settings import IngestSettings
+from ..store.protocol import DocumentChange, DocumentRow, Documents, Store, StoredUnit, TextsChanged, batches
+from ..types import IngestReport, ScanResult, SkippedFile, SourceFile
+from . import plan as planning
+from .lines import split_lines
+from .markdown import parse
+from .origin import lowered
+from .scan import Unreadable, max_bytes, read_text, scan
+
+log = logging.getLogger("openclaw_memory.ingest")
+
+#: Changed files whose lost units are pooled, so that a section may move from one to another.
+_POOL = 200
+#: A transaction takes whole files until it has this many units.
+_UNITS_PER_TRANSACTION = 2_000
+
+#: ``progress(stage, done, total)``: files read, or units embedded.
+Progress = Callable[[str, int, int], None]
+
+
+def silent(stage: str, done: int, total: int) -> None:
+    """A progress callback that shows nothing."""
+
+
+@dataclass
+class _Run:
+    """Counts and remarks of one ingest, gathered over its retries."""
+
+    counts: planning.Counts = field(default_factory=planning.Counts)
+    skipped: dict[str, str] = field(default_factory=dict)
+    complete: bool = True
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """An ingest's report, and whether everything that had changed was written in time."""
+
+    report: IngestReport
+    complete: bool
+    wrote: bool
+
+
+@dataclass(frozen=True)
+class _Difference:
+    """How the files differ from the index."""
+
+    new: list[SourceFile]
+    changed: list[tuple[SourceFile, DocumentRow]]
+    gone: list[DocumentRow]
+
+
+class Ingestor:
+    """Ingests one workspace into one store."""
+
+    def __init__(self, workspace: Path, settings: IngestSettings, store: Store, plugins: Plugins) -> None:
+        self._workspace = workspace
+        self._settings = settings
+        self._store = store
+        self._plugins = plugins
+
+    def run(self, paths: Sequence[str] = (), progress: Progress = silent, deadline: float | None = None) -> Outcome:
+        """Write the texts of all files (or those at or below ``paths``) that changed; embeds nothing.
+
+        ``deadline`` is a ``time.monotonic`` value after which the rest is left for the next run.
+        Raises :class:`~openclaw_memory.errors.WorkspaceError` and
+        :class:`~openclaw_memory.errors.StoreError`; a file that cannot be read is reported instead.
+        """
+        started = time.monotonic()
+        found = scan(self._workspace, self._settings)
+        run = _Run(skipped={skip.path: skip.reason for skip in found.skipped})
+        files = [file for file in found.files if _within(file.path, paths)]
+        wrote = False
+        while True:
+            documents = self._store.documents()
+            difference = _compare(files, found, documents, paths)
+            try:
+                wrote |= self._write(difference, documents, run, progress, deadline)
+                break
+            except TextsChanged:
+                # Another process ingests the same files; what it wrote is not ours to do again.
+                log.debug("the index changed during ingest; planning anew")
+        if wrote:
+            documents = self._store.documents()
+        rows = (documents.by_path.get(file.path) for file in files)
+        chunks = sum(row.units for row in rows if row is not None)
+        counts = run.counts
+        report = IngestReport(
+            files=len(files),
+            chunks=chunks,
+            added=counts.added,
+            updated=counts.updated,
+            deleted=counts.deleted,
+            unchanged=max(0, chunks - counts.added - counts.updated),
+            seconds=time.monotonic() - started,
+            skipped=tuple(SkippedFile(path, reason) for path, reason in sorted(run.skipped.items())),
+        )
+        return Outcome(report, run.complete, wrote)
+
+    def _write(
+        self,
+        difference: _Difference,
+        documents: Documents,
+        run: _Run,
+        progress: Progress,
+        deadline: float | None,
+    ) -> bool:
+        version = documents.version
+        total = len(difference.new) + len(difference.changed)
+        done = 0
+        wrote = False
+        lost = planning.LostUnits()
+        gone = [document.id for document in difference.gone]
+        gone_units = self._store.units_of(gone) if gone else []
+        lost.offer(gone_units)
+        touched: list[tuple[int, SourceFile]] = []
+        work: list[tuple[SourceFile, DocumentRow | None]] = [*difference.changed, *((f, None) for f in difference.new)]
+        for group in batches(work, _POOL):
+            if deadline is not None and time.monotonic() > deadline:
+                run.complete = False
+                break
+            prepared = []
+            for file, row in group:
+                done += 1
+                progress("read", done, total)
+                change = self._read(file, row, run)
+                if change is None:
+                    continue
+                if row is not None and change.sha256 == row.sha256:
+                    touched.append((row.id, file))
+                else:
+                    prepared.append(change)
+            version = self._write_group(prepared, lost, version, run, deadline)
+            wrote |= bool(prepared)
+        if gone and run.complete:
+            version = self._store.remove(gone, sorted(lost.claimed), version)
+            run.counts += planning.Counts(deleted=sum(unit.id not in lost.claimed for unit in gone_units))
+            wrote = True
+        if touched:
+            self._store.touch(touched)
+        return wrote
+
+    def _read(self, file: SourceFile, row: DocumentRow | None, run: _Run) -> DocumentChange | None:
+        """Read and parse a file; one with the old content comes back without sections."""
+        limit = max_bytes(self._settings)
+        try:
+            text = read_text(file, limit)
+        except Unreadable as problem:
+            run.skipped[file.path] = str(problem)
+            return None
+        sha256 = hashlib.sha256(text.encode("utf-8")).hexdigest()
+        if row is not None and sha256 == row.sha256:
+            return DocumentChange(file, sha256, {}, (), (), row.id)
+        if self._plugins.has_any("openclaw_memory_prepare_lines"):
+            text = "\n".join(self._plugins.prepare_lines(file.path, split_lines(text)))
+        day = date.fromtimestamp(file.mtime_ns / 1e9)
+        parsed = parse(text, path=file.path, mtime=day, unit_tokens=self._settings.unit_tokens)
+        sections, units = planning.prepare(parsed, self._plugins)
+        file = replace(file, origin=lowered(file.origin, parsed.front_matter))
+        return DocumentChange(file, sha256, parsed.front_matter, sections, units, row.id if row else None)
+
+    def _write_group(
+        self,
+        prepared: list[DocumentChange],
+        lost: planning.LostUnits,
+        version: int,
+        run: _Run,
+        deadline: float | None,
+    ) -> int:
+        replaced = [change.replaces for change in prepared if change.replaces is not None]
+        stored: dict[int, list[StoredUnit]] = {document_id: [] for document_id in replaced}
+        for unit in self._store.units_of(replaced) if replaced else []:
+            stored[unit.document_id].append(unit)
+        leaving: list[list[StoredUnit]] = []
+        matched = []
+        for change in prepared:
+            units, left = planning.match(change.units, stored.get(change.replaces or 0, ()))
+            lost.offer(left)
+            leaving.append(left)
+            matched.append(replace(change, units=units))
+        claimed = [replace(change, units=planning.claim(change.units, lost)) for change in matched]
+        batch: list[DocumentChange] = []
+        counts = planning.Counts()
+        for at, (change, left) in enumerate(zip(claimed, leaving, strict=True), 1):
+            really_lost = [unit.id for unit in left if unit.id not in lost.claimed]
+            batch.append(replace(change, lost=really_lost))
+            counts += planning.counted(change.units, len(really_lost))
+            if at < len(claimed) and sum(len(each.units) for each in batch) < _UNITS_PER_TRANSACTION:
+                continue
+            version = self._store.apply(batch, version)
+            run.counts += counts
+            batch, counts = [], planning.Counts()
+            if deadline is not None and time.monotonic() > deadline:
+                run.complete = at == len(claimed)
+                break
+        for left in leaving:
+            lost.withdraw(left)
+        return version
+
+
+def _within(path: str, prefixes: Sequence[str]) -> bool:
+    return not prefixes or any(path == p or path.startswith(p.rstrip("/") + "/") for p in prefixes)
+
+
+def _compare(files: Sequence[SourceFile], found: ScanResult, documents: Documents, paths: Sequence[str]) -> _Difference:
+    new: list[SourceFile] = []
+    changed: list[tuple[SourceFile, DocumentRow]] = []
+    for file in files:
+        row = documents.by_path.get(file.path)
+        if row is None:
+            new.append(file)
+        elif (row.size, row.mtime_ns) != (file.size, file.mtime_ns):
+            changed.append((file, row))
+    present = {file.path for file in files}
+    gone = []
+    for path, row in documents.by_path.items():
+        if path in present or not _within(path, paths):
+            continue
+        if any(path == p or (p.endswith("/") and path.startswith(p)) for p in found.unreadable):
+            # Not seen is not the same as gone: what the index holds stays until the folder can be read.
+            continue
+        gone.append(row)
+    return _Difference(new, changed, gone)

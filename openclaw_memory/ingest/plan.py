@@ -1,0 +1,136 @@
+"""Which units of a changed file live on: the rest of the index never hears of those.
+
+A unit is recognised by its search text, first within its file, then among the units that other
+files lose in the same run, so a renamed file and a moved section keep their vectors.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from .. import analysis
+from ..plugins import Plugins
+from ..store.protocol import PlannedUnit, StoredUnit
+from ..types import ParsedDocument, Section, Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What was written, in units."""
+
+    added: int = 0
+    updated: int = 0
+    deleted: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(self.added + other.added, self.updated + other.updated, self.deleted + other.deleted)
+
+
+class LostUnits:
+    """Units that lose their place in this run, to be claimed by text."""
+
+    def __init__(self) -> None:
+        self._by_hash: defaultdict[int, deque[int]] = defaultdict(deque)
+        self.claimed: set[int] = set()
+
+    def offer(self, units: Iterable[StoredUnit]) -> None:
+        """Make units claimable."""
+        for unit in units:
+            self._by_hash[unit.hash].append(unit.id)
+
+    def claim(self, text_hash: int) -> int | None:
+        """The id of a lost unit with this text, once."""
+        waiting = self._by_hash.get(text_hash)
+        if not waiting:
+            return None
+        unit_id = waiting.popleft()
+        self.claimed.add(unit_id)
+        return unit_id
+
+    def withdraw(self, units: Iterable[StoredUnit]) -> None:
+        """Make what was not claimed unclaimable: its vectors are gone."""
+        for unit in units:
+            waiting = self._by_hash.get(unit.hash)
+            if waiting and unit.id in waiting:
+                waiting.remove(unit.id)
+
+
+def prepare(parsed: ParsedDocument, plugins: Plugins) -> tuple[list[Section], list[PlannedUnit]]:
+    """Pass units through the plugins and analyse them; ids are still open.
+
+    What a plugin changes or drops is changed or blanked in the section's lines too.
+    """
+    asks = plugins.has_any("openclaw_memory_prepare_unit")
+    sections: list[Section] = []
+    planned: list[PlannedUnit] = []
+    seen: Counter[int] = Counter()
+    for at, section in enumerate(parsed.sections):
+        lines: list[str] | None = None
+        for unit in section.units:
+            kept: Unit | None = plugins.prepare_unit(unit) if asks else unit
+            if kept is not unit:
+                lines = list(section.lines) if lines is None else lines
+                _rewrite(lines, section.start_line, unit, kept)
+            if kept is not None:
+                planned.append(_analysed(kept, at, seen))
+        sections.append(section if lines is None else replace(section, lines=tuple(lines)))
+    return sections, planned
+
+
+def _analysed(unit: Unit, section: int, seen: Counter[int]) -> PlannedUnit:
+    text = unit.search_text
+    text_hash = analysis.unit_hash(text)
+    occurrence = seen[text_hash]
+    seen[text_hash] += 1
+    return PlannedUnit(
+        unit=unit,
+        section=section,
+        hash=text_hash,
+        occurrence=occurrence,
+        terms=Counter(analysis.terms(text)),
+        question=analysis.is_question(text),
+        time_words=analysis.time_words(text),
+        speaker_key=analysis.unit_hash(analysis.name_key(unit.speaker)) if unit.speaker else 0,
+    )
+
+
+def _rewrite(lines: list[str], first_line: int, old: Unit, new: Unit | None) -> None:
+    """Put a unit's new text (nothing for a dropped one) in the place of its old text."""
+    low, high = old.start_line - first_line, old.end_line - first_line + 1
+    block = "\n".join(lines[low:high])
+    text = "" if new is None else new.text
+    if old.text and old.text in block:
+        block = block.replace(old.text, text)
+    else:
+        block = text
+    changed = block.split("\n")
+    missing = (high - low) - len(changed)
+    if missing < 0:
+        changed = [*changed[: high - low - 1], " ".join(changed[high - low - 1 :])]
+    lines[low:high] = changed + [""] * max(0, missing)
+
+
+def match(planned: Sequence[PlannedUnit], stored: Sequence[StoredUnit]) -> tuple[list[PlannedUnit], list[StoredUnit]]:
+    """Give units their old ids within one file; returns them and the stored units that lost their place."""
+    waiting: defaultdict[int, deque[StoredUnit]] = defaultdict(deque)
+    for unit in stored:
+        waiting[unit.hash].append(unit)
+    matched = []
+    for plan in planned:
+        same = waiting.get(plan.hash)
+        matched.append(replace(plan, id=same.popleft().id) if same else plan)
+    return matched, [unit for left in waiting.values() for unit in left]
+
+
+def claim(planned: Sequence[PlannedUnit], lost: LostUnits) -> list[PlannedUnit]:
+    """Give units without an id that of a lost unit with the same text."""
+    return [plan if plan.id is not None else replace(plan, id=lost.claim(plan.hash)) for plan in planned]
+
+
+def counted(planned: Sequence[PlannedUnit], gone: int) -> Counts:
+    """Counts of one file's change when ``gone`` of its units are really gone."""
+    fresh = sum(plan.id is None for plan in planned)
+    updated = min(fresh, gone)
+    return Counts(fresh - updated, updated, gone - updated)

@@ -1,0 +1,92 @@
+"""The text of a file that a scan found, or the reason why there is none."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+
+from ..errors import OpenClawMemoryError
+from ..types import SourceFile
+
+MEGABYTE = 1_000_000
+
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+class Unreadable(OpenClawMemoryError):
+    """A file's text cannot be had; ``reason`` says why, in words, without the path."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def read_text(file: SourceFile, max_bytes: int) -> str:
+    """The text of ``file``, without a byte order mark; line ends are kept as they are.
+
+    Raises :class:`Unreadable` when the file is gone, may not be read, has grown past ``max_bytes``,
+    holds NUL bytes or broken UTF-8, or when a link has taken its place since the scan.
+    """
+    data = _read(file, max_bytes)
+    if data[:2] in _UTF16:
+        raise Unreadable("it is UTF-16 text; save it as UTF-8")
+    if (nul := data.find(b"\0")) >= 0:
+        raise Unreadable(f"binary content: a NUL byte in line {_line(data, nul)}")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        at = error.start
+        raise Unreadable(
+            f"not valid UTF-8: line {_line(data, at)}, byte 0x{data[at]:02x} at offset {at}; save it as UTF-8"
+        ) from error
+    return text.removeprefix("\ufeff")
+
+
+def reason_of(error: OSError) -> str:
+    """What the operating system said, in lower case."""
+    return (error.strerror or str(error) or type(error).__name__).lower()
+
+
+def human_size(size: int) -> str:
+    """``size`` in bytes, as a person would say it: ``12.3 MB``."""
+    if size >= MEGABYTE:
+        return f"{size / MEGABYTE:.4g} MB"
+    return f"{size / 1000:.4g} kB" if size >= 1000 else f"{size} bytes"
+
+
+def _read(file: SourceFile, max_bytes: int) -> bytes:
+    path = os.fspath(file.absolute)
+    # Not blocking, in case a pipe has taken the file's place.
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        descriptor = os.open(path, flags)
+    except FileNotFoundError as error:
+        raise Unreadable("it has vanished since the scan") from error
+    except OSError as error:
+        if os.path.islink(path):
+            raise Unreadable("a link has taken its place since the scan") from error
+        raise Unreadable(reason_of(error)) from error
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise Unreadable("not a regular file any more")
+        # O_NOFOLLOW guards the last name only; a folder above it may have become a link.
+        if os.path.normcase(os.path.realpath(path)) != os.path.normcase(path):
+            raise Unreadable("a link has taken the place of a folder above it since the scan")
+        if not os.path.samestat(status, os.lstat(path)):
+            raise Unreadable("it was replaced while it was read")
+        with os.fdopen(descriptor, "rb", closefd=False) as stream:
+            data = stream.read(max_bytes + 1)
+    except OSError as error:
+        raise Unreadable(reason_of(error)) from error
+    finally:
+        os.close(descriptor)
+    if len(data) > max_bytes:
+        raise Unreadable(f"it has grown past {human_size(max_bytes)} (ingest.max_file_mb)")
+    return data
+
+
+def _line(data: bytes, offset: int) -> int:
+    return len(_LINE_END.findall(data, 0, offset)) + 1

@@ -1,0 +1,314 @@
+"""What there is to read: the memory files of a workspace, found without opening them."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import SettingsError, WorkspaceError
+from ..settings import ExtraPath, IngestSettings
+from ..types import Grain, Kind, Origin, ScanResult, SkippedFile, SourceFile
+from .lines import split_lines
+from .reading import MEGABYTE, Unreadable, human_size, read_text, reason_of
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+__all__ = ["Unreadable", "max_bytes", "read_text", "scan"]
+
+_CURATED = frozenset({"memory.md", "user.md"})
+_SUFFIX = ".md"
+_CONSOLIDATED = "memory/consolidated/"
+_GRAINS = {grain.value: grain for grain in Grain}
+_EXTRA_NAME = re.compile(r"[^\s/\\@\x00-\x1f][^/\\\x00-\x1f]*")
+
+
+def max_bytes(settings: IngestSettings) -> int:
+    """``ingest.max_file_mb`` in bytes; a megabyte has a million."""
+    return int(settings.max_file_mb * MEGABYTE)
+
+
+def scan(workspace: Path, settings: IngestSettings) -> ScanResult:
+    """Find ``MEMORY.md``, ``USER.md``, ``memory/**/*.md`` and the extra paths, sorted by path.
+
+    Hidden names, and what the ignore file matches, are left out.  A file that is too large, named in bytes
+    that are not UTF-8, or linked from outside its root is reported in ``skipped``; what cannot be looked
+    into is reported there too and named in ``unreadable``.  Links inside a root are resolved: ``absolute``
+    contains none, and a file or folder that is reached twice is listed once.  No note is opened here, so
+    one without read permission shows only in :func:`read_text`.
+
+    Raises :class:`WorkspaceError` for a workspace or an ignore file that cannot be used, and
+    :class:`SettingsError` for an extra path whose name cannot be shown.
+    """
+    _check_extras(settings.extra_paths)
+    root, names = _list_workspace(workspace)
+    walk = _Walk(max_bytes(settings), _ignore_spec(root, settings.ignore_file))
+    owned, memory = _Root(root, "", Origin.OWNER), _Root(root, "", Origin.AGENT)
+    for name in names:
+        if name.lower() in _CURATED:
+            walk.add(owned, os.path.join(root, name), name)
+    walk.add(memory, os.path.join(root, "memory"), "memory")
+    for extra in settings.extra_paths:
+        walk.add_extra(root, extra)
+    return ScanResult(
+        tuple(sorted(walk.files, key=lambda file: file.path)),
+        tuple(sorted(walk.skipped, key=lambda skipped: skipped.path)),
+        tuple(sorted(walk.unreadable)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Root:
+    """A tree that is read: a link may not lead out of the folder ``real``."""
+
+    real: str
+    shown: str
+    origin: Origin
+
+    def holds(self, path: str) -> bool:
+        return path == self.real or path.startswith(self.real.rstrip(os.sep) + os.sep)
+
+    def own_name(self, path: str) -> str:
+        """How ``path`` is shown when no link led to it."""
+        below = path[len(self.real) :].replace(os.sep, "/")
+        return self.shown + below if self.shown else below.lstrip("/")
+
+
+@dataclass(slots=True)
+class _Walk:
+    """One scan in progress."""
+
+    max_bytes: int
+    ignored: GitIgnoreSpec | None
+    files: list[SourceFile] = field(default_factory=list)
+    skipped: list[SkippedFile] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+    #: Real paths that were listed: a loop of links ends here.
+    seen: set[str] = field(default_factory=set)
+
+    def add(self, root: _Root, path: str, shown: str) -> None:
+        """List the file, or what is below the folder, at ``path``; either may be a link.
+
+        Links found on the way come last, in order of their paths, so a file that lies in the tree is
+        listed under its own name and not under a link's.
+        """
+        links = [(shown, path)]
+        while links:
+            found: list[tuple[str, str]] = []
+            for name, link in sorted(links):
+                self._resolve(root, link, name, found)
+            links = found
+
+    def add_extra(self, workspace: str, extra: ExtraPath) -> None:
+        """List a configured file or folder outside the workspace."""
+        path = os.path.realpath(os.path.join(workspace, os.path.expanduser(extra.path)))
+        shown = f"@{extra.name}"
+        if os.path.isdir(path):
+            self.add(_Root(path, shown, Origin(extra.origin)), path, shown)
+        elif os.path.exists(path):
+            parent, name = os.path.split(path)
+            if self._is_named(f"{shown}/", name):
+                self.add(_Root(parent, shown, Origin(extra.origin)), path, f"{shown}/{name}")
+        else:
+            self._unreadable(f"{shown}/", f"{extra.path} is not there now; check ingest.extra_paths")
+
+    def _resolve(self, root: _Root, path: str, shown: str, links: list[tuple[str, str]]) -> None:
+        real = os.path.realpath(path)
+        if not root.holds(real):
+            self._skip(shown, "a link that leads out of its root; name its target in ingest.extra_paths to read it")
+            return
+        try:
+            status = os.stat(real)
+        except FileNotFoundError as error:
+            if os.path.lexists(path):
+                # Without the suffix of a note it was a folder, as far as the index is concerned.
+                self._unreadable(shown if _is_note(shown) else f"{shown}/", f"a link to nothing ({reason_of(error)})")
+            return
+        except OSError as error:
+            self._unreadable(shown if _is_note(shown) else f"{shown}/", reason_of(error))
+            return
+        if not stat.S_ISDIR(status.st_mode):
+            self._file(root, real, shown, status)
+        elif not self._is_ignored(root, f"{real}/", f"{shown}/"):
+            self._tree(root, real, f"{shown}/", links)
+
+    def _tree(self, root: _Root, real: str, shown: str, links: list[tuple[str, str]]) -> None:
+        pending = [(real, shown)]
+        while pending:
+            real, shown = pending.pop()
+            if real in self.seen:
+                continue
+            self.seen.add(real)
+            try:
+                with os.scandir(real) as entries:
+                    for entry in entries:
+                        self._entry(root, entry, shown, pending, links)
+            except FileNotFoundError:
+                pass  # gone since its parent was listed
+            except OSError as error:
+                self._unreadable(shown, reason_of(error))
+
+    def _entry(
+        self,
+        root: _Root,
+        entry: os.DirEntry[str],
+        folder: str,
+        pending: list[tuple[str, str]],
+        links: list[tuple[str, str]],
+    ) -> None:
+        name = entry.name
+        if name[0] == ".":
+            return
+        shown = folder + name
+        if entry.is_symlink():
+            # A link to a file that is no note is nobody's business; one to nothing may be a folder's.
+            if (_is_note(name) or not _is_file(entry)) and self._is_named(folder, name):
+                links.append((shown, entry.path))
+        elif entry.is_dir(follow_symlinks=False):
+            if self._is_named(folder, name) and not self._is_ignored(root, f"{entry.path}/", f"{shown}/"):
+                pending.append((entry.path, f"{shown}/"))
+        elif _is_note(name) and self._is_named(folder, name):
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except FileNotFoundError:
+                return
+            except OSError as error:
+                self._unreadable(shown, reason_of(error))
+                return
+            self._file(root, entry.path, shown, status)
+
+    def _file(self, root: _Root, real: str, shown: str, status: os.stat_result) -> None:
+        if real in self.seen or not stat.S_ISREG(status.st_mode) or self._is_ignored(root, real, shown):
+            return
+        self.seen.add(real)
+        if status.st_size > self.max_bytes:
+            limit = human_size(self.max_bytes)
+            self._skip(shown, f"{human_size(status.st_size)} is more than ingest.max_file_mb allows ({limit})")
+            return
+        self.files.append(
+            SourceFile(
+                shown,
+                Path(real),
+                status.st_size,
+                status.st_mtime_ns,
+                _kind(shown),
+                _grain(shown),
+                root.origin,
+            )
+        )
+
+    def _is_ignored(self, root: _Root, real: str, shown: str) -> bool:
+        if self.ignored is None:
+            return False
+        # What is ignored must not come in by a link to it either.
+        own = root.own_name(real)
+        return self.ignored.match_file(shown) or (own != shown and self.ignored.match_file(own))
+
+    def _is_named(self, folder: str, name: str) -> bool:
+        if name.isascii():
+            return True
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            readable = os.fsencode(name).decode("utf-8", "backslashreplace")
+            self._skip(folder + readable, "the name is not valid UTF-8; rename it")
+            return False
+        return True
+
+    def _skip(self, shown: str, reason: str) -> None:
+        self.skipped.append(SkippedFile(shown, reason))
+
+    def _unreadable(self, shown: str, reason: str) -> None:
+        self.unreadable.append(shown)
+        self._skip(shown, f"cannot be read now: {reason}")
+
+
+def _is_note(name: str) -> bool:
+    return name[-3:].lower() == _SUFFIX
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:
+        return False
+
+
+def _kind(shown: str) -> Kind:
+    if "/" not in shown:
+        return Kind.CURATED
+    if not shown.startswith("memory/"):
+        return Kind.NOTE
+    name = shown[shown.rindex("/") + 1 :]
+    if not name[:4].isdigit() or name[4:5] != "-" or name[10:11].isdigit():
+        return Kind.NOTE
+    try:
+        date.fromisoformat(name[:10])
+    except ValueError:
+        return Kind.NOTE
+    return Kind.DAILY
+
+
+def _grain(shown: str) -> Grain:
+    if not shown.startswith(_CONSOLIDATED):
+        return Grain.WORKING
+    grain, _, below = shown[len(_CONSOLIDATED) :].partition("/")
+    return _GRAINS.get(grain, Grain.WORKING) if below else Grain.WORKING
+
+
+def _list_workspace(workspace: Path) -> tuple[str, list[str]]:
+    root = os.path.realpath(os.path.expanduser(workspace))
+    try:
+        return root, sorted(os.listdir(root))
+    except FileNotFoundError as error:
+        raise WorkspaceError(f"{workspace}: no such folder; create it, or name another with --workspace") from error
+    except NotADirectoryError as error:
+        raise WorkspaceError(
+            f"{workspace}: not a folder; name the one that holds MEMORY.md with --workspace"
+        ) from error
+    except OSError as error:
+        raise WorkspaceError(f"{workspace}: cannot be listed ({reason_of(error)}); check its permissions") from error
+
+
+def _check_extras(extras: Sequence[ExtraPath]) -> None:
+    names: set[str] = set()
+    for extra in extras:
+        if _EXTRA_NAME.fullmatch(extra.name) is None or extra.name in (".", ".."):
+            raise SettingsError(
+                f"ingest.extra_paths: {extra.name!r} cannot be a name; use a word without '/', such as 'notes'"
+            )
+        if extra.name.casefold() in names:
+            raise SettingsError(f"ingest.extra_paths: two entries are named {extra.name!r}; rename one of them")
+        if not extra.path.strip() or "\0" in extra.path:
+            raise SettingsError(f"ingest.extra_paths: {extra.name!r} has no path; name a folder or a file")
+        names.add(extra.name.casefold())
+
+
+def _ignore_spec(root: str, name: str) -> GitIgnoreSpec | None:
+    if not name:
+        return None
+    file = os.path.join(root, name)
+    try:
+        lines = split_lines(Path(file).read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        # Reading on without it could index what a person wanted left alone.
+        reason = reason_of(error) if isinstance(error, OSError) else "it is not UTF-8"
+        raise WorkspaceError(f"{file}: the ignore file cannot be read ({reason}); mend it") from error
+    if not any(line.strip() for line in lines):
+        return None
+    from pathspec import GitIgnoreSpec
+
+    for number, line in enumerate(lines, start=1):
+        try:
+            GitIgnoreSpec.from_lines([line])
+        except ValueError as error:
+            raise WorkspaceError(f"{file}, line {number}: not a gitignore pattern: {line!r}; mend it") from error
+    return GitIgnoreSpec.from_lines(lines)

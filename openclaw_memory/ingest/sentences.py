@@ -1,0 +1,124 @@
+"""Sentences, and pieces of a long text that are about as long as asked.
+
+Everything here takes time linear in the text, also for a line of a megabyte without a space.
+"""
+
+from __future__ import annotations
+
+import re
+
+Span = tuple[int, int]
+
+#: A sentence longer than this many times the wanted size is cut at clauses or words.
+LONG = 3
+#: No piece is longer than this many times the wanted size.
+CEILING = 4
+
+# Possessive quantifiers, and a run of dots tried only at its start: a megabyte of dots stays linear.
+_END = re.compile(r"""(?<![.!?…])(?:[.!?…])++["'”’»)\]*_`]*+(?=\s)|[。！？｡]++[」』”’）】]*+""")
+
+_ALWAYS = (
+    "mr mrs ms mx dr prof st sr jr vs cf al approx dept est gen sen rep rev hon capt lt col sgt mt ft ave blvd "
+    "e.g i.e bzw ca inkl usw z.b d.h u.a evtl ggf vgl"
+)
+# Abbreviations only before a number: "No. 5" is one, "No. We left." is an answer.
+_NUMBERED = "no nos nr fig figs vol p pp ch art sec eq jan feb mar apr jun jul aug sep sept oct nov dec"
+_ABBREVIATIONS = frozenset(_ALWAYS.split())
+_BEFORE_DIGITS = frozenset(_NUMBERED.split())
+_INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
+_OPENERS = "\"'“‘«([*_`"
+
+_CLAUSE_MARKS = (", ", "; ", ": ", " — ", " – ", "，", "；", "、")
+_BLANKS = (" ", "\t", "\u3000")
+
+
+def sentence_spans(text: str) -> list[Span]:
+    """Split ``text`` into sentences, as ``(start, end)`` offsets without the blanks around them.
+
+    A full stop inside an abbreviation, a number, a version, an address or a list marker ends nothing.
+    """
+    spans: list[Span] = []
+    start = 0
+    for match in _END.finditer(text):
+        end = match.end()
+        if end < len(text) and not _ends_sentence(text, start, match):
+            continue
+        _add(spans, text, start, end)
+        start = end
+    _add(spans, text, start, len(text))
+    return spans
+
+
+def pieces(text: str, size: int) -> list[Span]:
+    """Cut ``text`` at sentence borders into pieces of up to ``size`` characters.
+
+    A sentence is never cut before it is ``LONG * size`` characters long; no piece exceeds
+    ``CEILING * size``.  Offsets as in :func:`sentence_spans`.
+    """
+    out: list[Span] = []
+    for start, end in sentence_spans(text):
+        if end - start > LONG * size:
+            out += _clauses(text, start, end, size)
+        elif out and (end - out[-1][0] <= size or out[-1][1] - out[-1][0] < size // 4):
+            # A crumb such as "**Versions.**" says nothing without what follows.
+            out[-1] = (out[-1][0], end)
+        else:
+            out.append((start, end))
+    if len(out) > 1 and out[-1][1] - out[-1][0] < size // 4 and out[-1][1] - out[-2][0] <= size + size // 4:
+        # Nor does a last "Thanks!" alone.
+        out[-2:] = [(out[-2][0], out[-1][1])]
+    return out
+
+
+def _add(spans: list[Span], text: str, start: int, end: int) -> None:
+    part = text[start:end]
+    body = part.lstrip()
+    if body:
+        start += len(part) - len(body)
+        spans.append((start, start + len(body.rstrip())))
+
+
+def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
+    mark = match.group()
+    if mark[0] in "。！？｡":
+        return True
+    following = text[match.end() : match.end() + 16].lstrip()[:1]
+    if following.islower():
+        return False
+    if mark[0] != "." or mark[1:2] == ".":
+        return True
+    words = text[max(start, match.start() - 16) : match.start()].split()
+    if not words:
+        return True
+    word = words[-1].lstrip(_OPENERS)
+    lower = word.lower()
+    if lower in _ABBREVIATIONS or (lower in _BEFORE_DIGITS and following.isdigit()):
+        return False
+    if _INITIALS.fullmatch(word) and word != "I":
+        return False
+    # "1. First item": the marker of a list is no sentence.
+    return not (word.isdigit() and match.start() - start <= len(word) + 2)
+
+
+def _clauses(text: str, start: int, end: int, size: int) -> list[Span]:
+    out: list[Span] = []
+    while end - start > size:
+        cut = _cut(text, start, end, size)
+        _add(out, text, start, cut)
+        start = cut
+    _add(out, text, start, end)
+    return out
+
+
+def _cut(text: str, start: int, end: int, size: int) -> int:
+    window = text[start : start + size]
+    clause = max(window.rfind(mark) + len(mark) for mark in _CLAUSE_MARKS)
+    if clause > size // 2:
+        return start + clause
+    word = max(window.rfind(blank) for blank in _BLANKS)
+    if word > size // 4:
+        return start + word
+    # One endless word: go on to its end, but not for ever.
+    last = min(end, start + CEILING * size)
+    ends = [at for blank in _BLANKS if (at := text.find(blank, start + size, last)) > 0]
+    return min(ends, default=last)

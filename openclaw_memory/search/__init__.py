@@ -1,0 +1,1 @@
+"""Ranking: features of units and their windows, fused into one score, cut into hits."""

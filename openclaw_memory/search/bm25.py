@@ -1,0 +1,144 @@
+"""Okapi BM25 over units, windows and sections from one set of postings.
+
+Score of a term: ``idf · tf (k1 + 1) / (tf + k1 (1 − b + b · len / mean len))`` with
+``idf = ln(1 + (N − df + 0.5) / (df + 0.5))`` (Robertson & Zaragoza, 2009, with the non-negative idf of
+Lucene).  A window's tf is the sum over its units, so its df is the number of windows that hold the term.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+import numpy as np
+
+from ..store.protocol import Bools, Floats, Ints, KeywordIndex
+from .corpus import RADIUS, Corpus
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """k1 (saturation) and b (length normalisation) of one field."""
+
+    k1: float
+    b: float
+
+
+UNIT = Parameters(0.6, 0.3)
+WINDOW = Parameters(1.2, 0.75)
+SECTION = Parameters(1.2, 0.75)
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordScores:
+    """BM25 of every row, and where each term occurs.
+
+    ``unit`` and ``window`` are ``float32[n]``; ``section`` is ``float32[sections]``.  ``idf`` is that of
+    the unit field per asked term (the highest possible for an unknown one); ``windows[i]`` are the rows,
+    ascending, whose window holds term ``i``.
+    """
+
+    terms: tuple[str, ...]
+    idf: Floats
+    unit: Floats
+    window: Floats
+    section: Floats
+    windows: tuple[Ints, ...]
+
+    def coverage(self, row: int) -> tuple[float, list[str]]:
+        """Share of the question's idf mass that a row's window holds, and which terms those are."""
+        held = [i for i, rows in enumerate(self.windows) if _contains(rows, row)]
+        total = float(self.idf.sum())
+        return (float(self.idf[held].sum()) / total if total else 0.0), [self.terms[i] for i in held]
+
+
+def idf(n: int, df: int) -> float:
+    """Inverse document frequency of a term in ``df`` of ``n`` texts; never negative."""
+    return log(1 + (n - df + 0.5) / (df + 0.5))
+
+
+def score(corpus: Corpus, index: KeywordIndex, terms: Sequence[str]) -> KeywordScores:
+    """BM25 of all rows for the distinct, analysed ``terms``."""
+    n = len(corpus)
+    shape = corpus.shape
+    sections = len(shape.section_terms)
+    lengths = corpus.rows.terms
+    unit: Floats = np.zeros(n, np.float32)
+    window = np.zeros(n, np.float32)
+    section = np.zeros(sections, np.float32)
+    weights = np.zeros(len(terms), np.float32)
+    windows: list[Ints] = []
+    found = index.postings(terms) if n else None
+    mean = [max(float(x.mean()), 1e-9) if n else 1.0 for x in (lengths, shape.window_terms, shape.section_terms)]
+    scratch = np.zeros(n, np.float32)
+    for i in range(len(terms)):
+        rows, tf = np.zeros(0, np.int32), np.zeros(0, np.float32)
+        if found is not None:
+            unit_ids, tf = found.of(i)
+            rows = corpus.rows_of(unit_ids)
+            alive = rows >= 0
+            if not alive.all():
+                rows, tf = rows[alive], tf[alive]
+        weights[i] = idf(n, len(rows))
+        if not len(rows):
+            windows.append(rows)
+            continue
+        unit[rows] += _bm25(tf, lengths[rows], mean[0], weights[i], UNIT)
+        held = _spread(rows, tf, shape.section, scratch)
+        frequency: Floats = scratch[held]
+        scratch[held] = 0
+        window[held] += _bm25(frequency, shape.window_terms[held], mean[1], idf(n, len(held)), WINDOW)
+        windows.append(held)
+        of_section, frequency = _summed(shape.section[rows], tf, sections)
+        section[of_section] += _bm25(
+            frequency, shape.section_terms[of_section], mean[2], idf(sections, len(of_section)), SECTION
+        )
+    return KeywordScores(tuple(terms), weights, unit, window, section, tuple(windows))
+
+
+def _bm25(tf: Floats, length: Floats | Ints, mean: float, weight: float, p: Parameters) -> Floats:
+    scored: np.ndarray[Any, np.dtype[Any]] = (
+        (weight * (p.k1 + 1)) * tf / (tf + p.k1 * (1 - p.b + (p.b / mean) * length))
+    )
+    return scored.astype(np.float32, copy=False)
+
+
+def _spread(rows: Ints, tf: Floats, section: Ints, scratch: Floats) -> Ints:
+    """Add each row's tf to every window that holds it, in ``scratch``; returns those rows, ascending."""
+    n = len(scratch)
+    own = section[rows]
+    scratch[rows] += tf
+    touched = [rows]
+    for d in range(-RADIUS, RADIUS + 1):
+        if not d:
+            continue
+        near = rows + d
+        inside: Bools = (near >= 0) & (near < n)
+        if not inside.all():
+            near, mine, value = near[inside], own[inside], tf[inside]
+        else:
+            mine, value = own, tf
+        same = section[near] == mine
+        near = near[same]
+        scratch[near] += value[same]
+        touched.append(near)
+    if len(rows) * (2 * RADIUS + 1) * 12 > n:
+        return np.flatnonzero(scratch).astype(np.int32)
+    return np.unique(np.concatenate(touched))
+
+
+def _summed(groups: Ints, values: Floats, n: int) -> tuple[Ints, Floats]:
+    """Sum ``values`` by group: the distinct groups, ascending, and their sums."""
+    if len(groups) * 8 > n:
+        sums = np.bincount(groups, values, minlength=n).astype(np.float32)
+        present = np.flatnonzero(sums).astype(np.int32)
+        return present, sums[present]
+    present, inverse = np.unique(groups, return_inverse=True)
+    return present, np.bincount(inverse, values).astype(np.float32)
+
+
+def _contains(ascending: Ints, row: int) -> bool:
+    at = int(np.searchsorted(ascending, row))
+    return at < len(ascending) and int(ascending[at]) == row

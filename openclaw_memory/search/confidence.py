@@ -1,0 +1,69 @@
+"""The score that is reported: absolute, so that it means the same for every question.
+
+The fused score only orders the units of one question; scaled per question, even nonsense has a best
+unit.  What is reported instead is how sure the evidence is: the share of the question's words (by idf)
+in the hit's window, and how far its cosine stands above what unrelated texts have.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..store.protocol import Floats
+from . import ranking
+from .corpus import Corpus
+from .hits import Range
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Absolute scores of a hit, in [0, 1]."""
+
+    score: float
+    text: float | None
+    vector: float | None
+    time: float | None
+    why: str
+
+
+#: Cosine of unrelated texts and of a sure match, for a model whose unrelated texts score about 0.1.
+_NOISE, _SURE = 0.20, 0.75
+
+
+def parts(corpus: Corpus, features: ranking.Features, similarities: Floats | None, found: Range) -> Parts:
+    """How sure a hit is, and why."""
+    row = found.best
+    values = features.values
+    text = vector = time = None
+    because: list[str] = []
+    if features.keyword is not None:
+        text, words = features.keyword.coverage(row)
+        if words:
+            because.append(f"keywords {text:.2f} ({', '.join(words[:6])})")
+    if similarities is not None and "vector_window" in values:
+        own = float(similarities[row])
+        vector = max(0.0 if np.isnan(own) else own, float(values["vector_window"][row]))
+        vector = min(1.0, max(0.0, vector))
+        because.append(f"meaning {vector:.2f}")
+    if "date" in values:
+        time = float(values["date"][row])
+        if time:
+            because.append(f"date {time:.2f}")
+    if "speaker" in values and values["speaker"][row]:
+        because.append("said by whom the question names")
+    if "when" in values and values["when"][row]:
+        because.append("tells a time")
+    return Parts(_sureness(text, vector, time), _rounded(text), _rounded(vector), _rounded(time), "; ".join(because))
+
+
+def _sureness(text: float | None, vector: float | None, time: float | None) -> float:
+    meaning = 0.0 if vector is None else min(1.0, max(0.0, (vector - _NOISE) / (_SURE - _NOISE)))
+    words = 0.0 if text is None else text
+    doubt = (1 - 0.8 * words) * (1 - 0.9 * meaning) * (1 - 0.2 * (time or 0.0))
+    return 1 - doubt
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)

@@ -1,0 +1,164 @@
+"""From ranked units to line ranges: spans for a token budget, grown hits for a number of results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..store.protocol import Bools, Floats
+from ..types import CHARS_PER_TOKEN
+from .corpus import Corpus
+
+#: Of this many best units, adjacent ones become one span.
+_JOINED = 20
+#: Units looked at before a budget is given up as unfillable.
+_LIMIT = 200
+#: The median score is taken over at most this many units, evenly spread.
+_MEDIAN_SAMPLE = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Rows ``first..last`` (inclusive) of one section; ``best`` is the row that ranks."""
+
+    first: int
+    last: int
+    best: int
+
+
+def ranking(corpus: Corpus, score: Floats, allowed: Bools | None) -> Iterator[int]:
+    """Anchor rows by falling score; ties by path and line, so that a rebuilt index answers alike."""
+    n = len(score)
+    if allowed is not None:
+        score = np.where(allowed, score, -np.inf)
+        n = int(allowed.sum())
+    taken = 0
+    step = 4 * _LIMIT
+    rows = np.zeros(0, np.int64)
+    while taken < n:
+        want = min(n, taken + step)
+        if want < len(score):
+            rows = np.argpartition(-score, want - 1)[:want]
+        else:
+            rows = np.arange(len(score))
+        chosen = sorted(
+            rows.tolist(), key=lambda row: (-score[row], corpus.path(row), corpus.rows.start_line[row], row)
+        )
+        yield from (row for row in chosen[taken:want] if corpus.shape.anchor[row])
+        taken = want
+        step *= 4
+
+
+def spans(corpus: Corpus, score: Floats, allowed: Bools | None, budget: float) -> list[Range]:
+    """The best units whose lines cost at most ``budget`` tokens together; best first.
+
+    A result that no longer fits is passed over for smaller ones behind it.
+    """
+    order: list[int] = []
+    for row in ranking(corpus, score, allowed):
+        order.append(row)
+        if len(order) == _LIMIT:
+            break
+    found: list[Range] = []
+    for row in sorted(order[:_JOINED]):
+        last = found[-1] if found else None
+        if last is not None and last.last == row - 1 and _together(corpus, row - 1, row):
+            best = row if score[row] > score[last.best] else last.best
+            found[-1] = Range(last.first, row, best)
+        else:
+            found.append(Range(row, row, row))
+    found.sort(key=lambda r: order.index(r.best))
+    found += [Range(row, row, row) for row in order[_JOINED:]]
+    left = budget
+    out: list[Range] = []
+    taken: set[int] = set()
+    for candidate in found:
+        whole = _whole_lines(corpus, candidate)
+        if any(row in taken for row in range(whole.first, whole.last + 1)):
+            continue
+        price = cost(corpus, whole.first, whole.last)
+        if price <= left:
+            left -= price
+            taken.update(range(whole.first, whole.last + 1))
+            out.append(whole)
+    return out
+
+
+def grown(corpus: Corpus, score: Floats, allowed: Bools | None, tokens: float, limit: int) -> list[Range]:
+    """The ``limit`` best units, each grown over its neighbours, best one first, to about ``tokens``.
+
+    A hit grows within its section, over units that score at least the median; no unit comes twice.
+    """
+    if not len(score):
+        return []
+    sample = score if allowed is None else score[allowed]
+    floor = float(np.median(sample[:: len(sample) // _MEDIAN_SAMPLE + 1])) if len(sample) else 0.0
+    taken: set[int] = set()
+    out: list[Range] = []
+
+    def free(row: int, of: int) -> bool:
+        return (
+            0 <= row < len(corpus)
+            and row not in taken
+            and _together(corpus, row, of)
+            and (allowed is None or bool(allowed[row]))
+        )
+
+    for row in ranking(corpus, score, allowed):
+        if row in taken:
+            continue
+        whole = _whole_lines(corpus, Range(row, row, row))
+        first, last = whole.first, whole.last
+        used = cost(corpus, first, last)
+        while True:
+            edges = [edge for edge in (first - 1, last + 1) if free(edge, row) and score[edge] >= floor]
+            grown_to = None
+            for edge in sorted(edges, key=lambda edge: -score[edge]):
+                wider = _whole_lines(corpus, Range(min(first, edge), max(last, edge), row))
+                price = cost(corpus, wider.first, wider.last)
+                if price <= tokens and not any(r in taken for r in (wider.first, wider.last)):
+                    grown_to, used = wider, price
+                    break
+            if grown_to is None:
+                break
+            first, last = grown_to.first, grown_to.last
+        if used and any(r in taken for r in range(first, last + 1)):
+            continue
+        taken.update(range(first, last + 1))
+        out.append(Range(first, last, row))
+        if len(out) == limit:
+            break
+    return out
+
+
+def cost(corpus: Corpus, first: int, last: int) -> float:
+    """Tokens of rows ``first..last`` with their line ends."""
+    chars = corpus.rows.chars[first : last + 1]
+    return (float(chars.sum()) + len(chars)) / CHARS_PER_TOKEN
+
+
+def lines(corpus: Corpus, found: Range) -> tuple[int, int]:
+    """First and last line of a range."""
+    part = slice(found.first, found.last + 1)
+    return int(corpus.rows.start_line[part].min()), int(corpus.rows.end_line[part].max())
+
+
+def _together(corpus: Corpus, a: int, b: int) -> bool:
+    return bool(corpus.shape.section[a] == corpus.shape.section[b])
+
+
+def _whole_lines(corpus: Corpus, found: Range) -> Range:
+    """Widen a range over units that share a line with it: a result is made of whole lines."""
+    rows = corpus.rows
+    first, last = found.first, found.last
+    while first > 0 and _together(corpus, first - 1, first) and rows.end_line[first - 1] >= rows.start_line[first]:
+        first -= 1
+    while (
+        last + 1 < len(corpus)
+        and _together(corpus, last + 1, last)
+        and rows.start_line[last + 1] <= rows.end_line[last]
+    ):
+        last += 1
+    return Range(first, last, found.best)

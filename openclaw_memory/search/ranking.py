@@ -1,0 +1,155 @@
+"""The ranking: one weighted sum of features, each scaled to [0, 1] over the searched units.
+
+All weights stand here; ``docs/ranking.md`` says where they come from and what each is worth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date
+
+import numpy as np
+
+from .. import analysis
+from ..store.protocol import Bools, Floats
+from . import question as asking
+from .bm25 import KeywordScores
+from .corpus import Corpus
+
+#: Weight of each feature in the fused score.
+WEIGHTS: dict[str, float] = {
+    "bm25_unit": 0.5,
+    "bm25_window": 1.0,
+    "bm25_section": 0.3,
+    "vector_unit": 1.0,
+    "vector_window": 1.0,
+    "speaker": 0.5,
+    "date": 1.0,
+    "when": 0.4,
+    "length": 0.2,
+    "question": -0.2,
+    "heading": -0.5,
+}
+KEYWORD_FEATURES = ("bm25_unit", "bm25_window", "bm25_section")
+VECTOR_FEATURES = ("vector_unit", "vector_window")
+
+#: A day after a named interval still counts a little, falling over this many days.
+_ECHO_DAYS, _ECHO, _ECHO_FALL = 21, 0.7, 30.0
+
+
+@dataclass
+class Features:
+    """Features of every row before scaling, ``float32[n]`` each; absent ones are not in ``values``."""
+
+    values: dict[str, Floats] = field(default_factory=dict)
+    keyword: KeywordScores | None = None
+    named_dates: list[asking.Interval] = field(default_factory=list)
+
+
+def scaled(x: Floats, allowed: Bools | None = None) -> Floats:
+    """Min-max scaling to [0, 1] over the allowed rows; all zero when they are all equal."""
+    seen = x if allowed is None else x[allowed]
+    if not len(seen):
+        return np.zeros_like(x)
+    low, high = float(seen.min()), float(seen.max())
+    if high <= low:
+        return np.zeros_like(x)
+    return (x - np.float32(low)) * np.float32(1 / (high - low))
+
+
+def collect(
+    corpus: Corpus,
+    query: str,
+    asked: date,
+    keyword: KeywordScores | None,
+    similarities: Floats | None,
+) -> Features:
+    """Features of all rows; ``similarities`` holds NaN for units that have no vector."""
+    rows, shape = corpus.rows, corpus.shape
+    features = Features(keyword=keyword)
+    values = features.values
+    if keyword is not None:
+        values["bm25_unit"] = keyword.unit
+        values["bm25_window"] = keyword.window
+        values["bm25_section"] = keyword.section[shape.section] if len(keyword.section) else keyword.unit
+    if similarities is not None:
+        known = ~np.isnan(similarities)
+        if known.any():
+            # A unit without a vector is neither helped nor hurt: it gets the mean.
+            filled: Floats = similarities
+            if not known.all():
+                filled = np.where(known, similarities, similarities[known].mean()).astype(np.float32)
+            values["vector_unit"] = filled
+            values["vector_window"] = corpus.window_cosine(filled)
+    values["length"] = shape.log_chars
+    values["question"] = rows.question.astype(np.float32)
+    values["heading"] = rows.heading.astype(np.float32)
+    names = asking.named(query)
+    if names:
+        keys = np.array([analysis.unit_hash(name) for name in names], np.int64)
+        spoken = rows.speaker != 0
+        if spoken.any():
+            match = np.zeros(len(corpus), bool)
+            for key in keys:
+                match |= rows.speaker == key
+            values["speaker"] = match.astype(np.float32)
+    features.named_dates = asking.intervals(query, asked)
+    if features.named_dates:
+        values["date"] = _nearness(corpus, features.named_dates)
+    if asking.asks_when(query):
+        values["when"] = np.minimum(rows.time_words, 2).astype(np.float32) / 2
+    return features
+
+
+def _nearness(corpus: Corpus, named: list[asking.Interval]) -> Floats:
+    """1 inside a named interval, a falling echo for three weeks after it, 0 elsewhere and undated."""
+    day = corpus.rows.day
+    near = np.zeros(len(corpus), np.float32)
+    for first, last in named:
+        past = day - last.toordinal()
+        inside = (day >= first.toordinal()) & (past <= 0)
+        echo = np.where((past > 0) & (past <= _ECHO_DAYS), _ECHO * (1 - past / _ECHO_FALL), 0)
+        near = np.maximum(near, np.where(inside, 1, echo)).astype(np.float32)
+    near[~corpus.rows.dated] = 0
+    return near
+
+
+#: Features that are shares already, so scaling over the corpus must not stretch them.
+_ABSOLUTE = frozenset({"speaker", "date", "when", "question", "heading"})
+
+
+def fuse(features: Features, weights: dict[str, float], allowed: Bools | None = None) -> Floats:
+    """The weighted sum of the scaled features: ``float32[n]``."""
+    total: Floats | None = None
+    for name, x in features.values.items():
+        weight = weights.get(name, 0.0)
+        if not weight:
+            continue
+        part = np.float32(weight) * (x if name in _ABSOLUTE else scaled(x, allowed))
+        total = part if total is None else np.add(total, part, out=total)
+    n = len(next(iter(features.values.values())))
+    return np.zeros(n, np.float32) if total is None else total
+
+
+def reciprocal_ranks(features: Features, weights: dict[str, float], k: int, allowed: Bools | None = None) -> Floats:
+    """Reciprocal rank fusion, ``Σ 1 / (k + rank)``, of the keyword and the vector ranking.
+
+    Cormack, Clarke and Büttcher, 2009; ranks count from 1, and a unit that matches no term has no
+    rank in the keyword list.
+    """
+    total: Floats | None = None
+    for names in (KEYWORD_FEATURES, VECTOR_FEATURES):
+        present = {name: features.values[name] for name in names if name in features.values}
+        if not present:
+            continue
+        score = fuse(Features(present), weights, allowed)
+        if allowed is not None:
+            score = np.where(allowed, score, -np.inf).astype(np.float32)
+        rank = np.empty(len(score), np.float32)
+        rank[np.argsort(-score, kind="stable")] = np.arange(1, len(score) + 1, dtype=np.float32)
+        part: Floats = (1 / (k + rank)).astype(np.float32)
+        if names is KEYWORD_FEATURES:
+            part[score <= 0] = 0
+        total = part if total is None else total + part
+    n = len(next(iter(features.values.values())))
+    return np.zeros(n, np.float32) if total is None else total

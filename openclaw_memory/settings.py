@@ -1,0 +1,341 @@
+"""Settings: defaults < YAML file < environment < arguments, validated, each value's source kept.
+
+Keys are dotted (``search.max_results``); the YAML file nests them, the environment writes them as
+``OPENCLAW_MEMORY_SEARCH_MAX_RESULTS``.  The dataclasses below are the whole list.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import types as _types
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from .errors import SettingsError
+
+APP = "openclaw-memory"
+ENV_PREFIX = "OPENCLAW_MEMORY_"
+
+
+def setting(
+    default: Any,
+    help: str,
+    *,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    needs_restart: bool = False,
+) -> Any:
+    """A dataclass field that carries its help text and its bounds."""
+    meta = {"help": help, "minimum": minimum, "maximum": maximum, "needs_restart": needs_restart}
+    if isinstance(default, (dict, list)):
+        return field(default_factory=lambda: type(default)(default), metadata=meta)
+    return field(default=default, metadata=meta)
+
+
+@dataclass(frozen=True, slots=True)
+class ExtraPath:
+    """A folder or file outside the workspace that is read too; shown as ``@name/…``."""
+
+    path: str
+    name: str
+    origin: Literal["owner", "agent", "untrusted"] = "untrusted"
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingSettings:
+    """Where vectors come from."""
+
+    model: str = setting("all-minilm-l6-v2", "registry name, path of a GGUF file, or 'none' for keywords only")
+    provider: Literal["local", "http"] = setting(
+        "local", "'local' runs llama.cpp here; 'http' calls an OpenAI-compatible endpoint"
+    )
+    offline: bool = setting(False, "never download a model")
+    threads: int = setting(0, "CPU threads for embedding; 0 = all cores for a first ingest, else 1", minimum=0)
+    gpu: bool = setting(True, "offload every layer when the llama.cpp build has a GPU")
+    batch_tokens: int = setting(192, "model tokens packed into one llama.cpp batch", minimum=32, maximum=8192)
+    max_tokens: int = setting(256, "a longer text is cut to this many model tokens", minimum=16)
+    query_cache: int = setting(256, "query embeddings kept in memory", minimum=0)
+    http_url: str = setting("", "base URL of the endpoint, up to and with /v1")
+    http_model: str = setting("", "model name sent to the endpoint")
+    http_api_key_env: str = setting("OPENAI_API_KEY", "environment variable that holds the key")
+    http_dimensions: int = setting(0, "vector length to ask for; 0 = the endpoint's own", minimum=0)
+    http_requests_per_minute: int = setting(60, "upper limit of requests a minute; 0 = none", minimum=0)
+    http_tokens_per_day: int = setting(1_000_000, "upper limit of tokens a day; 0 = none", minimum=0)
+    http_timeout: float = setting(20.0, "seconds until a request is given up", minimum=0.1)
+
+
+@dataclass(frozen=True, slots=True)
+class IngestSettings:
+    """What is read, and how it is cut."""
+
+    extra_paths: list[ExtraPath] = setting([], "more folders: a list of {path, name, origin}")
+    ignore_file: str = setting(".memoryignore", "file of gitignore patterns in the workspace")
+    max_file_mb: float = setting(8.0, "a larger file is reported and skipped", minimum=0.001)
+    unit_tokens: int = setting(60, "a longer paragraph is split into sentences of about this many tokens", minimum=10)
+    embed: Literal["eager", "lazy", "background"] = setting(
+        "eager", "when new text is embedded: at once, on first need, or by a background thread"
+    )
+    fresh_seconds: float = setting(5.0, "a search whose last file scan is older looks at the files first", minimum=0)
+    fresh_deadline: float = setting(2.0, "seconds such a look may take before the search answers stale", minimum=0)
+    watch_debounce_ms: int = setting(800, "quiet time after a change before --watch ingests", minimum=1)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """How answers are ranked and cut."""
+
+    mode: Literal["hybrid", "vector", "keyword"] = setting("hybrid", "which signals rank")
+    fusion: Literal["score", "rrf"] = setting("score", "how signals are joined")
+    max_results: int = setting(6, "hits returned", minimum=1, maximum=1000)
+    min_score: float = setting(0.0, "hits below this score are left out", minimum=0, maximum=1)
+    hit_tokens: int = setting(400, "a hit grows over its neighbours up to this many tokens", minimum=1)
+    snippet_chars: int = setting(700, "longest snippet", minimum=40)
+    rrf_k: int = setting(60, "k of reciprocal rank fusion", minimum=1)
+    lazy_candidates: int = setting(256, "units embedded on first need by one lazy search", minimum=0)
+    weights: dict[str, float] = setting({}, "changes to the weights of docs/ranking.md, feature: number")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSettings:
+    """The index file."""
+
+    path: str = setting("", "the DuckDB file; empty = one per agent and workspace in the data folder")
+    vector_index: Literal["auto", "exact", "vss"] = setting("auto", "exact matrix, in-memory HNSW, or by size")
+    vss_threshold: int = setting(1_500_000, "units from which 'auto' takes vss", minimum=1)
+    vector_dtype: Literal["float32", "int8"] = setting("float32", "the matrix in memory; int8 takes a quarter")
+    keyword_index: Literal["postings", "fts"] = setting("postings", "our postings, or DuckDB's FTS extension")
+    lock_timeout: float = setting(30.0, "seconds to wait for another process", minimum=0)
+    idle_close: float = setting(0.25, "seconds of idleness after which the file is let go", minimum=0)
+    memory_limit_mb: int = setting(384, "DuckDB's memory limit", minimum=64)
+    threads: int = setting(1, "DuckDB's threads", minimum=1)
+
+
+@dataclass(frozen=True, slots=True)
+class PluginSettings:
+    """Which plugins run."""
+
+    disabled: list[str] = setting([], "names of plugins, built-in ones too, that are left out")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every setting; build one with :func:`load`."""
+
+    embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
+    ingest: IngestSettings = field(default_factory=IngestSettings)
+    search: SearchSettings = field(default_factory=SearchSettings)
+    store: StoreSettings = field(default_factory=StoreSettings)
+    plugins: PluginSettings = field(default_factory=PluginSettings)
+
+    @classmethod
+    def load(
+        cls,
+        config: Path | None = None,
+        overrides: Mapping[str, Any] | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> Settings:
+        """The settings in force; see :func:`load`."""
+        return load(config, overrides, environ)[0]
+
+    def with_values(self, values: Mapping[str, Any]) -> Settings:
+        """A copy with dotted ``values`` changed, validated like every other source."""
+        out = self
+        for key, value in values.items():
+            out = _assign(out, key, value, "argument")
+        return out
+
+
+def walk(settings: Settings) -> Iterator[tuple[str, Any, Mapping[str, Any]]]:
+    """Yield ``(dotted key, value, metadata)`` of every setting, in order of declaration."""
+    for group in fields(settings):
+        inner = getattr(settings, group.name)
+        for f in fields(inner):
+            yield f"{group.name}.{f.name}", getattr(inner, f.name), f.metadata
+
+
+def config_path() -> Path:
+    """Where the YAML file is looked for without ``--config``."""
+    import platformdirs
+
+    return Path(platformdirs.user_config_dir(APP)) / "config.yaml"
+
+
+def data_dir() -> Path:
+    """Folder of the index files."""
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir(APP))
+
+
+def cache_dir() -> Path:
+    """Folder of the downloaded and converted models."""
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir(APP))
+
+
+def load(
+    config: Path | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> tuple[Settings, dict[str, str]]:
+    """Merge all sources; return the settings and, per dotted key, where its value came from.
+
+    Raises :class:`SettingsError` naming the file (or variable), the key and the closest valid name.
+    """
+    environ = os.environ if environ is None else environ
+    settings = Settings()
+    source = {key: "default" for key, _, _ in walk(settings)}
+    file = config or (Path(p) if (p := environ.get(ENV_PREFIX + "CONFIG")) else config_path())
+    if config is not None and not config.is_file():
+        raise SettingsError(f"{config}: no such configuration file; create it or leave --config out")
+    if file.is_file():
+        for key, value in _read_yaml(file):
+            settings = _assign(settings, key, value, str(file))
+            source[key] = str(file)
+    by_env = {ENV_PREFIX + key.upper().replace(".", "_"): key for key in source}
+    for name in sorted(environ):
+        if not name.startswith(ENV_PREFIX) or name in HOST_VARIABLES:
+            continue
+        if name not in by_env:
+            hint = _closest(name, list(by_env))
+            raise SettingsError(f"environment: unknown variable {name}{hint}")
+        settings = _assign(settings, by_env[name], environ[name], f"environment {name}")
+        source[by_env[name]] = f"environment {name}"
+    for key, value in (overrides or {}).items():
+        settings = _assign(settings, key, value, "argument")
+        source[key] = "argument"
+    return settings, source
+
+
+#: Variables that are options of the command line rather than settings.
+HOST_VARIABLES = frozenset(ENV_PREFIX + name for name in ("CONFIG", "WORKSPACE", "AGENT", "DB", "JSON", "DEBUG"))
+
+
+def _read_yaml(file: Path) -> list[tuple[str, Any]]:
+    import yaml
+
+    try:
+        tree = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        reason = " ".join(str(error).split())
+        raise SettingsError(f"{file}: cannot be read as YAML ({reason}); mend or move it") from error
+    if not isinstance(tree, dict):
+        raise SettingsError(f"{file}: the top level must be a mapping such as 'search:'")
+    groups = [f.name for f in fields(Settings)]
+    rows: list[tuple[str, Any]] = []
+    for group, inner in tree.items():
+        if group not in groups:
+            raise SettingsError(f"{file}: unknown key '{group}'{_closest(str(group), groups)}")
+        if inner is None:
+            continue
+        if not isinstance(inner, dict):
+            raise SettingsError(f"{file}: '{group}' must be a mapping of settings")
+        rows += [(f"{group}.{key}", value) for key, value in inner.items()]
+    return rows
+
+
+def _closest(name: str, valid: list[str]) -> str:
+    match = difflib.get_close_matches(name, valid, n=1, cutoff=0.5)
+    return f"; did you mean '{match[0]}'?" if match else f"; valid are {', '.join(sorted(valid))}"
+
+
+def _assign(settings: Settings, key: str, value: Any, where: str) -> Settings:
+    group, _, name = key.partition(".")
+    inner = getattr(settings, group, None)
+    by_name = {f.name: f for f in fields(inner)} if is_dataclass(inner) else {}
+    if inner is None or name not in by_name:
+        valid = [k for k, _, _ in walk(settings)]
+        raise SettingsError(f"{where}: unknown key '{key}'{_closest(key, valid)}")
+    hint = get_type_hints(type(inner))[name]
+    checked = _coerce(hint, value, key, where)
+    low, high = by_name[name].metadata["minimum"], by_name[name].metadata["maximum"]
+    if isinstance(checked, (int, float)) and not isinstance(checked, bool):
+        if (low is not None and checked < low) or (high is not None and checked > high):
+            bounds = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
+            raise SettingsError(f"{where}: '{key}' must be {bounds}, not {checked}")
+    return replace(settings, **{group: replace(inner, **{name: checked})})
+
+
+def _coerce(hint: Any, value: Any, key: str, where: str) -> Any:
+    def fail(expected: str) -> typing.NoReturn:
+        raise SettingsError(f"{where}: '{key}' must be {expected}, not {value!r}")
+
+    origin = get_origin(hint)
+    if origin is Literal:
+        options = [str(o) for o in get_args(hint)]
+        if str(value) not in options:
+            fail(f"one of {', '.join(options)}{_closest(str(value), options).replace('; valid are', ' —')}")
+        return str(value)
+    if hint is bool:
+        if isinstance(value, bool):
+            return value
+        words = {
+            "1": True,
+            "true": True,
+            "yes": True,
+            "on": True,
+            "0": False,
+            "false": False,
+            "no": False,
+            "off": False,
+        }
+        if str(value).lower() not in words:
+            fail("true or false")
+        return words[str(value).lower()]
+    if hint in (int, float):
+        if isinstance(value, bool):
+            fail("a number")
+        try:
+            number = hint(value)
+        except (TypeError, ValueError):
+            fail("a whole number" if hint is int else "a number")
+        if hint is int and isinstance(value, float) and value != number:
+            fail("a whole number")
+        if number != number or number in (float("inf"), float("-inf")):
+            fail("a finite number")
+        return number
+    if hint is str:
+        if value is None or isinstance(value, (dict, list)):
+            fail("text")
+        return str(value)
+    return _coerce_tree(hint, origin, value, key, where, fail)
+
+
+def _coerce_tree(hint: Any, origin: Any, value: Any, key: str, where: str, fail: Any) -> Any:
+    if isinstance(value, str):
+        import yaml
+
+        try:
+            value = yaml.safe_load(value)
+        except yaml.YAMLError:
+            fail("YAML, such as [a, b]")
+    if origin is dict:
+        if not isinstance(value, dict):
+            fail("a mapping of names to numbers")
+        _, inner = get_args(hint)
+        return {str(k): _coerce(inner, v, f"{key}.{k}", where) for k, v in value.items()}
+    if origin is list:
+        if isinstance(value, (str, int, float)):
+            value = [value]
+        if not isinstance(value, list):
+            fail("a list")
+        (inner,) = get_args(hint)
+        return [_coerce(inner, v, f"{key}[{i}]", where) for i, v in enumerate(value)]
+    if is_dataclass(hint):
+        if not isinstance(value, dict):
+            fail(f"a mapping of {', '.join(f.name for f in fields(hint))}")
+        hints = get_type_hints(hint)
+        for name in value:
+            if name not in hints:
+                raise SettingsError(f"{where}: unknown key '{key}.{name}'{_closest(str(name), list(hints))}")
+        try:
+            made = typing.cast(Any, hint)(**{k: _coerce(hints[k], v, f"{key}.{k}", where) for k, v in value.items()})
+        except TypeError:
+            fail(f"a mapping of {', '.join(hints)}")
+        return made
+    raise AssertionError(f"setting {key} has a type that is not handled: {hint!r} {_types.__name__}")

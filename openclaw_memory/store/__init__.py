@@ -1,0 +1,1 @@
+"""The index file: the only package with SQL, behind a protocol without DuckDB types."""

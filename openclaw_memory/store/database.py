@@ -1,0 +1,236 @@
+"""The DuckDB file itself: opening, moving a damaged one aside, transactions, errors in words."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import SchemaTooNew, StoreError
+from . import schema
+from .lease import Lease
+
+if TYPE_CHECKING:
+    import duckdb
+
+log = logging.getLogger("openclaw_memory.store")
+
+_DAMAGE = (
+    "not a valid duckdb database",
+    "corrupt",
+    "checksum",
+    "failed to deserialize",
+    "serialization error",
+    "free block",
+    "failure while replaying wal",
+    "unexpected end of file",
+)
+_FULL = ("no space left", "disk full", "disk quota", "could not write", "max_temp_directory_size")
+
+
+class Database:
+    """A DuckDB file behind a :class:`Lease`, brought to the current schema whenever it is opened."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        timeout: float,
+        idle: float,
+        memory_limit_mb: int,
+        threads: int,
+        opened: Callable[[duckdb.DuckDBPyConnection], None],
+    ) -> None:
+        self.path = path
+        self._opened = opened
+        self.warnings: list[str] = []
+        self._options: dict[str, Any] = {
+            "threads": threads,
+            "memory_limit": f"{memory_limit_mb}MB",
+            "preserve_insertion_order": "false",
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+        }
+        self.lease = Lease(path, self._connect, timeout, idle)
+
+    @contextlib.contextmanager
+    def read(self, timeout: float | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection for queries; DuckDB's errors come out as :class:`StoreError`."""
+        import duckdb
+
+        try:
+            with self.lease.hold(timeout) as connection:
+                yield connection
+        except duckdb.Error as error:
+            raise self._translate(error) from error
+
+    @contextlib.contextmanager
+    def write(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A transaction that is committed at the end of the block and undone by an exception."""
+        with self.read() as connection:
+            connection.execute("BEGIN")
+            try:
+                yield connection
+                connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'generation'")
+                connection.execute("COMMIT")
+            except BaseException:
+                with contextlib.suppress(Exception):
+                    connection.execute("ROLLBACK")
+                raise
+            self._protect()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.lease.close()
+
+    def _connect(self) -> duckdb.DuckDBPyConnection:
+        import duckdb
+
+        self._prepare_folder()
+        try:
+            connection = self._open()
+        except (duckdb.Error, StoreError) as error:
+            if not _is_damage(error):
+                if "lock" in str(error).lower() and "PID" in str(error):
+                    raise  # the lease waits for the other program
+                raise self._translate(error) from error
+            self._move_aside(error)
+            connection = self._open()
+        self._protect()
+        return connection
+
+    def _open(self) -> duckdb.DuckDBPyConnection:
+        import duckdb
+
+        connection = duckdb.connect(str(self.path), config=dict(self._options))
+        try:
+            schema.migrate(connection, str(self.path))
+            self._opened(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare_folder(self) -> None:
+        folder = self.path.parent
+        try:
+            if not folder.is_dir():
+                folder.mkdir(parents=True, mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise StoreError(
+                f"{folder}: the index's folder cannot be created ({error.strerror}); "
+                "check its permissions, or choose another file with --db"
+            ) from error
+
+    def _protect(self) -> None:
+        """Only the owner may read the index: it holds the agent's memory."""
+        for file in (self.path, Path(f"{self.path}.wal")):
+            with contextlib.suppress(OSError):
+                if file.stat().st_mode & 0o077:
+                    file.chmod(0o600)
+
+    def _move_aside(self, error: Exception) -> None:
+        stamp = time.strftime("%Y%m%d-%H%M%S")
+        target = Path(f"{self.path}.damaged-{stamp}")
+        number = 1
+        while target.exists():
+            number += 1
+            target = Path(f"{self.path}.damaged-{stamp}-{number}")
+        reason = str(error).splitlines()[0]
+        try:
+            os.replace(self.path, target)
+            wal = Path(f"{self.path}.wal")
+            if wal.exists():
+                os.replace(wal, f"{target}.wal")
+        except OSError as failed:
+            raise StoreError(
+                f"{self.path}: the index is damaged ({reason}) and cannot be moved aside ({failed.strerror}); "
+                "move it yourself and run: openclaw-memory ingest"
+            ) from error
+        message = (
+            f"the index was damaged ({reason}); it was moved to {target} and is being rebuilt from the Markdown files"
+        )
+        log.warning(message)
+        self.warnings.append(message)
+
+    def _translate(self, error: Exception) -> StoreError:
+        if isinstance(error, StoreError):
+            return error
+        text = str(error)
+        first = text.splitlines()[0] if text else type(error).__name__
+        lowered = text.lower()
+        if any(word in lowered for word in _FULL) or getattr(error, "errno", None) == errno.ENOSPC:
+            return StoreError(
+                f"{self.path}: the disk is full ({first}); nothing was changed: free some space and run it again"
+            )
+        if "version number" in lowered and "read" in lowered:
+            return SchemaTooNew(
+                f"{self.path}: written by a newer DuckDB ({first}); upgrade openclaw-memory, "
+                "or choose another file with --db"
+            )
+        if "out of memory" in lowered:
+            return StoreError(f"{self.path}: DuckDB ran out of memory ({first}); raise store.memory_limit_mb")
+        if _is_damage(error):
+            self.lease.release()
+            self._move_aside(error)
+            return StoreError(f"{self.warnings[-1]}: run: openclaw-memory ingest")
+        if "permission denied" in lowered or "read-only" in lowered or "cannot open file" in lowered:
+            return StoreError(
+                f"{self.path}: the index cannot be opened for writing ({first}); "
+                "check the permissions of the file and its folder, or choose another file with --db"
+            )
+        return StoreError(f"{self.path}: the index failed ({first}); run: openclaw-memory doctor")
+
+
+def _is_damage(error: Exception) -> bool:
+    import duckdb
+
+    text = str(error).lower()
+    if isinstance(error, SchemaTooNew) or "version number" in text:
+        return False
+    if isinstance(error, (duckdb.SerializationException, duckdb.FatalException)):
+        return not any(word in text for word in _FULL)
+    return isinstance(error, duckdb.Error) and any(word in text for word in _DAMAGE)
+
+
+def strings(values: list[str | None]) -> Any:
+    """A column of texts for :func:`insert`."""
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    return column
+
+
+def insert(
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    columns: Mapping[str, Any],
+    select: str = "*",
+    where: str = "true",
+) -> None:
+    """Append numpy columns to a table: binding Python values one by one is fifty times slower."""
+    connection.register("incoming", dict(columns))
+    try:
+        connection.execute(f"INSERT INTO {table} SELECT {select} FROM incoming WHERE {where}")
+    finally:
+        connection.unregister("incoming")
+
+
+def count(connection: duckdb.DuckDBPyConnection, sql: str, parameters: list[Any] | None = None) -> int:
+    """The single number that a query returns."""
+    row = connection.execute(sql, parameters or []).fetchone()
+    return int(row[0]) if row and row[0] is not None else 0
+
+
+def next_ids(connection: duckdb.DuckDBPyConnection, name: str, n: int) -> int:
+    """Reserve ``n`` ids that were never used; returns the first."""
+    first = count(connection, "SELECT value FROM counters WHERE name = ?", [name]) + 1
+    if n:
+        connection.execute("UPDATE counters SET value = value + ? WHERE name = ?", [n, name])
+    return first

@@ -1,0 +1,394 @@
+"""The DuckDB store: documents, sections, units, vectors and postings in one file."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from filelock import FileLock, Timeout
+from numpy.typing import NDArray
+
+from ..settings import StoreSettings
+from ..types import Grain, Kind, Origin, SourceFile
+from . import fts, schema, writing
+from .database import Database, count, insert, strings
+from .keywords import Columns, FtsIndex, PostingsIndex
+from .protocol import (
+    Analyse,
+    DocumentChange,
+    DocumentInfo,
+    DocumentRow,
+    Documents,
+    Floats,
+    Ints,
+    KeywordIndex,
+    PendingText,
+    SectionText,
+    StoredUnit,
+    StoreState,
+    StoreStatistics,
+    UnitIdentity,
+    UnitRows,
+    VectorIndex,
+    VectorModel,
+    VectorStates,
+)
+from .vectors import ExactIndex, VssIndex, pack
+
+if TYPE_CHECKING:
+    import duckdb
+
+#: Vectors are read in ranges of this many unit ids, which bounds the Python objects alive at once.
+_RANGE = 32_768
+
+
+class DuckStore:
+    """One agent's index of one workspace; implements :class:`~openclaw_memory.store.protocol.Store`.
+
+    Raises :class:`~openclaw_memory.errors.StoreError` from every method when the file cannot be
+    used.  Opening is lazy: nothing is created before the first call.
+    """
+
+    def __init__(self, path: Path, settings: StoreSettings, analyse: Analyse, analysis_version: int = 0) -> None:
+        self.path = path
+        self._settings = settings
+        self._analyse = analyse
+        self._analysis_version = str(analysis_version)
+        self._db = Database(
+            path,
+            timeout=settings.lock_timeout,
+            idle=settings.idle_close,
+            memory_limit_mb=settings.memory_limit_mb,
+            threads=settings.threads,
+            opened=self._check_analysis,
+        )
+
+    # -- life ---------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def session(self, timeout: float | None = None) -> Iterator[None]:
+        """Hold the file for the calls inside the block."""
+        with self._db.read(timeout):
+            yield
+
+    def _check_analysis(self, c: duckdb.DuckDBPyConnection) -> None:
+        """Make postings anew when they were made by another version of the text analysis."""
+        row = c.execute("SELECT value FROM meta WHERE key = 'analysis'").fetchone()
+        if row is not None and row[0] == self._analysis_version:
+            return
+        c.execute("BEGIN")
+        try:
+            writing.analyse_anew(c, self._analyse)
+            c.execute("DELETE FROM meta WHERE key = 'analysis'")
+            c.execute("INSERT INTO meta VALUES ('analysis', ?)", [self._analysis_version])
+            c.execute("COMMIT")
+        except BaseException:
+            c.execute("ROLLBACK")
+            raise
+
+    def state(self) -> StoreState:
+        """Identity of the file and its write counter."""
+        with self._db.read() as c:
+            row = c.execute(
+                "SELECT (SELECT value FROM meta WHERE key = 'instance'), "
+                "(SELECT value FROM counters WHERE name = 'generation')"
+            ).fetchone()
+        assert row is not None
+        return StoreState(str(row[0]), int(row[1]))
+
+    def warnings(self) -> list[str]:
+        """What happened to the file that a person should hear."""
+        return list(self._db.warnings)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()
+
+    # -- what ingest reads and writes -----------------------------------------------------------
+
+    def documents(self) -> Documents:
+        """All indexed files by path."""
+        with self._db.read() as c:
+            rows = c.execute("SELECT id, path, size, mtime_ns, sha256, units FROM documents").fetchall()
+            version = count(c, "SELECT value FROM counters WHERE name = 'texts'")
+        return Documents({row[1]: DocumentRow(*row) for row in rows}, version)
+
+    def units_of(self, document_ids: Sequence[int]) -> list[StoredUnit]:
+        """Indexed units of these documents, in reading order."""
+        with self._db.read() as c, _ids(c, document_ids):
+            rows = c.execute(
+                "SELECT id, document_id, hash FROM units WHERE document_id IN (SELECT id FROM asked) "
+                "ORDER BY document_id, ordinal"
+            ).fetchall()
+        return [StoredUnit(*row) for row in rows]
+
+    def apply(self, changes: Sequence[DocumentChange], version: int) -> int:
+        """Write the new state of some files in one transaction."""
+        with self._db.write() as c:
+            new = writing.next_version(c, version)
+            writing.apply(c, changes)
+        return new
+
+    def remove(self, document_ids: Sequence[int], keep_units: Sequence[int], version: int) -> int:
+        """Remove documents with everything they own."""
+        with self._db.write() as c:
+            new = writing.next_version(c, version)
+            writing.remove(c, document_ids, keep_units)
+        return new
+
+    def touch(self, files: Sequence[tuple[int, SourceFile]]) -> None:
+        """Note the new times of files, and the days of sections that take theirs from them."""
+        with self._db.write() as c:
+            writing.touch(c, files)
+
+    @contextlib.contextmanager
+    def embedding_turn(self, timeout: float) -> Iterator[bool]:
+        """One process embeds at a time, so that several do not compute the same vectors."""
+        turn = FileLock(f"{self.path}.embedding", mode=0o600)
+        try:
+            turn.acquire(timeout=timeout, poll_interval=0.02)
+        except Timeout:
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            turn.release()
+
+    # -- vectors ----------------------------------------------------------------------------------
+
+    def pending(self, model: VectorModel, limit: int, unit_ids: Ints | None = None) -> list[PendingText]:
+        """Units that have neither a vector of ``model`` nor failed with it, oldest first."""
+        with self._db.read() as c, _ids(c, [] if unit_ids is None else unit_ids):
+            rows = c.execute(
+                "SELECT u.id, coalesce(u.indexed, u.text) FROM units u "
+                "WHERE u.id NOT IN (SELECT unit_id FROM vectors WHERE model_id = ?) "
+                + ("" if unit_ids is None else "AND u.id IN (SELECT id FROM asked) ")
+                + "ORDER BY u.id LIMIT ?",
+                [self._model_id(c, model), limit],
+            ).fetchall()
+        return [PendingText(*row) for row in rows]
+
+    def put_vectors(self, model: VectorModel, unit_ids: Sequence[int], vectors: Floats) -> None:
+        """Store vectors of units that still exist, in place of any older model's."""
+        self._put(model, unit_ids, "ready", strings(pack(vectors)))
+
+    def put_failed(self, model: VectorModel, unit_ids: Sequence[int]) -> None:
+        """Note that these units cannot be embedded by ``model``."""
+        self._put(model, unit_ids, "failed", strings([None] * len(unit_ids)))
+
+    def _put(self, model: VectorModel, unit_ids: Sequence[int], status: str, packed: Any) -> None:
+        if not len(unit_ids):
+            return
+        with self._db.write() as c:
+            model_id = self._model_id(c, model, create=True)
+            with _ids(c, unit_ids):
+                c.execute("DELETE FROM vectors WHERE unit_id IN (SELECT id FROM asked)")
+            insert(
+                c,
+                "vectors",
+                {"unit_id": np.asarray(unit_ids, np.int32), "v": packed},
+                f"unit_id, {model_id}, '{status}', (SELECT value FROM counters WHERE name = 'generation') + 1, "
+                "from_base64(v)",
+                where="unit_id IN (SELECT id FROM units)",
+            )
+
+    def retry_failed(self, model: VectorModel) -> None:
+        """Make failed units pending again."""
+        with self._db.write() as c:
+            c.execute("DELETE FROM vectors WHERE status = 'failed' AND model_id = ?", [self._model_id(c, model)])
+
+    def vector_states(self, model: VectorModel | None) -> VectorStates:
+        """How many units have a vector of ``model``, of another model, or none."""
+        with self._db.read() as c:
+            model_id = -1 if model is None else self._model_id(c, model)
+            row = c.execute(
+                "SELECT count(*) FILTER (v.model_id = $1 AND v.status = 'ready'), "
+                "count(*) FILTER (v.unit_id IS NULL), "
+                "count(*) FILTER (v.model_id = $1 AND v.status = 'failed'), "
+                "count(*) FILTER (v.model_id <> $1) "
+                "FROM units u LEFT JOIN vectors v ON v.unit_id = u.id",
+                [model_id],
+            ).fetchone()
+        assert row is not None
+        return VectorStates(*row)
+
+    def _model_id(self, c: duckdb.DuckDBPyConnection, model: VectorModel, create: bool = False) -> int:
+        row = c.execute(
+            "SELECT id FROM models WHERE name = ? AND dimensions = ?", [model.name, model.dimensions]
+        ).fetchone()
+        if row:
+            return int(row[0])
+        if not create:
+            return -1
+        new = count(c, "SELECT coalesce(max(id), 0) + 1 FROM models")
+        c.execute("INSERT INTO models VALUES (?, ?, ?)", [new, model.name, model.dimensions])
+        return new
+
+    # -- what search reads --------------------------------------------------------------------------
+
+    def document_infos(self) -> list[DocumentInfo]:
+        """All documents, for search."""
+        with self._db.read() as c:
+            rows = c.execute("SELECT id, path, kind, grain, origin, generation FROM documents ORDER BY id").fetchall()
+        return [DocumentInfo(r[0], r[1], Kind(r[2]), Grain(r[3]), Origin(r[4]), r[5]) for r in rows]
+
+    def unit_rows(self, document_ids: Sequence[int] | None) -> UnitRows:
+        """Columns of units in reading order."""
+        where = "" if document_ids is None else "WHERE u.document_id IN (SELECT id FROM asked)"
+        with self._db.read() as c, _ids(c, [] if document_ids is None else document_ids):
+            found = c.execute(
+                "SELECT u.id, u.document_id, section_id, u.start_line, u.end_line, terms, chars, question, time_words, "
+                "u.form = 'heading' AS heading, speaker_key, coalesce(s.date - DATE '0001-01-01' + 1, 0) AS day, "
+                "s.date IS NOT NULL AND s.date_source <> 'mtime' AS dated "
+                f"FROM units u JOIN sections s ON s.id = u.section_id {where} ORDER BY u.document_id, u.ordinal"
+            ).fetchnumpy()
+        columns = [np.ma.getdata(found[name]) for name in found]
+        ids, documents, sections, first, last, terms, chars = (
+            np.ascontiguousarray(column, np.int32) for column in columns[:7]
+        )
+        return UnitRows(
+            unit_id=ids,
+            document_id=documents,
+            section_id=sections,
+            start_line=first,
+            end_line=last,
+            terms=terms,
+            chars=chars,
+            question=columns[7].astype(bool),
+            time_words=columns[8].astype(np.int32),
+            heading=columns[9].astype(bool),
+            speaker=columns[10].astype(np.int64),
+            day=columns[11].astype(np.int32),
+            dated=columns[12].astype(bool),
+        )
+
+    def section_texts(self, section_ids: Sequence[int]) -> dict[int, SectionText]:
+        """Headings and lines of sections by id."""
+        with self._db.read() as c, _ids(c, section_ids):
+            rows = c.execute(
+                "SELECT id, heading, date, start_line, body FROM sections WHERE id IN (SELECT id FROM asked)"
+            ).fetchall()
+        return {row[0]: SectionText(row[0], row[1], row[2], row[3], tuple(row[4].split("\n"))) for row in rows}
+
+    def unit_identities(self, unit_ids: Sequence[int]) -> dict[int, UnitIdentity]:
+        """Hash and occurrence of units by id."""
+        with self._db.read() as c, _ids(c, unit_ids):
+            rows = c.execute("SELECT id, hash, occurrence FROM units WHERE id IN (SELECT id FROM asked)").fetchall()
+        return {row[0]: UnitIdentity(*row) for row in rows}
+
+    def keyword_index(self) -> KeywordIndex:
+        """A new, empty keyword index; ``refresh`` fills it."""
+        if self._settings.keyword_index == "fts":
+            return FtsIndex(self._rebuild_fts, self._ask_fts, self._analyse)
+        return PostingsIndex(self._load_postings)
+
+    def vector_index(self, model: VectorModel) -> VectorIndex:
+        """A new, empty vector index; ``refresh`` fills it."""
+        choice = self._settings.vector_index
+        if choice == "auto":
+            with self._db.read() as c:
+                large = count(c, "SELECT count(*) FROM units") >= self._settings.vss_threshold
+            choice = "vss" if large else "exact"
+
+        def load(since: int) -> tuple[list[tuple[Ints, NDArray[np.float16]]], int]:
+            return self._load_vectors(model, since)
+
+        if choice == "vss":
+            return VssIndex(model, load)
+        return ExactIndex(model, load, self._settings.vector_dtype)
+
+    def _load_vectors(self, model: VectorModel, since: int) -> tuple[list[tuple[Ints, NDArray[np.float16]]], int]:
+        parts: list[tuple[Ints, NDArray[np.float16]]] = []
+        with self._db.read() as c:
+            reached = count(c, "SELECT value FROM counters WHERE name = 'generation'")
+            model_id = self._model_id(c, model)
+            where = "model_id = ? AND status = 'ready' AND generation > ?"
+            span = c.execute(
+                f"SELECT min(unit_id), max(unit_id) FROM vectors WHERE {where}", [model_id, since]
+            ).fetchone()
+            if span is None or span[0] is None:
+                return parts, reached
+            for low in range(span[0], span[1] + 1, _RANGE):
+                found = c.execute(
+                    f"SELECT unit_id, v FROM vectors WHERE {where} AND unit_id BETWEEN ? AND ?",
+                    [model_id, since, low, low + _RANGE - 1],
+                ).fetchnumpy()
+                if len(found["unit_id"]):
+                    blob = b"".join(np.ma.getdata(found["v"]))
+                    rows = np.frombuffer(blob, np.float16).reshape(-1, model.dimensions)
+                    parts.append((np.asarray(found["unit_id"], np.int32), rows))
+        return parts, reached
+
+    def _load_postings(self, unit: int, compaction: int) -> tuple[Columns | None, Columns, int, int]:
+        def columns(table: str, order: str) -> Columns:
+            found = c.execute(f"SELECT term, unit_id, tf FROM {table} WHERE unit_id > ? {order}", [unit]).fetchnumpy()
+            term, unit_id, tf = (np.ma.getdata(found[name]) for name in ("term", "unit_id", "tf"))
+            return (
+                term.astype(np.int64, copy=False),
+                unit_id.astype(np.int32, copy=False),
+                tf.astype(np.int16, copy=False),
+            )
+
+        with self._db.read() as c:
+            reached = count(c, "SELECT value FROM counters WHERE name = 'compaction'")
+            highest = count(c, "SELECT value FROM counters WHERE name = 'unit'")
+            base = columns("postings", "ORDER BY term") if reached != compaction else None
+            return base, columns("postings_delta", ""), highest, reached
+
+    def _rebuild_fts(self, analyse: Analyse) -> None:
+        with self._db.read() as c:
+            fts.load(c)
+            if not fts.is_current(c):
+                with self._db.write():
+                    fts.rebuild(c, analyse)
+
+    def _ask_fts(self, terms: Sequence[str]) -> tuple[Ints, Ints, Ints]:
+        with self._db.read() as c:
+            fts.load(c)
+            return fts.ask(c, terms)
+
+    # -- upkeep -----------------------------------------------------------------------------------
+
+    def maintain(self, force: bool = False) -> bool:
+        """Fold the delta into the term-sorted base once it has grown, and drop what is dead."""
+        with self._db.read() as c:
+            base = count(c, "SELECT count(*) FROM postings")
+            delta = count(c, "SELECT count(*) FROM postings_delta")
+            if not force and delta <= max(20_000, base // 8):
+                return False
+            with self._db.write():
+                writing.compact(c)
+        return True
+
+    def statistics(self) -> StoreStatistics:
+        """Counts and sizes."""
+        with self._db.read() as c:
+            numbers = [
+                count(c, f"SELECT count(*) FROM {table}")
+                for table in ("documents", "sections", "units", "postings", "postings_delta")
+            ]
+            groups = [
+                dict(c.execute(f"SELECT {column}, sum(units)::BIGINT FROM documents GROUP BY 1 ORDER BY 1").fetchall())
+                for column in ("kind", "grain")
+            ]
+            generation = count(c, "SELECT value FROM counters WHERE name = 'generation'")
+        files = [self.path, Path(f"{self.path}.wal")]
+        size = sum(file.stat().st_size for file in files if file.exists())
+        documents, sections, units, postings, delta = numbers
+        return StoreStatistics(
+            str(self.path), size, schema.CURRENT, generation, documents, sections, units, postings, delta, *groups
+        )
+
+
+@contextlib.contextmanager
+def _ids(c: duckdb.DuckDBPyConnection, values: Sequence[int] | Ints) -> Iterator[None]:
+    """Makes ``values`` the table ``asked(id)`` for the queries of the block."""
+    c.register("asked", {"id": np.asarray(values, np.int64)})
+    try:
+        yield
+    finally:
+        c.unregister("asked")

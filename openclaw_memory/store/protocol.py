@@ -1,0 +1,346 @@
+"""What the rest of the package sees of a store: plain dataclasses and numpy arrays.
+
+Nothing here mentions DuckDB or a local file, so a shared server can stand behind the same protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..types import Grain, Kind, Origin, Section, SourceFile, Unit
+
+Ints = NDArray[np.int32]
+Floats = NDArray[np.float32]
+Bools = NDArray[np.bool_]
+
+#: Splits a text into its terms; given to a store, which knows nothing of languages.
+Analyse = Callable[[str], list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class StoreState:
+    """Identity of an index and a number that grows with every write."""
+
+    instance: str
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRow:
+    """A file as the index last saw it."""
+
+    id: int
+    path: str
+    size: int
+    mtime_ns: int
+    sha256: str
+    units: int
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """All indexed files by path, as of ``version`` of the texts."""
+
+    by_path: Mapping[str, DocumentRow]
+    version: int
+
+
+class TextsChanged(Exception):
+    """Another process wrote texts since they were read; read again and plan anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredUnit:
+    """Identity of an indexed unit: ``hash`` is that of its search text."""
+
+    id: int
+    document_id: int
+    hash: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedUnit:
+    """A unit to write, with what ranking needs of its text.
+
+    ``section`` counts from 0 in the document; ``terms`` are its analysed terms with frequencies;
+    ``id`` is set when an indexed unit (with its vector and postings) lives on in it.
+    """
+
+    unit: Unit
+    section: int
+    hash: int
+    occurrence: int
+    terms: Mapping[str, int]
+    question: bool = False
+    time_words: int = 0
+    speaker_key: int = 0
+    id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentChange:
+    """One file's whole new state; applied in one transaction.
+
+    ``replaces`` is the document's id when it is indexed already; ``lost`` are the ids of units
+    whose vectors and postings go with this change.
+    """
+
+    file: SourceFile
+    sha256: str
+    front_matter: Mapping[str, Any]
+    sections: Sequence[Section]
+    units: Sequence[PlannedUnit]
+    replaces: int | None = None
+    lost: Sequence[int] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PendingText:
+    """A unit that has no vector of the asked model yet."""
+
+    unit_id: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class VectorModel:
+    """Which vectors count: those of this model with this many dimensions."""
+
+    name: str
+    dimensions: int
+
+
+@dataclass(frozen=True, slots=True)
+class VectorStates:
+    """How many units have a vector: ``outdated`` ones have a vector of another model."""
+
+    ready: int = 0
+    pending: int = 0
+    failed: int = 0
+    outdated: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class UnitRows:
+    """Columns of units in reading order, one array per column, all of the same length *n*."""
+
+    unit_id: Ints
+    document_id: Ints
+    section_id: Ints
+    start_line: Ints
+    end_line: Ints
+    terms: Ints
+    chars: Ints
+    question: Bools
+    time_words: Ints
+    heading: Bools
+    speaker: NDArray[np.int64]
+    day: Ints
+    dated: Bools
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """What search needs to know of a document; ``generation`` is that of its last change."""
+
+    id: int
+    path: str
+    kind: Kind
+    grain: Grain
+    origin: Origin
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class SectionText:
+    """A section as it is shown: its heading, date, and exact lines from ``start_line`` on."""
+
+    id: int
+    heading: str
+    date: date | None
+    start_line: int
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnitIdentity:
+    """What the stable public id of a unit is made of."""
+
+    unit_id: int
+    hash: int
+    occurrence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """Occurrences of the asked terms: term ``i`` owns the slice ``offsets[i]:offsets[i + 1]``.
+
+    Units that no longer exist may be among ``unit_id``; whoever reads drops them.
+    """
+
+    offsets: NDArray[np.int64]
+    unit_id: Ints
+    tf: Floats
+
+    def of(self, i: int) -> tuple[Ints, Floats]:
+        """Unit ids and term frequencies of term ``i``."""
+        span = slice(int(self.offsets[i]), int(self.offsets[i + 1]))
+        return self.unit_id[span], self.tf[span]
+
+
+class KeywordIndex(Protocol):
+    """Finds the units that hold a term."""
+
+    @property
+    def name(self) -> str:
+        """``postings`` or ``fts``."""
+
+    def refresh(self) -> None:
+        """Take over what was written since the last call."""
+
+    def postings(self, terms: Sequence[str]) -> Postings:
+        """Occurrences of each of ``terms`` (analysed, distinct), in their order."""
+
+
+class VectorIndex(Protocol):
+    """Finds the units whose vectors are near a query's."""
+
+    @property
+    def name(self) -> str:
+        """``exact`` or ``vss``."""
+
+    @property
+    def exhaustive(self) -> bool:
+        """Whether scoring every unit is the cheap way to ask."""
+
+    def refresh(self) -> None:
+        """Take over what was written since the last call."""
+
+    def similarities(self, query: Floats, unit_ids: Ints) -> Floats:
+        """Cosine of ``query`` (``float32[d]``, unit length) with each unit; NaN without a vector."""
+
+    def neighbour_similarities(self, unit_ids: Ints, reach: int) -> Floats:
+        """Cosine of unit ``i`` with unit ``i + d`` for ``d = 1..reach``: ``float32[reach, n]``.
+
+        NaN where one of the two has no vector or there is no unit ``i + d``.
+        """
+
+    def search(self, query: Floats, k: int) -> tuple[Ints, Floats]:
+        """The ``k`` nearest units, best first: ids and cosines."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStatistics:
+    """Counts and sizes of the index."""
+
+    path: str
+    bytes: int
+    schema: int
+    generation: int
+    documents: int
+    sections: int
+    units: int
+    postings: int
+    postings_delta: int
+    by_kind: Mapping[str, int]
+    by_grain: Mapping[str, int]
+
+
+KeywordIndexName = Literal["postings", "fts"]
+VectorIndexName = Literal["auto", "exact", "vss"]
+
+
+class Store(Protocol):
+    """The memory's index, as ingest and search use it.
+
+    Every method may raise :class:`~openclaw_memory.errors.StoreError`; each write method is one
+    transaction.  ``session`` keeps the underlying resource for several calls.
+    """
+
+    def session(self, timeout: float | None = None) -> AbstractContextManager[None]:
+        """Hold the store for the calls inside; waits up to ``timeout`` seconds for other processes."""
+
+    def state(self) -> StoreState:
+        """Which index this is and how often it was written, by whichever process."""
+
+    def documents(self) -> Documents:
+        """All indexed files, and the version of the texts that this is."""
+
+    def units_of(self, document_ids: Sequence[int]) -> list[StoredUnit]:
+        """Indexed units of these documents, in reading order."""
+
+    def apply(self, changes: Sequence[DocumentChange], version: int) -> int:
+        """Write the new state of some files in one transaction; returns the new version.
+
+        Raises :class:`TextsChanged` and writes nothing when ``version`` is no longer current.
+        """
+
+    def remove(self, document_ids: Sequence[int], keep_units: Sequence[int], version: int) -> int:
+        """Remove documents with everything they own, but what the units ``keep_units`` own.
+
+        Returns and raises as :meth:`apply`.
+        """
+
+    def touch(self, files: Sequence[tuple[int, SourceFile]]) -> None:
+        """Note that documents (by id) have a new time and the old content."""
+
+    def embedding_turn(self, timeout: float) -> AbstractContextManager[bool]:
+        """One process embeds at a time: whether it is our turn, after at most ``timeout`` seconds."""
+
+    def pending(self, model: VectorModel, limit: int, unit_ids: Ints | None = None) -> list[PendingText]:
+        """Units without a vector of ``model``, oldest first, at most ``limit``."""
+
+    def put_vectors(self, model: VectorModel, unit_ids: Sequence[int], vectors: Floats) -> None:
+        """Store ``float32[n, d]`` vectors of units that still exist."""
+
+    def put_failed(self, model: VectorModel, unit_ids: Sequence[int]) -> None:
+        """Note that these units cannot be embedded by ``model``."""
+
+    def retry_failed(self, model: VectorModel) -> None:
+        """Make failed units pending again."""
+
+    def vector_states(self, model: VectorModel | None) -> VectorStates:
+        """How many units have a vector."""
+
+    def document_infos(self) -> list[DocumentInfo]:
+        """All documents, for search."""
+
+    def unit_rows(self, document_ids: Sequence[int] | None) -> UnitRows:
+        """Columns of the units of these documents (all when ``None``), in reading order."""
+
+    def section_texts(self, section_ids: Sequence[int]) -> dict[int, SectionText]:
+        """Headings and lines of sections by id."""
+
+    def unit_identities(self, unit_ids: Sequence[int]) -> dict[int, UnitIdentity]:
+        """Hash and occurrence of units by id."""
+
+    def keyword_index(self) -> KeywordIndex:
+        """The keyword index that the settings name."""
+
+    def vector_index(self, model: VectorModel) -> VectorIndex:
+        """The vector index that the settings name, for one model."""
+
+    def maintain(self, force: bool = False) -> bool:
+        """Compact postings when their delta has grown; returns whether it did."""
+
+    def statistics(self) -> StoreStatistics:
+        """Counts and sizes."""
+
+    def warnings(self) -> list[str]:
+        """What a person should hear about this store, such as a damaged file moved aside."""
+
+    def close(self) -> None:
+        """Let go of everything; calling twice is harmless."""
+
+
+def batches(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
+    """``items`` in runs of at most ``size``."""
+    for at in range(0, len(items), size):
+        yield items[at : at + size]

@@ -1,0 +1,77 @@
+"""The tables, and the numbered migrations that lead to them.
+
+Ids are never reused.  There are no SQL indexes or primary keys on purpose: every lookup is by a
+column whose zone maps prune well, inserts stay fast, and deleting and inserting one id in a
+transaction stays legal.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..errors import SchemaTooNew
+
+if TYPE_CHECKING:
+    import duckdb
+
+_V1 = """
+CREATE TABLE meta (key VARCHAR, value VARCHAR);
+CREATE TABLE counters (name VARCHAR, value BIGINT);
+INSERT INTO meta VALUES ('instance', uuid()::VARCHAR);
+INSERT INTO counters VALUES ('generation', 0), ('texts', 0), ('fts', -1),
+    ('document', 0), ('section', 0), ('unit', 0), ('compaction', 0);
+CREATE TABLE documents (
+    id INTEGER, path VARCHAR, size BIGINT, mtime_ns BIGINT, sha256 VARCHAR,
+    kind VARCHAR, grain VARCHAR, origin VARCHAR, front_matter VARCHAR, units INTEGER, generation BIGINT);
+CREATE TABLE sections (
+    id INTEGER, document_id INTEGER, heading VARCHAR, start_line INTEGER, end_line INTEGER,
+    date DATE, date_source VARCHAR, body VARCHAR);
+CREATE TABLE units (
+    id INTEGER, document_id INTEGER, section_id INTEGER, ordinal INTEGER,
+    start_line INTEGER, end_line INTEGER, form VARCHAR, speaker VARCHAR, speaker_key BIGINT,
+    text VARCHAR, indexed VARCHAR, hash BIGINT, occurrence INTEGER,
+    terms SMALLINT, chars INTEGER, question BOOLEAN, time_words TINYINT);
+CREATE TABLE models (id INTEGER, name VARCHAR, dimensions INTEGER);
+CREATE TABLE vectors (unit_id INTEGER, model_id INTEGER, status VARCHAR, generation BIGINT, v BLOB);
+CREATE TABLE postings (term BIGINT, unit_id INTEGER, tf SMALLINT);
+CREATE TABLE postings_delta (term BIGINT, unit_id INTEGER, tf SMALLINT);
+"""
+
+#: ``MIGRATIONS[i]`` leads from schema ``i`` to ``i + 1``; each runs in one transaction.
+MIGRATIONS: tuple[str, ...] = (_V1,)
+CURRENT = len(MIGRATIONS)
+
+
+def schema_version(connection: duckdb.DuckDBPyConnection) -> int:
+    """The schema of an open file; 0 for an empty one."""
+    found = connection.execute(
+        "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'meta' AND NOT internal"
+    ).fetchone()
+    if not found or not found[0]:
+        return 0
+    row = connection.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()
+    return int(row[0]) if row else 0
+
+
+def migrate(connection: duckdb.DuckDBPyConnection, path: str) -> int:
+    """Bring an open file to the current schema; returns the schema it had.
+
+    Raises :class:`SchemaTooNew` and changes nothing when the file is from a newer version.
+    """
+    version = schema_version(connection)
+    if version > CURRENT:
+        raise SchemaTooNew(
+            f"{path}: written by a newer openclaw-memory (index schema {version}, this one knows {CURRENT}); "
+            "upgrade openclaw-memory, or choose another file with --db"
+        )
+    for step in range(version, CURRENT):
+        connection.execute("BEGIN")
+        try:
+            connection.execute(MIGRATIONS[step])
+            connection.execute("DELETE FROM meta WHERE key = 'schema'")
+            connection.execute("INSERT INTO meta VALUES ('schema', ?)", [str(step + 1)])
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+    return version

@@ -1,0 +1,295 @@
+"""The frozen dataclasses that cross module borders.
+
+Attributes are snake_case here; :mod:`openclaw_memory.serialize` is the one place that turns them
+into the JSON of the contract.  A *token* is four characters everywhere.  Lines are 1-based and
+inclusive.  Paths are relative to the workspace, with ``/``; extra roots read ``@name/…``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Literal
+
+#: What a unit is in its Markdown file.
+UnitForm = Literal["line", "turn", "item", "sentence", "row", "code", "quote", "heading", "meta"]
+
+CHARS_PER_TOKEN = 4
+
+
+def tokens_of(text: str) -> float:
+    """Length of ``text`` in tokens of four characters."""
+    return len(text) / CHARS_PER_TOKEN
+
+
+class Kind(StrEnum):
+    """What a file is to the agent."""
+
+    CURATED = "curated"
+    DAILY = "daily"
+    NOTE = "note"
+
+
+class Grain(StrEnum):
+    """Resolution in time of a text, finest first."""
+
+    WORKING = "working"
+    DAILY = "daily"
+    WEEKLY = "weekly"
+    MONTHLY = "monthly"
+    QUARTERLY = "quarterly"
+    YEARLY = "yearly"
+
+
+class Origin(StrEnum):
+    """Who wrote a text, most trusted first."""
+
+    OWNER = "owner"
+    AGENT = "agent"
+    UNTRUSTED = "untrusted"
+    SYSTEM = "system"
+
+
+DateSource = Literal["name", "heading", "front-matter", "mtime"]
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """The smallest searched text: a line, an item, a sentence, a table row, a code block.
+
+    ``text`` is the exact slice of the source; ``indexed`` is what is tokenised and embedded when
+    that differs (a table row with its header, a later sentence of a speaker's turn).
+    """
+
+    text: str
+    start_line: int
+    end_line: int
+    form: UnitForm = "line"
+    speaker: str | None = None
+    indexed: str | None = None
+
+    @property
+    def search_text(self) -> str:
+        """The text to tokenise and to embed."""
+        return self.text if self.indexed is None else self.indexed
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The units under one heading; ``heading`` is the path of headings (``"Projects > Search"``).
+
+    ``lines`` are the exact lines ``start_line..end_line`` of the file, so ``body`` joined by line
+    feeds is what a snippet is cut from.
+    """
+
+    heading: str
+    start_line: int
+    end_line: int
+    date: date | None
+    date_source: DateSource
+    units: tuple[Unit, ...]
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDocument:
+    """A Markdown file, parsed."""
+
+    sections: tuple[Section, ...]
+    front_matter: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file that a scan found: where it is, what it is, and its cheap identity."""
+
+    path: str
+    absolute: Path
+    size: int
+    mtime_ns: int
+    kind: Kind
+    grain: Grain
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A file that was found and not read, and why, in words."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScanResult:
+    """What a scan of the workspace found.
+
+    ``unreadable`` names path prefixes (a file, or a folder ending in ``/``) that could not be
+    looked into just now: what the index holds below them is kept.
+    """
+
+    files: tuple[SourceFile, ...]
+    skipped: tuple[SkippedFile, ...]
+    unreadable: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """What an ingest did; every count but ``files`` and ``skipped`` counts units."""
+
+    files: int = 0
+    chunks: int = 0
+    added: int = 0
+    updated: int = 0
+    deleted: int = 0
+    unchanged: int = 0
+    embedded: int = 0
+    pending: int = 0
+    concepts_linked: int = 0
+    seconds: float = 0.0
+    skipped: tuple[SkippedFile, ...] = ()
+    warning: str | None = None
+
+
+Mode = Literal["hybrid", "vector", "keyword"]
+Fusion = Literal["score", "rrf"]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """One question to the memory.
+
+    Either ``max_results`` hits, each grown to about ``search.hit_tokens`` tokens, or, with
+    ``budget``, spans of adjacent units until that many tokens are spent.  ``now`` is the day the
+    question is asked, for "last week"; ``since`` and ``until`` are inclusive.
+    """
+
+    query: str
+    max_results: int | None = None
+    budget: int | None = None
+    min_score: float | None = None
+    now: date | None = None
+    mode: Mode | None = None
+    fusion: Fusion | None = None
+    kinds: tuple[Kind, ...] = ()
+    grains: tuple[Grain, ...] = ()
+    since: date | None = None
+    until: date | None = None
+    explain: bool = False
+    deadline: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """One result: exact lines, the text, and how its score came about.
+
+    ``score`` is in [0, 1], never rises with rank and is comparable across queries; the component
+    scores are absolute too (``vector_score`` a cosine, ``text_score`` a share of the query's BM25
+    mass, ``time_score`` the closeness to a date the query names).
+    """
+
+    path: str
+    start_line: int
+    end_line: int
+    score: float
+    snippet: str
+    citation: str
+    id: str
+    heading: str
+    date: date | None
+    kind: Kind
+    grain: Grain
+    origin: Origin
+    vector_score: float | None = None
+    text_score: float | None = None
+    graph_score: float | None = None
+    time_score: float | None = None
+    concepts: tuple[str, ...] = ()
+    source: str = "memory"
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The hits of a search, best first, and what answered it."""
+
+    results: tuple[SearchHit, ...]
+    provider: str
+    model: str | None
+    mode: str
+    fallback: str | None = None
+    took_ms: float = 0.0
+    stale: bool = False
+    warning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileText:
+    """Lines of a workspace file; ``status`` is ``ok``, ``not_found`` or ``error``."""
+
+    status: Literal["ok", "not_found", "error"]
+    path: str
+    text: str = ""
+    from_line: int | None = None
+    lines: int | None = None
+    next_from: int | None = None
+    truncated: bool = False
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of ``doctor``: what was looked at, how it is, and how to mend it."""
+
+    name: str
+    ok: bool
+    detail: str
+    fix: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What the memory holds and how it is: counts, sizes, model, embedding states, plugins."""
+
+    workspace: str
+    agent: str
+    database: str
+    bytes: int
+    schema: int
+    generation: int
+    files: int
+    sections: int
+    chunks: int
+    by_kind: dict[str, int]
+    by_grain: dict[str, int]
+    provider: str
+    model: str | None
+    dimensions: int | None
+    vectors: dict[str, int]
+    keyword_index: str
+    vector_index: str
+    postings: int
+    postings_delta: int
+    extensions: dict[str, bool]
+    plugins: tuple[str, ...]
+    plugin_failures: dict[str, str]
+    http_usage: dict[str, Any] | None = None
+    fallback: str | None = None
+    warning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The host's session that a hook is told about."""
+
+    id: str
+    agent: str
+    reason: str = "start"
+
+
+def joined(parts: Sequence[str]) -> str | None:
+    """``parts`` as one sentence list, or ``None`` when there are none."""
+    return "; ".join(parts) or None

@@ -1,0 +1,80 @@
+"""Finding the agent's workspace, and reading single files of it safely."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from .errors import WorkspaceError
+from .types import FileText
+
+
+def looks_like_workspace(folder: Path) -> bool:
+    """Whether a folder holds an agent's memory."""
+    return (folder / "MEMORY.md").is_file() or (folder / "USER.md").is_file() or (folder / "memory").is_dir()
+
+
+def openclaw_workspace(environ: Mapping[str, str] | None = None) -> Path | None:
+    """OpenClaw's default workspace, if there is one."""
+    environ = os.environ if environ is None else environ
+    state = Path(environ.get("OPENCLAW_STATE_DIR") or Path.home() / ".openclaw").expanduser()
+    candidates = []
+    if named := environ.get("OPENCLAW_WORKSPACE_DIR"):
+        candidates.append(Path(named).expanduser())
+    try:
+        config = json.loads((state / "openclaw.json").read_text(encoding="utf-8"))
+        named = config["agents"]["defaults"]["workspace"]
+        candidates.append(Path(str(named)).expanduser())
+    except (OSError, ValueError, KeyError, TypeError):
+        pass  # absent, or written as JSON5: the usual place is looked at next
+    candidates.append(state / "workspace")
+    return next((folder for folder in candidates if folder.is_dir()), None)
+
+
+def find_workspace(given: str | Path | None, environ: Mapping[str, str] | None = None) -> Path:
+    """The workspace: as given, else OpenClaw's default, else the current folder if it looks like one.
+
+    Raises :class:`WorkspaceError` when there is none.
+    """
+    if given is not None and str(given):
+        folder = Path(given).expanduser()
+        if not folder.is_dir():
+            raise WorkspaceError(f"{folder}: no such folder; give the agent's workspace with --workspace")
+        return folder.resolve()
+    found = openclaw_workspace(environ)
+    if found is not None:
+        return found.resolve()
+    here = Path.cwd()
+    if looks_like_workspace(here):
+        return here
+    raise WorkspaceError(
+        "no workspace: OpenClaw has none here and this folder holds no MEMORY.md, USER.md or memory/; "
+        "give one with --workspace DIR"
+    )
+
+
+def excerpt(path: str, text_lines: list[str], start: int | None, count: int | None, limit: int = 12_000) -> FileText:
+    """Lines ``start``.. of a file, at most ``count`` lines and ``limit`` characters."""
+    first = 1 if start is None else start
+    if first > max(1, len(text_lines)):
+        return FileText("error", path, error=f"the file has {len(text_lines)} lines; line {first} is behind its end")
+    wanted = text_lines[first - 1 :] if count is None else text_lines[first - 1 : first - 1 + count]
+    kept: list[str] = []
+    size = 0
+    for line in wanted:
+        size += len(line) + 1
+        if kept and size > limit:
+            break
+        kept.append(line)
+    following = first + len(kept)
+    return FileText(
+        "ok",
+        path,
+        text="\n".join(kept),
+        from_line=first,
+        lines=len(kept),
+        next_from=following if following <= len(text_lines) else None,
+        truncated=following <= len(text_lines),
+    )

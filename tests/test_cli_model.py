@@ -1,0 +1,140 @@
+"""``openclaw-memory model``: what is printed, and that ``use`` changes one line of the configuration."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from openclaw_memory.cli.model import model
+from openclaw_memory.errors import ModelError, OpenClawMemoryError, SettingsError
+from openclaw_memory.settings import Settings
+
+
+@dataclass
+class Context:
+    """The attributes of the command line's context that this group uses."""
+
+    json: bool
+    config: Path
+
+    def settings(self) -> Settings:
+        return Settings.load(self.config if self.config.exists() else None, environ={"OPENCLAW_MEMORY_CONFIG": "/-"})
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    return tmp_path / "config" / "config.yaml"
+
+
+@pytest.fixture
+def run(tmp_path: Path, config: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setattr("openclaw_memory.settings.cache_dir", lambda: tmp_path / "cache")
+
+    def invoke(*arguments: str, as_json: bool = False) -> Result:
+        result = CliRunner().invoke(model, arguments, obj=Context(as_json, config))
+        if isinstance(result.exception, OpenClawMemoryError):
+            raise result.exception
+        return result
+
+    return invoke
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom openclaw_memory.cli.model import model\n"
+        "try: model(['pull', '--help'])\nexcept SystemExit: pass\n"
+        "print(sorted({'numpy', 'duckdb', 'llama_cpp', 'httpx', 'rich', 'gguf', 'yaml'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_list_shows_every_entry_and_the_one_in_use(run: Any) -> None:
+    rows = json.loads(run("list", as_json=True).stdout)["models"]
+    assert rows[0]["name"] == "all-minilm-l6-v2"
+    assert (rows[0]["inUse"], rows[0]["path"], rows[0]["verified"]) == (True, None, True)
+    assert {row["name"]: row["dimensions"] for row in rows}["qwen3-embedding-4b"] == 2560
+    for row in rows:
+        assert row["name"] in run("list").stdout
+
+
+def test_use_writes_one_line_and_keeps_the_rest(run: Any, config: Path) -> None:
+    config.parent.mkdir()
+    before = (
+        "# mine\nsearch:\n  max_results: 9  # plenty\n\nembedding:\n  # small\n  gpu: false\n  model: none # for now\n"
+    )
+    config.write_text(before)
+    config.chmod(0o600)
+    out = json.loads(run("use", "BGE-M3", as_json=True).stdout)
+    assert (out["model"], out["before"], out["present"]) == ("bge-m3", "none", False)
+    assert config.read_text() == before.replace("model: none #", "model: bge-m3 #")
+    assert config.stat().st_mode & 0o777 == 0o600
+    assert [f.name for f in config.parent.iterdir()] == ["config.yaml"]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        None,
+        "",
+        "search:\n  max_results: 9\n",
+        "embedding:\n    gpu: false\n",
+        "embedding:\nsearch: {max_results: 9}\n",
+        "embedding: {model: none, gpu: false}\n",
+        "{embedding: {model: none}, search: {max_results: 9}}\n",
+        "embedding:\n  'model': none\n",
+        "embedding:\n  http_model: model\n  model: >\n    none\n",
+    ],
+)
+def test_use_keeps_every_other_value(run: Any, config: Path, before: str | None) -> None:
+    if before is not None:
+        config.parent.mkdir()
+        config.write_text(before)
+    tree = yaml.safe_load(before or "") or {}
+    run("use", "none")
+    run("use", "all-minilm-l6-v2")
+    tree["embedding"] = {**(tree.get("embedding") or {}), "model": "all-minilm-l6-v2"}
+    assert yaml.safe_load(config.read_text()) == tree
+
+
+def test_use_takes_a_file_and_makes_its_path_absolute(
+    run: Any, config: Path, tiny_gguf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tiny_gguf.parent)
+    run("use", "./tiny.gguf")
+    assert Settings.load(config).embedding.model == str(tiny_gguf.resolve())
+    assert run("path").stdout.strip() == str(tiny_gguf.resolve())
+
+
+def test_use_refuses_what_is_no_model(run: Any, config: Path, tmp_path: Path) -> None:
+    result = run("use", "nosuch")
+    assert result.exit_code == click.UsageError.exit_code == 2
+    assert "no model is called 'nosuch'" in result.output
+    page = tmp_path / "page.gguf"
+    page.write_text("<html>")
+    with pytest.raises(ModelError, match="not a GGUF file"):
+        run("use", str(page))
+    config.parent.mkdir()
+    for broken in ("embedding: [", "embedding:\n  modle: x\n", "- a\n"):
+        config.write_text(broken)
+        with pytest.raises(SettingsError, match=r"config\.yaml"):
+            run("use", "none")
+        assert config.read_text() == broken
+
+
+def test_path_and_pull_of_a_missing_model_name_the_next_step(run: Any, config: Path) -> None:
+    with pytest.raises(ModelError, match="model pull bge-m3"):
+        run("path", "bge-m3")
+    config.parent.mkdir()
+    config.write_text("embedding:\n  offline: true\n")
+    with pytest.raises(ModelError, match="downloads are switched off"):
+        run("pull", "bge-m3")

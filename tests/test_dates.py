@@ -1,0 +1,174 @@
+"""Dates that names and headings state."""
+
+from __future__ import annotations
+
+import locale
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from openclaw_memory.ingest.dates import date_in_heading, date_in_name, merely_states
+
+DAY = date(2026, 2, 13)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "memory/2026-02-13.md",
+        "memory/2026-02-13-slug-of-a-session.md",
+        "memory/2026-02-13_1030.md",
+        "memory/2026_02_13.md",
+        "memory/20260213.md",
+        "memory/20260213-1030.md",
+        "memory/2026.02.13.md",
+        "memory/meeting-2026-02-13.md",
+        "memory/2026/02/13.md",
+        "memory/2026-02/13.md",
+        "memory/2026-02-13/notes.md",
+        "@notes/journal/2026-02-13.MD",
+        "2026-02-13",
+    ],
+)
+def test_a_name_states_a_day(path: str) -> None:
+    assert date_in_name(path) == DAY
+
+
+@pytest.mark.parametrize(
+    ("stem", "last"),
+    [
+        ("2026-W07", date(2026, 2, 15)),
+        ("2026-w01", date(2026, 1, 4)),
+        ("2020-W53", date(2021, 1, 3)),
+        ("2026-02", date(2026, 2, 28)),
+        ("2024-02", date(2024, 2, 29)),
+        ("2026-12", date(2026, 12, 31)),
+        ("2026-Q1", date(2026, 3, 31)),
+        ("2026-q4", date(2026, 12, 31)),
+        ("2026", date(2026, 12, 31)),
+    ],
+)
+def test_a_period_stands_for_its_last_day(stem: str, last: date) -> None:
+    assert date_in_name(f"memory/consolidated/weekly/{stem}.md") == last
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "MEMORY.md",
+        "memory/2026-02-30.md",
+        "memory/2026-13-01.md",
+        "memory/0000-01-01.md",
+        "memory/2026-W54.md",
+        "memory/2025-W53.md",
+        "memory/2026-13.md",
+        "memory/2026-Q5.md",
+        "memory/0000.md",
+        "memory/2026-goals.md",
+        "memory/12026-02-13.md",
+        "memory/20260213103000.md",
+        "memory/ticket-12345678.md",
+        "",
+    ],
+)
+def test_a_name_without_a_possible_date_states_none(path: str) -> None:
+    assert date_in_name(path) is None
+
+
+def test_the_name_wins_over_its_folders() -> None:
+    assert date_in_name("memory/2025/01/01/2026-02-13.md") == DAY
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-02-13",
+        "2026/02/13",
+        "2026/2/13",
+        "13.02.2026",
+        "13.2.2026",
+        "February 13, 2026",
+        "february 13 2026",
+        "Feb 13, 2026",
+        "Feb. 13th 2026",
+        "13 Feb 2026",
+        "13th of February 2026",
+        "13. Feb 2026",
+        "Friday, February 13, 2026",
+        "Fri 13 Feb 2026: planning",
+        "2026-02-13T10:30 stand-up",
+        "Notes of 2026-02-13 (draft)",
+        "Sat 2026-02-30, really 2026-02-13",
+        "from 2026-02-13 to February 20, 2026",
+    ],
+)
+def test_a_heading_states_a_full_date(text: str) -> None:
+    assert date_in_heading(text) == DAY
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "2026",
+        "February 2026",
+        "Goals for 2026",
+        "2026-02-30",
+        "February 30, 2026",
+        "31.04.2026",
+        "13.13.2026",
+        "Release 10.02.2026.1",
+        "v1.2.2026.4",
+        "May I ask 3 2026 things",
+        "Marching 13, 2026",
+        "2026-02-1345",
+    ],
+)
+def test_a_heading_without_a_possible_full_date_states_none(text: str) -> None:
+    assert date_in_heading(text) is None
+
+
+def test_every_month_is_known_by_name_and_abbreviation() -> None:
+    names = ["January", "February", "March", "April", "May", "June", "July", "August"]
+    names += ["September", "October", "November", "December"]
+    for number, name in enumerate(names, start=1):
+        assert date_in_heading(f"{name} 1, 2026") == date(2026, number, 1)
+        assert date_in_heading(f"1 {name[:3]} 2026") == date(2026, number, 1)
+    assert date_in_heading("Sept 1, 2026") == date(2026, 9, 1)
+
+
+def test_the_locale_changes_nothing() -> None:
+    before = locale.setlocale(locale.LC_TIME)
+    try:
+        for name in ("de_DE.UTF-8", "fr_FR.UTF-8", "C"):
+            try:
+                locale.setlocale(locale.LC_TIME, name)
+            except locale.Error:
+                continue
+            assert date_in_heading("February 13, 2026") == DAY
+    finally:
+        locale.setlocale(locale.LC_TIME, before)
+
+
+@pytest.mark.parametrize("text", ["2026-02-13", "Friday, 13 Feb 2026", "# 13.02.2026 #", "(Fri) February 13th, 2026"])
+def test_a_heading_that_merely_states_the_day(text: str) -> None:
+    assert merely_states(text, DAY)
+
+
+@pytest.mark.parametrize("text", ["2026-02-14", "2026-02-13 Planning", "Planning", ""])
+def test_a_heading_that_says_more_than_the_day(text: str) -> None:
+    assert not merely_states(text, DAY)
+
+
+@given(st.dates(min_value=date(1000, 1, 1)))
+def test_every_iso_date_is_read_back(day: date) -> None:
+    assert date_in_heading(f"On {day.isoformat()}:") == day
+    assert date_in_name(f"memory/{day.isoformat()}-slug.md") == day
+
+
+@given(st.text())
+def test_no_text_breaks_it(text: str) -> None:
+    date_in_heading(text)
+    date_in_name(text)

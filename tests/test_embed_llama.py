@@ -1,0 +1,332 @@
+"""The llama.cpp embedder: right vectors for any text, from any thread, and errors that help."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tiny_gguf import make_tiny_decoder
+
+from openclaw_memory.embed.base import Embedder
+from openclaw_memory.embed.cache import CachedEmbedder
+from openclaw_memory.embed.factory import resolve
+from openclaw_memory.embed.llama import LlamaCppEmbedder, available_cores
+from openclaw_memory.errors import ModelError
+from openclaw_memory.settings import Settings
+
+AWKWARD = [
+    "",
+    " \n\t",
+    "a\0b",
+    "\ud800 lone",
+    "é 日本語 🦞",
+    "[CLS] [SEP] <|endoftext|>",
+    "-" * 3000,
+    "word " * 5000,
+]
+
+
+@pytest.fixture(scope="module")
+def embedder(tiny_gguf: Path) -> LlamaCppEmbedder:
+    return LlamaCppEmbedder(tiny_gguf, model="tiny").load()
+
+
+@pytest.fixture(scope="module", params=["encoder", "decoder"])
+def any_embedder(request, tiny_gguf: Path, tmp_path_factory) -> LlamaCppEmbedder:
+    if request.param == "encoder":
+        return LlamaCppEmbedder(tiny_gguf, model="tiny", max_tokens=64)
+    decoder = make_tiny_decoder(tmp_path_factory.mktemp("decoder") / "decoder.gguf")
+    return LlamaCppEmbedder(decoder, model="decoder", max_tokens=64)
+
+
+def close_to(a: np.ndarray, b: np.ndarray) -> bool:
+    # Batches of other shapes add up in another order; Q8_0 rounds activations.
+    return bool((a * b).sum(-1).min() > 0.9995)
+
+
+def test_it_is_an_embedder(embedder: LlamaCppEmbedder) -> None:
+    assert isinstance(embedder, Embedder)
+    assert (embedder.model, embedder.provider, embedder.dimensions, embedder.context) == (
+        "tiny",
+        "llama.cpp",
+        32,
+        256,
+    )
+
+
+def test_rows_are_unit_float32_in_the_order_of_the_texts(any_embedder: LlamaCppEmbedder) -> None:
+    texts = [f"note {i} " + "about things " * (i % 7) for i in range(50)] + AWKWARD
+    together = any_embedder.embed_documents(texts)
+    alone = np.concatenate([any_embedder.embed_documents([text]) for text in texts])
+    assert together.dtype == np.float32
+    assert together.shape == (len(texts), 32)
+    assert np.allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
+    assert close_to(together, alone)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(texts=st.lists(st.text(st.characters(), max_size=80), max_size=5))
+def test_any_text_has_a_vector(any_embedder: LlamaCppEmbedder, texts: list[str]) -> None:
+    rows = any_embedder.embed_query(texts)
+    assert rows.shape == (len(texts), 32)
+    assert np.isfinite(rows).all()
+
+
+def test_a_megabyte_is_cut_not_choked_on(any_embedder: LlamaCppEmbedder) -> None:
+    for text in ("lorem ipsum " * 90_000, "x" * 1_000_000, " " * 1_000_000, "\0" * 1_000_000):
+        assert np.isfinite(any_embedder.embed_documents([text])).all()
+
+
+def test_truncation_keeps_the_closing_token(any_embedder: LlamaCppEmbedder) -> None:
+    session = any_embedder.load()._session
+    assert session is not None
+    whole, cut = session.tokenize("ab"), session.tokenize("ab " * 500)
+    assert len(cut) == any_embedder.context == 64
+    assert cut[-1] == whole[-1]
+    assert whole[-1] not in cut[:-1]
+
+
+def test_special_tokens_in_a_text_are_only_text(any_embedder: LlamaCppEmbedder) -> None:
+    session = any_embedder.load()._session
+    assert session is not None
+    closing = session.tokenize("ab")[-1]
+    for text in ("a [SEP] b", "a <|endoftext|> b"):
+        assert list(session.tokenize(text)).count(closing) == 1
+
+
+def test_decoder_pools_the_last_token(tmp_path: Path) -> None:
+    embedder = LlamaCppEmbedder(make_tiny_decoder(tmp_path / "d.gguf"), model="decoder")
+    forward, backward = embedder.embed_documents(["first second", "second first"])
+    assert forward @ backward < 0.9999
+    again = embedder.embed_documents(["first second"])[0]
+    embedder.close()
+    assert np.allclose(again, forward, atol=1e-4)
+
+
+def test_prefixes_go_before_the_text(tiny_gguf: Path, embedder: LlamaCppEmbedder) -> None:
+    prefixed = LlamaCppEmbedder(tiny_gguf, model="tiny", query_prefix="query: ", document_prefix="text: ")
+    assert close_to(prefixed.embed_query(["cats"]), embedder.embed_query(["query: cats"]))
+    assert close_to(prefixed.embed_documents(["cats"]), embedder.embed_query(["text: cats"]))
+    prefixed.close()
+
+
+def test_progress_counts_every_text_once(embedder: LlamaCppEmbedder) -> None:
+    seen: list[int] = []
+    embedder.embed_documents(["some words here"] * 300, seen.append)
+    assert sum(seen) == 300
+    assert len(seen) > 1
+
+
+def test_no_texts_make_no_rows(embedder: LlamaCppEmbedder) -> None:
+    assert embedder.embed_documents([]).shape == (0, 32)
+
+
+def test_model_is_loaded_only_when_needed(tiny_gguf: Path) -> None:
+    lazy = LlamaCppEmbedder(tiny_gguf, model="tiny", dimensions=32)
+    assert lazy.dimensions == 32
+    assert not lazy.loaded
+    lazy.embed_query(["now"])
+    assert lazy.loaded
+    lazy.close()
+
+
+def test_threads_may_change_while_others_embed(tiny_gguf: Path) -> None:
+    embedder = LlamaCppEmbedder(tiny_gguf, model="tiny", threads=1)
+    expected = embedder.embed_documents(["alpha beta", "gamma"])
+    stop = threading.Event()
+
+    def toggle() -> None:
+        while not stop.is_set():
+            for count in (1, 2):
+                embedder.threads = count
+
+    toggler = threading.Thread(target=toggle)
+    toggler.start()
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(lambda _: embedder.embed_documents(["alpha beta", "gamma"]), range(40)))
+    stop.set()
+    toggler.join()
+    assert all(close_to(result, expected) for result in results)
+    embedder.threads = available_cores()
+    assert embedder.threads == available_cores()
+    embedder.close()
+
+
+def test_close_twice_then_use_is_a_clear_error(tiny_gguf: Path) -> None:
+    embedder = LlamaCppEmbedder(tiny_gguf, model="tiny").load()
+    embedder.close()
+    embedder.close()
+    with pytest.raises(ModelError, match="was closed"):
+        embedder.embed_query(["late"])
+
+
+def test_many_loads_leak_no_file_descriptors(tiny_gguf: Path) -> None:
+    LlamaCppEmbedder(tiny_gguf, model="tiny").load().close()
+    before = len(os.listdir("/dev/fd"))
+    for _ in range(20):
+        LlamaCppEmbedder(tiny_gguf, model="tiny").load().close()
+    assert len(os.listdir("/dev/fd")) == before
+
+
+def test_llama_cpp_is_quiet_and_exits_cleanly(tiny_gguf: Path) -> None:
+    code = (
+        "import sys; from openclaw_memory.embed.llama import LlamaCppEmbedder\n"
+        "assert 'llama_cpp' not in sys.modules\n"
+        f"print(LlamaCppEmbedder({str(tiny_gguf)!r}, model='t').embed_query(['hi']).shape)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "(1, 32)\n", "")
+
+
+def test_broken_files_are_named(tiny_gguf: Path, tmp_path: Path) -> None:
+    text, half = tmp_path / "text.gguf", tmp_path / "half.gguf"
+    text.write_text("<html>not a model</html>")
+    half.write_bytes(tiny_gguf.read_bytes()[:60_000])
+    for file, message in (
+        (tmp_path / "missing.gguf", "cannot be read.*model pull"),
+        (text, "not a GGUF file"),
+        (half, "cannot load this model"),
+    ):
+        with pytest.raises(ModelError, match=message) as raised:
+            LlamaCppEmbedder(file, model="m").load()
+        assert str(file) in str(raised.value)
+
+
+def test_wrong_dimensions_are_refused(tiny_gguf: Path) -> None:
+    with pytest.raises(ModelError, match="32 dimensions where big has 384"):
+        LlamaCppEmbedder(tiny_gguf, model="big", dimensions=384).load()
+
+
+def test_nan_in_the_weights_is_an_error(tmp_path: Path, tiny_gguf: Path) -> None:
+    import gguf
+
+    broken = tmp_path / "nan.gguf"
+    broken.write_bytes(tiny_gguf.read_bytes())
+    reader = gguf.GGUFReader(broken, "r+")
+    tensor = next(t for t in reader.tensors if t.name == "token_embd_norm.bias")
+    tensor.data[:] = np.nan
+    del reader, tensor
+    with pytest.raises(ModelError, match="text 1 of 2 is not a finite number"):
+        LlamaCppEmbedder(broken, model="nan").embed_documents(["a", "b"])
+
+
+def test_missing_llama_cpp_is_a_model_error(tiny_gguf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "llama_cpp", None)
+    with pytest.raises(ModelError, match=r"llama-cpp-python cannot be imported.*pip install"):
+        LlamaCppEmbedder(tiny_gguf, model="m").load()
+
+
+# The query cache
+
+
+class CountingEmbedder(LlamaCppEmbedder):
+    """The real one, which also notes the queries that reach it."""
+
+    def embed_query(self, texts):
+        self.asked = [*getattr(self, "asked", []), *texts]
+        return super().embed_query(texts)
+
+
+def test_cache_asks_once_and_gives_copies(tiny_gguf: Path) -> None:
+    inner = CountingEmbedder(tiny_gguf, model="tiny")
+    cached = CachedEmbedder(inner, size=2)
+    first = cached.embed_query(["one", "two", "one"])
+    assert inner.asked == ["one", "two"]
+    assert np.array_equal(first[0], first[2])
+    first[:] = 0
+    assert np.linalg.norm(cached.embed_query(["one"])) == pytest.approx(1, abs=1e-5)
+    assert inner.asked == ["one", "two"]
+    cached.embed_query(["three"])
+    cached.embed_query(["one"])
+    assert inner.asked == ["one", "two", "three"]
+    cached.embed_query(["two"])
+    assert inner.asked == ["one", "two", "three", "two"]
+    assert cached.embed_query([]).shape == (0, 32)
+    cached.threads = 2
+    assert inner.threads == 2
+    cached.close()
+
+
+# From settings to an embedder
+
+
+def test_factory_explains_a_missing_model(tmp_path: Path) -> None:
+    found = resolve(Settings(), cache=tmp_path)
+    assert found.embedder is None
+    assert "openclaw-memory model pull all-minilm-l6-v2" in (found.reason or "")
+    assert not list(tmp_path.iterdir())
+
+
+def test_factory_none_and_unknown_names(tmp_path: Path) -> None:
+    for model, reason in (
+        ("none", "is none"),
+        ("nosuch", "no model is called 'nosuch'"),
+        ("/no/x.gguf", "cannot be"),
+    ):
+        found = resolve(Settings().with_values({"embedding.model": model}), cache=tmp_path)
+        assert found.embedder is None
+        assert reason in (found.reason or "")
+
+
+def test_factory_takes_a_file_and_knows_its_content(tiny_gguf: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "user" / "nomic-embed-text-v1.5.Q8_0.gguf"
+    mine.parent.mkdir()
+    mine.write_bytes(tiny_gguf.read_bytes())
+    chosen = Settings().with_values({"embedding.model": str(mine)})
+    embedder = resolve(chosen, cache=tmp_path / "cache").embedder
+    assert isinstance(embedder, CachedEmbedder)
+    assert isinstance(embedder.inner, LlamaCppEmbedder)
+    assert embedder.model.startswith("nomic-embed-text-v1.5.q8_0@")
+    assert embedder.inner.query_prefix == "search_query: "
+    assert embedder.dimensions == 32
+    again = resolve(chosen, cache=tmp_path / "cache").embedder
+    assert again is not None
+    assert again.model == embedder.model
+    assert [f.name for f in mine.parent.iterdir()] == [mine.name]
+    mine.write_bytes(make_tiny_decoder(tmp_path / "d.gguf").read_bytes())
+    changed = resolve(chosen, cache=tmp_path / "cache").embedder
+    assert changed is not None
+    assert changed.model != embedder.model
+    embedder.close()
+
+
+def test_factory_prefers_plugins_and_survives_theirs(tiny_gguf: Path, tmp_path: Path) -> None:
+    mine = LlamaCppEmbedder(tiny_gguf, model="mine")
+    chosen = Settings().with_values({"embedding.model": "mine", "embedding.query_cache": 0})
+    assert resolve(chosen, cache=tmp_path, extra={"mine": lambda _: mine}).embedder is mine
+
+    def broken(_: Settings) -> Embedder:
+        raise RuntimeError("no licence")
+
+    found = resolve(chosen, cache=tmp_path, extra={"mine": broken})
+    assert found.embedder is None
+    assert "no licence" in (found.reason or "")
+
+
+def test_factory_http_without_a_key_falls_back_and_says_so(tiny_gguf: Path, tmp_path: Path) -> None:
+    values = {
+        "embedding.provider": "http",
+        "embedding.http_url": "http://127.0.0.1:9/v1",
+        "embedding.http_model": "m",
+        "embedding.http_api_key_env": "NO_SUCH_KEY_HERE",
+        "embedding.model": str(tiny_gguf),
+    }
+    found = resolve(Settings().with_values(values), cache=tmp_path, state=tmp_path)
+    assert found.embedder is not None
+    assert found.embedder.provider == "llama.cpp"
+    assert "NO_SUCH_KEY_HERE" in (found.reason or "")
+    without = resolve(Settings().with_values({**values, "embedding.model": "none"}), cache=tmp_path, state=tmp_path)
+    assert without.embedder is None
+    chosen = resolve(
+        Settings().with_values({**values, "embedding.http_api_key_env": ""}), cache=tmp_path, state=tmp_path
+    )
+    assert chosen.embedder is not None
+    assert chosen.embedder.model == "http:127.0.0.1:9/m"

