@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import analysis
-from .errors import LeaseTimeout, ModelError, OpenClawMemoryError, StoreError, WorkspaceError
+from .errors import LeaseTimeout, StoreError, WorkspaceError
 from .ingest.pipeline import Ingestor, Outcome, Progress, silent
 from .plugins import Plugins
 from .settings import Settings
@@ -26,17 +25,14 @@ from .types import (
     Status,
     joined,
 )
+from .vectorizer import Vectorizer
 from .workspace import find_workspace
 
 if TYPE_CHECKING:
     from .embed.base import Embedder
     from .embed.factory import Resolved
+    from .search.engine import SearchEngine
     from .store.protocol import Store
-
-log = logging.getLogger("openclaw_memory")
-
-#: Texts that a search may embed by itself when files have changed since the last ingest.
-_FRESH_TEXTS = 64
 
 
 class Memory:
@@ -64,16 +60,14 @@ class Memory:
         self.agent = agent
         self.settings = settings if settings is not None else Settings.load()
         self.plugins = Plugins(self.settings.plugins.disabled, plugins)
-        self._given_embedder = embedder
-        self._resolved: Resolved | None = None
         self._store = store if store is not None else self._open_store(db)
-        self._engine: Any = None
+        self._vectorizer = Vectorizer(self.settings, self._store, self.plugins, embedder)
+        self._engine: SearchEngine | None = None
         self._ingestor = Ingestor(self.workspace, self.settings.ingest, self._store, self.plugins)
         self._lock = threading.RLock()
         self._ingesting = threading.Lock()
         self._scanned = float("-inf")
-        self._stop = threading.Event()
-        self._background: threading.Thread | None = None
+        self._closing = threading.Event()
 
     def _open_store(self, db: str | Path | None) -> Store:
         from .store.duck import DuckStore
@@ -91,71 +85,27 @@ class Memory:
 
     def close(self) -> None:
         """Stop background work and let go of the index and the model; calling twice is harmless."""
-        self._stop.set()
-        if self._background is not None:
-            self._background.join(timeout=30)
+        self._closing.set()
+        self._vectorizer.stop()
         self._store.close()
-        with self._lock:
-            if self._resolved is not None and self._resolved.embedder is not None and self._given_embedder is None:
-                self._resolved.embedder.close()
-                self._resolved = None
 
     # -- the model --------------------------------------------------------------------------------
 
     def resolve_embedder(self) -> Resolved:
         """The embedder in use, or why there is none; loads no model."""
-        from .embed.factory import Resolved, resolve
-
-        with self._lock:
-            if self._resolved is None:
-                if self._given_embedder is not None:
-                    self._resolved = Resolved(self._given_embedder)
-                else:
-                    factories: dict[str, Any] = {}
-                    self.plugins.notify("openclaw_memory_register_embedders", register=factories.__setitem__)
-                    self._resolved = resolve(self.settings, extra=factories)
-            return self._resolved
+        return self._vectorizer.resolve()
 
     def pull_model(self, progress: Any = None) -> str | None:
         """Get the configured model if it is missing and may be had; returns why it is not there.
 
         ``progress(stage, done bytes, total bytes)`` is called while it downloads and converts.
         """
-        resolved = self.resolve_embedder()
-        wanted = self.settings.embedding
-        if resolved.embedder is not None or wanted.provider != "local" or wanted.model == "none":
-            return resolved.reason
-        from .embed import factory, registry
-        from .embed.pull import pull
-
-        if registry.get(wanted.model) is None or factory.is_path(wanted.model):
-            return resolved.reason
-        try:
-            pull(wanted.model, progress=progress, offline=wanted.offline)
-        except ModelError as error:
-            return str(error)
-        with self._lock:
-            self._resolved = None
-        return self.resolve_embedder().reason
+        return self._vectorizer.pull(progress)
 
     def warm(self) -> None:
         """Load the model and the index now rather than at the first search."""
-        embedder = self.resolve_embedder().embedder
-        if embedder is not None:
-            try:
-                embedder.embed_query(["warm"])
-            except ModelError as error:
-                log.warning("the model cannot be used: %s", error)
-                embedder = None
-        self._search_engine().refresh(self._model_of(embedder))
-
-    @staticmethod
-    def _model_of(embedder: Embedder | None) -> Any:
-        if embedder is None:
-            return None
-        from .ingest.embedding import model_of
-
-        return model_of(embedder)
+        embedder, _, _ = self._vectorizer.query("warm")
+        self._search_engine().refresh(self._vectorizer.model(embedder))
 
     # -- ingest -----------------------------------------------------------------------------------
 
@@ -178,17 +128,15 @@ class Memory:
         with self._ingesting:
             outcome = self._ingestor.run(self._relative(paths), progress, until)
             self._scanned = time.monotonic()
-        embedded, warning = self._embed_after(embed or self.settings.ingest.embed, progress, until)
+        embedded, pending, remark = self._vectorizer.after_ingest(embed or self.settings.ingest.embed, progress, until)
         if outcome.wrote:
             self._store.maintain()
-        states = self._store.vector_states(self._model_of(self._usable_embedder()))
-        report = outcome.report
         return replace(
-            report,
+            outcome.report,
             embedded=embedded,
-            pending=states.pending + states.outdated,
+            pending=pending,
             seconds=time.monotonic() - started,
-            warning=joined([*self._store.warnings(), *([warning] if warning else [])]),
+            warning=joined([*self._store.warnings(), *([remark] if remark else [])]),
         )
 
     def _relative(self, paths: Sequence[str]) -> list[str]:
@@ -217,81 +165,16 @@ class Memory:
         here = Path.cwd() / path
         return here if here.exists() and here.resolve().is_relative_to(self.workspace) else self.workspace / path
 
-    def _usable_embedder(self) -> Embedder | None:
-        return self.resolve_embedder().embedder
-
-    def _embed_after(self, how: str, progress: Progress, until: float | None) -> tuple[int, str | None]:
-        resolved = self.resolve_embedder()
-        if resolved.embedder is None:
-            return 0, resolved.reason
-        if how == "lazy" or self._stands_in(resolved):
-            return 0, resolved.reason
-        if how == "background":
-            self._start_background()
-            return 0, resolved.reason
-        try:
-            return self._embed_all(resolved.embedder, progress, until), resolved.reason
-        except ModelError as error:
-            return 0, f"nothing was embedded, search works by keywords: {error}"
-
-    def _stands_in(self, resolved: Resolved) -> bool:
-        """Whether a local model stands in for an endpoint: then what it would embed is not worth replacing."""
-        return self.settings.embedding.provider == "http" and resolved.reason is not None
-
-    def _embed_all(
-        self, embedder: Embedder, progress: Progress = silent, until: float | None = None, foreground: bool = True
-    ) -> int:
-        from .embed.llama import available_cores
-        from .ingest.embedding import embed_pending, model_of
-
-        self._set_threads(embedder, self.settings.embedding.threads or (available_cores() if foreground else 1))
-        model = model_of(embedder)
-        states = self._store.vector_states(model)
-        if states.failed:
-            self._store.retry_failed(model)
-        elif not (states.pending or states.outdated):
-            return 0
-        wait = self.settings.store.lock_timeout if until is None else max(0.0, until - time.monotonic())
-        with self._store.embedding_turn(wait) as ours:
-            if not ours:
-                log.info("another process is embedding; what is pending is left to it")
-                return 0
-            return embed_pending(self._store, embedder, progress, until, self._stop).done
-
-    @staticmethod
-    def _set_threads(embedder: Embedder, count: int) -> None:
-        if getattr(embedder, "threads", count) != count:
-            embedder.threads = count  # type: ignore[attr-defined]
-
-    def _start_background(self) -> None:
-        with self._lock:
-            if self._background is not None and self._background.is_alive():
-                return
-            self._background = threading.Thread(target=self._embed_in_background, name="embedding", daemon=True)
-            self._background.start()
-
-    def _embed_in_background(self) -> None:
-        embedder = self.resolve_embedder().embedder
-        if embedder is None:
-            return
-        try:
-            self._embed_all(embedder, foreground=False)
-        except OpenClawMemoryError as error:
-            log.warning("background embedding stopped: %s", error)
-
     def wait_for_background(self, timeout: float | None = None) -> bool:
         """Wait for background embedding to finish; whether it has."""
-        if self._background is not None:
-            self._background.join(timeout)
-            return not self._background.is_alive()
-        return True
+        return self._vectorizer.wait(timeout)
 
     def watch(self, stop: threading.Event | None = None) -> Iterator[IngestReport]:
         """Ingest now and after every change of the files, until ``stop`` is set."""
         from .ingest.watch import changes
 
         yield self.ingest()
-        for _ in changes(self.workspace, self.settings.ingest, stop or self._stop):
+        for _ in changes(self.workspace, self.settings.ingest, stop or self._closing):
             report = self.ingest()
             if report.added or report.updated or report.deleted or report.embedded or report.warning:
                 yield report
@@ -315,26 +198,26 @@ class Memory:
         asked = request.now or date.today()
         embedder, fallback, vector = None, None, None
         if mode != "keyword":
-            embedder, fallback, vector = self._query_vector(request.query)
+            embedder, fallback, vector = self._vectorizer.query(request.query)
             if vector is None:
                 mode = "keyword"
-        model = self._model_of(embedder)
-        engine = self._search_engine()
+        model = self._vectorizer.model(embedder)
         hits: list[SearchHit] = []
         if request.query.strip():
-            if vector is not None and self.settings.ingest.embed == "lazy":
-                engine.refresh(model)
-                self._embed_candidates(request, engine, embedder)
+            engine = self._search_engine()
+            if embedder is not None:
+                engine.noise = self._vectorizer.noise(embedder)
+                if self.settings.ingest.embed == "lazy":
+                    self._embed_candidates(request, engine, embedder)
             with self._store.session():
                 engine.refresh(model)
                 hits = engine.answer(request, mode, asked, vector)
+            if model is not None and engine.missing:
+                remarks.append(f"{engine.missing} units have no vector yet and were ranked by keywords")
         floor = self.settings.search.min_score if request.min_score is None else request.min_score
-        if model is not None and fallback is None:
-            states = self._pending_note(model)
-            remarks += states
         return SearchResult(
             results=tuple(hit for hit in hits if hit.score >= floor),
-            provider=embedder.provider if embedder is not None else "none",
+            provider="none" if embedder is None else embedder.provider,
             model=None if model is None else model.name,
             mode=mode,
             fallback=fallback,
@@ -343,11 +226,7 @@ class Memory:
             warning=joined([*self._store.warnings(), *remarks]),
         )
 
-    def _pending_note(self, model: Any) -> list[str]:
-        missing = self._search_engine().without_vector()
-        return [f"{missing} units have no vector yet and were ranked by keywords"] if missing else []
-
-    def _search_engine(self) -> Any:
+    def _search_engine(self) -> SearchEngine:
         with self._lock:
             if self._engine is None:
                 from .search.engine import SearchEngine
@@ -355,28 +234,11 @@ class Memory:
                 self._engine = SearchEngine(self._store, self.settings.search)
             return self._engine
 
-    def _query_vector(self, query: str) -> tuple[Embedder | None, str | None, Any]:
-        resolved = self.resolve_embedder()
-        if resolved.embedder is None:
-            return None, resolved.reason, None
-        try:
-            return resolved.embedder, resolved.reason, resolved.embedder.embed_query([query])[0]
-        except ModelError as error:
-            log.warning("the question cannot be embedded: %s", error)
-            return None, f"searched by keywords: {error}", None
-
-    def _embed_candidates(self, request: SearchRequest, engine: Any, embedder: Embedder | None) -> None:
-        from .ingest.embedding import embed_pending
-
-        assert embedder is not None
+    def _embed_candidates(self, request: SearchRequest, engine: SearchEngine, embedder: Embedder) -> None:
+        engine.refresh(self._vectorizer.model(embedder))
         candidates = engine.keyword_candidates(request.query, self.settings.search.lazy_candidates)
-        if not len(candidates):
-            return
-        until = None if request.deadline is None else time.monotonic() + request.deadline / 2
-        try:
-            embed_pending(self._store, embedder, unit_ids=candidates, deadline=until, batch=64)
-        except ModelError as error:
-            log.warning("candidates cannot be embedded: %s", error)
+        if len(candidates):
+            self._vectorizer.candidates(embedder, candidates, request.deadline and request.deadline / 2)
 
     def _freshen(self, deadline: float | None) -> tuple[bool, list[str]]:
         """Ingest what changed if the last look is too old; whether the answer may be stale, and remarks."""
@@ -397,26 +259,10 @@ class Memory:
         finally:
             self._ingesting.release()
         if outcome.wrote:
-            self._embed_fresh(until)
+            self._vectorizer.after_freshening(until)
         if outcome.complete:
             return False, []
         return True, ["not all changed files were read in time; run: openclaw-memory ingest"]
-
-    def _embed_fresh(self, until: float) -> None:
-        from .ingest.embedding import embed_pending
-
-        embedder = self.resolve_embedder().embedder
-        if embedder is None or self.settings.ingest.embed == "lazy":
-            return
-        if self.settings.ingest.embed == "background":
-            self._start_background()
-            return
-        try:
-            with self._store.embedding_turn(0) as ours:
-                if ours:
-                    embed_pending(self._store, embedder, deadline=until, batch=16, limit=_FRESH_TEXTS)
-        except ModelError as error:
-            log.warning("new text cannot be embedded: %s", error)
 
     # -- files, hooks, upkeep -----------------------------------------------------------------------
 

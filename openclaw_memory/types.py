@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
-from pathlib import Path
 from typing import Any, Literal
 
 #: What a unit is in its Markdown file.
@@ -107,7 +106,7 @@ class SourceFile:
     """A file that a scan found: where it is, what it is, and its cheap identity."""
 
     path: str
-    absolute: Path
+    absolute: str
     size: int
     mtime_ns: int
     kind: Kind

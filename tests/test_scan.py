@@ -88,7 +88,7 @@ def test_a_file_carries_its_place_size_and_time(workspace: Path) -> None:
     file = write(workspace / "memory" / "a.md", "four")
     os.utime(file, ns=(1, 1_700_000_000_123_456_789))
     (found,) = scan(workspace, DEFAULT).files
-    assert (found.absolute, found.size) == (file.resolve(), 4)
+    assert (found.absolute, found.size) == (str(file.resolve()), 4)
     assert found.mtime_ns == file.stat().st_mtime_ns
 
 
@@ -228,7 +228,7 @@ def test_links_inside_the_workspace_are_followed_to_their_files(workspace: Path)
     (workspace / "memory" / "guide.md").symlink_to("../docs/guide.md")
     (workspace / "memory" / "more").symlink_to("../docs")
     found = scan(workspace, DEFAULT).files
-    assert [(file.path, file.absolute) for file in found] == [("memory/guide.md", target.resolve())]
+    assert [(file.path, file.absolute) for file in found] == [("memory/guide.md", str(target.resolve()))]
 
 
 def test_a_file_is_listed_under_its_own_name_before_a_links(workspace: Path) -> None:
@@ -399,31 +399,31 @@ def test_broken_utf8_is_refused_with_line_and_byte(workspace: Path) -> None:
 def test_a_file_that_grew_since_the_scan_is_refused(workspace: Path) -> None:
     file = one_file(workspace, "x" * 10)
     assert read_text(file, 10) == "x" * 10
-    write(file.absolute, "x" * 11)
+    write(Path(file.absolute), "x" * 11)
     assert "ingest.max_file_mb" in reason(file, 10)
 
 
 def test_a_vanished_file_is_refused(workspace: Path) -> None:
     file = one_file(workspace, "x")
-    file.absolute.unlink()
+    Path(file.absolute).unlink()
     assert "vanished" in reason(file)
 
 
 def test_a_file_turned_into_something_else_is_refused(workspace: Path) -> None:
     file = one_file(workspace, "x")
-    file.absolute.unlink()
-    os.mkfifo(file.absolute)
+    Path(file.absolute).unlink()
+    os.mkfifo(Path(file.absolute))
     assert "regular" in reason(file)
-    file.absolute.unlink()
-    file.absolute.mkdir()
+    Path(file.absolute).unlink()
+    Path(file.absolute).mkdir()
     assert reason(file)
 
 
 def test_a_link_in_place_of_the_file_is_not_followed(workspace: Path, tmp_path: Path) -> None:
     file = one_file(workspace, "x")
     write(tmp_path / "secret.md", "secret")
-    file.absolute.unlink()
-    file.absolute.symlink_to(tmp_path / "secret.md")
+    Path(file.absolute).unlink()
+    Path(file.absolute).symlink_to(tmp_path / "secret.md")
     assert "link" in reason(file)
 
 

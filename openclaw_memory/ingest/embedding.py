@@ -44,23 +44,25 @@ def embed_pending(
     unit_ids: Ints | None = None,
     batch: int = _BATCH,
     limit: int | None = None,
+    total: int | None = None,
 ) -> Embedded:
     """Embed pending units until none is left, ``deadline`` (``time.monotonic``) passes or ``stop`` is set.
 
-    Raises :class:`ModelError` when the model itself fails; a single text that cannot be embedded is
-    marked as failed and the others go on.
+    ``total`` is the number of pending units where it is known.  Raises :class:`ModelError` when the
+    model itself fails; a single text that cannot be embedded is marked as failed and the others go on.
     """
     model = model_of(embedder)
-    total = store.vector_states(model)
-    left = total.pending + total.outdated if unit_ids is None else len(unit_ids)
+    if total is None:
+        states = store.vector_states(model)
+        total = states.pending + states.outdated
+    left = total if unit_ids is None else len(unit_ids)
     if limit is not None:
         left = min(left, limit)
     done = failed = 0
-    while done + failed < left or unit_ids is None:
+    while done + failed < left:
         if (deadline is not None and time.monotonic() > deadline) or (stop is not None and stop.is_set()):
             break
-        want = batch if limit is None else min(batch, limit - done - failed)
-        texts = store.pending(model, want, unit_ids) if want > 0 else []
+        texts = store.pending(model, min(batch, left - done - failed), unit_ids)
         if not texts:
             break
         base = done

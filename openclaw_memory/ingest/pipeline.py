@@ -41,6 +41,7 @@ class _Run:
 
     counts: planning.Counts = field(default_factory=planning.Counts)
     skipped: dict[str, str] = field(default_factory=dict)
+    units: dict[str, int] = field(default_factory=dict)
     complete: bool = True
 
 
@@ -92,10 +93,10 @@ class Ingestor:
             except TextsChanged:
                 # Another process ingests the same files; what it wrote is not ours to do again.
                 log.debug("the index changed during ingest; planning anew")
-        if wrote:
-            documents = self._store.documents()
-        rows = (documents.by_path.get(file.path) for file in files)
-        chunks = sum(row.units for row in rows if row is not None)
+        chunks = 0
+        for file in files:
+            row = documents.by_path.get(file.path)
+            chunks += run.units.get(file.path, row.units if row is not None else 0)
         counts = run.counts
         report = IngestReport(
             files=len(files),
@@ -201,6 +202,7 @@ class Ingestor:
                 continue
             version = self._store.apply(batch, version)
             run.counts += counts
+            run.units |= {change.file.path: len(change.units) for change in batch}
             batch, counts = [], planning.Counts()
             if deadline is not None and time.monotonic() > deadline:
                 run.complete = at == len(claimed)

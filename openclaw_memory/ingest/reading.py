@@ -57,7 +57,7 @@ def human_size(size: int) -> str:
 
 
 def _read(file: SourceFile, max_bytes: int) -> bytes:
-    path = os.fspath(file.absolute)
+    path = file.absolute
     # Not blocking, in case a pipe has taken the file's place.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:

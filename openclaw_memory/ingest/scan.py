@@ -194,7 +194,7 @@ class _Walk:
         self.files.append(
             SourceFile(
                 shown,
-                Path(real),
+                real,
                 status.st_size,
                 status.st_mtime_ns,
                 _kind(shown),

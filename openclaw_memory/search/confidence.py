@@ -28,12 +28,12 @@ class Parts:
     why: str
 
 
-#: Cosine of unrelated texts and of a sure match, for a model whose unrelated texts score about 0.1.
-_NOISE, _SURE = 0.20, 0.75
+#: A match is sure when its cosine is this share of the way from unrelated texts to identical ones.
+_SURE = 0.69
 
 
-def parts(corpus: Corpus, features: ranking.Features, similarities: Floats | None, found: Range) -> Parts:
-    """How sure a hit is, and why."""
+def parts(corpus: Corpus, features: ranking.Features, similarities: Floats | None, found: Range, noise: float) -> Parts:
+    """How sure a hit is, and why; ``noise`` is the cosine that unrelated texts rarely exceed."""
     row = found.best
     values = features.values
     text = vector = time = None
@@ -55,13 +55,16 @@ def parts(corpus: Corpus, features: ranking.Features, similarities: Floats | Non
         because.append("said by whom the question names")
     if "when" in values and values["when"][row]:
         because.append("tells a time")
-    return Parts(_sureness(text, vector, time), _rounded(text), _rounded(vector), _rounded(time), "; ".join(because))
+    return Parts(
+        _sureness(text, vector, time, noise), _rounded(text), _rounded(vector), _rounded(time), "; ".join(because)
+    )
 
 
-def _sureness(text: float | None, vector: float | None, time: float | None) -> float:
-    meaning = 0.0 if vector is None else min(1.0, max(0.0, (vector - _NOISE) / (_SURE - _NOISE)))
+def _sureness(text: float | None, vector: float | None, time: float | None, noise: float) -> float:
+    meaning = 0.0 if vector is None else min(1.0, max(0.0, (vector - noise) / (_SURE * (1 - noise))))
     words = 0.0 if text is None else text
-    doubt = (1 - 0.8 * words) * (1 - 0.9 * meaning) * (1 - 0.2 * (time or 0.0))
+    trust = 0.8 if vector is not None else 1.0  # without vectors the words are all there is to go by
+    doubt = (1 - trust * words) * (1 - 0.9 * meaning) * (1 - 0.2 * (time or 0.0))
     return 1 - doubt
 
 

@@ -141,8 +141,9 @@ class Corpus:
 def empty_rows() -> UnitRows:
     """No units."""
     i32 = np.zeros(0, np.int32)
+    i64 = np.zeros(0, np.int64)
     flags = np.zeros(0, bool)
-    return UnitRows(i32, i32, i32, i32, i32, i32, i32, flags, i32, flags, np.zeros(0, np.int64), i32, flags)
+    return UnitRows(i32, i32, i32, i32, i32, i32, i32, flags, i32, flags, i64, i32, flags, i64, i32)
 
 
 def _joined(old: UnitRows, keep: Bools, new: UnitRows) -> UnitRows:

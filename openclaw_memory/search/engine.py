@@ -42,6 +42,8 @@ class SearchEngine:
         self._settings = settings
         self._weights = ranking.WEIGHTS | settings.weights
         self._lock = threading.RLock()
+        #: Cosine that unrelated texts rarely exceed with the model in use.
+        self.noise = 0.2
         self._reset()
 
     def _reset(self) -> None:
@@ -51,7 +53,8 @@ class SearchEngine:
         self._vector: VectorIndex | None = None
         self._model: VectorModel | None = None
         self._fresh_vectors = True
-        self._missing = 0
+        #: Units that had no vector in the last ranking.
+        self.missing = 0
 
     def refresh(self, model: VectorModel | None) -> None:
         """Take over what any process has written; cheap when nothing was."""
@@ -75,6 +78,8 @@ class SearchEngine:
             exhaustive = self._vector if self._vector is not None and self._vector.exhaustive else None
             self._corpus.refresh_windows(exhaustive, self._fresh_vectors)
             self._fresh_vectors = exhaustive is None
+            if self._state is None:
+                self._store.give_back_memory()
             self._state = state
 
     def index_names(self) -> tuple[str | None, str | None]:
@@ -83,10 +88,6 @@ class SearchEngine:
             None if self._keyword is None else self._keyword.name,
             None if self._vector is None else self._vector.name,
         )
-
-    def without_vector(self) -> int:
-        """How many units had no vector in the last ranking."""
-        return self._missing
 
     def keyword_candidates(self, query: str, limit: int) -> Ints:
         """Ids of the best units by keywords alone: those worth embedding first."""
@@ -137,7 +138,7 @@ class SearchEngine:
         unit_ids = self._corpus.rows.unit_id
         if index.exhaustive:
             found = index.similarities(query, unit_ids)
-            self._missing = int(np.isnan(found).sum())
+            self.missing = int(np.isnan(found).sum())
             return found
         near, _ = index.search(query, _CANDIDATES)
         rows = self._corpus.rows_of(near)
@@ -172,17 +173,15 @@ class SearchEngine:
         corpus = self._corpus
         rows = corpus.rows
         sections = self._store.section_texts([int(rows.section_id[f.best]) for f in found])
-        identities = self._store.unit_identities([int(rows.unit_id[f.best]) for f in found])
         made: list[SearchHit] = []
         for one in found:
             section = sections.get(int(rows.section_id[one.best]))
-            identity = identities.get(int(rows.unit_id[one.best]))
-            if section is None or identity is None:
+            if section is None:
                 continue  # written by another process since the refresh; the next search sees it
             first, last = hits.lines(corpus, one)
             info = corpus.documents[int(rows.document_id[one.best])]
-            parts = confidence.parts(corpus, ranked.features, ranked.similarities, one)
-            name = f"{info.path}\0{identity.hash}\0{identity.occurrence}".encode()
+            parts = confidence.parts(corpus, ranked.features, ranked.similarities, one, self.noise)
+            name = f"{info.path}\0{rows.hash[one.best]}\0{rows.occurrence[one.best]}".encode()
             made.append(
                 SearchHit(
                     path=info.path,

@@ -35,7 +35,7 @@ def ranking(corpus: Corpus, score: Floats, allowed: Bools | None) -> Iterator[in
         score = np.where(allowed, score, -np.inf)
         n = int(allowed.sum())
     taken = 0
-    step = 4 * _LIMIT
+    step = _LIMIT + 56
     rows = np.zeros(0, np.int64)
     while taken < n:
         want = min(n, taken + step)

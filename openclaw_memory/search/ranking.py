@@ -97,7 +97,7 @@ def collect(
     if features.named_dates:
         values["date"] = _nearness(corpus, features.named_dates)
     if asking.asks_when(query):
-        values["when"] = np.minimum(rows.time_words, 2).astype(np.float32) / 2
+        values["when"] = np.minimum(rows.time_words, 2).astype(np.float32) * np.float32(0.5)
     return features
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,9 @@ from .lease import Lease
 
 if TYPE_CHECKING:
     import duckdb
+
+#: Rows below which JSON is the faster way to bind numbers.
+_FEW = 20_000
 
 log = logging.getLogger("openclaw_memory.store")
 
@@ -200,26 +204,56 @@ def _is_damage(error: Exception) -> bool:
     return isinstance(error, duckdb.Error) and any(word in text for word in _DAMAGE)
 
 
-def strings(values: list[str | None]) -> Any:
-    """A column of texts for :func:`insert`."""
-    column = np.empty(len(values), dtype=object)
-    column[:] = values
-    return column
-
-
 def insert(
     connection: duckdb.DuckDBPyConnection,
     table: str,
-    columns: Mapping[str, Any],
+    columns: Mapping[str, Sequence[Any]],
+    types: Mapping[str, str],
     select: str = "*",
     where: str = "true",
 ) -> None:
-    """Append numpy columns to a table: binding Python values one by one is fifty times slower."""
-    connection.register("incoming", dict(columns))
+    """Append rows given by columns, bound as one JSON text.
+
+    Binding Python values one by one is fifty times slower, and numpy columns of objects make DuckDB
+    try to import pandas for each value.  ``types`` are the DuckDB types of ``columns``.
+    """
+    shape = json.dumps({name: [kind] for name, kind in types.items()})
+    lists = ", ".join(f"unnest(given.{name}) AS {name}" for name in types)
+    connection.execute(
+        f"INSERT INTO {table} SELECT {select} FROM (SELECT {lists} FROM (SELECT from_json(?, ?) AS given)) "
+        f"WHERE {where}",
+        [json.dumps({name: list(columns[name]) for name in types}, ensure_ascii=False), shape],
+    )
+
+
+def insert_numbers(
+    connection: duckdb.DuckDBPyConnection, table: str, columns: Mapping[str, tuple[list[int], str]]
+) -> None:
+    """Append rows of whole numbers: ``columns`` are lists with their DuckDB types.
+
+    Many go as numpy columns, which DuckDB reads in place; few as JSON, as registering columns makes
+    DuckDB look for pandas and other libraries for some milliseconds.
+    """
+    rows = len(next(iter(columns.values()))[0])
+    if rows < _FEW:
+        given = {name: values for name, (values, _) in columns.items()}
+        insert(connection, table, given, {name: kind for name, (_, kind) in columns.items()})
+        return
+    connection.register("incoming", {name: np.array(values, np.int64) for name, (values, _) in columns.items()})
     try:
-        connection.execute(f"INSERT INTO {table} SELECT {select} FROM incoming WHERE {where}")
+        cast = ", ".join(f"{name}::{kind}" for name, (_, kind) in columns.items())
+        connection.execute(f"INSERT INTO {table} SELECT {cast} FROM incoming")
     finally:
         connection.unregister("incoming")
+
+
+#: A subquery of the ids that :func:`id_list` binds as one text.
+IDS = "(SELECT unnest(string_split(nullif(?, ''), ',')::BIGINT[]))"
+
+
+def id_list(ids: Iterable[int]) -> str:
+    """Ids as the one value that :data:`IDS` takes."""
+    return ",".join(map(str, ids))
 
 
 def count(connection: duckdb.DuckDBPyConnection, sql: str, parameters: list[Any] | None = None) -> int:
@@ -234,3 +268,11 @@ def next_ids(connection: duckdb.DuckDBPyConnection, name: str, n: int) -> int:
     if n:
         connection.execute("UPDATE counters SET value = value + ? WHERE name = ?", [n, name])
     return first
+
+
+def free_unused_heap() -> None:
+    """Ask glibc to return freed memory: many small blobs leave its heap full of holes."""
+    import ctypes
+
+    with contextlib.suppress(OSError, AttributeError):  # another C library has no such call
+        ctypes.CDLL(None).malloc_trim(0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from filelock import FileLock, Timeout
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..settings import StoreSettings
 from ..types import Grain, Kind, Origin, SourceFile
 from . import fts, schema, writing
-from .database import Database, count, insert, strings
+from .database import IDS, Database, count, free_unused_heap, id_list, insert
 from .keywords import Columns, FtsIndex, PostingsIndex
 from .protocol import (
     Analyse,
@@ -30,19 +30,21 @@ from .protocol import (
     StoredUnit,
     StoreState,
     StoreStatistics,
-    UnitIdentity,
     UnitRows,
     VectorIndex,
     VectorModel,
     VectorStates,
+    batches,
 )
 from .vectors import ExactIndex, VssIndex, pack
 
 if TYPE_CHECKING:
     import duckdb
 
+#: Sections asked by key in one statement.
+_KEYS = 50
 #: Vectors are read in ranges of this many unit ids, which bounds the Python objects alive at once.
-_RANGE = 32_768
+_RANGE = 8_192
 
 
 class DuckStore:
@@ -57,6 +59,8 @@ class DuckStore:
         self._settings = settings
         self._analyse = analyse
         self._analysis_version = str(analysis_version)
+        self._models: dict[VectorModel, int] = {}
+        self._models_epoch = -1
         self._db = Database(
             path,
             timeout=settings.lock_timeout,
@@ -118,10 +122,10 @@ class DuckStore:
 
     def units_of(self, document_ids: Sequence[int]) -> list[StoredUnit]:
         """Indexed units of these documents, in reading order."""
-        with self._db.read() as c, _ids(c, document_ids):
+        with self._db.read() as c:
             rows = c.execute(
-                "SELECT id, document_id, hash FROM units WHERE document_id IN (SELECT id FROM asked) "
-                "ORDER BY document_id, ordinal"
+                f"SELECT id, document_id, hash FROM units WHERE document_id IN {IDS} ORDER BY document_id, ordinal",
+                [id_list(document_ids)],
             ).fetchall()
         return [StoredUnit(*row) for row in rows]
 
@@ -162,35 +166,49 @@ class DuckStore:
 
     def pending(self, model: VectorModel, limit: int, unit_ids: Ints | None = None) -> list[PendingText]:
         """Units that have neither a vector of ``model`` nor failed with it, oldest first."""
-        with self._db.read() as c, _ids(c, [] if unit_ids is None else unit_ids):
+        with self._db.read() as c:
+            model_id = self._model_id(c, model)
+            asked = "" if unit_ids is None else f"WHERE u.id IN {IDS} "
+            span = c.execute(
+                "SELECT min(id), max(id) FROM (SELECT u.id FROM units u ANTI JOIN "
+                f"(SELECT unit_id FROM vectors WHERE model_id = {model_id:d}) v ON v.unit_id = u.id "
+                f"{asked}ORDER BY u.id LIMIT {limit:d})",
+                [] if unit_ids is None else [id_list(unit_ids)],
+            ).fetchone()
+            if span is None or span[0] is None:
+                return []
+            # Two steps, as the texts of all units are much to read for a few; new units are neighbours.
+            low, high = span
+            between = f"BETWEEN {low:d} AND {high:d}"
             rows = c.execute(
-                "SELECT u.id, coalesce(u.indexed, u.text) FROM units u "
-                "WHERE u.id NOT IN (SELECT unit_id FROM vectors WHERE model_id = ?) "
-                + ("" if unit_ids is None else "AND u.id IN (SELECT id FROM asked) ")
-                + "ORDER BY u.id LIMIT ?",
-                [self._model_id(c, model), limit],
+                f"SELECT u.id, coalesce(u.indexed, u.text) FROM units u ANTI JOIN (SELECT unit_id FROM vectors "
+                f"WHERE model_id = {model_id:d} AND unit_id {between}) v ON v.unit_id = u.id "
+                f"WHERE u.id {between} "
+                + ("" if unit_ids is None else f"AND u.id IN {IDS} ")
+                + f"ORDER BY u.id LIMIT {limit:d}",
+                [] if unit_ids is None else [id_list(unit_ids)],
             ).fetchall()
         return [PendingText(*row) for row in rows]
 
     def put_vectors(self, model: VectorModel, unit_ids: Sequence[int], vectors: Floats) -> None:
         """Store vectors of units that still exist, in place of any older model's."""
-        self._put(model, unit_ids, "ready", strings(pack(vectors)))
+        self._put(model, unit_ids, "ready", pack(vectors))
 
     def put_failed(self, model: VectorModel, unit_ids: Sequence[int]) -> None:
         """Note that these units cannot be embedded by ``model``."""
-        self._put(model, unit_ids, "failed", strings([None] * len(unit_ids)))
+        self._put(model, unit_ids, "failed", [None] * len(unit_ids))
 
-    def _put(self, model: VectorModel, unit_ids: Sequence[int], status: str, packed: Any) -> None:
+    def _put(self, model: VectorModel, unit_ids: Sequence[int], status: str, packed: list[str | None]) -> None:
         if not len(unit_ids):
             return
         with self._db.write() as c:
             model_id = self._model_id(c, model, create=True)
-            with _ids(c, unit_ids):
-                c.execute("DELETE FROM vectors WHERE unit_id IN (SELECT id FROM asked)")
+            c.execute(f"DELETE FROM vectors WHERE unit_id IN {IDS}", [id_list(unit_ids)])
             insert(
                 c,
                 "vectors",
-                {"unit_id": np.asarray(unit_ids, np.int32), "v": packed},
+                {"unit_id": [int(unit_id) for unit_id in unit_ids], "v": packed},
+                {"unit_id": "INTEGER", "v": "VARCHAR"},
                 f"unit_id, {model_id}, '{status}', (SELECT value FROM counters WHERE name = 'generation') + 1, "
                 "from_base64(v)",
                 where="unit_id IN (SELECT id FROM units)",
@@ -216,7 +234,30 @@ class DuckStore:
         assert row is not None
         return VectorStates(*row)
 
+    def noise(self, model: VectorModel) -> float | None:
+        """What was noted of a model's unrelated texts."""
+        with self._db.read() as c:
+            row = c.execute("SELECT noise FROM models WHERE id = ?", [self._model_id(c, model)]).fetchone()
+        return None if row is None or row[0] is None else float(row[0])
+
+    def put_noise(self, model: VectorModel, noise: float) -> None:
+        """Note the cosine that unrelated texts rarely exceed."""
+        with self._db.write() as c:
+            c.execute("UPDATE models SET noise = ? WHERE id = ?", [noise, self._model_id(c, model, create=True)])
+
     def _model_id(self, c: duckdb.DuckDBPyConnection, model: VectorModel, create: bool = False) -> int:
+        # Ids never change while one connection is open; another process may have moved the file since.
+        if self._models_epoch != self._db.lease.epoch:
+            self._models_epoch = self._db.lease.epoch
+            self._models.clear()
+        if model not in self._models:
+            found = self._find_model(c, model, create)
+            if found < 0:
+                return found
+            self._models[model] = found
+        return self._models[model]
+
+    def _find_model(self, c: duckdb.DuckDBPyConnection, model: VectorModel, create: bool) -> int:
         row = c.execute(
             "SELECT id FROM models WHERE name = ? AND dimensions = ?", [model.name, model.dimensions]
         ).fetchone()
@@ -225,7 +266,7 @@ class DuckStore:
         if not create:
             return -1
         new = count(c, "SELECT coalesce(max(id), 0) + 1 FROM models")
-        c.execute("INSERT INTO models VALUES (?, ?, ?)", [new, model.name, model.dimensions])
+        c.execute("INSERT INTO models VALUES (?, ?, ?, NULL)", [new, model.name, model.dimensions])
         return new
 
     # -- what search reads --------------------------------------------------------------------------
@@ -238,13 +279,14 @@ class DuckStore:
 
     def unit_rows(self, document_ids: Sequence[int] | None) -> UnitRows:
         """Columns of units in reading order."""
-        where = "" if document_ids is None else "WHERE u.document_id IN (SELECT id FROM asked)"
-        with self._db.read() as c, _ids(c, [] if document_ids is None else document_ids):
+        where = "" if document_ids is None else f"WHERE u.document_id IN {IDS}"
+        with self._db.read() as c:
             found = c.execute(
                 "SELECT u.id, u.document_id, section_id, u.start_line, u.end_line, terms, chars, question, time_words, "
                 "u.form = 'heading' AS heading, speaker_key, coalesce(s.date - DATE '0001-01-01' + 1, 0) AS day, "
-                "s.date IS NOT NULL AND s.date_source <> 'mtime' AS dated "
-                f"FROM units u JOIN sections s ON s.id = u.section_id {where} ORDER BY u.document_id, u.ordinal"
+                "s.date IS NOT NULL AND s.date_source <> 'mtime' AS dated, hash, occurrence "
+                f"FROM units u JOIN sections s ON s.id = u.section_id {where} ORDER BY u.document_id, u.ordinal",
+                [] if document_ids is None else [id_list(document_ids)],
             ).fetchnumpy()
         columns = [np.ma.getdata(found[name]) for name in found]
         ids, documents, sections, first, last, terms, chars = (
@@ -264,21 +306,21 @@ class DuckStore:
             speaker=columns[10].astype(np.int64),
             day=columns[11].astype(np.int32),
             dated=columns[12].astype(bool),
+            hash=columns[13].astype(np.int64),
+            occurrence=columns[14].astype(np.int32),
         )
 
     def section_texts(self, section_ids: Sequence[int]) -> dict[int, SectionText]:
         """Headings and lines of sections by id."""
-        with self._db.read() as c, _ids(c, section_ids):
-            rows = c.execute(
-                "SELECT id, heading, date, start_line, body FROM sections WHERE id IN (SELECT id FROM asked)"
-            ).fetchall()
+        with self._db.read() as c:
+            rows = []
+            for some in batches(list(dict.fromkeys(section_ids)), _KEYS):
+                # Placeholders rather than a subquery: only so is the primary key used.
+                keys = ", ".join("?" * len(some))
+                rows += c.execute(
+                    f"SELECT id, heading, date, start_line, body FROM sections WHERE id IN ({keys})", list(some)
+                ).fetchall()
         return {row[0]: SectionText(row[0], row[1], row[2], row[3], tuple(row[4].split("\n"))) for row in rows}
-
-    def unit_identities(self, unit_ids: Sequence[int]) -> dict[int, UnitIdentity]:
-        """Hash and occurrence of units by id."""
-        with self._db.read() as c, _ids(c, unit_ids):
-            rows = c.execute("SELECT id, hash, occurrence FROM units WHERE id IN (SELECT id FROM asked)").fetchall()
-        return {row[0]: UnitIdentity(*row) for row in rows}
 
     def keyword_index(self) -> KeywordIndex:
         """A new, empty keyword index; ``refresh`` fills it."""
@@ -322,6 +364,13 @@ class DuckStore:
                     rows = np.frombuffer(blob, np.float16).reshape(-1, model.dimensions)
                     parts.append((np.asarray(found["unit_id"], np.int32), rows))
         return parts, reached
+
+    def give_back_memory(self) -> None:
+        """Return to the operating system what reading the whole index took."""
+        with self._db.read() as c:
+            c.execute("SET memory_limit = '16MB'")  # drops the cached blocks
+            c.execute(f"SET memory_limit = '{self._settings.memory_limit_mb}MB'")
+        free_unused_heap()
 
     def _load_postings(self, unit: int, compaction: int) -> tuple[Columns | None, Columns, int, int]:
         def columns(table: str, order: str) -> Columns:
@@ -382,13 +431,3 @@ class DuckStore:
         return StoreStatistics(
             str(self.path), size, schema.CURRENT, generation, documents, sections, units, postings, delta, *groups
         )
-
-
-@contextlib.contextmanager
-def _ids(c: duckdb.DuckDBPyConnection, values: Sequence[int] | Ints) -> Iterator[None]:
-    """Makes ``values`` the table ``asked(id)`` for the queries of the block."""
-    c.register("asked", {"id": np.asarray(values, np.int64)})
-    try:
-        yield
-    finally:
-        c.unregister("asked")

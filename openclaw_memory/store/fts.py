@@ -6,12 +6,13 @@ identifiers survive and its frequencies equal ours.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .database import count, insert, strings
+from .database import count, insert
 from .extensions import load_extension
 from .protocol import Analyse, Ints
 
@@ -50,10 +51,8 @@ def rebuild(c: duckdb.DuckDBPyConnection, analyse: Analyse) -> None:
             insert(
                 c,
                 "fts_source",
-                {
-                    "id": np.array([row[0] for row in rows], np.int32),
-                    "terms": strings(["\n".join(analyse(row[1])) for row in rows]),
-                },
+                {"id": [row[0] for row in rows], "terms": ["\n".join(analyse(row[1])) for row in rows]},
+                {"id": "INTEGER", "terms": "VARCHAR"},
             )
     c.execute(
         "PRAGMA create_fts_index('fts_source', 'id', 'terms', stemmer = 'none', stopwords = 'none', "
@@ -64,15 +63,13 @@ def rebuild(c: duckdb.DuckDBPyConnection, analyse: Analyse) -> None:
 
 def ask(c: duckdb.DuckDBPyConnection, terms: Sequence[str]) -> tuple[Ints, Ints, Ints]:
     """Columns ``(position of the term, unit id, frequency)`` sorted by position."""
-    c.register("asked_terms", {"at": np.arange(len(terms), dtype=np.int32), "term": strings(list(terms))})
-    try:
-        found = c.execute(
-            "SELECT a.at, d.name AS unit_id, count(*) AS tf FROM asked_terms a "
-            "JOIN fts_main_fts_source.dict w ON w.term = a.term "
-            "JOIN fts_main_fts_source.terms t ON t.termid = w.termid "
-            "JOIN fts_main_fts_source.docs d ON d.docid = t.docid GROUP BY 1, 2 ORDER BY 1, 2"
-        ).fetchnumpy()
-    finally:
-        c.unregister("asked_terms")
+    found = c.execute(
+        "WITH asked AS (SELECT unnest(from_json(?, '[\"VARCHAR\"]')) AS term, unnest(range(?::BIGINT)) AS at) "
+        "SELECT a.at, d.name AS unit_id, count(*) AS tf FROM asked a "
+        "JOIN fts_main_fts_source.dict w ON w.term = a.term "
+        "JOIN fts_main_fts_source.terms t ON t.termid = w.termid "
+        "JOIN fts_main_fts_source.docs d ON d.docid = t.docid GROUP BY 1, 2 ORDER BY 1, 2",
+        [json.dumps(list(terms), ensure_ascii=False), len(terms)],
+    ).fetchnumpy()
     at, unit_id, tf = (np.ma.getdata(found[name]).astype(np.int32) for name in ("at", "unit_id", "tf"))
     return at, unit_id, tf

@@ -129,7 +129,11 @@ class VectorStates:
 
 @dataclass(frozen=True, slots=True)
 class UnitRows:
-    """Columns of units in reading order, one array per column, all of the same length *n*."""
+    """Columns of units in reading order, one array per column, all of the same length *n*.
+
+    ``day`` is a proleptic ordinal (0: none), ``dated`` whether it comes from the text rather than from
+    the file's time; ``hash`` and ``occurrence`` (of that hash in its document) identify a unit for good.
+    """
 
     unit_id: Ints
     document_id: Ints
@@ -144,6 +148,8 @@ class UnitRows:
     speaker: NDArray[np.int64]
     day: Ints
     dated: Bools
+    hash: NDArray[np.int64]
+    occurrence: Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,15 +173,6 @@ class SectionText:
     date: date | None
     start_line: int
     lines: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class UnitIdentity:
-    """What the stable public id of a unit is made of."""
-
-    unit_id: int
-    hash: int
-    occurrence: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,6 +306,12 @@ class Store(Protocol):
     def vector_states(self, model: VectorModel | None) -> VectorStates:
         """How many units have a vector."""
 
+    def noise(self, model: VectorModel) -> float | None:
+        """The cosine that unrelated texts rarely exceed with this model, if it was measured."""
+
+    def put_noise(self, model: VectorModel, noise: float) -> None:
+        """Note what :meth:`noise` returns."""
+
     def document_infos(self) -> list[DocumentInfo]:
         """All documents, for search."""
 
@@ -318,14 +321,14 @@ class Store(Protocol):
     def section_texts(self, section_ids: Sequence[int]) -> dict[int, SectionText]:
         """Headings and lines of sections by id."""
 
-    def unit_identities(self, unit_ids: Sequence[int]) -> dict[int, UnitIdentity]:
-        """Hash and occurrence of units by id."""
-
     def keyword_index(self) -> KeywordIndex:
         """The keyword index that the settings name."""
 
     def vector_index(self, model: VectorModel) -> VectorIndex:
         """The vector index that the settings name, for one model."""
+
+    def give_back_memory(self) -> None:
+        """Return to the operating system what reading the whole index took."""
 
     def maintain(self, force: bool = False) -> bool:
         """Compact postings when their delta has grown; returns whether it did."""

@@ -1,8 +1,8 @@
 """The tables, and the numbered migrations that lead to them.
 
-Ids are never reused.  There are no SQL indexes or primary keys on purpose: every lookup is by a
-column whose zone maps prune well, inserts stay fast, and deleting and inserting one id in a
-transaction stays legal.
+Ids are never reused.  Only sections have a primary key, as hits fetch a few long texts by id; everything
+else is read in runs that zone maps prune, so that inserts stay fast and a unit's row may be deleted and
+inserted again in one transaction.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ CREATE TABLE documents (
     id INTEGER, path VARCHAR, size BIGINT, mtime_ns BIGINT, sha256 VARCHAR,
     kind VARCHAR, grain VARCHAR, origin VARCHAR, front_matter VARCHAR, units INTEGER, generation BIGINT);
 CREATE TABLE sections (
-    id INTEGER, document_id INTEGER, heading VARCHAR, start_line INTEGER, end_line INTEGER,
+    id INTEGER PRIMARY KEY, document_id INTEGER, heading VARCHAR, start_line INTEGER, end_line INTEGER,
     date DATE, date_source VARCHAR, body VARCHAR);
 CREATE TABLE units (
     id INTEGER, document_id INTEGER, section_id INTEGER, ordinal INTEGER,
     start_line INTEGER, end_line INTEGER, form VARCHAR, speaker VARCHAR, speaker_key BIGINT,
     text VARCHAR, indexed VARCHAR, hash BIGINT, occurrence INTEGER,
     terms SMALLINT, chars INTEGER, question BOOLEAN, time_words TINYINT);
-CREATE TABLE models (id INTEGER, name VARCHAR, dimensions INTEGER);
+CREATE TABLE models (id INTEGER, name VARCHAR, dimensions INTEGER, noise FLOAT);
 CREATE TABLE vectors (unit_id INTEGER, model_id INTEGER, status VARCHAR, generation BIGINT, v BLOB);
 CREATE TABLE postings (term BIGINT, unit_id INTEGER, tf SMALLINT);
 CREATE TABLE postings_delta (term BIGINT, unit_id INTEGER, tf SMALLINT);

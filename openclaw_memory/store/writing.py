@@ -6,12 +6,10 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from ..types import SourceFile
-from .database import count, insert, next_ids, strings
+from .database import IDS, count, id_list, insert, insert_numbers, next_ids
 from .keywords import term_key
 from .protocol import Analyse, DocumentChange, TextsChanged
 
@@ -40,8 +38,15 @@ def apply(c: duckdb.DuckDBPyConnection, changes: Sequence[DocumentChange]) -> No
     section = next_ids(c, "section", sum(len(change.sections) for change in changes))
     unit = next_ids(c, "unit", sum(planned.id is None for change in changes for planned in change.units))
 
-    documents, sections, units = _Columns(10), _Columns(8), _Columns(17)
-    postings = _Columns(3)
+    documents = _Columns("INTEGER VARCHAR BIGINT BIGINT VARCHAR VARCHAR VARCHAR VARCHAR VARCHAR INTEGER")
+    sections = _Columns("INTEGER INTEGER VARCHAR INTEGER INTEGER DATE VARCHAR VARCHAR")
+    units = _Columns(
+        "INTEGER INTEGER INTEGER INTEGER INTEGER INTEGER VARCHAR VARCHAR BIGINT VARCHAR VARCHAR BIGINT INTEGER "
+        "SMALLINT INTEGER BOOLEAN TINYINT"
+    )
+    terms: list[int] = []
+    term_units: list[int] = []
+    frequencies: list[int] = []
     for change in changes:
         if change.replaces is None:
             document_id, document = document, document + 1
@@ -66,7 +71,9 @@ def apply(c: duckdb.DuckDBPyConnection, changes: Sequence[DocumentChange]) -> No
             if unit_id is None:
                 unit_id, unit = unit, unit + 1
                 for term, frequency in planned.terms.items():
-                    postings.add(term_key(term), unit_id, min(frequency, _MOST))
+                    terms.append(term_key(term))
+                    term_units.append(unit_id)
+                    frequencies.append(min(frequency, _MOST))
             source = planned.unit
             units.add(
                 unit_id, document_id, first_section + planned.section, ordinal,
@@ -75,22 +82,20 @@ def apply(c: duckdb.DuckDBPyConnection, changes: Sequence[DocumentChange]) -> No
                 min(sum(planned.terms.values()), _MOST), len(source.search_text), planned.question,
                 planned.time_words,
             )  # fmt: skip
-    _insert(c, documents, sections, units)
-    _insert_postings(c, postings)
+    generation = "(SELECT value FROM counters WHERE name = 'generation') + 1"
+    documents.insert(c, "documents", f"*, {generation}")
+    sections.insert(c, "sections")
+    units.insert(c, "units")
+    _insert_postings(c, terms, term_units, frequencies)
 
 
 def remove(c: duckdb.DuckDBPyConnection, document_ids: Sequence[int], keep_units: Sequence[int]) -> None:
     """Remove documents, sections, units, and the vectors of units that do not live on elsewhere."""
-    c.register("asked", {"id": np.asarray(document_ids, np.int64)})
-    c.register("kept", {"id": np.asarray(keep_units, np.int64)})
-    try:
-        c.execute(
-            "DELETE FROM vectors WHERE unit_id IN (SELECT u.id FROM units u JOIN asked a ON a.id = u.document_id) "
-            "AND unit_id NOT IN (SELECT id FROM kept)"
-        )
-    finally:
-        c.unregister("kept")
-        c.unregister("asked")
+    c.execute(
+        "DELETE FROM vectors WHERE unit_id IN "
+        f"(SELECT id FROM units WHERE document_id IN {IDS}) AND unit_id NOT IN {IDS}",
+        [id_list(document_ids), id_list(keep_units)],
+    )
     _delete(c, document_ids)
 
 
@@ -104,28 +109,21 @@ def next_version(c: duckdb.DuckDBPyConnection, version: int) -> int:
 
 def touch(c: duckdb.DuckDBPyConnection, files: Sequence[tuple[int, SourceFile]]) -> None:
     """Note new times and sizes; sections dated by the file's time get its new day."""
-    days = [date.fromtimestamp(file.mtime_ns / 1e9).isoformat() for _, file in files]
-    c.register(
-        "touched",
-        {
-            "id": np.array([document_id for document_id, _ in files], np.int32),
-            "size": np.array([file.size for _, file in files], np.int64),
-            "mtime_ns": np.array([file.mtime_ns for _, file in files], np.int64),
-            "day": strings(list(days)),
-        },
+    now = _Columns("INTEGER BIGINT BIGINT DATE")
+    for document_id, file in files:
+        now.add(document_id, file.size, file.mtime_ns, date.fromtimestamp(file.mtime_ns / 1e9).isoformat())
+    c.execute("CREATE OR REPLACE TEMP TABLE touched (id INTEGER, size BIGINT, mtime_ns BIGINT, day DATE)")
+    now.insert(c, "touched")
+    c.execute(
+        "UPDATE sections SET date = t.day FROM touched t "
+        "WHERE t.id = document_id AND date_source = 'mtime' AND date <> t.day"
     )
-    try:
-        c.execute(
-            "UPDATE sections SET date = t.day::DATE FROM touched t "
-            "WHERE t.id = document_id AND date_source = 'mtime' AND date <> t.day::DATE"
-        )
-        c.execute(
-            "UPDATE documents SET size = t.size, mtime_ns = t.mtime_ns, "
-            "generation = (SELECT value FROM counters WHERE name = 'generation') + 1 "
-            "FROM touched t WHERE t.id = documents.id"
-        )
-    finally:
-        c.unregister("touched")
+    c.execute(
+        "UPDATE documents SET size = t.size, mtime_ns = t.mtime_ns, "
+        "generation = (SELECT value FROM counters WHERE name = 'generation') + 1 "
+        "FROM touched t WHERE t.id = documents.id"
+    )
+    c.execute("DROP TABLE touched")
 
 
 def compact(c: duckdb.DuckDBPyConnection) -> None:
@@ -152,60 +150,47 @@ def analyse_anew(c: duckdb.DuckDBPyConnection, analyse: Analyse) -> None:
         rows = c.execute(
             "SELECT id, coalesce(indexed, text) FROM units WHERE id >= ? AND id < ?", [low, low + _STEP]
         ).fetchall()
-        postings = _Columns(3)
-        lengths = _Columns(2)
+        if not rows:
+            continue
+        terms: list[int] = []
+        units: list[int] = []
+        frequencies: list[int] = []
+        lengths: list[int] = []
         for unit_id, text in rows:
-            terms = analyse(text)
-            lengths.add(unit_id, min(len(terms), _MOST))
-            for term, frequency in Counter(terms).items():
-                postings.add(term_key(term), unit_id, min(frequency, _MOST))
-        _insert_postings(c, postings)
-        if rows:
-            c.register("counted", _typed(lengths, "i i"))
-            try:
-                c.execute("UPDATE units SET terms = n.c1 FROM counted n WHERE n.c0 = units.id")
-            finally:
-                c.unregister("counted")
+            counted = Counter(analyse(text))
+            lengths.append(min(counted.total(), _MOST))
+            terms += [term_key(term) for term in counted]
+            units += [unit_id] * len(counted)
+            frequencies += [min(frequency, _MOST) for frequency in counted.values()]
+        _insert_postings(c, terms, units, frequencies)
+        c.execute("CREATE OR REPLACE TEMP TABLE counted (id INTEGER, n SMALLINT)")
+        insert_numbers(c, "counted", {"id": ([row[0] for row in rows], "INTEGER"), "n": (lengths, "SMALLINT")})
+        c.execute("UPDATE units SET terms = c.n FROM counted c WHERE c.id = units.id")
+        c.execute("DROP TABLE counted")
     c.execute("UPDATE meta SET value = uuid()::VARCHAR WHERE key = 'instance'")
     c.execute("UPDATE counters SET value = value + 1 WHERE name IN ('compaction', 'texts')")
 
 
 class _Columns:
-    """Rows gathered column by column."""
+    """Rows gathered column by column; ``types`` are DuckDB types."""
 
-    def __init__(self, width: int) -> None:
-        self.lists: list[list[object]] = [[] for _ in range(width)]
+    def __init__(self, types: str) -> None:
+        self.types = {f"c{at}": kind for at, kind in enumerate(types.split())}
+        self.lists: dict[str, list[Any]] = {name: [] for name in self.types}
 
-    def add(self, *values: object) -> None:
-        for column, value in zip(self.lists, values, strict=True):
+    def add(self, *values: Any) -> None:
+        for column, value in zip(self.lists.values(), values, strict=True):
             column.append(value)
 
-
-def _insert(c: duckdb.DuckDBPyConnection, documents: _Columns, sections: _Columns, units: _Columns) -> None:
-    if documents.lists[0]:
-        insert(
-            c,
-            "documents",
-            _typed(documents, "i s l l s s s s s i"),
-            "c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, (SELECT value FROM counters WHERE name = 'generation') + 1",
-        )
-    if sections.lists[0]:
-        insert(c, "sections", _typed(sections, "i i s i i s s s"), "c0, c1, c2, c3, c4, c5::DATE, c6, c7")
-    if units.lists[0]:
-        insert(c, "units", _typed(units, "i i i i i i s s l s s l i i i b i"))
+    def insert(self, c: duckdb.DuckDBPyConnection, table: str, select: str = "*") -> None:
+        if self.lists["c0"]:
+            insert(c, table, self.lists, self.types, select)
 
 
-def _insert_postings(c: duckdb.DuckDBPyConnection, postings: _Columns) -> None:
-    if postings.lists[0]:
-        insert(c, "postings_delta", _typed(postings, "l i i"))
-
-
-def _typed(columns: _Columns, types: str) -> dict[str, object]:
-    made: dict[str, object] = {}
-    dtypes = {"i": np.int32, "l": np.int64, "b": np.bool_}
-    for at, (kind, values) in enumerate(zip(types.split(), columns.lists, strict=True)):
-        made[f"c{at}"] = strings(values) if kind == "s" else np.array(values, dtypes[kind])  # type: ignore[arg-type]
-    return made
+def _insert_postings(c: duckdb.DuckDBPyConnection, terms: list[int], units: list[int], tfs: list[int]) -> None:
+    if terms:
+        columns = {"term": (terms, "BIGINT"), "unit_id": (units, "INTEGER"), "tf": (tfs, "SMALLINT")}
+        insert_numbers(c, "postings_delta", columns)
 
 
 def _delete(c: duckdb.DuckDBPyConnection, document_ids: Sequence[int]) -> None:
@@ -215,8 +200,4 @@ def _delete(c: duckdb.DuckDBPyConnection, document_ids: Sequence[int]) -> None:
 
 
 def _delete_where(c: duckdb.DuckDBPyConnection, table: str, column: str, ids: Sequence[int]) -> None:
-    c.register("doomed", {"id": np.asarray(ids, np.int64)})
-    try:
-        c.execute(f"DELETE FROM {table} WHERE {column} IN (SELECT id FROM doomed)")
-    finally:
-        c.unregister("doomed")
+    c.execute(f"DELETE FROM {table} WHERE {column} IN {IDS}", [id_list(ids)])
