@@ -40,6 +40,7 @@ _AGO = re.compile(rf"\b({_NUMBER}) (day|week|month|year)s? ago\b")
 _PAST = re.compile(rf"\b(?:past|last|previous) (?:({_NUMBER}) )?(day|week|month|year)(s?)\b")
 _WEEKDAY = re.compile(r"\blast (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b")
 _WHEN = re.compile(r"\s*(?:when|how long|since when|(?:on |in )?(?:which|what) (?:date|day|week|month|year))\b", re.I)
+_SELF = re.compile(r"\b(?:I|me|my|mine|myself|I'm|I've)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 
 
@@ -49,8 +50,11 @@ def asks_when(question: str) -> bool:
 
 
 def named(question: str) -> list[str]:
-    """Words that may be a speaker's name, as :func:`~openclaw_memory.analysis.name_key` has them."""
-    keys = []
+    """Words that may be a speaker's name, as :func:`~openclaw_memory.analysis.name_key` has them.
+
+    Who says "I" is the user of a chat.
+    """
+    keys = ["user", "human"] if _SELF.search(question) else []
     for word in _WORD.findall(question):
         key = analysis.name_key(re.sub(r"['’]s$", "", word))
         if key not in analysis.STOP_WORDS:
