@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterator
 
 #: Grows when the terms of a text change, so that stored postings are known to be of another make.
-ANALYSIS_VERSION = 1
+ANALYSIS_VERSION = 2
 
 STOP_WORDS = frozenset(
     """
@@ -30,8 +30,9 @@ _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _RUN = re.compile(r"\w+(?:[.\-]\w+)*")
 #: Something in it that plain lower-case words do not have: joined parts, inner capitals, digits beside letters.
 _COMPLEX = re.compile(r"[A-Za-z0-9_][.\-_][A-Za-z0-9_]|[a-z][A-Z]|[A-Z]{2}[a-z]|[^\x00-\x7f]")
+_WORDS = re.compile(r"[^\s,;!?\"()]+(?<![.:'’])")
 _SPLIT = re.compile(r"[._\-]+")
-_CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+_CAMEL = re.compile(r"[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 _CJK_RANGES = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003134f"
 _CJK = re.compile(f"[{_CJK_RANGES}]+")
 _DIACRITICS = re.compile("[\u0300-\u036f]+")
@@ -59,6 +60,11 @@ def terms(text: str) -> list[str]:
 def query_terms(text: str) -> list[str]:
     """Distinct terms of a question, in the order in which they appear."""
     return list(dict.fromkeys(_terms(text, query=True)))
+
+
+def words_of(text: str) -> dict[str, str]:
+    """Terms of a question and the word of it that each comes from."""
+    return {term: word for word in _WORDS.findall(text) for term in query_terms(word)}
 
 
 def _terms(text: str, query: bool) -> list[str]:
@@ -110,7 +116,7 @@ def _split_identifier(run: str, words: list[str], whole: list[str]) -> None:
             continue
         camel = _CAMEL.findall(piece) if not piece.islower() and not piece.isupper() else [piece]
         if len(camel) > 1:
-            whole.append(piece.casefold())
+            words.append(piece.casefold())  # stemmed, as it is when it is written in small letters
         pieces += camel
     words += [piece.casefold() for piece in pieces]
     if len(pieces) > 1 and _SPLIT.search(run.strip("_")):
@@ -120,7 +126,7 @@ def _split_identifier(run: str, words: list[str], whole: list[str]) -> None:
             whole.append(joined[1:])
 
 
-_BRACKETED_END = re.compile(r"\s*[\[(][^\[\]()]*[\])]\s*$")
+_BRACKETED_END = re.compile(r"[\[(][^\[\]()]*[\])]$")
 _TIME_WORD = re.compile(
     r"\b(?:yesterday|today|tonight|tomorrow|now|recently|soon|finally|upcoming|already|since|until|ago|last|next|"
     r"just|started|days?|weeks?|weekends?|months?|years?|mornings?|evenings?|"
@@ -134,7 +140,7 @@ def is_question(text: str) -> bool:
     """Whether a text ends in a question mark, a bracketed remark behind it aside."""
     stripped = text.rstrip()
     if stripped.endswith(("]", ")")):
-        stripped = _BRACKETED_END.sub("", stripped)
+        stripped = _BRACKETED_END.sub("", stripped).rstrip()
     return stripped.endswith(("?", "？"))
 
 

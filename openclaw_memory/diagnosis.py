@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from .errors import ModelError, OpenClawMemoryError
-from .types import Check, Status, joined
+from .types import Check, Status, counted, joined
 
 if TYPE_CHECKING:
     from .memory import Memory
@@ -15,14 +15,12 @@ if TYPE_CHECKING:
 
 def status(memory: Memory, store: Store) -> Status:
     """Counts, sizes, model, embedding states, extensions and plugins."""
-    from .ingest.embedding import model_of
     from .store.extensions import extension_file
 
-    resolved = memory.resolve_embedder()
-    embedder = resolved.embedder
+    embedder, model, reason = memory.vectors_in_use()
     with store.session():
         numbers = store.statistics()
-        states = store.vector_states(None if embedder is None else model_of(embedder))
+        states = store.vector_states(model)
     usage = getattr(getattr(embedder, "inner", embedder), "usage", None)
     return Status(
         workspace=str(memory.workspace),
@@ -37,8 +35,8 @@ def status(memory: Memory, store: Store) -> Status:
         by_kind=dict(numbers.by_kind),
         by_grain=dict(numbers.by_grain),
         provider="none" if embedder is None else embedder.provider,
-        model=None if embedder is None else embedder.model,
-        dimensions=None if embedder is None else embedder.dimensions,
+        model=None if model is None else model.name,
+        dimensions=None if model is None else model.dimensions,
         vectors=asdict(states),
         keyword_index=memory.settings.store.keyword_index,
         vector_index=memory.settings.store.vector_index,
@@ -48,7 +46,7 @@ def status(memory: Memory, store: Store) -> Status:
         plugins=tuple(memory.plugins.names()),
         plugin_failures=dict(memory.plugins.failed),
         http_usage=None if usage is None else asdict(usage()),
-        fallback=resolved.reason,
+        fallback=reason,
         warning=joined(store.warnings()),
     )
 
@@ -58,6 +56,12 @@ def examine(memory: Memory, store: Store) -> list[Check]:
     checks = [_python(), *_workspace(memory), *_model(memory)]
     checks += _extensions(memory)
     checks += _index(memory, store)
+    known = {*memory.plugins.names(), *memory.plugins.blocked()}
+    checks += [
+        Check("plugins", False, f"plugins.disabled names {name}, and there is no such plugin", "mend the name")
+        for name in memory.settings.plugins.disabled
+        if name not in known
+    ]
     checks += [
         Check(f"plugin {name}", False, failure, f"mend it, or list it in plugins.disabled: [{name}]")
         for name, failure in memory.plugins.failed.items()
@@ -88,7 +92,7 @@ def _workspace(memory: Memory) -> list[Check]:
         Check(
             "workspace",
             bool(found.files),
-            f"{memory.workspace}: {len(found.files)} memory files",
+            f"{memory.workspace}: {counted(len(found.files), 'memory file')}",
             None if found.files else "write a MEMORY.md or a note under memory/, or give another --workspace",
         )
     ]
@@ -105,14 +109,12 @@ def _model(memory: Memory) -> list[Check]:
     resolved = memory.resolve_embedder()
     embedder = resolved.embedder
     if embedder is None:
-        wanted = memory.settings.embedding.model == "none"
-        return [
-            Check("model", wanted, resolved.reason or "none", None if wanted else "run: openclaw-memory model pull")
-        ]
+        wanted = memory.settings.embedding.model.strip().lower() in ("none", "")
+        return [Check("model", wanted, resolved.reason or "none")]  # a reason says what to do
     try:
         vector = embedder.embed_query(["a test"])
     except ModelError as error:
-        return [Check("model", False, str(error), "run: openclaw-memory model pull")]
+        return [Check("model", False, str(error))]
     detail = f"{embedder.model} by {embedder.provider}, {vector.shape[1]} dimensions"
     return [Check("model", resolved.reason is None, detail + (f"; {resolved.reason}" if resolved.reason else ""))]
 
@@ -137,18 +139,17 @@ def _extensions(memory: Memory) -> list[Check]:
 
 
 def _index(memory: Memory, store: Store) -> list[Check]:
-    from .ingest.embedding import model_of
     from .ingest.scan import scan
 
+    _, model, _ = memory.vectors_in_use()
     try:
         with store.session():
             numbers = store.statistics()
             documents = store.documents()
-            embedder = memory.resolve_embedder().embedder
-            states = store.vector_states(None if embedder is None else model_of(embedder))
+            states = store.vector_states(model)
     except OpenClawMemoryError as error:
         return [Check("index", False, str(error), None)]
-    checks = [Check("index", True, f"{numbers.path}: {numbers.units} units, {numbers.bytes / 1e6:.1f} MB")]
+    checks = [Check("index", True, f"{numbers.path}: {counted(numbers.units, 'unit')}, {numbers.bytes / 1e6:.1f} MB")]
     checks += [Check("index", False, warning, "run: openclaw-memory ingest") for warning in store.warnings()]
     try:
         files = {file.path: (file.size, file.mtime_ns) for file in scan(memory.workspace, memory.settings.ingest).files}
@@ -161,11 +162,11 @@ def _index(memory: Memory, store: Store) -> list[Check]:
             Check(
                 "freshness",
                 not changed,
-                f"{changed} files differ from the index" if changed else "the index is up to date",
+                f"{counted(changed, 'file')} to be read anew" if changed else "the index is up to date",
                 "run: openclaw-memory ingest" if changed else None,
             )
         )
-    if embedder is not None:
+    if model is not None:
         waiting = states.pending + states.outdated
         checks.append(
             Check(

@@ -27,5 +27,9 @@ class SchemaTooNew(StoreError):
     """The index file was written by a newer version of this package."""
 
 
+class RedactionError(OpenClawMemoryError):
+    """A text could not be redacted, so it must not be indexed."""
+
+
 class ModelError(OpenClawMemoryError):
     """The embedding model is missing, broken, or not what was expected."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import analysis
-from .errors import LeaseTimeout, StoreError, WorkspaceError
+from .errors import LeaseTimeout, SettingsError, StoreError, WorkspaceError
 from .ingest.pipeline import Ingestor, Outcome, Progress, silent
 from .plugins import Plugins
 from .settings import Settings
@@ -23,16 +24,19 @@ from .types import (
     SearchResult,
     Session,
     Status,
+    counted,
     joined,
 )
 from .vectorizer import Vectorizer
-from .workspace import find_workspace
+from .workspace import expanded, find_workspace, inside
 
 if TYPE_CHECKING:
     from .embed.base import Embedder
     from .embed.factory import Resolved
     from .search.engine import SearchEngine
-    from .store.protocol import Store
+    from .store.protocol import Store, VectorModel
+
+log = logging.getLogger("openclaw_memory")
 
 
 class Memory:
@@ -67,6 +71,7 @@ class Memory:
         self._lock = threading.RLock()
         self._ingesting = threading.Lock()
         self._scanned = float("-inf")
+        self._empty = False
         self._closing = threading.Event()
 
     def _open_store(self, db: str | Path | None) -> Store:
@@ -74,7 +79,7 @@ class Memory:
         from .store.paths import default_path
 
         named = db or self.settings.store.path
-        path = Path(named).expanduser().absolute() if named else default_path(self.workspace, self.agent)
+        path = expanded(named).absolute() if named else default_path(self.workspace, self.agent)
         return DuckStore(path, self.settings.store, analysis.terms, analysis.ANALYSIS_VERSION)
 
     def __enter__(self) -> Memory:
@@ -95,6 +100,10 @@ class Memory:
         """The embedder in use, or why there is none; loads no model."""
         return self._vectorizer.resolve()
 
+    def vectors_in_use(self) -> tuple[Embedder | None, VectorModel | None, str | None]:
+        """The embedder, what its vectors are stored by, and why there is none or another; may load the model."""
+        return self._vectorizer.known()
+
     def pull_model(self, progress: Any = None) -> str | None:
         """Get the configured model if it is missing and may be had; returns why it is not there.
 
@@ -104,8 +113,8 @@ class Memory:
 
     def warm(self) -> None:
         """Load the model and the index now rather than at the first search."""
-        embedder, _, _ = self._vectorizer.query("warm")
-        self._search_engine().refresh(self._vectorizer.model(embedder))
+        _, model, _, _ = self._vectorizer.query("warm")
+        self._search_engine().refresh(model)
 
     # -- ingest -----------------------------------------------------------------------------------
 
@@ -127,7 +136,8 @@ class Memory:
         until = None if deadline is None else started + deadline
         with self._ingesting:
             outcome = self._ingestor.run(self._relative(paths), progress, until)
-            self._scanned = time.monotonic()
+            if not paths:
+                self._looked(outcome)
         embedded, pending, remark = self._vectorizer.after_ingest(embed or self.settings.ingest.embed, progress, until)
         if outcome.wrote:
             self._store.maintain()
@@ -136,8 +146,24 @@ class Memory:
             embedded=embedded,
             pending=pending,
             seconds=time.monotonic() - started,
-            warning=joined([*self._store.warnings(), *([remark] if remark else [])]),
+            warning=joined([*self._store.warnings(), *self._gaps(outcome), *([remark] if remark else [])]),
         )
+
+    def _looked(self, outcome: Outcome) -> None:
+        self._empty = not outcome.report.files
+        if outcome.complete:
+            self._scanned = time.monotonic()
+
+    def _gaps(self, outcome: Outcome) -> list[str]:
+        remarks = self._nothing_there()
+        if not outcome.complete:
+            remarks.append("not all changed files were read in time; run: openclaw-memory ingest")
+        return remarks
+
+    def _nothing_there(self) -> list[str]:
+        if not self._empty:
+            return []
+        return [f"no notes in {self.workspace}: write a MEMORY.md, or a file below memory/ that ends in .md"]
 
     def _relative(self, paths: Sequence[str]) -> list[str]:
         relative = []
@@ -145,46 +171,62 @@ class Memory:
             if path.startswith("@"):
                 relative.append(path)
                 continue
-            # Lexically, as the scan names files: a link below the workspace keeps its own name.
-            given = Path(path).expanduser()
-            absolute = given if given.is_absolute() else self._as_given(given)
-            try:
-                inside = absolute.relative_to(self.workspace)
-            except ValueError:
-                try:
-                    inside = absolute.resolve().relative_to(self.workspace)
-                except ValueError:
-                    raise WorkspaceError(
-                        f"{path}: not inside the workspace {self.workspace}; add it to ingest.extra_paths to read it"
-                    ) from None
-            if inside != Path("."):
-                relative.append(inside.as_posix())
-        return relative
+            named = None if "\0" in path else self._named(expanded(path))
+            if named is None:
+                raise WorkspaceError(
+                    f"{path}: not inside the workspace {self.workspace}; add it to ingest.extra_paths to read it"
+                )
+            relative.append(named)
+        return [] if "" in relative else relative
 
-    def _as_given(self, path: Path) -> Path:
-        here = Path.cwd() / path
-        return here if here.exists() and here.resolve().is_relative_to(self.workspace) else self.workspace / path
+    def _named(self, path: Path) -> str | None:
+        """How the index names a path that is relative to the current folder or to the workspace."""
+        if path.is_absolute():
+            return inside(self.workspace, path)
+        here, there = inside(self.workspace, Path.cwd() / path), inside(self.workspace, self.workspace / path)
+        if here is None or (
+            there is not None and not (Path.cwd() / path).exists() and (self.workspace / path).exists()
+        ):
+            return there
+        return here
 
     def wait_for_background(self, timeout: float | None = None) -> bool:
         """Wait for background embedding to finish; whether it has."""
         return self._vectorizer.wait(timeout)
 
-    def watch(self, stop: threading.Event | None = None) -> Iterator[IngestReport]:
-        """Ingest now and after every change of the files, until ``stop`` is set."""
-        from .ingest.watch import changes
+    def watch(
+        self, stop: threading.Event | None = None, *, paths: Sequence[str] = (), embed: str | None = None
+    ) -> Iterator[IngestReport]:
+        """Ingest now and after every change of the files, until ``stop`` is set or the memory is closed.
 
-        yield self.ingest()
-        for _ in changes(self.workspace, self.settings.ingest, stop or self._closing):
-            report = self.ingest()
-            if report.added or report.updated or report.deleted or report.embedded or report.warning:
-                yield report
+        ``paths`` and ``embed`` are those of :meth:`ingest`.  A file that another process holds for too long is
+        tried again; raises :class:`~openclaw_memory.errors.WorkspaceError` when the workspace vanishes.
+        """
+        from .ingest.watch import AnyOf, changes
+
+        first, told = True, None
+        stopped = AnyOf(stop or self._closing, self._closing)
+        # The first round comes when the files are being watched, so that no change is lost in between.
+        for _ in changes(self.workspace, self.settings.ingest, stopped):
+            while not stopped.is_set():
+                try:
+                    report = self.ingest(paths, embed=embed)
+                except LeaseTimeout as error:
+                    log.warning("%s", error)
+                    self._closing.wait(1)
+                    continue
+                news = (report.skipped, report.warning)
+                if first or report.added or report.updated or report.deleted or report.embedded or news != told:
+                    yield report
+                first, told = False, news
+                break
 
     # -- search -----------------------------------------------------------------------------------
 
     def search(self, query: str | SearchRequest, **options: Any) -> SearchResult:
         """Answer a question; ``options`` are fields of :class:`SearchRequest`."""
         request = query if isinstance(query, SearchRequest) else SearchRequest(query, **options)
-        result: SearchResult | None = self.plugins.first("openclaw_memory_search", memory=self, request=request)
+        result = self.plugins.first("openclaw_memory_search", SearchResult, memory=self, request=request)
         if result is None:
             result = self.search_index(request)
         hits = self.plugins.rerank(request.query, result.results)
@@ -193,27 +235,29 @@ class Memory:
     def search_index(self, request: SearchRequest) -> SearchResult:
         """Answer from the index: freshen, embed the question, rank."""
         started = time.monotonic()
-        stale, remarks = self._freshen(request.deadline)
+        until = None if request.deadline is None else started + request.deadline
+        stale, remarks = self._freshen(until)
         mode: str = request.mode or self.settings.search.mode
         asked = request.now or date.today()
-        embedder, fallback, vector = None, None, None
-        if mode != "keyword":
-            embedder, fallback, vector = self._vectorizer.query(request.query)
+        embedder, model, fallback, vector = None, None, None, None
+        if mode != "keyword" and request.query.strip():
+            # Half of what is left: ranking needs some of it.
+            embedder, model, fallback, vector = self._vectorizer.query(request.query, _left(until, 0.5))
             if vector is None:
                 mode = "keyword"
-        model = self._vectorizer.model(embedder)
         hits: list[SearchHit] = []
         if request.query.strip():
             engine = self._search_engine()
             if embedder is not None:
-                engine.noise = self._vectorizer.noise(embedder)
-                if self.settings.ingest.embed == "lazy":
-                    self._embed_candidates(request, engine, embedder)
-            with self._store.session():
-                engine.refresh(model)
-                hits = engine.answer(request, mode, asked, vector)
+                engine.noise = self._vectorizer.noise(embedder, _left(until, 0.5))
+            hits = self._answer(engine, request, mode, asked, model, vector, until)
+            if embedder is not None and self._embed_candidates(request, engine, embedder, until):
+                hits = self._answer(engine, request, mode, asked, model, vector, until)
             if model is not None and engine.missing:
-                remarks.append(f"{engine.missing} units have no vector yet and were ranked by keywords")
+                remarks.append(
+                    f"{counted(engine.missing, 'unit')} without a vector yet, ranked by keywords; "
+                    "run: openclaw-memory ingest"
+                )
         floor = self.settings.search.min_score if request.min_score is None else request.min_score
         return SearchResult(
             results=tuple(hit for hit in hits if hit.score >= floor),
@@ -231,27 +275,49 @@ class Memory:
             if self._engine is None:
                 from .search.engine import SearchEngine
 
+                _check_weights(self.settings.search.weights)
                 self._engine = SearchEngine(self._store, self.settings.search)
             return self._engine
 
-    def _embed_candidates(self, request: SearchRequest, engine: SearchEngine, embedder: Embedder) -> None:
-        engine.refresh(self._vectorizer.model(embedder))
+    def _answer(
+        self,
+        engine: SearchEngine,
+        request: SearchRequest,
+        mode: str,
+        asked: date,
+        model: VectorModel | None,
+        vector: Any,
+        until: float | None,
+    ) -> list[SearchHit]:
+        with self._store.session(_left(until)):
+            engine.refresh(model)
+            return engine.answer(request, mode, asked, vector)
+
+    def _embed_candidates(
+        self, request: SearchRequest, engine: SearchEngine, embedder: Embedder, until: float | None
+    ) -> bool:
+        """Embed the best of what has no vector yet, for a bounded time; whether there is a new answer."""
+        how = self.settings.ingest.embed
+        if how == "background" or not (engine.missing or how == "lazy"):
+            return False
         candidates = engine.keyword_candidates(request.query, self.settings.search.lazy_candidates)
-        if len(candidates):
-            self._vectorizer.candidates(embedder, candidates, request.deadline and request.deadline / 2)
+        seconds = min(self.settings.ingest.fresh_deadline, _left(until, 0.5) or self.settings.ingest.fresh_deadline)
+        return self._vectorizer.candidates(embedder, candidates, time.monotonic() + seconds) > 0
 
     def _freshen(self, deadline: float | None) -> tuple[bool, list[str]]:
         """Ingest what changed if the last look is too old; whether the answer may be stale, and remarks."""
         wanted = self.settings.ingest
         if time.monotonic() - self._scanned <= wanted.fresh_seconds:
-            return False, []
+            return False, self._nothing_there()
         if not self._ingesting.acquire(blocking=False):
             return True, ["an ingest is running"]
-        until = time.monotonic() + min(wanted.fresh_deadline, deadline / 2 if deadline else wanted.fresh_deadline)
+        left = _left(deadline, 0.5)
+        until = time.monotonic() + (wanted.fresh_deadline if left is None else min(wanted.fresh_deadline, left))
         try:
+            with self._store.session(_left(deadline)):
+                pass  # whoever has a deadline does not wait for the whole lock_timeout
             outcome: Outcome = self._ingestor.run(deadline=until)
-            if outcome.complete:
-                self._scanned = time.monotonic()
+            self._looked(outcome)
         except LeaseTimeout:
             raise
         except (WorkspaceError, StoreError) as error:
@@ -261,7 +327,7 @@ class Memory:
         if outcome.wrote:
             self._vectorizer.after_freshening(until)
         if outcome.complete:
-            return False, []
+            return False, self._nothing_there()
         return True, ["not all changed files were read in time; run: openclaw-memory ingest"]
 
     # -- files, hooks, upkeep -----------------------------------------------------------------------
@@ -296,3 +362,16 @@ class Memory:
     def store(self) -> Store:
         """The store behind this memory."""
         return self._store
+
+
+def _left(until: float | None, share: float = 1.0) -> float | None:
+    """A share of the seconds that are left until ``until``; ``None`` without a deadline."""
+    return None if until is None else max(0.0, until - time.monotonic()) * share
+
+
+def _check_weights(weights: Mapping[str, float]) -> None:
+    from .search.ranking import WEIGHTS
+
+    for name in weights:
+        if name not in WEIGHTS:
+            raise SettingsError(f"search.weights: there is no feature '{name}'; valid are {', '.join(WEIGHTS)}")

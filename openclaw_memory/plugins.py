@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import pluggy
 
 from . import hookspecs
-from .errors import OpenClawMemoryError
+from .errors import RedactionError
 from .types import SearchHit, Unit
 
 log = logging.getLogger("openclaw_memory.plugins")
 
+T = TypeVar("T")
+
+#: The plugin without whose work no text is indexed, unless it is disabled.
+REDACTION = "redact"
+
 #: Built-in plugins: name and module.
 BUILTINS = {
-    "redact": "openclaw_memory.builtin.redact",
+    REDACTION: "openclaw_memory.builtin.redact",
     "session": "openclaw_memory.builtin.session",
 }
 
@@ -38,8 +43,8 @@ class Plugins:
         if entry_points:
             self._load_entry_points(disabled)
         for plugin in extra:
-            self.manager.register(plugin)
-        self.manager.check_pending()
+            name = getattr(plugin, "__name__", None) or type(plugin).__name__
+            self._register(plugin, None if self.manager.has_plugin(name) else name)
 
     def _load_entry_points(self, disabled: Sequence[str]) -> None:
         from importlib.metadata import entry_points
@@ -48,30 +53,69 @@ class Plugins:
             if point.name in disabled or self.manager.has_plugin(point.name):
                 continue
             try:
-                self.manager.register(point.load(), point.name)
+                plugin = point.load()
             except Exception as error:
                 self._note(point.name, "load", error)
+                continue
+            self._register(plugin, point.name)
+
+    def _register(self, plugin: object, name: str | None) -> None:
+        """Register a plugin, or note what is wrong with it and go on without it."""
+        try:
+            known = self.manager.register(plugin, name)
+        except Exception as error:
+            self._note(name or type(plugin).__name__, "load", error)
+            # pluggy keeps the hooks that it had seen before the wrong one.
+            if self.manager.is_registered(plugin):
+                self.manager.unregister(plugin)
+            return
+        if known is None:  # blocked: disabled by the settings
+            return
+        try:
+            self._check(plugin)
+        except (pluggy.PluginValidationError, TypeError) as error:
+            self._note(known, "load", error)
+            self.manager.unregister(plugin)
+
+    def _check(self, plugin: object) -> None:
+        specs = {name for name in dir(hookspecs) if name.startswith(hookspecs.PROJECT)}
+        for caller in self.manager.get_hookcallers(plugin) or ():
+            for implementation in caller.get_hookimpls():
+                if implementation.plugin is not plugin:
+                    continue
+                if caller.name not in specs and not implementation.optionalhook:
+                    raise pluggy.PluginValidationError(plugin, f"there is no hook {caller.name}")
+                if implementation.wrapper or implementation.hookwrapper:
+                    raise TypeError(f"{caller.name} is a wrapper, which is not supported")
 
     def names(self) -> list[str]:
         """Names of the registered plugins, in order of registration."""
         return [name for name, plugin in self.manager.list_name_plugin() if plugin is not None]
 
+    def blocked(self) -> list[str]:
+        """Names of the plugins that are there and were left out."""
+        from importlib.metadata import entry_points
+
+        there = {*BUILTINS, *(point.name for point in entry_points(group=hookspecs.PROJECT))}
+        return sorted(name for name in there if self.manager.is_blocked(name))
+
     def has_any(self, hook: str) -> bool:
         """Whether a plugin implements ``hook``: lets hot loops skip the call."""
         return bool(getattr(self.manager.hook, hook).get_hookimpls())
 
-    def _each(self, hook: str, **arguments: Any) -> Iterator[Any]:
-        """Call the implementations one by one, last registered first, and yield what is not ``None``."""
+    def _each(self, hook: str, **arguments: Any) -> Iterator[tuple[str, Any]]:
+        """Call the implementations one by one, last registered first: plugin and result, but ``None``."""
         for implementation in reversed(getattr(self.manager.hook, hook).get_hookimpls()):
             try:
                 result = implementation.function(*(arguments[name] for name in implementation.argnames))
-            except OpenClawMemoryError:
-                raise
             except Exception as error:
+                # What the built-ins do is the call itself: their failure is the caller's to hear.
+                if implementation.plugin_name in BUILTINS:
+                    raise
                 self._note(implementation.plugin_name, hook, error)
                 continue
             if result is not None:
-                yield result
+                yield implementation.plugin_name, result
 
     def _note(self, plugin: str, hook: str, error: Exception) -> None:
         self.failed[plugin] = f"{hook}: {type(error).__name__}: {error}"
@@ -79,22 +123,31 @@ class Plugins:
 
     def notify(self, hook: str, **arguments: Any) -> list[Any]:
         """Call every implementation and collect the results."""
-        return list(self._each(hook, **arguments))
+        return [result for _, result in self._each(hook, **arguments)]
 
-    def first(self, hook: str, **arguments: Any) -> Any:
-        """The first result that is not ``None``, or ``None``."""
-        return next(self._each(hook, **arguments), None)
+    def first(self, hook: str, wanted: type[T], **arguments: Any) -> T | None:
+        """The first result of the type ``wanted``, or ``None``; others are noted and passed over."""
+        for plugin, result in self._each(hook, **arguments):
+            if isinstance(result, wanted):
+                return result
+            self._note(plugin, hook, TypeError(f"returned {type(result).__name__}, not {wanted.__name__}"))
+        return None
 
     def prepare_lines(self, path: str, lines: list[str]) -> list[str]:
-        """Lines of a file after every plugin has seen them; a changed count of lines is refused."""
+        """Lines of a file after every plugin has seen them; a changed count of lines is refused.
+
+        Raises :class:`RedactionError` when the built-in redaction fails.
+        """
         for implementation in self.manager.hook.openclaw_memory_prepare_lines.get_hookimpls():
             arguments: dict[str, Any] = {"path": path, "lines": list(lines)}
             try:
                 changed: Any = implementation.function(*(arguments[name] for name in implementation.argnames))
-                if changed is not None and len(changed) != len(lines):
-                    raise ValueError(f"returned {len(changed)} lines for {len(lines)}")
+                if changed is not None:
+                    _check_lines(changed, lines)
             except Exception as error:
                 self._note(implementation.plugin_name, "openclaw_memory_prepare_lines", error)
+                if implementation.plugin_name == REDACTION:
+                    raise RedactionError(f"its secrets could not be redacted ({error})") from error
                 continue
             lines = lines if changed is None else list(changed)
         return lines
@@ -106,6 +159,11 @@ class Plugins:
                 result = implementation.function(*((unit,) if implementation.argnames else ()))
                 if not (result is None or result is False or result is True or isinstance(result, Unit)):
                     raise TypeError(f"returned {type(result).__name__}, not a Unit, False or None")
+                if isinstance(result, Unit) and (result.start_line, result.end_line) != (
+                    unit.start_line,
+                    unit.end_line,
+                ):
+                    raise ValueError("changed the lines that a unit stands on")
             except Exception as error:
                 self._note(implementation.plugin_name, "openclaw_memory_prepare_unit", error)
                 continue
@@ -122,10 +180,19 @@ class Plugins:
             arguments: dict[str, Any] = {"query": query, "hits": tuple(ordered)}
             try:
                 result: Any = implementation.function(*(arguments[name] for name in implementation.argnames))
+                result = None if result is None else list(result)
                 if result is not None and not all(isinstance(hit, SearchHit) for hit in result):
                     raise TypeError("returned something that is not a SearchHit")
             except Exception as error:
                 self._note(implementation.plugin_name, "openclaw_memory_rerank", error)
                 continue
-            ordered = ordered if result is None else list(result)
+            ordered = ordered if result is None else result
         return ordered
+
+
+def _check_lines(changed: Sequence[str], lines: Sequence[str]) -> None:
+    if isinstance(changed, str) or len(changed) != len(lines):
+        raise ValueError(f"returned {len(changed)} lines for {len(lines)}")
+    for line in changed:
+        if not isinstance(line, str) or "\n" in line or "\r" in line:
+            raise ValueError("returned a line that is no single line of text")

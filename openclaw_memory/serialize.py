@@ -18,6 +18,8 @@ _OPTIONAL = frozenset(
     }
 )  # fmt: skip
 _NAMES = {"from_line": "from", "took_ms": "took_ms", "concepts_linked": "concepts_linked"}
+#: Fields that hold records, whose keys are names of ours; the keys of any other mapping are data.
+_RECORDS = frozenset({"http_usage"})
 #: Left out unless true.
 _FLAGS = frozenset({"truncated", "stale"})
 
@@ -40,13 +42,11 @@ def to_json(value: Any) -> Any:
                 continue
             if f.name == "skipped" and not inner:
                 continue
-            out[camel(f.name)] = to_json(inner)
+            made = to_json(inner)
+            out[camel(f.name)] = {camel(k): v for k, v in made.items()} if f.name in _RECORDS and made else made
         return out
     if isinstance(value, dict):
-        return {
-            camel(str(key)) if isinstance(key, str) and key.isidentifier() else str(key): to_json(v)
-            for key, v in value.items()
-        }
+        return {str(key): to_json(v) for key, v in value.items()}
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, (list, tuple, set, frozenset)):
@@ -60,11 +60,11 @@ def to_json(value: Any) -> Any:
     return value
 
 
-def dumps(value: Any) -> str:
-    """``value`` as JSON text; lone surrogates, as in file names, come out escaped."""
-    text = json.dumps(to_json(value), ensure_ascii=False, indent=2)
+def dumps(value: Any, indent: int | None = 2) -> str:
+    """``value`` as JSON text, on one line without ``indent``; lone surrogates come out escaped."""
+    text = json.dumps(to_json(value), ensure_ascii=False, indent=indent)
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        return json.dumps(to_json(value), ensure_ascii=True, indent=2)
+        return json.dumps(to_json(value), ensure_ascii=True, indent=indent)
     return text

@@ -191,9 +191,11 @@ def load(
     settings = Settings()
     source = {key: "default" for key, _, _ in walk(settings)}
     file = config or (Path(p) if (p := environ.get(ENV_PREFIX + "CONFIG")) else config_path())
-    if config is not None and not config.is_file():
-        raise SettingsError(f"{config}: no such configuration file; create it or leave --config out")
-    if file.is_file():
+    readable = file.exists() and not file.is_dir()
+    if not readable and (config is not None or environ.get(ENV_PREFIX + "CONFIG")):
+        said = "--config" if config is not None else f"{ENV_PREFIX}CONFIG"
+        raise SettingsError(f"{file}: no such configuration file; create it or leave {said} out")
+    if readable:
         for key, value in _read_yaml(file):
             settings = _assign(settings, key, value, str(file))
             source[key] = str(file)
@@ -204,6 +206,8 @@ def load(
         if name not in by_env:
             hint = _closest(name, list(by_env))
             raise SettingsError(f"environment: unknown variable {name}{hint}")
+        if not environ[name].strip():
+            continue  # as containers and scripts write "not set"
         settings = _assign(settings, by_env[name], environ[name], f"environment {name}")
         source[by_env[name]] = f"environment {name}"
     for key, value in (overrides or {}).items():
@@ -244,13 +248,25 @@ def _closest(name: str, valid: list[str]) -> str:
     return f"; did you mean '{match[0]}'?" if match else f"; valid are {', '.join(sorted(valid))}"
 
 
+def _closest_key(settings: Settings, group: str, name: str, of_group: list[str]) -> str:
+    """The closest key, by its name within a known group, else among all of them."""
+    if of_group:
+        match = difflib.get_close_matches(name, of_group, n=1, cutoff=0.5)
+        return _closest(f"{group}.{match[0]}" if match else "", [f"{group}.{each}" for each in of_group])
+    keys = [key for key, _, _ in walk(settings)]
+    given = f"{group}.{name}" if name else group
+    by_name = [key for key in keys if key.partition(".")[2] == (name or group)]
+    if by_name or difflib.get_close_matches(given, keys, n=1, cutoff=0.5):
+        return f"; did you mean '{by_name[0]}'?" if by_name else _closest(given, keys)
+    return _closest("", [f"{each.name}.…" for each in fields(settings)])
+
+
 def _assign(settings: Settings, key: str, value: Any, where: str) -> Settings:
     group, _, name = key.partition(".")
     inner = getattr(settings, group, None)
     by_name = {f.name: f for f in fields(inner)} if is_dataclass(inner) else {}
     if inner is None or name not in by_name:
-        valid = [k for k, _, _ in walk(settings)]
-        raise SettingsError(f"{where}: unknown key '{key}'{_closest(key, valid)}")
+        raise SettingsError(f"{where}: unknown key '{key}'{_closest_key(settings, group, name, list(by_name))}")
     hint = get_type_hints(type(inner))[name]
     checked = _coerce(hint, value, key, where)
     low, high = by_name[name].metadata["minimum"], by_name[name].metadata["maximum"]
@@ -292,7 +308,7 @@ def _coerce(hint: Any, value: Any, key: str, where: str) -> Any:
             fail("a number")
         try:
             number = hint(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             fail("a whole number" if hint is int else "a number")
         if hint is int and isinstance(value, float) and value != number:
             fail("a whole number")
@@ -300,6 +316,8 @@ def _coerce(hint: Any, value: Any, key: str, where: str) -> Any:
             fail("a finite number")
         return number
     if hint is str:
+        if isinstance(value, bool):
+            fail("text; YAML reads yes, no, on and off as true or false, so put it in quotes")
         if value is None or isinstance(value, (dict, list)):
             fail("text")
         return str(value)

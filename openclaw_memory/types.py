@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 #: What a unit is in its Markdown file.
-UnitForm = Literal["line", "turn", "item", "sentence", "row", "code", "quote", "heading", "meta"]
+UnitForm = Literal["line", "turn", "item", "sentence", "row", "code", "quote", "heading", "title", "meta"]
 
 CHARS_PER_TOKEN = 4
 
@@ -113,6 +113,14 @@ class SourceFile:
     grain: Grain
     origin: Origin
 
+    @property
+    def day(self) -> date:
+        """The day of the file's last change; today for a time that no calendar has."""
+        try:
+            return date.fromtimestamp(self.mtime_ns / 1e9)
+        except (OverflowError, ValueError, OSError):
+            return date.today()
+
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
@@ -163,7 +171,8 @@ class SearchRequest:
 
     Either ``max_results`` hits, each grown to about ``search.hit_tokens`` tokens, or, with
     ``budget``, spans of adjacent units until that many tokens are spent.  ``now`` is the day the
-    question is asked, for "last week"; ``since`` and ``until`` are inclusive.
+    question is asked, for "last week"; ``since`` and ``until`` are inclusive.  ``deadline`` is in seconds:
+    what does not fit into it (looking for changed files, embedding) is left out, and the result says so.
     """
 
     query: str
@@ -287,6 +296,11 @@ class Session:
     id: str
     agent: str
     reason: str = "start"
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 file``, ``2 files``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def joined(parts: Sequence[str]) -> str | None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .errors import ModelError, OpenClawMemoryError
 from .ingest.pipeline import Progress, silent
 from .plugins import Plugins
 from .settings import Settings
+from .types import counted
 
 if TYPE_CHECKING:
     from .embed.base import Embedder, Vectors
@@ -21,6 +23,10 @@ log = logging.getLogger("openclaw_memory")
 
 #: Texts that a search may embed by itself when files have changed since the last ingest.
 _FRESH_TEXTS = 64
+#: What unrelated texts rarely exceed, for a model that could not be measured yet.
+_USUAL_NOISE = 0.2
+
+T = TypeVar("T")
 
 
 class Vectorizer:
@@ -65,29 +71,48 @@ class Vectorizer:
         try:
             pull(wanted.model, progress=progress, offline=wanted.offline)
         except ModelError as error:
+            from .embed.factory import Resolved
+
+            with self._lock:
+                self._resolved = Resolved(None, str(error))  # more telling than that the model is missing
             return str(error)
         with self._lock:
             self._resolved = None
         return self.resolve().reason
 
-    def model(self, embedder: Embedder | None) -> VectorModel | None:
-        """What the store knows the embedder's vectors by."""
+    def known(self) -> tuple[Embedder | None, VectorModel | None, str | None]:
+        """The embedder, what the store knows its vectors by, and why there is none or another than asked.
+
+        May load the model, so it is not to be called while the store is held.
+        """
         from .ingest.embedding import model_of
 
-        return None if embedder is None else model_of(embedder)
-
-    def query(self, text: str) -> tuple[Embedder | None, str | None, Vectors | None]:
-        """The embedder, the question's vector ``float32[d]``, and why there is none or another than asked."""
         resolved = self.resolve()
         if resolved.embedder is None:
-            return None, resolved.reason, None
+            return None, None, resolved.reason
         try:
-            return resolved.embedder, resolved.reason, resolved.embedder.embed_query([text])[0]
+            return resolved.embedder, model_of(resolved.embedder), resolved.reason
+        except ModelError as error:
+            return None, None, f"searching by keywords: {error}"
+
+    def query(
+        self, text: str, seconds: float | None = None
+    ) -> tuple[Embedder | None, VectorModel | None, str | None, Vectors | None]:
+        """As :meth:`known`, and the question's vector ``float32[d]`` if it can be had within ``seconds``."""
+        from .ingest.embedding import model_of
+
+        resolved = self.resolve()
+        embedder = resolved.embedder
+        if embedder is None:
+            return None, None, resolved.reason, None
+        try:
+            vector = _within(seconds, lambda: embedder.embed_query([text])[0])
+            return embedder, model_of(embedder), resolved.reason, vector
         except ModelError as error:
             log.warning("the question cannot be embedded: %s", error)
-            return None, f"searched by keywords: {error}", None
+            return None, None, f"searching by keywords: {error}", None
 
-    def noise(self, embedder: Embedder) -> float:
+    def noise(self, embedder: Embedder, seconds: float | None = None) -> float:
         """How similar the model finds unrelated texts; measured once per model and index."""
         from .ingest.embedding import model_of
 
@@ -97,33 +122,42 @@ class Vectorizer:
             if noise is None:
                 from .embed.noise import measure
 
-                noise = measure(embedder)
+                try:
+                    noise = _within(seconds, lambda: measure(embedder))
+                except ModelError as error:
+                    log.warning("the model could not be measured: %s", error)
+                    return _USUAL_NOISE
                 self._store.put_noise(model, noise)
             self._noises[model] = noise
         return self._noises[model]
 
     def after_ingest(self, how: str, progress: Progress, until: float | None) -> tuple[int, int, str | None]:
         """Embed (or start to) what an ingest has written: units embedded, units pending, a remark."""
-        resolved = self.resolve()
-        embedder = resolved.embedder
-        states = self._store.vector_states(self.model(embedder))
+        embedder, model, reason = self.known()
+        states = self._store.vector_states(model)
         waiting = states.pending + states.outdated
-        if embedder is None or how == "lazy" or self._stands_in(resolved):
-            return 0, waiting, resolved.reason
+        if embedder is None or how == "lazy" or self._stands_in():
+            return 0, waiting, reason
         if how == "background":
             if waiting or states.failed:
                 self.start_background()
-            return 0, waiting, resolved.reason
+            return 0, waiting, reason
         try:
             done, failed = self._embed_all(embedder, states, progress, until, foreground=True)
         except ModelError as error:
-            return 0, waiting, f"nothing was embedded, search works by keywords: {error}"
-        remark = f"{failed} units could not be embedded; the log names them" if failed else resolved.reason
+            left = self._store.vector_states(model)
+            done = max(0, waiting + states.failed - left.pending - left.outdated - left.failed)
+            return (
+                done,
+                left.pending + left.outdated,
+                f"not everything was embedded, the rest is found by keywords: {error}",
+            )
+        remark = f"{counted(failed, 'unit')} could not be embedded; the log names them" if failed else reason
         return done, max(0, waiting + states.failed - done - failed), remark
 
-    def _stands_in(self, resolved: Resolved) -> bool:
+    def _stands_in(self) -> bool:
         # A local model that stands in for an endpoint must not replace the endpoint's vectors.
-        return self._settings.embedding.provider == "http" and resolved.reason is not None
+        return self._settings.embedding.provider == "http" and self.resolve().reason is not None
 
     def _embed_all(
         self, embedder: Embedder, states: VectorStates, progress: Progress, until: float | None, foreground: bool
@@ -153,9 +187,9 @@ class Vectorizer:
         """Embed a little that a search has just found changed, until ``until`` (``time.monotonic``)."""
         from .ingest.embedding import embed_pending
 
-        resolved = self.resolve()
+        embedder = self.resolve().embedder
         how = self._settings.ingest.embed
-        if resolved.embedder is None or how == "lazy" or self._stands_in(resolved):
+        if embedder is None or how == "lazy" or self._stands_in():
             return
         if how == "background":
             self.start_background()
@@ -163,19 +197,21 @@ class Vectorizer:
         try:
             with self._store.embedding_turn(0) as ours:
                 if ours:
-                    embed_pending(self._store, resolved.embedder, deadline=until, batch=16, limit=_FRESH_TEXTS)
+                    embed_pending(self._store, embedder, deadline=until, batch=16, limit=_FRESH_TEXTS)
         except ModelError as error:
             log.warning("new text cannot be embedded: %s", error)
 
-    def candidates(self, embedder: Embedder, unit_ids: Ints, seconds: float | None) -> None:
-        """Embed those of the units that have no vector yet, within ``seconds``."""
+    def candidates(self, embedder: Embedder, unit_ids: Ints, until: float) -> int:
+        """Embed those of the units that have no vector yet, until ``until`` (``time.monotonic``): how many."""
         from .ingest.embedding import embed_pending
 
-        until = None if seconds is None else time.monotonic() + seconds
+        if not len(unit_ids) or self._stands_in():
+            return 0
         try:
-            embed_pending(self._store, embedder, unit_ids=unit_ids, deadline=until, batch=64)
+            return embed_pending(self._store, embedder, unit_ids=unit_ids, deadline=until, batch=16).done
         except ModelError as error:
             log.warning("candidates cannot be embedded: %s", error)
+            return 0
 
     def start_background(self) -> None:
         """Embed what is pending in a thread, one core; does nothing while one is at it."""
@@ -190,8 +226,9 @@ class Vectorizer:
         if embedder is None:
             return
         try:
-            states = self._store.vector_states(self.model(embedder))
-            self._embed_all(embedder, states, silent, None, foreground=False)
+            _, model, _ = self.known()
+            if model is not None:
+                self._embed_all(embedder, self._store.vector_states(model), silent, None, foreground=False)
         except OpenClawMemoryError as error:
             log.warning("background embedding stopped: %s", error)
 
@@ -211,6 +248,35 @@ class Vectorizer:
             if self._resolved is not None and self._resolved.embedder is not None and self._given is None:
                 self._resolved.embedder.close()
                 self._resolved = None
+
+
+def _within(seconds: float | None, call: Callable[[], T]) -> T:
+    """The result of ``call``; raises :class:`ModelError` when it takes longer than ``seconds``.
+
+    Neither a model that is being loaded nor an endpoint that is silent can be interrupted, so what takes too
+    long goes on in its thread, and the next call finds the model loaded.
+    """
+    if seconds is None:
+        return call()
+    results: list[T] = []
+    errors: list[Exception] = []
+
+    def run() -> None:
+        try:
+            results.append(call())
+        except Exception as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run, name="deadline", daemon=True)
+    thread.start()
+    thread.join(max(0.0, seconds))
+    if errors:
+        raise errors[0]
+    if not results:
+        raise ModelError(
+            f"the model did not answer within {max(0.0, seconds):.2g} s; the next search may find it ready"
+        )
+    return results[0]
 
 
 def idle_cores() -> int:

@@ -1,4 +1,4 @@
-"""Finding the agent's workspace, and reading single files of it safely."""
+"""Finding the agent's workspace, naming paths in it, and cutting lines out of a file."""
 
 from __future__ import annotations
 
@@ -11,6 +11,25 @@ from .errors import WorkspaceError
 from .types import FileText
 
 
+def expanded(path: str | Path) -> Path:
+    """``path`` with ``~`` replaced; unlike ``Path.expanduser`` it raises nothing for an unknown user."""
+    return Path(os.path.expanduser(path))
+
+
+def inside(workspace: Path, path: Path) -> str | None:
+    """An absolute ``path`` as the index names it, ``""`` for the workspace itself; ``None`` outside.
+
+    ``workspace`` is resolved.  Names below it are taken as they are written, as a scan does: only what
+    leads to the workspace may be a link, such as ``/tmp`` on macOS.
+    """
+    path = Path(os.path.normpath(path))
+    for folder in (path, *path.parents):
+        if folder == workspace or folder.resolve() == workspace:
+            below = path.relative_to(folder).as_posix()
+            return "" if below == "." else below
+    return None
+
+
 def looks_like_workspace(folder: Path) -> bool:
     """Whether a folder holds an agent's memory."""
     return (folder / "MEMORY.md").is_file() or (folder / "USER.md").is_file() or (folder / "memory").is_dir()
@@ -19,14 +38,14 @@ def looks_like_workspace(folder: Path) -> bool:
 def openclaw_workspace(environ: Mapping[str, str] | None = None) -> Path | None:
     """OpenClaw's default workspace, if there is one."""
     environ = os.environ if environ is None else environ
-    state = Path(environ.get("OPENCLAW_STATE_DIR") or Path.home() / ".openclaw").expanduser()
+    state = expanded(environ.get("OPENCLAW_STATE_DIR") or "~/.openclaw")
     candidates = []
     if named := environ.get("OPENCLAW_WORKSPACE_DIR"):
-        candidates.append(Path(named).expanduser())
+        candidates.append(expanded(named))
     try:
         config = json.loads((state / "openclaw.json").read_text(encoding="utf-8"))
         named = config["agents"]["defaults"]["workspace"]
-        candidates.append(Path(str(named)).expanduser())
+        candidates.append(expanded(str(named)))
     except (OSError, ValueError, KeyError, TypeError):
         pass  # absent, or written as JSON5: the usual place is looked at next
     candidates.append(state / "workspace")
@@ -39,9 +58,10 @@ def find_workspace(given: str | Path | None, environ: Mapping[str, str] | None =
     Raises :class:`WorkspaceError` when there is none.
     """
     if given is not None and str(given):
-        folder = Path(given).expanduser()
+        folder = expanded(given)
         if not folder.is_dir():
-            raise WorkspaceError(f"{folder}: no such folder; give the agent's workspace with --workspace")
+            what = "not a folder" if folder.exists() else "no such folder"
+            raise WorkspaceError(f"{folder}: {what}; give the agent's workspace with --workspace")
         return folder.resolve()
     found = openclaw_workspace(environ)
     if found is not None:
@@ -59,7 +79,7 @@ def excerpt(path: str, text_lines: list[str], start: int | None, count: int | No
     """Lines ``start``.. of a file, at most ``count`` lines and ``limit`` characters."""
     first = 1 if start is None else start
     if first > max(1, len(text_lines)):
-        return FileText("error", path, error=f"the file has {len(text_lines)} lines; line {first} is behind its end")
+        return FileText("error", path, error=f"there is no line {first}: the last one is {len(text_lines)}")
     wanted = text_lines[first - 1 :] if count is None else text_lines[first - 1 : first - 1 + count]
     kept: list[str] = []
     size = 0

@@ -454,3 +454,18 @@ def test_plain_reading_still_knows_headings_and_fences() -> None:
 
 def test_ten_levels_of_lists_are_read_as_lists() -> None:
     assert {form for _, _, form, _ in shape("".join("  " * n + "- item\n" for n in range(10)))} == {"item"}
+
+
+def test_a_heading_is_indexed_with_the_headings_around_it() -> None:
+    found = sections("# Apollo\n\n## Status\n\n- green\n\n### Budget\n\n- spent\n")
+    assert [section.units[0].search_text for section in found] == [
+        "Apollo",
+        "Apollo > Status",
+        "Apollo > Status > Budget",
+    ]
+    assert [section.units[0].text for section in found] == ["# Apollo", "## Status", "### Budget"]
+
+
+def test_a_heading_with_only_headings_below_it_is_a_title() -> None:
+    found = sections("# Apollo\n\n## Idea: a boat\n\n## Status\n\n- green\n")
+    assert [section.units[0].form for section in found] == ["title", "heading", "heading"]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import click
 
 from .context import CliContext, common_options
@@ -17,19 +20,20 @@ def config() -> None:
 @common_options
 def show(cli: CliContext, prefix: str) -> None:
     """Print each setting (that begins with PREFIX), its value and its source."""
-    from ..settings import config_path, load, walk
+    from ..settings import config_path, walk
 
-    settings, source = load(cli.config, cli.overrides)
+    settings, source = cli.load_settings()
+    file = cli.config or Path(os.environ.get("OPENCLAW_MEMORY_CONFIG") or config_path())
     rows = [(key, value, source[key], meta["help"]) for key, value, meta in walk(settings) if key.startswith(prefix)]
     if not rows:
-        raise click.UsageError(f"no setting begins with '{prefix}'")
+        raise click.UsageError(f"no setting begins with '{prefix}'; 'openclaw-memory config show' lists them all")
     if cli.json:
         from ..serialize import to_json
 
         shown = [
             {"key": key, "value": to_json(value), "source": where, "help": text} for key, value, where, text in rows
         ]
-        cli.emit({"file": str(cli.config or config_path()), "settings": shown})
+        cli.emit({"file": str(file), "settings": shown})
         return
     from rich.table import Table
 
@@ -39,4 +43,4 @@ def show(cli: CliContext, prefix: str) -> None:
     for key, value, where, text in rows:
         table.add_row(key, repr(value) if value == "" or not isinstance(value, str) else value, where, text)
     cli.out.print(table, highlight=False)
-    cli.remark(f"the settings file is {cli.config or config_path()}")
+    cli.remark(f"the settings file is {file}" + ("" if file.exists() else ", which is not there yet"))

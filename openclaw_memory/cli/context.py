@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -34,10 +34,19 @@ class CliContext:
 
     def settings(self, **overrides: Any) -> Settings:
         """The settings in force; ``overrides`` write ``embedding__offline`` for ``embedding.offline``."""
-        from ..settings import Settings
-
         given = {key.replace("__", "."): value for key, value in overrides.items() if value is not None}
-        return Settings.load(self.config, self.overrides | given)
+        return self.load_settings(given)[0]
+
+    def load_settings(self, overrides: Mapping[str, Any] | None = None) -> tuple[Settings, dict[str, str]]:
+        """The settings in force and where each comes from; what ``--set`` says wrongly is wrong usage."""
+        from ..errors import SettingsError
+        from ..settings import Settings, load
+
+        try:
+            Settings().with_values(self.overrides)
+        except SettingsError as error:
+            raise click.UsageError(str(error).replace("argument:", "--set:", 1)) from error
+        return load(self.config, {**self.overrides, **(overrides or {})})
 
     def memory(self, settings: Settings | None = None) -> Memory:
         """The memory of the workspace that the options name; a missing workspace is wrong usage."""
@@ -65,18 +74,20 @@ class CliContext:
         """A console on stdout, for people."""
         from rich.console import Console
 
-        return Console(soft_wrap=not sys.stdout.isatty())
+        # In a pipe nothing is wrapped: a line is a line for grep and for copying a path.
+        terminal = sys.stdout.isatty()
+        return Console(soft_wrap=not terminal, width=None if terminal else 4096)
 
     @property
     def shows_progress(self) -> bool:
         """Whether a progress bar has somebody to look at it."""
         return not self.json and sys.stderr.isatty()
 
-    def emit(self, value: Any) -> None:
-        """Print ``value`` as the JSON of the contract."""
+    def emit(self, value: Any, one_line: bool = False) -> None:
+        """Print ``value`` as the JSON of the contract; a command that goes on prints one line a document."""
         from ..serialize import dumps
 
-        click.echo(dumps(value))
+        click.echo(dumps(value, None if one_line else 2))
 
     def remark(self, text: str | None) -> None:
         """Say something on stderr, unless only machines listen."""
@@ -96,6 +107,19 @@ def common_options(command: F) -> F:
         cli.json = cli.json or as_json
         cli.workspace = in_workspace or cli.workspace
         return command(cli, **rest)
+
+    return wrapped  # type: ignore[return-value]
+
+
+def json_option(command: F) -> F:
+    """Let ``--json`` stand behind the name of a command that needs no workspace."""
+
+    @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+    @click.pass_context
+    @functools.wraps(command)
+    def wrapped(context: click.Context, /, as_json: bool, **rest: Any) -> Any:
+        context.obj.json = context.obj.json or as_json
+        return command(context.obj, **rest)
 
     return wrapped  # type: ignore[return-value]
 

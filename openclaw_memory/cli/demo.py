@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,11 +37,13 @@ def demo(cli: CliContext, folder: Path | None, offline: bool) -> None:
 def _run(cli: CliContext, folder: Path, offline: bool) -> None:
     from .. import example
     from ..memory import Memory
+    from ..settings import IngestSettings
     from .progress import ingest_progress, pull_if_missing
 
     workspace = folder / "workspace"
     copied = example.copy_to(workspace)
-    settings = cli.settings(embedding__offline=True if offline else None)
+    # The example is read as it is: no folders of the user's, nothing left for later.
+    settings = replace(cli.settings(embedding__offline=True if offline else None), ingest=IngestSettings())
     record: dict[str, Any] = {"workspace": str(workspace), "files": len(copied), "searches": []}
     with Memory(workspace, settings=settings, db=cli.db or folder / "index.duckdb") as memory:
         pull_if_missing(cli, memory)
@@ -65,7 +68,9 @@ def _run(cli: CliContext, folder: Path, offline: bool) -> None:
         cli.emit(record)
     else:
         _say(
-            cli, "now your own: openclaw-memory --workspace DIR ingest, then openclaw-memory --workspace DIR search ..."
+            cli,
+            "now your own: openclaw-memory --workspace DIR ingest, "
+            "then openclaw-memory --workspace DIR search QUESTION",
         )
 
 

@@ -54,12 +54,23 @@ class LazyGroup(click.Group):
                 raise click.UsageError(f"{error.message} Did you mean '{near[0]}'?", ctx) from error
             raise
 
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Read the global options; wrong usage is said on one line."""
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except click.UsageError as error:
+            raise _in_one_line(error) from error
+
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; exit 1 with one line on stderr when it fails."""
+        """Run a command; exit 1 with one line on stderr when it fails, 2 when it is used wrongly."""
         from ..errors import OpenClawMemoryError
 
         try:
             return super().invoke(ctx)
+        except click.UsageError as error:
+            raise _in_one_line(error) from error
         except OpenClawMemoryError as error:
             click.echo(f"error: {' '.join(str(error).split())}", err=True)
             ctx.exit(1)
@@ -75,6 +86,24 @@ class LazyGroup(click.Group):
             where = f"{error.filename}: " if error.filename else ""
             click.echo(f"error: {where}{error.strerror or error}; check the path and its permissions", err=True)
             ctx.exit(1)
+        except (click.exceptions.Exit, click.ClickException, click.Abort):
+            raise
+        except Exception as error:
+            if ctx.params.get("verbose"):
+                raise
+            what = " ".join(f"{type(error).__name__}: {error}".split())
+            click.echo(
+                f"error: a defect of openclaw-memory ({what}); run it with -v and report what it prints", err=True
+            )
+            ctx.exit(1)
+
+
+def _in_one_line(error: click.UsageError) -> Exception:
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        return error
+    command = error.ctx.command_path if error.ctx is not None else "openclaw-memory"
+    click.echo(f"error: {' '.join(error.format_message().split())} (see {command} --help)", err=True)
+    return click.exceptions.Exit(error.exit_code)
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": None})
@@ -105,11 +134,15 @@ def cli(
     """
     import logging
 
+    handler = logging.StreamHandler()
+    if not verbose:
+        # What these warn of is in the result too, and is shown from there.
+        handler.addFilter(lambda record: record.name not in ("openclaw_memory", "openclaw_memory.store"))
     logging.basicConfig(
-        level=logging.DEBUG if verbose else logging.WARNING, format="%(name)s: %(message)s", stream=sys.stderr
+        level=logging.DEBUG if verbose else logging.WARNING, format="%(name)s: %(message)s", handlers=[handler]
     )
-    for chatty in ("httpx", "httpcore", "watchfiles", "filelock"):
-        logging.getLogger(chatty).setLevel(logging.WARNING)
+    for chatty in ("httpx", "httpcore", "watchfiles", "filelock", "markdown_it"):
+        logging.getLogger(chatty).setLevel(logging.ERROR)
     overrides = {}
     for assignment in assignments:
         key, equals, value = assignment.partition("=")

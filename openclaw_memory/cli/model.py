@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .context import json_option
+
 if TYPE_CHECKING:
     from ..embed.fetch import PullProgress
 
@@ -20,7 +22,7 @@ def model() -> None:
 
 
 @model.command("list")
-@click.pass_obj
+@json_option
 def list_models(obj: Any) -> None:
     """Show the models that are known by name and those that are in the cache."""
     from ..embed import registry
@@ -71,7 +73,7 @@ def list_models(obj: Any) -> None:
 @model.command("pull")
 @click.argument("name", required=False, metavar="[NAME|URL]")
 @click.option("--sha256", metavar="HEX", help="What the file must have; a mismatch is an error.")
-@click.pass_obj
+@json_option
 def pull_model(obj: Any, name: str | None, sha256: str | None) -> None:
     """Fetch a model, check it and put it into the cache.
 
@@ -98,7 +100,7 @@ def pull_model(obj: Any, name: str | None, sha256: str | None) -> None:
 
 @model.command("use")
 @click.argument("name", metavar="NAME|PATH")
-@click.pass_obj
+@json_option
 def use_model(obj: Any, name: str) -> None:
     """Make NAME (or a GGUF file, or 'none') the model of the configuration file."""
     from ..embed import registry
@@ -134,7 +136,7 @@ def use_model(obj: Any, name: str) -> None:
 
 @model.command("path")
 @click.argument("name", required=False)
-@click.pass_obj
+@json_option
 def model_path(obj: Any, name: str | None) -> None:
     """Print where the file of a model is; without NAME, of the one in use."""
     from ..embed.factory import is_path

@@ -41,13 +41,10 @@ def ingest_progress(cli: CliContext) -> Iterator[Progress]:
 
 
 def pull_if_missing(cli: CliContext, memory: Any) -> None:
-    """Get the default model when it is missing, with a bar; say what happens without it."""
-    if memory.resolve_embedder().embedder is not None:
-        return
-    with model_progress(cli) as show:
-        reason = memory.pull_model(show)
-    if memory.resolve_embedder().embedder is None and reason:
-        cli.remark(reason)
+    """Get the default model when it is missing, with a bar; the report of the ingest says if that failed."""
+    if memory.resolve_embedder().embedder is None:
+        with model_progress(cli) as show:
+            memory.pull_model(show)
 
 
 @contextlib.contextmanager

@@ -60,7 +60,7 @@ def show(cli: CliContext, result: SearchResult) -> None:
     """Hits for people."""
     out = cli.out
     if not result.results:
-        out.print("nothing found", highlight=False)
+        click.echo("nothing found")
     for rank, hit in enumerate(result.results, 1):
         _show_hit(out, rank, hit)
     if result.stale:
@@ -70,6 +70,7 @@ def show(cli: CliContext, result: SearchResult) -> None:
 
 
 def _show_hit(out: Any, rank: int, hit: SearchHit) -> None:
+    from rich.padding import Padding
     from rich.text import Text
 
     head = Text(f"{rank:>2}  ", style="bold")
@@ -79,34 +80,37 @@ def _show_hit(out: Any, rank: int, hit: SearchHit) -> None:
     tail = [part for part in (hit.heading, hit.date.isoformat() if hit.date else "") if part]
     head.append("  " + " · ".join(tail), style="dim")
     out.print(head)
-    for line in hit.snippet.split("\n"):
-        if line.strip():
-            out.print(Text("      " + line))
+    lines_shown = [Text(line) for line in hit.snippet.split("\n") if line.strip()]
     if hit.why:
-        out.print(Text(f"      why: {hit.why}", style="yellow"))
+        lines_shown.append(Text(f"why: {hit.why}", style="yellow"))
+    for line in lines_shown:
+        # On a terminal a long line is wrapped below its own beginning.
+        out.print(Padding(line, (0, 0, 0, 6), expand=False) if out.is_terminal else Text("      ") + line)
     out.print()
 
 
-@click.command()
+@click.command(short_help="Print lines of a memory file.")
 @click.argument("path")
 @click.option("--from", "from_line", type=click.IntRange(min=1), metavar="N", help="First line, counted from 1.")
 @click.option("--lines", type=click.IntRange(min=1), metavar="N", help="How many lines.")
 @common_options
 def get(cli: CliContext, path: str, from_line: int | None, lines: int | None) -> None:
-    """Print lines of a memory file, by the PATH that a search result names."""
+    """Print lines of a memory file, by the PATH that a search result names.
+
+    PATH may carry the lines that the result names: memory/a.md:3-9 or memory/a.md#L3-L9.
+    """
     from ..errors import WorkspaceError
 
     with cli.memory() as memory:
         found = memory.get(path, from_line, lines)
     if cli.json:
         cli.emit(found)
-        if found.status != "ok":
-            raise SystemExit(1)
-        return
     if found.status == "not_found":
         raise WorkspaceError(f"{path}: not among the memory files; 'openclaw-memory search' names paths as they are")
     if found.status == "error":
         raise WorkspaceError(f"{path}: {found.error}")
+    if cli.json:
+        return
     click.echo(found.text)
     if found.truncated:
         cli.remark(f"there is more: --from {found.next_from}")

@@ -13,25 +13,25 @@ from .context import CliContext, common_options
 @common_options
 def status(cli: CliContext) -> None:
     """Show counts, sizes, the model and the state of the embeddings."""
-    from rich.table import Table
-
     with cli.memory() as memory:
         found = memory.status()
     if cli.json:
         cli.emit(found)
         return
-    table = Table(show_header=False, box=None, pad_edge=False)
+    from ..types import counted
+
     sort = f", {found.dimensions} dimensions" if found.dimensions else ""
     here = (f"{name} {'installed' if present else 'missing'}" for name, present in found.extensions.items())
+    kinds = f" ({_counts(found.by_kind)})" if found.by_kind else ""
     rows: list[tuple[str, Any]] = [
         ("workspace", found.workspace),
         ("agent", found.agent),
         ("index", f"{found.database} ({found.bytes / 1e6:.1f} MB, schema {found.schema})"),
-        ("files", f"{found.files} ({_counts(found.by_kind)})" if found.files else "0"),
-        ("units", f"{found.chunks} in {found.sections} sections"),
+        ("files", found.files),
+        ("units", f"{found.chunks} in {counted(found.sections, 'section')}{kinds}"),
         ("model", f"{found.model or 'none'} ({found.provider}{sort})"),
-        ("vectors", _counts(found.vectors)),
-        ("postings", f"{found.postings} sorted, {found.postings_delta} to be sorted"),
+        ("vectors", _counts({"of another model" if k == "outdated" else k: v for k, v in found.vectors.items()})),
+        ("postings", f"{found.postings} compacted, {found.postings_delta} new"),
         ("indexes", f"keyword {found.keyword_index}, vector {found.vector_index}"),
         ("extensions", ", ".join(here)),
         ("plugins", ", ".join(found.plugins) or "none"),
@@ -39,8 +39,7 @@ def status(cli: CliContext) -> None:
     if found.http_usage:
         rows.append(("http usage", _counts(found.http_usage)))
     for name, value in rows:
-        table.add_row(name, str(value))
-    cli.out.print(table, highlight=False)
+        click.echo(f"{name:<11} {value}")
     for plugin, failure in found.plugin_failures.items():
         cli.remark(f"plugin {plugin} failed: {failure}")
     cli.remark(found.fallback)
@@ -51,10 +50,13 @@ def _counts(counts: dict[str, Any]) -> str:
     return ", ".join(f"{value} {name}" for name, value in counts.items())
 
 
-@click.command()
+@click.command(short_help="Look for what is wrong and say how to mend it.")
 @common_options
 def doctor(cli: CliContext) -> None:
-    """Look for what is wrong and say how to mend it; exits 1 when something is."""
+    """Look for what is wrong and say how to mend it; exits 1 when something is.
+
+    Neither the notes nor the index are changed.
+    """
     from ..diagnosis import examine
 
     with cli.memory() as memory:

@@ -20,6 +20,9 @@ log = logging.getLogger("openclaw_memory.ingest")
 
 #: Texts asked from the store at once; sorted by length inside the embedder, so more packs better.
 _BATCH = 512
+#: A batch starts small and doubles while it takes less than this many seconds: what is interrupted or killed
+#: loses one batch, and a large model on a small machine needs seconds for a single text.
+_FIRST_BATCH, _QUICK, _SLOW = 64, 2.0, 8.0
 
 
 @dataclass(frozen=True)
@@ -59,12 +62,14 @@ def embed_pending(
     if limit is not None:
         left = min(left, limit)
     done = failed = 0
+    size = min(batch, _FIRST_BATCH)
     while done + failed < left:
         if (deadline is not None and time.monotonic() > deadline) or (stop is not None and stop.is_set()):
             break
-        texts = store.pending(model, min(batch, left - done - failed), unit_ids)
+        texts = store.pending(model, min(size, left - done - failed), unit_ids)
         if not texts:
             break
+        started = time.monotonic()
         base = done
 
         def shown(n: int) -> None:
@@ -81,6 +86,11 @@ def embed_pending(
         done += len(good)
         failed += len(bad)
         progress("embed", done, max(left, done))
+        seconds = time.monotonic() - started
+        if seconds < _QUICK:
+            size = min(batch, 2 * size)
+        elif seconds > _SLOW:
+            size = max(1, size // 2)
     return Embedded(done, failed)
 
 
@@ -88,10 +98,11 @@ def _embed(embedder: Embedder, texts: Sequence[PendingText], progress: TextsDone
     try:
         return embedder.embed_documents([text.text for text in texts], progress), set()
     except ModelError as error:
-        if len(texts) == 1:
-            raise
         first = error
-    rows = []
+    try:
+        rows = [embedder.embed_documents(["memory"])[:0]]
+    except ModelError:
+        raise first from None  # it is the model, not the texts
     bad: set[int] = set()
     for at, text in enumerate(texts):
         try:
@@ -99,8 +110,4 @@ def _embed(embedder: Embedder, texts: Sequence[PendingText], progress: TextsDone
         except ModelError as error:
             log.warning("unit %d cannot be embedded: %s", text.unit_id, error)
             bad.add(at)
-            if len(bad) > 3 and len(bad) == at + 1:
-                raise first from None  # it is the model, not the texts
-    if not rows:
-        raise first
     return np.concatenate(rows), bad

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import re
+import unicodedata
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..settings import IngestSettings
-from ..types import FileText
-from ..workspace import excerpt
+from ..types import FileText, SourceFile
+from ..workspace import excerpt, inside
 from .lines import split_lines
 from .scan import Unreadable, max_bytes, read_text, scan
+
+#: The lines of a citation, ``#L3-L9``, or of a search result as it is printed, ``:3-9``.
+_CITED = re.compile(r"(?:#L(\d{1,9})(?:-L?(\d{1,9}))?|:(\d{1,9})(?:-(\d{1,9}))?)$")
 
 
 def read_lines(
@@ -16,14 +23,19 @@ def read_lines(
 ) -> FileText:
     """Lines ``start``.. (1-based, default 1) of a file that a scan finds, at most ``count`` of them.
 
-    What the scan leaves out (ignored, hidden, outside the workspace) is ``not_found`` here too.
+    A path may carry the lines it is cited with (``memory/a.md#L3-L9``, ``memory/a.md:3-9``), which count
+    unless ``start`` or ``count`` is given.  What the scan leaves out (ignored, hidden, outside the workspace)
+    is ``not_found`` here too.
     """
     if (start is not None and start < 1) or (count is not None and count < 1):
         return FileText("error", path, error="line numbers and counts start at 1")
-    wanted = path.strip().replace("\\", "/").removeprefix("./")
-    inside = str(workspace).rstrip("/") + "/"
-    wanted = wanted.removeprefix(inside)
-    found = next((file for file in scan(workspace, settings).files if file.path == wanted), None)
+    files = scan(workspace, settings).files
+    found = _find(files, workspace, path)
+    if found is None and (cited := _CITED.search(path)):
+        found = _find(files, workspace, path[: cited.start()])
+        if start is None and count is None:
+            start = max(1, int(cited[1] or cited[3]))
+            count = max(1, int(cited[2] or cited[4] or start) - start + 1)
     if found is None:
         return FileText("not_found", path)
     try:
@@ -31,3 +43,21 @@ def read_lines(
     except Unreadable as problem:
         return FileText("error", found.path, error=problem.reason)
     return excerpt(found.path, split_lines(text), start, count)
+
+
+def _find(files: Sequence[SourceFile], workspace: Path, path: str) -> SourceFile | None:
+    """The file that ``path`` names: as it is, else absolute, from Windows, or composed another way."""
+    if "\0" in path:
+        return None
+    by_path = {file.path: file for file in files}
+    bare = path.strip().removeprefix("./")
+    names = [path, bare]
+    if os.path.isabs(bare):
+        names.append(inside(workspace, Path(bare)) or "")
+    names.append(bare.replace("\\", "/").removeprefix("./"))
+    for name in names:
+        if name in by_path:
+            return by_path[name]
+    composed = unicodedata.normalize("NFC", names[-1])
+    same = [file for file in files if unicodedata.normalize("NFC", file.path) == composed]
+    return same[0] if len(same) == 1 else None

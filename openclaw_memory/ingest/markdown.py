@@ -10,11 +10,12 @@ line feeds, without the blanks around them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ..types import DateSource, ParsedDocument, Section, Unit
+from ..types import DateSource, ParsedDocument, Section, Unit, UnitForm
 from .blocks import Block, blocks_of
 from .dates import date_in_heading, date_in_name, merely_states
 from .front_matter import front_matter_end, groups, read_front_matter
@@ -62,7 +63,8 @@ def parse(text: str, *, path: str, mtime: date, unit_tokens: int) -> ParsedDocum
             trail.enter(headings[index - 1])
         section = _section(lines, start, end, maker.units[first:last], trail)
         if section is not None:
-            sections.append(section)
+            below = headings[index].level if index < len(headings) else 0
+            sections.append(_titled(section, headings[index - 1].level < below) if index else section)
     return ParsedDocument(tuple(sections), front)
 
 
@@ -75,6 +77,19 @@ def _section(lines: Sequence[str], start: int, end: int, units: list[Unit], trai
         return None
     day, source = trail.date()
     return Section(trail.heading(), start + 1, end, day, source, tuple(units), tuple(lines[start:end]))
+
+
+def _titled(section: Section, has_subsections: bool) -> Section:
+    """Index a section's heading with those that enclose it, and tell a bare title from a heading.
+
+    So words of an outer heading are found in the sections below it, where their text stands.
+    """
+    if not section.units or section.units[0].form != "heading":
+        return section
+    heading, *text = section.units
+    form: UnitForm = "title" if has_subsections and not text else "heading"
+    indexed = section.heading if " > " in section.heading else heading.indexed
+    return replace(section, units=(replace(heading, form=form, indexed=indexed), *text))
 
 
 class _Dater:

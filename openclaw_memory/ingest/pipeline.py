@@ -7,9 +7,9 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
 from pathlib import Path
 
+from ..errors import RedactionError, WorkspaceError
 from ..plugins import Plugins
 from ..settings import IngestSettings
 from ..store.protocol import DocumentChange, DocumentRow, Documents, Store, StoredUnit, TextsChanged, batches
@@ -84,8 +84,9 @@ class Ingestor:
         run = _Run(skipped={skip.path: skip.reason for skip in found.skipped})
         files = [file for file in found.files if _within(file.path, paths)]
         wrote = False
+        documents = self._store.documents()
+        _check_paths(paths, found, documents)
         while True:
-            documents = self._store.documents()
             difference = _compare(files, found, documents, paths)
             try:
                 wrote |= self._write(difference, documents, run, progress, deadline)
@@ -93,6 +94,7 @@ class Ingestor:
             except TextsChanged:
                 # Another process ingests the same files; what it wrote is not ours to do again.
                 log.debug("the index changed during ingest; planning anew")
+                documents = self._store.documents()
         chunks = 0
         for file in files:
             row = documents.by_path.get(file.path)
@@ -127,17 +129,30 @@ class Ingestor:
         gone_units = self._store.units_of(gone) if gone else []
         lost.offer(gone_units)
         touched: list[tuple[int, SourceFile]] = []
+        #: Files that were read and are no text any more: what the index holds of them is wrong.
+        spoilt: list[int] = []
         work: list[tuple[SourceFile, DocumentRow | None]] = [*difference.changed, *((f, None) for f in difference.new)]
         for group in batches(work, _POOL):
-            if deadline is not None and time.monotonic() > deadline:
-                run.complete = False
+            if done and deadline is not None and time.monotonic() > deadline:
+                run.complete = False  # at least one file: who comes again and again gets through
                 break
-            prepared = []
+            prepared: list[DocumentChange] = []
             for file, row in group:
+                if prepared and deadline is not None and time.monotonic() > deadline:
+                    run.complete = False
+                    break
                 done += 1
                 progress("read", done, total)
-                change = self._read(file, row, run)
-                if change is None:
+                try:
+                    change = self._read(file, row)
+                except RedactionError as problem:
+                    run.skipped[file.path] = str(problem)
+                    continue
+                except Unreadable as problem:
+                    run.skipped[file.path] = problem.reason
+                    if row is not None and problem.content:
+                        spoilt.append(row.id)
+                        run.units[file.path] = 0
                     continue
                 if row is not None and change.sha256 == row.sha256:
                     touched.append((row.id, file))
@@ -145,6 +160,11 @@ class Ingestor:
                     prepared.append(change)
             version = self._write_group(prepared, lost, version, run, deadline)
             wrote |= bool(prepared)
+            if not run.complete:
+                break
+        if spoilt:
+            gone_units += self._store.units_of(spoilt)
+            gone += spoilt
         if gone and run.complete:
             version = self._store.remove(gone, sorted(lost.claimed), version)
             run.counts += planning.Counts(deleted=sum(unit.id not in lost.claimed for unit in gone_units))
@@ -153,21 +173,15 @@ class Ingestor:
             self._store.touch(touched)
         return wrote
 
-    def _read(self, file: SourceFile, row: DocumentRow | None, run: _Run) -> DocumentChange | None:
+    def _read(self, file: SourceFile, row: DocumentRow | None) -> DocumentChange:
         """Read and parse a file; one with the old content comes back without sections."""
-        limit = max_bytes(self._settings)
-        try:
-            text = read_text(file, limit)
-        except Unreadable as problem:
-            run.skipped[file.path] = str(problem)
-            return None
+        text = read_text(file, max_bytes(self._settings))
         sha256 = hashlib.sha256(text.encode("utf-8")).hexdigest()
         if row is not None and sha256 == row.sha256:
             return DocumentChange(file, sha256, {}, (), (), row.id)
         if self._plugins.has_any("openclaw_memory_prepare_lines"):
             text = "\n".join(self._plugins.prepare_lines(file.path, split_lines(text)))
-        day = date.fromtimestamp(file.mtime_ns / 1e9)
-        parsed = parse(text, path=file.path, mtime=day, unit_tokens=self._settings.unit_tokens)
+        parsed = parse(text, path=file.path, mtime=file.day, unit_tokens=self._settings.unit_tokens)
         sections, units = planning.prepare(parsed, self._plugins)
         file = replace(file, origin=lowered(file.origin, parsed.front_matter))
         return DocumentChange(file, sha256, parsed.front_matter, sections, units, row.id if row else None)
@@ -205,11 +219,23 @@ class Ingestor:
             run.units |= {change.file.path: len(change.units) for change in batch}
             batch, counts = [], planning.Counts()
             if deadline is not None and time.monotonic() > deadline:
-                run.complete = at == len(claimed)
+                run.complete = run.complete and at == len(claimed)
                 break
         for left in leaving:
             lost.withdraw(left)
         return version
+
+
+def _check_paths(paths: Sequence[str], found: ScanResult, documents: Documents) -> None:
+    """Refuse a path that names nothing: a slip of the pen should not read as an empty ingest."""
+    names = [*(file.path for file in found.files), *(skip.path for skip in found.skipped), *documents.by_path]
+    closed = [name for name in found.unreadable if name.endswith("/")]
+    for path in paths:
+        if not any(_within(name, [path]) for name in names) and not (closed and _within(path, closed)):
+            raise WorkspaceError(
+                f"{path}: no memory file is there; ingest reads MEMORY.md, USER.md, memory/**/*.md "
+                "and ingest.extra_paths"
+            )
 
 
 def _within(path: str, prefixes: Sequence[str]) -> bool:

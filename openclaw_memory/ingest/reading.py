@@ -16,11 +16,15 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class Unreadable(OpenClawMemoryError):
-    """A file's text cannot be had; ``reason`` says why, in words, without the path."""
+    """A file's text cannot be had; ``reason`` says why, in words, without the path.
 
-    def __init__(self, reason: str) -> None:
+    ``content`` is set when it was read and is no text: what an index holds of it is out of date.
+    """
+
+    def __init__(self, reason: str, content: bool = False) -> None:
         super().__init__(reason)
         self.reason = reason
+        self.content = content
 
 
 def read_text(file: SourceFile, max_bytes: int) -> str:
@@ -31,15 +35,16 @@ def read_text(file: SourceFile, max_bytes: int) -> str:
     """
     data = _read(file, max_bytes)
     if data[:2] in _UTF16:
-        raise Unreadable("it is UTF-16 text; save it as UTF-8")
+        raise Unreadable("it is UTF-16 text; save it as UTF-8", content=True)
     if (nul := data.find(b"\0")) >= 0:
-        raise Unreadable(f"binary content: a NUL byte in line {_line(data, nul)}")
+        raise Unreadable(f"binary content: a NUL byte in line {_line(data, nul)}", content=True)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         at = error.start
         raise Unreadable(
-            f"not valid UTF-8: line {_line(data, at)}, byte 0x{data[at]:02x} at offset {at}; save it as UTF-8"
+            f"not valid UTF-8: line {_line(data, at)}, byte 0x{data[at]:02x} at offset {at}; save it as UTF-8",
+            content=True,
         ) from error
     return text.removeprefix("\ufeff")
 
@@ -84,7 +89,7 @@ def _read(file: SourceFile, max_bytes: int) -> bytes:
     finally:
         os.close(descriptor)
     if len(data) > max_bytes:
-        raise Unreadable(f"it has grown past {human_size(max_bytes)} (ingest.max_file_mb)")
+        raise Unreadable(f"it has grown past {human_size(max_bytes)} (ingest.max_file_mb)", content=True)
     return data
 
 

@@ -7,6 +7,7 @@ in the hit's window, and how far its cosine stands above what unrelated texts ha
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,16 +33,28 @@ class Parts:
 _SURE = 0.69
 
 
-def parts(corpus: Corpus, features: ranking.Features, similarities: Floats | None, found: Range, noise: float) -> Parts:
-    """How sure a hit is, and why; ``noise`` is the cosine that unrelated texts rarely exceed."""
+def parts(
+    corpus: Corpus,
+    features: ranking.Features,
+    similarities: Floats | None,
+    found: Range,
+    noise: float,
+    spelling: Mapping[str, str],
+) -> Parts:
+    """How sure a hit is, and why.
+
+    ``noise`` is the cosine that unrelated texts rarely exceed, ``spelling`` the question's own word for
+    each of its terms.
+    """
     row = found.best
     values = features.values
     text = vector = time = None
     because: list[str] = []
     if features.keyword is not None:
-        text, words = features.keyword.coverage(row)
-        if words:
-            because.append(f"keywords {text:.2f} ({', '.join(words[:6])})")
+        text, terms = features.keyword.coverage(row)
+        if terms:
+            words = dict.fromkeys(spelling.get(term, term) for term in terms)
+            because.append(f"keywords {text:.2f} ({', '.join(list(words)[:6])})")
     if similarities is not None and "vector_window" in values:
         own = float(similarities[row])
         vector = max(0.0 if np.isnan(own) else own, float(values["vector_window"][row]))

@@ -58,7 +58,7 @@ class SearchEngine:
 
     def refresh(self, model: VectorModel | None) -> None:
         """Take over what any process has written; cheap when nothing was."""
-        with self._lock, self._store.session():
+        with self._store.session(), self._lock:  # in this order everywhere: a search holds the session already
             state = self._store.state()
             if self._state is not None and state.instance != self._state.instance:
                 self._reset()
@@ -91,7 +91,7 @@ class SearchEngine:
 
     def keyword_candidates(self, query: str, limit: int) -> Ints:
         """Ids of the best units by keywords alone: those worth embedding first."""
-        with self._lock:
+        with self._store.session(), self._lock:
             assert self._keyword is not None
             scores = bm25.score(self._corpus, self._keyword, analysis.query_terms(query))
             total = scores.unit + 2 * scores.window
@@ -103,7 +103,7 @@ class SearchEngine:
 
         The state must have been refreshed for the model that made ``query_vector``.
         """
-        with self._lock:
+        with self._store.session(), self._lock:
             if not len(self._corpus):
                 return []
             ranked = self._rank(request, mode, asked, query_vector)
@@ -128,7 +128,8 @@ class SearchEngine:
         if (request.fusion or self._settings.fusion) == "rrf":
             score = ranking.reciprocal_ranks(features, self._weights, self._settings.rrf_k, allowed)
         else:
-            score = ranking.fuse(features, self._weights, allowed)
+            # Equal texts must tie, whatever the last bits of their dot products are.
+            score = np.round(ranking.fuse(features, self._weights, allowed), 5)
         if mode == "keyword" and keyword is not None:
             matched = keyword.window > 0
             allowed = matched if allowed is None else allowed & matched
@@ -173,6 +174,7 @@ class SearchEngine:
         corpus = self._corpus
         rows = corpus.rows
         sections = self._store.section_texts([int(rows.section_id[f.best]) for f in found])
+        spelling = analysis.words_of(request.query) if request.explain else {}
         made: list[SearchHit] = []
         for one in found:
             section = sections.get(int(rows.section_id[one.best]))
@@ -180,7 +182,7 @@ class SearchEngine:
                 continue  # written by another process since the refresh; the next search sees it
             first, last = hits.lines(corpus, one)
             info = corpus.documents[int(rows.document_id[one.best])]
-            parts = confidence.parts(corpus, ranked.features, ranked.similarities, one, self.noise)
+            parts = confidence.parts(corpus, ranked.features, ranked.similarities, one, self.noise, spelling)
             name = f"{info.path}\0{rows.hash[one.best]}\0{rows.occurrence[one.best]}".encode()
             made.append(
                 SearchHit(

@@ -52,7 +52,7 @@ def scaled(x: Floats, allowed: Bools | None = None) -> Floats:
     if not len(seen):
         return np.zeros_like(x)
     low, high = float(seen.min()), float(seen.max())
-    if high <= low:
+    if high - low <= 1e-5:  # nothing but rounding, which scaling would blow up to a full share
         return np.zeros_like(x)
     return (x - np.float32(low)) * np.float32(1 / (high - low))
 

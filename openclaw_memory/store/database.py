@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import logging
 import os
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +16,8 @@ import numpy as np
 
 from ..errors import SchemaTooNew, StoreError
 from . import schema
-from .lease import Lease
+from .lease import Lease, is_conflict
+from .protocol import batches
 
 if TYPE_CHECKING:
     import duckdb
@@ -26,6 +27,7 @@ _FEW = 20_000
 
 log = logging.getLogger("openclaw_memory.store")
 
+#: What DuckDB says of a file whose content is wrong.
 _DAMAGE = (
     "not a valid duckdb database",
     "corrupt",
@@ -35,8 +37,32 @@ _DAMAGE = (
     "free block",
     "failure while replaying wal",
     "unexpected end of file",
+    "could not read enough bytes",
+    "could not read all bytes",
 )
-_FULL = ("no space left", "disk full", "disk quota", "could not write", "max_temp_directory_size")
+_FULL = (
+    "no space left",
+    "disk full",
+    "disk quota",
+    "file too large",
+    "could not write",
+    "max_temp_directory_size",
+)
+_MEMORY = ("out of memory", "failed to allocate", "could not allocate", "bad_alloc")
+#: What says nothing of the content, whatever else is said: it may well work the next time.
+_PASSING = (
+    *_FULL,
+    *_MEMORY,
+    "could not set lock",
+    "permission denied",
+    "operation not permitted",
+    "read-only",
+    "too many open files",
+    "input/output error",
+    "interrupt",
+    "is a directory",
+    "version number",
+)
 
 
 class Database:
@@ -62,7 +88,7 @@ class Database:
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
         }
-        self.lease = Lease(path, self._connect, timeout, idle)
+        self.lease = Lease(path, self, timeout, idle)
 
     @contextlib.contextmanager
     def read(self, timeout: float | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -73,7 +99,7 @@ class Database:
             with self.lease.hold(timeout) as connection:
                 yield connection
         except duckdb.Error as error:
-            raise self._translate(error) from error
+            raise self._translated(error) from error
 
     @contextlib.contextmanager
     def write(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -94,21 +120,50 @@ class Database:
         """Let go of the file."""
         self.lease.close()
 
-    def _connect(self) -> duckdb.DuckDBPyConnection:
+    # -- what the lease calls as the owner of the file ------------------------------------------------
+
+    def prepare(self) -> None:
+        """Make the folder, for its owner only."""
+        folder = self.path.parent
+        try:
+            if not folder.is_dir():
+                folder.mkdir(parents=True, mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise StoreError(
+                f"{folder}: the index's folder cannot be created ({error.strerror}); "
+                "check its permissions, or choose another file with --db"
+            ) from error
+
+    def connect(self) -> duckdb.DuckDBPyConnection:
+        """Open the file; one that is damaged is moved aside first."""
         import duckdb
 
-        self._prepare_folder()
         try:
             connection = self._open()
-        except (duckdb.Error, StoreError) as error:
-            if not _is_damage(error):
-                if "lock" in str(error).lower() and "PID" in str(error):
-                    raise  # the lease waits for the other program
-                raise self._translate(error) from error
-            self._move_aside(error)
+        except duckdb.Error as error:
+            if is_conflict(error) or not self.doubts(error):
+                raise
+            damage = self._find_damage()
+            if damage is None:
+                raise
+            self._move_aside(damage)
             connection = self._open()
         self._protect()
         return connection
+
+    def doubts(self, error: BaseException) -> bool:
+        """Whether an error may come from damage, or has left DuckDB refusing every further call."""
+        import duckdb
+
+        if isinstance(error, (duckdb.FatalException, duckdb.InternalException)):
+            return True
+        return isinstance(error, duckdb.Error) and self._speaks_of_damage(error)
+
+    def examine(self, error: BaseException) -> None:
+        """Move the file aside if it really is damaged."""
+        damage = self._find_damage()
+        if damage is not None:
+            self._move_aside(damage)
 
     def _open(self) -> duckdb.DuckDBPyConnection:
         import duckdb
@@ -121,17 +176,6 @@ class Database:
             connection.close()
             raise
         return connection
-
-    def _prepare_folder(self) -> None:
-        folder = self.path.parent
-        try:
-            if not folder.is_dir():
-                folder.mkdir(parents=True, mode=0o700, exist_ok=True)
-        except OSError as error:
-            raise StoreError(
-                f"{folder}: the index's folder cannot be created ({error.strerror}); "
-                "check its permissions, or choose another file with --db"
-            ) from error
 
     def _protect(self) -> None:
         """Only the owner may read the index: it holds the agent's memory."""
@@ -147,7 +191,7 @@ class Database:
         while target.exists():
             number += 1
             target = Path(f"{self.path}.damaged-{stamp}-{number}")
-        reason = str(error).splitlines()[0]
+        reason = _first_line(error)
         try:
             os.replace(self.path, target)
             wal = Path(f"{self.path}.wal")
@@ -164,28 +208,66 @@ class Database:
         log.warning(message)
         self.warnings.append(message)
 
-    def _translate(self, error: Exception) -> StoreError:
-        if isinstance(error, StoreError):
-            return error
-        text = str(error)
-        first = text.splitlines()[0] if text else type(error).__name__
-        lowered = text.lower()
-        if any(word in lowered for word in _FULL) or getattr(error, "errno", None) == errno.ENOSPC:
+    def _speaks_of_damage(self, error: duckdb.Error) -> bool:
+        import duckdb
+
+        # Other errors may quote a note's text, which may speak of anything.
+        if not isinstance(error, (duckdb.IOException, duckdb.SerializationException)):
+            return False
+        text = self._plain(error)
+        if any(word in text for word in _PASSING):
+            return False
+        return isinstance(error, duckdb.SerializationException) or any(word in text for word in _DAMAGE)
+
+    def _plain(self, error: BaseException) -> str:
+        """A message in lower case without the names in it: a folder may be called ``corrupt``."""
+        return re.sub(r'"[^"]*"', "", str(error).replace(str(self.path), "")).lower()
+
+    def _find_damage(self) -> duckdb.Error | None:
+        """Read the whole closed file, index included; the error that its content causes, if any.
+
+        A healthy index must never be moved aside, so one bad message is not enough.
+        """
+        import duckdb
+
+        try:
+            with duckdb.connect(str(self.path), config=dict(self._options)) as connection:
+                for (table,) in connection.execute(
+                    "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' AND NOT internal"
+                ).fetchall():
+                    connection.execute(f'SELECT max(hash(t)) FROM "{table}" t').fetchall()
+                if schema.schema_version(connection):
+                    keys = [row[0] for row in connection.execute("SELECT id FROM sections").fetchall()]
+                    for some in batches(keys, 50):
+                        asked = ", ".join("?" * len(some))
+                        connection.execute(f"SELECT count(id) FROM sections WHERE id IN ({asked})", some).fetchall()
+        except duckdb.Error as error:
+            broken = isinstance(error, (duckdb.FatalException, duckdb.InternalException))
+            passing = any(word in self._plain(error) for word in _PASSING)
+            return error if self._speaks_of_damage(error) or (broken and not passing) else None
+        return None
+
+    def _translated(self, error: duckdb.Error) -> StoreError:
+        first = _first_line(error)
+        text = self._plain(error)
+        if any(word in text for word in _FULL):
             return StoreError(
-                f"{self.path}: the disk is full ({first}); nothing was changed: free some space and run it again"
+                f"{self.path}: the disk is full ({first}); what was being written was undone and nothing is lost: "
+                "free some space and run it again"
             )
-        if "version number" in lowered and "read" in lowered:
+        if "version number" in text and "read" in text:
             return SchemaTooNew(
                 f"{self.path}: written by a newer DuckDB ({first}); upgrade openclaw-memory, "
                 "or choose another file with --db"
             )
-        if "out of memory" in lowered:
+        if any(word in text for word in _MEMORY):
             return StoreError(f"{self.path}: DuckDB ran out of memory ({first}); raise store.memory_limit_mb")
-        if _is_damage(error):
-            self.lease.release()
-            self._move_aside(error)
-            return StoreError(f"{self.warnings[-1]}: run: openclaw-memory ingest")
-        if "permission denied" in lowered or "read-only" in lowered or "cannot open file" in lowered:
+        if self._speaks_of_damage(error):
+            return StoreError(
+                f"{self.path}: the index cannot be read ({first}); a damaged file is moved aside and kept: "
+                "run openclaw-memory ingest to build it anew from the Markdown files"
+            )
+        if any(word in text for word in ("permission denied", "read-only", "cannot open file", "is a directory")):
             return StoreError(
                 f"{self.path}: the index cannot be opened for writing ({first}); "
                 "check the permissions of the file and its folder, or choose another file with --db"
@@ -193,15 +275,9 @@ class Database:
         return StoreError(f"{self.path}: the index failed ({first}); run: openclaw-memory doctor")
 
 
-def _is_damage(error: Exception) -> bool:
-    import duckdb
-
-    text = str(error).lower()
-    if isinstance(error, SchemaTooNew) or "version number" in text:
-        return False
-    if isinstance(error, (duckdb.SerializationException, duckdb.FatalException)):
-        return not any(word in text for word in _FULL)
-    return isinstance(error, duckdb.Error) and any(word in text for word in _DAMAGE)
+def _first_line(error: BaseException) -> str:
+    lines = str(error).splitlines()
+    return lines[0] if lines else type(error).__name__
 
 
 def insert(
@@ -244,7 +320,8 @@ def insert_numbers(
         cast = ", ".join(f"{name}::{kind}" for name, (_, kind) in columns.items())
         connection.execute(f"INSERT INTO {table} SELECT {cast} FROM incoming")
     finally:
-        connection.unregister("incoming")
+        with contextlib.suppress(Exception):  # refused in a transaction that has failed, which says why itself
+            connection.unregister("incoming")
 
 
 #: A subquery of the ids that :func:`id_list` binds as one text.

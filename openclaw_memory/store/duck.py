@@ -11,6 +11,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
+from ..errors import SchemaTooNew, StoreError
 from ..settings import StoreSettings
 from ..types import Grain, Kind, Origin, SourceFile
 from . import fts, schema, writing
@@ -83,6 +84,12 @@ class DuckStore:
         row = c.execute("SELECT value FROM meta WHERE key = 'analysis'").fetchone()
         if row is not None and row[0] == self._analysis_version:
             return
+        if row is not None and int(row[0]) > int(self._analysis_version):
+            # Two programs of different age would otherwise make all postings anew in turns.
+            raise SchemaTooNew(
+                f"{self.path}: its texts were analysed by a newer openclaw-memory; upgrade or restart this one, "
+                "or choose another file with --db"
+            )
         c.execute("BEGIN")
         try:
             writing.analyse_anew(c, self._analyse)
@@ -90,7 +97,8 @@ class DuckStore:
             c.execute("INSERT INTO meta VALUES ('analysis', ?)", [self._analysis_version])
             c.execute("COMMIT")
         except BaseException:
-            c.execute("ROLLBACK")
+            with contextlib.suppress(Exception):
+                c.execute("ROLLBACK")
             raise
 
     def state(self) -> StoreState:
@@ -153,10 +161,16 @@ class DuckStore:
         """One process embeds at a time, so that several do not compute the same vectors."""
         turn = FileLock(f"{self.path}.embedding", mode=0o600)
         try:
+            self._db.prepare()
             turn.acquire(timeout=timeout, poll_interval=0.02)
         except Timeout:
             yield False
             return
+        except OSError as error:
+            raise StoreError(
+                f"{self.path}: cannot create a lock beside the index ({error.strerror or error}); "
+                "check the folder's permissions and free space, or choose another file with --db"
+            ) from error
         try:
             yield True
         finally:
@@ -251,20 +265,16 @@ class DuckStore:
             self._models_epoch = self._db.lease.epoch
             self._models.clear()
         if model not in self._models:
-            found = self._find_model(c, model, create)
-            if found < 0:
-                return found
-            self._models[model] = found
+            row = c.execute(
+                "SELECT id FROM models WHERE name = ? AND dimensions = ?", [model.name, model.dimensions]
+            ).fetchone()
+            if row is None:
+                # A new id is not remembered: its transaction may yet be undone.
+                return self._new_model(c, model) if create else -1
+            self._models[model] = int(row[0])
         return self._models[model]
 
-    def _find_model(self, c: duckdb.DuckDBPyConnection, model: VectorModel, create: bool) -> int:
-        row = c.execute(
-            "SELECT id FROM models WHERE name = ? AND dimensions = ?", [model.name, model.dimensions]
-        ).fetchone()
-        if row:
-            return int(row[0])
-        if not create:
-            return -1
+    def _new_model(self, c: duckdb.DuckDBPyConnection, model: VectorModel) -> int:
         new = count(c, "SELECT coalesce(max(id), 0) + 1 FROM models")
         c.execute("INSERT INTO models VALUES (?, ?, ?, NULL)", [new, model.name, model.dimensions])
         return new
@@ -283,7 +293,8 @@ class DuckStore:
         with self._db.read() as c:
             found = c.execute(
                 "SELECT u.id, u.document_id, section_id, u.start_line, u.end_line, terms, chars, question, time_words, "
-                "u.form = 'heading' AS heading, speaker_key, coalesce(s.date - DATE '0001-01-01' + 1, 0) AS day, "
+                "u.form IN ('heading', 'title') AS heading, u.form = 'title' AS title, speaker_key, "
+                "coalesce(s.date - DATE '0001-01-01' + 1, 0) AS day, "
                 "s.date IS NOT NULL AND s.date_source <> 'mtime' AS dated, hash, occurrence "
                 f"FROM units u JOIN sections s ON s.id = u.section_id {where} ORDER BY u.document_id, u.ordinal",
                 [] if document_ids is None else [id_list(document_ids)],
@@ -303,11 +314,12 @@ class DuckStore:
             question=columns[7].astype(bool),
             time_words=columns[8].astype(np.int32),
             heading=columns[9].astype(bool),
-            speaker=columns[10].astype(np.int64),
-            day=columns[11].astype(np.int32),
-            dated=columns[12].astype(bool),
-            hash=columns[13].astype(np.int64),
-            occurrence=columns[14].astype(np.int32),
+            title=columns[10].astype(bool),
+            speaker=columns[11].astype(np.int64),
+            day=columns[12].astype(np.int32),
+            dated=columns[13].astype(bool),
+            hash=columns[14].astype(np.int64),
+            occurrence=columns[15].astype(np.int32),
         )
 
     def section_texts(self, section_ids: Sequence[int]) -> dict[int, SectionText]:
@@ -368,7 +380,8 @@ class DuckStore:
     def give_back_memory(self) -> None:
         """Return to the operating system what reading the whole index took."""
         with self._db.read() as c:
-            c.execute("SET memory_limit = '16MB'")  # drops the cached blocks
+            with contextlib.suppress(Exception):  # refused when that much is in use
+                c.execute("SET memory_limit = '16MB'")  # drops the cached blocks
             c.execute(f"SET memory_limit = '{self._settings.memory_limit_mb}MB'")
         free_unused_heap()
 

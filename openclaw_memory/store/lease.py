@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import ctypes
+import logging
 import os
 import random
 import re
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from filelock import FileLock, Timeout
 
@@ -29,33 +31,50 @@ if TYPE_CHECKING:
 
 _POLL = 0.004
 
+log = logging.getLogger("openclaw_memory.store")
+
+
+class Leased(Protocol):
+    """What a lease opens; every method is called by the one owner of the file."""
+
+    def prepare(self) -> None:
+        """Make the folder that the lock files lie in."""
+
+    def connect(self) -> duckdb.DuckDBPyConnection:
+        """Open the file."""
+
+    def doubts(self, error: BaseException) -> bool:
+        """Whether the connection is of no more use after this error."""
+
+    def examine(self, error: BaseException) -> None:
+        """Look at the file, which is closed, after an error that raised doubts."""
+
 
 class Lease:
     """Shares one DuckDB connection among threads, and the file among processes."""
 
-    def __init__(
-        self,
-        path: Path,
-        connect: Callable[[], duckdb.DuckDBPyConnection],
-        timeout: float,
-        idle: float,
-    ) -> None:
+    def __init__(self, path: Path, leased: Leased, timeout: float, idle: float) -> None:
         self.path = path
         self.epoch = 0
-        self._connect = connect
+        self._leased = leased
         self._timeout = timeout
         self._idle = idle
-        self._queue = FileLock(f"{path}.queue", mode=0o600)
-        self._owner = FileLock(f"{path}.lock", mode=0o600, thread_local=False)
         self._holder = Path(f"{path}.holder")
+        self._closed = False
+        self._inherited = False
+        self._start_afresh()
+        _open_leases.add(self)
+
+    def _start_afresh(self) -> None:
+        self._queue = FileLock(f"{self.path}.queue", mode=0o600)
+        self._owner = FileLock(f"{self.path}.lock", mode=0o600, thread_local=False)
         self._mutex = threading.RLock()
+        self._wake = threading.Condition()
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._depth = 0
+        self._doubt: BaseException | None = None
         self._close_at: float | None = None
-        self._wake = threading.Condition()
         self._closer: threading.Thread | None = None
-        self._closed = False
-        _open_leases.add(self)
 
     @contextlib.contextmanager
     def hold(self, timeout: float | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -63,22 +82,23 @@ class Lease:
 
         Raises :class:`LeaseTimeout` naming the holder after ``timeout`` seconds.
         """
-        deadline = time.monotonic() + (self._timeout if timeout is None else timeout)
-        if not self._mutex.acquire(timeout=max(0.0, deadline - time.monotonic())):
+        patience = self._timeout if timeout is None else timeout
+        deadline = time.monotonic() + patience
+        if not self._mutex.acquire(timeout=max(0.0, patience)):
             raise LeaseTimeout(
                 f"{self.path}: another thread of this process (PID {os.getpid()}) is using the index; try again"
             )
         try:
             self._close_at = None
             if self._connection is None:
-                self._open(deadline)
+                self._open(deadline, patience)
             assert self._connection is not None
             self._depth += 1
             try:
                 yield self._connection
             except BaseException as error:
-                if type(error).__name__ in ("FatalException", "InternalException"):
-                    self._close()  # DuckDB refuses every further call on an invalidated database
+                if self._leased.doubts(error):
+                    self._doubt = error
                 raise
             finally:
                 self._depth -= 1
@@ -102,51 +122,55 @@ class Lease:
             self._closer.join(timeout=2)
         _open_leases.discard(self)
 
-    def _open(self, deadline: float) -> None:
+    def _open(self, deadline: float, patience: float) -> None:
+        if self._inherited:
+            raise StoreError(
+                f"{self.path}: this process was forked while the index was in use, and must not share its parent's "
+                "open file; make a new Memory after the fork, in a process started with 'spawn'"
+            )
+        self._leased.prepare()
         try:
             self._queue.acquire(timeout=max(0.0, deadline - time.monotonic()), poll_interval=_POLL)
             try:
                 self._owner.acquire(timeout=max(0.0, deadline - time.monotonic()), poll_interval=_POLL)
             finally:
                 self._queue.release()
+            self._connection = self._connect_patiently(deadline, patience)
         except Timeout:
-            raise LeaseTimeout(self._busy(self._holder_text())) from None
+            raise LeaseTimeout(self._busy(self._holder_text(), patience)) from None
         except OSError as error:
             raise StoreError(
                 f"{self.path}: cannot create a lock beside the index ({error.strerror or error}); "
                 "check the folder's permissions and free space, or choose another file with --db"
             ) from error
-        try:
-            self._connection = self._connect_patiently(deadline)
-        except BaseException:
-            self._owner.release()
-            raise
+        finally:
+            if self._connection is None and self._owner.is_locked:
+                self._owner.release()
         self.epoch += 1
         with contextlib.suppress(OSError):
             self._holder.write_text(f"PID {os.getpid()}", encoding="ascii")
 
-    def _connect_patiently(self, deadline: float) -> duckdb.DuckDBPyConnection:
+    def _connect_patiently(self, deadline: float, patience: float) -> duckdb.DuckDBPyConnection:
         import duckdb
 
         delay = 0.01
         while True:
             try:
-                return self._connect()
+                return self._leased.connect()
             except duckdb.IOException as error:
-                text = str(error)
-                if "lock" not in text.lower() or "PID" not in text:
+                if not is_conflict(error):
                     raise
                 # A program that is not ours has the file open; it knows nothing of our queue.
                 if time.monotonic() + delay > deadline:
-                    pid = re.search(r"PID \d+", text)
-                    raise LeaseTimeout(self._busy(pid[0] if pid else "another program")) from None
+                    pid = re.search(r"PID \d+", str(error).replace(str(self.path), ""))
+                    raise LeaseTimeout(self._busy(pid[0] if pid else "another program", patience)) from None
                 time.sleep(delay * random.uniform(0.7, 1.3))
                 delay = min(0.25, delay * 1.6)
 
-    def _busy(self, holder: str) -> str:
+    def _busy(self, holder: str, patience: float) -> str:
         return (
             f"{self.path}: the index is in use by {holder} for longer than store.lock_timeout "
-            f"({self._timeout:g} s); wait for that process or end it, then try again"
+            f"({patience:g} s); wait for that process or end it, then try again"
         )
 
     def _holder_text(self) -> str:
@@ -155,6 +179,15 @@ class Lease:
         return "another process"
 
     def _let_go(self) -> None:
+        doubt, self._doubt = self._doubt, None
+        if doubt is not None:
+            # Still the owner: nobody else may open, move or mend the file meanwhile.
+            self._disconnect()
+            try:
+                self._leased.examine(doubt)
+            finally:
+                self._close()
+            return
         if self._idle <= 0 or self._closed or self._somebody_waits():
             self._close()
             return
@@ -171,18 +204,27 @@ class Lease:
     def _somebody_waits(self) -> bool:
         try:
             self._queue.acquire(timeout=0)
-        except Timeout:
+        except (Timeout, OSError):  # without a queue to look at it is polite to let go
             return True
         self._queue.release()
         return False
 
-    def _close(self) -> None:
-        self._close_at = None
+    def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
+            import duckdb
+
             try:
                 connection.close()
-            finally:
+            except duckdb.Error as error:  # what was committed is in the log and is not lost
+                log.warning("%s: closing the index failed: %s", self.path, error)
+
+    def _close(self) -> None:
+        self._close_at = None
+        try:
+            self._disconnect()
+        finally:
+            if self._owner.is_locked:
                 with contextlib.suppress(OSError):
                     self._holder.unlink()
                 self._owner.release()
@@ -194,38 +236,77 @@ class Lease:
         due = self._close_at
         if due is None:
             return 1.0
-        left = due - time.monotonic()
-        if left > 0:
+        if not self._mutex.acquire(blocking=False):
+            return 0.02
+        try:
             # Look often enough that a waiting process is not kept for the whole idle time.
-            if self._mutex.acquire(blocking=False):
-                try:
-                    if self._depth == 0 and self._connection is not None and self._somebody_waits():
-                        self._close()
-                        return 1.0
-                finally:
-                    self._mutex.release()
-            return min(left, 0.02)
-        if self._mutex.acquire(blocking=False):
-            try:
-                if self._depth == 0 and self._close_at is not None:
-                    self._close()
-            finally:
+            if self._depth == 0 and self._connection is not None and self._close_at is not None:
+                left = self._close_at - time.monotonic()
+                if left > 0 and not self._somebody_waits():
+                    return min(left, 0.02)
+                self._close()
+        finally:
+            self._mutex.release()
+        return 1.0
+
+    # -- fork: a child must neither use nor close what it inherits ---------------------------------
+
+    def _before_fork(self) -> bool:
+        """Close the file unless somebody is using it; the mutex stays taken when it could be had."""
+        if not self._mutex.acquire(timeout=1):
+            return False
+        if self._depth == 0:
+            self._close()
+        return True
+
+    def _after_fork(self, taken: bool, child: bool) -> None:
+        if not child:
+            if taken:
                 self._mutex.release()
-        return 0.02
+            return
+        for thing in (self._connection, self._queue, self._owner):
+            # Never finalised: that would write to the parent's file, or drop the parent's lock.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
+        self._inherited |= self._connection is not None or not taken
+        self._start_afresh()
+
+
+def is_conflict(error: BaseException) -> bool:
+    """Whether DuckDB could not open a file because another process has it open."""
+    return "could not set lock on file" in str(error).lower()
 
 
 def _close_when_idle(lease: weakref.ref[Lease], wake: threading.Condition) -> None:
     while True:
-        target = lease()
-        wait = target._tick() if target is not None else None
-        if wait is None:
-            return
-        del target
-        with wake:
+        with wake:  # so that no notification falls between the look and the wait
+            target = lease()
+            wait = target._tick() if target is not None else None
+            if wait is None:
+                return
+            del target
             wake.wait(wait)
 
 
 _open_leases: weakref.WeakSet[Lease] = weakref.WeakSet()
+_forking = threading.local()
+
+
+def _prepare_fork() -> None:
+    _forking.leases = [(lease, lease._before_fork()) for lease in list(_open_leases)]
+
+
+def _forked(child: bool) -> None:
+    for lease, taken in _forking.leases:
+        lease._after_fork(taken, child)
+    _forking.leases = []
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_prepare_fork,
+        after_in_parent=lambda: _forked(child=False),
+        after_in_child=lambda: _forked(child=True),
+    )
 
 
 @atexit.register

@@ -133,6 +133,7 @@ class UnitRows:
 
     ``day`` is a proleptic ordinal (0: none), ``dated`` whether it comes from the text rather than from
     the file's time; ``hash`` and ``occurrence`` (of that hash in its document) identify a unit for good.
+    A ``title`` is a heading with nothing but further headings below it.
     """
 
     unit_id: Ints
@@ -145,6 +146,7 @@ class UnitRows:
     question: Bools
     time_words: Ints
     heading: Bools
+    title: Bools
     speaker: NDArray[np.int64]
     day: Ints
     dated: Bools

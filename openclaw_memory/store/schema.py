@@ -2,11 +2,13 @@
 
 Ids are never reused.  Only sections have a primary key, as hits fetch a few long texts by id; everything
 else is read in runs that zone maps prune, so that inserts stay fast and a unit's row may be deleted and
-inserted again in one transaction.
+inserted again in one transaction.  The version of the texts starts anywhere, so that what was read from
+one file is never mistaken for the state of another that took its place.
 """
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 from ..errors import SchemaTooNew
@@ -18,7 +20,7 @@ _V1 = """
 CREATE TABLE meta (key VARCHAR, value VARCHAR);
 CREATE TABLE counters (name VARCHAR, value BIGINT);
 INSERT INTO meta VALUES ('instance', uuid()::VARCHAR);
-INSERT INTO counters VALUES ('generation', 0), ('texts', 0), ('fts', -1),
+INSERT INTO counters VALUES ('generation', 0), ('texts', (random() * 1e12)::BIGINT), ('fts', -1),
     ('document', 0), ('section', 0), ('unit', 0), ('compaction', 0);
 CREATE TABLE documents (
     id INTEGER, path VARCHAR, size BIGINT, mtime_ns BIGINT, sha256 VARCHAR,
@@ -72,6 +74,7 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: str) -> int:
             connection.execute("INSERT INTO meta VALUES ('schema', ?)", [str(step + 1)])
             connection.execute("COMMIT")
         except BaseException:
-            connection.execute("ROLLBACK")
+            with contextlib.suppress(Exception):
+                connection.execute("ROLLBACK")
             raise
     return version

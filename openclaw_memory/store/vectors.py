@@ -114,13 +114,14 @@ class ExactIndex:
 
     def refresh(self) -> None:
         """Take over the vectors that were written since the last call."""
-        parts, self._generation = self._load(self._generation)
+        parts, reached = self._load(self._generation)
         for unit_ids, vectors in parts:
-            self._matrix.put(unit_ids, vectors)
             self._added(unit_ids, vectors)
+            self._matrix.put(unit_ids, vectors)
+        self._generation = reached
 
     def _added(self, unit_ids: Ints, vectors: NDArray[np.float16]) -> None:
-        """For an index that keeps more than the matrix."""
+        """For an index that keeps more than the matrix, which has not got these yet."""
 
     def similarities(self, query: Floats, unit_ids: Ints) -> Floats:
         """Cosine with each unit, NaN where it has no vector: ``float32[n]``."""
@@ -197,7 +198,7 @@ class VssIndex(ExactIndex):
             incoming = {"id": ids} | {name: np.ascontiguousarray(rows[:, i]) for i, name in enumerate(names)}
             connection.register("incoming", incoming)
             try:
-                if self._generation >= 0:
+                if (self._matrix.slots(ids) >= 0).any():
                     connection.execute("DELETE FROM v WHERE id IN (SELECT id FROM incoming)")
                 connection.execute(f"INSERT INTO v SELECT id, array_value({', '.join(names)}) FROM incoming")
             finally:

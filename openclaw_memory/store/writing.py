@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from ..types import SourceFile
@@ -30,8 +29,7 @@ def apply(c: duckdb.DuckDBPyConnection, changes: Sequence[DocumentChange]) -> No
     if replaced:
         _delete(c, replaced)
     if living:
-        # A unit that moves here from another file leaves it at this moment, never twice in the index.
-        _delete_where(c, "units", "id", living)
+        _take(c, living)
     if lost:
         _delete_where(c, "vectors", "unit_id", lost)
     document = next_ids(c, "document", sum(change.replaces is None for change in changes))
@@ -111,7 +109,7 @@ def touch(c: duckdb.DuckDBPyConnection, files: Sequence[tuple[int, SourceFile]])
     """Note new times and sizes; sections dated by the file's time get its new day."""
     now = _Columns("INTEGER BIGINT BIGINT DATE")
     for document_id, file in files:
-        now.add(document_id, file.size, file.mtime_ns, date.fromtimestamp(file.mtime_ns / 1e9).isoformat())
+        now.add(document_id, file.size, file.mtime_ns, file.day.isoformat())
     c.execute("CREATE OR REPLACE TEMP TABLE touched (id INTEGER, size BIGINT, mtime_ns BIGINT, day DATE)")
     now.insert(c, "touched")
     c.execute(
@@ -185,6 +183,27 @@ class _Columns:
     def insert(self, c: duckdb.DuckDBPyConnection, table: str, select: str = "*") -> None:
         if self.lists["c0"]:
             insert(c, table, self.lists, self.types, select)
+
+
+def _take(c: duckdb.DuckDBPyConnection, unit_ids: Sequence[int]) -> None:
+    """Take units out of the files that they move away from, so that none is in the index twice.
+
+    Until such a file is written too, in a later transaction, it lacks them; should that never happen it
+    must be read again, whatever its time and content say by then.
+    """
+    left = [
+        row[0]
+        for row in c.execute(
+            f"SELECT DISTINCT document_id FROM units WHERE id IN {IDS}", [id_list(unit_ids)]
+        ).fetchall()
+    ]
+    if left:
+        _delete_where(c, "units", "id", unit_ids)
+        c.execute(
+            "UPDATE documents SET sha256 = '', mtime_ns = -1, "
+            f"generation = (SELECT value FROM counters WHERE name = 'generation') + 1 WHERE id IN {IDS}",
+            [id_list(left)],
+        )
 
 
 def _insert_postings(c: duckdb.DuckDBPyConnection, terms: list[int], units: list[int], tfs: list[int]) -> None:

@@ -1,0 +1,114 @@
+"""Small indexes for tests: notes written through the real store, as ingest writes them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from openclaw_memory import analysis
+from openclaw_memory.ingest import plan
+from openclaw_memory.settings import StoreSettings
+from openclaw_memory.store.duck import DuckStore
+from openclaw_memory.store.protocol import DocumentChange, PlannedUnit, VectorModel
+from openclaw_memory.types import Grain, Kind, Origin, Section, SourceFile, Unit
+
+ROOT = Path(__file__).parent.parent
+
+
+def open_store(path: Path, **settings: Any) -> DuckStore:
+    """A store that keeps its file open between calls unless told otherwise."""
+    given: dict[str, Any] = {"idle_close": 5.0, "lock_timeout": 10.0, **settings}
+    return DuckStore(path, StoreSettings(**given), analysis.terms, analysis.ANALYSIS_VERSION)
+
+
+def source(path: str, text: str = "", **fields: Any) -> SourceFile:
+    """A file as a scan finds it."""
+    given: dict[str, Any] = {"mtime_ns": 1_700_000_000_000_000_000, "kind": Kind.NOTE, "grain": Grain.WORKING, **fields}
+    return SourceFile(path, f"/workspace/{path}", len(text), origin=Origin.AGENT, **given)
+
+
+def note(path: str, sections: Sequence[Sequence[str]], **fields: Any) -> DocumentChange:
+    """A new file: a unit a line, an empty line between sections."""
+    cut: list[Section] = []
+    units: list[PlannedUnit] = []
+    seen: Counter[int] = Counter()
+    line = 1
+    for at, texts in enumerate(sections):
+        made = [Unit(text, line + i, line + i) for i, text in enumerate(texts)]
+        cut.append(
+            Section(
+                f"Section {at}", line, line + len(texts) - 1, date(2024, 5, 1 + at), "name", tuple(made), tuple(texts)
+            )
+        )
+        units += [plan._analysed(unit, at, seen) for unit in made]
+        line += len(texts) + 1
+    text = "\n\n".join("\n".join(texts) for texts in sections)
+    return DocumentChange(source(path, text, **fields), hashlib.sha256(text.encode()).hexdigest(), {}, cut, units)
+
+
+def put(store: DuckStore, notes: Mapping[str, Sequence[Sequence[str]]], **fields: Any) -> None:
+    """Write new or changed files in one transaction; units that stay keep their ids."""
+    documents = store.documents()
+    changes = []
+    for path, sections in notes.items():
+        change = note(path, sections, **fields)
+        row = documents.by_path.get(path)
+        units, lost = plan.match(change.units, store.units_of([row.id]) if row else [])
+        changes.append(
+            DocumentChange(
+                change.file, change.sha256, {}, change.sections, units, row.id if row else None, [u.id for u in lost]
+            )
+        )
+    store.apply(changes, documents.version)
+
+
+def drop(store: DuckStore, *paths: str) -> None:
+    """Remove files."""
+    documents = store.documents()
+    store.remove([documents.by_path[path].id for path in paths], (), documents.version)
+
+
+def texts_of(store: DuckStore) -> dict[int, str]:
+    """Text of every unit by id, read from the lines of its section."""
+    rows = store.unit_rows(None)
+    sections = store.section_texts(rows.section_id.tolist())
+    found = {}
+    for at, unit_id in enumerate(rows.unit_id.tolist()):
+        section = sections[int(rows.section_id[at])]
+        first, last = int(rows.start_line[at]), int(rows.end_line[at])
+        found[unit_id] = "\n".join(section.lines[first - section.start_line : last - section.start_line + 1])
+    return found
+
+
+def embed(store: DuckStore, embedder: Any) -> VectorModel:
+    """Give every unit a vector."""
+    model = VectorModel(embedder.model, embedder.dimensions)
+    while waiting := store.pending(model, 4096):
+        store.put_vectors(model, [p.unit_id for p in waiting], embedder.embed_documents([p.text for p in waiting]))
+    return model
+
+
+def unit_vectors(n: int, dimensions: int, seed: int = 0) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """``n`` directions, ``float32[n, d]``."""
+    rows = np.random.default_rng(seed).standard_normal((n, dimensions)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows
+
+
+def python(code: str, *arguments: str, **options: Any) -> subprocess.Popen[str]:
+    """A child process that runs ``code`` with the tests' modules at hand."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("OPENCLAW_MEMORY_")}
+    environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *arguments],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, **options,
+    )  # fmt: skip

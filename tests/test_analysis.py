@@ -1,0 +1,151 @@
+"""Terms of texts and questions: identifiers, scripts, stop words, odd input."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from benchmarks import corpus
+from openclaw_memory import analysis
+from openclaw_memory.analysis import query_terms, terms
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("10.0.0.17", "10.0.0.17 10 0 17"),
+        ("QX-7714", "qx-7714 qx 7714"),
+        ("v2.3.1", "v2.3.1 2.3.1 v2 3 1"),
+        ("snake_case_name", "snake_case_name snake case name"),
+        ("getUserName", "getusernam get user name"),
+        ("HTTPServer", "httpserver http server"),
+        ("RTX 5070 Ti", "rtx 5070 ti"),
+        ("foo/bar.py", "foo bar.py bar py"),
+        ("state-of-the-art", "state-of-the-art state art"),
+        ("user@example.com", "user example.com exampl com"),
+        ("Café naïve Größe", "cafe naiv gross"),
+        ("Straße Łódź Москва", "strass łodz москва"),
+        ("ﬁle Ｆｕｌｌ ｗｉｄｔｈ", "file full width"),
+        ("東京都", "東京 京都 東 京 都"),
+        ("東", "東"),
+        ("パスワード", "パス スワ ワー ード パ ス ワ ー ド"),
+        ("か゛", "か"),
+        ("비번", "비번 비 번"),
+        ("東京2020大会", "東京 東 京 2020 大会 大 会"),
+        ("running runs", "run"),
+        ("Anna's dog’s", "anna dog"),
+        ("the and of", ""),
+        ("", ""),
+        (" \t\n…—", ""),
+        ("\ud800", ""),
+    ],
+)  # fmt: skip
+def test_a_text_has_these_terms(text: str, expected: str) -> None:
+    assert set(terms(text)) == set(expected.split())
+
+
+def test_voiced_kana_are_other_letters_however_they_are_written() -> None:
+    assert set(terms("が")) != set(terms("か"))
+    assert terms("が") == terms("か\u3099") == terms("ｶﾞ".replace("ｶ", "か").replace("ﾞ", "\u3099"))
+    assert set(terms("ガ")) == set(terms("ｶﾞ"))
+
+
+def test_other_scripts_keep_their_vowel_signs() -> None:
+    assert terms("हिन्दी") != terms("हनद")
+    assert terms("ещё") == terms("еще")
+
+
+def test_repetitions_count_and_questions_have_each_term_once() -> None:
+    assert sorted(terms("fox fox wolf")) == ["fox", "fox", "wolf"]
+    assert query_terms("wolf fox fox wolf") == ["wolf", "fox"]
+
+
+def test_a_question_asks_for_pairs_of_cjk_and_single_ones_alone() -> None:
+    assert query_terms("東京") == ["東京"]
+    assert query_terms("東") == ["東"]
+
+
+def test_a_joined_name_is_found_in_small_letters() -> None:
+    """However it ends: what is written together is stemmed alike in both."""
+    for name in ("getUserNames", "openFiles", "RTX3090s", "myTesting"):
+        for text in (f"call {name} now", f"call {name} in state-of-the-art café"):
+            assert set(query_terms(name.lower())) <= set(terms(text)), (name, text)
+            assert set(query_terms(name)) <= set(terms(text)), (name, text)
+
+
+WORDS = st.one_of(
+    st.text(st.characters(codec="utf-8"), max_size=12),
+    st.text("aAbB1._-'’s é東京パﾞ゛ßﬁ", max_size=10),
+    st.sampled_from(["getUserName", "v2.3.1", "QX-7714", "Ab1s", "snake_case", "the", "running", "A.B", "x_", "_X_"]),
+)
+
+
+@given(st.lists(WORDS, max_size=6))
+@example(["Ab1s", "foo-bar"])
+@example(["getNames", "é"])
+def test_a_texts_own_words_are_found_in_it(words: list[str]) -> None:
+    text = " ".join(words)
+    found = set(terms(text))
+    assert set(query_terms(text)) <= found
+    for word in text.split():
+        assert set(query_terms(word)) <= found, word
+
+
+@given(st.text(max_size=200))
+def test_no_text_raises(text: str) -> None:
+    assert all(isinstance(term, str) and term for term in terms(text))
+    analysis.is_question(text)
+    assert 0 <= analysis.time_words(text) <= 2
+    assert 0 <= analysis.unit_hash(text) < 2**63
+    analysis.name_key(text)
+
+
+@pytest.mark.parametrize("unit", ["a", "aB", "a.b", "東", "(", "[x](", " ", "a ", "_", "-.", "é", "1", "\u0301", "'s"])
+def test_a_line_of_a_megabyte_takes_linear_time(unit: str) -> None:
+    """Compared with a text of a tenth of the length, with much room for a busy machine."""
+
+    def seconds(length: int, times: int = 1) -> float:
+        # A question's end with a bracket behind it, the hardest for the patterns.
+        text = "x" + unit * (length // len(unit)) + "b?)"
+        best = float("inf")
+        for _ in range(times):
+            started = time.process_time()
+            terms(text)
+            analysis.is_question(text)
+            analysis.time_words(text)
+            best = min(best, time.process_time() - started)
+        return best
+
+    small = seconds(100_000, 3)
+    assert seconds(1_000_000) < max(1.0, 60 * small)  # a quadratic one would take a hundred times as long
+
+
+def test_threads_stem_independently() -> None:
+    texts = list(corpus.units(300))
+    expected = [terms(text) for text in texts]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(3):
+            assert list(pool.map(terms, texts)) == expected
+
+
+@pytest.mark.parametrize("text", ["Why?", "why? ", "Who (the boss)?", "Really? (asked twice)", "本当？", "what? [1] "])
+def test_questions(text: str) -> None:
+    assert analysis.is_question(text)
+
+
+@pytest.mark.parametrize("text", ["", "No.", "a ? b", "(why?)", "?)"])
+def test_statements(text: str) -> None:
+    assert not analysis.is_question(text)
+
+
+def test_words_of_time_are_counted_to_two() -> None:
+    assert [analysis.time_words(t) for t in ("fox", "last fox", "last week in May 2024", "someday")] == [0, 1, 2, 0]
+
+
+def test_stop_words_are_dropped_and_negations_of_sense_kept() -> None:
+    assert terms("I was not there with them") == []
+    assert "never" in terms("never again")

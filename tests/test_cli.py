@@ -1,0 +1,218 @@
+"""Every command, for people and as JSON, before and after its name."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from fakes import Notes
+
+from openclaw_memory import example
+from openclaw_memory.cli.main import COMMANDS, cli
+
+TEXT = "# Lamps\n\n- a green lamp by the door\n- a red lamp in the hall\n"
+
+
+@pytest.fixture
+def run(notes: Notes, tiny_gguf: Path) -> Callable[..., Result]:
+    notes.write("MEMORY.md", TEXT)
+
+    def invoke(*arguments: str, model: str | None = None, workspace: bool = True, code: int = 0) -> Result:
+        before = ["--set", f"embedding.model={model or tiny_gguf}", *(["-w", str(notes.root)] if workspace else [])]
+        result = CliRunner().invoke(cli, [*before, *arguments], prog_name="openclaw-memory")
+        assert result.exit_code == code, result.output
+        return result
+
+    return invoke
+
+
+def both(run: Callable[..., Result], *arguments: str, **options: Any) -> Any:
+    """The JSON of a command, with ``--json`` in both places: the same, and nothing else on stdout."""
+    before, after = run("--json", *arguments, **options), run(*arguments, "--json", **options)
+    values = [json.loads(result.stdout) for result in (before, after)]
+    assert list(values[0]) == list(values[1])
+    return values[0]
+
+
+def test_ingest(run: Callable[..., Result]) -> None:
+    first = run("ingest")
+    assert re.fullmatch(
+        r"1 file, 3 units: 3 added, 0 updated, 0 deleted, 0 unchanged; 3 embedded; \d+\.\d\d s\n", first.stdout
+    )
+    assert first.stderr == ""
+    assert both(run, "ingest")["unchanged"] == 3
+
+
+def test_ingest_lazily_and_then_for_good(run: Callable[..., Result], notes: Notes) -> None:
+    assert "0 embedded, 3 pending" in run("ingest", "--lazy").stdout
+    assert json.loads(run("search", "green", "--json").stdout)["results"][0]["vectorScore"] is not None
+    run("--set", "ingest.embed=lazy", "ingest")
+    notes.write("memory/a.md", "- a chair\n")
+    assert both(run, "--set", "ingest.embed=lazy", "ingest")["pending"] == 1
+    assert json.loads(run("--set", "ingest.embed=background", "ingest", "--json").stdout)["pending"] == 0
+
+
+def test_ingest_of_paths(run: Callable[..., Result], notes: Notes) -> None:
+    notes.write("memory/a.md", "- a chair\n")
+    assert both(run, "ingest", "memory")["files"] == 1
+
+
+def test_a_skipped_file_is_a_note_and_no_failure(run: Callable[..., Result], notes: Notes) -> None:
+    notes.write("memory/b.md", b"\0")
+    assert "note: memory/b.md was skipped: binary content" in run("ingest").stderr
+    found = run("ingest", "--json")
+    assert json.loads(found.stdout)["skipped"][0]["path"] == "memory/b.md"
+    assert found.stderr == ""
+
+
+def test_search(run: Callable[..., Result]) -> None:
+    found = run("search", "green", "lamp", "--explain").stdout
+    assert re.match(r" 1  \d\.\d\d  MEMORY\.md:\d", found)
+    assert "      - a green lamp by the door\n" in found and "      why: keywords" in found
+    result = both(run, "search", "green lamp", "-n", "1")
+    assert len(result["results"]) == 1 and result["mode"] == "hybrid" and result["provider"] == "llama.cpp"
+    assert both(run, "search", "green", "--budget", "20")["results"]
+    for option in (["--mode", "keyword"], ["--fusion", "rrf"], ["--kind", "curated", "--kind", "daily"], ["--grain", "working"],
+                   ["--now", "2026-02-13"], ["--since", "2020-01-01", "--until", "2999-12-31"], ["--min-score", "0.1"]):  # fmt: skip
+        assert both(run, "search", "green", *option)["results"], option
+    assert run("search", "green", "--since", "2999-01-01").stdout == "nothing found\n"
+    assert both(run, "search", "green", "--kind", "daily")["results"] == []
+
+
+def test_search_says_when_it_has_keywords_only(run: Callable[..., Result]) -> None:
+    found = run("search", "green", model="none")
+    assert found.stderr == "note: embedding.model is none: searching by keywords\n"
+    assert both(run, "search", "green", model="none")["fallback"] == "embedding.model is none: searching by keywords"
+
+
+def test_get(run: Callable[..., Result]) -> None:
+    assert run("get", "MEMORY.md").stdout == TEXT
+    page = run("get", "MEMORY.md", "--from", "3", "--lines", "1")
+    assert page.stdout == "- a green lamp by the door\n"
+    assert page.stderr == "note: there is more: --from 4\n"
+    assert both(run, "get", "MEMORY.md:3-4") == {
+        "status": "ok", "path": "MEMORY.md", "text": "- a green lamp by the door\n- a red lamp in the hall",
+        "from": 3, "lines": 2,
+    }  # fmt: skip
+
+
+def test_status(run: Callable[..., Result], notes: Notes) -> None:
+    run("ingest")
+    lines = dict(line.split(None, 1) for line in run("status").stdout.splitlines())
+    assert lines["workspace"] == str(notes.root)
+    assert lines["units"] == "3 in 1 section (3 curated)"
+    assert lines["vectors"] == "3 ready, 0 pending, 0 failed, 0 of another model"
+    assert both(run, "status")["vectors"]["ready"] == 3
+
+
+def test_doctor(run: Callable[..., Result], notes: Notes) -> None:
+    run("ingest")
+    healthy = run("doctor").stdout
+    assert "wrong" not in healthy and "ok    freshness: the index is up to date\n" in healthy
+    assert both(run, "doctor")["ok"] is True
+    notes.write("memory/b.md", b"\0")
+    notes.touch("MEMORY.md")
+    ill = run("doctor", code=1).stdout
+    assert "wrong freshness: 2 files to be read anew\n      run: openclaw-memory ingest\n" in ill
+    assert both(run, "doctor", code=1)["ok"] is False
+    assert json.loads(run("status", "--json").stdout)["files"] == 1  # a look changes nothing
+
+
+def test_model(run: Callable[..., Result], tiny_gguf: Path) -> None:
+    assert "all-minilm-l6-v2" in run("model", "list").stdout
+    assert both(run, "model", "list", workspace=False)["models"][0]["dimensions"] == 384
+    assert run("model", "path", workspace=False).stdout == f"{tiny_gguf}\n"
+    assert both(run, "model", "path", workspace=False)["path"] == str(tiny_gguf)
+    assert both(run, "model", "use", str(tiny_gguf), workspace=False)["model"] == str(tiny_gguf)
+
+
+def test_config(run: Callable[..., Result], tiny_gguf: Path) -> None:
+    shown = run("config", "show", "embedding.model", workspace=False).stdout
+    assert re.search(rf"^embedding.model +{tiny_gguf} +argument ", shown, re.MULTILINE)  # not wrapped in a pipe
+    settings = both(run, "config", "show", workspace=False)["settings"]
+    assert {"key", "value", "source", "help"} == set(settings[0])
+    weights = both(run, "--set", "search.weights={bm25_unit: 2}", "config", "show", "search.weights")["settings"]
+    assert weights[0]["value"] == {"bm25_unit": 2.0}
+
+
+# -- demo -------------------------------------------------------------------------------------------
+
+
+def test_the_demo_runs_offline_and_finds_what_it_promises(
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("socket.socket.connect", lambda *_: pytest.fail("the demo used the network"))
+    record = both(run, "demo", "--offline", workspace=False)
+    assert record["files"] == 8
+    assert record["ingest"]["added"] == record["ingest"]["embedded"] == record["reingest"]["unchanged"]
+    found = {search["query"]: search["result"]["results"] for search in record["searches"]}
+    assert list(found) == [query for query, _ in example.QUERIES]
+    assert "JR's code phrase is blue bunny" in found["blue bunny"][0]["snippet"]
+    assert "RTX 5070 Ti" in found["RTX 5070 Ti"][0]["snippet"]
+    assert not list(tmp_path.glob("**/openclaw-memory-demo-*"))
+
+
+def test_the_demo_prints_what_each_signal_contributed(run: Callable[..., Result], tmp_path: Path) -> None:
+    shown = run("demo", "--offline", "--dir", str(tmp_path / "demo"), workspace=False)
+    assert re.search(r"score\s+text\s+vector\s+time\s+lines", shown.stdout)
+    assert "JR's code phrase is blue bunny" in shown.stdout and shown.stderr == ""
+    assert (tmp_path / "demo" / "workspace" / "MEMORY.md").is_file()
+    again = run("demo", "--offline", "--dir", str(tmp_path / "demo"), workspace=False)
+    assert "0 embedded" in again.stdout
+
+
+def test_the_demo_without_a_model_finds_by_keywords_and_says_so(run: Callable[..., Result]) -> None:
+    result = run("demo", "--offline", workspace=False, model="none")
+    assert "no model: keywords only" in result.stdout
+    assert result.stderr == "note: embedding.model is none: searching by keywords\n"
+    record = json.loads(run("demo", "--json", workspace=False, model="none").stdout)
+    found = {search["query"]: search["result"]["results"] for search in record["searches"]}
+    assert "blue bunny" in found["blue bunny"][0]["snippet"] and "RTX 5070 Ti" in found["RTX 5070 Ti"][0]["snippet"]
+
+
+def test_the_demo_reads_no_folder_of_the_users(run: Callable[..., Result], tmp_path: Path) -> None:
+    Notes(tmp_path / "private").write("a.md", "- blue bunny is private\n")
+    extra = f"ingest.extra_paths=[{{path: {tmp_path / 'private'}, name: private}}]"
+    record = both(run, "--set", extra, "demo", workspace=False)
+    assert record["ingest"]["files"] == 8
+
+
+# -- help -------------------------------------------------------------------------------------------
+
+
+def test_every_command_has_help_and_a_summary_that_is_not_cut() -> None:
+    top = CliRunner().invoke(cli, ["--help"]).stdout
+    for name in COMMANDS:
+        result = CliRunner().invoke(cli, [name, "--help"])
+        assert result.exit_code == 0 and "Usage:" in result.stdout
+        summary = re.search(rf"^  {name} +(.+)$", top, re.MULTILINE)
+        assert summary is not None and not summary[1].endswith("..."), name
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], *[[name, "--help"] for name in COMMANDS]])
+def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
+    code = (
+        "import sys\nfrom openclaw_memory.cli.main import cli\n"
+        f"try: cli({arguments!r})\nexcept SystemExit: pass\n"
+        "heavy = {'numpy', 'duckdb', 'llama_cpp', 'httpx', 'rich', 'markdown_it', 'gguf', 'yaml', 'pluggy', 'watchfiles'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_module_can_be_run(notes: Notes) -> None:
+    notes.write("MEMORY.md", TEXT)
+    shutil.rmtree(notes.root / "memory", ignore_errors=True)
+    command = [sys.executable, "-m", "openclaw_memory", "--set", "embedding.model=none", "search", "green", "--json"]
+    done = subprocess.run(command, cwd=notes.root, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["results"][0]["path"] == "MEMORY.md"
+    assert done.stderr == ""

@@ -1,0 +1,11 @@
+"""Killed during ingest: nothing acknowledged is lost, and the next ingest mends the rest."""
+
+from __future__ import annotations
+
+from benchmarks import crash
+
+
+def test_kill_9_at_random_moments_loses_nothing() -> None:
+    result = crash.run(12, seed=20, longest=0.3)
+    assert result.failures == []
+    assert result.acknowledged >= 12

@@ -1,0 +1,35 @@
+"""What a user can do is written down: every command and every setting."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from openclaw_memory.cli.main import COMMANDS, cli
+from openclaw_memory.settings import Settings, walk
+
+ROOT = Path(__file__).parent.parent
+DOCS = "\n".join(
+    path.read_text(encoding="utf-8") for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+)
+
+
+def commands() -> list[str]:
+    found = []
+    for name in COMMANDS:
+        command = cli.get_command(click.Context(cli), name)
+        found += [f"{name} {sub}" for sub in command.commands] if isinstance(command, click.Group) else [name]
+    return found
+
+
+@pytest.mark.parametrize("name", commands())
+def test_every_command_is_documented(name: str) -> None:
+    assert re.search(rf"openclaw-memory (?:-\S+ \S+ )*{name}\b|`{name}\b", DOCS), name
+
+
+@pytest.mark.parametrize("key", [key for key, _, _ in walk(Settings())])
+def test_every_setting_is_documented(key: str) -> None:
+    assert re.search(rf"(?<![\w.]){re.escape(key)}(?![\w])", DOCS), key

@@ -1,0 +1,349 @@
+"""When and with what texts are embedded: eager, lazy, in the background, after a change of the model, not at all."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fakes import CountingEmbedder, Notes, open_memory
+from tiny_gguf import make_tiny_gguf
+
+from openclaw_memory import Memory
+from openclaw_memory.errors import ModelError
+
+#: A file each, so that none is another's neighbour.
+LINES = ("- tents leak", "- stoves smoke", "- maps tear", "- boots rub")
+
+
+@pytest.fixture
+def notes(notes: Notes) -> Notes:
+    for line in LINES:
+        notes.write(f"memory/{line[2:]}.md", line)
+    return notes
+
+
+def states(memory: Memory) -> tuple[int, int, int, int]:
+    vectors = memory.status().vectors
+    return vectors["ready"], vectors["pending"], vectors["failed"], vectors["outdated"]
+
+
+# -- eager, lazy, background ------------------------------------------------------------------------
+
+
+def test_eager_embeds_everything_at_once(notes: Notes, embedder: CountingEmbedder) -> None:
+    with open_memory(notes, embedder) as memory:
+        report = memory.ingest()
+        assert (report.embedded, report.pending) == (4, 0)
+        assert states(memory) == (4, 0, 0, 0)
+
+
+def test_lazy_embeds_the_candidates_of_a_search_and_no_more(notes: Notes, embedder: CountingEmbedder) -> None:
+    with open_memory(notes, embedder, ingest__embed="lazy") as memory:
+        report = memory.ingest()
+        assert (report.embedded, report.pending, embedder.taken()) == (0, 4, [])
+        result = memory.search("tents")
+        assert embedder.taken() == ["- tents leak"]
+        assert result.results[0].vector_score is not None
+        assert result.warning is not None and "3 units without a vector" in result.warning
+        memory.search("tents")
+        assert embedder.taken() == []
+
+
+def test_a_lazy_ingest_is_made_up_for_by_searches_whatever_the_setting(
+    notes: Notes, embedder: CountingEmbedder
+) -> None:
+    with open_memory(notes, embedder) as memory:
+        memory.ingest(embed="lazy")
+        assert memory.search("stoves").results[0].vector_score is not None
+        assert embedder.taken() == ["- stoves smoke"]
+        assert (memory.ingest().embedded, states(memory)) == (3, (4, 0, 0, 0))
+
+
+def test_lazy_candidates_are_bounded(notes: Notes, embedder: CountingEmbedder) -> None:
+    notes.write("memory/a.md", "\n".join(f"- tents {n}" for n in range(30)))
+    with open_memory(notes, embedder, ingest__embed="lazy", search__lazy_candidates=8) as memory:
+        memory.search("tents")
+        assert len(embedder.taken()) == 8
+
+
+def test_background_embeds_while_others_go_on(notes: Notes, embedder: CountingEmbedder) -> None:
+    with open_memory(notes, embedder, ingest__embed="background") as memory:
+        embedder.gate.clear()
+        report = memory.ingest()
+        assert (report.embedded, report.pending) == (0, 4)
+        assert not memory.wait_for_background(0.01)
+        assert memory.search("tents", mode="keyword").results
+        embedder.gate.set()
+        assert memory.wait_for_background(20)
+        assert states(memory) == (4, 0, 0, 0)
+        assert memory.search("tents").results[0].vector_score is not None
+
+
+def test_closing_stops_background_work_and_the_rest_is_done_later(notes: Notes, embedder: CountingEmbedder) -> None:
+    notes.write("memory/a.md", "\n".join(f"- tents {n}" for n in range(200)))
+    memory = open_memory(notes, embedder, ingest__embed="background")
+    embedder.gate.clear()
+    memory.ingest()
+    closing = threading.Thread(target=memory.close)
+    closing.start()
+    embedder.gate.set()
+    closing.join(20)
+    assert not closing.is_alive()
+    with open_memory(notes, embedder) as again:
+        done = states(again)[0]
+        assert again.ingest().embedded == 204 - done
+        assert states(again) == (204, 0, 0, 0)
+
+
+def test_a_deadline_stops_embedding_between_batches_and_the_next_ingest_goes_on(
+    notes: Notes, embedder: CountingEmbedder
+) -> None:
+    notes.write("memory/a.md", "\n".join(f"- tents {n}" for n in range(200)))
+    with open_memory(notes, embedder) as memory:
+        memory.ingest(embed="lazy")
+        report = memory.ingest(deadline=0.0)
+        assert report.pending == 204 - report.embedded > 0
+        assert memory.ingest().embedded == report.pending
+        assert states(memory) == (204, 0, 0, 0)
+
+
+def test_an_interrupt_keeps_the_batches_that_are_done(notes: Notes, embedder: CountingEmbedder) -> None:
+    notes.write("memory/a.md", "\n".join(f"- tents {n}" for n in range(200)))
+
+    def interrupt(stage: str, done: int, total: int) -> None:
+        if stage == "embed" and done >= 64:
+            raise KeyboardInterrupt
+
+    with open_memory(notes, embedder) as memory:
+        with pytest.raises(KeyboardInterrupt):
+            memory.ingest(progress=interrupt)
+        ready, pending, _, _ = states(memory)
+        assert (ready + pending, 0 <= ready < 204) == (204, True)
+        report = memory.ingest()
+        assert (report.added, report.unchanged, report.embedded) == (0, 204, pending)
+
+
+# -- a change of the model --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dimensions", [64, 32])
+def test_another_model_makes_vectors_outdated_and_search_goes_on(notes: Notes, dimensions: int) -> None:
+    old, new = CountingEmbedder("old"), CountingEmbedder("new", dimensions)
+    with open_memory(notes, old) as memory:
+        memory.ingest()
+    with open_memory(notes, new) as memory:
+        assert states(memory) == (0, 0, 0, 4)
+        result = memory.search("tents")
+        assert result.results[0].snippet.startswith("- tents leak")
+        assert result.model == new.model
+        assert new.taken() == ["- tents leak"]  # the candidates first
+        assert states(memory) == (1, 0, 0, 3)
+        report = memory.ingest()
+        assert (report.embedded, report.pending, report.unchanged) == (3, 0, 4)
+        assert states(memory) == (4, 0, 0, 0)
+    with open_memory(notes, old) as memory:
+        assert states(memory) == (0, 0, 0, 4)  # one model at a time has a place in the index
+
+
+def test_embedding_anew_is_resumable(notes: Notes) -> None:
+    notes.write("memory/a.md", "\n".join(f"- tents {n}" for n in range(200)))
+    with open_memory(notes, CountingEmbedder("old")) as memory:
+        memory.ingest()
+    new = CountingEmbedder("new")
+
+    def fail(stage: str, done: int, total: int) -> None:
+        new.down = stage == "embed" and done >= 64
+
+    with open_memory(notes, new) as memory:
+        report = memory.ingest(progress=fail)
+        assert report.warning is not None and "not everything was embedded" in report.warning
+        assert report.embedded + report.pending == 204 and report.embedded == states(memory)[0] >= 64
+        new.down = False
+        assert memory.ingest().embedded == report.pending
+        assert len(new.taken()) == 204
+
+
+# -- texts and models that fail ---------------------------------------------------------------------
+
+
+def test_a_text_that_cannot_be_embedded_is_marked_and_the_others_go_on(
+    notes: Notes, embedder: CountingEmbedder, caplog: pytest.LogCaptureFixture
+) -> None:
+    embedder.bad = {"- maps tear"}
+    with open_memory(notes, embedder) as memory:
+        for _ in range(2):
+            report = memory.ingest()
+            assert (report.pending, states(memory)) == (0, (3, 0, 1, 0))
+            assert report.warning == "1 unit could not be embedded; the log names them"
+        assert "- maps tear" in caplog.text
+        assert memory.search("maps", mode="keyword").results
+        embedder.bad = set()
+        assert memory.ingest().embedded == 1
+        assert states(memory) == (4, 0, 0, 0)
+
+
+def test_a_model_that_is_down_fails_no_text_and_no_ingest(notes: Notes, embedder: CountingEmbedder) -> None:
+    embedder.down = True
+    with open_memory(notes, embedder) as memory:
+        report = memory.ingest()
+        assert (report.added, report.embedded, report.pending) == (4, 0, 4)
+        assert report.warning is not None and "the endpoint is down" in report.warning
+        result = memory.search("tents")
+        assert result.results and result.mode == "keyword"
+        assert result.fallback is not None and "the endpoint is down" in result.fallback
+        embedder.down = False
+        assert memory.ingest().embedded == 4
+
+
+def test_a_model_that_cannot_be_measured_is_used_all_the_same(
+    notes: Notes, embedder: CountingEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from openclaw_memory.embed import noise
+
+    def fail(_: Any) -> float:
+        raise ModelError("the endpoint is down")
+
+    with open_memory(notes, embedder) as memory:
+        monkeypatch.setattr(noise, "measure", fail)
+        assert memory.ingest().embedded == 4
+        assert memory.search("tents").mode == "hybrid"
+
+
+# -- no model ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        ("none", "embedding.model is none"),
+        ("all-minilm-l6-v2", "model pull all-minilm-l6-v2"),
+        ("nosuch", "no model is called 'nosuch'"),
+        ("/nowhere/x.gguf", "/nowhere/x.gguf"),
+    ],
+)
+def test_without_a_model_keywords_answer_and_say_why(notes: Notes, model: str, words: str) -> None:
+    with open_memory(notes, embedding__model=model) as memory:
+        report = memory.ingest()
+        assert (report.embedded, report.pending) == (0, 4)
+        assert report.warning is not None and words in report.warning
+        for mode in (None, "hybrid", "vector"):
+            result = memory.search("tents", mode=mode)
+            assert result.results[0].snippet.startswith("- tents leak")
+            assert (result.provider, result.model, result.mode) == ("none", None, "keyword")
+            assert result.fallback is not None and words in result.fallback
+        assert memory.search("tents", mode="keyword").fallback is None
+        status = memory.status()
+        assert status.fallback is not None and words in status.fallback
+
+
+def test_a_file_that_is_no_model_is_said_everywhere(notes: Notes, tmp_path: Path, tiny_gguf: Path) -> None:
+    page = tmp_path / "page.gguf"
+    page.write_text("<html>")
+    cut = tmp_path / "cut.gguf"
+    cut.write_bytes(tiny_gguf.read_bytes()[:-5000])
+    for file in (page, cut):
+        with open_memory(notes, embedding__model=str(file)) as memory:
+            report = memory.ingest()
+            assert report.warning is not None and str(file) in report.warning
+            assert report.chunks == 4
+            fallback = memory.search("tents").fallback
+            assert fallback is not None and str(file) in fallback
+            assert memory.status().model is None
+
+
+def test_a_real_model_embeds_and_another_file_in_its_place_is_another_model(
+    notes: Notes, tiny_gguf: Path, tmp_path: Path
+) -> None:
+    with open_memory(notes, embedding__model=str(tiny_gguf)) as memory:
+        assert memory.ingest().embedded == 4
+        result = memory.search("tents")
+        assert result.provider == "llama.cpp" and result.model is not None and result.model.startswith("tiny@")
+        assert result.results[0].vector_score is not None
+    other = make_tiny_gguf(tmp_path / "tiny.gguf", "f32")
+    with open_memory(notes, embedding__model=str(other)) as memory:
+        assert states(memory) == (0, 0, 0, 4)
+        assert memory.ingest().embedded == 4
+
+
+# -- an endpoint ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Any]:
+    class Handler(BaseHTTPRequestHandler):
+        down = False
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            rows = [
+                {"index": i, "embedding": np.random.default_rng(len(text)).normal(size=8).tolist()}
+                for i, text in enumerate(body["input"])
+            ]
+            content = json.dumps({"data": rows}).encode()
+            self.send_response(400 if Handler.down else 200)
+            self.send_header("content-length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    Handler.url = f"http://127.0.0.1:{server.server_port}/v1"  # type: ignore[attr-defined]
+    yield Handler
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def http_settings(url: str, **more: Any) -> dict[str, Any]:
+    return {"embedding__provider": "http", "embedding__http_url": url, "embedding__http_model": "m",
+            "embedding__http_requests_per_minute": 0, "embedding__query_cache": 0, **more}  # fmt: skip
+
+
+def test_an_endpoint_that_fails_falls_back_to_keywords_and_keeps_its_vectors(
+    notes: Notes, endpoint: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    with open_memory(notes, **http_settings(endpoint.url)) as memory:
+        assert memory.ingest().embedded == 4
+        result = memory.search("tents")
+        assert (result.provider, result.mode, result.fallback) == ("http", "hybrid", None)
+        assert memory.status().http_usage is not None
+        endpoint.down = True
+        result = memory.search("stoves")
+        assert (result.mode, len(result.results) > 0) == ("keyword", True)
+        assert result.fallback is not None and result.fallback.startswith("searching by keywords: ")
+    endpoint.down = False
+
+
+def test_a_local_model_that_stands_in_for_an_endpoint_leaves_its_vectors_alone(
+    notes: Notes, endpoint: Any, tiny_gguf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    with open_memory(notes, **http_settings(endpoint.url)) as memory:
+        memory.ingest()
+        theirs = memory.status().model
+    monkeypatch.delenv("OPENAI_API_KEY")
+    for how in ("eager", "lazy", "background"):
+        with open_memory(
+            notes, **http_settings(endpoint.url, embedding__model=str(tiny_gguf), ingest__embed=how)
+        ) as memory:
+            result = memory.search("tents")
+            assert result.provider == "llama.cpp" and result.results
+            assert result.fallback is not None and "OPENAI_API_KEY" in result.fallback
+            assert memory.ingest().embedded == 0
+            memory.wait_for_background(20)
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    with open_memory(notes, **http_settings(endpoint.url)) as memory:
+        memory.search("tents")
+        assert (states(memory)[0], memory.status().model) == (4, theirs)

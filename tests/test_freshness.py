@@ -1,0 +1,187 @@
+"""A search sees what changed in the files without an ingest, or says that it could not look."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes import CountingEmbedder, Notes, open_memory, snippets
+
+from openclaw_memory import Memory
+from openclaw_memory.errors import LeaseTimeout
+from openclaw_memory.ingest import pipeline
+from openclaw_memory.types import SourceFile
+
+
+def test_a_search_without_any_ingest_finds_what_is_written(notes: Notes, embedder: CountingEmbedder) -> None:
+    notes.write("MEMORY.md", "- the tent leaks\n")
+    with open_memory(notes, embedder) as memory:
+        result = memory.search("tent")
+        assert result.results[0].snippet == "- the tent leaks"
+        assert (result.stale, result.warning, result.mode) == (False, None, "hybrid")
+        assert result.results[0].vector_score is not None
+
+
+def test_a_search_sees_changes_additions_and_deletions(notes: Notes, embedder: CountingEmbedder) -> None:
+    notes.write("MEMORY.md", "- the tent leaks\n")
+    with open_memory(notes, embedder) as memory:
+        memory.ingest()
+        notes.write("MEMORY.md", "- the tent is dry\n")
+        notes.write("memory/a.md", "- the stove smokes\n")
+        assert snippets(memory, "tent") == ["- the tent is dry"]
+        assert snippets(memory, "stove") == ["- the stove smokes"]
+        notes.remove("memory/a.md")
+        assert snippets(memory, "stove") == []
+
+
+def test_a_recent_look_is_trusted(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
+    notes.write("MEMORY.md", "- the tent leaks\n")
+    with open_memory(notes, ingest__fresh_seconds=5.0) as memory:
+        memory.ingest()
+        now = time.monotonic()
+        notes.write("MEMORY.md", "- the tent is dry\n")
+        monkeypatch.setattr(time, "monotonic", lambda: now + 4)
+        assert snippets(memory, "tent") == ["- the tent leaks"]
+        monkeypatch.setattr(time, "monotonic", lambda: now + 6)
+        assert snippets(memory, "tent") == ["- the tent is dry"]
+
+
+def test_a_clock_set_back_or_forth_changes_nothing(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
+    notes.write("MEMORY.md", "- the tent leaks\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        for clock in (0.0, 4e9):
+            monkeypatch.setattr(time, "time", lambda clock=clock: clock)
+            notes.write("MEMORY.md", f"- the tent costs {clock:.0f}\n")
+            assert snippets(memory, "tent") == [f"- the tent costs {clock:.0f}"]
+
+
+def test_an_ingest_of_one_path_does_not_count_as_a_look_at_all(notes: Notes) -> None:
+    notes.write("MEMORY.md", "- the tent leaks\n")
+    notes.write("memory/a.md", "- the stove smokes\n")
+    with open_memory(notes, ingest__fresh_seconds=1000.0) as memory:
+        memory.ingest(["MEMORY.md"])
+        assert snippets(memory, "stove") == ["- the stove smokes"]
+
+
+def test_what_does_not_fit_into_the_deadline_makes_the_answer_stale(notes: Notes) -> None:
+    for number in range(5):
+        notes.write(f"memory/{number}.md", f"- stove {number}\n")
+    with open_memory(notes, ingest__fresh_deadline=0.0) as memory:
+        result = memory.search("stove")
+        assert result.stale
+        assert result.warning is not None and "openclaw-memory ingest" in result.warning
+        for _ in range(5):  # every search gets a little further
+            result = memory.search("stove", max_results=10)
+        assert (len(result.results), result.stale, result.warning) == (5, False, None)
+
+
+def test_a_slow_file_costs_one_search_and_no_more(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = pipeline.read_text
+    clock = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+
+    def slow(file: SourceFile, most: int) -> str:
+        clock[0] += 10
+        return real(file, most)
+
+    monkeypatch.setattr(pipeline, "read_text", slow)
+    for number in range(3):
+        notes.write(f"memory/{number}.md", f"- stove {number}\n")
+    with open_memory(notes, ingest__fresh_deadline=5.0) as memory:
+        result = memory.search("stove", deadline=30.0)
+        assert (len(result.results), result.stale) == (1, True)
+
+
+def test_a_running_ingest_makes_the_answer_stale_and_does_not_hold_it_up(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes.write("MEMORY.md", "- the tent leaks\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        notes.write("memory/a.md", "- the stove smokes\n")
+        reading, go = threading.Event(), threading.Event()
+        real = pipeline.read_text
+
+        def read(file: SourceFile, most: int) -> str:
+            reading.set()
+            assert go.wait(20)
+            return real(file, most)
+
+        monkeypatch.setattr(pipeline, "read_text", read)
+        thread = threading.Thread(target=memory.ingest)
+        thread.start()
+        assert reading.wait(20)
+        result = memory.search("tent")
+        assert (result.stale, result.warning) == (True, "an ingest is running")
+        assert result.results[0].snippet == "- the tent leaks"
+        go.set()
+        thread.join()
+        assert snippets(memory, "stove")
+
+
+def test_a_broken_ignore_file_is_said_and_the_old_answer_given(notes: Notes) -> None:
+    notes.write("MEMORY.md", "- the tent leaks\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        notes.write(".memoryignore", b"\xff\xfe")
+        result = memory.search("tent")
+        assert result.results and result.stale
+        assert result.warning is not None and ".memoryignore" in result.warning
+
+
+def test_a_workspace_that_vanished_is_said_and_nothing_is_forgotten(notes: Notes) -> None:
+    notes.write("MEMORY.md", "- the tent leaks\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        notes.root.rename(notes.root.with_name("away"))
+        result = memory.search("tent")
+        assert result.results and result.stale
+        assert result.warning is not None and "no such folder" in result.warning
+        notes.root.with_name("away").rename(notes.root)
+        assert not memory.search("tent").stale
+
+
+def test_an_empty_workspace_is_said(notes: Notes) -> None:
+    with open_memory(notes) as memory:
+        for result in (memory.ingest(), memory.search("tent"), memory.search("tent")):
+            assert result.warning is not None and "no notes in" in result.warning
+        notes.write("MEMORY.md", "- the tent leaks\n")
+        assert memory.search("tent").warning is None
+
+
+def test_a_search_with_a_deadline_gives_up_a_held_index_in_time(notes: Notes, tmp_path: Path) -> None:
+    notes.write("MEMORY.md", "- the tent leaks\n")
+    with open_memory(notes, store__lock_timeout=600.0) as memory, open_memory(notes) as other:
+        memory.ingest()
+        memory.store.close()
+        with other.store.session(), pytest.raises(LeaseTimeout):
+            memory.search("tent", deadline=0.3)
+
+
+def test_a_model_that_is_silent_does_not_outlast_the_deadline(notes: Notes, embedder: CountingEmbedder) -> None:
+    notes.write("MEMORY.md", "- the tent leaks\n")
+    with open_memory(notes, embedder) as memory:
+        memory.ingest()
+        embedder.gate.clear()
+        result = memory.search("tent", deadline=1.0)
+        embedder.gate.set()
+        assert result.results[0].snippet == "- the tent leaks"
+        assert result.mode == "keyword" and result.provider == "none"
+        assert result.fallback is not None and "did not answer within" in result.fallback
+        assert memory.search("tent", deadline=20.0).mode == "hybrid"
+
+
+def test_two_memories_on_one_index_see_each_others_work(notes: Notes) -> None:
+    notes.write("MEMORY.md", "- the tent leaks\n")
+    first: Any
+    second: Memory
+    with open_memory(notes) as first, open_memory(notes) as second:
+        assert snippets(first, "tent") == snippets(second, "tent") == ["- the tent leaks"]
+        notes.write("MEMORY.md", "- the tent is dry\n")
+        first.ingest()
+        assert second.ingest().unchanged == 1
+        assert snippets(second, "tent") == ["- the tent is dry"]

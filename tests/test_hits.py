@@ -1,0 +1,308 @@
+"""What a search returns, over random small corpora in the real store."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from benchmarks import corpus as generated
+from benchmarks.hashing import HashingEmbedder
+from openclaw_memory.embed.base import Vectors
+from openclaw_memory.memory import Memory
+from openclaw_memory.search import hits, ranking
+from openclaw_memory.search.engine import monotone, snippet
+from openclaw_memory.settings import Settings
+from openclaw_memory.store.protocol import SectionText
+from openclaw_memory.types import CHARS_PER_TOKEN, Grain, Kind, SearchHit, SearchRequest
+
+
+class SignEmbedder(HashingEmbedder):
+    """Vectors of ±1/8 in 64 dimensions: every sum of their products is exact, in whichever order.
+
+    BLAS rounds a row's dot product by its place in the matrix, so near ties may fall either way in another
+    index; with these vectors a difference between two indexes is a mistake.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(64)
+
+    def embed_documents(self, texts: Sequence[str], progress: Any = None) -> Vectors:
+        made: Vectors = np.where(super().embed_documents(texts) >= 0, 0.125, -0.125).astype(np.float32)
+        return made
+
+
+EMBEDDER = SignEmbedder()
+WORDS = "fox wolf owl QX-7714 10.0.0.17 deploy invoice 東京 garden yesterday".split()
+
+sentence = st.lists(st.sampled_from(WORDS), min_size=1, max_size=7).map(lambda words: " ".join(words))
+block = st.one_of(
+    sentence,
+    st.lists(sentence, min_size=1, max_size=5).map(lambda items: "\n".join(f"- {item}" for item in items)),
+    st.lists(sentence, min_size=2, max_size=4).map(lambda items: "- " + "\n  - ".join(items) + "\n- end"),
+    st.lists(sentence, min_size=2, max_size=9).map(lambda some: ". ".join(some) + "."),
+    st.lists(sentence, min_size=1, max_size=4).map(lambda lines: "```\n" + "\n\n".join(lines) + "\n```"),
+    st.lists(sentence, min_size=1, max_size=3).map(
+        lambda rows: "| a | b |\n|---|---|\n" + "\n".join(f"| {row} | x |" for row in rows)
+    ),
+    st.lists(sentence, min_size=1, max_size=3).map(lambda lines: "\n".join(f"> {line}" for line in lines)),
+    st.lists(sentence, min_size=1, max_size=3).map(lambda lines: "\n".join(f"Ann: {line}" for line in lines)),
+    st.tuples(sentence, st.integers(50, 400)).map(lambda of: f"{of[0]} " * (of[1] // 10)),
+    sentence.map(lambda line: f"1. {line}\n\n   {line} more\n\n   ```\n   {line}\n   ```"),
+)
+section = st.tuples(st.sampled_from(["", "# A fox", "## B", "### 2024-05-04"]), st.lists(block, max_size=4)).map(
+    lambda of: "\n\n".join([part for part in (of[0], *of[1]) if part])
+)
+PATHS = ["MEMORY.md", "memory/2024-05-01.md", "memory/2024-06-02.md", "memory/topics/garden.md"]
+document = st.lists(section, min_size=1, max_size=4).map("\n\n".join)
+files = st.dictionaries(st.sampled_from(PATHS), document, min_size=1)
+question = st.lists(st.sampled_from([*WORDS, "when", "in May", "nonsense", "Ann"]), min_size=1, max_size=4).map(
+    " ".join
+)
+
+quick = settings(max_examples=14, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def write(workspace: Path, texts: dict[str, str]) -> None:
+    for path, text in texts.items():
+        file = workspace / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        os.utime(file, (1_700_000_000, 1_700_000_000 + len(text) % 997))
+
+
+@contextmanager
+def remembered(texts: dict[str, str], **overrides: Any) -> Iterator[Memory]:
+    """A memory of these files, ingested."""
+    with tempfile.TemporaryDirectory() as name:
+        workspace = Path(name) / "workspace"
+        workspace.mkdir()
+        write(workspace, texts)
+        with memory_of(workspace, Path(name) / "i.duckdb", **overrides) as memory:
+            memory.ingest()
+            yield memory
+
+
+def memory_of(workspace: Path, db: Path, **overrides: Any) -> Memory:
+    given = {"ingest.fresh_seconds": 1e9, **{k.replace("__", "."): v for k, v in overrides.items()}}
+    return Memory(workspace, settings=Settings.load(overrides=given, environ={}), db=db, embedder=EMBEDDER)
+
+
+def ask(memory: Memory, query: str, **options: Any) -> tuple[SearchHit, ...]:
+    return memory.search(SearchRequest(query, now=date(2024, 7, 1), **options)).results
+
+
+def file_lines(memory: Memory, hit: SearchHit) -> list[str]:
+    text = (memory.workspace / hit.path).read_text(encoding="utf-8")
+    return text.split("\n")[hit.start_line - 1 : hit.end_line]
+
+
+def check(memory: Memory, found: tuple[SearchHit, ...]) -> None:
+    """What holds for every answer."""
+    seen: set[tuple[str, int]] = set()
+    scores = [hit.score for hit in found]
+    assert all(0 <= score <= 1 for score in scores)
+    assert scores == sorted(scores, reverse=True)
+    assert len({hit.id for hit in found}) == len(found)
+    store = memory.store
+    rows = store.unit_rows(None)
+    infos = {info.path: info for info in store.document_infos()}
+    for hit in found:
+        assert 1 <= hit.start_line <= hit.end_line
+        lines = {(hit.path, line) for line in range(hit.start_line, hit.end_line + 1)}
+        assert not lines & seen, "a line was returned twice"
+        seen |= lines
+        text = "\n".join(file_lines(memory, hit))
+        assert len(hit.snippet) <= 700
+        assert hit.snippet == text if len(text) <= 700 else hit.snippet in text
+        info = infos[hit.path]
+        mine = rows.document_id == info.id
+        inside = mine & (rows.start_line >= hit.start_line) & (rows.end_line <= hit.end_line)
+        assert inside.any()
+        assert len(set(rows.section_id[inside].tolist())) == 1, "a range leaves its section"
+        assert (hit.kind, hit.grain, hit.origin) == (info.kind, info.grain, info.origin)
+        for part in (hit.vector_score, hit.text_score, hit.time_score):
+            assert part is None or 0 <= part <= 1
+        end = f"-L{hit.end_line}" if hit.end_line > hit.start_line else ""
+        assert hit.citation == f"{hit.path}#L{hit.start_line}{end}"
+
+
+@quick
+@given(files, question, st.sampled_from(["hybrid", "vector", "keyword"]), st.sampled_from(["score", "rrf"]))
+def test_grown_hits_keep_the_promises(texts: dict[str, str], query: str, mode: Any, fusion: Any) -> None:
+    with remembered(texts) as memory:
+        found = ask(memory, query, mode=mode, fusion=fusion, max_results=8)
+        assert len(found) <= 8
+        check(memory, found)
+
+
+@quick
+@given(files, question, st.integers(1, 600))
+def test_spans_keep_the_promises_and_the_budget(texts: dict[str, str], query: str, budget: int) -> None:
+    with remembered(texts) as memory:
+        found = ask(memory, query, budget=budget)
+        check(memory, found)
+        engine = memory._search_engine()
+        corpus = engine._corpus
+        score = np.random.default_rng(budget).random(len(corpus)).astype(np.float32)
+        ranges = hits.spans(corpus, score, None, budget)
+        assert sum(hits.cost(corpus, r.first, r.last) for r in ranges) <= budget
+        for r in ranges:
+            assert r.first <= r.best <= r.last
+            assert len(set(corpus.shape.section[r.first : r.last + 1].tolist())) == 1
+        best = [float(score[r.best]) for r in ranges]
+        assert best == sorted(best, reverse=True)
+
+
+@quick
+@given(files, st.integers(0, 10**6), st.integers(1, 200), st.integers(1, 9))
+def test_grown_ranges_come_in_the_order_of_their_best_units(
+    texts: dict[str, str], seed: int, tokens: int, limit: int
+) -> None:
+    with remembered(texts) as memory:
+        ask(memory, "fox")
+        corpus = memory._search_engine()._corpus
+        score = np.random.default_rng(seed).random(len(corpus)).astype(np.float32)
+        ranges = hits.grown(corpus, score, None, tokens, limit)
+        best = [float(score[r.best]) for r in ranges]
+        assert best == sorted(best, reverse=True)
+        rows = [row for r in ranges for row in range(r.first, r.last + 1)]
+        assert len(rows) == len(set(rows))
+        if len(corpus) and ranges:
+            anchors = np.flatnonzero(corpus.shape.anchor)
+            assert best[0] == pytest.approx(float(score[anchors].max()))
+        for r in ranges:
+            alone = hits._whole_lines(corpus, hits.Range(r.best, r.best, r.best))
+            if (r.first, r.last) != (alone.first, alone.last):
+                assert hits.cost(corpus, r.first, r.last) <= tokens
+
+
+@quick
+@given(
+    files,
+    question,
+    st.lists(st.sampled_from(list(Kind)), max_size=2).map(tuple),
+    st.lists(st.sampled_from(list(Grain)), max_size=2).map(tuple),
+    st.none() | st.dates(date(2024, 4, 28), date(2024, 6, 5)),
+    st.none() | st.dates(date(2024, 4, 28), date(2024, 6, 5)),
+    st.none() | st.just(300),
+)
+def test_filters_exclude_the_rest(
+    texts: dict[str, str], query: str, kinds: Any, grains: Any, since: Any, until: Any, budget: Any
+) -> None:
+    with remembered(texts) as memory:
+        found = ask(memory, query, kinds=kinds, grains=grains, since=since, until=until, budget=budget)
+        check(memory, found)
+        for hit in found:
+            assert not kinds or hit.kind in kinds
+            assert not grains or hit.grain in grains
+            assert since is None or (hit.date is not None and hit.date >= since)
+            assert until is None or (hit.date is not None and hit.date <= until)
+        everything = memory.store.unit_rows(None)
+        if len(everything.unit_id) and not (kinds or grains or since or until) and budget is None:
+            assert found
+
+
+@settings(quick, max_examples=12)
+@given(st.lists(st.tuples(st.sampled_from(PATHS), st.none() | document), min_size=2, max_size=5), question)
+def test_an_incremental_index_answers_as_a_fresh_one(history: list[tuple[str, str | None]], query: str) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        workspace = Path(name) / "workspace"
+        (workspace / "memory").mkdir(parents=True)
+        write(workspace, {"memory/2024-05-09.md": "# Seed\n\n- the wolf owns the garden\n- an invoice came\n"})
+        with memory_of(workspace, Path(name) / "grown.duckdb") as grown:
+            for turn, (path, text) in enumerate(history):
+                if text is None:
+                    (workspace / path).unlink(missing_ok=True)
+                else:
+                    write(workspace, {path: text})
+                    os.utime(workspace / path, (1_700_000_000, 1_700_000_000 + turn))
+                grown.ingest()
+                ask(grown, query)
+                if turn == 1:
+                    grown.maintain(force=True)
+            with memory_of(workspace, Path(name) / "fresh.duckdb") as fresh:
+                fresh.ingest()
+                for mode in ("keyword", "hybrid"):
+                    for options in ({"max_results": 9}, {"budget": 400}):
+                        one = ask(grown, query, mode=mode, **options)
+                        two = ask(fresh, query, mode=mode, **options)
+                        assert [(h.citation, h.id, h.snippet) for h in one] == [
+                            (h.citation, h.id, h.snippet) for h in two
+                        ]
+                        np.testing.assert_allclose([h.score for h in one], [h.score for h in two], atol=2e-4)
+
+
+def test_a_real_workspace_is_answered_within_the_promises() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        workspace = Path(name) / "workspace"
+        generated.write_workspace(workspace, 800)
+        with memory_of(workspace, Path(name) / "i.duckdb") as memory:
+            memory.ingest()
+            first = 0
+            queries = generated.queries(25, within=800)
+            for query in queries:
+                for options in ({"max_results": 6}, {"budget": 1000}):
+                    found = ask(memory, query.text, **options)
+                    check(memory, found)
+                    if "budget" in options:
+                        continue
+                    # The whole answer must be in the lines that are returned.
+                    first += any(query.answer[:40] in "\n".join(file_lines(memory, hit)) for hit in found)
+            assert first >= 0.7 * len(queries)
+
+
+def test_long_lines_are_cut_around_the_best_unit() -> None:
+    lines = [f"line {n} " + "x" * 90 for n in range(20)]
+    made = SectionText(1, "H", None, 11, tuple(lines))
+    for best in range(11, 31):
+        text = snippet(made, (11, 30), (best, best), 700)
+        assert f"line {best - 11} " in text and len(text) <= 700
+        assert text in "\n".join(lines)
+    assert snippet(made, (12, 13), (12, 12), 700) == "\n".join(lines[1:3])
+    assert snippet(made, (11, 30), (11, 30), 700) == "\n".join(lines)[:700]
+
+
+@given(st.lists(st.floats(0, 1), max_size=8))
+def test_scores_never_rise_with_rank(scores: list[float]) -> None:
+    hit = SearchHit("p", 1, 1, 0, "", "", "", "", None, Kind.NOTE, Grain.WORKING, "agent")  # type: ignore[arg-type]
+    found = monotone([replace(hit, score=score) for score in scores])
+    out = [h.score for h in found]
+    assert out == sorted(out, reverse=True)
+    assert all(o >= round(s, 4) for o, s in zip(out, scores, strict=True))
+
+
+def test_reciprocal_rank_fusion_is_the_formula_of_the_paper() -> None:
+    keyword = np.array([3.0, 0.0, 2.0, 1.0], np.float32)
+    vector = np.array([0.1, 0.9, 0.5, 0.2], np.float32)
+    features = ranking.Features({"bm25_unit": keyword, "vector_unit": vector, "length": vector})
+    found = ranking.reciprocal_ranks(features, ranking.WEIGHTS, 60)
+    expected = [1 / 61 + 1 / 64, 1 / 61, 1 / 62 + 1 / 62, 1 / 63 + 1 / 63]
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    only = ranking.reciprocal_ranks(features, ranking.WEIGHTS, 60, np.array([False, False, True, True]))
+    # Ranks count among the allowed ones; scaled to their range, the last of them scores nothing by keywords.
+    np.testing.assert_allclose(only[2:], [2 / 61, 1 / 62], rtol=1e-6)
+
+
+def test_rounding_is_not_scaled_to_a_difference() -> None:
+    x = np.array([0.37628552, 0.37628552, 0.37628555], np.float32)
+    assert ranking.scaled(x).tolist() == [0, 0, 0]
+    assert ranking.scaled(np.array([1, 3, 2], np.float32)).tolist() == [0, 1, 0.5]
+    assert ranking.scaled(np.array([1, 3, 2], np.float32), np.array([True, False, True])).tolist() == [0, 2, 1]
+
+
+def test_the_budget_is_counted_in_characters_and_line_ends() -> None:
+    with remembered({"MEMORY.md": "fox one\n\nfox two two\n"}) as memory:
+        ask(memory, "fox")
+        corpus = memory._search_engine()._corpus
+        assert hits.cost(corpus, 0, 1) == (len("fox one") + len("fox two two") + 2) / CHARS_PER_TOKEN

@@ -1,0 +1,125 @@
+"""Days that a question names, seen from the day on which it is asked."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from openclaw_memory.search import question
+
+ASKED = date(2024, 8, 14)  # a Wednesday
+
+
+def days(first: str, last: str | None = None) -> list[tuple[date, date]]:
+    return [(date.fromisoformat(first), date.fromisoformat(last or first))]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("what happened on 2024-05-03?", days("2024-05-03")),
+        ("notes of 2024-02", days("2024-02-01", "2024-02-29")),
+        ("on 3 May 2023", days("2023-05-03")),
+        ("on the 3rd of May, 2023", days("2023-05-03")),
+        ("May 3, 2023", days("2023-05-03")),
+        ("May 3rd", days("2024-05-03")),
+        ("on Dec 24", days("2023-12-24")),  # the last one, not the next
+        ("on 1 September", days("2024-09-01")),  # soon enough to be meant
+        ("in May", days("2024-05-01", "2024-05-31")),
+        ("in October", days("2023-10-01", "2023-10-31")),
+        ("in october 2022?", days("2022-10-01", "2022-10-31")),
+        ("early June", days("2024-06-01", "2024-06-11")),
+        ("mid-June", days("2024-06-10", "2024-06-21")),
+        ("late June", days("2024-06-20", "2024-06-30")),
+        ("the first week of July", days("2024-07-01", "2024-07-07")),
+        ("the second week of July", days("2024-07-08", "2024-07-14")),
+        ("the third week of July", days("2024-07-15", "2024-07-21")),
+        ("the last week of July", days("2024-07-25", "2024-07-31")),
+        ("in Q3 2023", days("2023-07-01", "2023-09-30")),
+        ("q1", days("2024-01-01", "2024-03-31")),
+        ("q4-2022 results", days("2022-10-01", "2022-12-31")),
+        ("in 2021", days("2021-01-01", "2021-12-31")),
+        ("yesterday", days("2024-08-13")),
+        ("today", days("2024-08-14")),
+        ("this week", days("2024-08-08", "2024-08-14")),
+        ("last week", days("2024-08-01", "2024-08-13")),
+        ("last year", days("2023-01-01", "2023-12-31")),
+        ("last Monday", days("2024-08-12")),
+        ("last wednesday", days("2024-08-07")),
+        ("3 days ago", days("2024-08-11")),
+        ("a week ago", days("2024-08-06", "2024-08-08")),
+        ("two months ago", days("2024-05-31", "2024-06-30")),
+        ("in the past two weeks", days("2024-07-31", "2024-08-14")),
+        ("last 10 days", days("2024-08-04", "2024-08-14")),
+        ("what may happen", []),
+        ("march on", []),
+        ("30 February 2024", days("2024-02-01", "2024-02-29")),  # there is none: the month is what is left
+        ("2024-13-01", days("2024-01-01", "2024-12-31")),
+        ("the 2024-05-03T10:00 log", days("2024-05-03")),
+        ("who likes tea?", []),
+        ("", []),
+    ],
+)
+def test_a_question_names_these_days(text: str, expected: list[tuple[date, date]]) -> None:
+    assert question.intervals(text, ASKED) == expected
+
+
+def test_a_question_may_name_several_days() -> None:
+    found = question.intervals("between 2024-01-02 and 5 March 2024, or yesterday", ASKED)
+    assert found == [*days("2024-01-02"), *days("2024-03-05"), *days("2024-08-13")]
+
+
+def test_a_year_inside_a_date_is_not_named_again() -> None:
+    assert question.intervals("on 3 May 2023", ASKED) == days("2023-05-03")
+
+
+@pytest.mark.parametrize("text", ["in may", "last week", "yesterday", "two months ago", "q2", "last friday"])
+@given(asked=st.dates(date(1990, 1, 1), date(2100, 1, 1)))
+def test_relative_days_lie_before_the_asking_day(text: str, asked: date) -> None:
+    ((first, last),) = question.intervals(text, asked)
+    assert first <= last
+    if text != "q2":
+        assert first <= asked
+    assert question.intervals(text.upper(), asked) == [(first, last)]
+
+
+PIECES = st.sampled_from(
+    "last past previous next a an two twelve a few a couple of 3 99 999 31 30 0 2024 1999 2099 2024-02-30 2024-00 day "
+    "days week weeks month months year years ago may march sept sep. february 29 of , - in q1 q5 first week of early "
+    "late middle of end of today yesterday this week monday last monday ٣ ² İ 12:30 st nd th".split(" ")
+)
+
+
+@given(
+    st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=9).map(" ".join)),
+    st.dates(date(1970, 1, 1), date(2200, 1, 1)),
+)
+@example("last 999 years and 999 years ago", date(1970, 1, 1))
+@example("29 february", date(2023, 1, 1))
+@example("\ud800 2024-02-30", ASKED)
+def test_no_text_raises_and_intervals_are_in_order(text: str, asked: date) -> None:
+    for first, last in question.intervals(text, asked):
+        assert isinstance(first, date) and first <= last
+        assert last <= asked + timedelta(370) or last.year >= 1900
+    question.asks_when(text)
+    question.named(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["When did JR move?", "how long was it", "On which date?", "what day was that", " in what year"]
+)
+def test_asking_for_a_time(text: str) -> None:
+    assert question.asks_when(text)
+
+
+@pytest.mark.parametrize("text", ["Where is it?", "I forgot when", "whenever", ""])
+def test_not_asking_for_a_time(text: str) -> None:
+    assert not question.asks_when(text)
+
+
+def test_names_are_compared_folded_and_without_the_possessive() -> None:
+    assert question.named("What did José tell Anna's mother?") == ["jose", "tell", "anna", "mother"]
+    assert "x" * 5 in question.named("x" * 5)

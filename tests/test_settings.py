@@ -1,0 +1,186 @@
+"""Settings: where each value comes from, and errors that name the file, the key and the closest name."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from openclaw_memory.errors import SettingsError
+from openclaw_memory.settings import HOST_VARIABLES, ExtraPath, Settings, config_path, load, walk
+
+KEYS = [key for key, _, _ in walk(Settings())]
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_later_sources_win_and_each_value_knows_where_it_came_from(tmp_path: Path) -> None:
+    file = write(tmp_path / "c.yaml", "search:\n  max_results: 7\n  min_score: 0.5\n  hit_tokens: 100\n")
+    environ = {"OPENCLAW_MEMORY_SEARCH_MIN_SCORE": "0.25", "OPENCLAW_MEMORY_SEARCH_HIT_TOKENS": "200"}
+    settings, source = load(file, {"search.hit_tokens": "300"}, environ)
+    search = settings.search
+    assert (search.mode, search.max_results, search.min_score, search.hit_tokens) == ("hybrid", 7, 0.25, 300)
+    assert [source[f"search.{name}"] for name in ("mode", "max_results", "min_score", "hit_tokens")] == [
+        "default",
+        str(file),
+        "environment OPENCLAW_MEMORY_SEARCH_MIN_SCORE",
+        "argument",
+    ]
+
+
+def test_the_file_is_found_in_the_configuration_folder_or_by_the_environment(tmp_path: Path) -> None:
+    assert Settings.load(environ={}).search.max_results == 6
+    write(config_path(), "search: {max_results: 8}\n")
+    assert Settings.load(environ={}).search.max_results == 8
+    other = write(tmp_path / "other.yaml", "search: {max_results: 9}\n")
+    assert Settings.load(environ={"OPENCLAW_MEMORY_CONFIG": str(other)}).search.max_results == 9
+    assert Settings.load(write(tmp_path / "third.yaml", ""), environ={}).search.max_results == 6
+
+
+@pytest.mark.parametrize("by_environment", [True, False])
+def test_a_named_file_that_is_not_there_is_an_error(tmp_path: Path, by_environment: bool) -> None:
+    missing = tmp_path / "no.yaml"
+    given = {"environ": {"OPENCLAW_MEMORY_CONFIG": str(missing)}} if by_environment else {"config": missing}
+    with pytest.raises(SettingsError, match=r"no\.yaml: no such configuration file"):
+        load(**{"environ": {}, **given})
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("serch:\n  mode: hybrid\n", ["unknown key 'serch'", "did you mean 'search'"]),
+        ("search:\n  max_result: 3\n", ["unknown key 'search.max_result'", "did you mean 'search.max_results'"]),
+        ("search:\n  zzzzzz: 3\n", ["unknown key 'search.zzzzzz'", "search.max_results", "search.weights"]),
+        ("search:\n  max_results: many\n", ["'search.max_results' must be a whole number", "'many'"]),
+        ("search:\n  max_results: 2.5\n", ["'search.max_results' must be a whole number", "2.5"]),
+        ("search:\n  max_results: true\n", ["'search.max_results' must be a number"]),
+        ("search:\n  max_results: 0\n", ["'search.max_results' must be between 1 and 1000", "0"]),
+        ("search:\n  max_results: [1]\n", ["'search.max_results' must be a whole number"]),
+        ("search:\n  min_score: .inf\n", ["'search.min_score' must be a finite number"]),
+        ("search:\n  min_score: -0.1\n", ["'search.min_score' must be between 0 and 1"]),
+        ("search:\n  mode: hybird\n", ["'search.mode' must be one of hybrid, vector, keyword", "did you mean 'hybrid'"]),
+        ("search:\n  weights: [1]\n", ["'search.weights' must be a mapping"]),
+        ("search:\n  weights: {bm25_unit: heavy}\n", ["'search.weights.bm25_unit' must be a number", "'heavy'"]),
+        ("embedding:\n  model: no\n", ["'embedding.model' must be text", "quotes"]),
+        ("embedding:\n  model:\n", ["'embedding.model' must be text"]),
+        ("embedding:\n  gpu: maybe\n", ["'embedding.gpu' must be true or false", "'maybe'"]),
+        ("ingest:\n  extra_paths: {path: x}\n", ["'ingest.extra_paths' must be a list"]),
+        ("ingest:\n  extra_paths: [x]\n", ["'ingest.extra_paths[0]' must be a mapping of path, name, origin"]),
+        ("ingest:\n  extra_paths: [{path: x}]\n", ["'ingest.extra_paths[0]' must be a mapping of path, name, origin"]),
+        ("ingest:\n  extra_paths: [{path: x, nane: y}]\n", ["'ingest.extra_paths[0].nane'", "did you mean 'name'"]),
+        ("ingest:\n  extra_paths: [{path: x, name: y, origin: me}]\n", ["ingest.extra_paths[0].origin", "owner"]),
+        ("plugins:\n  disabled: {a: 1}\n", ["'plugins.disabled' must be a list"]),
+        ("search: 3\n", ["'search' must be a mapping"]),
+        ("- a\n", ["the top level must be a mapping"]),
+        ("search: [\n", ["cannot be read as YAML", "line 2"]),
+        ("a: b: c\n", ["cannot be read as YAML", "line 1"]),
+        ("\tsearch: x\n", ["cannot be read as YAML"]),
+        ("{1: {2: 3}}\n", ["unknown key '1'"]),
+    ],
+)  # fmt: skip
+def test_each_error_names_the_file_the_key_and_what_is_right(tmp_path: Path, text: str, words: list[str]) -> None:
+    file = write(tmp_path / "c.yaml", text)
+    with pytest.raises(SettingsError) as caught:
+        load(file, environ={})
+    message = str(caught.value)
+    for word in (str(file), *words):
+        assert word in message
+    assert "\n" not in message and len(message) < 500 + len(str(file))
+
+
+def test_a_file_that_is_not_text_is_an_error(tmp_path: Path) -> None:
+    file = tmp_path / "c.yaml"
+    file.write_bytes(b"\xff\xfe\0")
+    with pytest.raises(SettingsError, match=r"c\.yaml: cannot be read as YAML"):
+        load(file, environ={})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("SERCH_MODE", "x", ["unknown variable OPENCLAW_MEMORY_SERCH_MODE", "OPENCLAW_MEMORY_SEARCH_MODE"]),
+        ("SEARCH_MODE", "x", ["environment OPENCLAW_MEMORY_SEARCH_MODE", "one of hybrid, vector, keyword"]),
+        ("INGEST_EXTRA_PATHS", "[", ["OPENCLAW_MEMORY_INGEST_EXTRA_PATHS", "YAML"]),
+    ],
+)
+def test_errors_in_the_environment_name_the_variable(name: str, value: str, words: list[str]) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load(environ={f"OPENCLAW_MEMORY_{name}": value})
+    assert all(word in str(caught.value) for word in words)
+
+
+def test_an_empty_variable_is_one_that_is_not_set() -> None:
+    settings, source = load(environ={f"OPENCLAW_MEMORY_{key.upper().replace('.', '_')}": " " for key in KEYS})
+    assert (settings, set(source.values())) == (Settings(), {"default"})
+
+
+def test_variables_of_the_command_line_and_of_others_are_left_alone() -> None:
+    environ = dict.fromkeys(HOST_VARIABLES - {"OPENCLAW_MEMORY_CONFIG"}, "x") | {"OPENCLAW_STATE_DIR": "x", "PATH": "y"}
+    assert load(environ=environ)[0] == Settings()
+
+
+def test_values_are_read_from_text_by_type() -> None:
+    settings = Settings().with_values(
+        {
+            "embedding.gpu": "off",
+            "embedding.threads": " 3 ",
+            "ingest.fresh_seconds": "1e1",
+            "search.weights": "{bm25_unit: 2}",
+            "plugins.disabled": "[redact, mine]",
+            "ingest.extra_paths": "[{path: ~/wiki, name: wiki, origin: agent}]",
+        }
+    )
+    assert (settings.embedding.gpu, settings.embedding.threads, settings.ingest.fresh_seconds) == (False, 3, 10.0)
+    assert settings.search.weights == {"bm25_unit": 2.0}
+    assert settings.plugins.disabled == ["redact", "mine"]
+    assert settings.ingest.extra_paths == [ExtraPath("~/wiki", "wiki", "agent")]
+    assert Settings().with_values({"plugins.disabled": "redact"}).plugins.disabled == ["redact"]
+
+
+@pytest.mark.parametrize("key", ["", ".", "search", "search.", ".mode", "search.mode.x", "Search.mode", "__class__.x"])
+def test_a_key_that_is_none_is_refused(key: str) -> None:
+    with pytest.raises(SettingsError, match="unknown key"):
+        Settings().with_values({key: "1"})
+
+
+@given(
+    key=st.sampled_from(KEYS),
+    value=st.one_of(
+        st.text(),
+        st.integers(),
+        st.floats(),
+        st.booleans(),
+        st.none(),
+        st.lists(st.integers()),
+        st.dictionaries(st.text(), st.integers()),
+    ),
+)
+def test_any_value_is_taken_in_its_type_or_refused_in_words(key: str, value: Any) -> None:
+    try:
+        settings = Settings().with_values({key: value})
+    except SettingsError as error:
+        said = str(error)
+    else:
+        said = None
+    if said is not None:
+        assert key in said
+        return
+    group, _, name = key.partition(".")
+    taken = getattr(getattr(settings, group), name)
+    assert type(taken) is type(getattr(getattr(Settings(), group), name))
+    if isinstance(taken, float):
+        assert math.isfinite(taken)
+
+
+def test_each_setting_has_a_type_that_is_read_a_help_text_and_a_valid_default() -> None:
+    for key, value, meta in walk(Settings()):
+        assert meta["help"] and not meta["help"].endswith("."), key
+        assert Settings().with_values({key: value}) == Settings(), key

@@ -1,0 +1,683 @@
+"""The store's file: transactions, ids, permissions, damage, a full disk, other versions, upkeep."""
+
+from __future__ import annotations
+
+import os
+import random
+import stat
+import tempfile
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+from indexing import drop, note, open_store, put, python, source, texts_of, unit_vectors
+from test_scan import without_root
+
+from openclaw_memory import analysis
+from openclaw_memory.errors import SchemaTooNew, StoreError
+from openclaw_memory.search import bm25
+from openclaw_memory.search.corpus import Corpus
+from openclaw_memory.settings import StoreSettings
+from openclaw_memory.store import schema, writing
+from openclaw_memory.store.duck import DuckStore
+from openclaw_memory.store.protocol import TextsChanged, VectorModel
+
+MODEL = VectorModel("test", 16)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "index" / "i.duckdb"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[DuckStore]:
+    opened = open_store(path)
+    yield opened
+    opened.close()
+
+
+def filled(path: Path, files: int = 40) -> None:
+    """A closed index of some size."""
+    store = open_store(path)
+    put(store, {f"{n}.md": [[f"line {i} of note {n} about the fox {i * n}" for i in range(40)]] for n in range(files)})
+    ids = store.unit_rows(None).unit_id.tolist()
+    store.put_vectors(MODEL, ids, unit_vectors(len(ids), 16))
+    store.maintain(force=True)
+    store.close()
+
+
+def kept(path: Path) -> list[Path]:
+    """Damaged files that were moved aside, their logs left out."""
+    return [file for file in path.parent.glob(f"{path.name}.damaged-*") if file.suffix != ".wal"]
+
+
+def read_all(store: DuckStore) -> None:
+    """Ask for everything that search asks for."""
+    with store.session():
+        rows = store.unit_rows(None)
+        store.documents()
+        store.document_infos()
+        store.section_texts(rows.section_id.tolist())
+        store.keyword_index().refresh()
+        store.vector_index(MODEL).refresh()
+        store.vector_states(MODEL)
+
+
+# -- transactions and ids ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, BrokenPipeError])
+def test_an_exception_inside_a_write_leaves_nothing(
+    store: DuckStore, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    put(store, {"a.md": [["one", "two"]]})
+    before = (texts_of(store), store.state(), store.documents(), store.statistics())
+    with monkeypatch.context() as patch:
+        patch.setattr(writing, "_insert_postings", lambda *a: (_ for _ in ()).throw(error("stop")))
+        with pytest.raises(error):
+            put(store, {"a.md": [["two", "three"]], "b.md": [["four"]]})
+    after = (texts_of(store), store.state(), store.documents(), store.statistics())
+    assert after == before
+    put(store, {"a.md": [["two", "three"]]})
+    assert sorted(texts_of(store).values()) == ["three", "two"]
+
+
+def test_an_error_of_duckdb_inside_a_write_leaves_nothing(store: DuckStore) -> None:
+    put(store, {"a.md": [["one"]]})
+    before = store.state()
+    with pytest.raises(StoreError, match="openclaw-memory doctor"), store._db.write() as c:
+        c.execute("DELETE FROM units; SELECT 'corrupt checksum'::INTEGER")
+    assert store.state() == before
+    assert len(texts_of(store)) == 1
+    assert store.warnings() == []
+
+
+def test_a_stale_version_is_refused_and_writes_nothing(store: DuckStore) -> None:
+    stale = store.documents().version
+    put(store, {"a.md": [["one"]]})
+    with pytest.raises(TextsChanged):
+        store.apply([note("b.md", [["two"]])], stale)
+    with pytest.raises(TextsChanged):
+        store.remove([1], (), stale)
+    assert list(store.documents().by_path) == ["a.md"]
+    version = store.documents().version
+    store.maintain(force=True)  # drops what is between two files, so a plan made before it is void
+    with pytest.raises(TextsChanged):
+        store.apply([note("b.md", [["two"]])], version)
+
+
+def test_versions_of_two_files_are_not_mistaken_for_each_other(tmp_path: Path) -> None:
+    versions = set()
+    for name in "abc":
+        store = open_store(tmp_path / name)
+        versions.add(store.documents().version)
+        store.close()
+    assert len(versions) == 3
+
+
+def test_ids_are_never_reused(path: Path) -> None:
+    used: set[int] = set()
+    for turn in range(4):
+        store = open_store(path)
+        put(store, {"a.md": [[f"turn {turn} {i}" for i in range(5)]]})
+        ids = set(store.unit_rows(None).unit_id.tolist())
+        assert not ids & used
+        used |= ids
+        if turn % 2:
+            drop(store, "a.md")
+            store.maintain(force=True)
+        store.close()
+
+
+def test_units_that_stay_keep_their_ids_and_vectors(store: DuckStore) -> None:
+    put(store, {"a.md": [["one", "two", "two", "three"]]})
+    before = {text: unit_id for unit_id, text in texts_of(store).items() if text != "two"}
+    ids = list(texts_of(store))
+    store.put_vectors(MODEL, ids, unit_vectors(4, 16))
+    put(store, {"a.md": [["three"], ["zero", "one", "two"]]})
+    after = {text: unit_id for unit_id, text in texts_of(store).items()}
+    assert after["one"] == before["one"] and after["three"] == before["three"]
+    assert after["two"] in ids and after["zero"] not in ids
+    assert [p.text for p in store.pending(MODEL, 9)] == ["zero"]
+    assert store.vector_states(MODEL).ready == 3
+
+
+def test_the_generation_grows_with_every_write(store: DuckStore) -> None:
+    seen = [store.state().generation]
+
+    def grown() -> bool:
+        seen.append(store.state().generation)
+        return seen[-1] > seen[-2]
+
+    put(store, {"a.md": [["one"]]})
+    assert grown()
+    store.put_vectors(MODEL, list(texts_of(store)), unit_vectors(1, 16))
+    assert grown()
+    store.touch([(1, source("a.md"))])
+    assert grown()
+    store.put_noise(MODEL, 0.25)
+    assert grown()
+    store.maintain(force=True)
+    assert grown()
+    drop(store, "a.md")
+    assert grown()
+    store.documents()
+    assert not grown()
+
+
+def test_a_unit_taken_from_a_file_makes_that_file_be_read_again(store: DuckStore) -> None:
+    """A crash may come between the two transactions of a move, and then an undo of the other half."""
+    put(store, {"a.md": [["stays", "moves"]]})
+    unit_id = next(i for i, text in texts_of(store).items() if text == "moves")
+    generation = {info.path: info.generation for info in store.document_infos()}["a.md"]
+    change = note("b.md", [["moves"]])
+    object.__setattr__(change.units[0], "id", unit_id)
+    store.apply([change], store.documents().version)
+    assert sorted(texts_of(store).values()) == ["moves", "stays"]
+    row = store.documents().by_path["a.md"]
+    assert row.sha256 == "" and row.mtime_ns < 0
+    assert {info.path: info.generation for info in store.document_infos()}["a.md"] > generation
+
+
+def test_touch_changes_times_and_the_days_taken_from_them(store: DuckStore) -> None:
+    change = note("a.md", [["one"], ["two"]])
+    object.__setattr__(change.sections[0], "date_source", "mtime")
+    store.apply([change], store.documents().version)
+    row = store.documents().by_path["a.md"]
+    store.touch([(row.id, source("a.md", "12345", mtime_ns=1_600_000_000_000_000_000))])
+    new = store.documents().by_path["a.md"]
+    assert (new.size, new.mtime_ns, new.sha256) == (5, 1_600_000_000_000_000_000, row.sha256)
+    days = store.unit_rows(None).day.tolist()
+    assert days == [date.fromtimestamp(1_600_000_000).toordinal(), date(2024, 5, 2).toordinal()]
+
+
+@pytest.mark.parametrize("text", ["", " ", "\x00", 'a "quoted" \\ text', "\u2028 \ufeff 🦊", "'; DROP TABLE units; --"])
+def test_any_text_comes_back_as_it_was(store: DuckStore, text: str) -> None:
+    put(store, {"a.md": [[text, "fox"]]})
+    assert list(texts_of(store).values()) == [text, "fox"]
+
+
+# -- permissions and places ---------------------------------------------------------------------------------
+
+
+def test_only_the_owner_may_read_the_index(path: Path) -> None:
+    old = os.umask(0)
+    try:
+        store = open_store(path)
+        put(store, {"a.md": [["secret"]]})
+        modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
+    finally:
+        os.umask(old)
+    assert "i.duckdb.wal" in modes
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert {name: mode for name, mode in modes.items() if "holder" not in name} == {
+        name: 0o600 for name in modes if "holder" not in name
+    }
+    path.chmod(0o644)
+    store.close()
+    store = open_store(path)
+    store.state()
+    store.close()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_folder_in_the_files_place_is_said_so(path: Path) -> None:
+    path.mkdir(parents=True)
+    (path / "precious").write_text("x")
+    store = open_store(path)
+    with pytest.raises(StoreError, match="choose another file with --db"):
+        store.state()
+    store.close()
+    assert (path / "precious").read_text() == "x"
+
+
+def test_a_place_below_a_file_is_said_so(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    store = open_store(tmp_path / "file" / "deep" / "i.duckdb")
+    with pytest.raises(StoreError, match=r"cannot be created .*--db"):
+        store.state()
+    with pytest.raises(StoreError, match=r"cannot be created .*--db"), store.embedding_turn(0):
+        pass
+    store.close()
+
+
+def test_a_read_only_folder_is_said_so_and_the_index_stays() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "i"
+        folder.mkdir()
+        path = folder / "i.duckdb"
+        filled(path, 2)
+        content = path.read_bytes()
+        folder.chmod(0o555)
+        Path(name).chmod(0o755)
+        try:
+            with without_root():
+                store = open_store(path)
+                with pytest.raises(StoreError, match="permissions"):
+                    store.state()
+                store.close()
+        finally:
+            folder.chmod(0o755)
+        assert path.read_bytes() == content
+        assert kept(path) == []
+
+
+def test_an_unreadable_file_is_not_taken_for_a_damaged_one() -> None:
+    with tempfile.TemporaryDirectory(prefix="corrupt-checksum") as name:  # nor is a file with such a name
+        path = Path(name) / "corrupt.duckdb"
+        filled(path, 2)
+        Path(name).chmod(0o777)
+        for other in Path(name).iterdir():
+            other.chmod(0o666)
+        path.chmod(0)
+        with without_root():
+            store = open_store(path)
+            with pytest.raises(StoreError, match="permissions"):
+                store.state()
+            store.close()
+        path.chmod(0o600)
+        assert kept(path) == []
+        store = open_store(path)
+        assert store.statistics().documents == 2
+        store.close()
+
+
+def test_nothing_is_created_before_the_first_call(path: Path) -> None:
+    store = open_store(path)
+    store.close()
+    assert not path.parent.exists()
+
+
+# -- versions --------------------------------------------------------------------------------------------------
+
+
+def test_a_newer_schema_is_refused_and_left_untouched(path: Path) -> None:
+    filled(path, 2)
+    with duckdb.connect(str(path)) as c:
+        c.execute("UPDATE meta SET value = ? WHERE key = 'schema'", [str(schema.CURRENT + 1)])
+        c.execute("CREATE TABLE of_the_future (x INTEGER)")
+    content = path.read_bytes()
+    for _ in range(2):
+        store = open_store(path)
+        with pytest.raises(SchemaTooNew, match=r"newer openclaw-memory.*--db"):
+            put(store, {"a.md": [["x"]]})
+        store.close()
+    assert path.read_bytes() == content
+    assert kept(path) == [] and not Path(f"{path}.wal").exists()
+
+
+def checksum(block: bytes) -> bytes:
+    """DuckDB's sum of a block of whole 64-bit words."""
+    total = 5381
+    for word in np.frombuffer(block, "<u8").tolist():
+        total ^= word * 0xBF58476D1CE4E5B9 % 2**64
+    return total.to_bytes(8, "little")
+
+
+def test_a_file_of_a_newer_duckdb_is_refused_and_left_untouched(path: Path) -> None:
+    filled(path, 2)
+    content = bytearray(path.read_bytes())
+    assert content[:8] == checksum(content[8:4096])
+    at = content.index(b"DUCK") + 4
+    content[at : at + 8] = (200).to_bytes(8, "little")
+    content[:8] = checksum(content[8:4096])
+    path.write_bytes(content)
+    store = open_store(path)
+    with pytest.raises(SchemaTooNew, match=r"newer DuckDB.*upgrade"):
+        store.state()
+    store.close()
+    assert path.read_bytes() == content
+    assert kept(path) == []
+
+
+def with_analysis(path: Path, version: int, stem: Any) -> DuckStore:
+    return DuckStore(path, StoreSettings(idle_close=5), stem, version)
+
+
+def test_another_analysis_makes_postings_anew(path: Path) -> None:
+    store = with_analysis(path, 1, str.split)
+    put(store, {"a.md": [["Fox Fox wolf", "the end"]]})
+    ids = list(texts_of(store))
+    store.put_vectors(MODEL, ids, unit_vectors(2, 16))
+    first = store.state()
+    store.close()
+
+    def letters(text: str) -> list[str]:
+        return [letter for letter in text.lower() if letter != " "]
+
+    store = with_analysis(path, 2, letters)
+    assert store.state().instance != first.instance
+    rows = store.unit_rows(None)
+    assert rows.unit_id.tolist() == ids
+    assert rows.terms.tolist() == [10, 6]
+    index = store.keyword_index()
+    index.refresh()
+    found = index.postings(["o", "fox", "e"])
+    assert (found.of(0)[0].tolist(), found.of(0)[1].tolist()) == ([ids[0]], [3])
+    assert found.of(1)[0].tolist() == [] and found.of(2)[0].tolist() == [ids[1]]
+    assert store.vector_states(MODEL).ready == 2
+    second = store.state()
+    store.close()
+    store = with_analysis(path, 2, letters)
+    assert store.state() == second
+    store.close()
+    older = with_analysis(path, 1, str.split)
+    with pytest.raises(SchemaTooNew, match="newer"):
+        older.state()
+    older.close()
+
+
+# -- damage ------------------------------------------------------------------------------------------------------
+
+
+def damage_header(content: bytearray) -> bytes:
+    return b"garbage!" * 512 + bytes(content[4096:])
+
+
+def damage_middle(content: bytearray) -> bytes:
+    for at in range(len(content) // 4, len(content), 4096):
+        content[at] ^= 0xFF
+    return bytes(content)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        damage_header,
+        damage_middle,
+        lambda content: bytes(content[: len(content) // 2]),
+        lambda content: bytes(content[:5000]),
+        lambda content: bytes(content[:100]),
+        lambda content: b"",
+        lambda content: bytes(len(content)),
+        lambda content: b"just a text file\n",
+    ],
+    ids=["header", "middle", "half", "headers-only", "stub", "empty", "zeros", "text"],
+)
+def test_a_damaged_file_is_moved_aside_and_the_index_works_again(path: Path, broken: Any, caplog: Any) -> None:
+    filled(path)
+    content = broken(bytearray(path.read_bytes()))
+    path.write_bytes(content)
+    store = open_store(path)
+    try:
+        read_all(store)
+    except StoreError as error:  # seen only while reading: the next call finds it mended
+        assert "ingest" in str(error)  # noqa: PT017
+    read_all(store)
+    (aside,) = kept(path)
+    assert aside.read_bytes() == content
+    (warning,) = store.warnings()
+    assert str(aside) in warning and "Markdown" in warning
+    assert warning in caplog.text
+    assert store.documents().by_path == {}
+    put(store, {"a.md": [["alive"]]})
+    assert list(texts_of(store).values()) == ["alive"]
+    store.close()
+    store = open_store(path)
+    assert list(texts_of(store).values()) == ["alive"]
+    assert store.warnings() == []
+    store.close()
+
+
+def crashed(path: Path) -> bytes:
+    """An index whose last writes are in the log only; returns the log."""
+    filled(path, 3)
+    child = python(
+        "import os, sys\nfrom pathlib import Path\nfrom indexing import open_store, put\n"
+        "put(open_store(Path(sys.argv[1])), {'new.md': [['new line', 'and another']]})\n"
+        "os.kill(os.getpid(), 9)",
+        str(path),
+    )
+    child.communicate(timeout=60)
+    return Path(f"{path}.wal").read_bytes()
+
+
+def test_what_is_in_the_log_only_is_there_after_a_crash(path: Path) -> None:
+    crashed(path)
+    store = open_store(path)
+    assert "new.md" in store.documents().by_path
+    assert store.warnings() == []
+    store.close()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_damaged_log_never_stops_the_index(path: Path, seed: int) -> None:
+    rnd = random.Random(seed)
+    log = bytearray(crashed(path))
+    if seed == 0:
+        log = bytearray(rnd.randbytes(5000))
+    elif seed == 1:
+        log = log[: len(log) // 2]
+    else:
+        log[rnd.randrange(len(log))] ^= 0x5A
+    Path(f"{path}.wal").write_bytes(log)
+    store = open_store(path)
+    read_all(store)
+    if store.warnings():
+        (aside,) = kept(path)
+        assert Path(f"{aside}.wal").read_bytes() == log
+    else:
+        assert set(store.documents().by_path) >= {"0.md", "1.md", "2.md"}
+    put(store, {"again.md": [["alive"]]})
+    assert "again.md" in store.documents().by_path
+    store.close()
+
+
+def test_a_log_without_its_file_does_no_harm(path: Path) -> None:
+    crashed(path)
+    path.unlink()
+    store = open_store(path)
+    read_all(store)
+    put(store, {"again.md": [["alive"]]})
+    assert list(store.documents().by_path) == ["again.md"]
+    store.close()
+
+
+def test_flipped_bytes_anywhere_never_give_a_wrong_answer(path: Path) -> None:
+    """Either the answer is the old one, or the file is moved aside."""
+    filled(path)
+    good = path.read_bytes()
+    store = open_store(path)
+    texts = texts_of(store)
+    store.close()
+    rnd = random.Random(5)
+    for _ in range(12):
+        for file in path.parent.iterdir():
+            file.unlink()
+        content = bytearray(good)
+        content[rnd.randrange(len(content))] ^= 1 << rnd.randrange(8)
+        path.write_bytes(content)
+        store = open_store(path)
+        try:
+            found = texts_of(store)
+        except StoreError:
+            found = texts_of(store)
+        assert found == (texts if not store.warnings() else {})
+        assert bool(kept(path)) == bool(store.warnings())
+        store.close()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        duckdb.FatalException("FATAL Error: database has been invalidated. Original error: Out of Memory Error: no"),
+        duckdb.FatalException("FATAL Error: database has been invalidated. Original error: anything"),
+        duckdb.InternalException("INTERNAL Error: a bug"),
+        duckdb.SerializationException("Serialization Error: what"),
+        duckdb.IOException('IO Error: Could not read from file "x": Input/output error'),
+        duckdb.IOException('IO Error: Failure while replaying WAL file "x": Could not write file: No space left'),
+        duckdb.IOException("IO Error: Corrupt database file: computed checksum 1 does not match stored checksum 2"),
+        duckdb.OutOfMemoryException("Out of Memory Error: failed to allocate"),
+        duckdb.ConversionException("Conversion Error: Could not convert string 'corrupt checksum' to INT32"),
+    ],
+    ids=lambda error: str(error)[:60],
+)
+def test_a_healthy_file_is_never_moved_aside(path: Path, error: duckdb.Error) -> None:
+    filled(path, 3)
+    store = open_store(path)
+    with pytest.raises(StoreError), store.session(), store._db.read():
+        raise error
+    with pytest.raises(StoreError), store._db.write() as c:  # noqa: PT012
+        c.execute("DELETE FROM units")
+        raise error
+    assert store.statistics().documents == 3
+    assert store.statistics().units == 120
+    assert kept(path) == [] and store.warnings() == []
+    # The same error while the file is being opened.
+    store.close()
+    opened = store._db._opened
+
+    def fails_once(connection: duckdb.DuckDBPyConnection) -> None:
+        store._db._opened = opened
+        raise error
+
+    store._db._opened = fails_once
+    with pytest.raises(StoreError):
+        store.state()
+    assert store.statistics().documents == 3
+    assert kept(path) == []
+    store.close()
+
+
+# -- a full disk -------------------------------------------------------------------------------------------------
+
+_FULL = """
+import resource, signal, sys
+from pathlib import Path
+from indexing import open_store, put, texts_of
+from openclaw_memory.errors import StoreError
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+path, room = Path(sys.argv[1]), int(sys.argv[2])
+store = open_store(path, idle_close=float(sys.argv[3]))
+store.state()
+resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+done = 0
+for n in range(60):
+    try:
+        put(store, {f"new {n}.md": [[f"line {i} {n} {i * n * 7919} of some length" for i in range(1500)]]})
+        done += 1
+    except StoreError as error:
+        print("refused:", error)
+        break
+assert len(store.documents().by_path) == 3 + done, "reading must go on, and hold what was acknowledged"
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+put(store, {"after.md": [["room again"]]})
+assert len(store.documents().by_path) == 4 + done
+assert not store.warnings(), store.warnings()
+store.close()
+print("done", done)
+"""
+
+
+@pytest.mark.parametrize("idle", [0, 5])
+@pytest.mark.parametrize("extra", [20_000, 150_000])
+def test_a_full_disk_loses_nothing_and_is_said_so(path: Path, idle: int, extra: int) -> None:
+    filled(path, 3)
+    child = python(_FULL, str(path), str(path.stat().st_size + extra if extra > 50_000 else extra), str(idle))
+    out, err = child.communicate(timeout=120)
+    assert child.returncode == 0, out + err
+    lines = out.splitlines()
+    assert lines[0].startswith("refused:") and "disk is full" in lines[0] and "free some space" in lines[0], out
+    assert kept(path) == []
+    store = open_store(path)
+    assert len(store.documents().by_path) == 4 + int(lines[-1].split()[1])
+    read_all(store)
+    assert store.warnings() == []
+    store.close()
+
+
+# -- upkeep and figures --------------------------------------------------------------------------------------------
+
+
+def test_maintenance_keeps_every_score(store: DuckStore) -> None:
+    for turn in range(4):
+        put(store, {f"{n}.md": [[f"fox {i * n + turn} wolf", f"v1.{n}.{i}"] for i in range(5)] for n in range(6)})
+    put(store, {"3.md": [["fox alone"]]})
+    drop(store, "4.md")
+
+    def scores() -> list[Any]:
+        corpus = Corpus()
+        corpus.refresh(store)
+        index = store.keyword_index()
+        index.refresh()
+        found = bm25.score(corpus, index, analysis.query_terms("fox wolf v1.2.3 alone"))
+        return [corpus.rows.unit_id, found.unit, found.window, found.section, found.idf]
+
+    before = scores()
+    assert store.statistics().postings == 0
+    assert store.maintain() is False
+    assert store.maintain(force=True) is True
+    after = store.statistics()
+    assert after.postings_delta == 0
+    assert after.postings == sum(len(set(analysis.terms(text))) for text in texts_of(store).values())
+    for a, b in zip(before, scores(), strict=True):
+        assert np.array_equal(a, b)
+
+
+def test_maintenance_comes_by_itself_once_the_delta_is_large(store: DuckStore) -> None:
+    put(store, {f"{n}.md": [[" ".join(f"w{n}x{i}x{j}" for j in range(21)) for i in range(100)]] for n in range(10)})
+    assert store.statistics().postings_delta > 20_000
+    assert store.maintain() is True
+    assert store.maintain() is False
+
+
+def test_vectors_of_units_that_vanished_are_not_kept(store: DuckStore) -> None:
+    put(store, {"a.md": [["one", "two"]], "b.md": [["three"]]})
+    ids = list(texts_of(store))
+    drop(store, "b.md")
+    store.put_vectors(MODEL, [*ids, 987_654], unit_vectors(4, 16))
+    store.put_failed(MODEL, [987_655])
+    store.put_vectors(MODEL, [], unit_vectors(0, 16))
+    with store._db.read() as c:
+        assert c.execute("SELECT count(*) FROM vectors").fetchall() == [(2,)]
+    assert store.vector_states(MODEL).ready == 2
+    assert store.vector_states(None).outdated == 2
+
+
+def test_pending_texts_come_oldest_first_within_the_asked_ones(store: DuckStore) -> None:
+    put(store, {"a.md": [[f"t{i}" for i in range(10)]]})
+    ids = list(texts_of(store))
+    store.put_vectors(MODEL, ids[2:4], unit_vectors(2, 16))
+    store.put_failed(MODEL, ids[5:6])
+    assert [p.text for p in store.pending(MODEL, 4)] == ["t0", "t1", "t4", "t6"]
+    asked = np.array([ids[9], ids[3], ids[0], ids[5], 99_999], np.int32)
+    assert [p.text for p in store.pending(MODEL, 9, asked)] == ["t0", "t9"]
+    assert store.pending(MODEL, 9, np.zeros(0, np.int32)) == []
+    store.retry_failed(MODEL)
+    assert [p.text for p in store.pending(MODEL, 99)] == ["t0", "t1", "t4", "t5", "t6", "t7", "t8", "t9"]
+
+
+def test_noise_is_noted_per_model(store: DuckStore) -> None:
+    assert store.noise(MODEL) is None
+    store.put_noise(MODEL, 0.25)
+    assert store.noise(MODEL) == pytest.approx(0.25)
+    assert store.noise(VectorModel("test", 17)) is None
+
+
+def test_statistics_count_what_is_there(store: DuckStore, path: Path) -> None:
+    put(store, {"a.md": [["one fox", "two"], ["three"]]})
+    from openclaw_memory.types import Grain, Kind
+
+    put(store, {"memory/2024-05-01.md": [["four"]]}, kind=Kind.DAILY, grain=Grain.DAILY)
+    found = store.statistics()
+    assert (found.documents, found.sections, found.units) == (2, 3, 4)
+    assert found.by_kind == {"note": 3, "daily": 1}
+    assert found.by_grain == {"working": 3, "daily": 1}
+    assert (found.postings, found.postings_delta) == (0, 5)
+    assert found.schema == schema.CURRENT and found.path == str(path)
+    assert found.bytes >= path.stat().st_size
+    assert found.generation == store.state().generation
+
+
+def test_giving_back_memory_changes_no_answer(store: DuckStore) -> None:
+    put(store, {"a.md": [[f"line {i}" for i in range(3000)]]})
+    store.give_back_memory()
+    assert len(texts_of(store)) == 3000
+    with store._db.read() as c:
+        (limit,) = c.execute("SELECT current_setting('memory_limit')").fetchone()  # type: ignore[misc]
+    assert limit.startswith("366")  # 384 MB in MiB

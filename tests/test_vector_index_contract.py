@@ -1,0 +1,329 @@
+"""What every vector index promises, for each of them; and what the store does with vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from indexing import drop, embed, open_store, put, python, unit_vectors
+
+from benchmarks import corpus
+from benchmarks.hashing import HashingEmbedder
+from openclaw_memory.errors import StoreError
+from openclaw_memory.store import extensions
+from openclaw_memory.store.duck import DuckStore
+from openclaw_memory.store.protocol import VectorModel
+from openclaw_memory.store.vectors import Matrix, pack
+
+D = 48
+MODEL = VectorModel("test", D)
+
+KINDS: dict[str, dict[str, str]] = {
+    "exact-float32": {"vector_index": "exact", "vector_dtype": "float32"},
+    "exact-int8": {"vector_index": "exact", "vector_dtype": "int8"},
+    "vss": {"vector_index": "vss"},
+}
+#: How far a cosine may be off: float16 rows, or rows of 127 steps.
+OFF = {"exact-float32": 2e-3, "exact-int8": 2e-2, "vss": 2e-3}
+
+
+@pytest.fixture(params=list(KINDS))
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def store(kind: str, tmp_path: Path) -> Iterator[DuckStore]:
+    opened = open_store(tmp_path / "i.duckdb", **KINDS[kind])
+    yield opened
+    opened.close()
+
+
+def written(store: DuckStore, n: int, path: str = "a.md") -> list[int]:
+    """Ids of ``n`` new units."""
+    before = set(store.unit_rows(None).unit_id.tolist())
+    put(store, {path: [[f"{path} line {i}" for i in range(n)]]})
+    return [i for i in store.unit_rows(None).unit_id.tolist() if i not in before]
+
+
+def test_the_setting_chooses_the_index(store: DuckStore, kind: str) -> None:
+    assert store.vector_index(MODEL).name == kind.split("-")[0]
+
+
+def test_an_empty_index_answers_nothing(store: DuckStore) -> None:
+    index = store.vector_index(MODEL)
+    index.refresh()
+    query = unit_vectors(1, D)[0]
+    ids, scores = index.search(query, 5)
+    assert len(ids) == len(scores) == 0
+    assert np.isnan(index.similarities(query, np.array([1, 7], np.int32))).all()
+    assert len(index.similarities(query, np.zeros(0, np.int32))) == 0
+    assert index.neighbour_similarities(np.zeros(0, np.int32), 4).shape == (4, 0)
+    assert np.isnan(index.neighbour_similarities(np.array([3, 4], np.int32), 4)).all()
+
+
+def test_similarities_are_cosines_and_nan_without_a_vector(store: DuckStore, kind: str) -> None:
+    ids = written(store, 40)
+    vectors = unit_vectors(30, D, 1)
+    store.put_vectors(MODEL, ids[:30], vectors)
+    store.put_failed(MODEL, ids[30:35])
+    index = store.vector_index(MODEL)
+    index.refresh()
+    query = unit_vectors(1, D, 2)[0]
+    asked = np.array([*ids[::-1], 999_999], np.int32)
+    found = index.similarities(query, asked)
+    assert found.dtype == np.float32
+    assert np.isnan(found[0:10]).all() and np.isnan(found[-1])
+    np.testing.assert_allclose(found[10:-1], (vectors @ query)[::-1], atol=OFF[kind])
+    few = index.similarities(query, asked[12:14])  # few of many go another way
+    np.testing.assert_allclose(few, found[12:14], atol=1e-6)
+
+
+def test_search_returns_the_nearest_in_order(store: DuckStore, kind: str) -> None:
+    ids = np.array(written(store, 3000), np.int32)
+    embedder = HashingEmbedder(D)
+    vectors = embedder.embed_documents(list(corpus.units(3000)))
+    store.put_vectors(MODEL, ids.tolist(), vectors)
+    index = store.vector_index(MODEL)
+    index.refresh()
+    hit = wanted = 0
+    for query in embedder.embed_query([q.text for q in corpus.queries(25)]):
+        found, scores = index.search(query, 20)
+        assert len(found) == len(set(found.tolist())) == 20
+        assert (np.diff(scores) <= 0).all()
+        np.testing.assert_allclose(scores, index.similarities(query, found), atol=1e-6)
+        true = vectors.astype(np.float16).astype(np.float32) @ query
+        # A unit as near as the twentieth is as good an answer as the twentieth.
+        edge = np.sort(true)[-20] - OFF[kind]
+        hit += int((true[np.searchsorted(ids, found)] >= edge).sum())
+        wanted += 20
+    assert hit / wanted >= 0.95
+    if index.exhaustive:
+        assert hit == wanted
+    assert len(index.search(query, 10_000)[0]) >= 2850
+
+
+def test_vss_asks_its_graph_rather_than_scanning(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "i.duckdb", vector_index="vss")
+    ids = written(store, 50)
+    store.put_vectors(MODEL, ids, unit_vectors(50, D))
+    index: Any = store.vector_index(MODEL)
+    index.refresh()
+    plan = index._graph().execute(
+        f"EXPLAIN SELECT id FROM v ORDER BY array_cosine_distance(e, ?::VARCHAR::FLOAT[{D}]) LIMIT 5",
+        [str(unit_vectors(1, D)[0].tolist())],
+    ).fetchall()  # fmt: skip
+    store.close()
+    assert "HNSW_INDEX_SCAN" in str(plan)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 1023, 1025, 2050])
+def test_neighbour_similarities_equal_brute_force(store: DuckStore, kind: str, n: int) -> None:
+    ids = written(store, n)
+    vectors = unit_vectors(n, D, n)
+    have = np.arange(n) % 7 != 3
+    store.put_vectors(MODEL, [i for i, h in zip(ids, have, strict=True) if h], vectors[have])
+    index = store.vector_index(MODEL)
+    index.refresh()
+    found = index.neighbour_similarities(np.array(ids, np.int32), 4)
+    expected = np.full((4, n), np.nan, np.float32)
+    for d in range(1, min(4, n - 1) + 1):
+        dots = np.einsum("ij,ij->i", vectors[:-d], vectors[d:])
+        expected[d - 1, : n - d] = np.where(have[:-d] & have[d:], dots, np.nan)
+    assert (np.isnan(found) == np.isnan(expected)).all()
+    np.testing.assert_allclose(np.nan_to_num(found), np.nan_to_num(expected), atol=OFF[kind])
+
+
+def test_refresh_takes_over_new_and_overwritten_vectors(store: DuckStore, kind: str, tmp_path: Path) -> None:
+    ids = written(store, 200)
+    vectors = unit_vectors(200, D, 3)
+    index = store.vector_index(MODEL)
+    index.refresh()
+    store.put_vectors(MODEL, ids[:100], vectors[:100])
+    index.refresh()
+    other = open_store(tmp_path / "i.duckdb", idle_close=0, **KINDS[kind])  # as another process would
+    store._db.lease.release()
+    other.put_vectors(MODEL, ids[100:], vectors[100:])
+    swapped = unit_vectors(20, D, 4)
+    other.put_vectors(MODEL, ids[:20], swapped)
+    other.close()
+    index.refresh()
+    vectors[:20] = swapped
+    for at in (0, 19, 20, 150):
+        found, scores = index.search(vectors[at], 1)
+        assert found.tolist() == [ids[at]]
+        assert scores[0] == pytest.approx(1, abs=OFF[kind])
+    np.testing.assert_allclose(
+        index.similarities(vectors[5], np.array(ids, np.int32)), vectors @ vectors[5], atol=OFF[kind]
+    )
+
+
+def test_search_still_finds_everything_after_many_overwrites(store: DuckStore) -> None:
+    ids = written(store, 300)
+    index = store.vector_index(MODEL)
+    for turn in range(6):
+        vectors = unit_vectors(300, D, turn)
+        store.put_vectors(MODEL, ids, vectors)
+        index.refresh()
+    hits = sum(ids[at] in index.search(vectors[at], 3)[0] for at in range(300))
+    assert hits >= 285
+
+
+def test_a_fresh_index_has_no_vectors_of_removed_units(store: DuckStore) -> None:
+    ids = written(store, 10)
+    more = written(store, 10, "b.md")
+    store.put_vectors(MODEL, [*ids, *more], unit_vectors(20, D, 5))
+    drop(store, "a.md")
+    index = store.vector_index(MODEL)
+    index.refresh()
+    found, _ = index.search(unit_vectors(1, D)[0], 100)
+    assert set(found.tolist()) <= set(more)
+    assert np.isnan(index.similarities(unit_vectors(1, D)[0], np.array(ids, np.int32))).all()
+
+
+def test_vectors_of_another_model_are_outdated_and_not_searched(store: DuckStore) -> None:
+    other = VectorModel("other", 16)
+    ids = written(store, 12)
+    store.put_vectors(MODEL, ids[:8], unit_vectors(8, D))
+    store.put_vectors(other, ids[4:10], unit_vectors(6, 16))
+    store.put_failed(other, ids[10:11])
+    states = store.vector_states(other)
+    assert (states.ready, states.outdated, states.failed, states.pending) == (6, 4, 1, 1)
+    states = store.vector_states(MODEL)
+    assert (states.ready, states.outdated, states.failed, states.pending) == (4, 7, 0, 1)
+    assert [p.unit_id for p in store.pending(other, 99)] == [*ids[:4], ids[11]]
+    for model, expected in ((MODEL, ids[:4]), (other, ids[4:10])):
+        index = store.vector_index(model)
+        index.refresh()
+        query = unit_vectors(1, model.dimensions, 9)[0]
+        assert sorted(index.search(query, 99)[0].tolist()) == expected
+        known = ~np.isnan(index.similarities(query, np.array(ids, np.int32)))
+        assert np.array(ids)[known].tolist() == expected
+
+
+def test_one_name_with_other_dimensions_is_another_model(store: DuckStore) -> None:
+    wide = VectorModel("test", 64)
+    ids = written(store, 4)
+    store.put_vectors(MODEL, ids, unit_vectors(4, D))
+    store.put_vectors(wide, ids[:2], unit_vectors(2, 64))
+    for model, expected in ((MODEL, 2), (wide, 2)):
+        index = store.vector_index(model)
+        index.refresh()
+        assert len(index.search(unit_vectors(1, model.dimensions)[0], 9)[0]) == expected
+
+
+def test_a_model_whose_first_write_failed_shares_no_id_with_the_next(
+    store: DuckStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = written(store, 4)
+    with monkeypatch.context() as patch:
+        patch.setattr("openclaw_memory.store.duck.insert", lambda *a, **k: (_ for _ in ()).throw(RuntimeError("stop")))
+        with pytest.raises(RuntimeError, match="stop"):
+            store.put_vectors(MODEL, ids, unit_vectors(4, D))
+    store.put_vectors(MODEL, ids[:2], unit_vectors(2, D))
+    store.put_vectors(VectorModel("next", D), ids[2:], unit_vectors(2, D))
+    assert store.vector_states(MODEL).ready == 2
+    assert store.vector_states(MODEL).outdated == 2
+
+
+@settings(max_examples=40)
+@given(
+    hnp.arrays(
+        np.float32,
+        st.tuples(st.integers(0, 5), st.just(8)),
+        elements=st.floats(-1, 1, width=16),
+    )
+)
+def test_float16_survives_the_way_into_the_file(vectors: Any) -> None:
+    packed = pack(vectors)
+    with duckdb.connect() as c:
+        for row, text in zip(vectors, packed, strict=True):
+            (blob,) = c.execute("SELECT from_base64(?)", [text]).fetchone()  # type: ignore[misc]
+            assert np.array_equal(np.frombuffer(blob, np.float16), row.astype(np.float16), equal_nan=True)
+
+
+def test_stored_vectors_come_back_bit_for_bit(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "i.duckdb")
+    ids = written(store, 9000)  # more than one range of ids
+    vectors = unit_vectors(9000, D, 8)
+    store.put_vectors(MODEL, ids, vectors)
+    parts, _ = store._load_vectors(MODEL, -1)
+    store.close()
+    assert len(parts) == 2
+    got = {int(i): row.tobytes() for unit_ids, rows in parts for i, row in zip(unit_ids, rows, strict=True)}
+    assert got == {i: row.tobytes() for i, row in zip(ids, vectors.astype(np.float16), strict=True)}
+
+
+@given(st.lists(st.lists(st.integers(0, 60), min_size=1, max_size=20, unique=True), max_size=8))
+def test_a_matrix_holds_the_last_row_put(puts: list[list[int]]) -> None:
+    for dtype in ("float32", "float16", "int8"):
+        matrix = Matrix(4, dtype)  # type: ignore[arg-type]
+        last: dict[int, Any] = {}
+        for turn, ids in enumerate(puts):
+            rows = unit_vectors(len(ids), 4, turn).astype(np.float16)
+            matrix.put(np.array(ids, np.int32), rows)
+            last |= dict(zip(ids, rows, strict=True))
+        asked = np.arange(80, dtype=np.int32)
+        slots = matrix.slots(asked)
+        assert {int(i) for i in asked[slots >= 0]} == set(last)
+        assert matrix.used == len(last)
+        for i, row in last.items():
+            np.testing.assert_allclose(matrix.rows(slots[[i]])[0], row, atol=2e-2 if dtype == "int8" else 1e-6)
+
+
+@pytest.mark.parametrize(("threshold", "expected"), [(11, "exact"), (10, "vss"), (1, "vss")])
+def test_auto_takes_the_graph_from_the_threshold_on(tmp_path: Path, threshold: int, expected: str) -> None:
+    store = open_store(tmp_path / "i.duckdb", vector_index="auto", vss_threshold=threshold)
+    written(store, 10)
+    assert store.vector_index(MODEL).name == expected
+    store.close()
+
+
+@pytest.mark.parametrize("name", ["fts", "vss"])
+def test_an_extension_loads_from_its_wheel_offline(name: str) -> None:
+    child = python(
+        "import socket, sys, duckdb\n"
+        "def no(*a, **k): raise OSError('no network')\n"
+        "socket.socket.connect = socket.create_connection = no\n"
+        "from openclaw_memory.store.extensions import extension_file, load_extension\n"
+        "c = duckdb.connect(config={'autoinstall_known_extensions': 'false', 'extension_directory': '/nonexistent'})\n"
+        "load_extension(c, sys.argv[1])\n"
+        "print(c.execute('SELECT loaded FROM duckdb_extensions() WHERE extension_name = ?', sys.argv[1:]).fetchone())\n"
+        "assert 'site-packages' in str(extension_file(sys.argv[1]))",
+        name,
+    )
+    out, err = child.communicate(timeout=60)
+    assert (child.returncode, out) == (0, "(True,)\n"), err
+
+
+def test_a_missing_extension_names_the_wheel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(extensions, "extension_file", lambda name: None)
+    with duckdb.connect() as c, pytest.raises(StoreError, match=r"pip install duckdb-extension-vss==1\.5\.5"):
+        extensions.load_extension(c, "vss")
+    broken = tmp_path / "vss.duckdb_extension"
+    broken.write_bytes(b"no extension")
+    monkeypatch.setattr(extensions, "extension_file", lambda name: broken)
+    with duckdb.connect() as c, pytest.raises(StoreError, match="cannot be loaded"):
+        extensions.load_extension(c, "vss")
+
+
+def test_two_indexes_of_one_store_do_not_mix(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "i.duckdb")
+    put(store, {"a.md": [["the red fox", "a blue whale"]]})
+    model = embed(store, HashingEmbedder(D))
+    first, second = store.vector_index(model), store.vector_index(model)
+    first.refresh()
+    put(store, {"b.md": [["a green frog"]]})
+    embed(store, HashingEmbedder(D))
+    second.refresh()
+    query = HashingEmbedder(D).embed_query(["green frog"])[0]
+    assert len(first.search(query, 9)[0]) == 2
+    assert len(second.search(query, 9)[0]) == 3
+    store.close()
