@@ -211,14 +211,17 @@ def _state(memory: Memory) -> dict[str, Any]:
         cosines = np.array([vectors.similarities(probe, rows.unit_id) for probe in probes])
         states = store.vector_states(_MODEL)
         files = {path: (row.sha256, row.units) for path, row in store.documents().by_path.items()}
-    order = sorted(range(len(rows.unit_id)), key=lambda at: (rows_of.path(at), int(rows.start_line[at]), at))
+    order = sorted(
+        range(len(rows.unit_id)),
+        key=lambda at: (rows_of.documents[int(rows.document_id[at])].path, int(rows.start_line[at]), at),
+    )
     units = []
     for at in order:
         section = sections[int(rows.section_id[at])]
         first, last = int(rows.start_line[at]), int(rows.end_line[at])
         lines = section.lines[first - section.start_line : last - section.start_line + 1]
         facts = (rows.hash, rows.occurrence, rows.terms, rows.chars, rows.day, rows.speaker, rows.heading)
-        where = (rows_of.path(at), first, last, section.heading, lines)
+        where = (rows_of.documents[int(rows.document_id[at])].path, first, last, section.heading, lines)
         units.append((*where, *(column[at].item() for column in facts)))
     return {
         "files": files,

@@ -300,13 +300,18 @@ def test_another_models_vectors_are_outdated_and_replaced(notes: Notes, tiny_ggu
 # -- signals and pipes ------------------------------------------------------------------------------
 
 
+def heed_interrupts() -> None:
+    """What a shell starts in the background ignores SIGINT, and so do its children unless they are told."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_an_interrupt_keeps_what_was_written(notes: Notes, tiny_gguf: Path, tmp_path: Path) -> None:
-    for n in range(60):
+    for n in range(150):
         notes.write(f"memory/n{n}.md", "".join(f"- line {i} of note {n} about nothing at all\n" for i in range(100)))
     db = tmp_path / "index.duckdb"
     with subprocess.Popen(
         [sys.executable, "-m", "openclaw_memory", "-w", str(notes.root), "--db", str(db), "--set", f"embedding.model={tiny_gguf}", "ingest"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts,
     ) as process:  # fmt: skip
         while not db.exists():  # it has begun to write
             time.sleep(0.01)
@@ -318,13 +323,13 @@ def test_an_interrupt_keeps_what_was_written(notes: Notes, tiny_gguf: Path, tmp_
     assert err == "interrupted: what was written is kept; run it again to go on\n"
     before = json.loads(run(notes, "--db", str(db), "status", "--json", code=0).stdout)["chunks"]
     report = json.loads(run(notes, "--db", str(db), "ingest", "--json", code=0, model=str(tiny_gguf)).stdout)
-    assert (report["chunks"], report["added"], report["deleted"]) == (6003, 6003 - before, 0)
+    assert (report["chunks"], report["added"], report["deleted"]) == (15_003, 15_003 - before, 0)
 
 
 def test_an_interrupt_ends_a_watch_quietly(notes: Notes) -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "openclaw_memory", "-w", str(notes.root), "--set", "embedding.model=none", "--json", "ingest", "--watch"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts,
     ) as process:  # fmt: skip
         assert process.stdout is not None
         assert json.loads(process.stdout.readline())["added"] == 3

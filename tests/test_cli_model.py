@@ -27,7 +27,9 @@ class Context:
     config: Path
 
     def settings(self) -> Settings:
-        return Settings.load(self.config if self.config.exists() else None, environ={"OPENCLAW_MEMORY_CONFIG": "/dev/null"})
+        return Settings.load(
+            self.config if self.config.exists() else None, environ={"OPENCLAW_MEMORY_CONFIG": "/dev/null"}
+        )
 
 
 @pytest.fixture

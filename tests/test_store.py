@@ -158,7 +158,7 @@ def test_the_generation_grows_with_every_write(store: DuckStore) -> None:
     assert grown()
     store.put_vectors(MODEL, list(texts_of(store)), unit_vectors(1, 16))
     assert grown()
-    store.touch([(1, source("a.md"))])
+    store.touch([(1, source("a.md"))], store.documents().version)
     assert grown()
     store.put_noise(MODEL, 0.25)
     assert grown()
@@ -189,7 +189,7 @@ def test_touch_changes_times_and_the_days_taken_from_them(store: DuckStore) -> N
     object.__setattr__(change.sections[0], "date_source", "mtime")
     store.apply([change], store.documents().version)
     row = store.documents().by_path["a.md"]
-    store.touch([(row.id, source("a.md", "12345", mtime_ns=1_600_000_000_000_000_000))])
+    store.touch([(row.id, source("a.md", "12345", mtime_ns=1_600_000_000_000_000_000))], store.documents().version)
     new = store.documents().by_path["a.md"]
     assert (new.size, new.mtime_ns, new.sha256) == (5, 1_600_000_000_000_000_000, row.sha256)
     days = store.unit_rows(None).day.tolist()

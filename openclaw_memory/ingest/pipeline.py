@@ -170,7 +170,7 @@ class Ingestor:
             run.counts += planning.Counts(deleted=sum(unit.id not in lost.claimed for unit in gone_units))
             wrote = True
         if touched:
-            self._store.touch(touched)
+            self._store.touch(touched, version)
         return wrote
 
     def _read(self, file: SourceFile, row: DocumentRow | None) -> DocumentChange:

@@ -24,7 +24,8 @@ class Shape:
     """What follows from the units' order: sections, windows and their lengths in terms.
 
     An *anchor* may be what a hit is about: any unit but a heading that has text below it, which
-    counts through its neighbours' windows instead.
+    counts through its neighbours' windows instead.  ``path_rank`` is the place of a document's path in
+    alphabetical order, by document id.
     """
 
     section: Ints
@@ -36,6 +37,7 @@ class Shape:
     kind: NDArray[np.int8]
     grain: NDArray[np.int8]
     anchor: Bools
+    path_rank: Ints
 
 
 class Corpus:
@@ -133,10 +135,6 @@ class Corpus:
         np.divide(out, self.window_norm, out=out)
         return out
 
-    def path(self, row: int) -> str:
-        """Path of the document that a row belongs to."""
-        return self.documents[int(self.rows.document_id[row])].path
-
 
 def empty_rows() -> UnitRows:
     """No units."""
@@ -169,6 +167,9 @@ def _shape(rows: UnitRows, documents: dict[int, DocumentInfo]) -> Shape:
     by_document = np.zeros((max(documents, default=0) + 1, 2), np.int8)
     for document_id, info in documents.items():
         by_document[document_id] = kinds.index(info.kind), grains.index(info.grain)
+    path_rank = np.zeros(len(by_document), np.int32)
+    for rank, info in enumerate(sorted(documents.values(), key=lambda info: info.path)):
+        path_rank[info.id] = rank
     sorts = by_document[rows.document_id] if n else np.zeros((0, 2), np.int8)
     alone = np.bincount(section)[section] == 1 if n else np.zeros(0, bool)
     log_chars = np.log(np.maximum(rows.chars, 1)).astype(np.float32)
@@ -182,6 +183,7 @@ def _shape(rows: UnitRows, documents: dict[int, DocumentInfo]) -> Shape:
         kind=sorts[:, 0],
         grain=sorts[:, 1],
         anchor=~rows.heading | (alone & ~rows.title),
+        path_rank=path_rank,
     )
 
 

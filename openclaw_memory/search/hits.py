@@ -30,24 +30,19 @@ class Range:
 
 def ranking(corpus: Corpus, score: Floats, allowed: Bools | None) -> Iterator[int]:
     """Anchor rows by falling score; ties by path and line, so that a rebuilt index answers alike."""
-    n = len(score)
-    if allowed is not None:
-        score = np.where(allowed, score, -np.inf)
-        n = int(allowed.sum())
-    taken = 0
+    pool = corpus.shape.anchor if allowed is None else corpus.shape.anchor & allowed
+    left = np.flatnonzero(pool)
+    values = score[left]
     step = _LIMIT + 56
-    rows = np.zeros(0, np.int64)
-    while taken < n:
-        want = min(n, taken + step)
-        if want < len(score):
-            rows = np.argpartition(-score, want - 1)[:want]
-        else:
-            rows = np.arange(len(score))
-        chosen = sorted(
-            rows.tolist(), key=lambda row: (-score[row], corpus.path(row), corpus.rows.start_line[row], row)
-        )
-        yield from (row for row in chosen[taken:want] if corpus.shape.anchor[row])
-        taken = want
+    while len(left):
+        best = np.ones(len(left), bool)
+        if step < len(left):
+            # All that tie with the last one come along, or which of them do would depend on chance.
+            best = values >= np.partition(values, len(values) - step)[len(values) - step]
+        rows = left[best]
+        document = corpus.shape.path_rank[corpus.rows.document_id[rows]]
+        yield from rows[np.lexsort((rows, corpus.rows.start_line[rows], document, -score[rows]))].tolist()
+        left, values = left[~best], values[~best]
         step *= 4
 
 

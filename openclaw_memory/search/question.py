@@ -40,6 +40,8 @@ _AGO = re.compile(rf"\b({_NUMBER}) (day|week|month|year)s? ago\b")
 _PAST = re.compile(rf"\b(?:past|last|previous) (?:({_NUMBER}) )?(day|week|month|year)(s?)\b")
 _WEEKDAY = re.compile(r"\blast (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b")
 _WHEN = re.compile(r"\s*(?:when|how long|since when|(?:on |in )?(?:which|what) (?:date|day|week|month|year))\b", re.I)
+#: Asking days outside are moved here, so that no interval leaves the calendar.
+_EARLIEST, _LATEST = date(1200, 1, 1), date(9990, 1, 1)
 _SELF = re.compile(r"\b(?:I|me|my|mine|myself|I'm|I've)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 
@@ -64,6 +66,7 @@ def named(question: str) -> list[str]:
 
 def intervals(question: str, asked: date) -> list[Interval]:
     """Days that a question names, relative ones seen from ``asked``; empty when it names none."""
+    asked = min(max(asked, _EARLIEST), _LATEST)
     text = question.lower()
     taken: list[tuple[int, int]] = []
     found = [

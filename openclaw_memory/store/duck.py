@@ -151,9 +151,10 @@ class DuckStore:
             writing.remove(c, document_ids, keep_units)
         return new
 
-    def touch(self, files: Sequence[tuple[int, SourceFile]]) -> None:
+    def touch(self, files: Sequence[tuple[int, SourceFile]], version: int) -> None:
         """Note the new times of files, and the days of sections that take theirs from them."""
         with self._db.write() as c:
+            writing.check_version(c, version)
             writing.touch(c, files)
 
     @contextlib.contextmanager

@@ -287,8 +287,8 @@ class Store(Protocol):
         Returns and raises as :meth:`apply`.
         """
 
-    def touch(self, files: Sequence[tuple[int, SourceFile]]) -> None:
-        """Note that documents (by id) have a new time and the old content."""
+    def touch(self, files: Sequence[tuple[int, SourceFile]], version: int) -> None:
+        """Note that documents (by id) have a new time and the old content; raises as :meth:`apply`."""
 
     def embedding_turn(self, timeout: float) -> AbstractContextManager[bool]:
         """One process embeds at a time: whether it is our turn, after at most ``timeout`` seconds."""

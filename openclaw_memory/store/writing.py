@@ -97,10 +97,15 @@ def remove(c: duckdb.DuckDBPyConnection, document_ids: Sequence[int], keep_units
     _delete(c, document_ids)
 
 
-def next_version(c: duckdb.DuckDBPyConnection, version: int) -> int:
-    """Step the version of the texts; raises :class:`TextsChanged` when it is not ``version``."""
+def check_version(c: duckdb.DuckDBPyConnection, version: int) -> None:
+    """Raise :class:`TextsChanged` when the version of the texts is not ``version``."""
     if count(c, "SELECT value FROM counters WHERE name = 'texts'") != version:
         raise TextsChanged
+
+
+def next_version(c: duckdb.DuckDBPyConnection, version: int) -> int:
+    """Step the version of the texts; raises :class:`TextsChanged` when it is not ``version``."""
+    check_version(c, version)
     c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")
     return version + 1
 
