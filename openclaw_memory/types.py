@@ -59,8 +59,9 @@ DateSource = Literal["name", "heading", "front-matter", "mtime"]
 class Unit:
     """The smallest searched text: a line, an item, a sentence, a table row, a code block.
 
-    ``text`` is the exact slice of the source; ``indexed`` is what is tokenised and embedded when
-    that differs (a table row with its header, a later sentence of a speaker's turn).
+    ``text`` is the exact slice of the source (of form ``sentence``: a slice of its lines joined by single
+    spaces); ``indexed`` is what is tokenised and embedded when that differs (a table row with its header, a
+    later sentence of a speaker's turn, a heading with those around it).
     """
 
     text: str
