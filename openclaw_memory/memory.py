@@ -300,9 +300,12 @@ class Memory:
         how = self.settings.ingest.embed
         if how == "background" or not (engine.missing or how == "lazy"):
             return False
-        candidates = engine.keyword_candidates(request.query, self.settings.search.lazy_candidates)
+        most = self.settings.search.lazy_candidates
+        if not most:
+            return False
+        candidates = engine.keyword_candidates(request.query, most)
         seconds = min(self.settings.ingest.fresh_deadline, _left(until, 0.5) or self.settings.ingest.fresh_deadline)
-        return self._vectorizer.candidates(embedder, candidates, time.monotonic() + seconds) > 0
+        return self._vectorizer.candidates(embedder, candidates, most, time.monotonic() + seconds) > 0
 
     def _freshen(self, deadline: float | None) -> tuple[bool, list[str]]:
         """Ingest what changed if the last look is too old; whether the answer may be stale, and remarks."""

@@ -201,14 +201,26 @@ class Vectorizer:
         except ModelError as error:
             log.warning("new text cannot be embedded: %s", error)
 
-    def candidates(self, embedder: Embedder, unit_ids: Ints, until: float) -> int:
-        """Embed those of the units that have no vector yet, until ``until`` (``time.monotonic``): how many."""
+    def candidates(self, embedder: Embedder, unit_ids: Ints, most: int, until: float) -> int:
+        """Embed those of the units that have no vector yet, until ``until`` (``time.monotonic``): how many.
+
+        A question that shares no word with any unit has no candidates: then at most ``most`` units of all are
+        embedded, so that asking by meaning gets somewhere too.
+        """
         from .ingest.embedding import embed_pending
 
-        if not len(unit_ids) or self._stands_in():
+        if self._stands_in():
             return 0
+        chosen = unit_ids if len(unit_ids) else None
         try:
-            return embed_pending(self._store, embedder, unit_ids=unit_ids, deadline=until, batch=16).done
+            return embed_pending(
+                self._store,
+                embedder,
+                unit_ids=chosen,
+                deadline=until,
+                batch=16,
+                limit=None if chosen is not None else most,
+            ).done
         except ModelError as error:
             log.warning("candidates cannot be embedded: %s", error)
             return 0

@@ -347,3 +347,14 @@ def test_a_local_model_that_stands_in_for_an_endpoint_leaves_its_vectors_alone(
     with open_memory(notes, **http_settings(endpoint.url)) as memory:
         memory.search("tents")
         assert (states(memory)[0], memory.status().model) == (4, theirs)
+
+
+def test_a_question_without_a_known_word_is_answered_by_meaning_after_a_lazy_ingest(notes: Notes) -> None:
+    notes.write("MEMORY.md", "- otters hold hands\n")
+    embedder = CountingEmbedder()
+    with open_memory(notes, embedder) as memory:
+        memory.ingest(embed="lazy")
+        assert embedder.texts == []
+        found = memory.search("sea mammals asleep")
+        assert "- otters hold hands" in embedder.texts
+        assert found.results[0].vector_score is not None

@@ -33,8 +33,7 @@ def ingest(cli: CliContext, paths: tuple[str, ...], watch: bool, lazy: bool, off
     # In the background of a process that ends would be never.
     how = "lazy" if lazy or settings.ingest.embed == "lazy" else "eager"
     with cli.memory(settings) as memory:
-        if how == "eager":
-            pull_if_missing(cli, memory)
+        pull_if_missing(cli, memory)  # with --lazy too: the first search that needs it must not wait for a download
         with ingest_progress(cli) as show:
             report = memory.ingest(paths, embed=how, progress=show)
         _show(cli, report, watch)
