@@ -27,6 +27,14 @@ class SchemaTooNew(StoreError):
     """The index file was written by a newer version of this package."""
 
 
+class RequestError(OpenClawMemoryError):
+    """A question contradicts itself, or an argument is not what it has to be."""
+
+
+class Stopped(OpenClawMemoryError):
+    """Whoever asked no longer wants the answer; what was committed is kept."""
+
+
 class RedactionError(OpenClawMemoryError):
     """A text could not be redacted, so it must not be indexed."""
 

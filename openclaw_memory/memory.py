@@ -27,7 +27,7 @@ from .types import (
     counted,
     joined,
 )
-from .vectorizer import Vectorizer
+from .vectorizer import Models, Vectorizer
 from .workspace import expanded, find_workspace, inside
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ class Memory:
     ``workspace`` is the agent's folder (default: OpenClaw's, else the current one), ``db`` the index
     file (default: one per agent and workspace in the data folder), ``embedder`` replaces the one that
     the settings name, ``plugins`` are objects with hook implementations, ``store`` replaces the DuckDB
-    file.  Safe to use from several threads.  Raises
+    file, ``models`` is shared with other memories and closed by whoever made it.  Safe to use from
+    several threads.  Raises
     :class:`~openclaw_memory.errors.OpenClawMemoryError` with the cause and the next step.
     """
 
@@ -59,17 +60,21 @@ class Memory:
         embedder: Embedder | None = None,
         plugins: Sequence[object] = (),
         store: Store | None = None,
+        models: Models | None = None,
     ) -> None:
         self.workspace = find_workspace(workspace)
         self.agent = agent
         self.settings = settings if settings is not None else Settings.load()
         self.plugins = Plugins(self.settings.plugins.disabled, plugins)
         self._store = store if store is not None else self._open_store(db)
-        self._vectorizer = Vectorizer(self.settings, self._store, self.plugins, embedder)
+        self._models = Models(self.settings, embedder) if models is None else models
+        self._models_are_ours = models is None
+        self._vectorizer = Vectorizer(self.settings, self._store, self.plugins, self._models)
         self._engine: SearchEngine | None = None
         self._ingestor = Ingestor(self.workspace, self.settings.ingest, self._store, self.plugins)
         self._lock = threading.RLock()
         self._ingesting = threading.Lock()
+        self._looking = threading.Lock()
         self._scanned = float("-inf")
         self._empty = False
         self._closing = threading.Event()
@@ -79,7 +84,11 @@ class Memory:
         from .store.paths import default_path
 
         named = db or self.settings.store.path
-        path = expanded(named).absolute() if named else default_path(self.workspace, self.agent)
+        path = (
+            expanded(named).absolute()
+            if named
+            else default_path(self.workspace, self.agent, self.settings.store.folder)
+        )
         return DuckStore(path, self.settings.store, analysis.terms, analysis.ANALYSIS_VERSION)
 
     def __enter__(self) -> Memory:
@@ -92,6 +101,8 @@ class Memory:
         """Stop background work and let go of the index and the model; calling twice is harmless."""
         self._closing.set()
         self._vectorizer.stop()
+        if self._models_are_ours:
+            self._models.close()
         self._store.close()
 
     # -- the model --------------------------------------------------------------------------------
@@ -134,10 +145,14 @@ class Memory:
         """
         started = time.monotonic()
         until = None if deadline is None else started + deadline
-        with self._ingesting:
+        if not self._ingesting.acquire(timeout=-1 if deadline is None else max(0.0, deadline)):
+            raise StoreError(f"another ingest of {self.workspace} is still running; try again when it is done")
+        try:
             outcome = self._ingestor.run(self._relative(paths), progress, until)
             if not paths:
                 self._looked(outcome)
+        finally:
+            self._ingesting.release()
         embedded, pending, remark = self._vectorizer.after_ingest(embed or self.settings.ingest.embed, progress, until)
         if outcome.wrote:
             self._store.maintain()
@@ -270,6 +285,45 @@ class Memory:
             warning=joined([*self._store.warnings(), *remarks]),
         )
 
+    def timeline(
+        self,
+        query: str = "",
+        *,
+        minimum_days_ago: int | None = None,
+        maximum_days_ago: int | None = None,
+        **options: Any,
+    ) -> SearchResult:
+        """What was noted when: hits in order of time, undated ones last, each snippet begun by its date.
+
+        With a ``query`` the hits are those of :meth:`search`; without one they are the sections of the range,
+        newest first until ``max_results`` or ``budget`` is spent.  The days count back from ``now``;
+        ``options`` are fields of :class:`SearchRequest`.  Raises
+        :class:`~openclaw_memory.errors.RequestError` when no day can be in the range.
+        """
+        from .search import timeline
+
+        request = timeline.bounded(SearchRequest(query, **options), minimum_days_ago, maximum_days_ago)
+        result = self.search(request) if query.strip() else self._listing(request)
+        return replace(result, results=tuple(timeline.in_order(result.results)))
+
+    def _listing(self, request: SearchRequest) -> SearchResult:
+        started = time.monotonic()
+        until = None if request.deadline is None else started + request.deadline
+        stale, remarks = self._freshen(until)
+        engine = self._search_engine()
+        with self._store.session(_left(until)):
+            engine.refresh(None)
+            hits = engine.listing(request)
+        return SearchResult(
+            results=tuple(self.plugins.rerank("", hits)),
+            provider="none",
+            model=None,
+            mode="timeline",
+            took_ms=(time.monotonic() - started) * 1000,
+            stale=stale,
+            warning=joined([*self._store.warnings(), *remarks]),
+        )
+
     def _search_engine(self) -> SearchEngine:
         with self._lock:
             if self._engine is None:
@@ -307,15 +361,33 @@ class Memory:
         seconds = min(self.settings.ingest.fresh_deadline, _left(until, 0.5) or self.settings.ingest.fresh_deadline)
         return self._vectorizer.candidates(embedder, candidates, most, time.monotonic() + seconds) > 0
 
+    def freshen(self) -> bool:
+        """Look at the files as a search does, for at most ``ingest.fresh_deadline``; whether all is read."""
+        return not self._freshen(None)[0]
+
     def _freshen(self, deadline: float | None) -> tuple[bool, list[str]]:
         """Ingest what changed if the last look is too old; whether the answer may be stale, and remarks."""
-        wanted = self.settings.ingest
-        if time.monotonic() - self._scanned <= wanted.fresh_seconds:
+        if self._is_fresh():
             return False, self._nothing_there()
+        left = _left(deadline, 0.5)
+        seconds = self.settings.ingest.fresh_deadline
+        until = time.monotonic() + (seconds if left is None else min(seconds, left))
+        # Questions that come at the same time wait for the first one's look.
+        if not self._looking.acquire(timeout=max(0.0, until - time.monotonic())):
+            return True, ["another question is still looking at the files"]
+        try:
+            if self._is_fresh():
+                return False, self._nothing_there()
+            return self._look(until, deadline)
+        finally:
+            self._looking.release()
+
+    def _is_fresh(self) -> bool:
+        return time.monotonic() - self._scanned <= self.settings.ingest.fresh_seconds
+
+    def _look(self, until: float, deadline: float | None) -> tuple[bool, list[str]]:
         if not self._ingesting.acquire(blocking=False):
             return True, ["an ingest is running"]
-        left = _left(deadline, 0.5)
-        until = time.monotonic() + (wanted.fresh_deadline if left is None else min(wanted.fresh_deadline, left))
         try:
             with self._store.session(_left(deadline)):
                 pass  # whoever has a deadline does not wait for the whole lock_timeout

@@ -1,14 +1,16 @@
-"""The one place where dataclasses become the JSON of the contract."""
+"""The one place where dataclasses become the JSON of the contract, and where its JSON Schema is made."""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import date
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 #: Left out when ``None``; every other field is always there.
 _OPTIONAL = frozenset(
@@ -22,6 +24,8 @@ _NAMES = {"from_line": "from", "took_ms": "took_ms", "concepts_linked": "concept
 _RECORDS = frozenset({"http_usage"})
 #: Left out unless true.
 _FLAGS = frozenset({"truncated", "stale"})
+#: Left out unless there is something in them.
+_UNLESS_EMPTY = frozenset({"skipped"})
 
 
 def camel(name: str) -> str:
@@ -40,7 +44,7 @@ def to_json(value: Any) -> Any:
             inner = getattr(value, f.name)
             if (inner is None and f.name in _OPTIONAL) or (inner is False and f.name in _FLAGS):
                 continue
-            if f.name == "skipped" and not inner:
+            if f.name in _UNLESS_EMPTY and not inner:
                 continue
             made = to_json(inner)
             out[camel(f.name)] = {camel(k): v for k, v in made.items()} if f.name in _RECORDS and made else made
@@ -68,3 +72,55 @@ def dumps(value: Any, indent: int | None = 2) -> str:
     except UnicodeEncodeError:
         return json.dumps(to_json(value), ensure_ascii=True, indent=indent)
     return text
+
+
+def json_schema(kind: Any) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of what :func:`to_json` makes of a value of the type ``kind``.
+
+    Numbers are taken to be finite.  Raises ``TypeError`` for a type that the contract does not use.
+    """
+    origin, arguments = get_origin(kind), get_args(kind)
+    if kind is Any:
+        return {}
+    if origin in (Union, UnionType):
+        return _either([json_schema(one) for one in arguments])
+    if origin is Literal:
+        return {"type": "string", "enum": list(arguments)}
+    if origin in (tuple, list, set, frozenset, Sequence):
+        return {"type": "array", "items": json_schema(arguments[0])}
+    if origin in (dict, Mapping):
+        return {"type": "object", "additionalProperties": json_schema(arguments[1])}
+    if isinstance(kind, type):
+        if is_dataclass(kind):
+            return _object_schema(kind)
+        if issubclass(kind, Enum):
+            return {"type": "string", "enum": [member.value for member in kind]}
+        if issubclass(kind, date):
+            return {"type": "string", "format": "date"}
+        if kind in _PLAIN:
+            return {"type": _PLAIN[kind]}
+    raise TypeError(f"no JSON Schema for {kind!r}")
+
+
+_PLAIN = {str: "string", Path: "string", bool: "boolean", int: "integer", float: "number", NoneType: "null"}
+
+
+def _either(schemas: list[dict[str, Any]]) -> dict[str, Any]:
+    """One schema or the other; plain types are written as a list, which every client understands."""
+    if all(set(schema) == {"type"} for schema in schemas):
+        return {"type": [schema["type"] for schema in schemas]}
+    return {"anyOf": schemas}
+
+
+def _object_schema(kind: type) -> dict[str, Any]:
+    hints = get_type_hints(kind)
+    properties, required = {}, []
+    for f in fields(kind):
+        hint = hints[f.name]
+        if f.name in _OPTIONAL:  # left out rather than null
+            present = tuple(one for one in get_args(hint) if one is not NoneType)
+            hint = Union[present] if NoneType in get_args(hint) else hint  # noqa: UP007
+        properties[camel(f.name)] = {"type": "boolean", "const": True} if f.name in _FLAGS else json_schema(hint)
+        if f.name not in _OPTIONAL | _FLAGS | _UNLESS_EMPTY:
+            required.append(camel(f.name))
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}

@@ -103,7 +103,11 @@ class SearchSettings:
 class StoreSettings:
     """The index file."""
 
-    path: str = setting("", "the DuckDB file; empty = one per agent and workspace in the data folder")
+    path: str = setting("", "the DuckDB file; empty = one per agent and workspace in store.folder")
+    folder: str = setting(
+        "",
+        "folder of the index files; empty = the OpenClaw plugin's if it is installed, else the data folder",
+    )
     vector_index: Literal["auto", "exact", "vss"] = setting("auto", "exact matrix, in-memory HNSW, or by size")
     vss_threshold: int = setting(1_500_000, "units from which 'auto' takes vss", minimum=1)
     vector_dtype: Literal["float32", "int8"] = setting("float32", "the matrix in memory; int8 takes a quarter")
@@ -165,7 +169,7 @@ def config_path() -> Path:
 
 
 def data_dir() -> Path:
-    """Folder of the index files."""
+    """Folder of what outlives the cache."""
     import platformdirs
 
     return Path(platformdirs.user_data_dir(APP))

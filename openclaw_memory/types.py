@@ -197,7 +197,8 @@ class SearchHit:
 
     ``score`` is in [0, 1], never rises with rank and is comparable across queries; the component
     scores are absolute too (``vector_score`` a cosine, ``text_score`` a share of the query's BM25
-    mass, ``time_score`` the closeness to a date the query names).
+    mass, ``time_score`` the closeness to a date the query names).  In a timeline hits stand in order of
+    time, and where nothing was asked each has the score 1: being in the range is all that was wanted.
     """
 
     path: str
@@ -292,11 +293,28 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The host's session that a hook is told about."""
+    """The host's session that a hook is told about; ``deadline`` is what the hooks have in all, in seconds."""
 
     id: str
     agent: str
     reason: str = "start"
+    deadline: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStarted:
+    """What the plugins did when a session began; ``report`` is that of the ingest."""
+
+    report: IngestReport | None
+    took_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """What the plugins did when the host was idle: whatever each of them returned."""
+
+    ran: tuple[Any, ...]
+    took_ms: float
 
 
 def counted(number: int, noun: str) -> str:

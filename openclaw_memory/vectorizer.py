@@ -25,41 +25,50 @@ log = logging.getLogger("openclaw_memory")
 _FRESH_TEXTS = 64
 #: What unrelated texts rarely exceed, for a model that could not be measured yet.
 _USUAL_NOISE = 0.2
+#: Seconds until a model that was missing is looked for again.
+_LOOK_AGAIN = 5.0
 
 T = TypeVar("T")
 
 
-class Vectorizer:
-    """The embedder of one memory, its noise level, and the threads that embed."""
+class Models:
+    """The embedder that the settings name, resolved once; several memories may share it.
 
-    def __init__(self, settings: Settings, store: Store, plugins: Plugins, given: Embedder | None) -> None:
+    ``given`` takes its place and is never closed here.  Safe to use from several threads.
+    """
+
+    def __init__(self, settings: Settings, given: Embedder | None = None) -> None:
         self._settings = settings
-        self._store = store
-        self._plugins = plugins
         self._given = given
         self._resolved: Resolved | None = None
-        self._noises: dict[VectorModel, float] = {}
+        self._looked = float("-inf")
         self._lock = threading.RLock()
-        self._stop = threading.Event()
-        self._background: threading.Thread | None = None
 
-    def resolve(self) -> Resolved:
-        """The embedder in use, or why there is none; loads no model."""
+    def resolve(self, plugins: Plugins) -> Resolved:
+        """The embedder in use, or why there is none; loads no model.
+
+        Where there is none it is looked for again now and then: somebody may have pulled it since.
+        """
         from .embed.factory import Resolved, resolve
 
         with self._lock:
-            if self._resolved is None:
-                if self._given is not None:
-                    self._resolved = Resolved(self._given)
-                else:
-                    factories: dict[str, Any] = {}
-                    self._plugins.notify("openclaw_memory_register_embedders", register=factories.__setitem__)
-                    self._resolved = resolve(self._settings, extra=factories)
-            return self._resolved
+            known = self._resolved
+            if known is not None and (known.embedder is not None or time.monotonic() < self._looked + _LOOK_AGAIN):
+                return known
+            self._looked = time.monotonic()
+            if self._given is not None:
+                found = Resolved(self._given)
+            else:
+                factories: dict[str, Any] = {}
+                plugins.notify("openclaw_memory_register_embedders", register=factories.__setitem__)
+                found = resolve(self._settings, extra=factories)
+            if known is None or found.embedder is not None:
+                self._resolved = known = found
+            return known  # a reason that is known already may be the more telling one
 
-    def pull(self, progress: Any = None) -> str | None:
+    def pull(self, plugins: Plugins, progress: Any = None) -> str | None:
         """Get the configured model if it is missing and may be had; why it is not there, if it is not."""
-        resolved = self.resolve()
+        resolved = self.resolve(plugins)
         wanted = self._settings.embedding
         if resolved.embedder is not None or wanted.provider != "local" or wanted.model == "none":
             return resolved.reason
@@ -71,14 +80,41 @@ class Vectorizer:
         try:
             pull(wanted.model, progress=progress, offline=wanted.offline)
         except ModelError as error:
-            from .embed.factory import Resolved
-
             with self._lock:
-                self._resolved = Resolved(None, str(error))  # more telling than that the model is missing
+                self._resolved = factory.Resolved(None, str(error))  # more telling than that the model is missing
             return str(error)
         with self._lock:
             self._resolved = None
-        return self.resolve().reason
+        return self.resolve(plugins).reason
+
+    def close(self) -> None:
+        """Release the model unless it was given."""
+        with self._lock:
+            if self._resolved is not None and self._resolved.embedder is not None and self._given is None:
+                self._resolved.embedder.close()
+                self._resolved = None
+
+
+class Vectorizer:
+    """The embedder of one memory, its noise level, and the threads that embed."""
+
+    def __init__(self, settings: Settings, store: Store, plugins: Plugins, models: Models) -> None:
+        self._settings = settings
+        self._store = store
+        self._plugins = plugins
+        self._models = models
+        self._noises: dict[VectorModel, float] = {}
+        self._lock = threading.RLock()
+        self._stop = threading.Event()
+        self._background: threading.Thread | None = None
+
+    def resolve(self) -> Resolved:
+        """The embedder in use, or why there is none; loads no model."""
+        return self._models.resolve(self._plugins)
+
+    def pull(self, progress: Any = None) -> str | None:
+        """Get the configured model if it is missing and may be had; why it is not there, if it is not."""
+        return self._models.pull(self._plugins, progress)
 
     def known(self) -> tuple[Embedder | None, VectorModel | None, str | None]:
         """The embedder, what the store knows its vectors by, and why there is none or another than asked.
@@ -153,7 +189,10 @@ class Vectorizer:
                 f"not everything was embedded, the rest is found by keywords: {error}",
             )
         remark = f"{counted(failed, 'unit')} could not be embedded; the log names them" if failed else reason
-        return done, max(0, waiting + states.failed - done - failed), remark
+        if done + failed < waiting + states.failed:  # out of time, or another process or thread did some of it
+            states = self._store.vector_states(model)
+            return done, states.pending + states.outdated, remark
+        return done, 0, remark
 
     def _stands_in(self) -> bool:
         # A local model that stands in for an endpoint must not replace the endpoint's vectors.
@@ -168,7 +207,9 @@ class Vectorizer:
         waiting = states.pending + states.outdated + states.failed
         if not waiting:
             return 0, 0
-        wait = self._settings.store.lock_timeout if until is None else max(0.0, until - time.monotonic())
+        wait = self._settings.store.lock_timeout
+        if until is not None:
+            wait = min(wait, max(0.0, until - time.monotonic()))
         with self._store.embedding_turn(wait) as ours:
             if not ours:
                 log.info("another process is embedding; what is pending is left to it")
@@ -176,11 +217,13 @@ class Vectorizer:
             if states.failed:
                 self._store.retry_failed(model)
             large = foreground and waiting > _FRESH_TEXTS
-            threads = self._settings.embedding.threads or (idle_cores() if large else 1)
-            if getattr(embedder, "threads", threads) != threads:
-                embedder.threads = threads  # type: ignore[attr-defined]
-            done = embed_pending(self._store, embedder, progress, until, self._stop, total=waiting)
-            self.noise(embedder)
+            usual = self._settings.embedding.threads or 1
+            _use_threads(embedder, idle_cores() if large and not self._settings.embedding.threads else usual)
+            try:
+                done = embed_pending(self._store, embedder, progress, until, self._stop, total=waiting)
+                self.noise(embedder)
+            finally:
+                _use_threads(embedder, usual)  # for a question, a second thread costs more than it saves
             return done.done, done.failed
 
     def after_freshening(self, until: float) -> None:
@@ -253,13 +296,14 @@ class Vectorizer:
         return not thread.is_alive()
 
     def stop(self) -> None:
-        """End background embedding after its current batch, and release the model unless it was given."""
+        """End background embedding after its current batch."""
         self._stop.set()
         self.wait(30)
-        with self._lock:
-            if self._resolved is not None and self._resolved.embedder is not None and self._given is None:
-                self._resolved.embedder.close()
-                self._resolved = None
+
+
+def _use_threads(embedder: Embedder, count: int) -> None:
+    if getattr(embedder, "threads", count) != count:
+        embedder.threads = count  # type: ignore[attr-defined]
 
 
 def _within(seconds: float | None, call: Callable[[], T]) -> T:

@@ -35,10 +35,16 @@ def looks_like_workspace(folder: Path) -> bool:
     return (folder / "MEMORY.md").is_file() or (folder / "USER.md").is_file() or (folder / "memory").is_dir()
 
 
+def openclaw_state(environ: Mapping[str, str] | None = None) -> Path:
+    """OpenClaw's state folder, whether it is there or not."""
+    environ = os.environ if environ is None else environ
+    return expanded(environ.get("OPENCLAW_STATE_DIR") or "~/.openclaw")
+
+
 def openclaw_workspace(environ: Mapping[str, str] | None = None) -> Path | None:
     """OpenClaw's default workspace, if there is one."""
     environ = os.environ if environ is None else environ
-    state = expanded(environ.get("OPENCLAW_STATE_DIR") or "~/.openclaw")
+    state = openclaw_state(environ)
     candidates = []
     if named := environ.get("OPENCLAW_WORKSPACE_DIR"):
         candidates.append(expanded(named))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @hookimpl
 def openclaw_memory_session_start(memory: Memory, session: Session) -> IngestReport:
     """Bring the index up to date with the files."""
-    return memory.ingest()
+    return memory.ingest(deadline=session.deadline)
 
 
 @hookimpl

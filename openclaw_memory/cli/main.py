@@ -16,12 +16,14 @@ from .context import CliContext
 COMMANDS = {
     "ingest": "ingest",
     "search": "search",
+    "timeline": "timeline",
     "get": "search",
     "status": "status",
     "doctor": "status",
     "model": "model",
     "config": "config",
     "demo": "demo",
+    "serve": "serve",
 }
 
 

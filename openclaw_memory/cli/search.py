@@ -11,8 +11,8 @@ from .context import DATE, CliContext, common_options
 if TYPE_CHECKING:
     from ..types import SearchHit, SearchResult
 
-_KINDS = ("curated", "daily", "note")
-_GRAINS = ("working", "daily", "weekly", "monthly", "quarterly", "yearly")
+KINDS = ("curated", "daily", "note")
+GRAINS = ("working", "daily", "weekly", "monthly", "quarterly", "yearly")
 
 
 @click.command()
@@ -26,8 +26,8 @@ _GRAINS = ("working", "daily", "weekly", "monthly", "quarterly", "yearly")
 @click.option("--now", type=DATE, metavar="DATE", help="The day the question is asked; default today.")
 @click.option("--mode", type=click.Choice(["hybrid", "vector", "keyword"]), help="Which signals rank.")
 @click.option("--fusion", type=click.Choice(["score", "rrf"]), help="How signals are joined.")
-@click.option("--kind", type=click.Choice(_KINDS), multiple=True, help="Only such files; may be repeated.")
-@click.option("--grain", type=click.Choice(_GRAINS), multiple=True, help="Only such grains; may be repeated.")
+@click.option("--kind", type=click.Choice(KINDS), multiple=True, help="Only such files; may be repeated.")
+@click.option("--grain", type=click.Choice(GRAINS), multiple=True, help="Only such grains; may be repeated.")
 @click.option("--since", type=DATE, metavar="DATE", help="Only what is dated on or after this day.")
 @click.option("--until", type=DATE, metavar="DATE", help="Only what is dated on or before this day.")
 @click.option("--explain", is_flag=True, help="Say what each signal contributed.")

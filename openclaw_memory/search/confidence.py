@@ -26,7 +26,7 @@ class Parts:
     text: float | None
     vector: float | None
     time: float | None
-    why: str
+    why: str | None
 
 
 #: A match is sure when its cosine is this share of the way from unrelated texts to identical ones.

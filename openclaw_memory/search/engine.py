@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -14,7 +14,7 @@ from .. import analysis
 from ..settings import SearchSettings
 from ..store.protocol import Bools, Floats, Ints, KeywordIndex, SectionText, Store, StoreState, VectorIndex, VectorModel
 from ..types import Grain, Kind, SearchHit, SearchRequest
-from . import bm25, confidence, hits, ranking
+from . import bm25, confidence, hits, ranking, timeline
 from .corpus import RADIUS, Corpus
 
 #: Candidates of each kind when the vector index does not score every unit.
@@ -57,11 +57,15 @@ class SearchEngine:
         self.missing = 0
 
     def refresh(self, model: VectorModel | None) -> None:
-        """Take over what any process has written; cheap when nothing was."""
+        """Take over what any process has written; cheap when nothing was.
+
+        Without a ``model`` the vectors of the last one are kept in step.
+        """
         with self._store.session(), self._lock:  # in this order everywhere: a search holds the session already
             state = self._store.state()
             if self._state is not None and state.instance != self._state.instance:
                 self._reset()
+            model = self._model if model is None else model
             if model is not None and model != self._model:
                 self._vector, self._fresh_vectors = None, True
             if self._state == state and (model is None or self._vector is not None):
@@ -115,6 +119,18 @@ class SearchEngine:
                 limit = request.max_results or self._settings.max_results
                 found = hits.grown(self._corpus, ranked.score, ranked.allowed, self._settings.hit_tokens, limit)
             return self._hits(request, found, ranked)
+
+    def listing(self, request: SearchRequest) -> list[SearchHit]:
+        """A hit for each section of the request's range: see :func:`openclaw_memory.search.timeline.newest`."""
+        with self._store.session(), self._lock:
+            if not len(self._corpus):
+                return []
+            limit = None if request.budget is not None else request.max_results or self._settings.max_results
+            found = timeline.newest(
+                self._corpus, self._allowed(request), self._settings.hit_tokens, limit, request.budget
+            )
+            why = "in the range; newest first" if request.explain else None
+            return self._shown(found, lambda _: confidence.Parts(1.0, None, None, None, why))
 
     def _rank(self, request: SearchRequest, mode: str, asked: date, query_vector: Floats | None) -> Ranked:
         corpus = self._corpus
@@ -171,10 +187,20 @@ class SearchEngine:
         return np.logical_and.reduce(masks) if masks else None
 
     def _hits(self, request: SearchRequest, found: Sequence[hits.Range], ranked: Ranked) -> list[SearchHit]:
+        spelling = analysis.words_of(request.query) if request.explain else {}
+
+        def parts(one: hits.Range) -> confidence.Parts:
+            made = confidence.parts(self._corpus, ranked.features, ranked.similarities, one, self.noise, spelling)
+            return made if request.explain else replace(made, why=None)
+
+        return monotone(self._shown(found, parts))
+
+    def _shown(
+        self, found: Sequence[hits.Range], parts_of: Callable[[hits.Range], confidence.Parts]
+    ) -> list[SearchHit]:
         corpus = self._corpus
         rows = corpus.rows
         sections = self._store.section_texts([int(rows.section_id[f.best]) for f in found])
-        spelling = analysis.words_of(request.query) if request.explain else {}
         made: list[SearchHit] = []
         for one in found:
             section = sections.get(int(rows.section_id[one.best]))
@@ -182,7 +208,7 @@ class SearchEngine:
                 continue  # written by another process since the refresh; the next search sees it
             first, last = hits.lines(corpus, one)
             info = corpus.documents[int(rows.document_id[one.best])]
-            parts = confidence.parts(corpus, ranked.features, ranked.similarities, one, self.noise, spelling)
+            parts = parts_of(one)
             name = f"{info.path}\0{rows.hash[one.best]}\0{rows.occurrence[one.best]}".encode()
             made.append(
                 SearchHit(
@@ -206,10 +232,10 @@ class SearchEngine:
                     vector_score=parts.vector,
                     text_score=parts.text,
                     time_score=parts.time,
-                    why=parts.why if request.explain else None,
+                    why=parts.why,
                 )
             )
-        return monotone(made)
+        return made
 
 
 def monotone(found: Sequence[SearchHit]) -> list[SearchHit]:

@@ -128,6 +128,17 @@ def grown(corpus: Corpus, score: Floats, allowed: Bools | None, tokens: float, l
     return out
 
 
+def opening(corpus: Corpus, row: int, tokens: float) -> Range:
+    """The lines of a section from ``row`` on, as many as ``tokens`` pay for, and at least the first."""
+    found = _whole_lines(corpus, Range(row, row, row))
+    while found.last + 1 < len(corpus) and _together(corpus, found.last + 1, row):
+        wider = _whole_lines(corpus, Range(found.first, found.last + 1, row))
+        if cost(corpus, wider.first, wider.last) > tokens:
+            break
+        found = wider
+    return found
+
+
 def cost(corpus: Corpus, first: int, last: int) -> float:
     """Tokens of rows ``first..last`` with their line ends."""
     chars = corpus.rows.chars[first : last + 1]

@@ -1,0 +1,42 @@
+"""``serve``: the MCP server on stdin and stdout."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from .context import CliContext
+
+
+@click.command(short_help="Serve this memory to MCP clients on stdin and stdout.")
+@click.option("--for-host", is_flag=True, help="Offer the tools that only a host such as OpenClaw should call, too.")
+@click.option("--offline", is_flag=True, help="Do not download a missing model.")
+@click.option("--workspace", "-w", metavar="DIR", help="The workspace of calls that name none.")
+@click.option("--agent", metavar="ID", help="The agent of calls that name none.")
+@click.pass_obj
+def serve(cli: CliContext, for_host: bool, offline: bool, workspace: str | None, agent: str | None) -> None:
+    """Serve this memory to MCP clients on stdin and stdout, until stdin closes.
+
+    Logs go to stderr.  One process serves any number of agents and workspaces; each has an index of its
+    own, and the embedding model is loaded once.  Example, for Claude Code:
+
+    claude mcp add memory -- openclaw-memory serve --workspace ~/notes
+    """
+    from ..errors import WorkspaceError
+    from ..workspace import find_workspace
+
+    settings = cli.settings(embedding__offline=True if offline else None)
+    folder = workspace or cli.workspace
+    if (cli.db or settings.store.path) and not folder:
+        try:
+            folder = str(find_workspace(None))
+        except WorkspaceError as error:
+            raise click.UsageError(f"an index file holds one memory, and {error}") from error
+    if sys.stdin is not None and sys.stdin.isatty():
+        cli.remark("this speaks MCP on stdin and stdout and is meant to be started by a client; end it with Ctrl-D")
+    from ..serve.pool import Pool
+    from ..serve.server import MemoryServer
+
+    pool = Pool(settings, workspace=folder, agent=agent or cli.agent, db=cli.db)
+    MemoryServer(pool, for_host).run()

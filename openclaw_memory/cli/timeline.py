@@ -1,0 +1,56 @@
+"""``timeline``: what was noted when."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from .context import DATE, CliContext, common_options
+from .search import GRAINS, KINDS, show
+
+
+@click.command(short_help="Show what was noted when, in order of time.")
+@click.argument("query", nargs=-1)
+@click.option("--kind", type=click.Choice(KINDS), multiple=True, help="Only such files; may be repeated.")
+@click.option("--grain", type=click.Choice(GRAINS), multiple=True, help="Only such grains; may be repeated.")
+@click.option("--since", type=DATE, metavar="DATE", help="Only what is dated on or after this day.")
+@click.option("--until", type=DATE, metavar="DATE", help="Only what is dated on or before this day.")
+@click.option("--min-days-ago", type=click.IntRange(min=0), metavar="N", help="Only what is at least N days old.")
+@click.option("--max-days-ago", type=click.IntRange(min=0), metavar="N", help="Only what is at most N days old.")
+@click.option("--max-results", "-n", type=click.IntRange(1, 1000), help="Hits to return.")
+@click.option("--budget", type=click.IntRange(min=1), metavar="TOKENS",
+              help="Return lines worth this many tokens instead (a token is four characters).")  # fmt: skip
+@click.option("--now", type=DATE, metavar="DATE", help="The day that days are counted back from; default today.")
+@common_options
+def timeline(
+    cli: CliContext, query: tuple[str, ...], min_days_ago: int | None, max_days_ago: int | None, **options: Any
+) -> None:
+    """Show what was noted when, in order of time; with QUERY only what is about it.
+
+    Without QUERY: the newest sections of the range, one hit each.  Sections whose file name, heading or
+    front matter states a day come before those that have only the day of the file's last change.
+    """
+    from ..errors import RequestError
+    from ..types import Grain, Kind
+
+    if options["budget"] is not None and options["max_results"] is not None:
+        raise click.UsageError("give --max-results or --budget, not both")
+    kinds = tuple(Kind(kind) for kind in options.pop("kind"))
+    grains = tuple(Grain(grain) for grain in options.pop("grain"))
+    with cli.memory() as memory:
+        try:
+            result = memory.timeline(
+                " ".join(query),
+                minimum_days_ago=min_days_ago,
+                maximum_days_ago=max_days_ago,
+                kinds=kinds,
+                grains=grains,
+                **options,
+            )
+        except RequestError as error:
+            raise click.UsageError(str(error)) from error
+    if cli.json:
+        cli.emit(result)
+    else:
+        show(cli, result)

@@ -1,0 +1,85 @@
+"""Memory in order of time: the range that is asked for, its newest sections, and hits with their dates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+
+import numpy as np
+
+from ..errors import RequestError
+from ..store.protocol import Bools
+from ..types import SearchHit, SearchRequest
+from .corpus import Corpus
+from .hits import Range, cost, opening
+
+
+def bounded(request: SearchRequest, minimum_days_ago: int | None, maximum_days_ago: int | None) -> SearchRequest:
+    """``request`` with the days that count back from its ``now`` (default: today) put into its range.
+
+    All bounds hold at once.  Raises :class:`RequestError` when no day can satisfy them.
+    """
+    today = request.now or date.today()
+    if minimum_days_ago is not None and maximum_days_ago is not None and minimum_days_ago > maximum_days_ago:
+        raise RequestError(
+            f"no day is at least {minimum_days_ago} and at most {maximum_days_ago} days ago; swap the two numbers"
+        )
+    since, until = request.since, request.until
+    check_range(since, until)
+    if maximum_days_ago is not None:
+        since = max(_days_before(today, maximum_days_ago), since or date.min)
+    if minimum_days_ago is not None:
+        until = min(_days_before(today, minimum_days_ago), until or date.max)
+    if since is not None and until is not None and since > until:
+        raise RequestError(
+            f"the days asked for leave none: from {since} to {until}, counted from {today}; widen the range"
+        )
+    return replace(request, since=since, until=until)
+
+
+def check_range(since: date | None, until: date | None) -> None:
+    """Raise :class:`RequestError` when ``since`` is after ``until``."""
+    if since is not None and until is not None and since > until:
+        raise RequestError(f"since ({since}) is after until ({until}); swap them")
+
+
+def _days_before(today: date, days: int) -> date:
+    return date.min if days >= today.toordinal() else today - timedelta(days=days)
+
+
+def newest(
+    corpus: Corpus, allowed: Bools | None, tokens: float, limit: int | None, budget: float | None
+) -> list[Range]:
+    """A range for each section, newest day first, each at most about ``tokens`` long.
+
+    They end after ``limit`` of them, or when ``budget`` tokens are spent (one that no longer fits is passed
+    over).  Sections whose text, file name or front matter states their day come before those that have
+    only the day of the file's last change, and those before sections without a day.
+    """
+    anchors = np.flatnonzero(corpus.shape.anchor if allowed is None else corpus.shape.anchor & allowed)
+    _, at = np.unique(corpus.shape.section[anchors], return_index=True)
+    first = anchors[at]
+    rows = corpus.rows
+    day = rows.day[first]
+    tier = np.where(day == 0, 2, np.where(rows.dated[first], 0, 1))
+    path = corpus.shape.path_rank[rows.document_id[first]]
+    found: list[Range] = []
+    left = budget
+    for row in first[np.lexsort((rows.start_line[first], path, -day, tier))].tolist():
+        one = opening(corpus, row, tokens if left is None else min(tokens, left))
+        price = cost(corpus, one.first, one.last)
+        if left is not None:
+            if price > left:
+                continue
+            left -= price
+        found.append(one)
+        if len(found) == limit or (left is not None and left < 1):
+            break
+    return found
+
+
+def in_order(hits: Sequence[SearchHit]) -> list[SearchHit]:
+    """``hits`` by their dates, undated ones last, each snippet begun by its date: ``[2026-03-03] …``."""
+    ordered = sorted(hits, key=lambda hit: (hit.date or date.max, hit.date is None, hit.path, hit.start_line))
+    return [hit if hit.date is None else replace(hit, snippet=f"[{hit.date}] {hit.snippet}") for hit in ordered]

@@ -1,0 +1,84 @@
+"""Arguments of a call checked against a tool's input schema, with what is wrong in one line."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping
+from datetime import date
+from typing import Any
+
+from ..errors import RequestError
+
+Schema = Mapping[str, Any]
+
+
+def checked(name: str, schema: Schema, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments as Python values: days as ``date``, whole numbers as ``int``; ``null`` means not given.
+
+    ``schema`` is an object of strings, numbers, booleans, days and lists of them.  Raises
+    :class:`RequestError` naming the tool, the argument and what it must be.
+    """
+    properties = schema["properties"]
+    for key in given:
+        if key not in properties:
+            near = difflib.get_close_matches(key, properties, n=1, cutoff=0.5)
+            valid = ", ".join(properties)
+            hint = f"did you mean '{near[0]}'?" if near else f"valid are {valid}" if valid else "it takes none"
+            raise RequestError(f"{name}: there is no argument {_shown(key)}; {hint}")
+    out = {key: _value(f"{name}: {key}", properties[key], value) for key, value in given.items() if value is not None}
+    for key in schema["required"]:
+        if key not in out:
+            raise RequestError(f"{name}: {key} is missing; {properties[key]['description']}")
+    return out
+
+
+def _value(where: str, schema: Schema, value: Any) -> Any:
+    if "enum" in schema:
+        if value not in schema["enum"] or not isinstance(value, str):
+            raise RequestError(f"{where} must be one of {', '.join(schema['enum'])}, not {_shown(value)}")
+        return value
+    match schema["type"]:
+        case "string":
+            if not isinstance(value, str):
+                raise RequestError(f"{where} must be text, not {_shown(value)}")
+            if schema.get("format") == "date":
+                return _day(where, value)
+            if len(value.strip()) < schema.get("minLength", 0):
+                raise RequestError(f"{where} is empty")
+            return value
+        case "boolean":
+            if not isinstance(value, bool):
+                raise RequestError(f"{where} must be true or false, not {_shown(value)}")
+            return value
+        case "array":
+            if not isinstance(value, list):
+                raise RequestError(f"{where} must be a list, not {_shown(value)}")
+            return [_value(f"{where}[{at}]", schema["items"], item) for at, item in enumerate(value)]
+        case kind:
+            return _number(where, schema, value, whole=kind == "integer")
+
+
+def _number(where: str, schema: Schema, value: Any, whole: bool) -> float:
+    noun = "a whole number" if whole else "a number"
+    usable = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    if not usable or (whole and value != int(value)):
+        raise RequestError(f"{where} must be {noun}, not {_shown(value)}")
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if (low is not None and value < low) or (high is not None and value > high):
+        bounds = f"from {low} to {high}" if high is not None else f"{low} or more"
+        raise RequestError(f"{where} must be {bounds}, not {_shown(value)}")
+    return int(value) if whole else value
+
+
+def _day(where: str, value: str) -> date:
+    text = value.strip()
+    try:
+        return date.fromisoformat(text[:10] if len(text) > 10 and text[10] in "T " else text)
+    except ValueError:
+        raise RequestError(f"{where} must be a day such as 2026-02-13, not {_shown(value)}") from None
+
+
+def _shown(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,218 @@
+"""The memories of one server: opened on demand, one per agent and workspace, the model shared by all."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import OpenClawMemoryError, Stopped, WorkspaceError
+from ..memory import Memory
+from ..settings import Settings
+from ..vectorizer import Models
+from ..workspace import expanded, find_workspace
+
+log = logging.getLogger("openclaw_memory.serve")
+
+#: Seconds after which a model that could not be had is tried for again.
+_TRY_AGAIN = 600.0
+
+#: Agent and resolved workspace.
+Key = tuple[str, Path]
+
+
+@dataclass
+class _Entry:
+    memory: Memory
+    users: int = 0
+    warmed: float | None = None
+
+
+class Pool:
+    """Memories by agent and workspace, at most ``most`` idle ones; safe to use from several threads.
+
+    ``workspace``, ``agent`` and ``db`` are what the server was started with: the defaults of a call.  An
+    index file that was named (``db`` or ``store.path``) holds that one memory; all others have files of
+    their own in ``store.folder``.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        workspace: str | Path | None = None,
+        agent: str = "main",
+        db: str | Path | None = None,
+        most: int = 8,
+    ) -> None:
+        self.settings = settings
+        self.models = Models(settings)
+        self._agent = agent
+        self._workspace = workspace
+        self._db = db
+        self._most = most
+        self._entries: OrderedDict[Key, _Entry] = OrderedDict()
+        self._lock = threading.Lock()
+        self._stopping = threading.Event()
+        self._cold: queue.SimpleQueue[Key | None] = queue.SimpleQueue()
+        self._warmer: threading.Thread | None = None
+
+    # -- memories -------------------------------------------------------------------------------------
+
+    def key(self, agent: str | None = None, workspace: str | None = None) -> Key:
+        """The memory that a call means; what it leaves out is what the server was started with.
+
+        Raises :class:`WorkspaceError` when there is no workspace to be found.
+        """
+        if workspace:
+            if not Path(workspace).is_absolute():
+                raise WorkspaceError(f"{workspace}: the workspace of a call must be an absolute folder")
+            return agent or self._agent, Path(workspace).resolve()
+        return agent or self._agent, self._default_workspace()
+
+    def _default_workspace(self) -> Path:
+        if self._workspace:
+            return expanded(self._workspace).resolve()
+        try:
+            return find_workspace(None)
+        except WorkspaceError:
+            raise WorkspaceError(
+                "the call names no workspace and the server has none: start it with --workspace DIR, "
+                'or have the host send "openclaw-memory/workspace" in the call\'s _meta'
+            ) from None
+
+    @contextmanager
+    def use(self, key: Key) -> Iterator[Memory]:
+        """The memory of ``key``, which stays open for the block; warmed in the background after its first use."""
+        with self._lock:
+            if self._stopping.is_set():
+                raise Stopped("the server is ending; ask again when it is back")
+            entry = self._entries.get(key)
+            if entry is None:
+                entry = self._entries[key] = _Entry(self._open(key))
+            self._entries.move_to_end(key)
+            entry.users += 1
+            idle = self._surplus()
+        for memory in idle:
+            _close(memory)
+        try:
+            yield entry.memory
+        finally:
+            with self._lock:
+                entry.users -= 1
+                cold = entry.warmed is None or self._should_try_again(entry)
+                if cold:
+                    entry.warmed = time.monotonic()
+            if cold:
+                self._warm_soon(key)
+
+    def _open(self, key: Key) -> Memory:
+        agent, workspace = key
+        settings, db = self.settings, None
+        if self._db or settings.store.path:
+            if key == self._named():
+                db = self._db
+            else:
+                settings = settings.with_values({"store.path": ""})
+        return Memory(workspace, agent=agent, settings=settings, db=db, models=self.models)
+
+    def _named(self) -> Key | None:
+        try:
+            return self.key()
+        except WorkspaceError:
+            return None
+
+    def _surplus(self) -> list[Memory]:
+        """Take out the least recently used memories that nobody uses, as far as there are too many."""
+        idle = [key for key, entry in self._entries.items() if not entry.users]
+        surplus = idle[: max(0, len(self._entries) - self._most)]
+        return [self._entries.pop(key).memory for key in surplus]
+
+    # -- warming up -------------------------------------------------------------------------------------
+
+    def warm(self, key: Key) -> None:
+        """Get the model, read the files and load the index of ``key`` in the background."""
+        self._warm_soon(key)
+
+    def _warm_soon(self, key: Key) -> None:
+        with self._lock:
+            if self._stopping.is_set():
+                return
+            if self._warmer is None:
+                self._warmer = threading.Thread(target=self._warm_all, name="warm-up", daemon=True)
+                self._warmer.start()
+        self._cold.put(key)
+
+    def _warm_all(self) -> None:
+        while (key := self._cold.get()) is not None:
+            try:
+                self._warm(key)
+            except Stopped:
+                return
+            except OpenClawMemoryError as error:
+                log.warning("warming up failed: %s", error)
+            except Exception:
+                log.exception("warming up %s failed", key[1])
+
+    def _warm(self, key: Key) -> None:
+        started = time.monotonic()
+        with self.use(key) as memory:
+            with self._lock:
+                self._entries[key].warmed = started
+            memory.freshen()  # first of all, what was noted since is found by its words
+            if memory.resolve_embedder().embedder is None:
+                memory.pull_model(self._go_on)
+            memory.warm()
+            memory.ingest(progress=self._go_on)
+            memory.warm()
+        log.info("%s of %s is ready after %.2f s", key[1], key[0], time.monotonic() - started)
+
+    def _should_try_again(self, entry: _Entry) -> bool:
+        if entry.warmed is None or time.monotonic() < entry.warmed + _TRY_AGAIN:
+            return False
+        return entry.memory.resolve_embedder().embedder is None
+
+    def _go_on(self, stage: str, done: int, total: int) -> None:
+        if self._stopping.is_set():
+            raise Stopped("the server is ending")
+
+    # -- the end ----------------------------------------------------------------------------------------
+
+    def stop(self) -> None:
+        """End what runs in the background at its next step; memories are no longer handed out."""
+        self._stopping.set()
+        self._cold.put(None)
+
+    def close(self, timeout: float) -> bool:
+        """Close every memory and the model; whether that was done within ``timeout`` seconds.
+
+        What was committed is safe whether it is done or not.
+        """
+        self.stop()
+        thread = threading.Thread(target=self._close, name="close", daemon=True)
+        thread.start()
+        thread.join(timeout)
+        return not thread.is_alive()
+
+    def _close(self) -> None:
+        if self._warmer is not None:
+            self._warmer.join()
+        with self._lock:
+            entries = list(self._entries.values())
+            self._entries.clear()
+        for entry in entries:
+            _close(entry.memory)
+        self.models.close()
+
+
+def _close(memory: Memory) -> None:
+    try:
+        memory.close()
+    except OpenClawMemoryError as error:
+        log.warning("closing %s failed: %s", memory.workspace, error)

@@ -1,0 +1,122 @@
+"""The protocol on stdin and stdout, one JSON message a line, kept apart from everything else that prints.
+
+The SDK's own transport drops a line that it cannot read without an answer, cancels what is being answered
+as soon as stdin closes, and waits in a read that no signal ends; this one does none of that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import sys
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+import anyio.to_thread
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
+
+log = logging.getLogger("openclaw_memory.serve")
+
+Incoming = MemoryObjectSendStream[SessionMessage | Exception]
+Outgoing = MemoryObjectReceiveStream[SessionMessage]
+
+
+class StdioTransport:
+    """Owns the descriptors of the protocol; stdin is empty and stdout is stderr for everybody else.
+
+    That holds for what plugins print, for llama.cpp and for child processes too.
+    """
+
+    def __init__(self) -> None:
+        for descriptor in (0, 1, 2):
+            try:
+                os.fstat(descriptor)
+            except OSError:  # started without it: the next file would get its number
+                os.open(os.devnull, os.O_RDWR)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        self._writing = anyio.Lock()
+        self._in, self._out = os.dup(0), os.dup(1)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.close(nothing)
+        os.dup2(2, 1)
+        sys.stdout = sys.stderr
+
+    def read(self, incoming: Incoming, closed: Callable[[], Awaitable[Any]]) -> None:
+        """Start to deliver what comes in to ``incoming``, from a thread; ``closed`` is awaited at the end."""
+        loop = asyncio.get_running_loop()
+
+        def deliver(step: Any) -> bool:
+            try:
+                asyncio.run_coroutine_threadsafe(step, loop).result()
+            except (RuntimeError, asyncio.CancelledError, anyio.ClosedResourceError, anyio.BrokenResourceError):
+                step.close()
+                return False
+            return True
+
+        def lines() -> None:
+            try:
+                with os.fdopen(self._in, "rb", closefd=False) as source:
+                    for line in source:
+                        if line.strip() and not deliver(self._take(line, incoming)):
+                            return
+            except OSError as error:
+                log.warning("stdin failed: %s", error)
+            deliver(closed())
+
+        threading.Thread(target=lines, name="stdin", daemon=True).start()
+
+    async def _take(self, line: bytes, incoming: Incoming) -> None:
+        try:
+            message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+        except ValueError:
+            await self._refuse(line)
+            return
+        await incoming.send(SessionMessage(message))
+
+    async def _refuse(self, line: bytes) -> None:
+        """Answer a line that is no message, as JSON-RPC 2.0 asks."""
+        try:
+            given = json.loads(line)
+        except ValueError:  # UnicodeDecodeError is one too
+            error = ErrorData(code=PARSE_ERROR, message="the line is not JSON; a message is one line of UTF-8")
+            given = None
+        else:
+            error = ErrorData(code=INVALID_REQUEST, message="the line is JSON, but no JSON-RPC 2.0 message")
+        known = given.get("id") if isinstance(given, dict) else None
+        number = known if isinstance(known, (str, int)) and not isinstance(known, bool) else None
+        log.warning("%s: %.120r", error.message, line)
+        with contextlib.suppress(OSError):  # whoever writes the answers hears of that
+            await self._put(JSONRPCError(jsonrpc="2.0", id=number, error=error))
+
+    async def write(self, outgoing: Outgoing) -> None:
+        """Write what comes out of ``outgoing`` until it ends or nobody reads any more."""
+        async with outgoing:
+            async for item in outgoing:
+                await self._put(item.message)
+
+    async def _put(self, message: Any) -> None:
+        line = _line(message)
+        async with self._writing:
+            await anyio.to_thread.run_sync(self._write, line, abandon_on_cancel=True)
+
+    def _write(self, line: bytes) -> None:
+        rest = memoryview(line)
+        while rest:
+            rest = rest[os.write(self._out, rest) :]
+
+
+def _line(message: Any) -> bytes:
+    try:
+        text = message.model_dump_json(by_alias=True, exclude_unset=True)
+    except ValueError:  # half a surrogate pair, which UTF-8 does not have
+        text = json.dumps(message.model_dump(by_alias=True, exclude_unset=True, mode="python"))
+    return bytes(text.encode()) + b"\n"

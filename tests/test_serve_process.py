@@ -1,0 +1,509 @@
+"""The server as a process: the protocol, several agents, deadlines, cancellation, and every way to end."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import psutil
+import pytest
+from fakes import Notes
+from jsonschema import Draft202012Validator
+from mcp import ClientSession
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from serving import PATIENCE, RawClient, command, serving
+
+MODELS = ["memory_search", "memory_timeline", "memory_get", "memory_ingest", "memory_status"]
+
+
+@pytest.fixture
+def client(notes: Notes, tmp_path: Path) -> Iterator[RawClient]:
+    """A server for a host, with a workspace of its own."""
+    notes.write("MEMORY.md", "# Lamps\n\n- a green lamp by the door\n")
+    notes.write("memory/2026-03-01.md", "- a red lamp broke\n")
+    with serving(tmp_path, "--for-host", "--workspace", str(notes.root)) as client:
+        client.handshake()
+        yield client
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Iterator[RawClient]:
+    """A server that knows of no workspace."""
+    with serving(tmp_path, "--for-host") as client:
+        client.handshake()
+        yield client
+
+
+def text(result: dict[str, Any]) -> str:
+    """The words of a failed call."""
+    assert result["isError"] is True and "structuredContent" not in result, result
+    (content,) = result["content"]
+    assert "\n" not in content["text"]
+    return str(content["text"])
+
+
+# -- the SDK's own client ---------------------------------------------------------------------------
+
+
+def parameters(notes: Notes, *arguments: str) -> StdioServerParameters:
+    args = command("serve", "--workspace", str(notes.root), *arguments)
+    return StdioServerParameters(command=args[0], args=args[1:], env=dict(os.environ))
+
+
+EVERY_CALL: list[tuple[str, dict[str, Any]]] = [
+    ("memory_search", {"query": "lamp", "maxResults": 1, "explain": True, "mode": "keyword"}),
+    ("memory_search", {"query": "red lamp", "budget": 50, "kind": "daily", "grain": "working", "since": "2026-01-01"}),
+    ("memory_timeline", {}),
+    ("memory_timeline", {"query": "lamp", "maximumDaysAgo": 100_000, "minimumDaysAgo": 0, "maxResults": 3}),
+    ("memory_get", {"path": "MEMORY.md", "from": 1, "lines": 1}),
+    ("memory_get", {"path": "no.md"}),
+    ("memory_get", {"path": "MEMORY.md", "from": 99}),
+    ("memory_ingest", {}),
+    ("memory_ingest", {"paths": ["memory"]}),
+    ("memory_status", {}),
+    ("memory_session_start", {"sessionId": "s1", "reason": "new"}),
+    ("memory_heartbeat", {}),
+]
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+def test_the_sdks_client_lists_and_calls_every_tool(notes: Notes, era: Any) -> None:
+    notes.write("MEMORY.md", "- a green lamp by the door\n")
+    notes.write("memory/2026-03-01.md", "- a red lamp broke\n")
+    (notes.root / "memory" / "b.md").write_bytes(b"\0")  # a skipped file is in the report
+
+    async def session() -> None:
+        with anyio.fail_after(PATIENCE):
+            async with Client(parameters(notes, "--for-host"), mode=era) as client:
+                tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+                assert list(tools) == [*MODELS, "memory_session_start", "memory_heartbeat"]
+                for name, arguments in EVERY_CALL:
+                    result = await client.call_tool(name, arguments)
+                    assert not result.is_error, result
+                    schema = tools[name].output_schema
+                    assert schema is not None
+                    Draft202012Validator(schema).validate(result.structured_content)
+                    assert json.loads(result.content[0].text) == result.structured_content  # type: ignore[union-attr]
+
+    anyio.run(session)
+
+
+def test_the_sdks_session_gets_progress_and_what_a_tool_is_like(notes: Notes) -> None:
+    for n in range(20):
+        notes.write(f"memory/n{n}.md", f"- note {n}\n")
+    told: list[tuple[float, float | None, str | None]] = []
+
+    async def progress(done: float, total: float | None, message: str | None) -> None:
+        told.append((done, total, message))
+
+    async def session() -> None:
+        with anyio.fail_after(PATIENCE):
+            async with stdio_client(parameters(notes)) as (read, write), ClientSession(read, write) as client:
+                hello = await client.initialize()
+                assert hello.server_info.name == "openclaw-memory" and hello.instructions
+                tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+                assert list(tools) == MODELS
+                for tool in tools.values():
+                    hints = tool.annotations
+                    assert hints is not None
+                    assert hints.read_only_hint == (tool.name != "memory_ingest")
+                    assert (hints.destructive_hint, hints.idempotent_hint, hints.open_world_hint) == (
+                        False,
+                        True,
+                        False,
+                    )
+                for n in range(20):
+                    notes.write(f"memory/n{n}.md", f"- changed note {n}\n")
+                report = await client.call_tool("memory_ingest", progress_callback=progress)
+                assert report.structured_content["files"] == 20
+
+    anyio.run(session)
+    assert told, "no progress"
+    assert [done for done, _, _ in told] == sorted({done for done, _, _ in told})
+    assert told[-1][1] is not None and told[-1][2] is not None and "files read" in told[-1][2]
+
+
+# -- a hand-written client --------------------------------------------------------------------------
+
+
+def test_the_handshake_of_2025(tmp_path: Path) -> None:
+    with serving(tmp_path) as client:
+        hello = client.handshake()
+        assert hello["protocolVersion"] == "2025-11-25"
+        assert hello["capabilities"]["tools"] == {"listChanged": False}
+        tools = client.answer(client.request("tools/list"))["result"]["tools"]
+        assert [tool["name"] for tool in tools] == MODELS
+        assert tools[0]["inputSchema"]["required"] == ["query"] and tools[0]["outputSchema"]["type"] == "object"
+
+
+def test_tools_of_the_host_cannot_be_called_by_others(notes: Notes, tmp_path: Path) -> None:
+    with serving(tmp_path, "--workspace", str(notes.root)) as client:
+        client.handshake()
+        error = client.answer(client.begin("memory_heartbeat"))["error"]
+        assert error["code"] == -32602 and "there is no tool memory_heartbeat" in error["message"]
+
+
+def test_what_the_host_tells_is_done(client: RawClient) -> None:
+    started = client.call("memory_session_start", {"sessionId": "s"})["structuredContent"]
+    assert started["report"]["files"] == 2 and started["took_ms"] >= 0
+    (upkeep, noisy) = sorted(client.call("memory_heartbeat", agent="magpie")["structuredContent"]["ran"], key=str)
+    assert upkeep is False
+    assert noisy["agent"] == "magpie" and noisy["odd"] == "<class 'object'>"
+
+
+def test_nothing_else_gets_into_the_protocol(client: RawClient, tmp_path: Path) -> None:
+    client.call("memory_ingest")
+    client.call("memory_heartbeat")  # the plugin prints in three ways; a line of it on stdout is no JSON
+    assert client.found("green lamp")
+    errors = (tmp_path / "stderr").read_text()
+    for line in ("the plugin prints MEMORY.md", "written to descriptor 1", "printed by a child"):
+        assert line in errors
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "meta", "message"),
+    [
+        ("memory_search", {"querry": "a"}, {}, "memory_search: there is no argument 'querry'; did you mean 'query'?"),
+        ("memory_search", {"query": "a", "maxResults": 3, "budget": 3}, {}, "give maxResults or budget, not both"),
+        ("memory_search", {"query": "a", "since": "2026-02-02", "until": "2026-02-01"}, {}, "is after until"),
+        ("memory_timeline", {"minimumDaysAgo": 3, "maximumDaysAgo": 1}, {}, "no day is at least 3 and at most 1 days ago"),
+        ("memory_ingest", {"paths": ["../secret"]}, {}, "not inside the workspace"),
+        ("memory_search", {"query": "a"}, {"workspace": "notes"}, "must be an absolute folder"),
+        ("memory_search", {"query": "a"}, {"workspace": "/no/such/folder"}, "/no/such/folder: no such folder"),
+        ("memory_search", {"query": "a"}, {"workspace": 3}, "_meta openclaw-memory/workspace must be text, not 3"),
+        ("memory_search", {"query": "a"}, {"agent": "a\0b"}, "_meta openclaw-memory/agent must be text"),
+        ("memory_search", {"query": "a"}, {"deadlineMs": 0}, "must be a number of milliseconds above 0, not 0"),
+        ("memory_search", {"query": "a"}, {"deadlineMs": "9"}, "must be a number of milliseconds above 0, not '9'"),
+    ],
+)  # fmt: skip
+def test_a_call_that_cannot_be_answered_says_why(
+    bare: RawClient, notes: Notes, tool: str, arguments: dict[str, Any], meta: dict[str, Any], message: str
+) -> None:
+    notes.write("MEMORY.md", "- a lamp\n")
+    assert message in text(bare.call(tool, arguments, **{"workspace": str(notes.root), **meta}))
+    assert bare.found("lamp", workspace=str(notes.root)) == ["- a lamp"]
+
+
+def test_without_a_workspace_it_starts_and_says_what_is_missing(bare: RawClient) -> None:
+    assert "start it with --workspace DIR" in text(bare.call("memory_search", {"query": "a"}))
+
+
+def test_wrong_messages_are_answered_and_change_nothing(client: RawClient) -> None:
+    client.write(b"")
+    client.write(b"no json")
+    assert client.answer(None)["error"]["code"] == -32700
+    client.write(b"\xff\xfe")
+    assert client.answer(None)["error"]["code"] == -32700
+    client.write(b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]')
+    assert client.answer(None)["error"]["code"] == -32600
+    client.write(b'{"id": 4711}')
+    assert client.answer(4711)["error"]["code"] == -32600
+    client.write(b'{"id": "\\ud800"}')
+    assert client.next()["error"]["code"] == -32600
+    assert client.answer(client.request("no/such/method"))["error"]["code"] == -32601
+    client.notify("notifications/cancelled", requestId=12345)
+    client.notify("notifications/nonsense")
+    error = client.answer(client.begin("memory_serch", {"query": "lamp"}))["error"]
+    assert error["code"] == -32602 and "did you mean memory_search?" in error["message"]
+    assert client.found("green lamp")
+
+
+def test_a_path_that_is_no_utf8_does_no_harm(client: RawClient, notes: Notes) -> None:
+    try:
+        (Path(os.fsdecode(os.fsencode(notes.root) + b"/memory/l\xe4mp.md"))).write_text("- a latin lamp\n")
+    except OSError:
+        pytest.skip("the file system takes UTF-8 names only")
+    client.call("memory_ingest")
+    assert client.call("memory_search", {"query": "latin lamp"})["isError"] is False
+
+
+def test_fifty_calls_at_once_are_all_answered(client: RawClient) -> None:
+    client.call("memory_ingest")
+    numbers = [client.begin("memory_search", {"query": f"lamp number {n}"}) for n in range(50)]
+    for number in numbers:
+        result = client.answer(number)["result"]
+        assert len(result["structuredContent"]["results"]) == 2 and "stale" not in result["structuredContent"]
+
+
+def test_without_a_model_it_answers_by_keywords_and_says_so(client: RawClient) -> None:
+    result = client.call("memory_search", {"query": "green lamp"})["structuredContent"]
+    assert (result["mode"], result["provider"], result["model"]) == ("keyword", "none", None)
+    assert result["fallback"] == "embedding.model is none: searching by keywords"
+
+
+def test_with_a_model_it_answers_by_meaning(notes: Notes, tmp_path: Path, tiny_gguf: Path) -> None:
+    notes.write("MEMORY.md", "- a green lamp by the door\n")
+    before = ("--set", f"embedding.model={tiny_gguf}")
+    with serving(tmp_path, "--workspace", str(notes.root), before=before) as client:
+        client.handshake()
+        result = client.call("memory_search", {"query": "green lamp"})["structuredContent"]
+        assert (result["mode"], result["provider"]) == ("hybrid", "llama.cpp")
+        assert result["results"][0]["vectorScore"] is not None
+        other = Notes(tmp_path / "other")
+        other.write("MEMORY.md", "- a red lamp\n")
+        hits = client.call("memory_search", {"query": "lamp"}, workspace=str(other.root))["structuredContent"][
+            "results"
+        ]
+        assert hits[0]["vectorScore"] is not None
+
+
+# -- several agents and workspaces ------------------------------------------------------------------
+
+
+def test_agents_and_workspaces_never_see_each_others_notes(client: RawClient, notes: Notes, tmp_path: Path) -> None:
+    mine, other = {"agent": "magpie"}, Notes(tmp_path / "other workspace ä")
+    other.write("MEMORY.md", "- a blue lamp\n")
+    theirs = {"agent": "magpie", "workspace": str(other.root)}
+    assert client.found("blue") == client.found("blue", **mine) == []
+    assert client.found("blue", **theirs) == ["- a blue lamp"]
+    assert client.found("green lamp", **theirs) == ["- a blue lamp"]
+    assert "- a green lamp by the door" in client.found("green lamp")[0]
+    databases = {client.call("memory_status", **who)["structuredContent"]["database"] for who in ({}, mine, theirs)}
+    assert len(databases) == 3
+    for tool, arguments in (("memory_timeline", {}), ("memory_get", {"path": "memory/2026-03-01.md"})):
+        assert "red lamp" in json.dumps(client.call(tool, arguments))
+        assert "red lamp" not in json.dumps(client.call(tool, arguments, **theirs))
+
+
+def test_a_named_index_file_holds_one_memory_only(notes: Notes, tmp_path: Path) -> None:
+    notes.write("MEMORY.md", "- a green lamp\n")
+    other = Notes(tmp_path / "other")
+    other.write("MEMORY.md", "- a blue lamp\n")
+    db = tmp_path / "named.duckdb"
+    with serving(tmp_path, "--workspace", str(notes.root), before=("--db", str(db))) as client:
+        client.handshake()
+        assert client.found("lamp") == ["- a green lamp"]
+        assert client.found("lamp", workspace=str(other.root)) == ["- a blue lamp"]
+        assert client.call("memory_status")["structuredContent"]["database"] == str(db)
+        assert client.call("memory_status", agent="b")["structuredContent"]["database"] != str(db)
+
+
+def test_a_workspace_that_vanishes_is_said_and_comes_back(client: RawClient, notes: Notes, tmp_path: Path) -> None:
+    client.call("memory_ingest")
+    away = notes.root.rename(tmp_path / "away")
+    for tool, arguments in (("memory_ingest", {}), ("memory_get", {"path": "MEMORY.md"})):
+        assert str(notes.root) in text(client.call(tool, arguments))
+    assert "green lamp" in client.found("green lamp")[0]
+    away.rename(notes.root)
+    assert client.call("memory_get", {"path": "MEMORY.md"})["structuredContent"]["status"] == "ok"
+    assert client.found("green lamp")
+
+
+# -- deadlines and cancellation ---------------------------------------------------------------------
+
+
+def long_work(notes: Notes) -> None:
+    """A workspace whose first 250 files are read in no time, and 400 more slowly."""
+    for n in range(650):
+        notes.write(f"memory/n{n:03}{'-slow' if n >= 250 else ''}.md", f"- note {n} about a lamp\n")
+
+
+def test_a_cancelled_ingest_stops_and_keeps_what_was_committed(bare: RawClient, notes: Notes) -> None:
+    long_work(notes)
+    where = {"workspace": str(notes.root)}
+    number = bare.begin("memory_ingest", progressToken="t", **where)
+    told = []
+    while not told or told[-1]["progress"] < 260:
+        message = bare.next()
+        assert message["method"] == "notifications/progress" and message["params"]["progressToken"] == "t"
+        told.append(message["params"])
+    assert [one["progress"] for one in told] == sorted({one["progress"] for one in told})
+    bare.notify("notifications/cancelled", requestId=number)
+    # The answer to the next ingest of the same memory comes when the first has stopped.
+    report = bare.call("memory_ingest", {"paths": ["memory/n000.md"]}, **where)["structuredContent"]
+    assert report["unchanged"] == 1
+    files = bare.call("memory_status", **where)["structuredContent"]["files"]
+    assert 200 <= files < 650
+    assert not [one for one in bare.aside if one.get("id") == number]  # a cancelled call is not answered
+
+
+def test_an_ingest_ends_at_its_deadline_and_says_what_is_left(bare: RawClient, notes: Notes) -> None:
+    long_work(notes)
+    report = bare.call("memory_ingest", workspace=str(notes.root), deadlineMs=3000)
+    said = report["content"][0]["text"]
+    assert "not all changed files were read in time" in said or "goes on in the background" in said
+
+
+def test_what_is_not_done_by_its_deadline_is_answered_and_goes_on(
+    bare: RawClient, notes: Notes, tmp_path: Path
+) -> None:
+    notes.write("memory/stuck.md", "- a stuck lamp\n")
+    where = {"workspace": str(notes.root)}
+    assert "goes on in the background" in text(bare.call("memory_search", {"query": "lamp"}, deadlineMs=200, **where))
+    assert "another ingest" in text(bare.call("memory_ingest", deadlineMs=200, **where))
+    other = Notes(tmp_path / "other")
+    other.write("MEMORY.md", "- a blue lamp\n")
+    assert bare.found("lamp", workspace=str(other.root)) == ["- a blue lamp"]
+    (tmp_path / "release").touch()
+    until = time.monotonic() + PATIENCE
+    while bare.found("lamp", **where) != ["- a stuck lamp"]:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def test_ingests_do_not_keep_searches_waiting(bare: RawClient, tmp_path: Path) -> None:
+    numbers = []
+    for n in range(6):
+        stuck = Notes(tmp_path / f"stuck{n}")
+        stuck.write("memory/stuck.md", "- a stuck lamp\n")
+        numbers.append(bare.begin("memory_ingest", workspace=str(stuck.root)))
+    other = Notes(tmp_path / "other")
+    other.write("MEMORY.md", "- a blue lamp\n")
+    assert bare.found("lamp", workspace=str(other.root)) == ["- a blue lamp"]
+    busy = text(bare.call("memory_ingest", workspace=str(other.root), deadlineMs=200))
+    assert "did not begin" in busy
+    (tmp_path / "release").touch()
+    for number in numbers:
+        assert bare.answer(number)["result"]["structuredContent"]["files"] == 1
+
+
+# -- the end ----------------------------------------------------------------------------------------
+
+
+def ended(client: RawClient) -> int:
+    """Exit status, once the process and all it started are gone."""
+    return client.process.wait(PATIENCE)
+
+
+def family(client: RawClient) -> list[psutil.Process]:
+    parent = psutil.Process(client.process.pid)
+    return [parent, *parent.children(recursive=True)]
+
+
+def test_it_ends_when_stdin_closes(client: RawClient) -> None:
+    client.found("lamp")
+    processes = family(client)
+    assert client.process.stdin is not None
+    client.process.stdin.close()
+    assert ended(client) == 0
+    assert not any(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in processes)
+
+
+def test_what_was_asked_before_stdin_closed_is_answered(notes: Notes, tmp_path: Path) -> None:
+    notes.write("MEMORY.md", "- a green lamp\n")
+    with serving(tmp_path, "--workspace", str(notes.root)) as client:
+        hello = client.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}})  # fmt: skip
+        client.notify("notifications/initialized")
+        got = client.begin("memory_get", {"path": "MEMORY.md"})
+        assert client.process.stdin is not None
+        client.process.stdin.close()
+        assert "result" in client.answer(hello)
+        assert client.answer(got)["result"]["structuredContent"]["text"] == "- a green lamp"
+        assert ended(client) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=lambda number: number.name)
+def test_it_ends_on_a_signal(client: RawClient, number: signal.Signals) -> None:
+    client.found("lamp")
+    client.process.send_signal(number)
+    assert ended(client) == 0
+
+
+@pytest.mark.parametrize("how", ["SIGTERM", "stdin"])
+def test_it_ends_during_a_long_ingest_and_keeps_what_is_committed(notes: Notes, tmp_path: Path, how: str) -> None:
+    long_work(notes)
+    with serving(tmp_path) as client:
+        client.handshake()
+        client.begin("memory_ingest", progressToken=1, workspace=str(notes.root))
+        while client.next()["params"]["progress"] < 260:
+            pass
+        if how == "SIGTERM":
+            client.process.terminate()
+        else:
+            assert client.process.stdin is not None
+            client.process.stdin.close()
+        assert ended(client) == 0
+    with serving(tmp_path) as client:
+        client.handshake()
+        assert client.call("memory_status", workspace=str(notes.root))["structuredContent"]["files"] >= 200
+
+
+def test_it_ends_although_a_thread_stands_still(notes: Notes, tmp_path: Path) -> None:
+    notes.write("memory/stuck.md", "- a stuck lamp\n")
+    with serving(tmp_path, "--workspace", str(notes.root)) as client:
+        client.handshake()
+        client.begin("memory_search", {"query": "lamp"})
+        until = time.monotonic() + PATIENCE
+        while not (tmp_path / "release.stuck").exists():
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        client.process.terminate()
+        assert ended(client) == 0
+
+
+@pytest.mark.parametrize("how", ["SIGTERM", "stdin"])
+def test_it_ends_when_nobody_reads_its_answers(tmp_path: Path, how: str) -> None:
+    unread, pipe = os.pipe()
+    with (tmp_path / "stderr").open("wb") as errors:
+        process = subprocess.Popen(command("serve"), stdin=subprocess.PIPE, stdout=pipe, stderr=errors, cwd=tmp_path)
+    os.close(pipe)
+    assert process.stdin is not None
+    try:
+        client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
+        messages = [{"method": "initialize", "params": client}, *({"method": "tools/list"} for _ in range(30))]
+        for number, message in enumerate(messages):
+            process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, **message}).encode() + b"\n")
+        process.stdin.flush()
+        while not os.read(unread, 1):  # it has begun to answer, and 30 lists are more than a pipe holds
+            pass
+        if how == "SIGTERM":
+            process.terminate()
+        else:
+            process.stdin.close()
+        assert process.wait(PATIENCE) == 0
+    finally:
+        process.kill()
+        process.wait(PATIENCE)
+        process.stdin.close()
+        os.close(unread)
+
+
+# -- starting ---------------------------------------------------------------------------------------
+
+
+def test_a_named_index_file_without_a_workspace_is_wrong_usage(tmp_path: Path) -> None:
+    done = subprocess.run(
+        command("--db", str(tmp_path / "x.duckdb"), "serve"), cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE,
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert done.returncode == 2 and done.stdout == "" and "an index file holds one memory" in done.stderr
+
+
+def test_a_workspace_may_come_later(tmp_path: Path) -> None:
+    folder = tmp_path / "later"
+    with serving(tmp_path, "--workspace", str(folder)) as client:
+        client.handshake()
+        assert "no such folder" in text(client.call("memory_search", {"query": "lamp"}))
+        Notes(folder).write("MEMORY.md", "- a lamp\n")
+        assert client.found("lamp") == ["- a lamp"]
+
+
+def test_help_imports_no_sdk() -> None:
+    code = (
+        "import sys\nfrom openclaw_memory.cli.main import cli\n"
+        "for arguments in (['--help'], ['serve', '--help']):\n"
+        "    try: cli(arguments)\n    except SystemExit: pass\n"
+        "print(sorted({'mcp', 'mcp_types', 'anyio', 'pydantic', 'starlette'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_plugin_folder_is_found(tmp_path: Path) -> None:
+    """The stand-in for an installed plugin is one: without it the tests above would show nothing."""
+    with serving(tmp_path) as client:
+        client.handshake()
+        notes = Notes(tmp_path / "w")
+        notes.write("MEMORY.md", "- a\n")
+        assert "noisy" in client.call("memory_status", workspace=str(notes.root))["structuredContent"]["plugins"]
+    shutil.rmtree(tmp_path / "plugins")

@@ -1,0 +1,260 @@
+"""Memory in order of time: what is in a range, what is chosen, and how it is shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from fakes import CountingEmbedder, Notes, open_memory
+from hypothesis import given
+from hypothesis import strategies as st
+
+from openclaw_memory import Memory, SearchRequest, hookimpl
+from openclaw_memory.cli.main import cli
+from openclaw_memory.errors import RequestError
+from openclaw_memory.search.timeline import bounded, in_order
+from openclaw_memory.types import Grain, Kind, SearchHit
+
+TODAY = date(2026, 3, 10)
+
+
+@pytest.fixture
+def memory(notes: Notes) -> Iterator[Memory]:
+    notes.write("MEMORY.md", "# Lasting\n\n- the lamp is green\n")  # dated by its file's time: 2023-11-14
+    notes.write("memory/2026-03-01.md", "# Morning\n\n- a lamp broke\n- tea\n\n# Evening\n\n- a chair broke\n")
+    notes.write("memory/2026-03-08.md", "- a new lamp came\n")
+    notes.write("memory/2025-12-24.md", "- presents and a lamp\n")
+    notes.write("memory/consolidated/weekly/2026-W09.md", "- a week of broken lamps\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        yield memory
+
+
+def shown(memory: Memory, query: str = "", **options: Any) -> list[str]:
+    options.setdefault("now", TODAY)
+    return [hit.snippet for hit in memory.timeline(query, **options).results]
+
+
+# -- listing ----------------------------------------------------------------------------------------
+
+
+def test_a_listing_shows_each_section_once_in_order_of_time(memory: Memory) -> None:
+    assert shown(memory, max_results=10) == [
+        "[2023-11-14] - the lamp is green",
+        "[2025-12-24] - presents and a lamp",
+        "[2026-03-01] - a lamp broke\n- tea",
+        "[2026-03-01] - a chair broke",
+        "[2026-03-01] - a week of broken lamps",
+        "[2026-03-08] - a new lamp came",
+    ]
+
+
+def test_the_newest_are_chosen_and_a_stated_day_counts_more_than_the_files(memory: Memory, notes: Notes) -> None:
+    assert shown(memory, max_results=2) == ["[2026-03-01] - a lamp broke\n- tea", "[2026-03-08] - a new lamp came"]
+    notes.write("USER.md", "- likes lamps\n")
+    assert shown(memory, max_results=5)[0] == "[2025-12-24] - presents and a lamp"
+
+
+def test_a_hit_of_a_listing_is_whole_and_honest(memory: Memory) -> None:
+    result = memory.timeline(max_results=1, explain=True)
+    (hit,) = result.results
+    assert (hit.path, hit.start_line, hit.end_line, hit.citation) == (
+        "memory/2026-03-08.md",
+        1,
+        1,
+        "memory/2026-03-08.md#L1",
+    )
+    assert (hit.score, hit.text_score, hit.vector_score, hit.why) == (1.0, None, None, "in the range; newest first")
+    assert (result.mode, result.provider, result.model, result.fallback, result.stale) == (
+        "timeline",
+        "none",
+        None,
+        None,
+        False,
+    )
+    assert memory.timeline(max_results=1).results[0].why is None
+    assert hit.id == memory.search("new lamp", max_results=1).results[0].id
+
+
+def test_a_budget_is_kept_and_what_no_longer_fits_is_passed_over(memory: Memory, notes: Notes) -> None:
+    notes.write("memory/2026-03-09.md", "- " + "word " * 100 + "\n")
+    assert shown(memory, budget=12) == ["[2026-03-01] - a lamp broke\n- tea", "[2026-03-08] - a new lamp came"]
+    assert shown(memory, budget=1) == []
+
+
+def test_a_long_section_is_shown_from_its_beginning(notes: Notes) -> None:
+    notes.write("memory/2026-03-08.md", "".join(f"- line {n} of a long day\n" for n in range(200)))
+    with open_memory(notes, search__hit_tokens=50) as memory:
+        (hit,) = memory.timeline().results
+        assert hit.start_line == 1 and 5 <= hit.end_line <= 10
+        assert hit.snippet.startswith("[2026-03-08] - line 0 of a long day\n- line 1")
+
+
+@pytest.mark.parametrize(
+    ("options", "days"),
+    [
+        ({"since": date(2026, 3, 1)}, ["2026-03-01"] * 3 + ["2026-03-08"]),
+        ({"until": date(2026, 2, 1)}, ["2023-11-14", "2025-12-24"]),
+        ({"maximum_days_ago": 2}, ["2026-03-08"]),
+        ({"maximum_days_ago": 1}, []),
+        ({"minimum_days_ago": 9}, ["2023-11-14", "2025-12-24"] + ["2026-03-01"] * 3),
+        ({"minimum_days_ago": 2, "maximum_days_ago": 8}, ["2026-03-08"]),
+        ({"minimum_days_ago": 10**9}, []),
+        ({"maximum_days_ago": 10**9, "since": date(2026, 3, 2)}, ["2026-03-08"]),
+        ({"kinds": (Kind.CURATED,)}, ["2023-11-14"]),
+        ({"grains": (Grain.WEEKLY,)}, ["2026-03-01"]),
+        ({"kinds": (Kind.CURATED,), "since": date(2026, 1, 1)}, []),
+    ],
+)  # fmt: skip
+def test_a_range_and_filters(memory: Memory, options: dict[str, Any], days: list[str]) -> None:
+    found = memory.timeline(now=TODAY, max_results=10, **options).results
+    assert [str(hit.date) for hit in found] == days
+    if days:
+        about = memory.timeline("lamp", now=TODAY, max_results=10, **options).results
+        assert {str(hit.date) for hit in about if "lamp" in hit.snippet} == {
+            day for hit, day in zip(found, days, strict=True) if "lamp" in hit.snippet
+        }
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"minimum_days_ago": 9, "maximum_days_ago": 2}, "at least 9 and at most 2 days ago"),
+        ({"since": date(2026, 3, 2), "until": date(2026, 3, 1)}, r"since \(2026-03-02\) is after until \(2026-03-01\)"),
+        ({"since": date(2026, 3, 9), "minimum_days_ago": 5}, "from 2026-03-09 to 2026-03-05, counted from 2026-03-10"),
+        ({"until": date(2026, 1, 1), "maximum_days_ago": 5}, "leave none"),
+    ],
+)  # fmt: skip
+def test_a_range_without_a_day_is_refused_in_words(memory: Memory, options: dict[str, Any], message: str) -> None:
+    for query in ("", "lamp"):
+        with pytest.raises(RequestError, match=message):
+            memory.timeline(query, now=TODAY, **options)
+
+
+_DAYS = st.dates(date(2000, 1, 1), date(2030, 1, 1))
+
+
+@given(
+    _DAYS,
+    st.none() | _DAYS,
+    st.none() | _DAYS,
+    st.none() | st.integers(0, 10**7),
+    st.none() | st.integers(0, 10**7),
+    _DAYS,
+)
+def test_a_day_is_in_the_range_when_every_bound_holds(
+    now: date, since: date | None, until: date | None, least: int | None, most: int | None, day: date
+) -> None:
+    ago = (now - day).days
+    wanted = all(
+        (since is None or day >= since, until is None or day <= until, least is None or ago >= least, most is None or ago <= most)
+    )  # fmt: skip
+    try:
+        request = bounded(SearchRequest("", now=now, since=since, until=until), least, most)
+    except RequestError:
+        assert not wanted
+        return
+    assert wanted == (
+        (request.since is None or day >= request.since) and (request.until is None or day <= request.until)
+    )
+
+
+@given(st.lists(st.none() | _DAYS))
+def test_hits_come_by_date_and_undated_ones_last(days: list[date | None]) -> None:
+    hits = [
+        SearchHit("a.md", n, n, 0.5, "text", "", "", "", day, Kind.NOTE, Grain.WORKING, "agent")  # type: ignore[arg-type]
+        for n, day in enumerate(days)
+    ]
+    ordered = in_order(hits)
+    assert sorted(hit.start_line for hit in ordered) == list(range(len(days)))
+    dated = [hit.date for hit in ordered if hit.date is not None]
+    assert dated == sorted(dated) and all(hit.date is None for hit in ordered[len(dated) :])
+    assert all(hit.snippet == (f"[{hit.date}] text" if hit.date else "text") for hit in ordered)
+
+
+# -- with a question --------------------------------------------------------------------------------
+
+
+def test_a_question_is_a_search_shown_in_order_of_time(memory: Memory) -> None:
+    found = memory.timeline("lamp", now=TODAY, max_results=3)
+    best = memory.search("lamp", now=TODAY, max_results=3)
+    assert {hit.id for hit in found.results} == {hit.id for hit in best.results}
+    assert [hit.date for hit in found.results] == sorted(hit.date for hit in best.results if hit.date)
+    assert all(hit.snippet.startswith(f"[{hit.date}] ") for hit in found.results)
+    assert {hit.id: hit.score for hit in found.results} == {hit.id: hit.score for hit in best.results}
+    assert found.mode == "keyword"
+
+
+def test_a_listing_sees_changes_and_keeps_the_vectors_in_step(notes: Notes, embedder: CountingEmbedder) -> None:
+    notes.write("memory/2026-03-01.md", "- a lamp broke\n")
+    with open_memory(notes, embedder) as memory:
+        memory.ingest()
+        assert memory.search("lamp").warning is None
+        notes.write("memory/2026-03-02.md", "- the stove smokes\n")
+        assert shown(memory) == ["[2026-03-01] - a lamp broke", "[2026-03-02] - the stove smokes"]
+        result = memory.search("stove")
+        assert result.warning is None
+        assert result.results[0].vector_score is not None
+
+
+def test_plugins_may_drop_hits_of_a_listing(notes: Notes) -> None:
+    class Discreet:
+        @hookimpl
+        def openclaw_memory_rerank(self, query: str, hits: list[SearchHit]) -> list[SearchHit]:
+            return [hit for hit in hits if "secret" not in hit.snippet]
+
+    notes.write("memory/2026-03-01.md", "- a secret\n")
+    notes.write("memory/2026-03-02.md", "- a lamp\n")
+    with open_memory(notes, plugins=[Discreet()]) as memory:
+        assert shown(memory) == ["[2026-03-02] - a lamp"]
+
+
+def test_an_empty_memory_has_an_empty_timeline(notes: Notes) -> None:
+    with open_memory(notes) as memory:
+        result = memory.timeline()
+        assert result.results == () and result.warning is not None and "no notes" in result.warning
+
+
+# -- the command line -------------------------------------------------------------------------------
+
+
+def run(notes: Notes, *arguments: str, code: int = 0) -> Result:
+    result = CliRunner().invoke(
+        cli,
+        ["--set", "embedding.model=none", "-w", str(notes.root), "timeline", *arguments],
+        prog_name="openclaw-memory",
+    )
+    assert result.exit_code == code, result.output
+    return result
+
+
+def test_the_command(notes: Notes, tmp_path: Path) -> None:
+    yesterday = date.today() - timedelta(days=1)
+    notes.write(f"memory/{yesterday}.md", "- a lamp broke\n")
+    notes.write("memory/2026-03-01.md", "- the stove smokes\n")
+    assert f"[{yesterday}] - a lamp broke" in run(notes).stdout
+    assert run(notes, "--max-days-ago", "0").stdout == "nothing found\n"
+    options = ["--kind", "daily", "--grain", "working", "--since", "2026-01-01", "--until", "2999-01-01", "-n", "3"]
+    found = json.loads(run(notes, "stove", "smokes", *options, "--json").stdout)
+    assert [hit["snippet"] for hit in found["results"]] == ["[2026-03-01] - the stove smokes"]
+    days = ["--now", "2026-03-10", "--min-days-ago", "9", "--max-days-ago", "9", "--budget", "100", "--json"]
+    assert [hit["date"] for hit in json.loads(run(notes, *days).stdout)["results"]] == ["2026-03-01"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--min-days-ago", "3", "--max-days-ago", "1"], "no day is at least 3 and at most 1 days ago"),
+        (["--since", "2026-02-02", "--until", "2026-02-01"], "is after until"),
+        (["-n", "3", "--budget", "3"], "--max-results or --budget"),
+        (["--min-days-ago", "-1"], "-1"),
+    ],
+)
+def test_wrong_usage_of_the_command(notes: Notes, arguments: list[str], message: str) -> None:
+    result = run(notes, *arguments, code=2)
+    assert message in result.stderr and result.stderr.count("\n") == 1

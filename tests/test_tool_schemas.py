@@ -1,0 +1,174 @@
+"""The schemas of the MCP tools: they say exactly what is accepted and what is returned."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from datetime import date
+from enum import Enum
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from openclaw_memory.errors import RequestError
+from openclaw_memory.serialize import camel, json_schema, to_json
+from openclaw_memory.serve.arguments import checked
+from openclaw_memory.serve.registry import TOOLS, Tool, offered
+from openclaw_memory.types import Check, ScanResult
+
+RESULTS = [*{tool.result for tool in TOOLS}, Check, ScanResult]
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+def values(kind: Any) -> st.SearchStrategy[Any]:
+    """Values of a type as the contract uses it."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if kind is Any:
+        return JSON
+    if origin in (Union, UnionType):
+        return st.one_of([values(one) for one in arguments])
+    if origin is Literal:
+        return st.sampled_from(arguments)
+    if origin is tuple:
+        return st.lists(values(arguments[0]), max_size=3).map(tuple)
+    if origin is dict:
+        return st.dictionaries(values(arguments[0]), values(arguments[1]), max_size=3)
+    if is_dataclass(kind) and isinstance(kind, type):
+        hints = get_type_hints(kind)
+        return st.builds(kind, **{f.name: values(hints[f.name]) for f in fields(kind)})
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return st.sampled_from(kind)
+    plain: Mapping[Any, st.SearchStrategy[Any]] = {
+        str: st.text(), int: st.integers(), bool: st.booleans(), date: st.dates(), NoneType: st.none(),
+        float: st.floats(allow_nan=False, allow_infinity=False),
+    }  # fmt: skip
+    return plain[kind]
+
+
+@pytest.mark.parametrize("kind", RESULTS, ids=lambda kind: kind.__name__)
+@settings(deadline=None, max_examples=40)
+@given(data=st.data())
+def test_what_is_returned_is_what_the_schema_says(kind: type, data: st.DataObject) -> None:
+    made = to_json(data.draw(values(kind)))
+    schema = json_schema(kind)
+    validator = Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER)
+    validator.validate(made)
+    names = [camel(f.name) for f in fields(kind)]
+    assert list(schema["properties"]) == names
+    assert list(made) == [name for name in names if name in made]
+    for name in schema["required"]:
+        assert name in made
+        assert not validator.is_valid({key: value for key, value in made.items() if key != name})
+    assert not validator.is_valid({**made, "another": 1})
+
+
+def test_a_type_outside_the_contract_is_refused() -> None:
+    for kind in (bytes, object, list):
+        with pytest.raises(TypeError, match="no JSON Schema"):
+            json_schema(kind)
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_every_tool_is_complete(tool: Tool) -> None:
+    for schema in (tool.input_schema, tool.output_schema):
+        Draft202012Validator.check_schema(schema)
+        assert schema["type"] == "object" and json.loads(json.dumps(schema)) == schema
+    assert all(argument["description"].endswith(".") for argument in tool.arguments.values())
+    assert tool.name.startswith("memory_") and tool.description.endswith(".") and tool.title
+    assert tool.deadline > 0 and set(tool.required) <= set(tool.arguments)
+    assert not (tool.read_only and (tool.destructive or tool.upkeep))
+
+
+def test_the_tools_of_a_host_are_hidden_from_models() -> None:
+    models = ["memory_search", "memory_timeline", "memory_get", "memory_ingest", "memory_status"]
+    assert list(offered(for_host=False)) == models
+    assert list(offered(for_host=True)) == [*models, "memory_session_start", "memory_heartbeat"]
+    assert [tool.name for tool in TOOLS if not tool.read_only] == [
+        "memory_ingest",
+        "memory_session_start",
+        "memory_heartbeat",
+    ]
+    assert not any(tool.destructive for tool in TOOLS)
+
+
+# -- arguments --------------------------------------------------------------------------------------
+
+_LIKELY = st.sampled_from(
+    [1, 0, -1, 50, 51, 0.5, 2.0, True, "a", "", "hybrid", "daily", "2026-02-13", "2026-13-01", ["a"], [1]]
+)
+_VALUES = _LIKELY | JSON
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+@settings(deadline=None, max_examples=40)
+@given(data=st.data())
+def test_what_is_accepted_is_what_the_schema_says(tool: Tool, data: st.DataObject) -> None:
+    names = st.sampled_from([*tool.arguments, "another"])
+    given_ = data.draw(st.dictionaries(names, _VALUES, max_size=4) | JSON.filter(lambda value: isinstance(value, dict)))
+    present = {key: value for key, value in given_.items() if value is not None or key not in tool.arguments}
+    validator = Draft202012Validator(tool.input_schema, format_checker=Draft202012Validator.FORMAT_CHECKER)
+    valid = validator.is_valid(present)
+    refused = None
+    try:
+        made = checked(tool.name, tool.input_schema, given_)
+    except RequestError as error:
+        refused = str(error)
+    if refused is None:
+        assert valid and list(made) == list(present)
+    else:
+        assert not valid or any(isinstance(value, str) and not value.strip() for value in _leaves(present))
+        assert "\n" not in refused and refused.startswith(f"{tool.name}: ")
+
+
+def _leaves(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return [leaf for item in value.values() for leaf in _leaves(item)]
+    return [leaf for item in value for leaf in _leaves(item)] if isinstance(value, list) else [value]
+
+
+@pytest.mark.parametrize(
+    ("name", "given_", "message"),
+    [
+        ("memory_search", {"querry": "a"}, "there is no argument 'querry'; did you mean 'query'?"),
+        ("memory_status", {"x": 1}, "there is no argument 'x'; it takes none"),
+        ("memory_ingest", {"zzzz": 1}, "there is no argument 'zzzz'; valid are paths"),
+        ("memory_search", {}, "query is missing; The question, in plain words; names, numbers and dates in it count."),
+        ("memory_search", {"query": None}, "query is missing; The question, in plain words; names, numbers and dates in it count."),
+        ("memory_search", {"query": "  "}, "query is empty"),
+        ("memory_search", {"query": 3}, "query must be text, not 3"),
+        ("memory_search", {"query": "a", "maxResults": "6"}, "maxResults must be a whole number, not '6'"),
+        ("memory_search", {"query": "a", "maxResults": 2.5}, "maxResults must be a whole number, not 2.5"),
+        ("memory_search", {"query": "a", "maxResults": True}, "maxResults must be a whole number, not True"),
+        ("memory_search", {"query": "a", "maxResults": 51}, "maxResults must be from 1 to 50, not 51"),
+        ("memory_search", {"query": "a", "minScore": float("nan")}, "minScore must be a number, not nan"),
+        ("memory_search", {"query": "a", "mode": "graph"}, "mode must be one of hybrid, vector, keyword, not 'graph'"),
+        ("memory_search", {"query": "a", "since": "soon"}, "since must be a day such as 2026-02-13, not 'soon'"),
+        ("memory_search", {"query": "a", "explain": "yes"}, "explain must be true or false, not 'yes'"),
+        ("memory_timeline", {"minimumDaysAgo": -1}, "minimumDaysAgo must be 0 or more, not -1"),
+        ("memory_ingest", {"paths": "a"}, "paths must be a list, not 'a'"),
+        ("memory_ingest", {"paths": ["a", 1]}, "paths[1] must be text, not 1"),
+        ("memory_get", {"path": "a", "from": [{"long": "x" * 100}]}, "from must be a whole number, not [{'long': '" + "x" * 46 + "..."),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_in_one_line(name: str, given_: dict[str, Any], message: str) -> None:
+    tool = offered(for_host=True)[name]
+    with pytest.raises(RequestError) as caught:
+        checked(name, tool.input_schema, given_)
+    assert str(caught.value) == f"{name}: {message}"
+
+
+def test_arguments_become_python_values() -> None:
+    schema = offered(for_host=False)["memory_search"].input_schema
+    given_ = {"query": "a", "maxResults": 3.0, "since": "2026-02-13", "until": "2026-02-14T10:00", "kind": None}
+    made = checked("memory_search", schema, given_)
+    assert made == {"query": "a", "maxResults": 3, "since": date(2026, 2, 13), "until": date(2026, 2, 14)}
+    assert isinstance(made["maxResults"], int)
