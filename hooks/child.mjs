@@ -1,0 +1,358 @@
+/**
+ * The one Python process of a gateway: found, started, started again with back-off, and stopped.
+ *
+ * OpenClaw calls `register()` several times in a process, each time from a copy of its own of these modules, so
+ * the process hangs on `globalThis` rather than on a module.
+ */
+
+import { spawn } from "node:child_process";
+import { constants } from "node:fs";
+import { access, stat } from "node:fs/promises";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+
+import { ConnectionError, DeadlineError, McpClient, seconds } from "./mcp.mjs";
+
+const SHARED = Symbol.for("openclaw-memory.child.v1");
+const EXECUTABLE = process.platform === "win32" ? "openclaw-memory.exe" : "openclaw-memory";
+const BACKOFF_MS = [0, 250, 1000, 4000, 15_000, 60_000];
+const SHORT_WAIT_MS = 1000; // a call waits this long for the next start rather than fail
+const STDERR_LINES = 20;
+const MARGIN_MS = 500; // between the server's deadline and ours
+
+/** The one thing to do when there is no Python package. */
+export const SETUP_COMMAND = "openclaw memory setup";
+
+/** Nothing can be started: `message` says why and `action` what to do about it. */
+export class UnavailableError extends Error {
+  name = "UnavailableError";
+  constructor(message, action) {
+    super(message);
+    this.action = action;
+  }
+}
+
+/** Where the private environment of `openclaw memory setup` is. */
+export function privateEnvironment(stateDir) {
+  return path.join(stateDir, "openclaw-memory", "venv");
+}
+
+/** The executable in a virtual environment. */
+export function executableIn(environment) {
+  return path.join(environment, process.platform === "win32" ? "Scripts" : "bin", EXECUTABLE);
+}
+
+/**
+ * Find the executable: the configured one, that of the private environment, the one on PATH.
+ *
+ * A configured one that is missing is an error, as another one would run unnoticed.
+ *
+ * @returns {Promise<{command: string, from: "configured" | "private" | "path"}>}
+ * @throws {UnavailableError}
+ */
+export async function findExecutable({ command, stateDir, env = process.env }) {
+  if (command) {
+    if (await executable(command)) return { command, from: "configured" };
+    throw new UnavailableError(
+      `plugins.entries.openclaw-memory.config.command is ${command}, and there is no executable file`,
+      `Correct or remove that setting, or run: ${SETUP_COMMAND}`,
+    );
+  }
+  const own = executableIn(privateEnvironment(stateDir));
+  if (await executable(own)) return { command: own, from: "private" };
+  for (const folder of (env.PATH ?? "").split(path.delimiter)) {
+    const there = path.join(folder, EXECUTABLE);
+    if (path.isAbsolute(folder) && (await executable(there))) return { command: there, from: "path" };
+  }
+  throw new UnavailableError(
+    "the Python package of openclaw-memory is not installed for OpenClaw",
+    `Run: ${SETUP_COMMAND}`,
+  );
+}
+
+async function executable(file) {
+  try {
+    await access(file, constants.X_OK);
+    return (await stat(file)).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** The arguments of the server, from the plugin's configuration. */
+export function serverArguments({ configFile, settings = {} }, { agent, workspace } = {}) {
+  return [
+    ...(configFile ? ["--config", configFile] : []),
+    ...Object.entries(settings).flatMap(([key, value]) => ["--set", `${key}=${value}`]),
+    ...(agent ? ["--agent", agent] : []),
+    ...(workspace ? ["--workspace", workspace] : []),
+  ];
+}
+
+export class MemoryProcess {
+  #options;
+  #logger;
+  #child = null;
+  #client = null;
+  #ready = null;
+  #stopping = false;
+  #failures = 0;
+  #startedAt = 0;
+  #notBefore = 0;
+  #stderr = [];
+  #exited = Promise.resolve();
+
+  /**
+   * @param {{config: object, stateDir: string, version: string, agent?: string, workspace?: string,
+   *   env?: object}} options
+   * @param {{info: Function, warn: Function, debug?: Function}} logger
+   */
+  constructor(options, logger) {
+    this.#options = options;
+    this.#logger = logger;
+  }
+
+  /** What it was started with: another key needs another process. */
+  get key() {
+    const { config, stateDir } = this.#options;
+    return JSON.stringify([config.command, config.configFile, config.settings, stateDir]);
+  }
+
+  /** Process id while it runs. */
+  get pid() {
+    return this.#child?.pid ?? null;
+  }
+
+  /** The last lines that it wrote to its error stream. */
+  get lastWords() {
+    return this.#stderr.slice();
+  }
+
+  /** Start it now, so that the first call need not wait; failures are told by the calls. */
+  warm() {
+    this.#start().catch((error) => this.#logger.debug?.(`openclaw-memory: ${error.message}`));
+  }
+
+  /**
+   * Call a tool of the server, starting or restarting it as need be.
+   *
+   * A process that died before it answered is started again once when `again` allows it: the call must be one that
+   * may be made twice.
+   *
+   * @param {string} tool
+   * @param {object} args
+   * @param {{agent?: string, workspace?: string, timeoutMs: number, signal?: AbortSignal, again?: boolean,
+   *   onProgress?: Function}} options
+   */
+  async call(tool, args, options) {
+    const until = Date.now() + options.timeoutMs;
+    try {
+      return await this.#callOnce(tool, args, options, until);
+    } catch (error) {
+      if (!(error instanceof ConnectionError) || options.again === false || Date.now() >= until) throw error;
+      this.#logger.warn(`openclaw-memory: ${error.message}; starting it again`);
+      return await this.#callOnce(tool, args, options, until);
+    }
+  }
+
+  async #callOnce(tool, args, { agent, workspace, signal, onProgress }, until) {
+    const client = await within(this.#start(), until - Date.now(), signal);
+    const left = Math.max(1, until - Date.now());
+    // The server gives up first, as its answer says what was left out.
+    const meta = {
+      ...(agent ? { "openclaw-memory/agent": agent } : {}),
+      ...(workspace ? { "openclaw-memory/workspace": workspace } : {}),
+      "openclaw-memory/deadlineMs": Math.ceil(Math.max(left / 2, left - MARGIN_MS)),
+    };
+    const result = await client.callTool(tool, args, { meta, timeoutMs: left, signal, onProgress });
+    this.#failures = 0;
+    return result;
+  }
+
+  #start() {
+    if (this.#stopping) return Promise.reject(new ConnectionError("the memory process is being stopped"));
+    this.#ready ??= this.#spawn().catch((error) => {
+      this.#ready = null;
+      throw error;
+    });
+    return this.#ready;
+  }
+
+  async #spawn() {
+    const wait = this.#notBefore - Date.now();
+    if (wait > 0 && wait <= SHORT_WAIT_MS) await delay(wait);
+    else if (wait > 0) {
+      throw new UnavailableError(
+        `the memory process ended ${this.#failures} times in a row${this.#lastLine()}; it is started again in ${seconds(wait)}`,
+        "Run: openclaw memory doctor",
+      );
+    }
+    await this.#exited;
+    const { config, stateDir, version, agent, workspace, env = process.env } = this.#options;
+    const found = await findExecutable({ command: config.command, stateDir, env });
+    if (this.#stopping) throw new ConnectionError("the memory process is being stopped");
+    const args = [...serverArguments(config, { agent, workspace }), "serve", "--for-host"];
+    this.#startedAt = Date.now();
+    this.#stderr = [];
+    const child = spawn(found.command, args, {
+      stdio: ["pipe", "pipe", "pipe"],
+      env: childEnvironment(env, stateDir),
+      windowsHide: true,
+    });
+    this.#child = child;
+    this.#exited = new Promise((resolve) => {
+      child.once("exit", (code, signal) => {
+        this.#ended(child, code, signal);
+        resolve();
+      });
+      child.once("error", (error) => {
+        this.#stderr.push(error.message);
+        this.#ended(child, null, null);
+        resolve();
+      });
+    });
+    child.stderr.setEncoding("utf8");
+    child.stderr.on("data", (text) => this.#heard(text));
+    this.#client = new McpClient(child.stdout, child.stdin, {
+      onBusy: (busy) => hold(child, busy),
+      onNoise: (line) => this.#heard(`${line}\n`),
+    });
+    hold(child, false);
+    try {
+      const server = await this.#client.initialize({ name: "openclaw", version }, config.startTimeoutMs ?? 30_000);
+      this.#logger.info(
+        `openclaw-memory: ${found.command} (${found.from}) answered after ${Date.now() - this.#startedAt} ms, pid ${child.pid}`,
+      );
+      if (server.version !== version) {
+        this.#logger.warn(
+          `openclaw-memory: the plugin is ${version}, ${found.command} is ${server.version ?? "unknown"}; ` +
+            (found.from === "private" ? `run: ${SETUP_COMMAND}` : "install the same version of both"),
+        );
+      }
+      return this.#client;
+    } catch (error) {
+      child.kill("SIGKILL");
+      if (error instanceof DeadlineError) {
+        throw new UnavailableError(
+          `${found.command} did not answer within ${seconds(config.startTimeoutMs ?? 30_000)}${this.#lastLine()}`,
+          "Run: openclaw memory doctor; on a slow machine raise startTimeoutMs of the plugin",
+        );
+      }
+      await this.#exited;
+      throw new UnavailableError(
+        `${found.command} could not be started${this.#lastLine() || `: ${error.message}`}`,
+        `Run: openclaw memory doctor, or ${SETUP_COMMAND}`,
+      );
+    }
+  }
+
+  #heard(text) {
+    for (const line of text.split("\n")) {
+      if (!line.trim()) continue;
+      this.#stderr.push(line.trimEnd().slice(0, 500));
+      if (this.#stderr.length > STDERR_LINES) this.#stderr.shift();
+      this.#logger.debug?.(`openclaw-memory: ${line}`);
+    }
+  }
+
+  #lastLine() {
+    const last = this.#stderr.at(-1);
+    return last ? ` (${last})` : "";
+  }
+
+  #ended(child, code, signal) {
+    if (this.#child !== child) return;
+    this.#child = null;
+    this.#ready = null;
+    const how = signal ? `by ${signal}` : `with exit code ${code}`;
+    this.#client?.close(new ConnectionError(`the memory process ended ${how}${this.#lastLine()}`));
+    this.#client = null;
+    if (this.#stopping) return;
+    this.#failures += 1; // until a call is answered
+    this.#notBefore = Date.now() + BACKOFF_MS[Math.min(this.#failures, BACKOFF_MS.length) - 1];
+    this.#logger.warn(`openclaw-memory: the memory process ended ${how}${this.#lastLine()}`);
+  }
+
+  /** End it: its input is closed, then it is told to end, then it is killed; at most about three seconds. */
+  async stop() {
+    this.#stopping = true;
+    const child = this.#child;
+    if (!child) return;
+    hold(child, true);
+    this.#client?.close(new ConnectionError("the memory process is being stopped"));
+    child.stdin.end();
+    if (await settled(this.#exited, 1500)) return;
+    child.kill("SIGTERM");
+    if (await settled(this.#exited, 1000)) return;
+    child.kill("SIGKILL");
+    await settled(this.#exited, 500);
+  }
+}
+
+/** Whether the process keeps this one alive: only while a call waits for its answer. */
+function hold(child, busy) {
+  const how = busy ? "ref" : "unref";
+  child[how]();
+  for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.[how]?.();
+}
+
+/** Environment of the child: the host's, and where the index files belong. */
+export function childEnvironment(env, stateDir) {
+  return {
+    ...env,
+    OPENCLAW_MEMORY_STORE_FOLDER: env.OPENCLAW_MEMORY_STORE_FOLDER || path.join(stateDir, "openclaw-memory", "index"),
+  };
+}
+
+async function settled(promise, ms) {
+  let timer;
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, ms, false);
+  });
+  try {
+    return await Promise.race([promise.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** `promise`, but no longer than `ms` and not after `signal` was aborted. */
+async function within(promise, ms, signal) {
+  let timer;
+  let onAbort;
+  const ends = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new DeadlineError(`it was not ready within ${seconds(ms)}`)), Math.max(1, ms));
+    if (signal) {
+      onAbort = () => reject(signal.reason ?? new DOMException("The call was aborted", "AbortError"));
+      if (signal.aborted) onAbort();
+      else signal.addEventListener("abort", onAbort, { once: true });
+    }
+  });
+  try {
+    return await Promise.race([promise, ends]);
+  } finally {
+    clearTimeout(timer);
+    if (onAbort) signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/**
+ * The process that all copies of this plugin share; each configuration has its own.
+ *
+ * @returns {MemoryProcess}
+ */
+export function sharedProcess(options, logger) {
+  const processes = (globalThis[SHARED] ??= new Map());
+  const wanted = new MemoryProcess(options, logger);
+  const current = processes.get(wanted.key);
+  if (current) return current;
+  processes.set(wanted.key, wanted);
+  return wanted;
+}
+
+/** Stop a shared process; who asks for it afterwards gets a new one. */
+export async function stopShared(stopped) {
+  const processes = globalThis[SHARED];
+  if (processes?.get(stopped.key) === stopped) processes.delete(stopped.key);
+  await stopped.stop();
+}

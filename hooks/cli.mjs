@@ -1,0 +1,132 @@
+/** `openclaw memory …`: our command line inside OpenClaw's, run for the agents that OpenClaw knows. */
+
+import { spawn } from "node:child_process";
+
+import { childEnvironment, findExecutable, serverArguments } from "./child.mjs";
+import { setUp } from "./provision.mjs";
+
+/** Run the Python command; resolves to its exit code and, when captured, to what it printed. */
+function run(command, args, env, { capture = false } = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: ["inherit", capture ? "pipe" : "inherit", "inherit"], env });
+    let output = "";
+    child.stdout?.setEncoding("utf8").on("data", (text) => {
+      output += text;
+    });
+    child.once("error", reject);
+    child.once("close", (code) => resolve({ code: code ?? 1, output }));
+  });
+}
+
+/** Add the commands to OpenClaw's program (a Commander object). */
+export function registerMemoryCli(program, host) {
+  const memory = program.command("memory").description("Set up, search, index and inspect the agent's long-term memory");
+  const env = () => childEnvironment(process.env, host.stateDir());
+
+  /** For one agent, or for all of them; the exit code is the worst one. */
+  const forAgents = async (agents, args, { json = false } = {}) => {
+    let found;
+    try {
+      found = await findExecutable({ command: host.config.command, stateDir: host.stateDir() });
+    } catch (error) {
+      fail(error, json);
+      return;
+    }
+    const documents = [];
+    for (const agent of agents) {
+      const options = serverArguments(host.config, { agent, workspace: host.workspaceOf(agent) });
+      if (!json && agents.length > 1) process.stdout.write(`agent ${agent}\n`);
+      const { code, output } = await run(found.command, [...options, ...args], env(), { capture: json && agents.length > 1 });
+      if (code) process.exitCode = code;
+      if (!json || agents.length === 1) continue;
+      try {
+        documents.push({ agentId: agent, ...JSON.parse(output) });
+      } catch {
+        documents.push({ agentId: agent, ok: false });
+      }
+    }
+    if (documents.length) process.stdout.write(`${JSON.stringify(documents, null, 2)}\n`);
+  };
+  const chosen = (options) => (options.agent ? [options.agent] : host.agents());
+  const one = (options) => [options.agent ?? host.defaultAgent()];
+  const flags = (options, names) =>
+    names.flatMap((name) => {
+      const value = options[name];
+      const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+      if (value === undefined || value === false) return [];
+      return value === true ? [flag] : [flag, String(value)];
+    });
+
+  memory
+    .command("status")
+    .description("Show what the memory holds: files, units, model, vectors")
+    .option("--agent <id>", "Agent id (default: all configured agents)")
+    .option("--json", "Print JSON")
+    .action(async (options) => await forAgents(chosen(options), ["status", ...flags(options, ["json"])], options));
+
+  memory
+    .command("index")
+    .description("Read what changed in the notes and embed it")
+    .option("--agent <id>", "Agent id (default: all configured agents)")
+    .option("--lazy", "Do not embed now: searchable by keywords at once")
+    .option("--json", "Print JSON")
+    .action(async (options) => await forAgents(chosen(options), ["ingest", ...flags(options, ["lazy", "json"])], options));
+
+  memory
+    .command("search")
+    .description("Search the notes")
+    .argument("[query]", "What to look for")
+    .option("--query <text>", "The same, as an option")
+    .option("--agent <id>", "Agent id (default: the default agent)")
+    .option("--max-results <n>", "Number of hits")
+    .option("--min-score <n>", "Leave out hits below this score")
+    .option("--json", "Print JSON")
+    .action(async (argument, options) => {
+      const query = options.query ?? argument;
+      if (!query?.trim()) return fail(new Error("nothing to search for; give a query"), options.json, 2);
+      // The query comes last and after --, as it may start with a dash.
+      await forAgents(one(options), ["search", ...flags(options, ["maxResults", "minScore", "json"]), "--", query], options);
+    });
+
+  memory
+    .command("timeline")
+    .description("What was noted in a span of days")
+    .argument("[query]", "What to look for; without it everything in the span")
+    .option("--agent <id>", "Agent id (default: the default agent)")
+    .option("--since <day>", "First day, YYYY-MM-DD")
+    .option("--until <day>", "Last day, YYYY-MM-DD")
+    .option("--max-results <n>", "Number of hits")
+    .option("--json", "Print JSON")
+    .action(async (query, options) => {
+      const args = flags(options, ["since", "until", "maxResults", "json"]);
+      await forAgents(one(options), ["timeline", ...args, ...(query?.trim() ? ["--", query] : [])], options);
+    });
+
+  memory
+    .command("doctor")
+    .description("Look for what is wrong with the memory and say how to mend it")
+    .option("--agent <id>", "Agent id (default: the default agent)")
+    .option("--json", "Print JSON")
+    .action(async (options) => await forAgents(one(options), ["doctor", ...flags(options, ["json"])], options));
+
+  memory
+    .command("setup")
+    .description("Install the Python part into an environment of its own, then configure OpenClaw and read the notes")
+    .option("--python <path>", "Python 3.11 or newer to use (default: found)")
+    .option("--force", "Install again although it is there")
+    .option("--yes", "Change the configuration without asking")
+    .action(async (options) => {
+      try {
+        process.exitCode = await setUp(host, options);
+      } catch (error) {
+        fail(error, false);
+      }
+    });
+}
+
+function fail(error, json, code = 1) {
+  const message = error.action ? `${error.message}. ${error.action}` : error.message;
+  if (json) process.stdout.write(`${JSON.stringify({ ok: false, error: { type: "cli_error", message } })}\n`);
+  process.stderr.write(`error: ${message}\n`);
+  process.exitCode = code;
+}

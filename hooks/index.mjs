@@ -1,0 +1,138 @@
+/** The OpenClaw plugin: takes the memory slot and asks one Python process, over MCP, for everything. */
+
+import { definePluginEntry } from "openclaw/plugin-sdk/plugin-entry";
+import { listAgentIds, tryResolveDefaultAgentId } from "openclaw/plugin-sdk/agent-scope-runtime";
+
+import { classifyPaths, flushPlan, promptSection, SearchManager } from "./capability.mjs";
+import { sharedProcess, stopShared } from "./child.mjs";
+import { registerMemoryCli } from "./cli.mjs";
+import { ingestJob, registerLifecycle } from "./lifecycle.mjs";
+import { makeTools, searchLimits, TOOL_NAMES } from "./tools.mjs";
+
+const ID = "openclaw-memory";
+const DESCRIPTION = "Set up, search, index and inspect the agent's long-term memory";
+
+/** What the modules need of the host, in one place. */
+function hostOf(api) {
+  const config = api.pluginConfig ?? {};
+  // The runtime is there only later: OpenClaw also registers plugins to learn their commands.
+  const stateDir = () => api.runtime.state.resolveStateDir(process.env);
+  const cfg = () => api.runtime.config?.current?.() ?? api.config;
+  const workspaceOf = (agentId) => api.runtime.agent.resolveAgentWorkspaceDir(cfg(), agentId);
+  // With several agents there may be no default one: then the first is what a command is about and what is loaded early.
+  const defaultAgent = () => tryResolveDefaultAgentId(cfg()) ?? listAgentIds(cfg())[0];
+  const memory = () => {
+    const agent = defaultAgent();
+    const options = { config, stateDir: stateDir(), version: api.version, agent, workspace: agent && workspaceOf(agent) };
+    return sharedProcess(options, api.logger);
+  };
+  return {
+    config,
+    stateDir,
+    cfg,
+    workspaceOf,
+    defaultAgent,
+    agents: () => listAgentIds(cfg()),
+    rootDir: api.rootDir,
+    logger: api.logger,
+    version: api.version,
+    memory,
+    /** Have the process ready for what comes; never fails. */
+    warm() {
+      try {
+        memory().warm();
+      } catch (error) {
+        api.logger.warn(`openclaw-memory: not started: ${error.message}`);
+      }
+    },
+    /** Whose memory a turn or an event is about; nobody's when that is not clear, or memory search is off for that agent. */
+    subjectOf(ctx) {
+      const agentId = ctx?.agentId ?? agentOf(ctx?.sessionKey) ?? tryResolveDefaultAgentId(cfg());
+      if (!agentId || searchLimits(cfg(), agentId) === null) return null;
+      return { agentId, workspaceDir: ctx?.workspaceDir ?? workspaceOf(agentId) };
+    },
+  };
+}
+
+/** The agent that a session key such as `agent:main:direct:…` names. */
+function agentOf(sessionKey) {
+  return /^agent:([^:]+):/.exec(sessionKey ?? "")?.[1];
+}
+
+/** What the host has recorded about who wrote a memory file, where this version of it offers that. */
+async function recordedProvenance(at) {
+  try {
+    const { readMemoryArtifactProvenance } = await import("openclaw/plugin-sdk/memory-core-host-runtime-core");
+    return await readMemoryArtifactProvenance?.(at);
+  } catch {
+    return undefined;
+  }
+}
+
+function capability(host) {
+  const managerFor = (agentId) => {
+    const workspaceDir = host.workspaceOf(agentId);
+    const call = (tool, args, options) => host.memory().call(tool, args, { agent: agentId, workspace: workspaceDir, ...options });
+    return new SearchManager(call, { workspaceDir, timeoutMs: host.config.searchTimeoutMs ?? 10_000 });
+  };
+  return {
+    deterministicRecallToolName: "memory_search",
+    promptBuilder(params) {
+      if (params.availableTools.has("memory_search")) host.warm(); // a turn begins: be ready for its search
+      return host.config.promptSection === false ? [] : promptSection(params);
+    },
+    flushPlanResolver: flushPlan,
+    runtime: {
+      supportsWorkspaceMemoryReadSources: true,
+      async getMemorySearchManager({ cfg, agentId, purpose }) {
+        if (searchLimits(cfg, agentId) === null) return { manager: null, error: "memory search is off for this agent" };
+        const started = Date.now();
+        const manager = managerFor(agentId);
+        if (purpose === "status" || purpose === "cli") await manager.refresh();
+        return { manager, debug: { backend: "builtin", purpose, managerMs: Date.now() - started } };
+      },
+      resolveMemoryBackendConfig: () => ({ backend: "builtin" }),
+      async authorizeSearchHits({ hits }) {
+        return hits.filter((hit) => hit.source === "memory"); // session transcripts are not ours to show
+      },
+      classifyWorkspaceMemoryPaths: (params) => classifyPaths(params, recordedProvenance),
+      async closeMemorySearchManager() {},
+      async closeAllMemorySearchManagers() {},
+    },
+    publicArtifacts: {
+      async listArtifacts(params) {
+        const { listMemoryHostPublicArtifacts } = await import("openclaw/plugin-sdk/memory-host-core");
+        return await listMemoryHostPublicArtifacts(params);
+      },
+    },
+  };
+}
+
+export default definePluginEntry({
+  id: ID,
+  name: ID,
+  description: "Long-term memory on the agent's own machine: no LLM call, no network.",
+  kind: "memory",
+  register(api) {
+    const host = hostOf(api);
+    api.registerMemoryCapability(capability(host));
+    const ingest = ingestJob(host.memory, api.logger);
+    for (const name of TOOL_NAMES) {
+      api.registerTool(
+        (ctx) => {
+          const subject = host.subjectOf(ctx);
+          if (!subject) return null;
+          const cfg = () => ctx.getRuntimeConfig?.() ?? ctx.runtimeConfig ?? ctx.config ?? host.cfg();
+          const memory = { config: host.config, call: (...given) => host.memory().call(...given) };
+          const reading = () => ingest.running(subject);
+          return makeTools(memory, { ...subject, sessionKey: ctx.sessionKey, cfg, reading })[name];
+        },
+        { names: [name] },
+      );
+    }
+    registerLifecycle(api, { ...host, ingest, stop: () => stopShared(host.memory()) });
+    api.registerCli(({ program }) => registerMemoryCli(program, host), {
+      descriptors: [{ name: "memory", description: DESCRIPTION, hasSubcommands: true }],
+    });
+  },
+});

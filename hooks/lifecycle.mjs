@@ -1,0 +1,116 @@
+/** When the host begins a session, compacts one or is idle: ingest and maintenance, never in the way of a reply. */
+
+const INGEST_TIMEOUT_MS = 600_000;
+const MAINTENANCE_TIMEOUT_MS = 120_000;
+
+/**
+ * Run a job per workspace, one at a time: what is asked for meanwhile runs once more afterwards.
+ *
+ * `running(subject)` of the result is the promise of the work that is going on, if there is any.
+ *
+ * @param {(subject: {agentId: string, workspaceDir: string}, details: object) => Promise<void>} job must not reject
+ */
+export function coalesced(job) {
+  const running = new Map();
+  const keyOf = ({ agentId, workspaceDir }) => `${agentId}\0${workspaceDir}`;
+  const start = (subject, details = {}) => {
+    const key = keyOf(subject);
+    const current = running.get(key);
+    if (current) {
+      current.again = details;
+      return current.done;
+    }
+    const state = { again: null, done: null };
+    running.set(key, state);
+    state.done = (async () => {
+      let next = details;
+      while (next) {
+        state.again = null;
+        await job(subject, next);
+        next = state.again;
+      }
+      running.delete(key);
+    })();
+    return state.done;
+  };
+  start.running = (subject) => running.get(keyOf(subject))?.done;
+  return start;
+}
+
+/** Reading what changed, with a line in the log when something did. */
+export function ingestJob(memory, logger) {
+  return coalesced(async ({ agentId, workspaceDir }, { sessionId, reason }) => {
+    try {
+      const { report } = await memory().call(
+        "memory_session_start",
+        { ...(sessionId ? { sessionId } : {}), ...(reason ? { reason } : {}) },
+        { agent: agentId, workspace: workspaceDir, timeoutMs: INGEST_TIMEOUT_MS },
+      );
+      if (!report) return;
+      const changed = report.added + report.updated + report.deleted;
+      const line =
+        `openclaw-memory: ingest for agent ${agentId} (${reason}): ${report.files} files, ${report.added} units added, ` +
+        `${report.updated} updated, ${report.deleted} deleted, ${Math.round(report.seconds * 1000)} ms`;
+      if (changed) logger.info(line);
+      else logger.debug?.(line);
+      if (report.warning) logger.warn(`openclaw-memory: ${report.warning}`);
+    } catch (error) {
+      logger.warn(`openclaw-memory: notes of agent ${agentId} were not read (${reason}): ${describe(error)}`);
+    }
+  });
+}
+
+/** Maintenance through the Python hook. */
+export function maintenanceJob(memory, logger) {
+  return coalesced(async ({ agentId, workspaceDir }) => {
+    try {
+      const { took_ms } = await memory().call(
+        "memory_heartbeat",
+        {},
+        { agent: agentId, workspace: workspaceDir, timeoutMs: MAINTENANCE_TIMEOUT_MS },
+      );
+      logger.debug?.(`openclaw-memory: maintenance for agent ${agentId}: ${Math.round(took_ms)} ms`);
+    } catch (error) {
+      logger.warn(`openclaw-memory: no maintenance for agent ${agentId}: ${describe(error)}`);
+    }
+  });
+}
+
+function describe(error) {
+  return error.action ? `${error.message}. ${error.action}` : error.message;
+}
+
+/** Hook up the host's events; `ingest` is an {@link ingestJob}. */
+export function registerLifecycle(api, { memory, warm, subjectOf, config, stop, ingest }) {
+  const maintain = maintenanceJob(memory, api.logger);
+  const read = (ctx, details) => {
+    if (config.ingestOnSessionStart === false) return;
+    const subject = subjectOf(ctx);
+    if (subject) void ingest(subject, details);
+  };
+
+  api.registerService({
+    id: "openclaw-memory",
+    start: warm,
+    stop,
+  });
+  api.on("session_start", (event, ctx) => {
+    read(ctx, { sessionId: event.sessionId, reason: event.resumedFrom ? "resume" : "start" });
+  });
+  api.on("session_end", (event, ctx) => {
+    // After /new and /reset the host may still write a note of the session that ended.
+    if (event.reason === "new" || event.reason === "reset") {
+      read(ctx, { sessionId: event.nextSessionId ?? event.sessionId, reason: event.reason });
+    }
+  });
+  api.on("after_compaction", (_event, ctx) => read(ctx, { sessionId: ctx?.sessionId, reason: "compaction" }));
+  api.on(
+    "before_agent_reply",
+    (_event, ctx) => {
+      if (config.maintenance === false || (ctx?.trigger !== "heartbeat" && ctx?.trigger !== "cron")) return;
+      const subject = subjectOf(ctx);
+      if (subject) void maintain(subject);
+    },
+    { eligibleTriggers: ["heartbeat", "cron"] },
+  );
+}

@@ -1,0 +1,184 @@
+// Reads changed notes into the index of openclaw-memory when the gateway starts and on /new.
+//
+// OpenClaw waits for a handler, so this one only queues work and returns. Whatever goes wrong is a line in the log.
+
+import { spawn } from "node:child_process";
+import { stat } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+
+const NAME = "openclaw-memory-ingest";
+const DEFAULT_TIMEOUT_S = 600;
+const GRACE_MS = 5_000; // between asking a process to end and ending it
+const MAX_OUTPUT = 64 * 1024; // characters kept of what a process says; a report is a few hundred
+
+// OpenClaw loads this file again after a change to it: the queue belongs to the process, not to one copy of the module.
+const queue = (globalThis[Symbol.for("openclaw-memory.ingest-hook")] ??= createQueue());
+
+/** The hook: `event` is an OpenClaw internal hook event of `gateway:startup` or `command:new`. */
+export default function handler(event) {
+  try {
+    const options = readOptions(event.context?.cfg);
+    for (const target of targetsOf(event)) enqueue(target, options);
+  } catch (error) {
+    log(`not run: ${oneLine(error?.message ?? error)}`);
+  }
+}
+
+/** What is to be read: `[{agent, workspaces}]`; of the folders the first one that is there. */
+export function targetsOf({ type, action, sessionKey, context = {} }) {
+  const { cfg, agentId, workspaceDir } = context;
+  if (type === "gateway" && action === "startup") return configuredAgents(cfg, workspaceDir);
+  if (type !== "command" || action !== "new" || !workspaceDir) return [];
+  const agent = agentId ?? /^agent:([^:]+):/.exec(sessionKey ?? "")?.[1] ?? "main";
+  return [{ agent: normalized(agent), workspaces: [workspaceDir] }];
+}
+
+/**
+ * Each configured agent with its workspace, by OpenClaw's rules: its own `workspace`; the default workspace for an only
+ * agent; a folder named after it otherwise. A configuration from before those rules may leave the default workspace to
+ * the system agent, and OpenClaw does not say when it does: then the folder that is there decides.
+ */
+function configuredAgents(cfg, defaultWorkspace) {
+  const { entries, list, defaults = {} } = cfg?.agents ?? {};
+  let roster = [{ id: "main" }];
+  if (entries) roster = Object.entries(entries).map(([id, entry]) => ({ ...entry, id }));
+  else if (Array.isArray(list)) roster = list;
+
+  const shared = text(defaults.workspace);
+  return roster.map((entry) => {
+    const agent = normalized(entry.id);
+    if (text(entry.workspace)) return { agent, workspaces: [absolute(entry.workspace)] };
+    if (roster.length === 1 && defaultWorkspace) return { agent, workspaces: [defaultWorkspace] };
+    const named = shared ? path.join(absolute(shared), agent) : path.join(stateDir(), `workspace-${agent}`);
+    const system = agent === normalized(defaults.systemAgent?.agentId ?? "main");
+    return { agent, workspaces: system && defaultWorkspace ? [named, defaultWorkspace] : [named] };
+  });
+}
+
+/** This hook's entry in `openclaw.json`; a value of the wrong type counts as absent. */
+function readOptions(cfg) {
+  const { command, timeoutSeconds, env } = cfg?.hooks?.internal?.entries?.[NAME] ?? {};
+  const limited = Number.isFinite(timeoutSeconds) ? Math.min(Math.max(timeoutSeconds, 1), 86_400) : DEFAULT_TIMEOUT_S;
+  return {
+    command: /[/\\]/.test(text(command)) ? absolute(text(command)) : text(command) || "openclaw-memory",
+    timeoutMs: limited * 1000,
+    env: env && typeof env === "object" ? env : {},
+  };
+}
+
+function createQueue() {
+  const created = { waiting: new Map(), working: false, child: undefined };
+  process.once("exit", () => end(created.child, "SIGTERM"));
+  return created;
+}
+
+/** At most one ingest runs, and at most one of each agent and workspace waits. */
+function enqueue(target, options) {
+  queue.waiting.set([target.agent, ...target.workspaces].join("\0"), { ...target, ...options });
+  if (!queue.working) void work();
+}
+
+async function work() {
+  queue.working = true;
+  // A key that is set again while its ingest runs comes up again at the end of this same loop.
+  for (const [key, job] of queue.waiting) {
+    queue.waiting.delete(key);
+    try {
+      const workspace = await firstFolder(job.workspaces);
+      if (workspace) log(`${job.agent}: ${counts(await ingest({ ...job, workspace }))}`);
+    } catch (error) {
+      log(`${job.agent}: failed: ${oneLine(error?.message ?? error)}`);
+    }
+  }
+  queue.working = false;
+}
+
+/** Run one ingest; resolves to what it printed, and settles within its time limit and the grace. */
+function ingest({ agent, workspace, command, timeoutMs, env }) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, [`--agent=${agent}`, `--workspace=${workspace}`, "ingest", "--json"], {
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: process.platform !== "win32", // a group of its own: what it starts ends with it
+      windowsHide: true,
+    });
+    queue.child = child;
+    const output = { stdout: "", stderr: "" };
+    const settle = (done) => {
+      clearTimeout(timer);
+      if (queue.child === child) queue.child = undefined;
+      done();
+    };
+    const fail = (reason) => settle(() => reject(new Error(reason)));
+    const tooLong = `ended after ${timeoutMs / 1000} s; the next ingest goes on from there`;
+    let timedOut = false;
+    const timer = setTimeout(() => {
+      timedOut = true;
+      end(child, "SIGTERM");
+      setTimeout(() => {
+        end(child, "SIGKILL");
+        fail(tooLong);
+      }, GRACE_MS).unref();
+    }, timeoutMs);
+
+    child.once("error", (error) => fail(explained(error, command)));
+    child.once("close", (code, signal) => {
+      if (timedOut) fail(tooLong);
+      else if (code === 0) settle(() => resolve(output.stdout));
+      else fail(lastLine(output.stderr) || `${command} ended with ${signal ?? `exit status ${code}`}`);
+    });
+    for (const name of ["stdout", "stderr"]) {
+      // Without a stream where the system has no file handle left; then "error" follows.
+      child[name]?.setEncoding("utf8").on("data", (chunk) => (output[name] = (output[name] + chunk).slice(-MAX_OUTPUT)));
+    }
+    // Nothing here keeps a process alive that wants to end.
+    for (const handle of [timer, child, child.stdout, child.stderr]) handle?.unref?.();
+  });
+}
+
+/** One line for people from the JSON report of an ingest. */
+function counts(stdout) {
+  let report;
+  try {
+    report = JSON.parse(stdout);
+  } catch {
+    throw new Error(`no report came back: ${oneLine(stdout) || "nothing was printed"}`);
+  }
+  const { files, added, updated, deleted, embedded, pending, seconds } = report;
+  const line = `${files} files, ${added} added, ${updated} updated, ${deleted} deleted, ${embedded} embedded in ${seconds} s`;
+  return oneLine(pending ? `${line}, ${pending} without a vector` : line);
+}
+
+function explained(error, command) {
+  if (error.code !== "ENOENT") return error.message;
+  return `${command} is not there, or not on the gateway's PATH; see \`openclaw hooks info ${NAME}\``;
+}
+
+function end(child, signal) {
+  if (!child?.pid || child.exitCode !== null || child.signalCode !== null) return;
+  try {
+    if (process.platform === "win32") child.kill(signal);
+    else process.kill(-child.pid, signal);
+  } catch {
+    // gone already
+  }
+}
+
+/** The first of these that is a folder; none for an agent that has not been used yet. */
+async function firstFolder(folders) {
+  for (const folder of folders) {
+    if ((await stat(folder).catch(() => undefined))?.isDirectory()) return folder;
+  }
+  return undefined;
+}
+
+const text = (value) => (typeof value === "string" ? value.trim() : "");
+const normalized = (id) => String(id).trim().toLowerCase() || "main";
+const home = () => text(process.env.OPENCLAW_HOME) || os.homedir();
+const absolute = (file) =>
+  /^~(?=[/\\]|$)/.test(file.trim()) ? path.join(home(), file.trim().slice(1)) : path.resolve(file.trim());
+const stateDir = () => absolute(text(process.env.OPENCLAW_STATE_DIR) || "~/.openclaw");
+const oneLine = (value) => String(value).replace(/[\s\p{Cc}]+/gu, " ").trim().slice(0, 300);
+const lastLine = (value) => oneLine(value.trim().split("\n").at(-1));
+const log = (line) => console.log(`[${NAME}] ${line}`);

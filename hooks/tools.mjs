@@ -1,0 +1,326 @@
+/** The tools that the model calls, with the schemas and result shapes of OpenClaw's built-in memory. */
+
+import { setTimeout as delay } from "node:timers/promises";
+
+import { UnavailableError } from "./child.mjs";
+import { DeadlineError } from "./mcp.mjs";
+
+/** The names that this plugin registers; `contracts.tools` of the manifest lists the same. */
+export const TOOL_NAMES = ["memory_search", "memory_get", "memory_timeline"];
+
+/** Defaults of OpenClaw's own memory search, which ours follow unless the host's configuration says otherwise. */
+export const DEFAULT_MAX_RESULTS = 6;
+export const DEFAULT_MIN_SCORE = 0.35;
+const MOST_RESULTS = 50; // what the server allows
+const READ_TIMEOUT_MS = 10_000;
+const READING_WAIT_MS = 2000; // a search waits this long for notes that are being read, and half its deadline at most
+
+const count = { type: "integer", minimum: 1 };
+const closed = (required, properties) => ({ type: "object", properties, required, additionalProperties: false });
+const corpora = (...names) => ({ type: "string", enum: names });
+
+export const SEARCH_PARAMETERS = closed(["query"], {
+  query: { type: "string" },
+  maxResults: count,
+  minScore: { type: "number" },
+  corpus: corpora("memory", "wiki", "all", "sessions"),
+});
+
+export const GET_PARAMETERS = closed(["path"], {
+  path: { type: "string" },
+  from: count,
+  lines: count,
+  corpus: corpora("memory", "wiki", "all"),
+});
+
+const day = (description) => ({ type: "string", description: `${description}, YYYY-MM-DD` });
+const age = (description) => ({ type: "integer", minimum: 0, description });
+
+export const TIMELINE_PARAMETERS = closed([], {
+  query: { type: "string", description: "What to look for; without it everything in the range is listed" },
+  grain: {
+    type: "string",
+    enum: ["working", "daily", "weekly", "monthly", "quarterly", "yearly"],
+    description: "Only texts of this resolution in time; working = the notes themselves",
+  },
+  kind: {
+    type: "string",
+    enum: ["curated", "daily", "note"],
+    description: "Only MEMORY.md and USER.md (curated), the notes of a day (daily), or other notes (note)",
+  },
+  since: day("First day"),
+  until: day("Last day"),
+  minimumDaysAgo: age("Leave out what is younger than this many days"),
+  maximumDaysAgo: age("Leave out what is older than this many days"),
+  budget: { type: "integer", minimum: 50, description: "Return about this many tokens of text instead of a number of hits" },
+  maxResults: count,
+});
+
+const ANSWERS =
+  "Answers with exact lines, best first; `citation` names file and lines. If the result has unavailable, stale or " +
+  "warning, tell the user, with the action it names.";
+
+const DESCRIPTIONS = {
+  memory_search:
+    "Look up the agent's long-term memory (MEMORY.md, USER.md, the notes under memory/): by meaning, by exact terms such " +
+    "as names, numbers and codes, and by the dates the question names. Use it before you answer about earlier work, decisions, " +
+    `dates, people, preferences or open tasks. ${ANSWERS}`,
+  memory_get:
+    "Read lines of a memory file exactly as they are on disk, for instance around a search hit. Without `lines` it reads a " +
+    "bounded part and says in `nextFrom` where to go on. status=not_found means that there is no such file.",
+  memory_timeline:
+    "Memory in order of time: what was noted in a span of days, with or without a question. Use it for 'what happened last " +
+    "week', 'since when', 'what led to'; each text starts with its day.",
+};
+
+/** What a tool returns to OpenClaw. */
+export function toolResult(payload) {
+  return { content: [{ type: "text", text: JSON.stringify(payload, null, 2) }], details: payload };
+}
+
+/** Limits of a search in the host's configuration, an agent's before the defaults; `null` when memory is off. */
+export function searchLimits(cfg, agentId) {
+  const general = cfg?.memory?.search ?? {};
+  const own = cfg?.agents?.entries?.[agentId]?.memory?.search ?? {};
+  if ((own.enabled ?? general.enabled) === false) return null;
+  return {
+    maxResults: own.query?.maxResults ?? general.query?.maxResults ?? DEFAULT_MAX_RESULTS,
+    minScore: own.query?.minScore ?? general.query?.minScore ?? DEFAULT_MIN_SCORE,
+  };
+}
+
+/** Whether hits carry their source: as configured, and in `auto` only where one person is spoken to. */
+export function citesSources(cfg, sessionKey) {
+  const mode = cfg?.memory?.citations;
+  if (mode === "on" || mode === "off") return { mode, cites: mode === "on" };
+  const parts = String(sessionKey ?? "").toLowerCase().split(":");
+  return { mode: "auto", cites: !parts.includes("group") && !parts.includes("channel") };
+}
+
+/** A hit of ours as OpenClaw's own search returns one. */
+export function hostHit(hit) {
+  return {
+    path: hit.path,
+    startLine: hit.startLine,
+    endLine: hit.endLine,
+    score: hit.score,
+    ...(hit.vectorScore === undefined ? {} : { vectorScore: hit.vectorScore }),
+    ...(hit.textScore === undefined ? {} : { textScore: hit.textScore }),
+    snippet: hit.snippet,
+    source: "memory",
+    provenance: {
+      originClass: hit.origin,
+      sessionKind: "unknown",
+      observedAt: Date.parse(hit.date ?? "") || 0,
+    },
+  };
+}
+
+function presented(hit, cites) {
+  const out = { ...hostHit(hit), corpus: "memory", id: hit.id, heading: hit.heading, date: hit.date, kind: hit.kind };
+  if (!cites) return out;
+  return { ...out, citation: hit.citation, snippet: `${hit.snippet.trimEnd()}\n\nSource: ${hit.citation}` };
+}
+
+/** The documented answer when there is no memory to ask, with the next step in `action`. */
+export function unavailable(error, { toolMs, action } = {}) {
+  const reason = error instanceof Error ? error.message : String(error);
+  const timedOut = error instanceof DeadlineError;
+  const warning = timedOut
+    ? "Memory search did not finish within its time limit."
+    : "Memory search is unavailable.";
+  const next =
+    action ??
+    (error instanceof UnavailableError && error.action
+      ? error.action
+      : timedOut
+        ? "Try again in a moment; if it stays slow, run: openclaw memory doctor"
+        : "Run: openclaw memory doctor");
+  return {
+    results: [],
+    disabled: true,
+    unavailable: true,
+    ...(timedOut ? { timedOut: true } : {}),
+    error: reason,
+    warning,
+    action: next,
+    debug: { backend: "openclaw-memory", toolMs, error: reason, warning, action: next },
+  };
+}
+
+/** The host's answer from ours. */
+export function searchResult(found, { cites, mode }, toolMs) {
+  return {
+    results: found.results.map((hit) => presented(hit, cites)),
+    provider: found.provider,
+    model: found.model,
+    fallback: found.fallback,
+    citations: mode,
+    mode: found.mode,
+    ...(found.warning ? { warning: found.warning } : {}),
+    ...(found.stale ? { stale: true, action: "Run: openclaw memory index" } : {}),
+    debug: { backend: "openclaw-memory", effectiveMode: found.mode, searchMs: found.took_ms, toolMs, hits: found.results.length },
+  };
+}
+
+class ParameterError extends Error {}
+
+function text(params, name, required) {
+  const value = params?.[name];
+  if (typeof value === "string" && value.trim()) return value.trim();
+  if (value === undefined || value === null || value === "") {
+    if (required) throw new ParameterError(`${name} required`);
+    return undefined;
+  }
+  if (typeof value === "string") {
+    if (required) throw new ParameterError(`${name} required`);
+    return undefined;
+  }
+  throw new ParameterError(`${name} must be text`);
+}
+
+// Models send numbers as text now and then; the built-in tools read those too.
+function number(params, name, { integer = false, minimum = -Infinity } = {}) {
+  const given = params?.[name];
+  if (given === undefined || given === null || given === "") return undefined;
+  const value = typeof given === "string" ? Number(given) : given;
+  if (typeof value !== "number" || !Number.isFinite(value) || (integer && !Number.isInteger(value)) || value < minimum) {
+    throw new ParameterError(`${name} must be ${integer ? "a whole number" : "a number"}${minimum > -Infinity ? ` of at least ${minimum}` : ""}`);
+  }
+  return value;
+}
+
+function choice(params, name, allowed) {
+  const value = text(params, name);
+  if (value === undefined || allowed.includes(value)) return value;
+  throw new ParameterError(`${name} must be one of: ${allowed.join(", ")}`);
+}
+
+const given = (object) => Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
+
+/**
+ * Make the three tools for one turn.
+ *
+ * @param {{call: Function, config: object}} memory the process, and the plugin's configuration
+ * @param {{agentId: string, workspaceDir: string, sessionKey?: string, cfg: () => object,
+ *   reading?: () => Promise<void> | undefined}} turn `reading` is the ingest of these notes while one is going on
+ */
+export function makeTools(memory, turn) {
+  const timeoutMs = memory.config.searchTimeoutMs ?? 10_000;
+  const call = (tool, args, signal, ms = timeoutMs) =>
+    memory.call(tool, args, { agent: turn.agentId, workspace: turn.workspaceDir, timeoutMs: ms, signal });
+
+  const search = async (tool, args, signal) => {
+    const started = Date.now();
+    try {
+      // What was written just before the session began is being read now.
+      await atMost(turn.reading?.(), Math.min(READING_WAIT_MS, timeoutMs / 2));
+      const found = await call(tool, args, signal, timeoutMs - (Date.now() - started));
+      return toolResult(searchResult(found, citesSources(turn.cfg(), turn.sessionKey), Date.now() - started));
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      return toolResult(unavailable(error, { toolMs: Date.now() - started }));
+    }
+  };
+
+  return {
+    memory_search: {
+      label: "Memory Search",
+      name: "memory_search",
+      description: DESCRIPTIONS.memory_search,
+      parameters: SEARCH_PARAMETERS,
+      catalogMode: "direct-only",
+      execute: async (_id, params, signal) => {
+        const limits = searchLimits(turn.cfg(), turn.agentId) ?? {};
+        const query = text(params, "query", true);
+        const corpus = choice(params, "corpus", ["memory", "wiki", "all", "sessions"]);
+        const maxResults = number(params, "maxResults", { integer: true, minimum: 1 }) ?? limits.maxResults;
+        const minScore = number(params, "minScore") ?? limits.minScore;
+        if (corpus === "sessions" || corpus === "wiki") {
+          const what = corpus === "sessions" ? "Session transcripts are" : "A wiki is";
+          return toolResult(
+            unavailable(`${what} not part of this memory.`, {
+              toolMs: 0,
+              action: "Search again with corpus=memory, or use the tools that the host offers for it.",
+            }),
+          );
+        }
+        return await search(
+          "memory_search",
+          given({ query, maxResults: maxResults && clamp(maxResults, 1, MOST_RESULTS), minScore: clamp(minScore ?? 0, 0, 1) }),
+          signal,
+        );
+      },
+    },
+    memory_get: {
+      label: "Memory Get",
+      name: "memory_get",
+      description: DESCRIPTIONS.memory_get,
+      parameters: GET_PARAMETERS,
+      catalogMode: "direct-only",
+      execute: async (_id, params, signal) => {
+        const path = text(params, "path", true);
+        const corpus = choice(params, "corpus", ["memory", "wiki", "all"]);
+        const from = number(params, "from", { integer: true, minimum: 1 });
+        const lines = number(params, "lines", { integer: true, minimum: 1 });
+        if (corpus === "wiki") return toolResult({ status: "not_found", path, text: "" });
+        try {
+          return toolResult(readResult(await call("memory_get", given({ path, from, lines }), signal, READ_TIMEOUT_MS)));
+        } catch (error) {
+          if (signal?.aborted) throw error;
+          const code = error instanceof UnavailableError ? "unavailable" : error instanceof DeadlineError ? "timeout" : "failed";
+          const action = error instanceof UnavailableError && error.action ? { action: error.action } : {};
+          return toolResult({ path, text: "", status: "error", code, error: error.message, ...action });
+        }
+      },
+    },
+    memory_timeline: {
+      label: "Memory Timeline",
+      name: "memory_timeline",
+      description: DESCRIPTIONS.memory_timeline,
+      parameters: TIMELINE_PARAMETERS,
+      catalogMode: "direct-only",
+      execute: async (_id, params, signal) => {
+        const maxResults = number(params, "maxResults", { integer: true, minimum: 1 });
+        const args = given({
+          query: text(params, "query"),
+          grain: choice(params, "grain", TIMELINE_PARAMETERS.properties.grain.enum),
+          kind: choice(params, "kind", TIMELINE_PARAMETERS.properties.kind.enum),
+          since: text(params, "since"),
+          until: text(params, "until"),
+          minimumDaysAgo: number(params, "minimumDaysAgo", { integer: true, minimum: 0 }),
+          maximumDaysAgo: number(params, "maximumDaysAgo", { integer: true, minimum: 0 }),
+          budget: number(params, "budget", { integer: true, minimum: 1 }),
+          maxResults: maxResults && clamp(maxResults, 1, MOST_RESULTS),
+        });
+        return await search("memory_timeline", args, signal);
+      },
+    },
+  };
+}
+
+async function atMost(promise, ms) {
+  if (!promise) return;
+  const stop = new AbortController();
+  await Promise.race([promise, delay(ms, undefined, { signal: stop.signal }).catch(() => {})]);
+  stop.abort();
+}
+
+/** The host's answer of a read from ours. */
+export function readResult(found) {
+  if (found.status === "ok") {
+    return given({
+      status: "ok",
+      text: found.text,
+      path: found.path,
+      truncated: found.truncated || undefined,
+      from: found.from,
+      lines: found.lines,
+      nextFrom: found.nextFrom,
+    });
+  }
+  if (found.status === "not_found") return { status: "not_found", path: found.path, text: "" };
+  return { path: found.path, text: "", status: "error", code: "invalid", error: found.error ?? "it could not be read" };
+}
+

@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { test } from "node:test";
+
+import { MemoryProcess } from "../../hooks/child.mjs";
+import { citesSources, makeTools, searchLimits, TOOL_NAMES } from "../../hooks/tools.mjs";
+import { fakeExecutable, folder, logged, rememberingLogger } from "./helpers.mjs";
+
+async function tools(t, { config = {}, cfg = {}, sessionKey = "agent:main:direct:me", executable = true } = {}) {
+  const stateDir = await folder(t);
+  const log = path.join(stateDir, "log.jsonl");
+  const command = executable ? await fakeExecutable(path.join(stateDir, "x"), { FAKE_LOG: log }) : undefined;
+  const options = { config: { command, ...config }, stateDir, version: "0.1.0", env: { PATH: stateDir } };
+  const memory = new MemoryProcess(options, rememberingLogger());
+  t.after(() => memory.stop());
+  const call = memory.call.bind(memory);
+  const made = makeTools({ call, config }, { agentId: "main", workspaceDir: "/w", sessionKey, cfg: () => cfg });
+  const sent = async () => (await logged(log)).filter((line) => line.method === "tools/call").map((line) => line.params);
+  return { made, sent };
+}
+
+const details = async (call) => {
+  const result = await call;
+  assert.deepEqual(JSON.parse(result.content[0].text), result.details);
+  return result.details;
+};
+
+test("a search asks with the host's limits and answers in the host's shape", async (t) => {
+  const { made, sent } = await tools(t);
+  const found = await details(made.memory_search.execute("1", { query: "  bunny " }));
+  const [call] = await sent();
+  assert.deepEqual(call.arguments, { query: "bunny", maxResults: 6, minScore: 0.35 });
+  assert.equal(call._meta["openclaw-memory/agent"], "main");
+  const [hit] = found.results;
+  assert.equal(hit.corpus, "memory");
+  assert.equal(hit.citation, "memory/2026-03-01.md#L3-L4");
+  assert.equal(hit.snippet, "the phrase is blue bunny\n\nSource: memory/2026-03-01.md#L3-L4");
+  assert.deepEqual(hit.provenance, { originClass: "agent", sessionKind: "unknown", observedAt: Date.UTC(2026, 2, 1) });
+  assert.equal(found.citations, "auto");
+  assert.equal(found.mode, "hybrid");
+  assert.equal(found.debug.backend, "openclaw-memory");
+  assert.ok(!("unavailable" in found));
+});
+
+test("numbers that a model writes as text are read, others are refused in words", async (t) => {
+  const { made, sent } = await tools(t);
+  await made.memory_search.execute("1", { query: "x", maxResults: "3", minScore: "0.5" });
+  assert.deepEqual((await sent())[0].arguments, { query: "x", maxResults: 3, minScore: 0.5 });
+  await made.memory_search.execute("1", { query: "x", maxResults: 1000, minScore: -3 });
+  assert.deepEqual((await sent())[1].arguments, { query: "x", maxResults: 50, minScore: 0 });
+  await assert.rejects(made.memory_search.execute("1", { query: "x", maxResults: 1.5 }), /maxResults must be a whole number/);
+  await assert.rejects(made.memory_search.execute("1", { query: " " }), /query required/);
+  await assert.rejects(made.memory_search.execute("1", {}), /query required/);
+  await assert.rejects(made.memory_search.execute("1", { query: "x", corpus: "internet" }), /corpus must be one of/);
+  await assert.rejects(made.memory_get.execute("1", { path: "a.md", from: 0 }), /from must be a whole number of at least 1/);
+});
+
+test("citations follow the host's setting and the kind of chat", async (t) => {
+  assert.deepEqual(citesSources({ memory: { citations: "off" } }, "agent:main:direct:x"), { mode: "off", cites: false });
+  assert.deepEqual(citesSources({ memory: { citations: "on" } }, "agent:main:group:x"), { mode: "on", cites: true });
+  assert.equal(citesSources({}, "agent:main:discord:channel:9").cites, false);
+  assert.equal(citesSources({}, undefined).cites, true);
+  const { made } = await tools(t, { sessionKey: "agent:main:telegram:group:1" });
+  const [hit] = (await details(made.memory_search.execute("1", { query: "x" }))).results;
+  assert.ok(!("citation" in hit));
+  assert.equal(hit.snippet, "the phrase is blue bunny");
+});
+
+test("limits: an agent's own before the general ones, and none when memory is off", () => {
+  const cfg = { memory: { search: { query: { maxResults: 4, minScore: 0.1 } } }, agents: { entries: { a: { memory: { search: { query: { maxResults: 9 } } } }, b: { memory: { search: { enabled: false } } } } } };
+  assert.deepEqual(searchLimits(cfg, "a"), { maxResults: 9, minScore: 0.1 });
+  assert.deepEqual(searchLimits(cfg, "main"), { maxResults: 4, minScore: 0.1 });
+  assert.equal(searchLimits(cfg, "b"), null);
+  assert.deepEqual(searchLimits(undefined, "main"), { maxResults: 6, minScore: 0.35 });
+});
+
+test("without the Python package the answer says what to do", async (t) => {
+  const { made } = await tools(t, { executable: false });
+  const found = await details(made.memory_search.execute("1", { query: "x" }));
+  assert.deepEqual(found.results, []);
+  assert.equal(found.disabled, true);
+  assert.equal(found.unavailable, true);
+  assert.equal(found.action, "Run: openclaw memory setup");
+  const read = await details(made.memory_get.execute("1", { path: "MEMORY.md" }));
+  assert.equal(read.status, "error");
+  assert.equal(read.code, "unavailable");
+  assert.equal(read.action, "Run: openclaw memory setup");
+});
+
+test("reading: found, not found, refused", async (t) => {
+  const { made } = await tools(t);
+  assert.deepEqual(await details(made.memory_get.execute("1", { path: "MEMORY.md", from: 1, lines: 2 })), {
+    status: "ok", text: "one\ntwo", path: "MEMORY.md", truncated: true, from: 1, lines: 2, nextFrom: 3,
+  });
+  assert.deepEqual(await details(made.memory_get.execute("1", { path: "gone.md" })), { status: "not_found", path: "gone.md", text: "" });
+  const refused = await details(made.memory_get.execute("1", { path: "/etc/passwd" }));
+  assert.equal(refused.status, "error");
+  assert.match(refused.error, /outside of the workspace/);
+});
+
+test("corpora that are not ours are unavailable, with the way on", async (t) => {
+  const { made, sent } = await tools(t);
+  for (const corpus of ["sessions", "wiki"]) {
+    const found = await details(made.memory_search.execute("1", { query: "x", corpus }));
+    assert.equal(found.unavailable, true);
+    assert.match(found.action, /corpus=memory/);
+  }
+  assert.deepEqual(await details(made.memory_get.execute("1", { path: "x", corpus: "wiki" })), { status: "not_found", path: "x", text: "" });
+  assert.deepEqual(await sent(), []);
+  const all = await details(made.memory_search.execute("1", { query: "x", corpus: "all" }));
+  assert.equal(all.results.length, 1);
+});
+
+test("the timeline needs no question and hands its range on", async (t) => {
+  const { made, sent } = await tools(t);
+  const found = await details(made.memory_timeline.execute("1", { since: "2026-03-01", minimumDaysAgo: 0, grain: "working", kind: "daily", budget: 500 }));
+  assert.deepEqual((await sent())[0].arguments, { since: "2026-03-01", minimumDaysAgo: 0, grain: "working", kind: "daily", budget: 500 });
+  assert.equal(found.stale, true);
+  assert.equal(found.warning, "old");
+  assert.equal(found.action, "Run: openclaw memory index");
+});
+
+test("a search waits for notes that are being read, but not for ever", async () => {
+  const order = [];
+  const call = async () => {
+    order.push("search");
+    return { results: [] };
+  };
+  let read;
+  const reading = new Promise((resolve) => (read = resolve));
+  const turn = { agentId: "main", workspaceDir: "/w", cfg: () => ({}), reading: () => reading };
+  const answer = makeTools({ call, config: {} }, turn).memory_search.execute("1", { query: "x" });
+  setTimeout(() => {
+    order.push("read");
+    read();
+  }, 50);
+  await answer;
+  assert.deepEqual(order, ["read", "search"]);
+  const never = { ...turn, reading: () => new Promise(() => {}) };
+  await makeTools({ call, config: { searchTimeoutMs: 300 } }, never).memory_search.execute("1", { query: "x" });
+  assert.equal(order.at(-1), "search");
+});
+
+test("a search that is too slow is unavailable with timedOut", async (t) => {
+  const call = async () => {
+    const { DeadlineError } = await import("../../hooks/mcp.mjs");
+    throw new DeadlineError("no answer within 0.2 s");
+  };
+  const { memory_search } = makeTools({ call, config: {} }, { agentId: "main", workspaceDir: "/w", cfg: () => ({}) });
+  const found = await details(memory_search.execute("1", { query: "x" }));
+  assert.equal(found.timedOut, true);
+  assert.equal(found.unavailable, true);
+});
+
+test("an aborted call is the host's, not a result", async (t) => {
+  const { made } = await tools(t);
+  const signal = AbortSignal.abort(new Error("stopped"));
+  await assert.rejects(made.memory_search.execute("1", { query: "x" }, signal), /stopped/);
+});
+
+test("the manifest declares what is registered", async () => {
+  const root = new URL("../../", import.meta.url);
+  const manifest = JSON.parse(await readFile(new URL("openclaw.plugin.json", root), "utf8"));
+  const packaged = JSON.parse(await readFile(new URL("package.json", root), "utf8"));
+  assert.deepEqual(manifest.contracts.tools, TOOL_NAMES);
+  assert.deepEqual(Object.keys(manifest.toolMetadata), TOOL_NAMES);
+  assert.equal(manifest.version, packaged.version);
+  const python = await readFile(new URL("openclaw_memory/__init__.py", root), "utf8");
+  assert.ok(python.includes(`"${packaged.version}"`), "plugin and Python package have one version");
+  const settings = Object.keys(manifest.configSchema.properties);
+  for (const name of settings) assert.ok(manifest.uiHints[name]?.label, `${name} has a hint`);
+  assert.deepEqual(manifest.configGroups.flatMap((group) => group.properties).sort(), settings.sort());
+});
