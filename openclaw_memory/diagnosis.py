@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from .errors import ModelError, OpenClawMemoryError
+from .errors import LeaseTimeout, ModelError, OpenClawMemoryError
 from .types import Check, Status, counted, joined
 
 if TYPE_CHECKING:
@@ -53,9 +53,12 @@ def status(memory: Memory, store: Store) -> Status:
 
 def examine(memory: Memory, store: Store) -> list[Check]:
     """Every check of ``doctor``, in the order in which a person would look; nothing is changed."""
-    checks = [_python(), *_workspace(memory), *_model(memory)]
+    from .hosts.openclaw_checks import examine_openclaw
+
+    checks = [python_check(), *_workspace(memory), *_model(memory)]
     checks += _extensions(memory)
     checks += _index(memory, store)
+    checks += examine_openclaw()
     known = {*memory.plugins.names(), *memory.plugins.blocked()}
     checks += [
         Check("plugins", False, f"plugins.disabled names {name}, and there is no such plugin", "mend the name")
@@ -69,7 +72,8 @@ def examine(memory: Memory, store: Store) -> list[Check]:
     return checks
 
 
-def _python() -> Check:
+def python_check() -> Check:
+    """Whether this Python is new enough."""
     import platform
     import sys
 
@@ -147,6 +151,8 @@ def _index(memory: Memory, store: Store) -> list[Check]:
             numbers = store.statistics()
             documents = store.documents()
             states = store.vector_states(model)
+    except LeaseTimeout as error:
+        return [_held(str(error), memory.settings.store.lock_timeout)]
     except OpenClawMemoryError as error:
         return [Check("index", False, str(error), None)]
     checks = [Check("index", True, f"{numbers.path}: {counted(numbers.units, 'unit')}, {numbers.bytes / 1e6:.1f} MB")]
@@ -178,3 +184,28 @@ def _index(memory: Memory, store: Store) -> list[Check]:
             )
         )
     return checks
+
+
+def _held(message: str, waited: float) -> Check:
+    """The index is another's: which process that is, by the number that the lease tells."""
+    import re
+
+    import psutil
+
+    path = message.partition(": ")[0]
+    found = re.search(r"in use by PID (\d+)", message)
+    if found is None:
+        return Check("index", False, message)
+    pid = int(found[1])
+    try:
+        process = psutil.Process(pid)
+        arguments = " ".join(" ".join(process.cmdline()).split())
+        what = f"PID {pid} ({arguments[:200] or process.name()})"
+    except psutil.Error:
+        what = f"PID {pid}"
+    return Check(
+        "index",
+        False,
+        f"{path}: held by {what}; waited {waited:g} s for it",
+        f"wait until it is done, or end it: kill {pid}",
+    )

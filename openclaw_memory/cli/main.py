@@ -22,6 +22,7 @@ COMMANDS = {
     "doctor": "status",
     "model": "model",
     "config": "config",
+    "setup": "setup",
     "demo": "demo",
     "serve": "serve",
 }

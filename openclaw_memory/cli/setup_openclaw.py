@@ -1,0 +1,360 @@
+"""``setup openclaw``: check, install, switch over, read the notes, search; and all of it back again."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .context import CliContext
+from .setup import Options, Teller
+
+if TYPE_CHECKING:
+    from ..hosts.openclaw import Agent, OpenClaw
+    from ..hosts.openclaw_config import KeyChange
+    from ..memory import Memory
+    from ..settings import Settings
+
+
+def install(cli: CliContext, chosen: Options, teller: Teller) -> None:
+    """Put this memory into OpenClaw's memory slot, and show that it answers."""
+    from ..hosts import HostError
+    from ..hosts.openclaw_config import wanted_changes
+    from ..hosts.plugin_files import same_files
+
+    if cli.db is not None:
+        raise click.UsageError("--db cannot be given: the plugin chooses the index file, and setup fills that one")
+    _check_python(teller)
+    host = _found(chosen, teller)
+    settings = _settings(cli, chosen, host)
+    _check_model(teller, settings)
+    host.validate()
+    command, config = _command(host), host.config()
+    changes, folder, agents = wanted_changes(config, command), host.plugin_folder(), _agents(cli, host)
+    installs = not chosen.installed and (folder is None or not same_files(folder))
+    if changes or installs:
+        _show(teller, host, changes, _plugin_lines(folder) if installs else [])
+        _refuse_read_only(chosen, host)
+        if not teller.agreed("Install the plugin and change OpenClaw's configuration?"):
+            return
+        home = _home(host, config, installed=folder is not None or chosen.installed)
+        try:
+            if installs:
+                teller.say("\ninstalling the plugin …")
+                host.install_plugin()
+                teller.step("plugin", f"installed in {host.plugin_folder()}")
+            host.change(wanted_changes(host.config(), command))
+            left = wanted_changes(host.config(), command)
+        except HostError as error:
+            raise HostError(f"{error}; or put everything back: {_again(chosen, '--uninstall')}") from error
+        if left:
+            keys = ", ".join(".".join(change.path) for change in left)
+            raise HostError(f"{host.config_file()}: OpenClaw did not take {keys}; run: openclaw doctor")
+        teller.record["applied"] = True
+        teller.step("configuration", f"{host.config_file()}; what it was before is kept in {home / 'setup.json'}")
+    else:
+        teller.step("openclaw", "the plugin is installed and has the memory slot; nothing to change")
+        if chosen.dry_run:
+            return
+    _read_and_search(cli, chosen, teller, settings, agents)
+    _next(teller, host, bool(host.said))
+
+
+def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
+    """Put back what OpenClaw's configuration was, and remove the plugin."""
+    from ..hosts import NAME
+    from ..hosts.remembered import Before, forget, recall
+
+    host = _found(chosen, teller)
+    host.validate()
+    config, home = host.config(), host.state() / NAME
+    before = recall(home)
+    known, folder = before is not None, host.plugin_folder()
+    if before is None:
+        before = Before.unknown(config, host.config_file(), set_up=folder is not None)
+    changes = before.restoring(config)
+    removes = folder is not None and not before.plugin_installed
+    if removes or changes:
+        if not known:
+            teller.step(
+                "setup",
+                f"{home / 'setup.json'} is not there or not readable, so what was before is not known: "
+                "all that is ours is removed, and the memory slot goes to OpenClaw's own memory",
+                ok=False,
+            )
+        _show(teller, host, changes, [f"- plugin in {folder}"] if removes else [])
+        _refuse_read_only(chosen, host)
+    index = _index_files(home) if chosen.purge_index else []
+    if index:
+        teller.plan(str(home / "index"), [f"- {file.relative_to(home / 'index')}" for file in index])
+    if not (removes or changes or index):
+        teller.step("openclaw", "nothing of openclaw-memory is set up here; nothing to put back")
+    elif not teller.agreed("Put OpenClaw's configuration back and remove the plugin?"):
+        return
+    else:
+        if removes:
+            teller.say("\nremoving the plugin …")
+            host.uninstall_plugin()
+        host.change(before.restoring(host.config()))
+        for file in index:
+            file.unlink(missing_ok=True)
+        teller.record["applied"] = True
+        what = "is as it was before setup" if known else "has nothing of ours any more"
+        teller.step(
+            "configuration", f"{host.config_file()}: what concerns this memory {what}; the notes were not touched"
+        )
+        if (copy := _copy(home, host)).is_file():
+            teller.step("comments", f"the file as it was before setup, with its comments, is {copy}")
+    if chosen.dry_run:
+        return
+    forget(home)
+    if folder is not None and before.plugin_installed:
+        teller.step("plugin", f"it was there before setup and stays; to remove it: openclaw plugins uninstall {NAME}")
+    if _index_files(home):
+        teller.step("index", f"kept in {home / 'index'}; to remove it: {_again(chosen, '--uninstall --purge-index')}")
+    _next(teller, host, bool(host.said), gone=True)
+
+
+# -- checks -----------------------------------------------------------------------------------------
+
+
+def _check_python(teller: Teller) -> None:
+    from ..diagnosis import python_check
+
+    teller.check(python_check())
+    if find_spec("llama_cpp") is None:
+        teller.step("llama.cpp", "llama-cpp-python is not installed: searching by keywords", ok=False,
+                    fix="run: pip install llama-cpp-python")  # fmt: skip
+        return
+    try:
+        import llama_cpp
+    except (ImportError, OSError, RuntimeError) as error:
+        teller.step("llama.cpp", f"cannot be loaded ({' '.join(str(error).split())}): searching by keywords", ok=False,
+                    fix="run: pip install --force-reinstall --no-binary llama-cpp-python llama-cpp-python")  # fmt: skip
+    else:
+        teller.step("llama.cpp", f"llama-cpp-python {llama_cpp.__version__}")
+
+
+def _check_model(teller: Teller, settings: Settings) -> None:
+    from ..embed.factory import resolve
+
+    found = resolve(settings)
+    if found.embedder is not None:
+        teller.step("model", found.embedder.model)
+        return
+    name = settings.embedding.model
+    if name.strip().lower() in ("none", ""):
+        teller.step("model", "none: searching by keywords")
+    elif settings.embedding.offline:
+        teller.step("model", f"{found.reason}; searching by keywords until then", ok=False)
+    else:
+        teller.step("model", f"{name} is not here yet; it is fetched with the first ingest")
+
+
+def _found(chosen: Options, teller: Teller) -> OpenClaw:
+    from ..hosts import HostError
+    from ..hosts.openclaw import OpenClaw, find_openclaw
+
+    command = find_openclaw(chosen.executable)
+    if command is None:
+        where = f"{chosen.executable}: no such program" if chosen.executable else "openclaw is not on PATH"
+        others = "" if chosen.named else "; for another host: openclaw-memory setup claude-code, codex or cursor"
+        raise HostError(
+            f"{where}; install OpenClaw (npm install -g openclaw) or give its command with --openclaw PATH{others}"
+        )
+    host = OpenClaw(command, chosen.profile)
+    version = ".".join(map(str, host.version()))
+    teller.step("openclaw", f"{version} at {command}, state in {host.state()}")
+    return host
+
+
+def _refuse_read_only(chosen: Options, host: OpenClaw) -> None:
+    from ..hosts import HostError
+
+    reason = host.read_only()
+    if reason and not chosen.dry_run:
+        raise HostError(f"{reason}; make the change above there, and install the plugin there")
+
+
+def _agents(cli: CliContext, host: OpenClaw) -> list[Agent]:
+    from ..hosts.openclaw import Agent
+
+    agents = host.agents()
+    if cli.workspace is None:
+        return agents
+    folder = Path(os.path.expanduser(cli.workspace)).resolve()
+    theirs = [agent for agent in agents if agent.workspace.resolve() == folder]
+    return theirs or [Agent(cli.agent, folder, True)]
+
+
+def _settings(cli: CliContext, chosen: Options, host: OpenClaw) -> Settings:
+    """The settings in force, with the plugin's folder for the index files, so that both use the same ones."""
+    from ..hosts import NAME
+
+    settings = cli.settings(embedding__offline=True if chosen.offline else None)
+    if os.environ.get("OPENCLAW_MEMORY_STORE_FOLDER"):
+        return settings
+    return settings.with_values({"store.folder": str(host.state() / NAME / "index")})
+
+
+def _command(host: OpenClaw) -> str | None:
+    """What the plugin is told to start; nothing when it is in the environment where the plugin looks first."""
+    from ..hosts import NAME
+    from ..hosts.process import own_command
+
+    command = Path(own_command())
+    return None if command.is_relative_to(host.state() / NAME / "venv") else str(command)
+
+
+# -- the change -------------------------------------------------------------------------------------
+
+
+def _plugin_lines(folder: Path | None) -> list[str]:
+    from .. import __version__
+    from ..hosts.plugin_files import plugin_version
+
+    if folder is None:
+        return [f"+ plugin {__version__}"]
+    version = plugin_version(folder)
+    if version == __version__:
+        return [f"~ plugin {version} in {folder}: its files are not those of this package"]
+    return [f"~ plugin {version} → {__version__} in {folder}"]
+
+
+def _show(teller: Teller, host: OpenClaw, changes: list[KeyChange], plugin: list[str]) -> None:
+    from ..hosts.openclaw_config import is_plain_json
+
+    file = host.config_file()
+    if plugin:
+        teller.plan("plugins of OpenClaw", plugin)
+    if changes:
+        teller.plan(str(file), [line for change in changes for line in change.lines()])
+    if not is_plain_json(file):
+        teller.say(
+            f"\nnote: OpenClaw writes {file.name} as plain JSON; comments in it are lost, now or at its next change"
+        )
+
+
+def _home(host: OpenClaw, config: dict[str, object], installed: bool) -> Path:
+    """Our folder in OpenClaw's state, with what is now remembered there unless an earlier setup did."""
+    from ..hosts import NAME, HostError
+    from ..hosts.change import read_text
+    from ..hosts.openclaw_config import SLOT, is_plain_json, value_at
+    from ..hosts.remembered import Before, recall, remember
+
+    home, file = host.state() / NAME, host.config_file()
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        ours = installed or value_at(config, SLOT) == NAME
+        if recall(home) is None or not ours:
+            remember(home, Before.of(config, file, installed))
+            if not is_plain_json(file):
+                copy = _copy(home, host)
+                copy.touch(mode=0o600)
+                copy.write_text(read_text(file) or "", encoding="utf-8", newline="")
+    except OSError as error:
+        raise HostError(f"{home}: {error.strerror or error}; make {host.state()} writable") from error
+    return home
+
+
+def _copy(home: Path, host: OpenClaw) -> Path:
+    """Where the configuration is kept as it was, when it had comments."""
+    return home / f"{host.config_file().name}.before"
+
+
+def _index_files(home: Path) -> list[Path]:
+    return sorted((home / "index").glob("*/*.duckdb*"))
+
+
+def _again(chosen: Options, options: str) -> str:
+    profile = f" --profile {chosen.profile}" if chosen.profile else ""
+    return f"openclaw-memory setup openclaw{profile} {options}"
+
+
+# -- the first ingest and search --------------------------------------------------------------------
+
+
+def _read_and_search(cli: CliContext, chosen: Options, teller: Teller, settings: Settings, agents: list[Agent]) -> None:
+    """Read the notes of every agent, then ask the first one that has any."""
+    from ..memory import Memory
+    from .search import show
+
+    teller.record["ingest"] = []
+    with contextlib.ExitStack() as stack:
+        asked: Memory | None = None
+        for agent in agents:
+            if not agent.workspace.is_dir():
+                detail = f"{agent.workspace} is not there yet; its first session reads it"
+                teller.step(f"notes of {agent.id}", detail)
+                continue
+            with contextlib.ExitStack() as until_read:
+                memory = until_read.enter_context(Memory(agent.workspace, agent=agent.id, settings=settings))
+                if _ingest(cli, teller, memory, agent) and asked is None:
+                    asked = memory
+                    stack.push(until_read.pop_all())
+        query = (chosen.query or _query(asked)) if asked is not None else None
+        if asked is None or not query:
+            teller.say("no notes to search yet: the agent writes them as you talk to it")
+            return
+        result = asked.search(query, max_results=3)
+    teller.record["search"] = {"query": query, "agent": asked.agent, "result": result}
+    teller.say(f"\nsearch: {query}\n")
+    if not cli.json:
+        show(cli, result)
+
+
+def _ingest(cli: CliContext, teller: Teller, memory: Memory, agent: Agent) -> bool:
+    """Read the notes of one agent; whether there are any."""
+    from ..types import counted
+    from .progress import ingest_progress, pull_if_missing
+
+    pull_if_missing(cli, memory)
+    with ingest_progress(cli) as show:
+        report = memory.ingest(embed="eager", progress=show)
+    teller.record["ingest"].append({"agent": agent.id, "workspace": str(memory.workspace), "report": report})
+    if not report.files:
+        teller.step(f"notes of {agent.id}", f"none in {memory.workspace} yet")
+        return False
+    resolved = memory.resolve_embedder()
+    pending = f", {report.pending} still to embed" if report.pending and resolved.embedder is not None else ""
+    teller.step(
+        f"notes of {agent.id}",
+        f"{counted(report.files, 'file')} in {memory.workspace}, {counted(report.chunks, 'unit')}, "
+        f"{report.embedded} embedded{pending}, {report.seconds:.1f} s",
+    )
+    if report.warning != resolved.reason:  # the search says that once more
+        cli.remark(report.warning)
+    return True
+
+
+def _query(memory: Memory) -> str | None:
+    """A heading of the newest note, below its title, which often is its date; else a line of it."""
+    from ..ingest.scan import scan
+
+    files = sorted(scan(memory.workspace, memory.settings.ingest).files, key=lambda file: -file.mtime_ns)
+    lines = []
+    for file in files[:20]:
+        text = memory.get(file.path).text.split("\n")
+        lines += [line.strip() for line in text if re.search(r"[^\W\d_]{3}", line)]
+    headings = [line for line in lines if line.startswith("##")]
+    plain = [line for line in lines if not line.startswith("#")]
+    words = [" ".join(re.sub(r"[*_`\[\]>#|-]+", " ", line).split())[:80] for line in [*headings, *plain, *lines]]
+    return next((each for each in words if each), None)
+
+
+def _next(teller: Teller, host: OpenClaw, changed: bool, gone: bool = False) -> None:
+    if not changed:
+        return
+    openclaw = "openclaw" + (f" --profile {host.profile}" if host.profile else "")
+    if not host.gateway_runs():
+        if not gone:
+            teller.then(f"start the gateway: {openclaw} gateway")
+    elif host.wants_restart:
+        teller.then(f"restart the gateway: {openclaw} gateway restart")
+    else:
+        teller.step("gateway", "it runs, and has taken the change over without a restart")

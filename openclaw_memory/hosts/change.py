@@ -1,0 +1,71 @@
+"""A change of one configuration file: shown as a diff, then written in one atomic step."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import HostError
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """What a file holds (``None``: it is not there) and what it shall hold."""
+
+    file: Path
+    before: str | None
+    after: str
+
+    @property
+    def needed(self) -> bool:
+        """Whether anything changes."""
+        return (self.before or "") != self.after
+
+    def diff(self) -> list[str]:
+        """The changed lines with two lines of context, as ``diff -u`` prints them."""
+        old, new = (self.before or "").splitlines(), self.after.splitlines()
+        lines = difflib.unified_diff(old, new, str(self.file), str(self.file), lineterm="", n=2)
+        return list(lines)
+
+    def write(self) -> None:
+        """Replace the file, or make it; links are followed and the mode is kept.
+
+        Raises :class:`HostError` when the file has changed since it was read, or cannot be written.
+        """
+        if read_text(self.file) != self.before:
+            raise HostError(f"{self.file}: it has changed meanwhile; run the command again")
+        target = self.file.resolve()
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            # New files are for their owner only: these hold commands that a host will run.
+            mode = target.stat().st_mode & 0o7777 if target.exists() else 0o600
+            handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
+            temporary = Path(name)
+            try:
+                with os.fdopen(handle, "wb") as out:
+                    out.write(self.after.encode("utf-8"))
+                    out.flush()
+                    os.fsync(out.fileno())
+                os.chmod(temporary, mode)
+                os.replace(temporary, target)
+            finally:
+                temporary.unlink(missing_ok=True)
+        except OSError as error:
+            raise HostError(
+                f"{self.file}: cannot be written ({error.strerror or error}); make its folder writable"
+            ) from error
+
+
+def read_text(file: Path) -> str | None:
+    """The text of ``file`` with its line ends as they are; ``None`` when there is no such file."""
+    try:
+        return file.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        raise HostError(f"{file}: not valid UTF-8 (byte {error.start}); mend or move it") from error
+    except OSError as error:
+        raise HostError(f"{file}: cannot be read ({error.strerror or error}); check its permissions") from error

@@ -1,0 +1,178 @@
+"""What ``doctor`` looks at in OpenClaw: whether its agents really get this memory.
+
+Nothing is started but the configured executable, to ask for its version: a start of OpenClaw takes seconds.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from ..types import Check
+from ..workspace import expanded, openclaw_state
+from . import NAME, HostError
+from .openclaw import usual_plugin_folder
+from .openclaw_config import (
+    ALLOW,
+    COMMAND,
+    DEFAULT_SLOT,
+    DENY,
+    DREAMING,
+    ENABLED,
+    HOOKS,
+    MISSING,
+    SLOT,
+    config_file,
+    names_at,
+    read_config,
+    value_at,
+)
+from .plugin_files import MANIFEST, plugin_id, plugin_version
+from .process import find, own_command, run
+
+_SETUP = f"run: {NAME} setup"
+_SET = "run: openclaw config set"
+
+
+def examine_openclaw() -> list[Check]:
+    """The checks, in the order in which one failure explains the next; none when OpenClaw is not here."""
+    file = config_file()
+    if not file.is_file():
+        return []
+    try:
+        config = read_config(file)
+    except HostError as error:
+        return [Check("openclaw", False, str(error))]  # the reason says what to do
+    state = openclaw_state()
+    folder = usual_plugin_folder(state) or _linked(config) or _asked()
+    if folder is None:
+        return [Check("openclaw plugin", False, "the plugin is not installed in OpenClaw", _SETUP), _slot(config)]
+    return [
+        _plugin(config, folder),
+        _slot(config),
+        _hooks(config),
+        _dreaming(config),
+        _executable(config, state),
+        *_versions(folder),
+    ]
+
+
+def _linked(config: dict[str, Any]) -> Path | None:
+    """The plugin's folder when OpenClaw loads it from where it was made."""
+    folders = [expanded(name) for name in names_at(config, ("plugins", "load", "paths"))]
+    found = [each for folder in folders for each in (folder, folder / NAME) if (each / MANIFEST).is_file()]
+    return next((folder for folder in found if plugin_id(folder) == NAME), None)
+
+
+def _plugin(config: dict[str, Any], folder: Path) -> Check:
+    name = "openclaw plugin"
+    allowed = names_at(config, ALLOW)
+    if value_at(config, ("plugins", "enabled")) is False:
+        return Check(name, False, "plugins.enabled is false: OpenClaw loads no plugin", f"{_SET} plugins.enabled true")
+    if NAME in names_at(config, DENY):
+        return Check(name, False, f"plugins.deny names {NAME}", _SETUP)
+    if allowed and NAME not in allowed:
+        return Check(name, False, f"plugins.allow names other plugins and not {NAME}", _SETUP)
+    if value_at(config, ENABLED) is False:
+        return Check(name, False, f"{'.'.join(ENABLED)} is false", f"run: openclaw plugins enable {NAME}")
+    return Check(name, True, f"{plugin_version(folder) or 'unknown version'} in {folder}")
+
+
+def _asked() -> Path | None:
+    """OpenClaw's own word on where the plugin is, before it is called missing: it knows more places."""
+    command = find("openclaw")
+    if command is None:
+        return None
+    try:
+        done = run([command, "plugins", "inspect", NAME, "--json"], timeout=60)
+    except HostError:
+        return None
+    told = done.json
+    root = told.get("plugin", {}).get("rootDir") if isinstance(told, dict) and not done.code else None
+    return Path(root) if root else None
+
+
+def _slot(config: dict[str, Any]) -> Check:
+    owner = value_at(config, SLOT)
+    if owner == NAME:
+        return Check("openclaw slot", True, f"the memory slot is {NAME}'s")
+    if owner is MISSING:
+        return Check("openclaw slot", False, f"the memory slot is OpenClaw's own: {DEFAULT_SLOT}", _SETUP)
+    return Check("openclaw slot", False, f"the memory slot is {owner}'s", _SETUP)
+
+
+def _hooks(config: dict[str, Any]) -> Check:
+    missing = [path[-1] for path in HOOKS if value_at(config, path) is not True]
+    if not missing:
+        return Check("openclaw hooks", True, "the plugin may see conversations and add to prompts")
+    return Check(
+        "openclaw hooks",
+        False,
+        f"OpenClaw leaves out the plugin's hooks without a word: {' and '.join(missing)} "
+        f"{'is' if len(missing) == 1 else 'are'} not true in {'.'.join(HOOKS[0][:-1])}",
+        _SETUP,
+    )
+
+
+def _dreaming(config: dict[str, Any]) -> Check:
+    # Of the other plugins' dreaming OpenClaw asks nothing while they are not in the slot.
+    if value_at(config, SLOT) == NAME and value_at(config, DREAMING) is True:
+        return Check(
+            "openclaw dreaming",
+            False,
+            f"{'.'.join(DREAMING)} is true, so OpenClaw loads its own memory too, and both claim memory_search",
+            f"{_SET} {'.'.join(DREAMING)} false --strict-json",
+        )
+    return Check("openclaw dreaming", True, "off, so OpenClaw's own memory does not claim the same tools")
+
+
+def _executable(config: dict[str, Any], state: Path) -> Check:
+    name = "openclaw python"
+    configured = value_at(config, COMMAND)
+    ending = ("Scripts", f"{NAME}.exe") if sys.platform == "win32" else ("bin", NAME)
+    private = (state / NAME / "venv").joinpath(*ending)
+    if isinstance(configured, str) and configured:
+        command, where = _expanded(configured), ".".join(COMMAND)
+    elif private.is_file():
+        command, where = str(private), "the plugin's own environment"
+    else:
+        command, where = find(NAME) or "", "PATH"
+    if not command:
+        return Check(name, False, f"{'.'.join(COMMAND)} is not set, and {NAME} is not on PATH", _SETUP)
+    if not os.path.isfile(command):
+        return Check(name, False, f"{where}: there is no {command}", _SETUP)
+    if not os.access(command, os.X_OK):
+        return Check(name, False, f"{where}: {command} is not executable", f"run: chmod +x {command}")
+    try:
+        if os.path.samefile(command, own_command()):
+            return Check(name, True, f"{command}, this one")
+    except (HostError, OSError):
+        pass
+    try:
+        done = run([command, "--version"], timeout=60)
+    except HostError as error:
+        return Check(name, False, f"{where}: {error}", _SETUP)
+    version = re.search(r"\d+\.\S+", done.out)
+    if done.code or version is None:
+        return Check(name, False, f"{where}: {command} does not run: {done.reason}", _SETUP)
+    if version[0] != __version__:
+        return Check(name, False, f"{where}: {command} is {version[0]}, this is {__version__}", _SETUP)
+    return Check(name, True, f"{command}, {version[0]}")
+
+
+def _expanded(value: str) -> str:
+    """OpenClaw replaces ``${NAME}`` in its configuration."""
+    return re.sub(r"\$\{([A-Z_][A-Z0-9_]*)\}", lambda found: os.environ.get(found[1], found[0]), value)
+
+
+def _versions(folder: Path) -> list[Check]:
+    version = plugin_version(folder)
+    if version is None:
+        return []
+    same = version == __version__
+    detail = f"plugin {version}, Python package {__version__}"
+    return [Check("openclaw versions", same, detail, None if same else _SETUP)]

@@ -1,0 +1,128 @@
+"""Running a host's own command: with a deadline, without questions, and with its failure in one line."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import NAME, HostError
+
+_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_TIDY = 3.0  # seconds
+_BOX = "│╭╮╯╰├┤┼─◇┌┐└┘"
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How a command ended, and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Its output as JSON; ``None`` when it is none."""
+        try:
+            return json.loads(self.out)
+        except json.JSONDecodeError:
+            return None
+
+    @property
+    def reason(self) -> str:
+        """Why it failed, in one line."""
+        told = self.json
+        if isinstance(told, dict) and isinstance(told.get("error"), dict):
+            issues = [
+                f"{issue.get('path')}: {issue.get('message')}"
+                for issue in told.get("issues") or []
+                if isinstance(issue, dict)
+            ]
+            return "; ".join([str(told["error"].get("message", "")), *issues])
+        for text in (self.err, self.out):
+            lines = [line.strip(_BOX + " \t\r") for line in _COLOURS.sub("", text).split("\n")]
+            # What is wrong stands first; warnings about the configuration are not what failed.
+            lines = [line for line in lines if line and not re.match(r"(\[config\] )?(config )?warnings?:", line, re.I)]
+            if lines:
+                return " ".join(lines[:3])[:500]
+        return f"exit code {self.code} and no message"
+
+
+def run(
+    command: Sequence[str],
+    *,
+    timeout: float,
+    input: str | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Done:
+    """Run ``command`` for at most ``timeout`` seconds; raises :class:`HostError` when it cannot run or does not end."""
+    name = Path(command[0]).name
+    shown = " ".join([name, *command[1:3]])
+    try:
+        process = subprocess.Popen(
+            list(command),
+            stdin=subprocess.PIPE if input is not None else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**(os.environ if environ is None else environ), "NO_COLOR": "1", "FORCE_COLOR": "0"},
+            start_new_session=True,  # so that what it starts ends with it
+        )
+    except OSError as error:
+        raise HostError(f"{command[0]}: cannot be run ({error.strerror or error}); check the path") from error
+    with process:
+        try:
+            out, err = process.communicate(None if input is None else input.encode(), timeout=timeout)
+        except BaseException as error:
+            _end(process)
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise HostError(
+                    f"'{shown}' did not end within {timeout:g} s; run it yourself to see why, then run this again"
+                ) from None
+            raise
+    return Done(process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the command and what it started; it may tidy up first."""
+    if not hasattr(os, "killpg"):
+        process.kill()
+        return
+    for number, patience in ((signal.SIGTERM, _TIDY), (signal.SIGKILL, None)):
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            os.killpg(process.pid, number)
+            process.wait(patience)
+
+
+def find(name: str, given: str | Path | None = None) -> str | None:
+    """The absolute path of a program: as ``given``, else from PATH; ``None`` when it is not there."""
+    found = shutil.which(os.path.expanduser(given) if given else name)
+    return os.path.abspath(found) if found else None
+
+
+def own_command() -> str:
+    """The absolute path of the ``openclaw-memory`` that belongs to this Python.
+
+    Raises :class:`HostError` when the package runs without being installed.
+    """
+    ending = ".exe" if sys.platform == "win32" else ""
+    folders = [sysconfig.get_path("scripts"), os.path.dirname(os.path.abspath(sys.argv[0]))]
+    if sysconfig.get_preferred_scheme("user") in sysconfig.get_scheme_names():
+        folders.append(sysconfig.get_path("scripts", sysconfig.get_preferred_scheme("user")))
+    for folder in folders:
+        file = os.path.join(folder, NAME + ending)
+        if os.path.isfile(file) and os.access(file, os.X_OK):
+            return os.path.abspath(file)
+    raise HostError(
+        f"no executable {NAME} in {folders[0]}, so a host could not start it; install the package: pip install ."
+    )

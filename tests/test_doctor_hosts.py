@@ -1,0 +1,233 @@
+"""``doctor`` in OpenClaw: what keeps its agents from this memory, and how to mend it."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from fakes import Notes
+
+from openclaw_memory import __version__
+from openclaw_memory.cli.main import cli
+from openclaw_memory.hosts.process import own_command
+
+NAME = "openclaw-memory"
+GOOD: dict[str, Any] = {
+    "plugins": {
+        "slots": {"memory": NAME},
+        "entries": {
+            NAME: {
+                "enabled": True,
+                "hooks": {"allowConversationAccess": True, "allowPromptInjection": True},
+                "config": {"command": own_command(), "dreaming": {"enabled": False}},
+            }
+        },
+    }
+}
+
+
+@pytest.fixture
+def state(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """OpenClaw's state with the plugin installed; the command itself is not on PATH."""
+    monkeypatch.setenv("PATH", "/nowhere")
+    state = Path(os.environ["HOME"]) / ".openclaw"
+    install(state / "extensions" / NAME)
+    write(state, GOOD)
+    return state
+
+
+@pytest.fixture
+def examine(notes: Notes) -> Callable[..., dict[str, dict[str, Any]]]:
+    """The checks of ``doctor`` by name."""
+    notes.write("MEMORY.md", "- a lamp\n")
+
+    def run(*options: str) -> dict[str, dict[str, Any]]:
+        before = ["--set", "embedding.model=none", "-w", str(notes.root), *options]
+        assert CliRunner().invoke(cli, [*before, "ingest"]).exit_code == 0
+        result = CliRunner().invoke(cli, [*before, "doctor", "--json"])
+        found = json.loads(result.stdout)
+        assert result.exit_code == (0 if found["ok"] else 1)
+        return {check["name"]: check for check in found["checks"]}
+
+    return run
+
+
+def install(folder: Path, version: str = __version__) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "openclaw.plugin.json").write_text(json.dumps({"id": NAME, "version": version}))
+
+
+def write(state: Path, config: dict[str, Any], path: str = "", value: Any = None) -> None:
+    config = copy.deepcopy(config)
+    *before, last = path.split("/") if path else [""]
+    inner = config
+    for key in before:
+        inner = inner.setdefault(key, {})
+    if path and value is None:
+        del inner[last]
+    elif path:
+        inner[last] = value
+    state.mkdir(parents=True, exist_ok=True)
+    (state / "openclaw.json").write_text(json.dumps(config))
+
+
+def test_without_openclaw_nothing_is_said_of_it(examine: Callable[..., Any]) -> None:
+    assert not [name for name in examine() if name.startswith("openclaw")]
+
+
+def test_a_good_setup_is_all_well(state: Path, examine: Callable[..., Any]) -> None:
+    checks = examine()
+    assert [name for name in checks if name.startswith("openclaw")] == [
+        "openclaw plugin", "openclaw slot", "openclaw hooks", "openclaw dreaming", "openclaw python", "openclaw versions",
+    ]  # fmt: skip
+    assert all(check["ok"] for check in checks.values())
+    (state / "openclaw.json").write_text("// by hand\n" + json.dumps(GOOD).replace('"plugins"', "plugins"))
+    assert examine() == checks
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "name", "words", "fix"),
+    [
+        ("plugins/slots/memory", None, "slot", "OpenClaw's own: memory-core", "openclaw-memory setup"),
+        ("plugins/slots/memory", "other", "slot", "the memory slot is other's", "openclaw-memory setup"),
+        ("plugins/enabled", False, "plugin", "plugins.enabled is false", "openclaw config set plugins.enabled true"),
+        ("plugins/deny", [NAME], "plugin", "plugins.deny names", "openclaw-memory setup"),
+        ("plugins/allow", ["x"], "plugin", "plugins.allow names other plugins", "openclaw-memory setup"),
+        (f"plugins/entries/{NAME}/enabled", False, "plugin", "enabled is false", "openclaw plugins enable"),
+        (f"plugins/entries/{NAME}/hooks", None, "hooks", "allowConversationAccess and allowPromptInjection are not true", "setup"),
+        (f"plugins/entries/{NAME}/hooks/allowPromptInjection", False, "hooks", "allowPromptInjection is not true", "setup"),
+        (f"plugins/entries/{NAME}/config/dreaming/enabled", True, "dreaming", "both claim memory_search", "enabled false --strict-json"),
+        (f"plugins/entries/{NAME}/config/command", "/none/openclaw-memory", "python", "there is no /none/openclaw-memory", "setup"),
+        (f"plugins/entries/{NAME}/config/command", None, "python", "not on PATH", "setup"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named_with_its_fix(
+    state: Path, examine: Callable[..., Any], path: str, value: Any, name: str, words: str, fix: str
+) -> None:
+    write(state, GOOD, path, value)
+    checks = examine()
+    found = checks.pop(f"openclaw {name}")
+    assert not found["ok"] and words in found["detail"] and fix in found["fix"]
+    assert all(check["ok"] for check in checks.values())
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("plugins/allow", []),
+        ("plugins/allow", ["x", NAME]),
+        ("plugins/entries/memory-core", {"enabled": True, "config": {"dreaming": {"enabled": True}}}),
+        (f"plugins/entries/{NAME}/enabled", None),
+        (f"plugins/entries/{NAME}/config/dreaming", None),
+    ],
+)
+def test_what_openclaw_takes_is_not_called_wrong(
+    state: Path, examine: Callable[..., Any], path: str, value: Any
+) -> None:
+    write(state, GOOD, path, value)
+    assert all(check["ok"] for check in examine().values())
+
+
+def test_a_missing_plugin(state: Path, examine: Callable[..., Any], tmp_path: Path) -> None:
+    (state / "extensions" / NAME / "openclaw.plugin.json").unlink()
+    assert examine()["openclaw plugin"]["detail"] == "the plugin is not installed in OpenClaw"
+    install(state / "npm" / "projects" / "abc" / "node_modules" / NAME)
+    assert examine()["openclaw plugin"]["ok"]
+    (state / "npm" / "projects" / "abc" / "node_modules" / NAME / "openclaw.plugin.json").unlink()
+    install(tmp_path / "linked")
+    write(state, GOOD, "plugins/load", {"paths": [str(tmp_path / "linked")]})
+    assert str(tmp_path / "linked") in examine()["openclaw plugin"]["detail"]
+
+
+def test_openclaw_is_asked_before_the_plugin_is_called_missing(
+    state: Path, examine: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (state / "extensions" / NAME / "openclaw.plugin.json").unlink()
+    install(tmp_path / "elsewhere")
+    command = tmp_path / "bin" / "openclaw"
+    command.parent.mkdir()
+    answer = json.dumps({"plugin": {"rootDir": str(tmp_path / "elsewhere")}})
+    command.write_text(f"#!{sys.executable}\nprint({answer!r})\n")
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", str(command.parent))
+    assert examine()["openclaw plugin"]["ok"]
+    command.write_text(f"#!{sys.executable}\nraise SystemExit(1)\n")
+    assert not examine()["openclaw plugin"]["ok"]
+
+
+def test_a_plugin_of_another_version(state: Path, examine: Callable[..., Any]) -> None:
+    install(state / "extensions" / NAME, "0.0.1")
+    found = examine()["openclaw versions"]
+    assert found["detail"] == f"plugin 0.0.1, Python package {__version__}" and "setup" in found["fix"]
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("print('openclaw-memory, version 0.0.1')", "is 0.0.1, this is"),
+        ("raise SystemExit('broken\\nenvironment')", "does not run: broken environment"),
+        ("print('openclaw-memory, version 0.1.0')", None),
+    ],
+)
+def test_an_executable_of_another_environment(
+    state: Path, examine: Callable[..., Any], tmp_path: Path, script: str, words: str | None
+) -> None:
+    command = tmp_path / NAME
+    command.write_text(f"#!{sys.executable}\n{script.replace('0.1.0', __version__)}\n")
+    path = f"plugins/entries/{NAME}/config/command"
+    write(state, GOOD, path, str(command))
+    assert examine()["openclaw python"]["fix"] == f"run: chmod +x {command}"
+    command.chmod(0o755)
+    found = examine()["openclaw python"]
+    assert found["ok"] is (words is None) and (words or "") in found["detail"]
+    private = state / NAME / "venv" / "bin" / NAME
+    private.parent.mkdir(parents=True)
+    command.rename(private)
+    write(state, GOOD, path)
+    found = examine()["openclaw python"]
+    assert str(private) in found["detail"] and found["ok"] is (words is None)
+
+
+def test_a_broken_configuration_is_one_check(state: Path, examine: Callable[..., Any]) -> None:
+    (state / "openclaw.json").write_text("{ plugins: ")
+    checks = examine()
+    assert str(state / "openclaw.json") in checks["openclaw"]["detail"] and "openclaw slot" not in checks
+
+
+def test_the_holder_of_the_index_is_named(notes: Notes, tmp_path: Path) -> None:
+    notes.write("MEMORY.md", "- a lamp\n")
+    db = tmp_path / "index.duckdb"
+    hold = (
+        "import sys\nfrom openclaw_memory import Memory, Settings\n"
+        f"with Memory({str(notes.root)!r}, db={str(db)!r}, settings=Settings().with_values({{'embedding.model': 'none'}})) as m:\n"
+        "    with m.store.session():\n        print('held', flush=True)\n        sys.stdin.readline()\n"
+    )
+    root = Path(__file__).parent.parent
+    with subprocess.Popen(
+        [sys.executable, "-c", hold], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=root
+    ) as holder:
+        assert holder.stdout is not None and holder.stdout.readline() == "held\n"
+        options = [
+            "--set",
+            "embedding.model=none",
+            "--set",
+            "store.lock_timeout=0.2",
+            "-w",
+            str(notes.root),
+            "--db",
+            str(db),
+        ]
+        result = CliRunner().invoke(cli, [*options, "doctor", "--json"])
+        holder.communicate("\n")
+    assert result.exit_code == 1
+    found = next(check for check in json.loads(result.stdout)["checks"] if check["name"] == "index")
+    assert f"{db}: held by PID {holder.pid} ({sys.executable} -c import sys" in found["detail"]
+    assert "waited 0.2 s" in found["detail"] and found["fix"].endswith(f"kill {holder.pid}")

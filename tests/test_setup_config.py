@@ -1,0 +1,185 @@
+"""OpenClaw's configuration: read as it was authored, changed by a patch, and led back."""
+
+from __future__ import annotations
+
+import copy
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from openclaw_memory.hosts import HostError
+from openclaw_memory.hosts.openclaw_config import (
+    KeyChange,
+    as_patch,
+    config_file,
+    is_plain_json,
+    read_config,
+    wanted_changes,
+)
+from openclaw_memory.hosts.plugin_files import plugin_source, plugin_version, same_files, stage
+from openclaw_memory.hosts.process import run
+from openclaw_memory.hosts.remembered import Before, recall, remember
+
+NAME = "openclaw-memory"
+names = st.sampled_from([NAME, "memory-core", "x"])
+values = st.recursive(
+    st.one_of(st.booleans(), st.integers(), st.text(max_size=3), st.lists(st.integers(), max_size=2)),
+    lambda inner: st.dictionaries(
+        st.sampled_from(["enabled", "config", "hooks", "dreaming", "a.b"]), inner, max_size=3
+    ),
+    max_leaves=6,
+)
+entries = st.fixed_dictionaries(
+    {},
+    optional={
+        "enabled": st.booleans(),
+        "hooks": st.dictionaries(st.sampled_from(["allowPromptInjection", "x"]), st.booleans(), max_size=2),
+        "config": st.dictionaries(st.sampled_from(["command", "settings", "é"]), values, max_size=3),
+    },
+)
+lists = st.lists(names, min_size=1, max_size=3, unique=True)
+plugins = st.fixed_dictionaries(
+    {},
+    optional={
+        "enabled": st.booleans(),
+        "allow": lists,
+        "deny": lists,
+        "slots": st.dictionaries(st.sampled_from(["memory", "contextEngine"]), names, max_size=2),
+        "entries": st.dictionaries(names, entries, max_size=3),
+    },
+)
+configs = st.fixed_dictionaries({"gateway": values}, optional={"plugins": plugins})
+
+
+def patched(config: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+    """As OpenClaw does it: objects are merged, other values replaced, ``null`` removes."""
+    config = copy.deepcopy(config)
+    for key, value in patch.items():
+        if value is None:
+            config.pop(key, None)
+        elif isinstance(value, dict):
+            below = config.get(key)
+            config[key] = patched(below if isinstance(below, dict) else {}, value)
+        else:
+            config[key] = value
+    return config
+
+
+@given(configs)
+def test_the_way_there_and_back_leaves_nothing(config: dict[str, Any]) -> None:
+    before = Before.of(config, Path("openclaw.json"), plugin_installed=False)
+    there = patched(config, as_patch(wanted_changes(config, "/bin/x")))
+    assert wanted_changes(there, "/bin/x") == []
+    back = patched(there, as_patch(before.restoring(there)))
+    assert back == config
+    assert before.restoring(back) == []
+
+
+@given(configs, configs)
+def test_a_patch_leads_from_one_object_to_another(one: dict[str, Any], other: dict[str, Any]) -> None:
+    assert patched({"k": one}, as_patch([KeyChange(("k",), one, other)])) == {"k": other}
+    lines = KeyChange(("k",), one, other).lines()
+    assert all(line[:2] in ("+ ", "- ", "~ ") and "\n" not in line for line in lines)
+
+
+def test_what_was_before_is_written_and_read(tmp_path: Path) -> None:
+    before = Before.of({"plugins": {"slots": {"memory": "é"}}}, tmp_path / "openclaw.json", plugin_installed=True)
+    assert recall(tmp_path) is None
+    remember(tmp_path, before)
+    assert recall(tmp_path) == before and [file.name for file in tmp_path.iterdir()] == ["setup.json"]
+    with pytest.raises(HostError, match="make the folder writable"):
+        remember(tmp_path / "none", before)
+
+
+def test_json5_and_includes_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "openclaw.json"
+    assert read_config(file) == {} and is_plain_json(file)
+    file.write_text("// c\n{ plugins: { $include: './p.json5' }, a: { $include: ['b.json', 'c.json'], z: 3, }, }\n")
+    (tmp_path / "p.json5").write_text("{ slots: { memory: 'x' } }")
+    (tmp_path / "b.json").write_text('{"y": {"one": 1}, "l": [1]}')
+    (tmp_path / "c.json").write_text('{"y": {"two": 2}, "l": [2]}')
+    assert read_config(file) == {
+        "plugins": {"slots": {"memory": "x"}},
+        "a": {"y": {"one": 1, "two": 2}, "l": [1, 2], "z": 3},
+    }
+    assert not is_plain_json(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{\n a: 1,\n b 2 }", "not valid JSON5 (line 3"),
+        ("[]", "must be an object"),
+        ("{$include: 'none.json'}", "none.json: no such file"),
+        ("{$include: './openclaw.json'}", "nested more than 10 deep"),
+        ("\xff", "not valid UTF-8"),
+    ],
+)
+def test_a_configuration_that_cannot_be_read_is_named(tmp_path: Path, text: str, words: str) -> None:
+    file = tmp_path / "openclaw.json"
+    file.write_bytes(text.encode("latin-1"))
+    with pytest.raises(HostError) as raised:
+        read_config(file)
+    assert words in str(raised.value) and str(tmp_path) in str(raised.value)
+
+
+def test_where_the_configuration_is(tmp_path: Path) -> None:
+    assert config_file({"OPENCLAW_CONFIG_PATH": "/a/b.json", "OPENCLAW_STATE_DIR": "/c"}) == Path("/a/b.json")
+    assert config_file({"OPENCLAW_STATE_DIR": "/c"}) == Path("/c/openclaw.json")
+
+
+# -- the plugin's files -------------------------------------------------------------------------------
+
+
+def test_the_plugin_is_staged_as_its_npm_package_is(tmp_path: Path) -> None:
+    folder = stage(tmp_path / NAME)
+    packed = {str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()}
+    root = plugin_source()
+    assert {"package.json", "openclaw.plugin.json", "README.md", "LICENSE", "pyproject.toml"} <= packed
+    assert {f"hooks/{file.name}" for file in (root / "hooks").glob("*.mjs")} <= packed
+    assert {"openclaw_memory/__init__.py", "openclaw_memory/py.typed", "openclaw_memory/embed/llama-only.cmake",
+            "openclaw_memory/example/MEMORY.md"} <= packed  # fmt: skip
+    assert not any("__pycache__" in name or name.startswith("tests") for name in packed)
+    manifest = json.loads((folder / "openclaw.plugin.json").read_text(encoding="utf-8"))
+    assert plugin_version(folder) == manifest["version"] and manifest["id"] == NAME
+    extensions = json.loads((folder / "package.json").read_text(encoding="utf-8"))["openclaw"]["extensions"]
+    assert all((folder / extension).is_file() for extension in extensions)
+    assert same_files(folder)
+    (folder / "hooks" / "index.mjs").write_text("x")
+    assert not same_files(folder) and not same_files(tmp_path)
+
+
+# -- running a host's command -------------------------------------------------------------------------
+
+
+def test_a_command_that_does_not_end_is_ended_with_what_it_started(tmp_path: Path) -> None:
+    told = tmp_path / "pid"
+    with pytest.raises(HostError, match=r"did not end within 2 s; run it yourself"):
+        run(["sh", "-c", f"sleep 600 & echo $! > '{told}'; trap '' TERM; while :; do sleep 600; done"], timeout=2)
+    import psutil
+
+    pid = int(told.read_text())
+    while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    ("out", "err", "reason"),
+    [
+        ("", "", "exit code 3 and no message"),
+        ("", "Config warnings: x\n\x1b[31mno\x1b[0m way\n", "no way"),
+        ("│ boxed │", "", "boxed"),
+        ('{"error": {"message": "bad"}, "issues": [{"path": "a.b", "message": "worse"}]}', "noise", "bad; a.b: worse"),
+    ],
+)
+def test_a_failure_is_one_line(out: str, err: str, reason: str) -> None:
+    code = (
+        f"import sys; sys.stdout.buffer.write({out.encode()!r}); sys.stderr.buffer.write({err.encode()!r}); sys.exit(3)"
+    )
+    assert run([sys.executable, "-c", code], timeout=60).reason == reason

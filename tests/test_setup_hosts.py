@@ -1,0 +1,343 @@
+"""``setup claude-code|codex|cursor``: the MCP entry is added and removed, and nothing else is touched."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from fakes import Notes
+from hypothesis import given
+from hypothesis import strategies as st
+
+from openclaw_memory.cli.main import cli
+from openclaw_memory.hosts import HostError, json_edit, toml_edit
+from openclaw_memory.hosts.process import own_command
+
+NAME = "openclaw-memory"
+FILE = Path("x.json")
+
+
+@pytest.fixture
+def home() -> Path:
+    return Path(os.environ["HOME"])
+
+
+@pytest.fixture
+def run(notes: Notes) -> Callable[..., Result]:
+    notes.write("MEMORY.md", "- a lamp\n")
+
+    def invoke(*arguments: str, code: int = 0) -> Result:
+        result = CliRunner().invoke(cli, ["-w", str(notes.root), "setup", *arguments], prog_name=NAME)
+        assert result.exit_code == code, result.output
+        return result
+
+    return invoke
+
+
+def args(notes: Notes) -> list[str]:
+    return ["--workspace", str(notes.root), "serve"]
+
+
+# -- Cursor -------------------------------------------------------------------------------------------
+
+
+def test_cursor_is_told_and_told_no_more(run: Callable[..., Result], notes: Notes, home: Path) -> None:
+    file = home / ".cursor" / "mcp.json"
+    shown = run("cursor", "--yes").stdout
+    assert f"✓ Cursor: {file}: written\n" in shown and '+  "mcpServers": {' in shown
+    entry = {"type": "stdio", "command": own_command(), "args": args(notes)}
+    assert json.loads(file.read_text()) == {"mcpServers": {NAME: entry}}
+    assert file.stat().st_mode & 0o777 == 0o600
+    before = file.read_bytes(), file.stat().st_mtime_ns
+    assert "there already; nothing to change" in run("cursor").stdout
+    assert (file.read_bytes(), file.stat().st_mtime_ns) == before
+    run("cursor", "--uninstall", "--yes")
+    assert json.loads(file.read_text()) == {"mcpServers": {}}
+    assert "not there; nothing to change" in run("cursor", "--uninstall").stdout
+
+
+def test_a_projects_file_keeps_every_other_byte(run: Callable[..., Result], notes: Notes, tmp_path: Path) -> None:
+    file = tmp_path / "project" / ".cursor" / "mcp.json"
+    file.parent.mkdir(parents=True)
+    text = "\ufeff"[:0] + '{\r\n\t"mcpServers" : {\r\n\t\t"a": {"url": "http://é"}\r\n\t} ,\r\n\t"x": [1,2 ]\r\n}\r\n'
+    file.write_bytes(text.encode())
+    file.chmod(0o640)
+    run("cursor", "--project", str(tmp_path / "project"), "--yes")
+    changed = file.read_bytes().decode()
+    assert changed.startswith(
+        '{\r\n\t"mcpServers" : {\r\n\t\t"a": {"url": "http://é"},\r\n\t\t"openclaw-memory": {\r\n'
+    )
+    assert changed.endswith('\t} ,\r\n\t"x": [1,2 ]\r\n}\r\n') and "\n" not in changed.replace("\r\n", "")
+    assert file.stat().st_mode & 0o777 == 0o640
+    run("cursor", "--project", str(tmp_path / "project"), "--uninstall", "--yes")
+    assert file.read_bytes().decode() == text
+
+
+def test_what_a_person_added_to_our_entry_stays(run: Callable[..., Result], notes: Notes, home: Path) -> None:
+    file = home / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    entry = {"command": "/old/openclaw-memory", "args": ["serve"], "env": {"OPENCLAW_MEMORY_SEARCH_MODE": "keyword"}}
+    file.write_text(json.dumps({"mcpServers": {NAME: entry}}))
+    run("cursor", "--yes")
+    told = json.loads(file.read_text())["mcpServers"][NAME]
+    assert told["env"] == entry["env"] and told["command"] == own_command() and told["args"] == args(notes)
+
+
+def test_links_are_followed(run: Callable[..., Result], home: Path, tmp_path: Path) -> None:
+    real = tmp_path / "dotfiles" / "mcp.json"
+    real.parent.mkdir()
+    real.write_text("{}")
+    (home / ".cursor").mkdir()
+    (home / ".cursor" / "mcp.json").symlink_to(real)
+    run("cursor", "--yes")
+    assert (home / ".cursor" / "mcp.json").is_symlink() and NAME in real.read_text()
+    assert [file.name for file in real.parent.iterdir()] == ["mcp.json"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{\n "a": 1,\n}', "line 3, column 1: not valid JSON"),
+        ("[]", "line 1: the top level must be an object"),
+        ('{"mcpServers": []}', "mcpServers must be an object"),
+        ('{"mcpServers": {"openclaw-memory": 1}}', "mcpServers.openclaw-memory must be an object"),
+        ('{"mcpServers": {"openclaw-memory": {}}, "mcpServers": {"openclaw-memory": {}, "openclaw-memory": {"a": 1}}}', None),
+        ("\xff", "not valid UTF-8"),
+    ],
+)  # fmt: skip
+def test_a_broken_file_is_named_and_left_as_it_is(
+    run: Callable[..., Result], home: Path, text: str, words: str | None
+) -> None:
+    file = home / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    file.write_bytes(text.encode("latin-1"))
+    if words is None:  # a key that is there twice: the last one counts
+        run("cursor", "--yes")
+        assert json.loads(file.read_text())["mcpServers"][NAME]["command"] == own_command()
+        return
+    for arguments in (["cursor", "--yes"], ["cursor", "--uninstall", "--yes"]):
+        said = run(*arguments, code=1).stderr
+        assert str(file) in said and words in said and said.count("\n") == 1
+    assert file.read_bytes() == text.encode("latin-1")
+
+
+def test_nothing_is_written_unasked(run: Callable[..., Result], home: Path, notes: Notes) -> None:
+    assert "(--dry-run)" in run("cursor", "--dry-run").stdout
+    refused = run("cursor", code=2)
+    assert f"run: openclaw-memory setup cursor --workspace {notes.root} --yes\n" in refused.stderr
+    assert json.loads(run("cursor", "--json", code=2).stdout)["changes"][0]["where"].endswith("mcp.json")
+    assert not (home / ".cursor").exists()
+    assert json.loads(run("cursor", "--json", "--yes").stdout)["applied"] is True
+
+
+# -- Codex --------------------------------------------------------------------------------------------
+
+CONFIG = '# mine\nmodel = "o3"  # fast\n\n[mcp_servers.docs]\ncommand = "npx"\nargs = [\n  "-y", # yes\n]\n'
+
+
+def test_codex_is_told_and_told_no_more(
+    run: Callable[..., Result], notes: Notes, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("codex", "--yes")
+    file = home / ".codex" / "config.toml"
+    assert tomllib.loads(file.read_text())["mcp_servers"][NAME] == {"command": own_command(), "args": args(notes)}
+    assert "there already" in run("codex").stdout
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+    run("codex", "--yes")
+    assert (tmp_path / "codex" / "config.toml").read_text() == file.read_text()
+    run("codex", "--project", str(tmp_path), "--yes")
+    assert (tmp_path / ".codex" / "config.toml").read_text() == file.read_text()
+    run("codex", "--uninstall", "--yes")
+    assert (tmp_path / "codex" / "config.toml").read_text() == ""
+
+
+@pytest.mark.parametrize("text", [CONFIG, CONFIG.replace("\n", "\r\n"), CONFIG + "\n[other]\na = 1\n"])
+def test_codex_keeps_every_other_byte(run: Callable[..., Result], home: Path, text: str) -> None:
+    file = home / ".codex" / "config.toml"
+    file.parent.mkdir()
+    file.write_bytes(text.encode())
+    run("codex", "--yes")
+    assert file.read_bytes().decode().startswith(text)
+    run("codex", "--uninstall", "--yes")
+    assert file.read_bytes().decode() == text
+
+
+def test_codex_keeps_what_belongs_to_our_table(run: Callable[..., Result], notes: Notes, home: Path) -> None:
+    file = home / ".codex" / "config.toml"
+    file.parent.mkdir()
+    ours = '[mcp_servers."openclaw-memory"]\ncommand = "/old"\nargs = [\n  "serve",\n]\nstartup_timeout_sec = 20\n'
+    below = '\n[mcp_servers.openclaw-memory.tools.memory_search]\napproval_mode = "approve"\n\n# next\n[z]\n'
+    file.write_text(CONFIG + ours + below)
+    run("codex", "--yes")
+    text = file.read_text()
+    assert text.startswith(CONFIG) and text.endswith(below)
+    assert tomllib.loads(text)["mcp_servers"][NAME] == {
+        "command": own_command(), "args": args(notes), "startup_timeout_sec": 20,
+        "tools": {"memory_search": {"approval_mode": "approve"}},
+    }  # fmt: skip
+    run("codex", "--uninstall", "--yes")
+    assert file.read_text() == CONFIG + "\n# next\n[z]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a = \n", "not valid TOML"),
+        ("mcp_servers = 1\n", "mcp_servers must be a table"),
+        ("mcp_servers = { docs = { command = 'x' } }\n", "not written as a table of its own"),
+        ("[mcp_servers]\nopenclaw-memory = { command = 'x' }\n", "not written as a table of its own"),
+    ],
+)
+def test_a_codex_file_that_cannot_be_edited_is_left_as_it_is(
+    run: Callable[..., Result], home: Path, text: str, words: str
+) -> None:
+    file = home / ".codex" / "config.toml"
+    file.parent.mkdir()
+    file.write_text(text)
+    said = run("codex", "--yes", code=1).stderr
+    assert str(file) in said and words in said and said.count("\n") == 1
+    assert file.read_text() == text
+
+
+# -- Claude Code --------------------------------------------------------------------------------------
+
+CLAUDE = """#!{python}
+import json, os, sys
+from pathlib import Path
+file = Path(os.environ["HOME"], ".claude.json")
+tree = json.loads(file.read_text()) if file.exists() else {{}}
+servers = tree.setdefault("mcpServers", {{}})
+assert sys.argv[1] == "mcp" and sys.argv[3:5] == ["--scope", "user"]
+if sys.argv[2] == "add-json":
+    if sys.argv[5] in servers:
+        sys.exit("MCP server openclaw-memory already exists in user config")
+    servers[sys.argv[5]] = json.loads(sys.argv[6])
+elif sys.argv[2] == "remove":
+    del servers[sys.argv[5]]
+file.write_text(json.dumps(tree))
+"""
+
+
+def test_claude_code_changes_its_own_file(
+    run: Callable[..., Result], notes: Notes, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claude = tmp_path / "bin" / "claude"
+    claude.parent.mkdir()
+    claude.write_text(CLAUDE.format(python=sys.executable))
+    claude.chmod(0o755)
+    monkeypatch.setenv("PATH", str(claude.parent))
+    file = home / ".claude.json"
+    file.write_text(json.dumps({"numStartups": 3}))
+    assert '+  "type": "stdio",' in run("claude-code", "--yes").stdout
+    entry = {"type": "stdio", "command": own_command(), "args": args(notes)}
+    assert json.loads(file.read_text()) == {"numStartups": 3, "mcpServers": {NAME: entry}}
+    assert "there already" in run("claude-code").stdout
+    file.write_text(json.dumps({"mcpServers": {NAME: {**entry, "command": "/old", "env": {"A": "b"}}}}))
+    run("claude-code", "--yes")
+    assert json.loads(file.read_text())["mcpServers"][NAME] == {**entry, "env": {"A": "b"}}
+    run("claude-code", "--uninstall", "--yes")
+    assert json.loads(file.read_text()) == {"mcpServers": {}}
+    assert "not there" in run("claude-code", "--uninstall").stdout
+    claude.write_text(f"#!{sys.executable}\nimport sys; sys.exit('no\\nnetwork')\n")
+    assert "'claude mcp add-json' failed: no network" in run("claude-code", "--yes", code=1).stderr
+
+
+def test_without_claude_a_project_can_be_told(
+    run: Callable[..., Result], notes: Notes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert "--project DIR writes DIR/.mcp.json" in run("claude-code", "--yes", code=1).stderr
+    run("claude-code", "--project", str(tmp_path), "--yes")
+    told = json.loads((tmp_path / ".mcp.json").read_text())["mcpServers"][NAME]
+    assert told == {"type": "stdio", "command": own_command(), "args": args(notes)}
+    run("claude-code", "--project", str(tmp_path), "--uninstall", "--yes")
+    assert json.loads((tmp_path / ".mcp.json").read_text()) == {"mcpServers": {}}
+
+
+def test_the_agent_and_the_settings_file_are_passed_on(notes: Notes, tmp_path: Path, home: Path) -> None:
+    notes.write("MEMORY.md", "- a lamp\n")
+    config = tmp_path / "c.yaml"
+    config.write_text("search: {max_results: 3}\n")
+    options = ["--agent", "work", "--config", str(config), "-w", str(notes.root), "setup", "cursor", "--yes"]
+    assert CliRunner().invoke(cli, options).exit_code == 0
+    told = json.loads((home / ".cursor" / "mcp.json").read_text())["mcpServers"][NAME]["args"]
+    assert told == ["--workspace", str(notes.root), "--agent", "work", "--config", str(config), "serve"]
+
+
+def test_a_missing_workspace_is_wrong_usage(tmp_path: Path) -> None:
+    result = CliRunner().invoke(cli, ["-w", str(tmp_path / "none"), "setup", "cursor", "--yes"])
+    assert result.exit_code == 2 and "no such folder" in result.stderr
+
+
+# -- the editors, on anything -------------------------------------------------------------------------
+
+keys = st.sampled_from(["mcpServers", "a", 'é"', "openclaw-memory"])
+leaves = st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=4), st.lists(st.integers(), max_size=2))
+groups = st.dictionaries(
+    st.sampled_from(["a", "openclaw-memory", "z"]), st.dictionaries(keys, leaves, max_size=2), max_size=3
+)
+trees = st.dictionaries(st.sampled_from(["x", "é"]), leaves, max_size=2).flatmap(
+    lambda rest: st.one_of(st.just(rest), groups.map(lambda group: {**rest, "mcpServers": group}))
+)
+layouts = st.sampled_from(
+    [{}, {"indent": 2}, {"indent": "\t"}, {"indent": 0}, {"separators": (" , ", " : ")}, {"ensure_ascii": False}]
+)
+
+
+@given(trees, layouts, st.sampled_from(["", "\n", "\r\n\r\n"]), st.dictionaries(keys, leaves, max_size=3))
+def test_a_json_member_is_set_and_removed(
+    tree: dict[str, Any], layout: dict[str, Any], end: str, value: dict[str, Any]
+) -> None:
+    text = json.dumps(tree, **layout) + end
+    there = json_edit.set_member(text, FILE, "mcpServers", NAME, value)
+    wanted = {**tree, "mcpServers": {**tree.get("mcpServers", {}), NAME: value}}
+    assert json.loads(there) == wanted
+    assert json_edit.set_member(there, FILE, "mcpServers", NAME, value) == there
+    gone = json_edit.remove_member(there, FILE, "mcpServers", NAME)
+    del wanted["mcpServers"][NAME]
+    assert json.loads(gone) == wanted
+    if NAME not in tree.get("mcpServers", {}) and tree.get("mcpServers"):
+        assert gone == text
+
+
+@given(groups, st.dictionaries(st.sampled_from(["command", "args"]), st.text(max_size=5), min_size=1))
+def test_a_toml_table_is_set_and_removed(group: dict[str, Any], values: dict[str, str]) -> None:
+    lines = ['title = "[mcp_servers.openclaw-memory]"\n']
+    for name, table in group.items():
+        lines.append(f"\n[mcp_servers.{name}]  # {name}\n")
+        lines += [f"{toml_edit._value(key)} = {toml_edit._value(str(value))}\n" for key, value in table.items()]
+    text = "".join(lines)
+    tree = tomllib.loads(text)
+    before = tree.get("mcp_servers", {}).get(NAME, {})
+    there = toml_edit.set_table(text, FILE, "mcp_servers", NAME, values)
+    servers = tree.setdefault("mcp_servers", {})
+    servers[NAME] = {**before, **values}
+    assert tomllib.loads(there) == tree
+    gone = toml_edit.remove_table(there, FILE, "mcp_servers", NAME)
+    del servers[NAME]
+    assert tomllib.loads(gone) == (tree if servers else {"title": tree["title"]})
+    if NAME not in group:
+        assert gone == text
+
+
+def test_a_table_that_only_looks_like_ours_is_safe() -> None:
+    text = "a = '''\n[mcp_servers.openclaw-memory]\n'''\n"
+    there = toml_edit.set_table(text, FILE, "mcp_servers", NAME, {"command": "x"})
+    assert tomllib.loads(there) == {**tomllib.loads(text), "mcp_servers": {NAME: {"command": "x"}}}
+
+
+def test_a_file_that_changes_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
+    from openclaw_memory.hosts.change import FileChange
+
+    file = tmp_path / "a.json"
+    file.write_text("{}")
+    with pytest.raises(HostError, match="changed meanwhile"):
+        FileChange(file, None, "x").write()
+    assert file.read_text() == "{}"
