@@ -21,6 +21,7 @@ from benchmarks.hashing import HashingEmbedder
 from openclaw_memory.embed.base import Vectors
 from openclaw_memory.memory import Memory
 from openclaw_memory.search import hits, ranking
+from openclaw_memory.search.bm25 import KeywordScores
 from openclaw_memory.search.engine import monotone, snippet
 from openclaw_memory.settings import Settings
 from openclaw_memory.store.protocol import SectionText
@@ -306,3 +307,14 @@ def test_the_budget_is_counted_in_characters_and_line_ends() -> None:
         ask(memory, "fox")
         corpus = memory._search_engine()._corpus
         assert hits.cost(corpus, 0, 1) == (len("fox one") + len("fox two two") + 2) / CHARS_PER_TOKEN
+
+
+@pytest.mark.parametrize(("share", "first"), [(0.2, 1), (0.5, 0), (1.0, 0)])
+def test_keywords_count_by_what_they_hold_of_the_question(share: float, first: int) -> None:
+    # Row 0 holds one of two terms, row 1 is nearer in meaning, by less than a keyword match in full is worth.
+    held = np.array([1.0, 0.0], np.float32)
+    idf = np.array([share, 1 - share], np.float32)
+    keyword = KeywordScores(("a", "b"), idf, held, held, held[:0], (np.array([0], np.int32), np.zeros(0, np.int32)))
+    values = dict.fromkeys(ranking.KEYWORD_FEATURES, held) | {"vector_unit": np.array([0.2, 0.6], np.float32)}
+    features = ranking.Features(values, keyword, grip=ranking.grip(keyword))
+    assert int(np.argmax(ranking.fuse(features, ranking.WEIGHTS))) == first

@@ -33,17 +33,24 @@ WEIGHTS: dict[str, float] = {
 KEYWORD_FEATURES = ("bm25_unit", "bm25_window", "bm25_section")
 VECTOR_FEATURES = ("vector_unit", "vector_window")
 
+#: Share of the question's idf mass that the best window must hold for keywords to count in full beside vectors.
+_FIRM = 0.5
 #: A day after a named interval still counts a little, falling over this many days.
 _ECHO_DAYS, _ECHO, _ECHO_FALL = 21, 0.7, 30.0
 
 
 @dataclass
 class Features:
-    """Features of every row before scaling, ``float32[n]`` each; absent ones are not in ``values``."""
+    """Features of every row before scaling, ``float32[n]`` each; absent ones are not in ``values``.
+
+    ``grip`` in [0, 1] is how far keywords are to be trusted beside vectors: scaling gives the best keyword
+    match a full share even when it holds nothing but one common word of the question.
+    """
 
     values: dict[str, Floats] = field(default_factory=dict)
     keyword: KeywordScores | None = None
     named_dates: list[asking.Interval] = field(default_factory=list)
+    grip: float = 1.0
 
 
 def scaled(x: Floats, allowed: Bools | None = None) -> Floats:
@@ -81,6 +88,8 @@ def collect(
                 filled = np.where(known, similarities, similarities[known].mean()).astype(np.float32)
             values["vector_unit"] = filled
             values["vector_window"] = corpus.window_cosine(filled)
+            if keyword is not None and len(keyword.window):
+                features.grip = grip(keyword)
     values["length"] = shape.log_chars
     values["question"] = rows.question.astype(np.float32)
     values["heading"] = rows.heading.astype(np.float32)
@@ -99,6 +108,11 @@ def collect(
     if asking.asks_when(query):
         values["when"] = np.minimum(rows.time_words, 2).astype(np.float32) * np.float32(0.5)
     return features
+
+
+def grip(keyword: KeywordScores) -> float:
+    """How far keywords are to be trusted beside vectors, by what the best window holds of the question: (0, 1]."""
+    return min(1.0, keyword.coverage(int(keyword.window.argmax()))[0] / _FIRM)
 
 
 def _nearness(corpus: Corpus, named: list[asking.Interval]) -> Floats:
@@ -122,7 +136,7 @@ def fuse(features: Features, weights: dict[str, float], allowed: Bools | None = 
     """The weighted sum of the scaled features: ``float32[n]``."""
     total: Floats | None = None
     for name, x in features.values.items():
-        weight = weights.get(name, 0.0)
+        weight = weights.get(name, 0.0) * (features.grip if name in KEYWORD_FEATURES else 1.0)
         if not weight:
             continue
         part = np.float32(weight) * (x if name in _ABSOLUTE else scaled(x, allowed))
