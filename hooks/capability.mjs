@@ -141,7 +141,9 @@ function clean(relativePath) {
   if (!relativePath || relativePath === "." || path.posix.isAbsolute(relativePath) || path.win32.isAbsolute(relativePath)) {
     return undefined;
   }
-  if (relativePath.includes("\\") || relativePath.split("/").includes("..")) return undefined;
+  if (/[\\\0]/.test(relativePath) || path.posix.normalize(relativePath) !== relativePath || relativePath.startsWith("../")) {
+    return undefined;
+  }
   return relativePath;
 }
 

@@ -16,12 +16,23 @@ import { ConnectionError, DeadlineError, McpClient, seconds } from "./mcp.mjs";
 const SHARED = Symbol.for("openclaw-memory.child.v1");
 const EXECUTABLE = process.platform === "win32" ? "openclaw-memory.exe" : "openclaw-memory";
 const BACKOFF_MS = [0, 250, 1000, 4000, 15_000, 60_000];
+const END_MS = 2000; // for a process to end after SIGKILL
 const SHORT_WAIT_MS = 1000; // a call waits this long for the next start rather than fail
 const STDERR_LINES = 20;
 const MARGIN_MS = 500; // between the server's deadline and ours
+const HEARS_MS = 900; // within this time a sound server says something to a call, be it that it was too slow
+const STRIKES = 2; // calls in a row that heard nothing: the process is stuck
 
 /** The one thing to do when there is no Python package. */
 export const SETUP_COMMAND = "openclaw memory setup";
+
+/** The process was stopped on purpose, as the gateway ends or the plugin is reloaded. */
+export class StoppedError extends ConnectionError {
+  name = "StoppedError";
+  constructor() {
+    super("the memory process was stopped, as the gateway ends or the plugin was reloaded");
+  }
+}
 
 /** Nothing can be started: `message` says why and `action` what to do about it. */
 export class UnavailableError extends Error {
@@ -83,21 +94,25 @@ async function executable(file) {
 export function serverArguments({ configFile, settings = {} }, { agent, workspace } = {}) {
   return [
     ...(configFile ? ["--config", configFile] : []),
-    ...Object.entries(settings).flatMap(([key, value]) => ["--set", `${key}=${value}`]),
+    ...Object.entries(settings).flatMap(([key, value]) => ["--set", `${key}=${asText(value)}`]),
     ...(agent ? ["--agent", agent] : []),
     ...(workspace ? ["--workspace", workspace] : []),
   ];
 }
 
+/** A value as `--set` reads it; JSON is YAML. */
+function asText(value) {
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
 export class MemoryProcess {
   #options;
   #logger;
-  #child = null;
-  #client = null;
-  #ready = null;
+  /** The start that is under way or running: `{child, client, ready, exited}`. */
+  #current = null;
   #stopping = false;
   #failures = 0;
-  #startedAt = 0;
+  #strikes = 0;
   #notBefore = 0;
   #stderr = [];
   #exited = Promise.resolve();
@@ -120,7 +135,7 @@ export class MemoryProcess {
 
   /** Process id while it runs. */
   get pid() {
-    return this.#child?.pid ?? null;
+    return this.#current?.child?.pid ?? null;
   }
 
   /** The last lines that it wrote to its error stream. */
@@ -130,7 +145,8 @@ export class MemoryProcess {
 
   /** Start it now, so that the first call need not wait; failures are told by the calls. */
   warm() {
-    this.#start().catch((error) => this.#logger.debug?.(`openclaw-memory: ${error.message}`));
+    if (this.#stopping) return;
+    this.#start().ready.catch((error) => this.#logger.debug?.(`openclaw-memory: ${error.message}`));
   }
 
   /**
@@ -149,6 +165,7 @@ export class MemoryProcess {
     try {
       return await this.#callOnce(tool, args, options, until);
     } catch (error) {
+      if (this.#stopping) throw new StoppedError();
       if (!(error instanceof ConnectionError) || options.again === false || Date.now() >= until) throw error;
       this.#logger.warn(`openclaw-memory: ${error.message}; starting it again`);
       return await this.#callOnce(tool, args, options, until);
@@ -156,29 +173,51 @@ export class MemoryProcess {
   }
 
   async #callOnce(tool, args, { agent, workspace, signal, onProgress }, until) {
-    const client = await within(this.#start(), until - Date.now(), signal);
-    const left = Math.max(1, until - Date.now());
-    // The server gives up first, as its answer says what was left out.
+    const start = this.#start();
+    await within(start.ready, until - Date.now(), signal);
+    const asked = Date.now();
+    const left = Math.max(1, until - asked);
     const meta = {
       ...(agent ? { "openclaw-memory/agent": agent } : {}),
       ...(workspace ? { "openclaw-memory/workspace": workspace } : {}),
+      // The server gives up first, as its answer says what was left out.
       "openclaw-memory/deadlineMs": Math.ceil(Math.max(left / 2, left - MARGIN_MS)),
     };
-    const result = await client.callTool(tool, args, { meta, timeoutMs: left, signal, onProgress });
-    this.#failures = 0;
-    return result;
+    try {
+      const result = await start.client.callTool(tool, args, { meta, timeoutMs: left, signal, onProgress });
+      this.#failures = 0;
+      this.#strikes = 0;
+      return result;
+    } catch (error) {
+      if (error instanceof DeadlineError && left >= HEARS_MS) this.#strike(start, asked);
+      throw error;
+    }
+  }
+
+  /** A call heard nothing at all: after some of those the process is taken for stuck, and ended. */
+  #strike(start, asked) {
+    this.#strikes = start.client.lastHeard > asked ? 0 : this.#strikes + 1;
+    if (this.#strikes < STRIKES) return;
+    this.#strikes = 0;
+    this.#logger.warn("openclaw-memory: the memory process answers no more; it is ended and started again");
+    start.child.kill("SIGKILL");
   }
 
   #start() {
-    if (this.#stopping) return Promise.reject(new ConnectionError("the memory process is being stopped"));
-    this.#ready ??= this.#spawn().catch((error) => {
-      this.#ready = null;
-      throw error;
-    });
-    return this.#ready;
+    if (this.#stopping) throw new StoppedError();
+    if (!this.#current) {
+      const start = { child: null, client: null, ready: null };
+      this.#current = start;
+      start.ready = this.#spawn(start, this.#exited).catch((error) => {
+        if (this.#current === start) this.#current = null;
+        throw error;
+      });
+      start.ready.catch(() => {}); // whoever waits for it hears of it
+    }
+    return this.#current;
   }
 
-  async #spawn() {
+  async #spawn(start, previous) {
     const wait = this.#notBefore - Date.now();
     if (wait > 0 && wait <= SHORT_WAIT_MS) await delay(wait);
     else if (wait > 0) {
@@ -187,41 +226,45 @@ export class MemoryProcess {
         "Run: openclaw memory doctor",
       );
     }
-    await this.#exited;
+    await previous;
     const { config, stateDir, version, agent, workspace, env = process.env } = this.#options;
     const found = await findExecutable({ command: config.command, stateDir, env });
-    if (this.#stopping) throw new ConnectionError("the memory process is being stopped");
+    if (this.#stopping) throw new StoppedError();
     const args = [...serverArguments(config, { agent, workspace }), "serve", "--for-host"];
-    this.#startedAt = Date.now();
+    const startedAt = Date.now();
+    const limit = config.startTimeoutMs ?? 30_000;
     this.#stderr = [];
     const child = spawn(found.command, args, {
       stdio: ["pipe", "pipe", "pipe"],
       env: childEnvironment(env, stateDir),
       windowsHide: true,
     });
-    this.#child = child;
-    this.#exited = new Promise((resolve) => {
+    start.child = child;
+    const exited = new Promise((resolve) => {
       child.once("exit", (code, signal) => {
-        this.#ended(child, code, signal);
+        this.#ended(start, code, signal);
         resolve();
       });
-      child.once("error", (error) => {
+      child.on("error", (error) => {
         this.#stderr.push(error.message);
-        this.#ended(child, null, null);
+        if (child.pid !== undefined) return; // a signal that could not be sent
+        this.#ended(start, null, null);
         resolve();
       });
     });
+    this.#exited = exited;
     child.stderr.setEncoding("utf8");
     child.stderr.on("data", (text) => this.#heard(text));
-    this.#client = new McpClient(child.stdout, child.stdin, {
+    child.stderr.on("error", () => {});
+    start.client = new McpClient(child.stdout, child.stdin, {
       onBusy: (busy) => hold(child, busy),
       onNoise: (line) => this.#heard(`${line}\n`),
     });
     hold(child, false);
     try {
-      const server = await this.#client.initialize({ name: "openclaw", version }, config.startTimeoutMs ?? 30_000);
+      const server = await start.client.initialize({ name: "openclaw", version }, limit);
       this.#logger.info(
-        `openclaw-memory: ${found.command} (${found.from}) answered after ${Date.now() - this.#startedAt} ms, pid ${child.pid}`,
+        `openclaw-memory: ${found.command} (${found.from}) answered after ${Date.now() - startedAt} ms, pid ${child.pid}`,
       );
       if (server.version !== version) {
         this.#logger.warn(
@@ -229,16 +272,17 @@ export class MemoryProcess {
             (found.from === "private" ? `run: ${SETUP_COMMAND}` : "install the same version of both"),
         );
       }
-      return this.#client;
+      return;
     } catch (error) {
       child.kill("SIGKILL");
+      await settled(exited, END_MS);
+      if (this.#stopping) throw new StoppedError();
       if (error instanceof DeadlineError) {
         throw new UnavailableError(
-          `${found.command} did not answer within ${seconds(config.startTimeoutMs ?? 30_000)}${this.#lastLine()}`,
+          `${found.command} did not answer within ${seconds(limit)}${this.#lastLine()}`,
           "Run: openclaw memory doctor; on a slow machine raise startTimeoutMs of the plugin",
         );
       }
-      await this.#exited;
       throw new UnavailableError(
         `${found.command} could not be started${this.#lastLine() || `: ${error.message}`}`,
         `Run: openclaw memory doctor, or ${SETUP_COMMAND}`,
@@ -260,13 +304,10 @@ export class MemoryProcess {
     return last ? ` (${last})` : "";
   }
 
-  #ended(child, code, signal) {
-    if (this.#child !== child) return;
-    this.#child = null;
-    this.#ready = null;
+  #ended(start, code, signal) {
     const how = signal ? `by ${signal}` : `with exit code ${code}`;
-    this.#client?.close(new ConnectionError(`the memory process ended ${how}${this.#lastLine()}`));
-    this.#client = null;
+    start.client?.close(new ConnectionError(`the memory process ended ${how}${this.#lastLine()}`));
+    if (this.#current === start) this.#current = null;
     if (this.#stopping) return;
     this.#failures += 1; // until a call is answered
     this.#notBefore = Date.now() + BACKOFF_MS[Math.min(this.#failures, BACKOFF_MS.length) - 1];
@@ -276,16 +317,16 @@ export class MemoryProcess {
   /** End it: its input is closed, then it is told to end, then it is killed; at most about three seconds. */
   async stop() {
     this.#stopping = true;
-    const child = this.#child;
-    if (!child) return;
-    hold(child, true);
-    this.#client?.close(new ConnectionError("the memory process is being stopped"));
-    child.stdin.end();
+    const start = this.#current;
+    if (!start?.child) return;
+    hold(start.child, true);
+    start.client?.close(new StoppedError());
+    start.child.stdin.end();
     if (await settled(this.#exited, 1500)) return;
-    child.kill("SIGTERM");
+    start.child.kill("SIGTERM");
     if (await settled(this.#exited, 1000)) return;
-    child.kill("SIGKILL");
-    await settled(this.#exited, 500);
+    start.child.kill("SIGKILL");
+    await settled(this.#exited, END_MS);
   }
 }
 

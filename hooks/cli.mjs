@@ -1,8 +1,9 @@
 /** `openclaw memory …`: our command line inside OpenClaw's, run for the agents that OpenClaw knows. */
 
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 
-import { childEnvironment, findExecutable, serverArguments } from "./child.mjs";
+import { childEnvironment, findExecutable, serverArguments, SETUP_COMMAND, UnavailableError } from "./child.mjs";
 import { setUp } from "./provision.mjs";
 
 /** Run the Python command; resolves to its exit code and, when captured, to what it printed. */
@@ -23,32 +24,67 @@ export function registerMemoryCli(program, host) {
   const memory = program.command("memory").description("Set up, search, index and inspect the agent's long-term memory");
   const env = () => childEnvironment(process.env, host.stateDir());
 
-  /** For one agent, or for all of them; the exit code is the worst one. */
-  const forAgents = async (agents, args, { json = false } = {}) => {
+  /** Run the command for these agents, one after the other; the exit code is the worst one. */
+  const forAgents = async (agents, args, { json = false, several = false } = {}) => {
     let found;
     try {
       found = await findExecutable({ command: host.config.command, stateDir: host.stateDir() });
     } catch (error) {
-      fail(error, json);
-      return;
+      return fail(error, json);
     }
     const documents = [];
+    const left = (agent, why) => {
+      if (json) documents.push({ agentId: agent, ok: true, skipped: why });
+      else process.stdout.write(`agent ${agent}: ${why}\n`);
+    };
     for (const agent of agents) {
-      const options = serverArguments(host.config, { agent, workspace: host.workspaceOf(agent) });
+      if (!host.remembers(agent)) {
+        left(agent, "memory search is off for it");
+        continue;
+      }
+      const workspace = host.workspaceOf(agent);
+      if (!existsSync(workspace)) {
+        left(agent, `no notes yet, ${workspace} is not there`);
+        continue;
+      }
       if (!json && agents.length > 1) process.stdout.write(`agent ${agent}\n`);
-      const { code, output } = await run(found.command, [...options, ...args], env(), { capture: json && agents.length > 1 });
-      if (code) process.exitCode = code;
-      if (!json || agents.length === 1) continue;
+      const options = serverArguments(host.config, { agent, workspace });
+      let done;
       try {
-        documents.push({ agentId: agent, ...JSON.parse(output) });
+        done = await run(found.command, [...options, ...args], env(), { capture: json && several });
+      } catch (error) {
+        return fail(
+          new UnavailableError(`${found.command} cannot be started (${error.code ?? error.message}); is its Python gone?`, `Run: ${SETUP_COMMAND} --force`),
+          json,
+        );
+      }
+      process.exitCode = Math.max(Number(process.exitCode ?? 0), done.code);
+      if (!json || !several) continue;
+      try {
+        documents.push({ agentId: agent, ...JSON.parse(done.output) });
       } catch {
-        documents.push({ agentId: agent, ok: false });
+        documents.push({ agentId: agent, ok: false, error: `exit code ${done.code}` });
       }
     }
-    if (documents.length) process.stdout.write(`${JSON.stringify(documents, null, 2)}\n`);
+    if (json && several) process.stdout.write(`${JSON.stringify(documents, null, 2)}\n`);
+    return undefined;
   };
-  const chosen = (options) => (options.agent ? [options.agent] : host.agents());
-  const one = (options) => [options.agent ?? host.defaultAgent()];
+  /** The agent that was named, as OpenClaw writes it, else these; `null` for one that there is not. */
+  const chosen = ({ agent, json }, otherwise) => {
+    if (!agent) return otherwise;
+    const known = host.agents().find((each) => each === agent.trim().toLowerCase());
+    if (known) return [known];
+    fail(new Error(`there is no agent ${agent}; there are ${host.agents().join(", ")}`), json, 2);
+    return null;
+  };
+  const all = async (options, args) => {
+    const agents = chosen(options, host.agents());
+    if (agents) await forAgents(agents, args, { json: options.json, several: true });
+  };
+  const one = async (options, args) => {
+    const agents = chosen(options, [host.defaultAgent()]);
+    if (agents) await forAgents(agents, args, { json: options.json });
+  };
   const flags = (options, names) =>
     names.flatMap((name) => {
       const value = options[name];
@@ -62,7 +98,7 @@ export function registerMemoryCli(program, host) {
     .description("Show what the memory holds: files, units, model, vectors")
     .option("--agent <id>", "Agent id (default: all configured agents)")
     .option("--json", "Print JSON")
-    .action(async (options) => await forAgents(chosen(options), ["status", ...flags(options, ["json"])], options));
+    .action(async (options) => await all(options, ["status", ...flags(options, ["json"])]));
 
   memory
     .command("index")
@@ -70,7 +106,7 @@ export function registerMemoryCli(program, host) {
     .option("--agent <id>", "Agent id (default: all configured agents)")
     .option("--lazy", "Do not embed now: searchable by keywords at once")
     .option("--json", "Print JSON")
-    .action(async (options) => await forAgents(chosen(options), ["ingest", ...flags(options, ["lazy", "json"])], options));
+    .action(async (options) => await all(options, ["ingest", ...flags(options, ["lazy", "json"])]));
 
   memory
     .command("search")
@@ -85,7 +121,7 @@ export function registerMemoryCli(program, host) {
       const query = options.query ?? argument;
       if (!query?.trim()) return fail(new Error("nothing to search for; give a query"), options.json, 2);
       // The query comes last and after --, as it may start with a dash.
-      await forAgents(one(options), ["search", ...flags(options, ["maxResults", "minScore", "json"]), "--", query], options);
+      return await one(options, ["search", ...flags(options, ["maxResults", "minScore", "json"]), "--", query]);
     });
 
   memory
@@ -99,7 +135,7 @@ export function registerMemoryCli(program, host) {
     .option("--json", "Print JSON")
     .action(async (query, options) => {
       const args = flags(options, ["since", "until", "maxResults", "json"]);
-      await forAgents(one(options), ["timeline", ...args, ...(query?.trim() ? ["--", query] : [])], options);
+      await one(options, ["timeline", ...args, ...(query?.trim() ? ["--", query] : [])]);
     });
 
   memory
@@ -107,7 +143,7 @@ export function registerMemoryCli(program, host) {
     .description("Look for what is wrong with the memory and say how to mend it")
     .option("--agent <id>", "Agent id (default: the default agent)")
     .option("--json", "Print JSON")
-    .action(async (options) => await forAgents(one(options), ["doctor", ...flags(options, ["json"])], options));
+    .action(async (options) => await one(options, ["doctor", ...flags(options, ["json"])]));
 
   memory
     .command("setup")

@@ -4,7 +4,7 @@ import { definePluginEntry } from "openclaw/plugin-sdk/plugin-entry";
 import { listAgentIds, tryResolveDefaultAgentId } from "openclaw/plugin-sdk/agent-scope-runtime";
 
 import { classifyPaths, flushPlan, promptSection, SearchManager } from "./capability.mjs";
-import { sharedProcess, stopShared } from "./child.mjs";
+import { sharedProcess, StoppedError, stopShared } from "./child.mjs";
 import { registerMemoryCli } from "./cli.mjs";
 import { ingestJob, registerLifecycle } from "./lifecycle.mjs";
 import { makeTools, searchLimits, TOOL_NAMES } from "./tools.mjs";
@@ -21,10 +21,21 @@ function hostOf(api) {
   const workspaceOf = (agentId) => api.runtime.agent.resolveAgentWorkspaceDir(cfg(), agentId);
   // With several agents there may be no default one: then the first is what a command is about and what is loaded early.
   const defaultAgent = () => tryResolveDefaultAgentId(cfg()) ?? listAgentIds(cfg())[0];
+  const remembers = (agentId) => searchLimits(cfg(), agentId) !== null;
+  let stopped = false;
+  /** The process of this registration; what still runs after it was stopped starts no other one. */
   const memory = () => {
+    if (stopped) throw new StoppedError();
     const agent = defaultAgent();
-    const options = { config, stateDir: stateDir(), version: api.version, agent, workspace: agent && workspaceOf(agent) };
-    return sharedProcess(options, api.logger);
+    const early = agent && remembers(agent) ? { agent, workspace: workspaceOf(agent) } : {};
+    return sharedProcess({ config, stateDir: stateDir(), version: api.version, ...early }, api.logger);
+  };
+  const warm = () => {
+    try {
+      if (listAgentIds(cfg()).some(remembers)) memory().warm();
+    } catch (error) {
+      api.logger.warn(`openclaw-memory: not started: ${error.message}`);
+    }
   };
   return {
     config,
@@ -36,20 +47,29 @@ function hostOf(api) {
     rootDir: api.rootDir,
     logger: api.logger,
     version: api.version,
+    remembers,
     memory,
     /** Have the process ready for what comes; never fails. */
-    warm() {
-      try {
-        memory().warm();
-      } catch (error) {
-        api.logger.warn(`openclaw-memory: not started: ${error.message}`);
-      }
+    warm,
+    start() {
+      stopped = false;
+      warm();
     },
-    /** Whose memory a turn or an event is about; nobody's when that is not clear, or memory search is off for that agent. */
+    async stop() {
+      if (stopped) return;
+      const running = memory();
+      stopped = true;
+      await stopShared(running);
+    },
+    /**
+     * Whose memory a turn or an event is about; nobody's when that is not clear, or memory search is off for that agent.
+     *
+     * The folder is always the agent's own: a sandboxed turn works in another one, which holds no memory.
+     */
     subjectOf(ctx) {
-      const agentId = ctx?.agentId ?? agentOf(ctx?.sessionKey) ?? tryResolveDefaultAgentId(cfg());
-      if (!agentId || searchLimits(cfg(), agentId) === null) return null;
-      return { agentId, workspaceDir: ctx?.workspaceDir ?? workspaceOf(agentId) };
+      const agentId = ctx?.agentId ?? (ctx?.sessionKey ? agentOf(ctx.sessionKey) : tryResolveDefaultAgentId(cfg()));
+      if (!agentId || !remembers(agentId)) return null;
+      return { agentId, workspaceDir: workspaceOf(agentId) };
     },
   };
 }
@@ -130,7 +150,7 @@ export default definePluginEntry({
         { names: [name] },
       );
     }
-    registerLifecycle(api, { ...host, ingest, stop: () => stopShared(host.memory()) });
+    registerLifecycle(api, { ...host, ingest });
     api.registerCli(({ program }) => registerMemoryCli(program, host), {
       descriptors: [{ name: "memory", description: DESCRIPTION, hasSubcommands: true }],
     });

@@ -1,5 +1,7 @@
 /** When the host begins a session, compacts one or is idle: ingest and maintenance, never in the way of a reply. */
 
+import { StoppedError } from "./child.mjs";
+
 const INGEST_TIMEOUT_MS = 600_000;
 const MAINTENANCE_TIMEOUT_MS = 120_000;
 
@@ -8,7 +10,8 @@ const MAINTENANCE_TIMEOUT_MS = 120_000;
  *
  * `running(subject)` of the result is the promise of the work that is going on, if there is any.
  *
- * @param {(subject: {agentId: string, workspaceDir: string}, details: object) => Promise<void>} job must not reject
+ * @param {(subject: {agentId: string, workspaceDir: string}, details: object) => Promise<boolean | void>} job must not
+ *   reject; `false` means that there is nobody left to work, so what waits is dropped
  */
 export function coalesced(job) {
   const running = new Map();
@@ -26,8 +29,7 @@ export function coalesced(job) {
       let next = details;
       while (next) {
         state.again = null;
-        await job(subject, next);
-        next = state.again;
+        next = (await job(subject, next)) === false ? null : state.again;
       }
       running.delete(key);
     })();
@@ -46,7 +48,7 @@ export function ingestJob(memory, logger) {
         { ...(sessionId ? { sessionId } : {}), ...(reason ? { reason } : {}) },
         { agent: agentId, workspace: workspaceDir, timeoutMs: INGEST_TIMEOUT_MS },
       );
-      if (!report) return;
+      if (!report) return undefined;
       const changed = report.added + report.updated + report.deleted;
       const line =
         `openclaw-memory: ingest for agent ${agentId} (${reason}): ${report.files} files, ${report.added} units added, ` +
@@ -54,8 +56,11 @@ export function ingestJob(memory, logger) {
       if (changed) logger.info(line);
       else logger.debug?.(line);
       if (report.warning) logger.warn(`openclaw-memory: ${report.warning}`);
+      return undefined;
     } catch (error) {
+      if (error instanceof StoppedError) return false;
       logger.warn(`openclaw-memory: notes of agent ${agentId} were not read (${reason}): ${describe(error)}`);
+      return undefined;
     }
   });
 }
@@ -70,8 +75,11 @@ export function maintenanceJob(memory, logger) {
         { agent: agentId, workspace: workspaceDir, timeoutMs: MAINTENANCE_TIMEOUT_MS },
       );
       logger.debug?.(`openclaw-memory: maintenance for agent ${agentId}: ${Math.round(took_ms)} ms`);
+      return undefined;
     } catch (error) {
+      if (error instanceof StoppedError) return false;
       logger.warn(`openclaw-memory: no maintenance for agent ${agentId}: ${describe(error)}`);
+      return undefined;
     }
   });
 }
@@ -81,7 +89,7 @@ function describe(error) {
 }
 
 /** Hook up the host's events; `ingest` is an {@link ingestJob}. */
-export function registerLifecycle(api, { memory, warm, subjectOf, config, stop, ingest }) {
+export function registerLifecycle(api, { memory, start, subjectOf, config, stop, ingest }) {
   const maintain = maintenanceJob(memory, api.logger);
   const read = (ctx, details) => {
     if (config.ingestOnSessionStart === false) return;
@@ -91,11 +99,11 @@ export function registerLifecycle(api, { memory, warm, subjectOf, config, stop, 
 
   api.registerService({
     id: "openclaw-memory",
-    start: warm,
+    start,
     stop,
   });
   api.on("session_start", (event, ctx) => {
-    read(ctx, { sessionId: event.sessionId, reason: event.resumedFrom ? "resume" : "start" });
+    read(ctx, { sessionId: event.sessionId, reason: "start" });
   });
   api.on("session_end", (event, ctx) => {
     // After /new and /reset the host may still write a note of the session that ended.

@@ -7,9 +7,14 @@
 
 export const PROTOCOL_VERSION = "2025-11-25";
 
-/** What the server says when a tool failed: the message is meant for people. */
+/** What the server says when a tool failed: the message is meant for people, `kind` tells whose fault it was. */
 export class ToolError extends Error {
   name = "ToolError";
+  /** @param {string} message @param {"request" | "workspace" | "failed"} [kind] */
+  constructor(message, kind = "failed") {
+    super(message);
+    this.kind = kind;
+  }
 }
 
 /** A call that was not answered by its deadline. */
@@ -49,7 +54,10 @@ export class McpClient {
     output.on("data", (text) => this.#read(text));
     output.on("error", (error) => this.close(new ConnectionError(`its output broke: ${error.message}`)));
     // Whoever started the process says why it ended, a moment later.
-    output.on("end", () => setTimeout(() => this.close(new ConnectionError("the process ended")), END_GRACE_MS).unref());
+    output.on("end", () => {
+      const timer = setTimeout(() => this.close(new ConnectionError("the process ended")), END_GRACE_MS);
+      if (!this.#pending.size) timer.unref();
+    });
     input.on("error", (error) => this.close(new ConnectionError(`its input broke: ${error.message}`)));
   }
 
@@ -57,6 +65,9 @@ export class McpClient {
   get pending() {
     return this.#pending.size;
   }
+
+  /** When the server last said anything, in milliseconds since the epoch. */
+  lastHeard = 0;
 
   /** The handshake; resolves to the server's `{name, version}`. */
   async initialize(clientInfo, timeoutMs) {
@@ -84,7 +95,7 @@ export class McpClient {
       .filter((part) => part.type === "text")
       .map((part) => part.text)
       .join("\n");
-    if (result.isError) throw new ToolError(text || `${name} failed`);
+    if (result.isError) throw new ToolError(text || `${name} failed`, result._meta?.["openclaw-memory/error"]);
     if (result.structuredContent !== undefined) return result.structuredContent;
     return JSON.parse(text);
   }
@@ -149,6 +160,7 @@ export class McpClient {
   }
 
   #read(text) {
+    this.lastHeard = Date.now();
     let from = 0;
     for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", from)) {
       this.#buffer.push(text.slice(from, at));
@@ -170,13 +182,13 @@ export class McpClient {
     try {
       message = JSON.parse(line);
     } catch {
-      this.onNoise(line);
+      harmlessly(() => this.onNoise(line));
       return;
     }
     if (message === null || typeof message !== "object") return;
     if (message.method === undefined) this.#answered(message);
     else if (message.method === "notifications/progress") {
-      this.#pending.get(message.params?.progressToken)?.onProgress?.(message.params);
+      harmlessly(() => this.#pending.get(message.params?.progressToken)?.onProgress?.(message.params));
     } else if (message.id !== undefined) {
       // A request of the server: only a ping is known.
       const known = message.method === "ping";
@@ -193,6 +205,15 @@ export class McpClient {
     if (!entry) return; // answered after its deadline
     if (message.error) entry.reject(new ToolError(message.error.message ?? "the server refused the call"));
     else entry.resolve(message.result ?? {});
+  }
+}
+
+/** What a caller does with news must not end the reading of them. */
+function harmlessly(tell) {
+  try {
+    tell();
+  } catch {
+    // it was told
   }
 }
 

@@ -5,8 +5,7 @@
  */
 
 import { execFile, spawn } from "node:child_process";
-import { createWriteStream } from "node:fs";
-import { access, cp, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { access, cp, mkdir, mkdtemp, open, rename, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -89,7 +88,9 @@ export async function setUp(host, { python, force = false, yes = false } = {}) {
       );
     }
     await install(host, found.executable, environment);
-    say(`openclaw-memory ${await installedVersion(executable)} is installed in ${environment}`);
+    const version = await installedVersion(executable);
+    if (!version) throw new UnavailableError(`${executable} was installed and does not run`, "Report what it prints with --version");
+    say(`openclaw-memory ${version} is installed in ${environment}`);
   }
   return await configure(host, executable, yes);
 }
@@ -107,9 +108,15 @@ async function install(host, python, environment) {
   const folder = path.dirname(environment);
   const previous = `${environment}.previous`;
   const log = path.join(folder, "setup.log");
-  await mkdir(folder, { recursive: true });
+  let writer;
+  try {
+    await mkdir(folder, { recursive: true });
+    writer = (await open(log, "w")).createWriteStream();
+  } catch (error) {
+    throw new UnavailableError(`${error.path ?? log}: ${error.code === "EISDIR" ? "is a folder" : error.message}`, "Make it writable, then run again");
+  }
+  writer.on("error", () => {}); // a full disk fails the installation itself, in its own words
   const source = await mkdtemp(path.join(os.tmpdir(), "openclaw-memory-"));
-  const writer = createWriteStream(log);
   const progress = new Progress();
   try {
     await copySource(host.rootDir, source);
@@ -162,18 +169,22 @@ function logged(command, args, env, writer, progress) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], env });
     const lines = [];
+    const keep = (text) => {
+      const line = text.trim();
+      if (!line) return;
+      progress.heard(line);
+      lines.push(line);
+      if (lines.length > KEPT_LINES) lines.shift();
+    };
     const hear = (stream) => {
       let rest = "";
       stream.setEncoding("utf8").on("data", (text) => {
         writer.write(text);
         const whole = (rest + text).split("\n");
         rest = whole.pop();
-        for (const line of whole.map((each) => each.trim()).filter(Boolean)) {
-          progress.heard(line);
-          lines.push(line);
-          if (lines.length > KEPT_LINES) lines.shift();
-        }
+        whole.forEach(keep);
       });
+      stream.on("end", () => keep(rest));
     };
     hear(child.stdout);
     hear(child.stderr);

@@ -3,7 +3,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 import { UnavailableError } from "./child.mjs";
-import { DeadlineError } from "./mcp.mjs";
+import { DeadlineError, ToolError } from "./mcp.mjs";
 
 /** The names that this plugin registers; `contracts.tools` of the manifest lists the same. */
 export const TOOL_NAMES = ["memory_search", "memory_get", "memory_timeline"];
@@ -52,7 +52,7 @@ export const TIMELINE_PARAMETERS = closed([], {
   until: day("Last day"),
   minimumDaysAgo: age("Leave out what is younger than this many days"),
   maximumDaysAgo: age("Leave out what is older than this many days"),
-  budget: { type: "integer", minimum: 50, description: "Return about this many tokens of text instead of a number of hits" },
+  budget: { type: "integer", minimum: 1, maximum: 100_000, description: "Return about this many tokens of text, instead of maxResults" },
   maxResults: count,
 });
 
@@ -81,19 +81,27 @@ export function toolResult(payload) {
 /** Limits of a search in the host's configuration, an agent's before the defaults; `null` when memory is off. */
 export function searchLimits(cfg, agentId) {
   const general = cfg?.memory?.search ?? {};
-  const own = cfg?.agents?.entries?.[agentId]?.memory?.search ?? {};
+  const own = agentEntry(cfg, agentId)?.memory?.search ?? {};
   if ((own.enabled ?? general.enabled) === false) return null;
   return {
     maxResults: own.query?.maxResults ?? general.query?.maxResults ?? DEFAULT_MAX_RESULTS,
-    minScore: own.query?.minScore ?? general.query?.minScore ?? DEFAULT_MIN_SCORE,
+    minScore: clamp(own.query?.minScore ?? general.query?.minScore ?? DEFAULT_MIN_SCORE, 0, 1),
   };
+}
+
+/** An agent's part of the configuration; OpenClaw reads the names there without regard to case. */
+function agentEntry(cfg, agentId) {
+  const named = (name) => String(name ?? "").trim().toLowerCase() === String(agentId).toLowerCase();
+  const { entries, list } = cfg?.agents ?? {};
+  const key = Object.keys(entries ?? {}).find(named);
+  return key === undefined ? (Array.isArray(list) ? list.find((entry) => named(entry?.id)) : undefined) : entries[key];
 }
 
 /** Whether hits carry their source: as configured, and in `auto` only where one person is spoken to. */
 export function citesSources(cfg, sessionKey) {
   const mode = cfg?.memory?.citations;
   if (mode === "on" || mode === "off") return { mode, cites: mode === "on" };
-  const parts = String(sessionKey ?? "").toLowerCase().split(":");
+  const parts = String(sessionKey ?? "").toLowerCase().replace(/^agent:[^:]*:/, "").split(":");
   return { mode: "auto", cites: !parts.includes("group") && !parts.includes("channel") };
 }
 
@@ -145,6 +153,19 @@ export function unavailable(error, { toolMs, action } = {}) {
     warning,
     action: next,
     debug: { backend: "openclaw-memory", toolMs, error: reason, warning, action: next },
+  };
+}
+
+/** The answer for an agent whose workspace is not made yet. */
+function nothingYet(toolMs) {
+  return {
+    results: [],
+    provider: "none",
+    model: null,
+    fallback: null,
+    mode: "none",
+    warning: "This agent has no notes yet.",
+    debug: { backend: "openclaw-memory", toolMs, hits: 0 },
   };
 }
 
@@ -220,8 +241,16 @@ export function makeTools(memory, turn) {
       return toolResult(searchResult(found, citesSources(turn.cfg(), turn.sessionKey), Date.now() - started));
     } catch (error) {
       if (signal?.aborted) throw error;
-      return toolResult(unavailable(error, { toolMs: Date.now() - started }));
+      if (error instanceof ToolError && error.kind === "request") throw new ParameterError(error.message);
+      const toolMs = Date.now() - started;
+      if (error instanceof ToolError && error.kind === "workspace") return toolResult(nothingYet(toolMs));
+      return toolResult(unavailable(error, { toolMs }));
     }
+  };
+  const guard = () => {
+    const limits = searchLimits(turn.cfg(), turn.agentId);
+    if (limits === null) throw new Error("Memory is off for this agent. Turn memory search on for it, then try again.");
+    return limits;
   };
 
   return {
@@ -232,7 +261,7 @@ export function makeTools(memory, turn) {
       parameters: SEARCH_PARAMETERS,
       catalogMode: "direct-only",
       execute: async (_id, params, signal) => {
-        const limits = searchLimits(turn.cfg(), turn.agentId) ?? {};
+        const limits = guard();
         const query = text(params, "query", true);
         const corpus = choice(params, "corpus", ["memory", "wiki", "all", "sessions"]);
         const maxResults = number(params, "maxResults", { integer: true, minimum: 1 }) ?? limits.maxResults;
@@ -260,6 +289,7 @@ export function makeTools(memory, turn) {
       parameters: GET_PARAMETERS,
       catalogMode: "direct-only",
       execute: async (_id, params, signal) => {
+        guard();
         const path = text(params, "path", true);
         const corpus = choice(params, "corpus", ["memory", "wiki", "all"]);
         const from = number(params, "from", { integer: true, minimum: 1 });
@@ -269,6 +299,7 @@ export function makeTools(memory, turn) {
           return toolResult(readResult(await call("memory_get", given({ path, from, lines }), signal, READ_TIMEOUT_MS)));
         } catch (error) {
           if (signal?.aborted) throw error;
+          if (error instanceof ToolError && error.kind === "workspace") return toolResult({ status: "not_found", path, text: "" });
           const code = error instanceof UnavailableError ? "unavailable" : error instanceof DeadlineError ? "timeout" : "failed";
           const action = error instanceof UnavailableError && error.action ? { action: error.action } : {};
           return toolResult({ path, text: "", status: "error", code, error: error.message, ...action });
@@ -282,6 +313,7 @@ export function makeTools(memory, turn) {
       parameters: TIMELINE_PARAMETERS,
       catalogMode: "direct-only",
       execute: async (_id, params, signal) => {
+        guard();
         const maxResults = number(params, "maxResults", { integer: true, minimum: 1 });
         const args = given({
           query: text(params, "query"),

@@ -102,8 +102,8 @@ def test_a_good_setup_is_all_well(state: Path, examine: Callable[..., Any]) -> N
         ("plugins/deny", [NAME], "plugin", "plugins.deny names", "openclaw-memory setup"),
         ("plugins/allow", ["x"], "plugin", "plugins.allow names other plugins", "openclaw-memory setup"),
         (f"plugins/entries/{NAME}/enabled", False, "plugin", "enabled is false", "openclaw plugins enable"),
-        (f"plugins/entries/{NAME}/hooks", None, "hooks", "allowConversationAccess and allowPromptInjection are not true", "setup"),
-        (f"plugins/entries/{NAME}/hooks/allowPromptInjection", False, "hooks", "allowPromptInjection is not true", "setup"),
+        (f"plugins/entries/{NAME}/hooks", None, "hooks", "allowConversationAccess is not true", "setup"),
+        (f"plugins/entries/{NAME}/hooks/allowPromptInjection", False, "hooks", "allowPromptInjection is false", "setup"),
         (f"plugins/entries/{NAME}/config/dreaming/enabled", True, "dreaming", "both claim memory_search", "enabled false --strict-json"),
         (f"plugins/entries/{NAME}/config/command", "/none/openclaw-memory", "python", "there is no /none/openclaw-memory", "setup"),
         (f"plugins/entries/{NAME}/config/command", None, "python", "not on PATH", "setup"),
@@ -127,6 +127,7 @@ def test_what_is_wrong_is_named_with_its_fix(
         ("plugins/entries/memory-core", {"enabled": True, "config": {"dreaming": {"enabled": True}}}),
         (f"plugins/entries/{NAME}/enabled", None),
         (f"plugins/entries/{NAME}/config/dreaming", None),
+        (f"plugins/entries/{NAME}/hooks/allowPromptInjection", None),
     ],
 )
 def test_what_openclaw_takes_is_not_called_wrong(
@@ -134,6 +135,14 @@ def test_what_openclaw_takes_is_not_called_wrong(
 ) -> None:
     write(state, GOOD, path, value)
     assert all(check["ok"] for check in examine().values())
+
+
+def test_who_keeps_another_memory_is_not_told_that_this_is_wrong(state: Path, examine: Callable[..., Any]) -> None:
+    (state / "extensions" / NAME / "openclaw.plugin.json").unlink()
+    write(state, GOOD, "plugins/slots", {})
+    found = examine()
+    assert found["openclaw"]["ok"] and "openclaw-memory setup" in found["openclaw"]["detail"]
+    assert not [name for name in found if name.startswith("openclaw ")]
 
 
 def test_a_missing_plugin(state: Path, examine: Callable[..., Any], tmp_path: Path) -> None:

@@ -136,6 +136,16 @@ def test_the_sdks_session_gets_progress_and_what_a_tool_is_like(notes: Notes) ->
 # -- a hand-written client --------------------------------------------------------------------------
 
 
+def test_a_failed_call_says_whose_fault_it_was(bare: RawClient, tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    wrong = bare.call("memory_timeline", {"since": "last week"})
+    nowhere = bare.call("memory_search", {"query": "x"}, workspace=str(tmp_path / "none"))
+    both = {"query": "x", "maxResults": 1, "budget": 9}
+    contradicting = bare.call("memory_search", both, workspace=str(tmp_path / "here"))
+    kinds = [result["_meta"]["openclaw-memory/error"] for result in (wrong, nowhere, contradicting)]
+    assert kinds == ["request", "workspace", "request"], [text(result) for result in (wrong, nowhere, contradicting)]
+
+
 def test_the_handshake_of_2025(tmp_path: Path) -> None:
     with serving(tmp_path) as client:
         hello = client.handshake()

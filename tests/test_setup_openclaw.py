@@ -269,6 +269,18 @@ def test_every_agents_workspace_is_read_into_its_own_index(
     assert [each["agent"] for each in only["ingest"]] == ["work"]
 
 
+def test_an_agent_without_memory_is_not_read(
+    openclaw: OpenClawDouble, run: Callable[..., Result], tmp_path: Path
+) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "MEMORY.md").write_text("- the tax number is in the blue folder\n")
+    off = {"workspace": str(work), "memory": {"search": {"enabled": False}}}
+    openclaw.write({"agents": {"entries": {"Work": off, "main": {}}}})
+    assert "✓ notes of Work: not read: memory search is off for this agent" in run("--yes", model="none").stdout
+    assert [folder.name for folder in (openclaw.state / NAME / "index").iterdir()] == ["main"]
+
+
 def test_a_workspace_without_notes_is_no_failure(openclaw: OpenClawDouble, run: Callable[..., Result]) -> None:
     shutil.rmtree(openclaw.workspace)
     assert "is not there yet; its first session reads it" in run("--yes", model="none").stdout

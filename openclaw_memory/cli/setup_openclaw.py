@@ -61,7 +61,7 @@ def install(cli: CliContext, chosen: Options, teller: Teller) -> None:
         teller.step("openclaw", "the plugin is installed and has the memory slot; nothing to change")
         if chosen.dry_run:
             return
-    _read_and_search(cli, chosen, teller, settings, agents)
+    _read_and_search(cli, chosen, teller, settings, _remembering(teller, host, agents))
     _next(teller, host, bool(host.said))
 
 
@@ -117,6 +117,8 @@ def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
         teller.step("plugin", f"it was there before setup and stays; to remove it: openclaw plugins uninstall {NAME}")
     if _index_files(home):
         teller.step("index", f"kept in {home / 'index'}; to remove it: {_again(chosen, '--uninstall --purge-index')}")
+    if (home / "venv").is_dir():
+        teller.step("environment", f"kept in {home / 'venv'}; to remove it: delete that folder")
     _next(teller, host, bool(host.said), gone=True)
 
 
@@ -277,6 +279,17 @@ def _again(chosen: Options, options: str) -> str:
 
 
 # -- the first ingest and search --------------------------------------------------------------------
+
+
+def _remembering(teller: Teller, host: OpenClaw, agents: list[Agent]) -> list[Agent]:
+    """The agents whose notes may be read."""
+    from ..hosts.openclaw_config import remembers
+
+    config = host.config()
+    for agent in agents:
+        if not remembers(config, agent.id):
+            teller.step(f"notes of {agent.id}", "not read: memory search is off for this agent")
+    return [agent for agent in agents if remembers(config, agent.id)]
 
 
 def _read_and_search(cli: CliContext, chosen: Options, teller: Teller, settings: Settings, agents: list[Agent]) -> None:

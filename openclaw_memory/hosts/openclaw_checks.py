@@ -49,6 +49,8 @@ def examine_openclaw() -> list[Check]:
         return [Check("openclaw", False, str(error))]  # the reason says what to do
     state = openclaw_state()
     folder = usual_plugin_folder(state) or _linked(config) or _asked()
+    if folder is None and value_at(config, SLOT) != NAME:
+        return [Check("openclaw", True, f"its memory is not this one; to change that, run: {NAME} setup")]
     if folder is None:
         return [Check("openclaw plugin", False, "the plugin is not installed in OpenClaw", _SETUP), _slot(config)]
     return [
@@ -106,16 +108,18 @@ def _slot(config: dict[str, Any]) -> Check:
 
 
 def _hooks(config: dict[str, Any]) -> Check:
-    missing = [path[-1] for path in HOOKS if value_at(config, path) is not True]
-    if not missing:
-        return Check("openclaw hooks", True, "the plugin may see conversations and add to prompts")
-    return Check(
-        "openclaw hooks",
-        False,
-        f"OpenClaw leaves out the plugin's hooks without a word: {' and '.join(missing)} "
-        f"{'is' if len(missing) == 1 else 'are'} not true in {'.'.join(HOOKS[0][:-1])}",
-        _SETUP,
-    )
+    name = "openclaw hooks"
+    conversation, injection = HOOKS
+    if value_at(config, conversation) is not True:
+        return Check(
+            name,
+            False,
+            f"{'.'.join(conversation)} is not true: OpenClaw leaves out the hook for maintenance without a word",
+            _SETUP,
+        )
+    if value_at(config, injection) is False:
+        return Check(name, False, f"{'.'.join(injection)} is false: the plugin may add nothing to prompts", _SETUP)
+    return Check(name, True, "the plugin may see conversations and add to prompts")
 
 
 def _dreaming(config: dict[str, Any]) -> Check:

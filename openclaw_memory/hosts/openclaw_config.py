@@ -124,6 +124,16 @@ def value_at(config: Any, path: Key) -> Any:
     return config
 
 
+def remembers(config: dict[str, Any], agent: str) -> bool:
+    """Whether memory search is on for an agent; its own setting goes before the general one."""
+    general = value_at(config, ("memory", "search", "enabled"))
+    entries = value_at(config, ("agents", "entries"))
+    named = entries if isinstance(entries, dict) else {}
+    key = next((key for key in named if key.strip().lower() == agent.lower()), agent)
+    own = value_at(named, (key, "memory", "search", "enabled"))
+    return (general if own is MISSING else own) is not False
+
+
 def names_at(config: dict[str, Any], path: Key) -> list[str]:
     """The list of names at ``path``; empty when there is none."""
     found = value_at(config, path)

@@ -34,7 +34,7 @@ from mcp.types import (
 from mcp.types import Tool as ListedTool
 
 from .. import __version__
-from ..errors import OpenClawMemoryError, RequestError, Stopped
+from ..errors import OpenClawMemoryError, RequestError, Stopped, WorkspaceError
 from ..serialize import to_json
 from .arguments import checked
 from .pool import Pool
@@ -44,6 +44,8 @@ from .transport import StdioTransport
 log = logging.getLogger("openclaw_memory.serve")
 
 AGENT, WORKSPACE, DEADLINE_MS = "openclaw-memory/agent", "openclaw-memory/workspace", "openclaw-memory/deadlineMs"
+#: In the ``_meta`` of a failed call: whose fault it was, ``request``, ``workspace`` or ``failed``.
+ERROR = "openclaw-memory/error"
 
 #: Threads that answer, and threads that tools with ``upkeep`` share, so that they never keep an answer waiting.
 _ANSWERING, _UPKEEP = 4, 2
@@ -157,7 +159,7 @@ class MemoryServer:
             host = Host.of(meta)
             arguments = checked(tool.name, tool.input_schema, params.arguments or {})
         except RequestError as error:
-            return _failed(str(error))
+            return _failed(str(error), error)
         until = started + (host.deadline or tool.deadline)
         work = Work()
         future = self._threads[tool.upkeep].submit(self._run, tool, host, arguments, until, work)
@@ -181,7 +183,7 @@ class MemoryServer:
             try:
                 text = await asyncio.wrap_future(future)
             except OpenClawMemoryError as error:
-                return _failed(str(error))
+                return _failed(str(error), error)
             except OSError as error:
                 where = f"{error.filename}: " if error.filename else ""
                 return _failed(f"{where}{error.strerror or error}; check the path and its permissions")
@@ -317,8 +319,11 @@ def _json(value: Any) -> str:
     return _in_utf8(json.dumps(to_json(value), ensure_ascii=False, default=str))
 
 
-def _failed(reason: str) -> CallToolResult:
-    return CallToolResult(content=[TextContent(type="text", text=_in_utf8(" ".join(reason.split())))], is_error=True)
+def _failed(reason: str, error: Exception | None = None) -> CallToolResult:
+    kinds = {RequestError: "request", WorkspaceError: "workspace"}
+    kind = next((kind for of, kind in kinds.items() if isinstance(error, of)), "failed")
+    words = TextContent(type="text", text=_in_utf8(" ".join(reason.split())))
+    return CallToolResult(content=[words], is_error=True, _meta={ERROR: kind})
 
 
 def _in_utf8(text: str) -> str:

@@ -98,6 +98,23 @@ test("a deadline ends the wait, cancels the call, and leaves the process as it i
   assert.equal((await memory.call("echo", {}, ask)).pid, pid);
 });
 
+test("a process that says nothing any more is replaced", async (t) => {
+  const { memory, logger } = await started(t);
+  const { pid } = await memory.call("echo", {}, ask);
+  process.kill(pid, "SIGSTOP");
+  for (let n = 0; n < 2; n++) await assert.rejects(memory.call("echo", {}, { timeoutMs: 1000 }), { name: "DeadlineError" });
+  assert.notEqual((await memory.call("echo", {}, ask)).pid, pid);
+  await until(() => !alive(pid), "the end of the process");
+  assert.ok(logger.lines.some((line) => line.includes("answers no more")));
+});
+
+test("settings that are lists or mappings are handed on as JSON", async (t) => {
+  const { memory, log } = await started(t, { config: { settings: { "plugins.disabled": ["a b"], "search.weights": { date: 2 } } } });
+  await memory.call("echo", {}, ask);
+  const [{ started: args }] = await logged(log);
+  assert.deepEqual(args.slice(0, 4), ["--set", 'plugins.disabled=["a b"]', "--set", 'search.weights={"date":2}']);
+});
+
 test("an aborted signal ends the wait with its reason", async (t) => {
   const { memory } = await started(t);
   const controller = new AbortController();
@@ -113,7 +130,7 @@ test("stopping ends the process, even one that heeds nothing", async (t) => {
     const { pid } = await memory.call("echo", {}, ask);
     await memory.stop();
     await until(() => !alive(pid), `the end of the process (${mode || "plain"})`);
-    await assert.rejects(memory.call("echo", {}, ask), /being stopped/);
+    await assert.rejects(memory.call("echo", {}, ask), /was stopped/);
   }
 });
 

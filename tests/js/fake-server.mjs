@@ -51,7 +51,7 @@ createInterface({ input: process.stdin })
     }
     if (method !== "tools/call") return;
     const { name, arguments: args, _meta } = params;
-    if (name === "hang") return;
+    if (name === "hang" || (mode === "slow-ingest" && name === "memory_session_start")) return;
     if (name === "die" || (name === "die-once" && !process.env.FAKE_LOG_DIED)) process.kill(process.pid, "SIGKILL");
     if (name === "fail") return send({ id, result: { isError: true, content: [{ type: "text", text: "the index is locked by process 42" }] } });
     if (name === "refuse") return send({ id, error: { code: -32602, message: "no tool refuse" } });

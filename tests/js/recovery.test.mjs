@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+import { MemoryProcess, sharedProcess, stopShared } from "../../hooks/child.mjs";
+import { ingestJob } from "../../hooks/lifecycle.mjs";
+import { alive, fakeExecutable, folder, logged, rememberingLogger, until } from "./helpers.mjs";
+
+const HOOKS = new URL("../../hooks/", import.meta.url).href;
+
+/** An executable whose first start never answers; all others do. */
+async function silentOnce(stateDir, log) {
+  const good = await fakeExecutable(path.join(stateDir, "good"), { FAKE_LOG: log });
+  const silent = await fakeExecutable(path.join(stateDir, "silent"), { FAKE_LOG: log, FAKE_MODE: "silent" });
+  const command = path.join(stateDir, "openclaw-memory");
+  await writeFile(command, `#!/bin/sh\nif [ -e '${stateDir}/tried' ]; then exec '${good}' "$@"; fi\n: > '${stateDir}/tried'\nexec '${silent}' "$@"\n`);
+  await chmod(command, 0o755);
+  return command;
+}
+
+/** The processes that were started, by what they noted. */
+const started = async (log) => (await logged(log)).filter((line) => line.started).map((line) => line.pid);
+
+/** Run a script in a process of its own; resolves to its exit code and what it printed. */
+async function runScript(t, source) {
+  const file = path.join(await folder(t), "script.mjs");
+  await writeFile(file, source);
+  const child = spawn(process.execPath, [file], { stdio: ["ignore", "pipe", "pipe"] });
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (printed += text));
+  return { code: await new Promise((resolve) => child.once("close", resolve)), printed };
+}
+
+test("after a start that took too long, a call that comes at once and all later ones are answered", async (t) => {
+  const stateDir = await folder(t);
+  const log = path.join(stateDir, "log.jsonl");
+  const config = { command: await silentOnce(stateDir, log), startTimeoutMs: 300 };
+  const memory = new MemoryProcess({ config, stateDir, version: "0.1.0" }, rememberingLogger());
+  t.after(() => memory.stop());
+  await assert.rejects(memory.call("echo", {}, { timeoutMs: 5000 }), /did not answer within/);
+  // At once, as an ingest that was asked for again is: the process that was given up has not ended yet.
+  assert.equal((await memory.call("echo", { n: 1 }, { timeoutMs: 3000 })).args.n, 1);
+  assert.equal((await memory.call("echo", { n: 2 }, { timeoutMs: 3000 })).args.n, 2);
+  assert.equal((await started(log)).length, 2);
+});
+
+test("calls at once after a start that took too long start one process", async (t) => {
+  const stateDir = await folder(t);
+  const log = path.join(stateDir, "log.jsonl");
+  const config = { command: await silentOnce(stateDir, log), startTimeoutMs: 300 };
+  const memory = new MemoryProcess({ config, stateDir, version: "0.1.0" }, rememberingLogger());
+  t.after(() => memory.stop());
+  await assert.rejects(memory.call("echo", {}, { timeoutMs: 5000 }), /did not answer within/);
+  const early = memory.call("echo", {}, { timeoutMs: 3000 });
+  await new Promise((resolve) => setTimeout(resolve, 15));
+  const answers = await Promise.all([early, ...Array.from({ length: 5 }, () => memory.call("echo", {}, { timeoutMs: 3000 }))]);
+  assert.equal(new Set(answers.map((answer) => answer.pid)).size, 1);
+});
+
+test("once stopped, work that was waiting starts no new process", async (t) => {
+  const stateDir = await folder(t);
+  const log = path.join(stateDir, "log.jsonl");
+  const command = await fakeExecutable(path.join(stateDir, "x"), { FAKE_LOG: log, FAKE_MODE: "slow-ingest" });
+  const logger = rememberingLogger();
+  const memory = () => sharedProcess({ config: { command }, stateDir, version: "0.1.0" }, logger);
+  t.after(() => stopShared(memory()));
+  const ingest = ingestJob(memory, logger);
+  const subject = { agentId: "main", workspaceDir: "/w" };
+  void ingest(subject, { reason: "start" });
+  void ingest(subject, { reason: "new" }); // waits for the first one
+  await until(async () => (await logged(log)).some((line) => line.params?.name === "memory_session_start"), "the ingest");
+  await stopShared(memory());
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  const left = (await started(log)).filter(alive);
+  assert.deepEqual(left, [], "the service was stopped, yet a process runs");
+  assert.ok(!logger.lines.some((line) => line.includes("starting it again")), logger.lines.join("\n"));
+});
+
+test("a host whose progress display fails does not end with it", async (t) => {
+  const stateDir = await folder(t);
+  const command = await fakeExecutable(path.join(stateDir, "x"));
+  const { code, printed } = await runScript(
+    t,
+    `const { MemoryProcess } = await import(${JSON.stringify(`${HOOKS}child.mjs`)});
+     const memory = new MemoryProcess({ config: { command: ${JSON.stringify(command)} }, stateDir: ${JSON.stringify(stateDir)}, version: "0.1.0" }, { info() {}, warn() {} });
+     const onProgress = () => { throw new Error("no terminal"); };
+     await memory.call("progress", {}, { timeoutMs: 5000, onProgress }).catch(() => {});
+     console.log((await memory.call("echo", { still: "here" }, { timeoutMs: 5000 })).args.still);
+     await memory.stop();`,
+  );
+  assert.equal(code, 0, printed);
+  assert.match(printed, /here/);
+});
+
+test("an installation log that cannot be written is told in words", async (t) => {
+  const state = await folder(t);
+  const python = path.join(state, "python");
+  await mkdir(path.join(state, "openclaw-memory", "setup.log"), { recursive: true });
+  await writeFile(python, `#!/bin/sh\n[ "$1" = -I ] && echo '{"version":[3,12,0],"executable":"${python}","missing":[]}' && exit 0\nsleep 0.3; exit 1\n`);
+  await chmod(python, 0o755);
+  const { printed } = await runScript(
+    t,
+    `const { setUp } = await import(${JSON.stringify(`${HOOKS}provision.mjs`)});
+     const host = { stateDir: () => ${JSON.stringify(state)}, rootDir: ${JSON.stringify(fileURLToPath(new URL("../../", import.meta.url)))}, version: "0.1.0" };
+     await setUp(host, { python: ${JSON.stringify(python)} }).catch((error) => console.log("told:", error.message));`,
+  );
+  assert.match(printed, /told: .*setup\.log/);
+  assert.doesNotMatch(printed, /Unhandled 'error' event/);
+});
