@@ -1,0 +1,58 @@
+"""Fixtures for tests against a real OpenClaw, which `.ci/openclaw` installs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from host import ENVIRON, EXECUTABLE, PLUGIN, ROOT, Host, cache_folder
+from model import ScriptedModel, scripted_model
+
+
+@pytest.fixture(scope="session")
+def openclaw() -> Path:
+    """Folder of the executables of OpenClaw and its Node."""
+    folder = Path(ENVIRON.get("OPENCLAW_E2E_CACHE") or cache_folder() / "openclaw-memory-e2e")
+    if not (folder / "installed.json").is_file():
+        pytest.fail(f"no OpenClaw in {folder}; run .ci/openclaw, which installs it there")
+    return folder / "node_modules" / ".bin"
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[ScriptedModel]:
+    """The language model of all hosts of a module."""
+    with scripted_model() as model:
+        yield model
+
+
+@pytest.fixture(scope="module")
+def new_host(tmp_path_factory: pytest.TempPathFactory, model: ScriptedModel, openclaw: Path) -> Callable[[str], Host]:
+    """Make a host in a folder of this name."""
+    return lambda name: Host(tmp_path_factory.mktemp("host") / name, model, openclaw)
+
+
+@pytest.fixture(scope="session")
+def plugin(tiny_gguf: Path) -> Callable[..., Mapping[str, Any]]:
+    """The configuration of our plugin, loaded from this repository, with the Python package that is under test."""
+
+    def configuration(command: Path | None = EXECUTABLE) -> Mapping[str, Any]:
+        entry = {
+            "enabled": True,
+            "hooks": {"allowConversationAccess": True, "allowPromptInjection": True},
+            "config": {
+                "settings": {"embedding.model": str(tiny_gguf)},
+                **({"command": str(command)} if command else {}),
+            },
+        }
+        return {
+            "plugins": {
+                "allow": [PLUGIN],
+                "load": {"paths": [str(ROOT)]},
+                "slots": {"memory": PLUGIN},
+                "entries": {PLUGIN: entry},
+            }
+        }
+
+    return configuration

@@ -1,0 +1,170 @@
+"""The plugin in a gateway: what a person's agents get, turn by turn, and what happens around the turns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import psutil
+import pytest
+from host import PLUGIN, Host, running, wait_for
+from model import ScriptedModel, ask, call
+from probe import Probe, write
+
+pytestmark = pytest.mark.e2e
+
+COMPACTION = {
+    "mode": "default",
+    "keepRecentTokens": 1,
+    "recentTurnsPreserve": 0,
+    "qualityGuard": {"enabled": False},
+    "memoryFlush": {"enabled": False},
+    "postIndexSync": "await",
+}
+
+
+@pytest.fixture(scope="module")
+def bare_host(new_host: Callable[[str], Host], plugin: Callable[..., Mapping[str, Any]]) -> Host:
+    host = new_host("gateway")
+    host.workspace = host.folder / "Notizen für Zoë 記憶"
+    write(host.workspace, "MEMORY.md", "# Memory\n\n- Zoë's bicycle is called Rosinante.\n")
+    write(host.workspace, "USER.md", "# User\n\n- Prefers metric units and short answers.\n")
+    write(host.workspace, "memory/2026-03-03.md", "# 2026-03-03\n\n- The deploy passphrase is blue bunny.\n")
+    write(host.folder / "other", "memory/2026-03-04.md", "# 2026-03-04\n\n- The harbour code is green heron.\n")
+    host.configure(
+        plugin(),
+        {"agents": {"defaults": {"compaction": COMPACTION}}},
+        agents={"main": host.workspace, "other": host.folder / "other"},
+    )
+    return host
+
+
+@pytest.fixture(scope="module")
+def probe(bare_host: Host) -> Probe:
+    return Probe(bare_host)
+
+
+@pytest.fixture(scope="module")
+def host(bare_host: Host, probe: Probe) -> Iterator[Host]:
+    with running(bare_host):
+        yield bare_host
+
+
+def test_turn_answers_from_a_note_written_before_the_session(host: Host, model: ScriptedModel) -> None:
+    assert "blue bunny" in host.cli_turn(ask("deploy passphrase"))
+    assert {"memory_search", "memory_get", "memory_timeline"} <= model.last.tools
+
+
+def test_curated_files_stay_in_the_system_prompt(host: Host, model: ScriptedModel) -> None:
+    host.turn("hello")
+    assert "Rosinante" in model.last.system
+    assert "metric units" in model.last.system
+    assert "memory_search" in model.last.system
+
+
+def test_search_result_has_the_shape_of_the_builtin_one(host: Host) -> None:
+    found = host.tool("memory_search", query="deploy passphrase", maxResults=1)
+    assert {"results", "provider", "model", "fallback", "citations", "mode", "debug"} <= found.keys()
+    assert {"backend", "toolMs"} <= found["debug"].keys()
+    [hit] = found["results"]
+    assert (hit["path"], hit["source"], hit["corpus"]) == ("memory/2026-03-03.md", "memory", "memory")
+    assert hit["startLine"] <= 3 <= hit["endLine"]
+    assert hit["citation"].startswith("memory/2026-03-03.md#L")
+    assert "blue bunny" in hit["snippet"]
+    assert 0.35 <= hit["score"] <= 1
+    assert hit["provenance"]["originClass"] == "agent"
+
+
+def test_get_reads_lines_and_says_what_is_missing(host: Host) -> None:
+    read = host.tool("memory_get", path="memory/2026-03-03.md", lines=3)
+    assert (read["status"], read["text"].strip()) == ("ok", "# 2026-03-03\n\n- The deploy passphrase is blue bunny.")
+    missing = host.tool("memory_get", path="memory/1999-01-01.md")
+    assert missing == {"status": "not_found", "path": "memory/1999-01-01.md", "text": ""}
+
+
+def test_timeline_answers_in_a_turn(host: Host) -> None:
+    answer = host.turn(call("memory_timeline", since="2026-03-01", until="2026-03-31"))
+    assert "[2026-03-03]" in answer
+    assert "blue bunny" in answer
+
+
+def test_agents_never_see_each_others_notes(host: Host) -> None:
+    assert "green heron" in host.turn(ask("harbour code"), agent="other")
+    theirs = host.tool("memory_search", query="harbour code green heron", minScore=0)
+    assert "green heron" not in json.dumps(theirs)
+    ours = host.tool("memory_search", agent="other", query="deploy passphrase blue bunny", minScore=0)
+    assert [hit["path"] for hit in ours["results"]] == ["memory/2026-03-04.md"]
+    assert host.tool("memory_get", path="memory/2026-03-04.md")["status"] == "not_found"
+    assert host.tool("memory_get", path="../other/memory/2026-03-04.md")["status"] != "ok"
+
+
+def test_note_written_between_two_sessions_is_found_in_the_second(host: Host) -> None:
+    host.turn(ask("where is the piano?"), session="first")
+    write(host.workspace, "memory/2026-03-05.md", "- Zoë moved the piano to the attic.\n")
+    assert "attic" in host.cli_turn(ask("where is the piano?"), session="second")
+
+
+def test_session_start_reads_the_notes(host: Host, probe: Probe) -> None:
+    write(host.workspace, "memory/2026-03-06.md", "- The ferry leaves at 06:40.\n")
+    host.cli_turn("hello", session="fresh")
+    event = wait_for(lambda: probe.reading(host.workspace), "session_start to read the note")
+    assert (event["agent"], event["reason"]) == ("main", "start")
+
+
+def test_new_reads_the_notes(host: Host, probe: Probe) -> None:
+    host.turn("hello")
+    write(host.workspace, "memory/2026-03-07.md", "- The spare key hangs behind the barometer.\n")
+    host.cli_turn("/new")
+    event = wait_for(lambda: probe.reading(host.workspace), "/new to read the note")
+    assert event["agent"] == "main"
+
+
+def test_compaction_reads_the_notes(host: Host, probe: Probe) -> None:
+    for _ in range(4):
+        host.turn("tell me more " * 50)
+    write(host.workspace, "memory/2026-03-08.md", "- The plumber comes on Thursday.\n")
+    assert host.run_json("sessions", "compact", "agent:main:main")["compacted"]
+    event = wait_for(lambda: probe.reading(host.workspace), "the compaction to read the note")
+    assert (event["agent"], event["reason"]) == ("main", "compaction")
+
+
+def test_heartbeat_does_maintenance(host: Host, probe: Probe, model: ScriptedModel) -> None:
+    before = len(model.requests)
+    host.run("system", "event", "--text", "look around", "--mode", "now")
+    wait_for(lambda: probe.events("heartbeat", agent="main"), "the heartbeat to reach Python")
+    wait_for(lambda: len(model.requests) > before, "the heartbeat's turn")
+
+
+def test_killed_server_answers_again_on_the_next_turn(host: Host) -> None:
+    [server] = host.servers()
+    server.kill()
+    server.wait(10)
+    assert "blue bunny" in host.turn(ask("deploy passphrase"))
+    [other] = host.servers()
+    assert other.pid != server.pid
+
+
+def test_changed_configuration_replaces_the_server(host: Host, model: ScriptedModel) -> None:
+    assert host.tool("memory_search", query="deploy passphrase")["model"]
+    [server] = host.servers()
+    host.change({"plugins": {"entries": {PLUGIN: {"config": {"settings": {"embedding.model": "none"}}}}}})
+    assert not psutil.wait_procs([server], timeout=60)[1]
+    assert "blue bunny" in host.turn(
+        ask("deploy passphrase")
+    )  # the host holds turns back until the plugin is there again
+    assert model.tool_results()[-1]["model"] is None
+    assert len(host.servers()) == 1
+
+
+def test_stopped_gateway_leaves_nothing_and_starts_again(host: Host) -> None:
+    assert host.servers()
+    host.stop_gateway()
+    host.start_gateway()
+    assert "blue bunny" in host.turn(ask("deploy passphrase"))
+
+
+def test_killed_gateway_takes_the_server_with_it(host: Host) -> None:
+    assert host.servers()
+    host.kill_gateway()
+    wait_for(lambda: not host.servers(), "the server to end by itself")

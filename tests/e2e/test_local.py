@@ -1,0 +1,63 @@
+"""The plugin without a gateway: one-shot turns, its command line, and the server as a plain MCP server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from host import EXECUTABLE, Host
+from model import ScriptedModel, ask
+from probe import write
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture(scope="module")
+def host(new_host: Callable[[str], Host], plugin: Callable[..., Mapping[str, Any]]) -> Host:
+    host = new_host("local")
+    write(host.workspace, "memory/2026-03-03.md", "# 2026-03-03\n\n- The deploy passphrase is blue bunny.\n")
+    host.configure(plugin())
+    return host
+
+
+@pytest.fixture(autouse=True)
+def _leaves_nothing(host: Host) -> Any:
+    yield
+    host.assert_nothing_runs()
+
+
+def test_local_turn_answers_from_a_note(host: Host) -> None:
+    assert "blue bunny" in host.local_turn(ask("deploy passphrase"))
+
+
+def test_command_line_shows_searches_and_indexes(host: Host) -> None:
+    write(host.workspace, "memory/2026-03-04.md", "- The ferry leaves at 06:40.\n")
+    [report] = host.run_json("memory", "index")
+    assert (report["agentId"], report["files"], report["pending"]) == ("main", 2, 0)
+    [hit, *_others] = host.run_json("memory", "search", "ferry")["results"]
+    assert (hit["path"], hit["startLine"]) == ("memory/2026-03-04.md", 1)
+    [status] = host.run_json("memory", "status")
+    assert (status["agentId"], status["files"]) == ("main", 2)
+
+
+def test_other_hosts_reach_the_server_over_mcp(host: Host, tiny_gguf: Path) -> None:
+    options = ["--workspace", str(host.workspace), "--set", f"embedding.model={tiny_gguf}"]
+    host.change({"mcp": {"servers": {"notes": {"command": str(EXECUTABLE), "args": [*options, "serve"]}}}})
+    probed = host.run_json("mcp", "probe", "notes")
+    tools = ("memory_get", "memory_ingest", "memory_search", "memory_status", "memory_timeline")
+    assert sorted(probed["tools"]) == [f"notes__{tool}" for tool in tools]
+    assert probed["diagnostics"] == []
+
+
+def test_without_python_the_agent_replies_and_the_result_says_what_to_do(
+    new_host: Callable[[str], Host], plugin: Callable[..., Mapping[str, Any]], model: ScriptedModel
+) -> None:
+    host = new_host("no-python")
+    host.configure(plugin(command=None))
+    assert host.local_turn(ask("deploy passphrase")).startswith("FINAL:")
+    result = model.tool_results()[-1]
+    assert (result["results"], result["unavailable"], result["disabled"]) == ([], True, True)
+    assert "openclaw memory setup" in result["action"]
+    host.assert_nothing_runs()
