@@ -49,6 +49,7 @@ class _Embeddings(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     embedder: Embedder
     lock = threading.Lock()
+    asked = 0
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
@@ -58,6 +59,7 @@ class _Embeddings(BaseHTTPRequestHandler):
         given = json.loads(self.rfile.read(int(self.headers["content-length"])))["input"]
         texts = [given] if isinstance(given, str) else given
         with self.lock:
+            _Embeddings.asked += 1
             vectors = self.embedder.embed_documents(texts)
         rows = [{"index": at, "embedding": [float(x) for x in vector]} for at, vector in enumerate(vectors)]
         body = json.dumps({"data": rows, "model": self.embedder.model, "usage": {"total_tokens": 0}}).encode()
@@ -127,6 +129,7 @@ def measure(name: str, configuration: Mapping[str, Any], notes: Path, queries: S
             for query in queries[:5]:
                 host.tool("memory_search", query=query)
             model.requests.clear()
+            before = _Embeddings.asked
             for query in queries:
                 host.turn(model_module.ask(query))
             trips = [
@@ -143,6 +146,7 @@ def measure(name: str, configuration: Mapping[str, Any], notes: Path, queries: S
         "calls": len(trips),
         "with hits": found,
         "mode": "/".join(sorted(modes)),
+        "questions to the endpoint": _Embeddings.asked - before,
         "round trip p50 ms": _percentile(trips, 50),
         "round trip p95 ms": _percentile(trips, 95),
         "toolMs p50": _percentile(tool, 50),

@@ -32,7 +32,7 @@ function hostOf(api) {
   };
   const warm = () => {
     try {
-      if (listAgentIds(cfg()).some(remembers)) memory().warm();
+      if (!stopped && listAgentIds(cfg()).some(remembers)) memory().warm();
     } catch (error) {
       api.logger.warn(`openclaw-memory: not started: ${error.message}`);
     }
