@@ -41,16 +41,11 @@ _ECHO_DAYS, _ECHO, _ECHO_FALL = 21, 0.7, 30.0
 
 @dataclass
 class Features:
-    """Features of every row before scaling, ``float32[n]`` each; absent ones are not in ``values``.
-
-    ``grip`` in [0, 1] is how far keywords are to be trusted beside vectors: scaling gives the best keyword
-    match a full share even when it holds nothing but one common word of the question.
-    """
+    """Features of every row before scaling, ``float32[n]`` each; absent ones are not in ``values``."""
 
     values: dict[str, Floats] = field(default_factory=dict)
     keyword: KeywordScores | None = None
     named_dates: list[asking.Interval] = field(default_factory=list)
-    grip: float = 1.0
 
 
 def scaled(x: Floats, allowed: Bools | None = None) -> Floats:
@@ -88,8 +83,6 @@ def collect(
                 filled = np.where(known, similarities, similarities[known].mean()).astype(np.float32)
             values["vector_unit"] = filled
             values["vector_window"] = corpus.window_cosine(filled)
-            if keyword is not None and len(keyword.window):
-                features.grip = grip(keyword)
     values["length"] = shape.log_chars
     values["question"] = rows.question.astype(np.float32)
     values["heading"] = rows.heading.astype(np.float32)
@@ -110,11 +103,6 @@ def collect(
     return features
 
 
-def grip(keyword: KeywordScores) -> float:
-    """How far keywords are to be trusted beside vectors, by what the best window holds of the question: (0, 1]."""
-    return min(1.0, keyword.coverage(int(keyword.window.argmax()))[0] / _FIRM)
-
-
 def _nearness(corpus: Corpus, named: list[asking.Interval]) -> Floats:
     """1 inside a named interval, a falling echo for three weeks after it, 0 elsewhere and undated."""
     day = corpus.rows.day
@@ -132,11 +120,24 @@ def _nearness(corpus: Corpus, named: list[asking.Interval]) -> Floats:
 _ABSOLUTE = frozenset({"speaker", "date", "when", "question", "heading"})
 
 
+def _grip(features: Features, allowed: Bools | None) -> float:
+    """How far keywords are to be trusted beside vectors, by what the best allowed window holds of the question.
+
+    Scaling gives the best keyword match a full share even when it is nothing but one common word.
+    """
+    keyword = features.keyword
+    if keyword is None or not features.values.keys() & set(VECTOR_FEATURES):
+        return 1.0
+    best = keyword.window if allowed is None else np.where(allowed, keyword.window, -1)
+    return min(1.0, keyword.coverage(int(best.argmax()))[0] / _FIRM)
+
+
 def fuse(features: Features, weights: dict[str, float], allowed: Bools | None = None) -> Floats:
     """The weighted sum of the scaled features: ``float32[n]``."""
     total: Floats | None = None
+    grip = _grip(features, allowed)
     for name, x in features.values.items():
-        weight = weights.get(name, 0.0) * (features.grip if name in KEYWORD_FEATURES else 1.0)
+        weight = weights.get(name, 0.0) * (grip if name in KEYWORD_FEATURES else 1.0)
         if not weight:
             continue
         part = np.float32(weight) * (x if name in _ABSOLUTE else scaled(x, allowed))
