@@ -7,6 +7,7 @@ import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from . import HostError
 
@@ -69,3 +70,13 @@ def read_text(file: Path) -> str | None:
         raise HostError(f"{file}: not valid UTF-8 (byte {error.start}); mend or move it") from error
     except OSError as error:
         raise HostError(f"{file}: cannot be read ({error.strerror or error}); check its permissions") from error
+
+
+def member(tree: dict[str, Any], group: str, name: str, file: Path, kind: str) -> dict[str, Any] | None:
+    """The entry ``tree[group][name]``, or ``None`` when it is not there; raises unless both are of the ``kind``."""
+    inner = tree.get(group, {})
+    found = inner.get(name) if isinstance(inner, dict) else None
+    for key, value in ((group, inner), (f"{group}.{name}", found)):
+        if value is not None and not isinstance(value, dict):
+            raise HostError(f"{file}: {key} must be {kind}; mend it and try again")
+    return found

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from . import NAME, HostError
 from .change import FileChange, read_text
-from .json_edit import load, member, remove_member, set_member
+from .json_edit import entry_in, remove_member, set_member
 from .mcp import SERVERS, Registration, Server, entry_diff, of_file
 from .process import find, run
 
@@ -22,11 +22,11 @@ def register(server: Server, project: Path | None) -> Registration:
     if project is not None:
         file = project / ".mcp.json"
         text = read_text(file)
-        before = member(load(text or "", file), SERVERS, NAME, file)
+        before = entry_in(text or "", file, SERVERS, NAME)
         after = set_member(text or "", file, SERVERS, NAME, server.entry(before))
         return of_file(FileChange(file, text, after), then + ". It asks once whether to trust the project's servers")
     claude, file = _claude(), _user_file()
-    before = member(load(read_text(file) or "", file), SERVERS, NAME, file)
+    before = entry_in(read_text(file) or "", file, SERVERS, NAME)
     entry = server.entry(before)
 
     def apply() -> None:
@@ -48,7 +48,7 @@ def unregister(project: Path | None) -> Registration:
         change = FileChange(file, text, remove_member(text or "", file, SERVERS, NAME))
         return of_file(change, then)
     file = _user_file()
-    before = member(load(read_text(file) or "", file), SERVERS, NAME, file)
+    before = entry_in(read_text(file) or "", file, SERVERS, NAME)
     where = f"{SERVERS}.{NAME} of {file}"
     if before is None:
         return Registration(where, [], lambda: None, then)

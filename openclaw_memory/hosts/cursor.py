@@ -7,7 +7,7 @@ from pathlib import Path
 
 from . import NAME
 from .change import FileChange, read_text
-from .json_edit import load, member, remove_member, set_member
+from .json_edit import entry_in, remove_member, set_member
 from .mcp import SERVERS, Registration, Server, of_file
 
 TITLE = "Cursor"
@@ -17,7 +17,7 @@ def register(server: Server, project: Path | None) -> Registration:
     """Add the server, or bring its command up to date."""
     file = _file(project)
     text = read_text(file)
-    before = member(load(text or "", file), SERVERS, NAME, file)
+    before = entry_in(text or "", file, SERVERS, NAME)
     after = set_member(text or "", file, SERVERS, NAME, server.entry(before))
     return of_file(FileChange(file, text, after), "Cursor reads it at once: Settings > MCP shows it with its tools")
 

@@ -10,7 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from . import HostError
+from .change import member
 
+#: What an entry is in this format.
+KIND = "an object {…}"
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
@@ -27,20 +30,15 @@ def load(text: str, file: Path) -> dict[str, Any]:
     return loaded
 
 
-def member(tree: dict[str, Any], group: str, name: str, file: Path) -> dict[str, Any] | None:
-    """The object ``tree[group][name]``, or ``None`` when it is not there."""
-    inner = tree.get(group, {})
-    found = inner.get(name) if isinstance(inner, dict) else None
-    for key, value in ((group, inner), (f"{group}.{name}", found)):
-        if value is not None and not isinstance(value, dict):
-            raise HostError(f"{file}: {key} must be an object {{…}}; mend it and try again")
-    return found
+def entry_in(text: str, file: Path, group: str, name: str) -> dict[str, Any] | None:
+    """The object at ``group.name`` of the text, or ``None`` when it is not there."""
+    return member(load(text, file), group, name, file, KIND)
 
 
 def set_member(text: str, file: Path, group: str, name: str, value: dict[str, Any]) -> str:
     """``text`` with ``group.name`` set to ``value``; ``group`` is made when it is not there."""
     tree = load(text, file)
-    if member(tree, group, name, file) == value:
+    if member(tree, group, name, file, KIND) == value:
         return text
     if not text.strip():
         return json.dumps({group: {name: value}}, indent=2, ensure_ascii=False) + "\n"
@@ -58,7 +56,7 @@ def set_member(text: str, file: Path, group: str, name: str, value: dict[str, An
 def remove_member(text: str, file: Path, group: str, name: str) -> str:
     """``text`` without ``group.name``; ``group`` stays, empty if need be."""
     tree = load(text, file)
-    if member(tree, group, name, file) is None:
+    if member(tree, group, name, file, KIND) is None:
         return text
     wanted = copy.deepcopy(tree)
     del wanted[group][name]

@@ -1,4 +1,7 @@
-"""Setting and removing one table of a TOML file while every other byte of it stays as it is."""
+"""Setting and removing one table of a TOML file while every other byte of it stays as it is.
+
+tomlkit keeps the layout too, but does not give the same bytes back after an entry was added and removed again.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from . import HostError
+from .change import member
 
+#: What an entry is in this format.
+KIND = "a table"
 _HEADER = re.compile(r"^[ \t]*\[{1,2}([^\[\]\r\n]*)\]{1,2}[ \t]*(?:#.*)?\r?$")
 
 
@@ -22,20 +28,10 @@ def load(text: str, file: Path) -> dict[str, Any]:
         raise HostError(f"{file}: not valid TOML ({error}); mend it and try again") from error
 
 
-def member(tree: dict[str, Any], group: str, name: str, file: Path) -> dict[str, Any] | None:
-    """The table ``group.name``, or ``None`` when it is not there."""
-    inner = tree.get(group, {})
-    found = inner.get(name) if isinstance(inner, dict) else None
-    for key, value in ((group, inner), (f"{group}.{name}", found)):
-        if value is not None and not isinstance(value, dict):
-            raise HostError(f"{file}: {key} must be a table; mend it and try again")
-    return found
-
-
 def set_table(text: str, file: Path, group: str, name: str, values: dict[str, Any]) -> str:
     """``text`` with ``values`` in the table ``[group.name]``; its other keys and its own tables stay."""
     tree = load(text, file)
-    before = member(tree, group, name, file) or {}
+    before = member(tree, group, name, file, KIND) or {}
     if all(before.get(key) == value for key, value in values.items()):
         return text
     wanted = copy.deepcopy(tree)
@@ -60,7 +56,7 @@ def set_table(text: str, file: Path, group: str, name: str, values: dict[str, An
 def remove_table(text: str, file: Path, group: str, name: str) -> str:
     """``text`` without the table ``[group.name]`` and those below it."""
     tree = load(text, file)
-    if member(tree, group, name, file) is None:
+    if member(tree, group, name, file, KIND) is None:
         return text
     wanted = copy.deepcopy(tree)
     del wanted[group][name]
