@@ -21,6 +21,17 @@ async function silentOnce(stateDir, log) {
   return command;
 }
 
+/** A process whose first start has just been given up. */
+async function givenUp(t) {
+  const stateDir = await folder(t);
+  const log = path.join(stateDir, "log.jsonl");
+  const config = { command: await silentOnce(stateDir, log), startTimeoutMs: 300 };
+  const memory = new MemoryProcess({ config, stateDir, version: "0.1.0" }, rememberingLogger());
+  t.after(() => memory.stop());
+  await assert.rejects(memory.call("echo", {}, { timeoutMs: 5000 }), /did not answer within/);
+  return { memory, log };
+}
+
 /** The processes that were started, by what they noted. */
 const started = async (log) => (await logged(log)).filter((line) => line.started).map((line) => line.pid);
 
@@ -35,12 +46,7 @@ async function runScript(t, source) {
 }
 
 test("after a start that took too long, a call that comes at once and all later ones are answered", async (t) => {
-  const stateDir = await folder(t);
-  const log = path.join(stateDir, "log.jsonl");
-  const config = { command: await silentOnce(stateDir, log), startTimeoutMs: 300 };
-  const memory = new MemoryProcess({ config, stateDir, version: "0.1.0" }, rememberingLogger());
-  t.after(() => memory.stop());
-  await assert.rejects(memory.call("echo", {}, { timeoutMs: 5000 }), /did not answer within/);
+  const { memory, log } = await givenUp(t);
   // At once, as an ingest that was asked for again is: the process that was given up has not ended yet.
   assert.equal((await memory.call("echo", { n: 1 }, { timeoutMs: 3000 })).args.n, 1);
   assert.equal((await memory.call("echo", { n: 2 }, { timeoutMs: 3000 })).args.n, 2);
@@ -48,12 +54,7 @@ test("after a start that took too long, a call that comes at once and all later 
 });
 
 test("calls at once after a start that took too long start one process", async (t) => {
-  const stateDir = await folder(t);
-  const log = path.join(stateDir, "log.jsonl");
-  const config = { command: await silentOnce(stateDir, log), startTimeoutMs: 300 };
-  const memory = new MemoryProcess({ config, stateDir, version: "0.1.0" }, rememberingLogger());
-  t.after(() => memory.stop());
-  await assert.rejects(memory.call("echo", {}, { timeoutMs: 5000 }), /did not answer within/);
+  const { memory } = await givenUp(t);
   const early = memory.call("echo", {}, { timeoutMs: 3000 });
   await new Promise((resolve) => setTimeout(resolve, 15));
   const answers = await Promise.all([early, ...Array.from({ length: 5 }, () => memory.call("echo", {}, { timeoutMs: 3000 }))]);
