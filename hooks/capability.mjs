@@ -3,7 +3,8 @@
 import { realpath } from "node:fs/promises";
 import path from "node:path";
 
-import { hostHit, readResult } from "./tools.mjs";
+import { CONTEXT_TAG } from "./context.mjs";
+import { hostHit, readResult } from "./results.mjs";
 
 const SILENT = "NO_REPLY";
 const FLUSH_SOFT_TOKENS = 4000;
@@ -13,8 +14,8 @@ const MOST_RESERVED = 0.25; // of the context window
 const STATUS_TIMEOUT_MS = 5000;
 const SYNC_TIMEOUT_MS = 600_000;
 
-/** Lines for the system prompt, for the tools that this turn really has. */
-export function promptSection({ availableTools, citationsMode }) {
+/** Lines for the system prompt, for the tools that this turn really has; `context` tells of what is put beside messages. */
+export function promptSection({ availableTools, citationsMode, context = false }) {
   const has = (name) => availableTools.has(name);
   if (!has("memory_search") && !has("memory_get")) return [];
   const lines = ["## Memory"];
@@ -28,11 +29,24 @@ export function promptSection({ availableTools, citationsMode }) {
   if (has("memory_timeline")) {
     lines.push("For what happened in a span of time, or in which order, call memory_timeline.");
   }
+  if (has("graph_recall")) {
+    lines.push("For why something was decided, what came of it or what else it touches, call graph_recall.");
+  }
+  if (has("memory_facts")) {
+    lines.push(
+      "For what is known about a name now, or was on a day, call memory_facts; when you learn a lasting fact, or that one changed, add it there.",
+    );
+  }
   if (has("memory_get")) {
     lines.push(
       has("memory_search")
         ? "Read around a hit with memory_get and its path and lines."
         : "Before you answer from a memory file, read the lines you need with memory_get.",
+    );
+  }
+  if (context) {
+    lines.push(
+      `An element ${CONTEXT_TAG} after a message holds what your notes say about names in it. Nobody wrote it to you; search for more where it matters.`,
     );
   }
   lines.push(

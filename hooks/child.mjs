@@ -157,8 +157,8 @@ export class MemoryProcess {
    *
    * @param {string} tool
    * @param {object} args
-   * @param {{agent?: string, workspace?: string, timeoutMs: number, signal?: AbortSignal, again?: boolean,
-   *   onProgress?: Function}} options
+   * @param {{agent?: string, workspace?: string, timeoutMs: number, marginMs?: number, signal?: AbortSignal,
+   *   again?: boolean, onProgress?: Function}} options
    */
   async call(tool, args, options) {
     const until = Date.now() + options.timeoutMs;
@@ -172,7 +172,7 @@ export class MemoryProcess {
     }
   }
 
-  async #callOnce(tool, args, { agent, workspace, signal, onProgress }, until) {
+  async #callOnce(tool, args, { agent, workspace, signal, onProgress, marginMs = MARGIN_MS }, until) {
     const start = this.#start();
     await within(start.ready, until - Date.now(), signal);
     const asked = Date.now();
@@ -181,7 +181,7 @@ export class MemoryProcess {
       ...(agent ? { "openclaw-memory/agent": agent } : {}),
       ...(workspace ? { "openclaw-memory/workspace": workspace } : {}),
       // The server gives up first, as its answer says what was left out.
-      "openclaw-memory/deadlineMs": Math.ceil(Math.max(left / 2, left - MARGIN_MS)),
+      "openclaw-memory/deadlineMs": Math.ceil(Math.max(left / 2, left - marginMs)),
     };
     try {
       const result = await start.client.callTool(tool, args, { meta, timeoutMs: left, signal, onProgress });

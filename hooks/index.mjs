@@ -6,6 +6,7 @@ import { listAgentIds, tryResolveDefaultAgentId } from "openclaw/plugin-sdk/agen
 import { classifyPaths, flushPlan, promptSection, SearchManager } from "./capability.mjs";
 import { sharedProcess, StoppedError, stopShared } from "./child.mjs";
 import { registerMemoryCli } from "./cli.mjs";
+import { contextSettings, registerContext, sharedTurns, tellPermission } from "./context.mjs";
 import { ingestJob, registerLifecycle } from "./lifecycle.mjs";
 import { makeTools, searchLimits, TOOL_NAMES } from "./tools.mjs";
 
@@ -99,7 +100,9 @@ function capability(host) {
     deterministicRecallToolName: "memory_search",
     promptBuilder(params) {
       if (params.availableTools.has("memory_search")) host.warm(); // a turn begins: be ready for its search
-      return host.config.promptSection === false ? [] : promptSection(params);
+      if (host.config.promptSection === false) return [];
+      const agentId = params.agentId ?? agentOf(params.agentSessionKey) ?? "";
+      return promptSection({ ...params, context: contextSettings(host.config, agentId) !== null });
     },
     flushPlanResolver: flushPlan,
     runtime: {
@@ -145,12 +148,19 @@ export default definePluginEntry({
           const cfg = () => ctx.getRuntimeConfig?.() ?? ctx.runtimeConfig ?? ctx.config ?? host.cfg();
           const memory = { config: host.config, call: (...given) => host.memory().call(...given) };
           const reading = () => ingest.running(subject);
-          return makeTools(memory, { ...subject, sessionKey: ctx.sessionKey, cfg, reading })[name];
+          if (name === "memory_search") sharedTurns().toolsMade({ ...ctx, agentId: subject.agentId });
+          const stranger = Boolean(ctx.requesterSenderId) && ctx.senderIsOwner !== true;
+          return makeTools(memory, { ...subject, sessionKey: ctx.sessionKey, cfg, reading, stranger })[name];
         },
         { names: [name] },
       );
     }
-    registerLifecycle(api, { ...host, ingest });
+    const start = (ctx) => {
+      host.start();
+      tellPermission(host, ctx?.config);
+    };
+    registerLifecycle(api, { ...host, start, ingest });
+    registerContext(api, host);
     api.registerCli(({ program }) => registerMemoryCli(program, host), {
       descriptors: [{ name: "memory", description: DESCRIPTION, hasSubcommands: true }],
     });

@@ -2,11 +2,14 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 
+import { choice, clamp, closed, given, listed, names, number, ParameterError, text } from "./arguments.mjs";
 import { UnavailableError } from "./child.mjs";
+import { knowledgeTools } from "./knowledge.mjs";
 import { DeadlineError, ToolError } from "./mcp.mjs";
+import { citesSources, nothingYet, readResult, searchResult, toolResult, unavailable } from "./results.mjs";
 
 /** The names that this plugin registers; `contracts.tools` of the manifest lists the same. */
-export const TOOL_NAMES = ["memory_search", "memory_get", "memory_timeline"];
+export const TOOL_NAMES = ["memory_search", "memory_get", "memory_timeline", "graph_recall", "memory_facts"];
 
 /** Defaults of OpenClaw's own memory search, which ours follow unless the host's configuration says otherwise. */
 export const DEFAULT_MAX_RESULTS = 6;
@@ -16,14 +19,24 @@ const READ_TIMEOUT_MS = 10_000;
 const READING_WAIT_MS = 2000; // a search waits this long for notes that are being read, and half its deadline at most
 
 const count = { type: "integer", minimum: 1 };
-const closed = (required, properties) => ({ type: "object", properties, required, additionalProperties: false });
-const corpora = (...names) => ({ type: "string", enum: names });
+const corpora = (...allowed) => ({ type: "string", enum: allowed });
+const several = (description) => ({ type: "array", items: { type: "string" }, description });
 
 export const SEARCH_PARAMETERS = closed(["query"], {
   query: { type: "string" },
   maxResults: count,
   minScore: { type: "number" },
   corpus: corpora("memory", "wiki", "all", "sessions"),
+  concept: several("Only what mentions one of these names, under whatever alias"),
+  conceptKind: several("Only what mentions something of one of these kinds: person, project, tool, event, place …"),
+  near: several("Prefer what is connected with these names, directly or over others"),
+  maxDistance: { type: "integer", minimum: 1, maximum: 6, description: "With near: steps from them that still count; 3 unless told" },
+  vectorWeight: {
+    type: "number",
+    minimum: 0,
+    maximum: 1,
+    description: "With near: how much the question counts, from 0 (only nearness) to 1 (only the question); 0.5 unless told",
+  },
 });
 
 export const GET_PARAMETERS = closed(["path"], {
@@ -32,6 +45,9 @@ export const GET_PARAMETERS = closed(["path"], {
   lines: count,
   corpus: corpora("memory", "wiki", "all"),
 });
+
+/** The arguments of a search that name concepts; a model may give one name without a list. */
+const CONCEPT_LISTS = ["concept", "conceptKind", "near"];
 
 const day = (description) => ({ type: "string", description: `${description}, YYYY-MM-DD` });
 const age = (description) => ({ type: "integer", minimum: 0, description });
@@ -64,7 +80,8 @@ const DESCRIPTIONS = {
   memory_search:
     "Look up the agent's long-term memory (MEMORY.md, USER.md, the notes under memory/): by meaning, by exact terms such " +
     "as names, numbers and codes, and by the dates the question names. Use it before you answer about earlier work, decisions, " +
-    `dates, people, preferences or open tasks. ${ANSWERS}`,
+    "dates, people, preferences or open tasks. A hit with `superseded` is out of date: what it says there holds now. " +
+    ANSWERS,
   memory_get:
     "Read lines of a memory file exactly as they are on disk, for instance around a search hit. Without `lines` it reads a " +
     "bounded part and says in `nextFrom` where to go on. status=not_found means that there is no such file.",
@@ -72,11 +89,6 @@ const DESCRIPTIONS = {
     "Memory in order of time: what was noted in a span of days, with or without a question. Use it for 'what happened last " +
     "week', 'since when', 'what led to'; each text starts with its day.",
 };
-
-/** What a tool returns to OpenClaw. */
-export function toolResult(payload) {
-  return { content: [{ type: "text", text: JSON.stringify(payload, null, 2) }], details: payload };
-}
 
 /** Limits of a search in the host's configuration, an agent's before the defaults; `null` when memory is off. */
 export function searchLimits(cfg, agentId) {
@@ -97,147 +109,24 @@ function agentEntry(cfg, agentId) {
   return key === undefined ? (Array.isArray(list) ? list.find((entry) => named(entry?.id)) : undefined) : entries[key];
 }
 
-/** Whether hits carry their source: as configured, and in `auto` only where one person is spoken to. */
-export function citesSources(cfg, sessionKey) {
-  const mode = cfg?.memory?.citations;
-  if (mode === "on" || mode === "off") return { mode, cites: mode === "on" };
-  const parts = String(sessionKey ?? "").toLowerCase().replace(/^agent:[^:]*:/, "").split(":");
-  return { mode: "auto", cites: !parts.includes("group") && !parts.includes("channel") };
-}
-
-/** A hit of ours as OpenClaw's own search returns one. */
-export function hostHit(hit) {
-  return {
-    path: hit.path,
-    startLine: hit.startLine,
-    endLine: hit.endLine,
-    score: hit.score,
-    ...(hit.vectorScore === undefined ? {} : { vectorScore: hit.vectorScore }),
-    ...(hit.textScore === undefined ? {} : { textScore: hit.textScore }),
-    snippet: hit.snippet,
-    source: "memory",
-    provenance: {
-      originClass: hit.origin,
-      sessionKind: "unknown",
-      observedAt: Date.parse(hit.date ?? "") || 0,
-    },
-  };
-}
-
-function presented(hit, cites) {
-  const out = { ...hostHit(hit), corpus: "memory", id: hit.id, heading: hit.heading, date: hit.date, kind: hit.kind };
-  if (!cites) return out;
-  return { ...out, citation: hit.citation, snippet: `${hit.snippet.trimEnd()}\n\nSource: ${hit.citation}` };
-}
-
-/** The documented answer when there is no memory to ask, with the next step in `action`. */
-export function unavailable(error, { toolMs, action } = {}) {
-  const reason = error instanceof Error ? error.message : String(error);
-  const timedOut = error instanceof DeadlineError;
-  const warning = timedOut
-    ? "Memory search did not finish within its time limit."
-    : "Memory search is unavailable.";
-  const next =
-    action ??
-    (error instanceof UnavailableError && error.action
-      ? error.action
-      : timedOut
-        ? "Try again in a moment; if it stays slow, run: openclaw memory doctor"
-        : "Run: openclaw memory doctor");
-  return {
-    results: [],
-    disabled: true,
-    unavailable: true,
-    ...(timedOut ? { timedOut: true } : {}),
-    error: reason,
-    warning,
-    action: next,
-    debug: { backend: "openclaw-memory", toolMs, error: reason, warning, action: next },
-  };
-}
-
-/** The answer for an agent whose workspace is not made yet. */
-function nothingYet(toolMs) {
-  return {
-    results: [],
-    provider: "none",
-    model: null,
-    fallback: null,
-    mode: "none",
-    warning: "This agent has no notes yet.",
-    debug: { backend: "openclaw-memory", toolMs, hits: 0 },
-  };
-}
-
-/** The host's answer from ours. */
-export function searchResult(found, { cites, mode }, toolMs) {
-  return {
-    results: found.results.map((hit) => presented(hit, cites)),
-    provider: found.provider,
-    model: found.model,
-    fallback: found.fallback,
-    citations: mode,
-    mode: found.mode,
-    ...(found.warning ? { warning: found.warning } : {}),
-    ...(found.stale ? { stale: true, action: "Run: openclaw memory index" } : {}),
-    debug: { backend: "openclaw-memory", effectiveMode: found.mode, searchMs: found.took_ms, toolMs, hits: found.results.length },
-  };
-}
-
-class ParameterError extends Error {}
-
-function text(params, name, required) {
-  const value = params?.[name];
-  if (typeof value === "string" && value.trim()) return value.trim();
-  if (value === undefined || value === null || value === "") {
-    if (required) throw new ParameterError(`${name} required`);
-    return undefined;
-  }
-  if (typeof value === "string") {
-    if (required) throw new ParameterError(`${name} required`);
-    return undefined;
-  }
-  throw new ParameterError(`${name} must be text`);
-}
-
-// Models send numbers as text now and then; the built-in tools read those too.
-function number(params, name, { integer = false, minimum = -Infinity } = {}) {
-  const given = params?.[name];
-  if (given === undefined || given === null || given === "") return undefined;
-  const value = typeof given === "string" ? Number(given) : given;
-  if (typeof value !== "number" || !Number.isFinite(value) || (integer && !Number.isInteger(value)) || value < minimum) {
-    throw new ParameterError(`${name} must be ${integer ? "a whole number" : "a number"}${minimum > -Infinity ? ` of at least ${minimum}` : ""}`);
-  }
-  return value;
-}
-
-function choice(params, name, allowed) {
-  const value = text(params, name);
-  if (value === undefined || allowed.includes(value)) return value;
-  throw new ParameterError(`${name} must be one of: ${allowed.join(", ")}`);
-}
-
-const given = (object) => Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
-const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
-
 /**
- * Make the three tools for one turn.
+ * Make the tools for one turn.
  *
  * @param {{call: Function, config: object}} memory the process, and the plugin's configuration
- * @param {{agentId: string, workspaceDir: string, sessionKey?: string, cfg: () => object,
+ * @param {{agentId: string, workspaceDir: string, sessionKey?: string, cfg: () => object, stranger?: boolean,
  *   reading?: () => Promise<void> | undefined}} turn `reading` is the ingest of these notes while one is going on
  */
 export function makeTools(memory, turn) {
   const timeoutMs = memory.config.searchTimeoutMs ?? 10_000;
-  const call = (tool, args, signal, ms = timeoutMs) =>
-    memory.call(tool, args, { agent: turn.agentId, workspace: turn.workspaceDir, timeoutMs: ms, signal });
+  const call = (tool, args, signal, options = {}) =>
+    memory.call(tool, args, { agent: turn.agentId, workspace: turn.workspaceDir, timeoutMs, signal, ...options });
 
   const search = async (tool, args, signal) => {
     const started = Date.now();
     try {
       // What was written just before the session began is being read now.
       await atMost(turn.reading?.(), Math.min(READING_WAIT_MS, timeoutMs / 2));
-      const found = await call(tool, args, signal, timeoutMs - (Date.now() - started));
+      const found = await call(tool, args, signal, { timeoutMs: timeoutMs - (Date.now() - started) });
       return toolResult(searchResult(found, citesSources(turn.cfg(), turn.sessionKey), Date.now() - started));
     } catch (error) {
       if (signal?.aborted) throw error;
@@ -260,6 +149,7 @@ export function makeTools(memory, turn) {
       description: DESCRIPTIONS.memory_search,
       parameters: SEARCH_PARAMETERS,
       catalogMode: "direct-only",
+      prepareArguments: (params) => listed(params, ...CONCEPT_LISTS),
       execute: async (_id, params, signal) => {
         const limits = guard();
         const query = text(params, "query", true);
@@ -277,7 +167,14 @@ export function makeTools(memory, turn) {
         }
         return await search(
           "memory_search",
-          given({ query, maxResults: maxResults && clamp(maxResults, 1, MOST_RESULTS), minScore: clamp(minScore ?? 0, 0, 1) }),
+          given({
+            query,
+            maxResults: maxResults && clamp(maxResults, 1, MOST_RESULTS),
+            minScore: clamp(minScore ?? 0, 0, 1),
+            ...Object.fromEntries(CONCEPT_LISTS.map((name) => [name, names(params, name)])),
+            maxDistance: number(params, "maxDistance", { integer: true, minimum: 1 }),
+            vectorWeight: number(params, "vectorWeight", { minimum: 0, maximum: 1 }),
+          }),
           signal,
         );
       },
@@ -296,7 +193,7 @@ export function makeTools(memory, turn) {
         const lines = number(params, "lines", { integer: true, minimum: 1 });
         if (corpus === "wiki") return toolResult({ status: "not_found", path, text: "" });
         try {
-          return toolResult(readResult(await call("memory_get", given({ path, from, lines }), signal, READ_TIMEOUT_MS)));
+          return toolResult(readResult(await call("memory_get", given({ path, from, lines }), signal, { timeoutMs: READ_TIMEOUT_MS })));
         } catch (error) {
           if (signal?.aborted) throw error;
           if (error instanceof ToolError && error.kind === "workspace") return toolResult({ status: "not_found", path, text: "" });
@@ -329,6 +226,7 @@ export function makeTools(memory, turn) {
         return await search("memory_timeline", args, signal);
       },
     },
+    ...knowledgeTools({ guard, search, call }, turn),
   };
 }
 
@@ -338,21 +236,3 @@ async function atMost(promise, ms) {
   await Promise.race([promise, delay(ms, undefined, { signal: stop.signal }).catch(() => {})]);
   stop.abort();
 }
-
-/** The host's answer of a read from ours. */
-export function readResult(found) {
-  if (found.status === "ok") {
-    return given({
-      status: "ok",
-      text: found.text,
-      path: found.path,
-      truncated: found.truncated || undefined,
-      from: found.from,
-      lines: found.lines,
-      nextFrom: found.nextFrom,
-    });
-  }
-  if (found.status === "not_found") return { status: "not_found", path: found.path, text: "" };
-  return { path: found.path, text: "", status: "error", code: "invalid", error: found.error ?? "it could not be read" };
-}
-

@@ -52,6 +52,11 @@ def _stem(words: list[str]) -> list[str]:
     return stemmed
 
 
+def stems(words: list[str]) -> list[str]:
+    """The stem of each of ``words``, which are in small letters."""
+    return _stem(words)
+
+
 def terms(text: str) -> list[str]:
     """Terms of a stored text, with repetitions, in no particular order."""
     return _terms(text, query=False)
@@ -165,3 +170,10 @@ def unit_hash(text: str) -> int:
     from hashlib import blake2b
 
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 1
+
+
+def hit_id(path: str, text_hash: int, occurrence: int) -> str:
+    """What a hit is called by its best unit: the same after a rebuild of the index."""
+    from hashlib import blake2b
+
+    return blake2b(f"{path}\0{text_hash}\0{occurrence}".encode(), digest_size=8).hexdigest()

@@ -46,6 +46,7 @@ def status(memory: Memory, store: Store) -> Status:
         plugins=tuple(memory.plugins.names()),
         plugin_failures=dict(memory.plugins.failed),
         http_usage=None if usage is None else asdict(usage()),
+        context=memory.ambient.use(),
         fallback=reason,
         warning=joined(store.warnings()),
     )

@@ -5,26 +5,36 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import analysis
-from .errors import LeaseTimeout, SettingsError, StoreError, WorkspaceError
+from .context.ambient import Ambient
+from .errors import LeaseTimeout, StoreError, WorkspaceError
+from .facts.book import FactBook
+from .facts.file import NAME as FACTS
+from .graph.book import ConceptBook
+from .graph.ontology import FILE_NAME
+from .ingest import sidecars
 from .ingest.pipeline import Ingestor, Outcome, Progress, silent
 from .plugins import Plugins
+from .questions import Questions
 from .settings import Settings
 from .types import (
+    ContextResult,
+    ExportReport,
     FileText,
     IngestReport,
-    SearchHit,
+    QueryResult,
+    RecallResult,
     SearchRequest,
     SearchResult,
     Session,
     Status,
-    counted,
     joined,
 )
 from .vectorizer import Models, Vectorizer
@@ -33,8 +43,8 @@ from .workspace import expanded, find_workspace, inside
 if TYPE_CHECKING:
     from .embed.base import Embedder
     from .embed.factory import Resolved
-    from .search.engine import SearchEngine
     from .store.protocol import Store, VectorModel
+    from .tables import Tables
 
 log = logging.getLogger("openclaw_memory")
 
@@ -70,7 +80,6 @@ class Memory:
         self._models = Models(self.settings, embedder) if models is None else models
         self._models_are_ours = models is None
         self._vectorizer = Vectorizer(self.settings, self._store, self.plugins, self._models)
-        self._engine: SearchEngine | None = None
         self._ingestor = Ingestor(self.workspace, self.settings.ingest, self._store, self.plugins)
         self._lock = threading.RLock()
         self._ingesting = threading.Lock()
@@ -78,8 +87,24 @@ class Memory:
         self._scanned = float("-inf")
         self._empty = False
         self._closing = threading.Event()
+        self.facts = FactBook(self.workspace, self._store, self.freshen, partial(self.plugins.redacted, FACTS))
+        self._questions = Questions(
+            self.settings, self._store, self._vectorizer, self.plugins, self._freshen, self.facts.superseded
+        )
+        self.concepts = ConceptBook(
+            self.workspace / FILE_NAME, self._questions.graph, self._relink, self._questions.similarities
+        )
+        self.ambient = Ambient(
+            self.settings, self._store, self._vectorizer, self._questions.engine, self._freshen, self.facts
+        )
+
+    def _relink(self) -> int:
+        """Take over the curated concepts of the workspace; how many references that changed."""
+        with self._ingesting:
+            return sidecars.take_concepts(self.workspace, self._store)
 
     def _open_store(self, db: str | Path | None) -> Store:
+        from .ingest import linking
         from .store.duck import DuckStore
         from .store.paths import default_path
 
@@ -89,7 +114,9 @@ class Memory:
             if named
             else default_path(self.workspace, self.agent, self.settings.store.folder)
         )
-        return DuckStore(path, self.settings.store, analysis.terms, analysis.ANALYSIS_VERSION)
+        return DuckStore(
+            path, self.settings.store, analysis.terms, analysis.ANALYSIS_VERSION, linking.EXTRACTION_VERSION
+        )
 
     def __enter__(self) -> Memory:
         return self
@@ -100,6 +127,7 @@ class Memory:
     def close(self) -> None:
         """Stop background work and let go of the index and the model; calling twice is harmless."""
         self._closing.set()
+        self.ambient.close()
         self._vectorizer.stop()
         if self._models_are_ours:
             self._models.close()
@@ -125,7 +153,7 @@ class Memory:
     def warm(self) -> None:
         """Load the model and the index now rather than at the first search."""
         _, model, _, _ = self._vectorizer.query("warm")
-        self._search_engine().refresh(model)
+        self._questions.engine().refresh(model)
 
     # -- ingest -----------------------------------------------------------------------------------
 
@@ -249,41 +277,29 @@ class Memory:
 
     def search_index(self, request: SearchRequest) -> SearchResult:
         """Answer from the index: freshen, embed the question, rank."""
-        started = time.monotonic()
-        until = None if request.deadline is None else started + request.deadline
-        stale, remarks = self._freshen(until)
-        mode: str = request.mode or self.settings.search.mode
-        asked = request.now or date.today()
-        embedder, model, fallback, vector = None, None, None, None
-        if mode != "keyword" and request.query.strip():
-            # Half of what is left: ranking needs some of it.
-            embedder, model, fallback, vector = self._vectorizer.query(request.query, _left(until, 0.5))
-            if vector is None:
-                mode = "keyword"
-        hits: list[SearchHit] = []
-        if request.query.strip():
-            engine = self._search_engine()
-            if embedder is not None:
-                engine.noise = self._vectorizer.noise(embedder, _left(until, 0.5))
-            hits = self._answer(engine, request, mode, asked, model, vector, until)
-            if embedder is not None and self._embed_candidates(request, engine, embedder, until):
-                hits = self._answer(engine, request, mode, asked, model, vector, until)
-            if model is not None and engine.missing:
-                remarks.append(
-                    f"{counted(engine.missing, 'unit')} without a vector yet, ranked by keywords; "
-                    "run: openclaw-memory ingest"
-                )
-        floor = self.settings.search.min_score if request.min_score is None else request.min_score
-        return SearchResult(
-            results=tuple(hit for hit in hits if hit.score >= floor),
-            provider="none" if embedder is None else embedder.provider,
-            model=None if model is None else model.name,
-            mode=mode,
-            fallback=fallback,
-            took_ms=(time.monotonic() - started) * 1000,
-            stale=stale,
-            warning=joined([*self._store.warnings(), *remarks]),
-        )
+        return self._questions.search(request)
+
+    def recall(self, query: str | SearchRequest, *, hops: int = 2, **options: Any) -> RecallResult:
+        """The thread behind an answer: what hangs together with the best hits over up to ``hops`` steps, by time.
+
+        ``options`` are fields of :class:`SearchRequest` (``max_results``: 5 unless told); its filters hold for what
+        is returned, not for what the walk passes through.  Raises
+        :class:`~openclaw_memory.errors.RequestError` when ``hops`` is not from 1 to 4.
+        """
+        given = {"max_results": 5, **options}
+        request = query if isinstance(query, SearchRequest) else SearchRequest(query, **given)
+        return self._questions.recall(request, hops)
+
+    def context(self, message: str, **options: Any) -> ContextResult:
+        """What is relevant to ``message``, in plain sentences with their days; empty when nothing is.
+
+        ``options``: ``budget`` in tokens (``context.budget`` unless told); ``session``, which is not given the same
+        again within ``context.repeat_minutes``; ``now``, the day it is; ``deadline`` in seconds, by which what is
+        ready is returned, failures being a ``warning`` then; ``themes``, concepts that count for more; the share
+        ``serendipity`` of weaker notes that come along; ``explain`` for why each source was chosen.  Raises
+        :class:`~openclaw_memory.errors.RequestError` for an option that cannot be meant.
+        """
+        return self.ambient.context(message, **options)
 
     def timeline(
         self,
@@ -303,63 +319,8 @@ class Memory:
         from .search import timeline
 
         request = timeline.bounded(SearchRequest(query, **options), minimum_days_ago, maximum_days_ago)
-        result = self.search(request) if query.strip() else self._listing(request)
+        result = self.search(request) if query.strip() else self._questions.listing(request)
         return replace(result, results=tuple(timeline.in_order(result.results)))
-
-    def _listing(self, request: SearchRequest) -> SearchResult:
-        started = time.monotonic()
-        until = None if request.deadline is None else started + request.deadline
-        stale, remarks = self._freshen(until)
-        engine = self._search_engine()
-        with self._store.session(_left(until)):
-            engine.refresh(None)
-            hits = engine.listing(request)
-        return SearchResult(
-            results=tuple(self.plugins.rerank("", hits)),
-            provider="none",
-            model=None,
-            mode="timeline",
-            took_ms=(time.monotonic() - started) * 1000,
-            stale=stale,
-            warning=joined([*self._store.warnings(), *remarks]),
-        )
-
-    def _search_engine(self) -> SearchEngine:
-        with self._lock:
-            if self._engine is None:
-                from .search.engine import SearchEngine
-
-                _check_weights(self.settings.search.weights)
-                self._engine = SearchEngine(self._store, self.settings.search)
-            return self._engine
-
-    def _answer(
-        self,
-        engine: SearchEngine,
-        request: SearchRequest,
-        mode: str,
-        asked: date,
-        model: VectorModel | None,
-        vector: Any,
-        until: float | None,
-    ) -> list[SearchHit]:
-        with self._store.session(_left(until)):
-            engine.refresh(model)
-            return engine.answer(request, mode, asked, vector)
-
-    def _embed_candidates(
-        self, request: SearchRequest, engine: SearchEngine, embedder: Embedder, until: float | None
-    ) -> bool:
-        """Embed the best of what has no vector yet, for a bounded time; whether there is a new answer."""
-        how = self.settings.ingest.embed
-        if how == "background" or not (engine.missing or how == "lazy"):
-            return False
-        most = self.settings.search.lazy_candidates
-        if not most:
-            return False
-        candidates = engine.keyword_candidates(request.query, most)
-        seconds = min(self.settings.ingest.fresh_deadline, _left(until, 0.5) or self.settings.ingest.fresh_deadline)
-        return self._vectorizer.candidates(embedder, candidates, most, time.monotonic() + seconds) > 0
 
     def freshen(self) -> bool:
         """Look at the files as a search does, for at most ``ingest.fresh_deadline``; whether all is read."""
@@ -423,6 +384,30 @@ class Memory:
         """Tell the plugins that there is time for maintenance."""
         return self.plugins.notify("openclaw_memory_heartbeat", memory=self, now=now or datetime.now().astimezone())
 
+    # -- as tables ----------------------------------------------------------------------------------
+
+    def sql(self, query: str, limit: int | None = None, timeout: float = 20.0) -> QueryResult:
+        """The answer of one SQL statement that only reads: over ``memories``, ``concepts``, ``edges`` and ``facts``.
+
+        At most ``limit`` rows; stopped after ``timeout`` seconds, as nobody else can use the index meanwhile.
+        Raises :class:`~openclaw_memory.errors.RequestError` with what DuckDB says.
+        """
+        return self._tables().query(query, limit, timeout)
+
+    def export(self, folder: str | Path, *, overwrite: bool = False, progress: Progress = silent) -> ExportReport:
+        """Write every table as a Parquet file into ``folder``: a new or empty one, or an older export to ``overwrite``.
+
+        Raises :class:`~openclaw_memory.errors.WorkspaceError` when the folder cannot be used.
+        """
+        return self._tables().export(expanded(folder).absolute(), overwrite, progress)
+
+    def _tables(self) -> Tables:
+        from .tables import Tables
+
+        return Tables(self._store, self._questions.graph, self.facts, self._freshen)
+
+    # -- upkeep ---------------------------------------------------------------------------------------
+
     def maintain(self, force: bool = False) -> bool:
         """Compact the index if that is due; whether it was done."""
         return self._store.maintain(force)
@@ -442,11 +427,3 @@ class Memory:
 def _left(until: float | None, share: float = 1.0) -> float | None:
     """A share of the seconds that are left until ``until``; ``None`` without a deadline."""
     return None if until is None else max(0.0, until - time.monotonic()) * share
-
-
-def _check_weights(weights: Mapping[str, float]) -> None:
-    from .search.ranking import WEIGHTS
-
-    for name in weights:
-        if name not in WEIGHTS:
-            raise SettingsError(f"search.weights: there is no feature '{name}'; valid are {', '.join(WEIGHTS)}")

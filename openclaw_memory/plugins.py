@@ -152,6 +152,10 @@ class Plugins:
             lines = lines if changed is None else list(changed)
         return lines
 
+    def redacted(self, path: str, text: str) -> str:
+        """A text that is no note's as the plugins let it into the index.  Raises :class:`RedactionError`."""
+        return "\n".join(self.prepare_lines(path, text.split("\n")))
+
     def prepare_unit(self, unit: Unit) -> Unit | None:
         """The unit after every plugin has seen it; ``None`` when one drops it."""
         for implementation in self.manager.hook.openclaw_memory_prepare_unit.get_hookimpls():

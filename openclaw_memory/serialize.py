@@ -16,7 +16,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 _OPTIONAL = frozenset(
     {
         "vector_score", "text_score", "graph_score", "time_score", "why", "warning", "error", "next_from",
-        "from_line", "lines", "fix", "http_usage",
+        "from_line", "lines", "fix", "http_usage", "context", "superseded_by",
     }
 )  # fmt: skip
 _NAMES = {"from_line": "from", "took_ms": "took_ms", "concepts_linked": "concepts_linked"}
@@ -25,7 +25,7 @@ _RECORDS = frozenset({"http_usage"})
 #: Left out unless true.
 _FLAGS = frozenset({"truncated", "stale"})
 #: Left out unless there is something in them.
-_UNLESS_EMPTY = frozenset({"skipped"})
+_UNLESS_EMPTY = frozenset({"skipped", "superseded"})
 
 
 def camel(name: str) -> str:

@@ -88,7 +88,7 @@ class IngestSettings:
 class SearchSettings:
     """How answers are ranked and cut."""
 
-    mode: Literal["hybrid", "vector", "keyword"] = setting("hybrid", "which signals rank")
+    mode: Literal["hybrid", "vector", "keyword", "graph"] = setting("hybrid", "which signals rank")
     fusion: Literal["score", "rrf"] = setting("score", "how signals are joined")
     max_results: int = setting(6, "hits returned", minimum=1, maximum=1000)
     min_score: float = setting(0.0, "hits below this score are left out", minimum=0, maximum=1)
@@ -97,6 +97,25 @@ class SearchSettings:
     rrf_k: int = setting(60, "k of reciprocal rank fusion", minimum=1)
     lazy_candidates: int = setting(256, "units embedded on first need by one lazy search", minimum=0)
     weights: dict[str, float] = setting({}, "changes to the weights of docs/ranking.md, feature: number")
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSettings:
+    """What is put beside a message unasked."""
+
+    enabled: bool = setting(True, "whether there is any")
+    budget: int = setting(200, "most tokens of it", minimum=1, maximum=100_000)
+    threshold: float = setting(
+        0.5, "score from which a note that mentions a named concept is given", minimum=0, maximum=1
+    )
+    sure: float = setting(0.65, "score from which a note that answers the message is given", minimum=0, maximum=1)
+    entities: int = setting(5, "known concepts of a message that count", minimum=0, maximum=50)
+    facts: int = setting(3, "most facts about them", minimum=0, maximum=50)
+    half_life_days: float = setting(60.0, "days after which a note counts half as recent", minimum=0.1)
+    curated_files: bool = setting(False, "give MEMORY.md and USER.md too, which agents have in their prompt anyway")
+    repeat_minutes: float = setting(30.0, "minutes for which a session is not given the same again", minimum=0)
+    cache_seconds: float = setting(300.0, "seconds for which the names of found concepts are kept", minimum=0)
+    deadline_ms: int = setting(1000, "most milliseconds that a host's call may take", minimum=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +151,7 @@ class Settings:
     embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
     ingest: IngestSettings = field(default_factory=IngestSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
+    context: ContextSettings = field(default_factory=ContextSettings)
     store: StoreSettings = field(default_factory=StoreSettings)
     plugins: PluginSettings = field(default_factory=PluginSettings)
 

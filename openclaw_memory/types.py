@@ -162,7 +162,7 @@ class IngestReport:
     warning: str | None = None
 
 
-Mode = Literal["hybrid", "vector", "keyword"]
+Mode = Literal["hybrid", "vector", "keyword", "graph"]
 Fusion = Literal["score", "rrf"]
 
 
@@ -174,6 +174,9 @@ class SearchRequest:
     ``budget``, spans of adjacent units until that many tokens are spent.  ``now`` is the day the
     question is asked, for "last week"; ``since`` and ``until`` are inclusive.  ``deadline`` is in seconds:
     what does not fit into it (looking for changed files, embedding) is left out, and the result says so.
+    ``concepts`` and ``concept_kinds`` leave only what mentions such a concept; with ``near`` the score is
+    ``vector_weight`` times relevance plus the rest times ``1 / 2**distance`` from the nearest of those concepts,
+    nothing beyond ``max_distance``.
     """
 
     query: str
@@ -187,6 +190,11 @@ class SearchRequest:
     grains: tuple[Grain, ...] = ()
     since: date | None = None
     until: date | None = None
+    concepts: tuple[str, ...] = ()
+    concept_kinds: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
+    max_distance: int = 3
+    vector_weight: float = 0.5
     explain: bool = False
     deadline: float | None = None
 
@@ -218,8 +226,139 @@ class SearchHit:
     graph_score: float | None = None
     time_score: float | None = None
     concepts: tuple[str, ...] = ()
+    superseded: tuple[str, ...] = ()
     source: str = "memory"
     why: str | None = None
+
+
+EdgeKind = Literal["references", "related_to", "parent_of", "follows", "derived_from"]
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One step of a thread: from what, to what, how strong in [0, 1], and the same in words.
+
+    ``source`` and ``target`` are citations (``path#L3-L9``) or names of concepts.
+    """
+
+    kind: EdgeKind
+    source: str
+    target: str
+    weight: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecallHit(SearchHit):
+    """A hit of a thread: the edges that lead to it from a hit of the question, which has ``distance`` 0."""
+
+    via: tuple[Edge, ...] = ()
+    distance: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RecallResult:
+    """A thread in order of time, and what answered the question that it starts from."""
+
+    results: tuple[RecallHit, ...]
+    provider: str
+    model: str | None
+    mode: str
+    fallback: str | None = None
+    took_ms: float = 0.0
+    stale: bool = False
+    warning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConceptRow:
+    """A concept: found in the notes or curated; ``units`` mention it, ``related`` are the closest others."""
+
+    slug: str
+    name: str
+    kind: str | None
+    curated: bool
+    units: int
+    aliases: tuple[str, ...] = ()
+    parents: tuple[str, ...] = ()
+    children: tuple[str, ...] = ()
+    related: tuple[str, ...] = ()
+    first: date | None = None
+    last: date | None = None
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConceptsResult:
+    """Concepts, and what a change of them did: ``linked`` units got or lost a reference."""
+
+    rows: tuple[ConceptRow, ...]
+    total: int
+    linked: int = 0
+    took_ms: float = 0.0
+    warning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFact:
+    """A statement that a rule found in a unit."""
+
+    subject: str
+    predicate: str
+    object: str
+    rule: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class FactRow:
+    """A fact as it is known: ``current`` unless something superseded, ended or removed it.
+
+    ``rule`` is ``stated`` for what an agent or person wrote; ``source`` a citation, where there is one;
+    ``valid_from`` and ``valid_to`` are days, the latter exclusive: on that day something else holds.
+    """
+
+    id: str
+    subject: str
+    predicate: str
+    object: str
+    confidence: float
+    origin: Origin
+    rule: str
+    source: str | None
+    valid_from: date | None
+    valid_to: date | None
+    current: bool
+    superseded_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FactsResult:
+    """Facts, and for a change how many it added, ended or removed."""
+
+    rows: tuple[FactRow, ...]
+    added: int = 0
+    updated: int = 0
+    removed: int = 0
+    took_ms: float = 0.0
+    warning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ContextResult:
+    """What is relevant to a message, in sentences; empty when nothing is.
+
+    ``entities`` are the names of known concepts in the message; ``tokens`` the length of ``text``;
+    ``skipped`` says why there is none, if there is a reason beside "nothing relevant".
+    """
+
+    text: str
+    tokens: int
+    entities: tuple[str, ...]
+    sources: tuple[SearchHit, ...]
+    facts: tuple[FactRow, ...] = ()
+    took_ms: float = 0.0
+    warning: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +400,24 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
+class ContextUse:
+    """How ambient context was used since a day: ``share`` of the messages that got some, latency, tokens.
+
+    ``late`` counts calls that were not done by their deadline; latencies are upper ends of classes a quarter apart.
+    """
+
+    since: date | None
+    messages: int
+    with_context: int
+    share: float
+    entities_per_message: float
+    tokens_per_context: float
+    p50_ms: float | None
+    p95_ms: float | None
+    late: int
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """What the memory holds and how it is: counts, sizes, model, embedding states, plugins."""
 
@@ -287,6 +444,7 @@ class Status:
     plugins: tuple[str, ...]
     plugin_failures: dict[str, str]
     http_usage: dict[str, Any] | None = None
+    context: ContextUse | None = None
     fallback: str | None = None
     warning: str | None = None
 
@@ -315,6 +473,39 @@ class Heartbeat:
 
     ran: tuple[Any, ...]
     took_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """The answer of an SQL query: names of columns, and rows of plain values; ``truncated`` by a limit."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    took_ms: float = 0.0
+    truncated: bool = False
+    stale: bool = False
+    warning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedTable:
+    """A file of an export: the table, where it is, and its size in rows and bytes."""
+
+    name: str
+    file: str
+    rows: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExportReport:
+    """What an export wrote."""
+
+    folder: str
+    tables: tuple[ExportedTable, ...]
+    seconds: float = 0.0
+    stale: bool = False
+    warning: str | None = None
 
 
 def counted(number: int, noun: str) -> str:

@@ -84,7 +84,7 @@ def failure(notes: Notes, *arguments: str, code: int = 1, **options: Any) -> str
         (["--jsno", "status"], "--json"),
         (["search"], "Missing argument 'QUERY...'"),
         (["search", " "], "the query is empty"),
-        (["search", "x", "--mode", "graph"], "'hybrid', 'vector', 'keyword'"),
+        (["search", "x", "--mode", "magic"], "'hybrid', 'vector', 'keyword', 'graph'"),
         (["search", "x", "-n", "0"], "1<=x<=1000"),
         (["search", "x", "--min-score", "2"], "0<=x<=1"),
         (["search", "x", "--now", "yesterday"], "2026-02-13"),

@@ -22,7 +22,7 @@ from openclaw_memory.embed.base import Vectors
 from openclaw_memory.memory import Memory
 from openclaw_memory.search import hits, ranking
 from openclaw_memory.search.bm25 import KeywordScores
-from openclaw_memory.search.engine import monotone, snippet
+from openclaw_memory.search.display import monotone, snippet
 from openclaw_memory.settings import Settings
 from openclaw_memory.store.protocol import SectionText
 from openclaw_memory.types import CHARS_PER_TOKEN, Grain, Kind, SearchHit, SearchRequest
@@ -153,7 +153,7 @@ def test_spans_keep_the_promises_and_the_budget(texts: dict[str, str], query: st
     with remembered(texts) as memory:
         found = ask(memory, query, budget=budget)
         check(memory, found)
-        engine = memory._search_engine()
+        engine = memory._questions.engine()
         corpus = engine._corpus
         score = np.random.default_rng(budget).random(len(corpus)).astype(np.float32)
         ranges = hits.spans(corpus, score, None, budget)
@@ -172,7 +172,7 @@ def test_grown_ranges_come_in_the_order_of_their_best_units(
 ) -> None:
     with remembered(texts) as memory:
         ask(memory, "fox")
-        corpus = memory._search_engine()._corpus
+        corpus = memory._questions.engine()._corpus
         score = np.random.default_rng(seed).random(len(corpus)).astype(np.float32)
         ranges = hits.grown(corpus, score, None, tokens, limit)
         best = [float(score[r.best]) for r in ranges]
@@ -305,7 +305,7 @@ def test_rounding_is_not_scaled_to_a_difference() -> None:
 def test_the_budget_is_counted_in_characters_and_line_ends() -> None:
     with remembered({"MEMORY.md": "fox one\n\nfox two two\n"}) as memory:
         ask(memory, "fox")
-        corpus = memory._search_engine()._corpus
+        corpus = memory._questions.engine()._corpus
         assert hits.cost(corpus, 0, 1) == (len("fox one") + len("fox two two") + 2) / CHARS_PER_TOKEN
 
 

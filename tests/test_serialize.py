@@ -26,7 +26,7 @@ INGEST = [
 STATUS = [
     "workspace", "agent", "database", "bytes", "schema", "generation", "files", "sections", "chunks", "byKind", "byGrain",
     "provider", "model", "dimensions", "vectors", "keywordIndex", "vectorIndex", "postings", "postingsDelta",
-    "extensions", "plugins", "pluginFailures", "fallback",
+    "extensions", "plugins", "pluginFailures", "context", "fallback",
 ]  # fmt: skip
 
 
@@ -86,7 +86,7 @@ def test_a_status(memory: Memory) -> None:
     assert names(memory.status()) == STATUS
     usage = to_json(replace(memory.status(), http_usage={"requests_today": 3}, warning="w"))
     assert usage["httpUsage"] == {"requestsToday": 3}
-    assert list(usage) == [*STATUS[:-1], "httpUsage", "fallback", "warning"]
+    assert list(usage) == [*STATUS[:-2], "httpUsage", "context", "fallback", "warning"]
 
 
 def test_keys_that_are_data_stay_as_they_are(memory: Memory) -> None:

@@ -200,7 +200,10 @@ def test_what_cannot_be_meant_is_refused(key: str, value: Any) -> None:
 
 def test_a_tool_that_may_call_an_endpoint_says_so(notes: Notes) -> None:
     values = {"embedding.provider": "http", "embedding.http_url": "http://localhost:1/v1"}
-    for provider, open_world in ((values, {"memory_search", "memory_timeline", "memory_ingest"}), ({}, set())):
+    for provider, open_world in (
+        (values, {"memory_search", "graph_recall", "memory_timeline", "memory_context", "memory_ingest"}),
+        ({}, set()),
+    ):
         server = MemoryServer(Pool(Settings().with_values(provider), workspace=notes.root))
         hints = {tool.name: tool.annotations for tool in server._listed}
         assert {name for name, hint in hints.items() if hint is not None and hint.open_world_hint} == open_world

@@ -23,7 +23,10 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from serving import PATIENCE, RawClient, command, serving
 
-MODELS = ["memory_search", "memory_timeline", "memory_get", "memory_ingest", "memory_status"]
+MODELS = [
+    "memory_search", "graph_recall", "memory_timeline", "memory_context", "memory_facts", "memory_get", "memory_ingest",
+    "memory_status",
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -63,6 +66,12 @@ def parameters(notes: Notes, *arguments: str) -> StdioServerParameters:
 EVERY_CALL: list[tuple[str, dict[str, Any]]] = [
     ("memory_search", {"query": "lamp", "maxResults": 1, "explain": True, "mode": "keyword"}),
     ("memory_search", {"query": "red lamp", "budget": 50, "kind": "daily", "grain": "working", "since": "2026-01-01"}),
+    ("memory_search", {"query": "lamp", "near": ["lamp"], "maxDistance": 2, "vectorWeight": 0.5, "concept": ["lamp"]}),
+    ("memory_search", {"query": "lamp", "mode": "graph", "conceptKind": ["thing"]}),
+    ("graph_recall", {"query": "lamp", "hops": 3, "maxResults": 2}),
+    ("memory_context", {"message": "is the lamp by the door green?", "budget": 100, "session": "s1"}),
+    ("memory_facts", {"action": "add", "subject": "lamp", "predicate": "colour", "object": "green"}),
+    ("memory_facts", {"action": "query", "subject": "lamp"}),
     ("memory_timeline", {}),
     ("memory_timeline", {"query": "lamp", "maximumDaysAgo": 100_000, "minimumDaysAgo": 0, "maxResults": 3}),
     ("memory_get", {"path": "MEMORY.md", "from": 1, "lines": 1}),
@@ -80,6 +89,7 @@ EVERY_CALL: list[tuple[str, dict[str, Any]]] = [
 def test_the_sdks_client_lists_and_calls_every_tool(notes: Notes, era: Any) -> None:
     notes.write("MEMORY.md", "- a green lamp by the door\n")
     notes.write("memory/2026-03-01.md", "- a red lamp broke\n")
+    notes.write("concepts.yaml", "concepts:\n  lamp: {name: lamp, kind: thing}\n")
     (notes.root / "memory" / "b.md").write_bytes(b"\0")  # a skipped file is in the report
 
     async def session() -> None:
@@ -116,12 +126,9 @@ def test_the_sdks_session_gets_progress_and_what_a_tool_is_like(notes: Notes) ->
                 for tool in tools.values():
                     hints = tool.annotations
                     assert hints is not None
-                    assert hints.read_only_hint == (tool.name != "memory_ingest")
-                    assert (hints.destructive_hint, hints.idempotent_hint, hints.open_world_hint) == (
-                        False,
-                        True,
-                        False,
-                    )
+                    assert hints.read_only_hint == (tool.name not in ("memory_ingest", "memory_facts"))
+                    assert (hints.destructive_hint, hints.open_world_hint) == (False, False)
+                    assert hints.idempotent_hint == (tool.name != "memory_facts")
                 for n in range(20):
                     notes.write(f"memory/n{n}.md", f"- changed note {n}\n")
                 report = await client.call_tool("memory_ingest", progress_callback=progress)

@@ -18,7 +18,8 @@ from jsonschema import Draft202012Validator
 from openclaw_memory.errors import RequestError
 from openclaw_memory.serialize import camel, json_schema, to_json
 from openclaw_memory.serve.arguments import checked
-from openclaw_memory.serve.registry import TOOLS, Tool, offered
+from openclaw_memory.serve.registry import TOOLS, offered
+from openclaw_memory.serve.tool import Tool
 from openclaw_memory.types import Check, ScanResult
 
 RESULTS = [*{tool.result for tool in TOOLS}, Check, ScanResult]
@@ -83,16 +84,20 @@ def test_every_tool_is_complete(tool: Tool) -> None:
         Draft202012Validator.check_schema(schema)
         assert schema["type"] == "object" and json.loads(json.dumps(schema)) == schema
     assert all(argument["description"].endswith(".") for argument in tool.arguments.values())
-    assert tool.name.startswith("memory_") and tool.description.endswith(".") and tool.title
+    assert tool.name.startswith(("memory_", "graph_")) and tool.description.endswith(".") and tool.title
     assert tool.deadline > 0 and set(tool.required) <= set(tool.arguments)
     assert not (tool.read_only and (tool.destructive or tool.upkeep))
 
 
 def test_the_tools_of_a_host_are_hidden_from_models() -> None:
-    models = ["memory_search", "memory_timeline", "memory_get", "memory_ingest", "memory_status"]
+    models = [
+        "memory_search", "graph_recall", "memory_timeline", "memory_context", "memory_facts", "memory_get",
+        "memory_ingest", "memory_status",
+    ]  # fmt: skip
     assert list(offered(for_host=False)) == models
     assert list(offered(for_host=True)) == [*models, "memory_session_start", "memory_heartbeat"]
     assert [tool.name for tool in TOOLS if not tool.read_only] == [
+        "memory_facts",
         "memory_ingest",
         "memory_session_start",
         "memory_heartbeat",
@@ -150,7 +155,7 @@ def _leaves(value: Any) -> list[Any]:
         ("memory_search", {"query": "a", "maxResults": True}, "maxResults must be a whole number, not True"),
         ("memory_search", {"query": "a", "maxResults": 51}, "maxResults must be from 1 to 50, not 51"),
         ("memory_search", {"query": "a", "minScore": float("nan")}, "minScore must be a number, not nan"),
-        ("memory_search", {"query": "a", "mode": "graph"}, "mode must be one of hybrid, vector, keyword, not 'graph'"),
+        ("memory_search", {"query": "a", "mode": "magic"}, "mode must be one of hybrid, vector, keyword, graph, not 'magic'"),
         ("memory_search", {"query": "a", "since": "soon"}, "since must be a day such as 2026-02-13, not 'soon'"),
         ("memory_search", {"query": "a", "explain": "yes"}, "explain must be true or false, not 'yes'"),
         ("memory_timeline", {"minimumDaysAgo": -1}, "minimumDaysAgo must be 0 or more, not -1"),

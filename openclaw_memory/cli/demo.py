@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .. import example
 from .context import CliContext, common_options
 
 if TYPE_CHECKING:
-    from ..types import SearchHit
+    from ..types import RecallResult, SearchHit
 
 
-@click.command()
+@click.command(short_help="Ingest, search and recall a small example.")
 @click.option("--dir", "folder", type=click.Path(path_type=Path, file_okay=False),
               help="Keep the example workspace and its index here; default: a temporary folder.")  # fmt: skip
 @click.option("--offline", is_flag=True, help="Do not download a missing model.")
 @common_options
 def demo(cli: CliContext, folder: Path | None, offline: bool) -> None:
-    """Ingest a small example workspace and search it four times.
+    """Ingest a small example workspace, search it four times and follow one thread.
 
     Gets the embedding model on first use, then needs no network.
     """
@@ -35,7 +36,6 @@ def demo(cli: CliContext, folder: Path | None, offline: bool) -> None:
 
 
 def _run(cli: CliContext, folder: Path, offline: bool) -> None:
-    from .. import example
     from ..memory import Memory
     from ..settings import IngestSettings
     from .progress import ingest_progress, pull_if_missing
@@ -63,6 +63,12 @@ def _run(cli: CliContext, folder: Path, offline: bool) -> None:
             record["searches"].append({"query": query, "shows": shows, "result": result})
             if not cli.json:
                 _show(cli, query, shows, result.results, seconds)
+        started = time.perf_counter()
+        thread = memory.recall(example.THREAD)
+        seconds = time.perf_counter() - started
+        record["recall"] = {"query": example.THREAD, "result": thread}
+        if not cli.json:
+            _show_thread(cli, thread, seconds)
         cli.remark(memory.resolve_embedder().reason)
     if cli.json:
         cli.emit(record)
@@ -98,6 +104,20 @@ def _show(cli: CliContext, query: str, shows: str, hits: tuple[SearchHit, ...], 
     if hits:
         out.print(Text("  " + _telling_line(hits[0].snippet, query)))
     out.print()
+
+
+def _show_thread(cli: CliContext, thread: RecallResult, seconds: float) -> None:
+    from rich.text import Text
+
+    from .recall import show_stop
+
+    out = cli.out
+    out.print(Text(f"recall: {example.THREAD}", style="bold"), Text(f"  {seconds * 1000:.1f} ms", style="dim"), sep="")
+    out.print(
+        Text("  the thread behind it, in order of time: every step names the line that it rests on\n", style="dim")
+    )
+    for hit in thread.results:
+        show_stop(out, hit, 1)
 
 
 def _part(value: float | None) -> str:

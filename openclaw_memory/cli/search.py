@@ -24,12 +24,22 @@ GRAINS = ("working", "daily", "weekly", "monthly", "quarterly", "yearly")
               help="Return spans of lines worth this many tokens instead (a token is four characters).")  # fmt: skip
 @click.option("--min-score", type=click.FloatRange(0, 1), help="Leave out hits below this score.")
 @click.option("--now", type=DATE, metavar="DATE", help="The day the question is asked; default today.")
-@click.option("--mode", type=click.Choice(["hybrid", "vector", "keyword"]), help="Which signals rank.")
+@click.option("--mode", type=click.Choice(["hybrid", "vector", "keyword", "graph"]), help="Which signals rank.")
 @click.option("--fusion", type=click.Choice(["score", "rrf"]), help="How signals are joined.")
 @click.option("--kind", type=click.Choice(KINDS), multiple=True, help="Only such files; may be repeated.")
 @click.option("--grain", type=click.Choice(GRAINS), multiple=True, help="Only such grains; may be repeated.")
 @click.option("--since", type=DATE, metavar="DATE", help="Only what is dated on or after this day.")
 @click.option("--until", type=DATE, metavar="DATE", help="Only what is dated on or before this day.")
+@click.option("--concept", "concepts", metavar="NAME", multiple=True,
+              help="Only what mentions this concept, or one that is a kind of it; may be repeated.")  # fmt: skip
+@click.option("--concept-kind", "concept_kinds", metavar="KIND", multiple=True,
+              help="Only what mentions a concept of this kind: person, project, tool; may be repeated.")  # fmt: skip
+@click.option("--near", metavar="CONCEPT", multiple=True,
+              help="Rank what hangs together with this concept higher; may be repeated.")  # fmt: skip
+@click.option("--max-distance", type=click.IntRange(1, 6), metavar="N",
+              help="With --near: steps from the concept that still count; default 3.")  # fmt: skip
+@click.option("--vector-weight", type=click.FloatRange(0, 1), metavar="W",
+              help="With --near: the share of relevance, the rest is nearness; default 0.5.")  # fmt: skip
 @click.option("--explain", is_flag=True, help="Say what each signal contributed.")
 @common_options
 def search(cli: CliContext, query: tuple[str, ...], explain: bool, **options: Any) -> None:
@@ -38,9 +48,14 @@ def search(cli: CliContext, query: tuple[str, ...], explain: bool, **options: An
 
     if options["budget"] is not None and options["max_results"] is not None:
         raise click.UsageError("give --max-results or --budget, not both")
+    if not options["near"] and (options["max_distance"] is not None or options["vector_weight"] is not None):
+        raise click.UsageError("--max-distance and --vector-weight go with --near CONCEPT")
     text = " ".join(query)
     if not text.strip():
         raise click.UsageError("the query is empty")
+    for name in ("max_distance", "vector_weight"):
+        if options[name] is None:
+            del options[name]
     request = SearchRequest(
         query=text,
         kinds=tuple(Kind(kind) for kind in options.pop("kind")),
@@ -70,6 +85,7 @@ def show(cli: CliContext, result: SearchResult) -> None:
 
 
 def _show_hit(out: Any, rank: int, hit: SearchHit) -> None:
+    """One hit: where it is, its lines, and what is to be said of them."""
     from rich.padding import Padding
     from rich.text import Text
 
@@ -81,6 +97,7 @@ def _show_hit(out: Any, rank: int, hit: SearchHit) -> None:
     head.append("  " + " · ".join(tail), style="dim")
     out.print(head)
     lines_shown = [Text(line) for line in hit.snippet.split("\n") if line.strip()]
+    lines_shown += [Text(f"superseded: {words}", style="red") for words in hit.superseded]
     if hit.why:
         lines_shown.append(Text(f"why: {hit.why}", style="yellow"))
     for line in lines_shown:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from .context import CliContext, common_options
 
+if TYPE_CHECKING:
+    from ..types import ContextUse
+
 
 @click.command()
+@click.option("--context", "with_context", is_flag=True, help="Show how ambient context was used instead.")
 @common_options
-def status(cli: CliContext) -> None:
+def status(cli: CliContext, with_context: bool) -> None:
     """Show counts, sizes, the model and the state of the embeddings."""
     with cli.memory() as memory:
         found = memory.status()
     if cli.json:
         cli.emit(found)
+        return
+    if with_context and found.context is not None:
+        _show_use(found.context)
         return
     from ..types import counted
 
@@ -44,6 +51,21 @@ def status(cli: CliContext) -> None:
         cli.remark(f"plugin {plugin} failed: {failure}")
     cli.remark(found.fallback)
     cli.remark(found.warning)
+
+
+def _show_use(use: ContextUse) -> None:
+    if not use.messages:
+        click.echo("no message has asked for context yet")
+        return
+    latency = f"p50 {use.p50_ms:.3g} ms, p95 {use.p95_ms:.3g} ms" if use.p50_ms is not None else "unknown"
+    rows = [
+        ("messages", f"{use.messages} since {use.since}"),
+        ("context", f"{use.with_context} of them ({use.share:.0%}), {use.tokens_per_context:.0f} tokens each"),
+        ("entities", f"{use.entities_per_message:.2f} a message"),
+        ("latency", f"{latency}, {use.late} not done by their deadline"),
+    ]
+    for name, value in rows:
+        click.echo(f"{name:<11} {value}")
 
 
 def _counts(counts: dict[str, Any]) -> str:

@@ -25,6 +25,9 @@ QUERIES: tuple[tuple[str, str], ...] = (
     ("blue bunny", "a single remembered line: two rare words, one hit far ahead of the rest"),
 )
 
+#: A question whose answer is a thread through five notes.
+THREAD = "why did we choose this embedding model?"
+
 
 def files() -> Traversable:
     """The root of the example workspace; ``MEMORY.md``, ``USER.md`` and ``memory/`` are below it."""

@@ -114,7 +114,7 @@ def _hooks(config: dict[str, Any]) -> Check:
         return Check(
             name,
             False,
-            f"{'.'.join(conversation)} is not true: OpenClaw leaves out the hook for maintenance without a word",
+            f"{'.'.join(conversation)} is not true: OpenClaw silently leaves out the hooks for maintenance and context",
             _SETUP,
         )
     if value_at(config, injection) is False:

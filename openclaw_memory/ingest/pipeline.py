@@ -12,10 +12,21 @@ from pathlib import Path
 from ..errors import RedactionError, WorkspaceError
 from ..plugins import Plugins
 from ..settings import IngestSettings
-from ..store.protocol import DocumentChange, DocumentRow, Documents, Store, StoredUnit, TextsChanged, batches
+from ..store.protocol import (
+    DocumentChange,
+    DocumentRow,
+    Documents,
+    OntologyRows,
+    Store,
+    StoredUnit,
+    TextsChanged,
+    batches,
+)
 from ..types import IngestReport, ScanResult, SkippedFile, SourceFile
 from . import plan as planning
+from . import sidecars
 from .lines import split_lines
+from .linking import Linker
 from .markdown import parse
 from .origin import lowered
 from .scan import Unreadable, max_bytes, read_text, scan
@@ -71,6 +82,8 @@ class Ingestor:
         self._settings = settings
         self._store = store
         self._plugins = plugins
+        self._ontology = OntologyRows()
+        self._linker = Linker(self._ontology)
 
     def run(self, paths: Sequence[str] = (), progress: Progress = silent, deadline: float | None = None) -> Outcome:
         """Write the texts of all files (or those at or below ``paths``) that changed; embeds nothing.
@@ -81,7 +94,9 @@ class Ingestor:
         """
         started = time.monotonic()
         found = scan(self._workspace, self._settings)
-        run = _Run(skipped={skip.path: skip.reason for skip in found.skipped})
+        # Before the notes: what these mention is looked for by the curated concepts as they are now.
+        skipped = [*found.skipped, *sidecars.sync(self._workspace, self._store, self._plugins)]
+        run = _Run(skipped={skip.path: skip.reason for skip in skipped})
         files = [file for file in found.files if _within(file.path, paths)]
         wrote = False
         documents = self._store.documents()
@@ -132,6 +147,8 @@ class Ingestor:
         #: Files that were read and are no text any more: what the index holds of them is wrong.
         spoilt: list[int] = []
         work: list[tuple[SourceFile, DocumentRow | None]] = [*difference.changed, *((f, None) for f in difference.new)]
+        if work and (ontology := self._store.ontology()) != self._ontology:
+            self._ontology, self._linker = ontology, Linker(ontology)
         for group in batches(work, _POOL):
             if done and deadline is not None and time.monotonic() > deadline:
                 run.complete = False  # at least one file: who comes again and again gets through
@@ -183,6 +200,7 @@ class Ingestor:
             text = "\n".join(self._plugins.prepare_lines(file.path, split_lines(text)))
         parsed = parse(text, path=file.path, mtime=file.day, unit_tokens=self._settings.unit_tokens)
         sections, units = planning.prepare(parsed, self._plugins)
+        units = self._linker.linked(file.path, parsed.front_matter, sections, units)
         file = replace(file, origin=lowered(file.origin, parsed.front_matter))
         return DocumentChange(file, sha256, parsed.front_matter, sections, units, row.id if row else None)
 

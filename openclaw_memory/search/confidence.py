@@ -27,6 +27,7 @@ class Parts:
     vector: float | None
     time: float | None
     why: str | None
+    graph: float | None = None
 
 
 #: A match is sure when its cosine is this share of the way from unrelated texts to identical ones.
@@ -40,11 +41,14 @@ def parts(
     found: Range,
     noise: float,
     spelling: Mapping[str, str],
+    graph: Floats | None = None,
+    graph_share: float | None = None,
 ) -> Parts:
     """How sure a hit is, and why.
 
     ``noise`` is the cosine that unrelated texts rarely exceed, ``spelling`` the question's own word for
-    each of its terms.
+    each of its terms.  ``graph`` is what the graph says of every row, ``float32[n]`` in [0, 1]; with
+    ``graph_share`` that is this share of the score.
     """
     row = found.best
     values = features.values
@@ -68,9 +72,15 @@ def parts(
         because.append("said by whom the question names")
     if "when" in values and values["when"][row]:
         because.append("tells a time")
-    return Parts(
-        _sureness(text, vector, time, noise), _rounded(text), _rounded(vector), _rounded(time), "; ".join(because)
-    )
+    near = None
+    score = _sureness(text, vector, time, noise)
+    if graph is not None:
+        near = float(graph[row])
+        if near:
+            because.append(f"concepts {near:.2f}")
+        if graph_share is not None:
+            score = (1 - graph_share) * score + graph_share * near
+    return Parts(score, _rounded(text), _rounded(vector), _rounded(time), "; ".join(because), _rounded(near))
 
 
 def _sureness(text: float | None, vector: float | None, time: float | None, noise: float) -> float:

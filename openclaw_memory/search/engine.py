@@ -1,24 +1,33 @@
-"""Answers a question from the resident state: rank, cut into hits, fetch the lines."""
+"""Answers a question from the resident state: rank, cut into hits, fetch the lines, follow the graph."""
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import date
 
 import numpy as np
 
 from .. import analysis
+from ..graph import thread
+from ..graph.view import GraphView
+from ..graph.walk import walk
 from ..settings import SearchSettings
-from ..store.protocol import Bools, Floats, Ints, KeywordIndex, SectionText, Store, StoreState, VectorIndex, VectorModel
-from ..types import Grain, Kind, SearchHit, SearchRequest
+from ..store.protocol import Bools, Floats, Ints, KeywordIndex, Store, StoreState, VectorIndex, VectorModel
+from ..types import Grain, Kind, RecallHit, SearchHit, SearchRequest
 from . import bm25, confidence, hits, ranking, timeline
 from .corpus import RADIUS, Corpus
+from .display import Display, Superseded, monotone
 
 #: Candidates of each kind when the vector index does not score every unit.
 _CANDIDATES = 512
+#: Best units whose concepts speak for others that share them.
+_SHARING = 10
+#: Sections that a thread starts from: those whose best unit is at least this share as good as the best of all.
+_SEEDS, _SEED_SHARE = 5, 0.5
+#: What a unit loses whose statement no longer holds: what took its place comes first.
+_SUPERSEDED = 1.0
 
 
 @dataclass(frozen=True)
@@ -29,6 +38,7 @@ class Ranked:
     features: ranking.Features
     allowed: Bools | None
     similarities: Floats | None
+    graph: Floats | None = None
 
 
 class SearchEngine:
@@ -37,11 +47,15 @@ class SearchEngine:
     Safe to call from several threads; one question is ranked at a time.
     """
 
-    def __init__(self, store: Store, settings: SearchSettings) -> None:
+    def __init__(
+        self, store: Store, settings: SearchSettings, superseded: Superseded = dict[int, tuple[str, ...]]
+    ) -> None:
         self._store = store
+        self._superseded = superseded
         self._settings = settings
         self._weights = ranking.WEIGHTS | settings.weights
-        self._lock = threading.RLock()
+        #: Held while the resident state is used; taken after the store's session.
+        self.lock = threading.RLock()
         #: Cosine that unrelated texts rarely exceed with the model in use.
         self.noise = 0.2
         self._reset()
@@ -49,6 +63,10 @@ class SearchEngine:
     def _reset(self) -> None:
         self._state: StoreState | None = None
         self._corpus = Corpus()
+        #: The concepts and what they join, in step with the corpus.
+        self.graph = GraphView(self._store)
+        #: Turns ranges into hits.
+        self.display = Display(self._store, self._settings, self._corpus, self.graph, self._superseded)
         self._keyword: KeywordIndex | None = None
         self._vector: VectorIndex | None = None
         self._model: VectorModel | None = None
@@ -61,7 +79,7 @@ class SearchEngine:
 
         Without a ``model`` the vectors of the last one are kept in step.
         """
-        with self._store.session(), self._lock:  # in this order everywhere: a search holds the session already
+        with self._store.session(), self.lock:  # in this order everywhere: a search holds the session already
             state = self._store.state()
             if self._state is not None and state.instance != self._state.instance:
                 self._reset()
@@ -71,6 +89,7 @@ class SearchEngine:
             if self._state == state and (model is None or self._vector is not None):
                 return
             self._corpus.refresh(self._store)
+            self.graph.refresh(self._corpus)
             if self._keyword is None:
                 self._keyword = self._store.keyword_index()
             self._keyword.refresh()
@@ -95,7 +114,7 @@ class SearchEngine:
 
     def keyword_candidates(self, query: str, limit: int) -> Ints:
         """Ids of the best units by keywords alone: those worth embedding first."""
-        with self._store.session(), self._lock:
+        with self._store.session(), self.lock:
             assert self._keyword is not None
             scores = bm25.score(self._corpus, self._keyword, analysis.query_terms(query))
             total = scores.unit + 2 * scores.window
@@ -107,7 +126,7 @@ class SearchEngine:
 
         The state must have been refreshed for the model that made ``query_vector``.
         """
-        with self._store.session(), self._lock:
+        with self._store.session(), self.lock:
             if not len(self._corpus):
                 return []
             ranked = self._rank(request, mode, asked, query_vector)
@@ -122,7 +141,7 @@ class SearchEngine:
 
     def listing(self, request: SearchRequest) -> list[SearchHit]:
         """A hit for each section of the request's range: see :func:`openclaw_memory.search.timeline.newest`."""
-        with self._store.session(), self._lock:
+        with self._store.session(), self.lock:
             if not len(self._corpus):
                 return []
             limit = None if request.budget is not None else request.max_results or self._settings.max_results
@@ -130,26 +149,116 @@ class SearchEngine:
                 self._corpus, self._allowed(request), self._settings.hit_tokens, limit, request.budget
             )
             why = "in the range; newest first" if request.explain else None
-            return self._shown(found, lambda _: confidence.Parts(1.0, None, None, None, why))
+            return self.display.hits(found, lambda _: confidence.Parts(1.0, None, None, None, why))
+
+    def recall(
+        self, request: SearchRequest, mode: str, asked: date, query_vector: Floats | None, hops: int
+    ) -> list[RecallHit]:
+        """The thread behind the best hits of ``request``, in order of time; other arguments as for :meth:`answer`.
+
+        The filters of ``request`` hold for what is returned and for where the thread starts, not for what it
+        passes through.
+        """
+        with self._store.session(), self.lock:
+            if not len(self._corpus):
+                return []
+            ranked = self._rank(request, mode, asked, query_vector)
+            parts = self._parts(request, ranked)
+            seeds: dict[int, float] = {}
+            for row in hits.ranking(self._corpus, ranked.score, ranked.allowed):
+                relevance = parts(hits.Range(row, row, row)).score
+                if seeds and relevance < _SEED_SHARE * max(seeds.values()):
+                    break
+                seeds.setdefault(int(self._corpus.shape.section[row]), relevance)
+                if len(seeds) == _SEEDS:
+                    break
+            if not seeds or max(seeds.values()) <= 0:
+                return []
+            network = self.graph.network
+            walked = walk(network, seeds, hops)
+            limit = request.max_results or self._settings.max_results
+            allowed = self._allowed(request)
+            own = ranking.scaled(ranked.score)
+            stops = thread.stops(network, self.graph.index, self._corpus, walked, own, allowed, limit)
+            found = hits.around(self._corpus, ranked.score, [stop.row for stop in stops], self._settings.hit_tokens)
+            order = [stop.arrival.section for stop in stops]
+            wording = thread.Wording(network, self.graph.index, walked, order, self.graph.labels, self.display.citation)
+            known = self.display.known(found)
+            return [
+                RecallHit(
+                    **{f.name: getattr(hit, f.name) for f in fields(SearchHit)} | {"score": round(stop.score, 4)},
+                    via=wording.edges(stop.arrival.section, order[:at]),
+                    distance=stop.arrival.distance,
+                )
+                for at, (stop, one) in enumerate(zip(stops, found, strict=True))
+                if (hit := self.display.hit(one, known, parts(one))) is not None
+            ]
 
     def _rank(self, request: SearchRequest, mode: str, asked: date, query_vector: Floats | None) -> Ranked:
         corpus = self._corpus
         assert self._keyword is not None
         keyword = bm25.score(corpus, self._keyword, analysis.query_terms(request.query)) if mode != "vector" else None
+        named = self.graph.mentioned(request.query) if mode == "graph" else []
         similarities = None
         if query_vector is not None and mode != "keyword" and self._vector is not None:
             similarities = self._similarities(self._vector, query_vector, keyword)
         features = ranking.collect(corpus, request.query, asked, keyword, similarities)
         allowed = self._allowed(request)
-        if (request.fusion or self._settings.fusion) == "rrf":
+        fusion = request.fusion or self._settings.fusion
+        if fusion == "rrf":
             score = ranking.reciprocal_ranks(features, self._weights, self._settings.rrf_k, allowed)
         else:
             # Equal texts must tie, whatever the last bits of their dot products are.
             score = np.round(ranking.fuse(features, self._weights, allowed), 5)
+        if superseded := self._superseded():
+            rows = self._corpus.rows_of(np.fromiter(superseded, np.int32, len(superseded)))
+            score[rows[rows >= 0]] -= np.float32(_SUPERSEDED)
         if mode == "keyword" and keyword is not None:
             matched = keyword.window > 0
             allowed = matched if allowed is None else allowed & matched
-        return Ranked(score, features, allowed, similarities)
+        graph = None
+        if mode == "graph":
+            graph = self._by_concepts(named, score, allowed)
+            score = graph + np.float32(0.1) * ranking.scaled(score, allowed)
+            allowed = graph > 0 if allowed is None else allowed & (graph > 0)
+        elif request.near:
+            graph = self.graph.proximity(request.near, request.max_distance)
+            share = np.float32(request.vector_weight)
+            score = share * ranking.scaled(score, allowed) + (1 - share) * graph
+        elif mode == "hybrid" and fusion == "score" and self._weights["graph"] and np.ptp(score):
+            graph = self._by_concepts([], score, allowed)
+            score = np.round(score + np.float32(self._weights["graph"]) * graph, 5).astype(np.float32)
+            graph = graph if graph.any() else None
+        return Ranked(score, features, allowed, similarities, graph)
+
+    def _by_concepts(self, named: Sequence[int], score: Floats, allowed: Bools | None) -> Floats:
+        """Rows by the concepts that the question names, or else by those of the best rows: ``float32[n]`` in [0, 1]."""
+        if named:
+            rarity = self.graph.index.rarity
+            return self.graph.activated({concept: float(rarity[concept]) for concept in named})
+        best: list[int] = []
+        for row in hits.ranking(self._corpus, score, allowed):
+            best.append(row)
+            if len(best) == _SHARING:
+                break
+        return self.graph.shared(best, score[best] - score.min())
+
+    def weigh(
+        self, request: SearchRequest, mode: str, asked: date, query_vector: Floats | None
+    ) -> tuple[Ranked, Callable[[hits.Range], confidence.Parts]]:
+        """What each row is worth to ``request``, and how sure a range is; arguments as for :meth:`answer`.
+
+        For as long as the caller holds :attr:`lock`; there must be a row.
+        """
+        ranked = self._rank(request, mode, asked, query_vector)
+        return ranked, self._parts(request, ranked)
+
+    def similarities(self, query_vector: Floats) -> Floats | None:
+        """Cosine with every unit of the corpus, NaN without a vector: ``float32[n]``; ``None`` without vectors."""
+        with self._store.session(), self.lock:
+            if self._vector is None:
+                return None
+            return self._vector.similarities(query_vector, self._corpus.rows.unit_id)
 
     def _similarities(self, index: VectorIndex, query: Floats, keyword: bm25.KeywordScores | None) -> Floats:
         unit_ids = self._corpus.rows.unit_id
@@ -184,88 +293,21 @@ class SearchEngine:
             masks.append(rows.day >= request.since.toordinal())
         if request.until is not None:
             masks.append((rows.day <= request.until.toordinal()) & (rows.day > 0))
+        if request.concepts or request.concept_kinds:
+            masks.append(self.graph.allowed(request.concepts, request.concept_kinds))
         return np.logical_and.reduce(masks) if masks else None
 
     def _hits(self, request: SearchRequest, found: Sequence[hits.Range], ranked: Ranked) -> list[SearchHit]:
+        return monotone(self.display.hits(found, self._parts(request, ranked)))
+
+    def _parts(self, request: SearchRequest, ranked: Ranked) -> Callable[[hits.Range], confidence.Parts]:
         spelling = analysis.words_of(request.query) if request.explain else {}
+        share = 1 - request.vector_weight if request.near else None
 
         def parts(one: hits.Range) -> confidence.Parts:
-            made = confidence.parts(self._corpus, ranked.features, ranked.similarities, one, self.noise, spelling)
+            made = confidence.parts(
+                self._corpus, ranked.features, ranked.similarities, one, self.noise, spelling, ranked.graph, share
+            )
             return made if request.explain else replace(made, why=None)
 
-        return monotone(self._shown(found, parts))
-
-    def _shown(
-        self, found: Sequence[hits.Range], parts_of: Callable[[hits.Range], confidence.Parts]
-    ) -> list[SearchHit]:
-        corpus = self._corpus
-        rows = corpus.rows
-        sections = self._store.section_texts([int(rows.section_id[f.best]) for f in found])
-        made: list[SearchHit] = []
-        for one in found:
-            section = sections.get(int(rows.section_id[one.best]))
-            if section is None:
-                continue  # written by another process since the refresh; the next search sees it
-            first, last = hits.lines(corpus, one)
-            info = corpus.documents[int(rows.document_id[one.best])]
-            parts = parts_of(one)
-            name = f"{info.path}\0{rows.hash[one.best]}\0{rows.occurrence[one.best]}".encode()
-            made.append(
-                SearchHit(
-                    path=info.path,
-                    start_line=first,
-                    end_line=last,
-                    score=parts.score,
-                    snippet=snippet(
-                        section,
-                        (first, last),
-                        (int(rows.start_line[one.best]), int(rows.end_line[one.best])),
-                        self._settings.snippet_chars,
-                    ),
-                    citation=f"{info.path}#L{first}" + (f"-L{last}" if last > first else ""),
-                    id=hashlib.blake2b(name, digest_size=8).hexdigest(),
-                    heading=section.heading,
-                    date=section.date,
-                    kind=info.kind,
-                    grain=info.grain,
-                    origin=info.origin,
-                    vector_score=parts.vector,
-                    text_score=parts.text,
-                    time_score=parts.time,
-                    why=parts.why,
-                )
-            )
-        return made
-
-
-def monotone(found: Sequence[SearchHit]) -> list[SearchHit]:
-    """Scores that never rise with rank: a hit is at least as good as those ranked behind it."""
-    best = 0.0
-    out = []
-    for hit in reversed(found):
-        best = max(best, hit.score)
-        out.append(replace(hit, score=round(best, 4)))
-    return out[::-1]
-
-
-def snippet(section: SectionText, wanted: tuple[int, int], best: tuple[int, int], limit: int) -> str:
-    """Lines ``wanted`` of a section, cut to ``limit`` characters around the ``best`` ones."""
-
-    def text(first: int, last: int) -> str:
-        return "\n".join(section.lines[first - section.start_line : last - section.start_line + 1])
-
-    whole = text(*wanted)
-    if len(whole) <= limit:
-        return whole
-    first, last = best
-    if len(text(first, last)) > limit:
-        return text(first, last)[:limit]
-    while True:
-        options = [
-            (first - 1, last) if first > wanted[0] else None,
-            (first, last + 1) if last < wanted[1] else None,
-        ]
-        fitting = [option for option in options if option and len(text(*option)) <= limit]
-        if not fitting:
-            return text(first, last)
-        first, last = min(fitting, key=lambda option: len(text(*option)))
+        return parts

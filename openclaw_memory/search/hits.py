@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,44 +88,65 @@ def grown(corpus: Corpus, score: Floats, allowed: Bools | None, tokens: float, l
     """
     if not len(score):
         return []
-    sample = score if allowed is None else score[allowed]
-    floor = float(np.median(sample[:: len(sample) // _MEDIAN_SAMPLE + 1])) if len(sample) else 0.0
-    taken: set[int] = set()
+    growing = _Growing(corpus, score, allowed, tokens)
     out: list[Range] = []
+    for row in ranking(corpus, score, allowed):
+        found = growing.grown(row)
+        if found is not None:
+            out.append(found)
+            if len(out) == limit:
+                break
+    return out
 
-    def free(row: int, of: int) -> bool:
+
+def around(corpus: Corpus, score: Floats, rows: Sequence[int], tokens: float) -> list[Range]:
+    """One range for each of ``rows``, which lie in different sections, grown as :func:`grown` does."""
+    growing = _Growing(corpus, score, None, tokens)
+    return [growing.grown(row) or Range(row, row, row) for row in rows]
+
+
+class _Growing:
+    """Ranges that grow over free rows of their sections."""
+
+    def __init__(self, corpus: Corpus, score: Floats, allowed: Bools | None, tokens: float) -> None:
+        sample = score if allowed is None else score[allowed]
+        self._floor = float(np.median(sample[:: len(sample) // _MEDIAN_SAMPLE + 1])) if len(sample) else 0.0
+        self._corpus, self._score, self._allowed, self._tokens = corpus, score, allowed, tokens
+        self._taken: set[int] = set()
+
+    def _free(self, row: int, of: int) -> bool:
         return (
-            0 <= row < len(corpus)
-            and row not in taken
-            and _together(corpus, row, of)
-            and (allowed is None or bool(allowed[row]))
+            0 <= row < len(self._corpus)
+            and row not in self._taken
+            and _together(self._corpus, row, of)
+            and (self._allowed is None or bool(self._allowed[row]))
+            and bool(self._score[row] >= self._floor)
         )
 
-    for row in ranking(corpus, score, allowed):
-        if row in taken:
-            continue
+    def grown(self, row: int) -> Range | None:
+        """The range of ``row``; ``None`` when it is in another one already."""
+        if row in self._taken:
+            return None
+        corpus = self._corpus
         whole = _whole_lines(corpus, Range(row, row, row))
         first, last = whole.first, whole.last
         used = cost(corpus, first, last)
         while True:
-            edges = [edge for edge in (first - 1, last + 1) if free(edge, row) and score[edge] >= floor]
+            edges = [edge for edge in (first - 1, last + 1) if self._free(edge, row)]
             grown_to = None
-            for edge in sorted(edges, key=lambda edge: -score[edge]):
+            for edge in sorted(edges, key=lambda edge: -self._score[edge]):
                 wider = _whole_lines(corpus, Range(min(first, edge), max(last, edge), row))
                 price = cost(corpus, wider.first, wider.last)
-                if price <= tokens and not any(r in taken for r in (wider.first, wider.last)):
+                if price <= self._tokens and not any(r in self._taken for r in (wider.first, wider.last)):
                     grown_to, used = wider, price
                     break
             if grown_to is None:
                 break
             first, last = grown_to.first, grown_to.last
-        if used and any(r in taken for r in range(first, last + 1)):
-            continue
-        taken.update(range(first, last + 1))
-        out.append(Range(first, last, row))
-        if len(out) == limit:
-            break
-    return out
+        if used and any(r in self._taken for r in range(first, last + 1)):
+            return None
+        self._taken.update(range(first, last + 1))
+        return Range(first, last, row)
 
 
 def opening(corpus: Corpus, row: int, tokens: float) -> Range:

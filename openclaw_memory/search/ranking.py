@@ -29,6 +29,7 @@ WEIGHTS: dict[str, float] = {
     "length": 0.2,
     "question": -0.2,
     "heading": -0.5,
+    "graph": 0.25,
 }
 KEYWORD_FEATURES = ("bm25_unit", "bm25_window", "bm25_section")
 VECTOR_FEATURES = ("vector_unit", "vector_window")

@@ -16,20 +16,26 @@ Schema = Mapping[str, Any]
 def checked(name: str, schema: Schema, given: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments as Python values: days as ``date``, whole numbers as ``int``; ``null`` means not given.
 
-    ``schema`` is an object of strings, numbers, booleans, days and lists of them.  Raises
-    :class:`RequestError` naming the tool, the argument and what it must be.
+    ``schema`` is an object of strings, numbers, booleans, days, objects and lists of them; within an inner object
+    ``null`` is a value like any other.  Raises :class:`RequestError` naming the tool, the argument and what it
+    must be.
     """
+    present = {key: value for key, value in given.items() if value is not None or key not in schema["properties"]}
+    return _object(name, f"{name}: ", schema, present)
+
+
+def _object(where: str, prefix: str, schema: Schema, given: Mapping[str, Any]) -> dict[str, Any]:
     properties = schema["properties"]
     for key in given:
         if key not in properties:
-            near = difflib.get_close_matches(key, properties, n=1, cutoff=0.5)
+            near = difflib.get_close_matches(str(key), properties, n=1, cutoff=0.5)
             valid = ", ".join(properties)
             hint = f"did you mean '{near[0]}'?" if near else f"valid are {valid}" if valid else "it takes none"
-            raise RequestError(f"{name}: there is no argument {_shown(key)}; {hint}")
-    out = {key: _value(f"{name}: {key}", properties[key], value) for key, value in given.items() if value is not None}
+            raise RequestError(f"{where}: there is no argument {_shown(key)}; {hint}")
+    out = {key: _value(f"{prefix}{key}", properties[key], value) for key, value in given.items()}
     for key in schema["required"]:
         if key not in out:
-            raise RequestError(f"{name}: {key} is missing; {properties[key]['description']}")
+            raise RequestError(f"{where}: {key} is missing; {properties[key]['description']}")
     return out
 
 
@@ -55,6 +61,10 @@ def _value(where: str, schema: Schema, value: Any) -> Any:
             if not isinstance(value, list):
                 raise RequestError(f"{where} must be a list, not {_shown(value)}")
             return [_value(f"{where}[{at}]", schema["items"], item) for at, item in enumerate(value)]
+        case "object":
+            if not isinstance(value, dict):
+                raise RequestError(f"{where} must be an object, not {_shown(value)}")
+            return _object(where, f"{where}.", schema, value)
         case kind:
             return _number(where, schema, value, whole=kind == "integer")
 

@@ -3,83 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
-from ..ingest.pipeline import Progress
-from ..serialize import json_schema
 from ..types import (
     FileText,
     Grain,
     Heartbeat,
     IngestReport,
     Kind,
+    RecallResult,
     SearchRequest,
     SearchResult,
     Session,
     SessionStarted,
     Status,
 )
-
-if TYPE_CHECKING:
-    from ..memory import Memory
-
-
-@dataclass(frozen=True)
-class Call:
-    """One call of a tool: whose memory, the checked arguments, and how long there is to answer."""
-
-    memory: Memory
-    arguments: Mapping[str, Any]
-    until: float
-    progress: Progress
-
-    @property
-    def left(self) -> float:
-        """Seconds until the deadline, at least 0."""
-        return max(0.0, self.until - time.monotonic())
-
-
-@dataclass(frozen=True)
-class Tool:
-    """A capability as MCP sees it.
-
-    ``arguments`` are JSON Schemas by name, ``result`` is the dataclass that ``run`` returns, ``deadline``
-    the seconds it has unless the host says otherwise.  ``upkeep`` may take long and has threads of its
-    own.  ``embeds`` may send text to an embedding endpoint where one is configured.
-    """
-
-    name: str
-    title: str
-    description: str
-    result: type
-    run: Callable[[Call], Any]
-    deadline: float
-    arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    required: tuple[str, ...] = ()
-    read_only: bool = True
-    destructive: bool = False
-    idempotent: bool = True
-    embeds: bool = False
-    upkeep: bool = False
-    audience: Literal["model", "host"] = "model"
-
-    @property
-    def input_schema(self) -> dict[str, Any]:
-        """JSON Schema of the arguments."""
-        return {
-            "type": "object",
-            "properties": dict(self.arguments),
-            "required": list(self.required),
-            "additionalProperties": False,
-        }
-
-    @property
-    def output_schema(self) -> dict[str, Any]:
-        """JSON Schema of the structured content."""
-        return json_schema(self.result)
-
+from .context_tool import CONTEXT
+from .facts_tool import FACTS
+from .tool import Call, Tool, day, names, share, text, whole
 
 # -- what the tools do ----------------------------------------------------------------------------
 
@@ -91,14 +32,18 @@ def _request(call: Call) -> dict[str, Any]:
         from ..errors import RequestError
 
         raise RequestError("give maxResults or budget, not both")
-    names = {"maxResults": "max_results", "minScore": "min_score"}
-    kinds = (Kind(given.pop("kind")),) if "kind" in given else ()
-    grains = (Grain(given.pop("grain")),) if "grain" in given else ()
-    return {names.get(key, key): value for key, value in given.items()} | {
-        "kinds": kinds,
-        "grains": grains,
-        "deadline": call.left,
+    fields = {
+        "maxResults": "max_results", "minScore": "min_score", "maxDistance": "max_distance",
+        "vectorWeight": "vector_weight",
+    }  # fmt: skip
+    several: dict[str, tuple[Any, ...]] = {
+        "kinds": (Kind(given.pop("kind")),) if "kind" in given else (),
+        "grains": (Grain(given.pop("grain")),) if "grain" in given else (),
+        "concepts": tuple(given.pop("concept", ())),
+        "concept_kinds": tuple(given.pop("conceptKind", ())),
+        "near": tuple(given.pop("near", ())),
     }
+    return {fields.get(key, key): value for key, value in given.items()} | several | {"deadline": call.left}
 
 
 def _search(call: Call) -> SearchResult:
@@ -107,6 +52,15 @@ def _search(call: Call) -> SearchResult:
     request = SearchRequest(**_request(call))
     check_range(request.since, request.until)
     return call.memory.search(request)
+
+
+def _recall(call: Call) -> RecallResult:
+    from ..search.timeline import check_range
+
+    options = _request(call)
+    check_range(options.get("since"), options.get("until"))
+    hops = options.pop("hops", 2)
+    return call.memory.recall(options.pop("query"), hops=hops, **options)
 
 
 def _timeline(call: Call) -> SearchResult:
@@ -143,29 +97,20 @@ def _heartbeat(call: Call) -> Heartbeat:
 # -- what their arguments are ---------------------------------------------------------------------
 
 
-def _text(description: str) -> dict[str, Any]:
-    return {"type": "string", "minLength": 1, "description": description}
-
-
-def _whole(description: str, minimum: int, maximum: int | None = None) -> dict[str, Any]:
-    bounds = {"minimum": minimum} | ({} if maximum is None else {"maximum": maximum})
-    return {"type": "integer", **bounds, "description": description}
-
-
-def _day(description: str) -> dict[str, Any]:
-    return {"type": "string", "format": "date", "description": description}
-
-
-_BUDGET = _whole("Return lines worth this many tokens (of four characters) instead of a number of hits.", 1, 100_000)
+_BUDGET = whole("Return lines worth this many tokens (of four characters) instead of a number of hits.", 1, 100_000)
 _FILTERS = {
     "kind": {"type": "string", "enum": [kind.value for kind in Kind],
              "description": "Only curated files (MEMORY.md, USER.md), daily notes, or other notes."},
     "grain": {"type": "string", "enum": [grain.value for grain in Grain],
               "description": "Only texts of this resolution in time: working is notes, the others are summaries."},
-    "since": _day("Only what is dated on or after this day, YYYY-MM-DD."),
-    "until": _day("Only what is dated on or before this day, YYYY-MM-DD."),
+    "since": day("Only what is dated on or after this day, YYYY-MM-DD."),
+    "until": day("Only what is dated on or before this day, YYYY-MM-DD."),
 }  # fmt: skip
-_HITS = _whole("Most hits to return, each with its surrounding lines; 6 unless told.", 1, 50)
+_CONCEPTS = {
+    "concept": names("Only what mentions one of these concepts, or one that is a kind of it; by name or alias."),
+    "conceptKind": names("Only what mentions a concept of such a kind, such as person, project, tool."),
+}
+_HITS = whole("Most hits to return, each with its surrounding lines; 6 unless told.", 1, 50)
 
 TOOLS = (
     Tool(
@@ -177,18 +122,45 @@ TOOLS = (
             "earlier work, decisions, dates, people, preferences or to-dos."
         ),
         arguments={
-            "query": _text("The question, in plain words; names, numbers and dates in it count."),
+            "query": text("The question, in plain words; names, numbers and dates in it count."),
             "maxResults": _HITS,
             "minScore": {"type": "number", "minimum": 0, "maximum": 1,
                          "description": "Leave out hits below this score; nonsense stays below 0.35."},
             "budget": _BUDGET,
-            "mode": {"type": "string", "enum": ["hybrid", "vector", "keyword"], "description": "Which signals rank."},
+            "mode": {"type": "string", "enum": ["hybrid", "vector", "keyword", "graph"],
+                     "description": "Which signals rank; graph: by the concepts that the query names."},
             **_FILTERS,
+            **_CONCEPTS,
+            "near": names("Concepts that what is wanted hangs together with: nearer hits rank higher."),
+            "maxDistance": whole("With near: steps from those concepts that still count; 3 unless told.", 1, 6),
+            "vectorWeight": share("With near: the share of relevance, the rest is nearness; 0.5 unless told."),
             "explain": {"type": "boolean", "description": "Say of each hit what each signal contributed."},
         },
         required=("query",),
         result=SearchResult,
         run=_search,
+        deadline=15.0,
+        embeds=True,
+    ),
+    Tool(
+        name="graph_recall",
+        title="Follow the thread behind a memory",
+        description=(
+            "What hangs together with the answer to a question: from the best hits over shared and related concepts "
+            "and forth and back in time, in order of time, each result with the steps that lead to it. Use it for "
+            "'why', 'how did that come about' and 'what followed from it'; for a single fact use memory_search."
+        ),
+        arguments={
+            "query": text("The question that the thread starts from, in words or as exact terms."),
+            "hops": whole("Steps from the best hits at most; 2 unless told.", 1, 4),
+            "maxResults": whole("Most results; 5 unless told.", 1, 20),
+            **_FILTERS,
+            **_CONCEPTS,
+            "now": day("The day the question is asked, for 'last week'; today unless told."),
+        },
+        required=("query",),
+        result=RecallResult,
+        run=_recall,
         deadline=15.0,
         embeds=True,
     ),
@@ -203,8 +175,8 @@ TOOLS = (
         arguments={
             "query": {"type": "string", "description": "What it should be about; leave it out to list what there is."},
             **_FILTERS,
-            "minimumDaysAgo": _whole("Only what is at least this many days old; 0 is today.", 0),
-            "maximumDaysAgo": _whole("Only what is at most this many days old; 7 is the last week.", 0),
+            "minimumDaysAgo": whole("Only what is at least this many days old; 0 is today.", 0),
+            "maximumDaysAgo": whole("Only what is at most this many days old; 7 is the last week.", 0),
             "budget": _BUDGET,
             "maxResults": _HITS,
         },
@@ -213,6 +185,8 @@ TOOLS = (
         deadline=15.0,
         embeds=True,
     ),
+    CONTEXT,
+    FACTS,
     Tool(
         name="memory_get",
         title="Read a memory file",
@@ -221,9 +195,9 @@ TOOLS = (
             "Use it when a hit needs more of its surroundings."
         ),
         arguments={
-            "path": _text("Path as a hit names it; a citation such as memory/a.md#L3-L9 works too."),
-            "from": _whole("First line, counted from 1.", 1),
-            "lines": _whole("How many lines.", 1),
+            "path": text("Path as a hit names it; a citation such as memory/a.md#L3-L9 works too."),
+            "from": whole("First line, counted from 1.", 1),
+            "lines": whole("How many lines.", 1),
         },
         required=("path",),
         result=FileText,

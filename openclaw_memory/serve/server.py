@@ -38,7 +38,8 @@ from ..errors import OpenClawMemoryError, RequestError, Stopped, WorkspaceError
 from ..serialize import to_json
 from .arguments import checked
 from .pool import Pool
-from .registry import Call, Tool, offered
+from .registry import offered
+from .tool import Call, Tool
 from .transport import StdioTransport
 
 log = logging.getLogger("openclaw_memory.serve")

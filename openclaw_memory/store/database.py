@@ -18,6 +18,7 @@ from ..errors import SchemaTooNew, StoreError
 from . import schema
 from .lease import Lease, is_conflict
 from .protocol import batches
+from .transaction import transaction
 
 if TYPE_CHECKING:
     import duckdb
@@ -105,16 +106,27 @@ class Database:
     def write(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """A transaction that is committed at the end of the block and undone by an exception."""
         with self.read() as connection:
-            connection.execute("BEGIN")
-            try:
+            with transaction(connection):
                 yield connection
                 connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'generation'")
-                connection.execute("COMMIT")
-            except BaseException:
-                with contextlib.suppress(Exception):
-                    connection.execute("ROLLBACK")
-                raise
             self._protect()
+
+    @contextlib.contextmanager
+    def read_only(self, name: str, spill: Path | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection to a new database in memory that has the file attached as ``name``, where nobody can write it.
+
+        ``spill`` is a folder for what does not fit into memory; without one such a query fails.
+        """
+        import duckdb
+
+        options = {**self._options, "temp_directory": "" if spill is None else str(spill)}
+        quoted = str(self.path).replace("'", "''")
+        try:
+            with self.lease.aside(), duckdb.connect(":memory:", config=options) as connection:
+                connection.execute(f"ATTACH '{quoted}' AS {name} (READ_ONLY)")
+                yield connection
+        except duckdb.Error as error:
+            raise self._translated(error) from error
 
     def close(self) -> None:
         """Let go of the file."""

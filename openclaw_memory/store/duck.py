@@ -16,6 +16,7 @@ from ..settings import StoreSettings
 from ..types import Grain, Kind, Origin, SourceFile
 from . import fts, schema, writing
 from .database import IDS, Database, count, free_unused_heap, id_list, insert
+from .graph import GraphTables
 from .keywords import Columns, FtsIndex, PostingsIndex
 from .protocol import (
     Analyse,
@@ -37,6 +38,8 @@ from .protocol import (
     VectorStates,
     batches,
 )
+from .query import Queries
+from .transaction import transaction
 from .vectors import ExactIndex, VssIndex, pack
 
 if TYPE_CHECKING:
@@ -48,18 +51,26 @@ _KEYS = 50
 _RANGE = 8_192
 
 
-class DuckStore:
+class DuckStore(GraphTables, Queries):
     """One agent's index of one workspace; implements :class:`~openclaw_memory.store.protocol.Store`.
 
     Raises :class:`~openclaw_memory.errors.StoreError` from every method when the file cannot be
     used.  Opening is lazy: nothing is created before the first call.
     """
 
-    def __init__(self, path: Path, settings: StoreSettings, analyse: Analyse, analysis_version: int = 0) -> None:
+    def __init__(
+        self,
+        path: Path,
+        settings: StoreSettings,
+        analyse: Analyse,
+        analysis_version: int = 0,
+        extraction_version: str = "",
+    ) -> None:
         self.path = path
         self._settings = settings
         self._analyse = analyse
         self._analysis_version = str(analysis_version)
+        self._extraction_version = extraction_version
         self._models: dict[VectorModel, int] = {}
         self._models_epoch = -1
         self._db = Database(
@@ -68,7 +79,7 @@ class DuckStore:
             idle=settings.idle_close,
             memory_limit_mb=settings.memory_limit_mb,
             threads=settings.threads,
-            opened=self._check_analysis,
+            opened=self._check_versions,
         )
 
     # -- life ---------------------------------------------------------------------------------
@@ -78,6 +89,15 @@ class DuckStore:
         """Hold the file for the calls inside the block."""
         with self._db.read(timeout):
             yield
+
+    def _check_versions(self, c: duckdb.DuckDBPyConnection) -> None:
+        self._check_analysis(c)
+        row = c.execute("SELECT value FROM meta WHERE key = 'extraction'").fetchone()
+        if row is None or row[0] != self._extraction_version:
+            with transaction(c):
+                writing.read_anew(c)
+                c.execute("DELETE FROM meta WHERE key = 'extraction'")
+                c.execute("INSERT INTO meta VALUES ('extraction', ?)", [self._extraction_version])
 
     def _check_analysis(self, c: duckdb.DuckDBPyConnection) -> None:
         """Make postings anew when they were made by another version of the text analysis."""
@@ -90,16 +110,10 @@ class DuckStore:
                 f"{self.path}: its texts were analysed by a newer openclaw-memory; upgrade or restart this one, "
                 "or choose another file with --db"
             )
-        c.execute("BEGIN")
-        try:
+        with transaction(c):
             writing.analyse_anew(c, self._analyse)
             c.execute("DELETE FROM meta WHERE key = 'analysis'")
             c.execute("INSERT INTO meta VALUES ('analysis', ?)", [self._analysis_version])
-            c.execute("COMMIT")
-        except BaseException:
-            with contextlib.suppress(Exception):
-                c.execute("ROLLBACK")
-            raise
 
     def state(self) -> StoreState:
         """Identity of the file and its write counter."""

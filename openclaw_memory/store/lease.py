@@ -107,6 +107,18 @@ class Lease:
         finally:
             self._mutex.release()
 
+    @contextlib.contextmanager
+    def aside(self, timeout: float | None = None) -> Iterator[None]:
+        """Own the file while it is closed, to open it in another way; not inside a :meth:`hold` of the same thread.
+
+        Raises as :meth:`hold`.
+        """
+        with self.hold(timeout):
+            if self._depth > 1:
+                raise StoreError(f"{self.path}: the index is in use by the caller itself; close that session first")
+            self._disconnect()
+            yield
+
     def release(self) -> None:
         """Close the file now; the next :meth:`hold` opens it again."""
         with self._mutex:
@@ -188,7 +200,7 @@ class Lease:
             finally:
                 self._close()
             return
-        if self._idle <= 0 or self._closed or self._somebody_waits():
+        if self._idle <= 0 or self._closed or self._connection is None or self._somebody_waits():
             self._close()
             return
         with self._wake:

@@ -5,16 +5,20 @@ Nothing here mentions DuckDB or a local file, so a shared server can stand behin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Literal, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Grain, Kind, Origin, Section, SourceFile, Unit
+from ..types import ExportReport, FoundFact, Grain, Kind, Origin, QueryResult, Section, SourceFile, Unit
+
+if TYPE_CHECKING:
+    from .derived import Collect, KeywordSearch
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float32]
@@ -22,6 +26,9 @@ Bools = NDArray[np.bool_]
 
 #: Splits a text into its terms; given to a store, which knows nothing of languages.
 Analyse = Callable[[str], list[str]]
+
+#: ``progress(stage, done, total)``.
+ExportProgress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +72,23 @@ class StoredUnit:
     hash: int
 
 
+#: How a mention of a concept was recognised; the store keeps the place in this list.
+RULES = ("curated", "link", "tag", "meta", "name", "code", "quoted", "phrase", "start", "file")
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A place where a unit may speak of a concept: ``key`` as of :func:`~openclaw_memory.graph.keys.concept_key`.
+
+    ``text`` is how it is written there; ``rule`` is one of :data:`RULES`.  Whether a key that is not curated is
+    a concept is decided from all its mentions when they are read.
+    """
+
+    key: int
+    text: str
+    rule: str
+
+
 @dataclass(frozen=True, slots=True)
 class PlannedUnit:
     """A unit to write, with what ranking needs of its text.
@@ -82,6 +106,8 @@ class PlannedUnit:
     time_words: int = 0
     speaker_key: int = 0
     id: int | None = None
+    mentions: Sequence[Mention] = ()
+    facts: Sequence[FoundFact] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +218,105 @@ class Postings:
         """Unit ids and term frequencies of term ``i``."""
         span = slice(int(self.offsets[i]), int(self.offsets[i + 1]))
         return self.unit_id[span], self.tf[span]
+
+
+@dataclass(frozen=True, slots=True)
+class MentionRows:
+    """Mentions as columns of the same length *m*; ``rule`` is a place in :data:`RULES`."""
+
+    unit_id: Ints
+    document_id: Ints
+    key: NDArray[np.int64]
+    rule: NDArray[np.int8]
+
+
+@dataclass(frozen=True, slots=True)
+class MentionName:
+    """A spelling of a key and in how many mentions it stands."""
+
+    key: int
+    text: str
+    rule: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceFile:
+    """A file of the workspace that is no note (``concepts.yaml``, ``facts.yaml``) as it was last read."""
+
+    name: str
+    size: int
+    mtime_ns: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class CuratedRow:
+    """A curated concept as the store keeps it; parents and related ones by key."""
+
+    key: int
+    slug: str
+    name: str
+    kind: str | None
+    weight: float
+    aliases: tuple[str, ...]
+    parents: tuple[int, ...]
+    related: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OntologyRows:
+    """All curated concepts, keys that are to be no concepts, and predicates with one value at a time.
+
+    ``version`` grows with every change of them.
+    """
+
+    concepts: tuple[CuratedRow, ...] = ()
+    ignored: tuple[int, ...] = ()
+    single_valued: tuple[str, ...] = ()
+    version: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FactObservation:
+    """A fact as a rule found it in a unit; ``day`` is that of its section, ``dated`` whether the text states it."""
+
+    unit_id: int
+    path: str
+    start_line: int
+    end_line: int
+    kind: Kind
+    origin: Origin
+    day: date | None
+    dated: bool
+    hash: int
+    occurrence: int
+    subject: str
+    predicate: str
+    object: str
+    rule: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class StatedFact:
+    """An entry of the workspace's ``facts.yaml``, in the order of the file.
+
+    ``replaces`` and ``retracts`` name facts by id; an entry with ``retracts`` states nothing itself.
+    """
+
+    id: str
+    subject: str
+    predicate: str
+    object: str
+    confidence: float
+    origin: Origin
+    source: str | None
+    valid_from: date | None
+    valid_to: date | None
+    recorded: str
+    replaces: tuple[str, ...] = ()
+    retracts: str | None = None
 
 
 class KeywordIndex(Protocol):
@@ -323,6 +448,43 @@ class Store(Protocol):
     def section_texts(self, section_ids: Sequence[int]) -> dict[int, SectionText]:
         """Headings and lines of sections by id."""
 
+    def mention_rows(self, document_ids: Sequence[int] | None) -> MentionRows:
+        """Mentions in these documents (all when ``None``)."""
+
+    def mention_names(self, keys: Sequence[int] | None = None) -> list[MentionName]:
+        """Spellings of keys (all when ``None``), by key and falling count."""
+
+    def workspace_file(self, name: str) -> WorkspaceFile | None:
+        """What was last read of a file that is no note."""
+
+    def ontology(self) -> OntologyRows:
+        """The curated concepts as they were last read."""
+
+    def put_ontology(
+        self,
+        file: WorkspaceFile,
+        rows: OntologyRows,
+        changed: Sequence[int],
+        links: Callable[[Sequence[PendingText]], Iterable[tuple[int, Mention]]],
+    ) -> int:
+        """Replace the curated concepts, and link the units anew to those with ``changed`` keys.
+
+        ``links(texts)`` yields the curated mentions in some units' search texts.  One transaction; returns how
+        many units lost or got a reference.
+        """
+
+    def found_facts(self) -> list[FactObservation]:
+        """All facts that rules found, in order of document and unit."""
+
+    def stated_facts(self) -> list[StatedFact]:
+        """The entries of ``facts.yaml`` as they were last read."""
+
+    def facts_version(self) -> tuple[str, ...]:
+        """Another value after every change that may concern facts: texts, curated concepts, stated facts, times."""
+
+    def put_stated_facts(self, file: WorkspaceFile, facts: Sequence[StatedFact]) -> None:
+        """Replace the entries of ``facts.yaml``; one transaction."""
+
     def keyword_index(self) -> KeywordIndex:
         """The keyword index that the settings name."""
 
@@ -334,6 +496,21 @@ class Store(Protocol):
 
     def maintain(self, force: bool = False) -> bool:
         """Compact postings when their delta has grown; returns whether it did."""
+
+    def query(
+        self, sql: str, collect: Collect, keywords: KeywordSearch, limit: int | None = None, timeout: float = 20.0
+    ) -> QueryResult:
+        """The answer of one SQL statement that only reads; at most ``limit`` rows, in at most ``timeout`` seconds.
+
+        Raises :class:`~openclaw_memory.errors.RequestError` when it is refused, wrong or takes too long.
+        """
+
+    def export(self, folder: Path, collect: Collect, overwrite: bool, progress: ExportProgress) -> ExportReport:
+        """Write every table as a Parquet file into a folder that is empty, new, or (``overwrite``) an older export.
+
+        ``progress(stage, done, total)`` is called after each table.  Raises
+        :class:`~openclaw_memory.errors.WorkspaceError` when the folder cannot be used.
+        """
 
     def statistics(self) -> StoreStatistics:
         """Counts and sizes."""

@@ -8,10 +8,10 @@ one file is never mistaken for the state of another that took its place.
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING
 
 from ..errors import SchemaTooNew
+from .transaction import transaction
 
 if TYPE_CHECKING:
     import duckdb
@@ -39,8 +39,25 @@ CREATE TABLE postings (term BIGINT, unit_id INTEGER, tf SMALLINT);
 CREATE TABLE postings_delta (term BIGINT, unit_id INTEGER, tf SMALLINT);
 """
 
+#: Files are read again, so that what their units mention is there too; units keep their vectors.
+_V2 = """
+CREATE TABLE mentions (unit_id INTEGER, document_id INTEGER, key BIGINT, rule TINYINT, text VARCHAR);
+CREATE TABLE found_facts (
+    unit_id INTEGER, document_id INTEGER, subject VARCHAR, predicate VARCHAR, object VARCHAR, rule VARCHAR,
+    confidence FLOAT);
+CREATE TABLE stated_facts (
+    ordinal INTEGER, id VARCHAR, subject VARCHAR, predicate VARCHAR, object VARCHAR, confidence FLOAT, origin VARCHAR,
+    source VARCHAR, valid_from DATE, valid_to DATE, recorded VARCHAR, replaces VARCHAR, retracts VARCHAR);
+CREATE TABLE curated (key BIGINT, slug VARCHAR, name VARCHAR, kind VARCHAR, weight FLOAT, aliases VARCHAR);
+CREATE TABLE curated_edges (kind VARCHAR, source BIGINT, target BIGINT);
+CREATE TABLE ignored (key BIGINT);
+CREATE TABLE workspace_files (name VARCHAR, size BIGINT, mtime_ns BIGINT, sha256 VARCHAR);
+INSERT INTO counters VALUES ('ontology', 0), ('facts', 0);
+UPDATE documents SET sha256 = '', mtime_ns = -1;
+"""
+
 #: ``MIGRATIONS[i]`` leads from schema ``i`` to ``i + 1``; each runs in one transaction.
-MIGRATIONS: tuple[str, ...] = (_V1,)
+MIGRATIONS: tuple[str, ...] = (_V1, _V2)
 CURRENT = len(MIGRATIONS)
 
 
@@ -67,14 +84,8 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: str) -> int:
             "upgrade openclaw-memory, or choose another file with --db"
         )
     for step in range(version, CURRENT):
-        connection.execute("BEGIN")
-        try:
+        with transaction(connection):
             connection.execute(MIGRATIONS[step])
             connection.execute("DELETE FROM meta WHERE key = 'schema'")
             connection.execute("INSERT INTO meta VALUES ('schema', ?)", [str(step + 1)])
-            connection.execute("COMMIT")
-        except BaseException:
-            with contextlib.suppress(Exception):
-                connection.execute("ROLLBACK")
-            raise
     return version

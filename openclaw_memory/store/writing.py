@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Any
 from ..types import SourceFile
 from .database import IDS, count, id_list, insert, insert_numbers, next_ids
 from .keywords import term_key
-from .protocol import Analyse, DocumentChange, TextsChanged
+from .protocol import RULES, Analyse, DocumentChange, TextsChanged
 
 if TYPE_CHECKING:
     import duckdb
 
 #: The largest number that a SMALLINT column holds.
 _MOST = 32_767
+#: What units own beside vectors and postings; it goes with their document and is written anew with it.
+_OF_UNITS = ("mentions", "found_facts")
+_RULE = {rule: code for code, rule in enumerate(RULES)}
 #: Units whose texts are in memory at once while postings are made anew.
 _STEP = 20_000
 
@@ -42,6 +45,8 @@ def apply(c: duckdb.DuckDBPyConnection, changes: Sequence[DocumentChange]) -> No
         "INTEGER INTEGER INTEGER INTEGER INTEGER INTEGER VARCHAR VARCHAR BIGINT VARCHAR VARCHAR BIGINT INTEGER "
         "SMALLINT INTEGER BOOLEAN TINYINT"
     )
+    mentions = _Columns("INTEGER INTEGER BIGINT TINYINT VARCHAR")
+    facts = _Columns("INTEGER INTEGER VARCHAR VARCHAR VARCHAR VARCHAR FLOAT")
     terms: list[int] = []
     term_units: list[int] = []
     frequencies: list[int] = []
@@ -80,10 +85,18 @@ def apply(c: duckdb.DuckDBPyConnection, changes: Sequence[DocumentChange]) -> No
                 min(sum(planned.terms.values()), _MOST), len(source.search_text), planned.question,
                 planned.time_words,
             )  # fmt: skip
+            for mention in planned.mentions:
+                mentions.add(unit_id, document_id, mention.key, _RULE[mention.rule], mention.text)
+            for fact in planned.facts:
+                facts.add(
+                    unit_id, document_id, fact.subject, fact.predicate, fact.object, fact.rule, fact.confidence
+                )  # fmt: skip
     generation = "(SELECT value FROM counters WHERE name = 'generation') + 1"
     documents.insert(c, "documents", f"*, {generation}")
     sections.insert(c, "sections")
     units.insert(c, "units")
+    mentions.insert(c, "mentions")
+    facts.insert(c, "found_facts")
     _insert_postings(c, terms, term_units, frequencies)
 
 
@@ -110,6 +123,12 @@ def next_version(c: duckdb.DuckDBPyConnection, version: int) -> int:
     return version + 1
 
 
+def read_anew(c: duckdb.DuckDBPyConnection) -> None:
+    """Have the next ingest read every file: what is looked for in texts has changed, the texts have not."""
+    c.execute("UPDATE documents SET sha256 = '', mtime_ns = -1")
+    c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")
+
+
 def touch(c: duckdb.DuckDBPyConnection, files: Sequence[tuple[int, SourceFile]]) -> None:
     """Note new times and sizes; sections dated by the file's time get its new day."""
     now = _Columns("INTEGER BIGINT BIGINT DATE")
@@ -127,6 +146,8 @@ def touch(c: duckdb.DuckDBPyConnection, files: Sequence[tuple[int, SourceFile]])
         "FROM touched t WHERE t.id = documents.id"
     )
     c.execute("DROP TABLE touched")
+    # Facts without a day of their own are ordered by the files' times.
+    c.execute("UPDATE counters SET value = value + 1 WHERE name = 'facts'")
 
 
 def compact(c: duckdb.DuckDBPyConnection) -> None:
@@ -204,6 +225,8 @@ def _take(c: duckdb.DuckDBPyConnection, unit_ids: Sequence[int]) -> None:
     ]
     if left:
         _delete_where(c, "units", "id", unit_ids)
+        for table in _OF_UNITS:
+            _delete_where(c, table, "unit_id", unit_ids)
         c.execute(
             "UPDATE documents SET sha256 = '', mtime_ns = -1, "
             f"generation = (SELECT value FROM counters WHERE name = 'generation') + 1 WHERE id IN {IDS}",
@@ -218,7 +241,8 @@ def _insert_postings(c: duckdb.DuckDBPyConnection, terms: list[int], units: list
 
 
 def _delete(c: duckdb.DuckDBPyConnection, document_ids: Sequence[int]) -> None:
-    _delete_where(c, "units", "document_id", document_ids)
+    for table in ("units", *_OF_UNITS):
+        _delete_where(c, table, "document_id", document_ids)
     _delete_where(c, "sections", "document_id", document_ids)
     _delete_where(c, "documents", "id", document_ids)
 

@@ -53,7 +53,8 @@ def host(bare_host: Host, probe: Probe) -> Iterator[Host]:
 
 def test_turn_answers_from_a_note_written_before_the_session(host: Host, model: ScriptedModel) -> None:
     assert "blue bunny" in host.cli_turn(ask("deploy passphrase"))
-    assert {"memory_search", "memory_get", "memory_timeline"} <= model.last.tools
+    tools = {"memory_search", "memory_get", "memory_timeline", "graph_recall", "memory_facts"}
+    assert tools <= model.last.tools
 
 
 def test_curated_files_stay_in_the_system_prompt(host: Host, model: ScriptedModel) -> None:

@@ -55,8 +55,15 @@ def test_setup_installs_the_python_part_and_takes_the_slot(host: Host) -> None:
     host.run("memory", "setup", "--yes", timeout=SETUP_TIMEOUT)
     host.assert_nothing_runs()
     seen = host.run_json("plugins", "inspect", PLUGIN, "--runtime")
-    assert {hook["name"] for hook in seen["typedHooks"]} >= {"session_start", "after_compaction", "before_agent_reply"}
-    assert seen["plugin"]["toolNames"] == ["memory_search", "memory_get", "memory_timeline"]
+    hooks = {"session_start", "after_compaction", "before_agent_reply", "before_prompt_build"}
+    assert {hook["name"] for hook in seen["typedHooks"]} >= hooks
+    assert set(seen["plugin"]["toolNames"]) == {
+        "memory_search",
+        "memory_get",
+        "memory_timeline",
+        "graph_recall",
+        "memory_facts",
+    }
     assert seen["diagnostics"] == []
 
 

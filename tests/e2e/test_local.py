@@ -46,8 +46,8 @@ def test_other_hosts_reach_the_server_over_mcp(host: Host, tiny_gguf: Path) -> N
     options = ["--workspace", str(host.workspace), "--set", f"embedding.model={tiny_gguf}"]
     host.change({"mcp": {"servers": {"notes": {"command": str(EXECUTABLE), "args": [*options, "serve"]}}}})
     probed = host.run_json("mcp", "probe", "notes")
-    tools = ("memory_get", "memory_ingest", "memory_search", "memory_status", "memory_timeline")
-    assert sorted(probed["tools"]) == [f"notes__{tool}" for tool in tools]
+    kinds = ("context", "facts", "get", "ingest", "search", "status", "timeline")
+    assert sorted(probed["tools"]) == ["notes__graph_recall", *(f"notes__memory_{kind}" for kind in kinds)]
     assert probed["diagnostics"] == []
 
 

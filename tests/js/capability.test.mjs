@@ -5,18 +5,22 @@ import { test } from "node:test";
 
 import { classifyPaths, dayIn, flushPlan, promptSection, SearchManager } from "../../hooks/capability.mjs";
 import { MemoryProcess } from "../../hooks/child.mjs";
+import { CONTEXT_TAG } from "../../hooks/context.mjs";
 import { coalesced, ingestJob } from "../../hooks/lifecycle.mjs";
+import { TOOL_NAMES } from "../../hooks/tools.mjs";
 import { fakeExecutable, folder, logged, rememberingLogger } from "./helpers.mjs";
 
-const all = new Set(["memory_search", "memory_get", "memory_timeline"]);
+const all = new Set(TOOL_NAMES);
 
 test("the prompt section names only tools that the turn has", () => {
   const text = promptSection({ availableTools: all }).join("\n");
   for (const name of all) assert.ok(text.includes(name));
   const some = promptSection({ availableTools: new Set(["memory_get"]) }).join("\n");
-  assert.ok(some.includes("memory_get") && !some.includes("memory_search") && !some.includes("memory_timeline"));
+  for (const name of all) assert.equal(some.includes(name), name === "memory_get");
   assert.deepEqual(promptSection({ availableTools: new Set(["exec"]) }), []);
   assert.match(promptSection({ availableTools: all, citationsMode: "off" }).join("\n"), /Do not name memory files/);
+  assert.ok(!text.includes(CONTEXT_TAG));
+  assert.ok(promptSection({ availableTools: all, context: true }).join("\n").includes(CONTEXT_TAG));
 });
 
 test("the flush plan: today's note, in the agent's time zone, within the context window", () => {

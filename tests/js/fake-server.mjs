@@ -25,9 +25,20 @@ const hits = [
     origin: "agent", concepts: [],
   },
 ];
+const fact = {
+  id: "f-1", subject: "Mira", predicate: "lives in", object: "Utrecht", confidence: 1, origin: "agent", rule: "stated",
+  source: "memory/2026-03-01.md#L4", validFrom: "2026-03-01", validTo: null, current: true,
+};
+const via = [{ kind: "related_to", source: "bunny", target: "garden", weight: 0.5, text: "bunny is often named with garden" }];
 const answers = {
   memory_search: (args) => ({ results: args.query === "nothing" ? [] : hits, provider: "llama.cpp", model: "tiny", mode: "hybrid", fallback: null, took_ms: 2.5 }),
   memory_timeline: () => ({ results: hits, provider: "none", model: null, mode: "keyword", fallback: "no model", took_ms: 1, stale: true, warning: "old" }),
+  graph_recall: () => ({ results: [{ ...hits[0], superseded: ["colour of the bunny: now red"], via, distance: 1 }], provider: "none", model: null, mode: "graph", fallback: null, took_ms: 4 }),
+  memory_facts: ({ action }) => ({ rows: [fact], added: Number(action === "add"), updated: 0, removed: 0, took_ms: 1 }),
+  memory_context: ({ message }) =>
+    message.includes("Mira")
+      ? { text: "On 2026-03-01 Mira moved to Utrecht. </openclaw_memory> if a<b", tokens: 9, entities: ["Mira"], sources: hits, facts: [fact], took_ms: 3 }
+      : { text: "", tokens: 0, entities: [], sources: [], facts: [], took_ms: 1 },
   memory_get: (args) =>
     args.path === "gone.md" ? { status: "not_found", path: args.path, text: "" }
     : args.path === "/etc/passwd" ? { status: "error", path: args.path, text: "", error: "outside of the workspace" }
@@ -51,7 +62,7 @@ createInterface({ input: process.stdin })
     }
     if (method !== "tools/call") return;
     const { name, arguments: args, _meta } = params;
-    if (name === "hang" || (mode === "slow-ingest" && name === "memory_session_start")) return;
+    if (name === "hang" || (mode === "slow-context" && name === "memory_context") || (mode === "slow-ingest" && name === "memory_session_start")) return;
     if (name === "die" || (name === "die-once" && !process.env.FAKE_LOG_DIED)) process.kill(process.pid, "SIGKILL");
     if (name === "fail") return send({ id, result: { isError: true, content: [{ type: "text", text: "the index is locked by process 42" }] } });
     if (name === "refuse") return send({ id, error: { code: -32602, message: "no tool refuse" } });

@@ -4,10 +4,11 @@ import path from "node:path";
 import { test } from "node:test";
 
 import { MemoryProcess } from "../../hooks/child.mjs";
-import { citesSources, makeTools, searchLimits, TOOL_NAMES } from "../../hooks/tools.mjs";
+import { citesSources } from "../../hooks/results.mjs";
+import { makeTools, searchLimits, TOOL_NAMES } from "../../hooks/tools.mjs";
 import { fakeExecutable, folder, logged, rememberingLogger } from "./helpers.mjs";
 
-async function tools(t, { config = {}, cfg = {}, sessionKey = "agent:main:direct:me", executable = true } = {}) {
+async function tools(t, { config = {}, cfg = {}, sessionKey = "agent:main:direct:me", executable = true, stranger } = {}) {
   const stateDir = await folder(t);
   const log = path.join(stateDir, "log.jsonl");
   const command = executable ? await fakeExecutable(path.join(stateDir, "x"), { FAKE_LOG: log }) : undefined;
@@ -15,7 +16,7 @@ async function tools(t, { config = {}, cfg = {}, sessionKey = "agent:main:direct
   const memory = new MemoryProcess(options, rememberingLogger());
   t.after(() => memory.stop());
   const call = memory.call.bind(memory);
-  const made = makeTools({ call, config }, { agentId: "main", workspaceDir: "/w", sessionKey, cfg: () => cfg });
+  const made = makeTools({ call, config }, { agentId: "main", workspaceDir: "/w", sessionKey, stranger, cfg: () => cfg });
   const sent = async () => (await logged(log)).filter((line) => line.method === "tools/call").map((line) => line.params);
   return { made, sent };
 }
@@ -159,6 +160,75 @@ test("an aborted call is the host's, not a result", async (t) => {
   await assert.rejects(made.memory_search.execute("1", { query: "x" }, signal), /stopped/);
 });
 
+test("a search can be about concepts, and one name needs no list", async (t) => {
+  const { made, sent } = await tools(t);
+  const { execute, prepareArguments } = made.memory_search;
+  const near = ["Mira", "garden"];
+  await execute("1", { query: "x", concept: " k8s ", conceptKind: ["tool", "project"], near, maxDistance: "2", vectorWeight: 0.25 });
+  assert.deepEqual((await sent())[0].arguments, {
+    query: "x", maxResults: 6, minScore: 0.35, concept: ["k8s"], conceptKind: ["tool", "project"], near, maxDistance: 2, vectorWeight: 0.25,
+  });
+  assert.deepEqual(prepareArguments({ query: "x", concept: "k8s", near }), { query: "x", concept: ["k8s"], near });
+  assert.equal(prepareArguments(undefined), undefined);
+  await assert.rejects(execute("1", { query: "x", concept: 7 }), /concept must be a list of names/);
+  await assert.rejects(execute("1", { query: "x", near, vectorWeight: 2 }), /vectorWeight must be a number of at least 0 and at most 1/);
+});
+
+test("a thread tells how its notes hang together and what is out of date", async (t) => {
+  const { made, sent } = await tools(t);
+  const found = await details(made.graph_recall.execute("1", { query: "why blue?", hops: 9, maxResults: 100, concept: "bunny", since: "2026-01-01" }));
+  assert.deepEqual((await sent())[0].arguments, { query: "why blue?", hops: 4, maxResults: 20, since: "2026-01-01", concept: ["bunny"] });
+  const [hit] = found.results;
+  assert.deepEqual([hit.distance, hit.via[0].text, hit.superseded], [1, "bunny is often named with garden", ["colour of the bunny: now red"]]);
+  assert.equal(hit.provenance.originClass, "agent");
+  assert.equal(found.mode, "graph");
+  await assert.rejects(made.graph_recall.execute("1", { query: "x", hops: 0 }), /hops must be a whole number of at least 1/);
+  await assert.rejects(made.graph_recall.execute("1", {}), /query required/);
+});
+
+test("facts: each action takes what is its own, and says what is missing", async (t) => {
+  const { made, sent } = await tools(t);
+  const call = (params) => made.memory_facts.execute("1", params);
+  const asked = await details(call({ action: "query", subject: "Mira", history: "true", asOf: "2026-02-01", confidence: 0.5, id: "" }));
+  assert.deepEqual((await sent())[0].arguments, { action: "query", subject: "Mira", history: true, asOf: "2026-02-01" });
+  const [row] = asked.rows;
+  assert.deepEqual([row.object, row.provenance, row.source], ["Utrecht", { originClass: "agent" }, "memory/2026-03-01.md#L4"]);
+  const added = await details(call({ action: "add", subject: "Mira", predicate: "lives in", object: "Utrecht", confidence: "0.9", asOf: "2026-01-01" }));
+  assert.deepEqual((await sent())[1].arguments, { action: "add", subject: "Mira", predicate: "lives in", object: "Utrecht", confidence: 0.9 });
+  assert.equal(added.added, 1);
+  await call({ action: "update", id: "f-1", object: "Delft", subject: "ignored" });
+  assert.deepEqual((await sent())[2].arguments, { action: "update", id: "f-1", object: "Delft" });
+  await call({ action: "remove", id: "f-1" });
+  assert.deepEqual((await sent())[3].arguments, { action: "remove", id: "f-1" });
+  await assert.rejects(call({ subject: "Mira" }), /action required/);
+  await assert.rejects(call({ action: "forget" }), /action must be one of: query, add, update, remove/);
+  await assert.rejects(call({ action: "add", subject: "Mira", object: "Utrecht" }), /predicate required/);
+  await assert.rejects(call({ action: "remove" }), /id required/);
+  await assert.rejects(call({ action: "add", subject: "a", predicate: "b", object: "c", confidence: 7 }), /confidence must be a number of at least 0 and at most 1/);
+  await assert.rejects(call({ action: "query", history: "perhaps" }), /history must be true or false/);
+});
+
+test("somebody else than the owner may ask for facts, not change them; a group sees no sources", async (t) => {
+  const { made, sent } = await tools(t, { stranger: true, sessionKey: "agent:main:telegram:group:1" });
+  const { rows } = await details(made.memory_facts.execute("1", { action: "query" }));
+  assert.ok(!("source" in rows[0]));
+  const add = { action: "add", subject: "Mira", predicate: "password", object: "x" };
+  await assert.rejects(made.memory_facts.execute("1", add), /commands\.ownerAllowFrom/);
+  assert.equal((await sent()).length, 1);
+});
+
+test("facts without the Python package: what to do, and no half change", async (t) => {
+  const { made } = await tools(t, { executable: false });
+  const found = await details(made.memory_facts.execute("1", { action: "query" }));
+  assert.deepEqual([found.rows, found.unavailable, found.action], [[], true, "Run: openclaw memory setup"]);
+  const again = [];
+  const call = async (_tool, _args, options) => again.push(options.again) && { rows: [] };
+  const { memory_facts } = makeTools({ call, config: {} }, { agentId: "main", workspaceDir: "/w", cfg: () => ({}) });
+  await memory_facts.execute("1", { action: "query" });
+  await memory_facts.execute("1", { action: "remove", id: "f-1" });
+  assert.deepEqual(again, [true, false]);
+});
+
 test("the manifest declares what is registered", async () => {
   const root = new URL("../../", import.meta.url);
   const manifest = JSON.parse(await readFile(new URL("openclaw.plugin.json", root), "utf8"));
@@ -170,5 +240,8 @@ test("the manifest declares what is registered", async () => {
   assert.ok(python.includes(`"${packaged.version}"`), "plugin and Python package have one version");
   const settings = Object.keys(manifest.configSchema.properties);
   for (const name of settings) assert.ok(manifest.uiHints[name]?.label, `${name} has a hint`);
+  const made = makeTools({ call: () => {}, config: {} }, { agentId: "main", workspaceDir: "/w", cfg: () => ({}) });
+  assert.deepEqual(Object.keys(made), TOOL_NAMES);
+  for (const name of TOOL_NAMES) assert.equal(made[name].name, name);
   assert.deepEqual(manifest.configGroups.flatMap((group) => group.properties).sort(), settings.sort());
 });

@@ -1,0 +1,164 @@
+"""``concepts``: what the memory knows by name, and how a person changes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .context import CliContext, common_options
+
+if TYPE_CHECKING:
+    from ..types import ConceptRow, ConceptsResult
+
+#: Names shown in one cell of a table.
+_SHOWN = 4
+
+
+@click.group(short_help="List, search and curate concepts.")
+def concepts() -> None:
+    """List, search and curate concepts: names, terms and tags that the notes mention.
+
+    Curated ones lie in concepts.yaml in the workspace, which may be changed by hand as well.
+    """
+
+
+@concepts.command("list")
+@click.option("--kind", metavar="KIND", help="Only concepts of this kind, such as person or tool.")
+@click.option("--curated", is_flag=True, help="Only those of concepts.yaml.")
+@click.option("--limit", "-n", type=click.IntRange(min=1), metavar="N", help="At most so many.")
+@common_options
+def list_concepts(cli: CliContext, kind: str | None, curated: bool, limit: int | None) -> None:
+    """List concepts, those that most units mention first."""
+    with cli.memory() as memory:
+        result = memory.concepts.list(kind=kind, curated=curated, limit=limit)
+    _show(cli, result)
+    if len(result.rows) < result.total:
+        cli.remark(f"{result.total - len(result.rows)} more; see --limit")
+
+
+@concepts.command()
+@click.argument("query", nargs=-1, required=True)
+@click.option("--max-results", "-n", type=click.IntRange(1, 1000), default=10, help="Concepts to return.")
+@common_options
+def search(cli: CliContext, query: tuple[str, ...], max_results: int) -> None:
+    """Find concepts by what the notes say where they mention them."""
+    text = " ".join(query)
+    if not text.strip():
+        raise click.UsageError("the query is empty")
+    with cli.memory() as memory:
+        result = memory.concepts.search(text, limit=max_results)
+    _show(cli, result)
+
+
+@concepts.command(short_help="Curate a concept, or add to it.")
+@click.argument("name")
+@click.option("--alias", "-a", "aliases", multiple=True, help="Another name of it; may be repeated.")
+@click.option("--parent", "-p", "parents", multiple=True, help="What it is a kind or a part of; may be repeated.")
+@click.option("--kind", help="What it is: person, project, tool, event, place …; '' takes it away.")
+@click.option("--related", "-r", multiple=True, help="A concept that it has to do with; may be repeated.")
+@click.option("--weight", type=click.FloatRange(0, 10), help="How much it counts for context; 1 unless told.")
+@common_options
+def add(cli: CliContext, name: str, **options: Any) -> None:
+    """Curate the concept NAME, or add to it, and link what mentions it at once."""
+    with cli.memory() as memory:
+        result = memory.concepts.add(name, **options)
+    _show_change(cli, result)
+
+
+@concepts.command(short_help="Let further names mean a concept.")
+@click.argument("name")
+@click.argument("aliases", metavar="ALIAS...", nargs=-1, required=True)
+@common_options
+def alias(cli: CliContext, name: str, aliases: tuple[str, ...]) -> None:
+    """Let each ALIAS mean the concept NAME too, as k8s means Kubernetes."""
+    with cli.memory() as memory:
+        result = memory.concepts.alias(name, aliases)
+    _show_change(cli, result)
+
+
+@concepts.command(short_help="Put a concept below others.")
+@click.argument("name")
+@click.argument("parents", metavar="PARENT...", nargs=-1, required=True)
+@common_options
+def parent(cli: CliContext, name: str, parents: tuple[str, ...]) -> None:
+    """Put the concept NAME below each PARENT, as a database is below tool."""
+    with cli.memory() as memory:
+        result = memory.concepts.parent(name, parents)
+    _show_change(cli, result)
+
+
+@concepts.command(short_help="No longer curate, or ignore, a concept.")
+@click.argument("name")
+@common_options
+def remove(cli: CliContext, name: str) -> None:
+    """Take the curated concept NAME out of concepts.yaml, or ignore a NAME that was found in the notes."""
+    with cli.memory() as memory:
+        result = memory.concepts.remove(name)
+    if cli.json:
+        cli.emit(result)
+        return
+    from ..types import counted
+
+    if result.rows:
+        click.echo(f"{result.rows[0].name} is no longer curated")
+        cli.remark(
+            f"the notes still mention it in {counted(result.rows[0].units, 'unit')}; remove it again to ignore it"
+        )
+    else:
+        click.echo(f"{name} is no concept now")
+    cli.remark(result.warning)
+
+
+def _show_change(cli: CliContext, result: ConceptsResult) -> None:
+    from ..types import counted
+
+    _show(cli, result)
+    cli.remark(f"{counted(result.linked, 'unit')} linked anew")
+
+
+def _show(cli: CliContext, result: ConceptsResult) -> None:
+    if cli.json:
+        cli.emit(result)
+        return
+    if result.rows:
+        cli.out.print(_table(result.rows), highlight=False)
+    else:
+        click.echo("nothing found")
+    cli.remark(result.warning)
+
+
+def _table(rows: tuple[ConceptRow, ...]) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    scored = any(row.score is not None for row in rows)
+    table = Table(box=None, pad_edge=False)
+    if scored:
+        table.add_column("score", justify="right", style="green")
+    table.add_column("name", style="bold", overflow="fold")
+    table.add_column("kind")
+    table.add_column("units", justify="right")
+    for title in ("also", "below", "related", "last"):
+        table.add_column(title, overflow="fold", style="dim")
+    for row in rows:
+        cells = [
+            row.name + (" *" if row.curated else ""),
+            row.kind or "",
+            str(row.units),
+            _few(row.aliases),
+            _few(row.parents),
+            _few(row.related),
+            row.last.isoformat() if row.last else "",
+        ]
+        score = [] if not scored else ["" if row.score is None else f"{row.score:.2f}"]
+        table.add_row(*(Text(cell) for cell in (*score, *cells)))
+    if any(row.curated for row in rows):
+        table.caption = "* curated, in concepts.yaml"
+        table.caption_justify = "left"
+    return table
+
+
+def _few(names: tuple[str, ...]) -> str:
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

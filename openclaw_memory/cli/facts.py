@@ -1,0 +1,176 @@
+"""``facts``: what is known about whom, since when, and what it replaced."""
+
+from __future__ import annotations
+
+import json
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from .context import DATE, CliContext, common_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import date
+
+    from ..facts.book import FactBook
+    from ..types import FactRow, FactsResult
+
+
+@click.group(short_help="Ask for facts, and state them.")
+def facts() -> None:
+    """Ask for facts (subject, predicate, object), and state them.
+
+    Facts are found in the notes by rules, and stated in the workspace's facts.yaml.  Nothing is overwritten: what
+    holds no longer is still there with --history and --as-of.
+    """
+
+
+@facts.command(short_help="State a fact.")
+@click.argument("subject")
+@click.argument("predicate")
+@click.argument("object", metavar="OBJECT")
+@click.option("--source", metavar="PATH#LINE", help="Where it is written, such as memory/a.md#L3.")
+@click.option("--confidence", type=click.FloatRange(0, 1), help="How sure it is, from 0 to 1; default 1.")
+@click.option(
+    "--since", type=DATE, metavar="DATE", help="Since when it holds; default the day of its source, or today."
+)
+@click.option("--until", type=DATE, metavar="DATE", help="The day on which it ends.")
+@common_options
+def add(cli: CliContext, **given: Any) -> None:
+    """State that SUBJECT PREDICATE OBJECT, as in: facts add JR "lives in" Utrecht.
+
+    Of what has one value at a time (lives in, works at, timezone, status, version ...) it takes the place of the
+    value before; anything else stands beside what is known.
+    """
+    _change(cli, lambda book: book.batch([{"action": "add", **given}]))
+
+
+@facts.command(short_help="Show what is known.")
+@click.option("--subject", metavar="NAME", help="Only about this name.")
+@click.option("--predicate", metavar="WORDS", help="Only this relation; 'lives in' finds 'resides in' too.")
+@click.option("--object", "object", metavar="TEXT", help="Only what has this in its object.")
+@click.option("--as-of", type=DATE, metavar="DATE", help="What held on this day.")
+@click.option("--history", is_flag=True, help="Also what holds no longer.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most N facts.")
+@common_options
+def query(cli: CliContext, **given: Any) -> None:
+    """Show the facts that hold, or held on the day --as-of."""
+    with cli.memory() as memory:
+        result = memory.facts.query(**given)
+    if cli.json:
+        cli.emit(result)
+        return
+    if not result.rows:
+        click.echo("no facts")
+    _show(cli, result)
+    cli.remark(result.warning)
+
+
+@facts.command(short_help="Replace a fact.")
+@click.argument("id")
+@click.option("--object", "object", metavar="TEXT", help="The new object.")
+@click.option("--predicate", metavar="WORDS", help="The new relation.")
+@click.option("--confidence", type=click.FloatRange(0, 1), help="How sure it is, from 0 to 1.")
+@click.option("--since", type=DATE, metavar="DATE", help="Since when the new fact holds.")
+@common_options
+def update(cli: CliContext, **given: Any) -> None:
+    """Replace the fact ID by one with some of its parts changed; the old one stays in the history."""
+    if all(value is None for key, value in given.items() if key != "id"):
+        raise click.UsageError("nothing to change: give --object, --predicate, --confidence or --since")
+    _change(cli, lambda book: book.batch([{"action": "update", **given}]))
+
+
+@facts.command(short_help="End a fact.")
+@click.argument("id")
+@common_options
+def remove(cli: CliContext, id: str) -> None:
+    """End the fact ID today; it stays in the history."""
+    _change(cli, lambda book: book.remove(id))
+
+
+@facts.command(short_help="Make many changes at once.")
+@click.argument("file", type=click.File("r", encoding="utf-8"), metavar="FILE")
+@common_options
+def batch(cli: CliContext, file: IO[str]) -> None:
+    """Make the changes in FILE ("-" is standard input), all of them or none.
+
+    FILE holds a JSON list of operations, or one operation a line:
+
+    \b
+      {"action": "add", "subject": "JR", "predicate": "lives in", "object": "Utrecht", "since": "2026-03-01"}
+      {"action": "update", "id": "f-0a1b2c3d4e5f", "object": "Helix"}
+      {"action": "remove", "id": "f-0a1b2c3d4e5f"}
+    """
+    operations = _operations(file)
+    _change(cli, lambda book: book.batch(operations))
+
+
+def _operations(file: IO[str]) -> list[dict[str, Any]]:
+    try:
+        text = file.read()
+    except UnicodeDecodeError as error:
+        raise click.UsageError(f"{file.name}: not UTF-8 text ({error.reason} at byte {error.start})") from error
+    try:
+        loaded = json.loads(text)
+    except ValueError:
+        loaded = []
+        for number, line in enumerate(text.split("\n"), 1):
+            if line.strip():
+                try:
+                    loaded.append(json.loads(line))
+                except ValueError as error:
+                    raise click.UsageError(f"{file.name}, line {number}: not JSON ({error})") from error
+    operations = [loaded] if isinstance(loaded, dict) else loaded
+    if not isinstance(operations, list) or not all(isinstance(one, dict) for one in operations):
+        raise click.UsageError(
+            f'{file.name}: every operation must be an object such as {{"action": "remove", "id": "f-…"}}'
+        )
+    return operations
+
+
+def _change(cli: CliContext, change: Callable[[FactBook], FactsResult]) -> None:
+    from ..errors import RequestError
+
+    with cli.memory() as memory:
+        try:
+            result = change(memory.facts)
+        except RequestError as error:
+            raise click.UsageError(str(error)) from error
+    if cli.json:
+        cli.emit(result)
+        return
+    _show(cli, result)
+    done = [f"{count} {word}" for word in ("added", "updated", "removed") if (count := getattr(result, word))]
+    click.echo(", ".join(done) or "nothing to do: that is known already")
+    cli.remark(result.warning)
+
+
+def _show(cli: CliContext, result: FactsResult) -> None:
+    from rich.text import Text
+
+    for row in result.rows:
+        line = Text("" if row.current else "(old) ", style="dim")
+        line.append(row.subject, style="bold").append(f" · {row.predicate} · ", style="dim")
+        line.append(row.object, style="default")
+        line.append(f"  {_remarks(row)}", style="dim")
+        cli.out.print(line, highlight=False)
+
+
+def _remarks(row: FactRow) -> str:
+    parts = [row.id, _span(row.valid_from, row.valid_to), row.source or ""]
+    if row.rule != "stated":
+        parts.append(f"found by '{row.rule}'")
+    if row.confidence < 1:
+        parts.append(f"confidence {row.confidence:.2f}")
+    if row.superseded_by:
+        parts.append(f"replaced by {row.superseded_by}")
+    return "[" + ", ".join(part for part in parts if part) + "]"
+
+
+def _span(start: date | None, end: date | None) -> str:
+    if start is None and end is None:
+        return ""
+    if end is None:
+        return f"since {start}"
+    return f"until {end}" if start is None else f"{start} to {end}"

@@ -1,0 +1,84 @@
+"""``recall``: follow the thread behind an answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .context import DATE, CliContext, common_options
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    from ..types import RecallHit
+
+#: Lines shown of each result, and characters of each line.
+LINES, _CHARS = 2, 150
+
+
+@click.command()
+@click.argument("query", nargs=-1, required=True)
+@click.option(
+    "--hops", type=click.IntRange(1, 4), default=2, show_default=True, help="Steps from the best hits at most."
+)
+@click.option("--max-results", "-n", type=click.IntRange(1, 100), default=5, show_default=True, help="Most results.")
+@click.option("--since", type=DATE, metavar="DATE", help="Only what is dated on or after this day.")
+@click.option("--until", type=DATE, metavar="DATE", help="Only what is dated on or before this day.")
+@click.option("--concept", "concepts", metavar="NAME", multiple=True,
+              help="Only what mentions this concept, or one that is a kind of it; may be repeated.")  # fmt: skip
+@click.option("--now", type=DATE, metavar="DATE", help="The day the question is asked; default today.")
+@click.option("--full", is_flag=True, help="Print every line of each result rather than its first ones.")
+@click.option(
+    "--mode", type=click.Choice(["hybrid", "vector", "keyword", "graph"]), help="Which signals find the start."
+)
+@common_options
+def recall(cli: CliContext, query: tuple[str, ...], hops: int, full: bool, **options: Any) -> None:
+    """Follow the thread behind the answer to QUERY, in order of time.
+
+    Starts from the best hits and goes on over the concepts that notes share, over related, parent and child
+    concepts, and to what came before and after; each result says how it was reached.
+    """
+    text = " ".join(query)
+    if not text.strip():
+        raise click.UsageError("the query is empty")
+    with cli.memory() as memory:
+        result = memory.recall(text, hops=hops, **options)
+    if cli.json:
+        cli.emit(result)
+        return
+    if not result.results:
+        click.echo("nothing found")
+    for hit in result.results:
+        show_stop(cli.out, hit, None if full else LINES)
+    if result.stale:
+        cli.remark("the answer may be stale: not every changed file was read in time")
+    cli.remark(result.fallback)
+    cli.remark(result.warning)
+
+
+def show_stop(out: Console, hit: RecallHit, most: int | None) -> None:
+    """One result of a thread: its day and heading, its first lines, and the steps that lead to it."""
+    from rich.text import Text
+
+    head = Text(f"{hit.date.isoformat() if hit.date else ' ' * 10}  ", style="bold")
+    head.append(f"{hit.heading or hit.path}  ", style="bold cyan")
+    head.append(hit.citation, style="dim")
+    out.print(head)
+    for edge in hit.via:
+        _indented(out, Text(f"↳ {edge.text}", style="yellow"))
+    own = [line for line in hit.snippet.split("\n") if line.strip()]
+    text = [line for line in own if not line.lstrip().startswith("#")] or own
+    for line in own if most is None else text[:most]:
+        _indented(out, Text(line if most is None or len(line) <= _CHARS else f"{line[: _CHARS - 2].rstrip()} …"))
+    for words in hit.superseded:
+        _indented(out, Text(f"superseded: {words}", style="red"))
+    out.print()
+
+
+def _indented(out: Console, line: Text) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    out.print(Padding(line, (0, 0, 0, 12), expand=False) if out.is_terminal else Text(" " * 12) + line)

@@ -1,0 +1,187 @@
+"""``sql``: ask the index with SQL; nothing can be written by it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import sys
+from collections.abc import Sequence
+from datetime import date, time
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .context import CliContext, common_options
+
+if TYPE_CHECKING:
+    from ..types import QueryResult
+
+#: Rows and characters of a cell that a person is shown unless more are asked for.
+_ROWS, _CELL = 100, 120
+#: Narrower columns than this make a table unreadable: each row is then shown as a list.
+_NARROW = 12
+#: Cells up to this length are not cut for the sake of longer ones.
+_WHOLE = 26
+
+
+@click.command(short_help="Ask the index with SQL that only reads.")
+@click.argument("query", required=False)
+@click.option("--csv", "as_csv", is_flag=True, help="Print comma-separated values with a header line.")
+@click.option("--limit", "-n", type=click.IntRange(min=1), metavar="N",
+              help=f"At most N rows; default {_ROWS} for people, all of them as JSON and CSV.")  # fmt: skip
+@click.option("--timeout", type=click.FloatRange(0, min_open=True), default=20.0, show_default=True, metavar="SECONDS",
+              help="Stop a query after this long: nobody else can use the index meanwhile.")  # fmt: skip
+@common_options
+def sql(cli: CliContext, query: str | None, as_csv: bool, limit: int | None, timeout: float) -> None:
+    """Ask the index with SQL; QUERY is read from standard input when it is not given, or is "-".
+
+    Tables: memories, documents, concepts, edges, facts.  Keyword search: match_keywords('question'), which gives
+    the id of each unit and its score.
+
+    \b
+      openclaw-memory sql "SELECT name, units FROM concepts ORDER BY units DESC LIMIT 5"
+      openclaw-memory sql "SELECT citation, text FROM match_keywords('backup') JOIN memories USING (id)"
+
+    Nothing can be written, and no other file can be read.
+    """
+    if as_csv and cli.json:
+        raise click.UsageError("give --csv or --json, not both")
+    text = _text(query)
+    machine = as_csv or cli.json
+    with cli.memory() as memory:
+        result = memory.sql(text, limit=limit if limit is not None or machine else _ROWS, timeout=timeout)
+    if cli.json:
+        click.echo(_json(result))
+        return
+    if as_csv:
+        click.echo(_csv(result), nl=False)
+    else:
+        _show(cli, result)
+    if result.truncated:
+        cli.remark(f"there are more than {len(result.rows)} rows; give --limit")
+    if result.stale:
+        cli.remark("the answer may be stale: not every changed file was read in time")
+    cli.remark(result.warning)
+
+
+def _text(query: str | None) -> str:
+    if query is None and sys.stdin.isatty():
+        raise click.UsageError("no query: give it as an argument, or on standard input")
+    try:
+        text = sys.stdin.read() if query is None or query == "-" else query
+    except UnicodeDecodeError as error:
+        raise click.UsageError(f"the query is no text ({error.reason} at byte {error.start})") from error
+    if not text.strip():
+        raise click.UsageError("the query is empty")
+    return text
+
+
+def _plain(value: Any) -> Any:
+    """A cell as JSON has it; unlike elsewhere numbers are not rounded."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Decimal):
+        return float(value)
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, (date, time)):
+        return value.isoformat()
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, (bytes, bytearray)):
+        return value.hex()
+    return str(value)
+
+
+def _json(result: QueryResult) -> str:
+    out: dict[str, Any] = {
+        "columns": result.columns,
+        "rows": [[_plain(value) for value in row] for row in result.rows],
+        "took_ms": result.took_ms,
+    }
+    out |= {name: True for name in ("truncated", "stale") if getattr(result, name)}
+    if result.warning:
+        out["warning"] = result.warning
+    return json.dumps(out, ensure_ascii=False)
+
+
+def _csv(result: QueryResult) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(result.columns)
+    for row in result.rows:
+        writer.writerow(_written(value) for value in row)
+    return text.getvalue()
+
+
+def _written(value: Any) -> Any:
+    plain = _plain(value)
+    if isinstance(plain, bool):
+        return str(plain).lower()
+    return json.dumps(plain, ensure_ascii=False) if isinstance(plain, (dict, list)) else plain
+
+
+def _show(cli: CliContext, result: QueryResult) -> None:
+    """Rows for people: a table, or where it would not fit into the terminal a list of each row's cells."""
+    from rich.text import Text
+
+    out = cli.out
+    if out.is_terminal and len(result.columns) * _NARROW > out.width:
+        widest = max(map(len, result.columns))
+        for row in result.rows:
+            for name, value in zip(result.columns, row, strict=True):
+                line = Text().append(f"{name:<{widest}}  ", style="dim").append(_shown(value))
+                out.print(line, no_wrap=True, overflow="ellipsis")
+            out.print()
+    elif result.columns:
+        _table(out, result)
+    from ..types import counted
+
+    click.echo(f"({counted(len(result.rows), 'row')})")
+
+
+def _table(out: Any, result: QueryResult) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, pad_edge=False)
+    shown = [[_shown(value) for value in row] for row in result.rows]
+    fair = min(_WHOLE, out.width // max(1, len(result.columns)) - 2)
+    for at, name in enumerate(result.columns):
+        right = _are_numbers([row[at] for row in result.rows])
+        longest = max((len(row[at]) for row in shown), default=0)
+        table.add_column(
+            Text(name), justify="right" if right else "left", no_wrap=True, overflow="ellipsis",
+            min_width=min(fair, max(longest, len(name))),
+        )  # fmt: skip
+    for cells in shown:
+        table.add_row(*map(Text, cells))
+    out.print(table)
+
+
+def _are_numbers(values: Sequence[Any]) -> bool:
+    present = [value for value in values if value is not None]
+    return bool(present) and all(
+        isinstance(value, (int, float, Decimal)) and not isinstance(value, bool) for value in present
+    )
+
+
+def _shown(value: Any) -> str:
+    plain = _plain(value)
+    if plain is None:
+        return ""
+    if isinstance(plain, bool):
+        return str(plain).lower()
+    if isinstance(plain, float):
+        return f"{plain:.6g}"
+    if isinstance(plain, list):
+        plain = ", ".join(map(_shown, plain))
+    elif isinstance(plain, dict):
+        plain = json.dumps(plain, ensure_ascii=False)
+    text = " ".join(str(plain).split())
+    return text if len(text) <= _CELL else text[: _CELL - 1] + "…"

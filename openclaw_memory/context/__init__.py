@@ -1,0 +1,1 @@
+"""What is relevant to a message, said before the model speaks."""

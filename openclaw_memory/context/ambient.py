@@ -1,0 +1,379 @@
+"""Ambient context: what memory knows about a message, found before the model speaks and within a deadline."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import OpenClawMemoryError, RequestError
+from ..facts.book import FactBook
+from ..search import hits
+from ..settings import Settings
+from ..store.protocol import Floats, SectionText, Store, VectorModel
+from ..types import CHARS_PER_TOKEN, ContextResult, ContextUse, Kind, SearchHit, SearchRequest, joined
+from . import candidates, prose
+from .compose import Composed, Item, composed
+from .counters import Counters
+from .entities import Entities, Entity
+from .sessions import Given
+from .smalltalk import asks, searched, substance
+
+if TYPE_CHECKING:
+    from ..graph.view import GraphView
+    from ..search.confidence import Parts
+    from ..search.engine import SearchEngine
+    from ..vectorizer import Vectorizer
+    from .candidates import Candidate, Scene
+
+log = logging.getLogger("openclaw_memory")
+
+#: Of a longer message, its beginning and its end are searched for.
+_FIRST, _LAST = 700, 300
+#: Of a longer message, so many characters are looked through for names.
+_READ = 20_000
+#: Notes that are turned into sentences: one for so many tokens of the budget, and at least so many.
+_TOKENS_EACH, _SAID = 10, 16
+#: With so many seconds left nobody is in a hurry.
+_PATIENCE = 0.5
+#: Calls that may be at work behind their deadline at a time.
+_LATE = 2
+#: Seconds to wait for those when the memory is closed.
+_CLOSING = 0.2
+
+#: ``freshen(until)`` looks for changed files; whether the answer may be stale, and remarks.
+Freshen = Callable[[float | None], tuple[bool, list[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A message on its way, and how its context is wanted; ``until`` is in the time of ``time.monotonic``."""
+
+    message: str
+    budget: int
+    session: str | None
+    today: date
+    themes: tuple[str, ...]
+    serendipity: float
+    explain: bool
+    until: float | None
+
+    @property
+    def patient(self) -> bool:
+        """Whether there is time to make things anew rather than to use slightly old ones."""
+        return self.until is None or self.until - time.monotonic() >= _PATIENCE
+
+    def left(self, share: float = 1.0) -> float | None:
+        """A share of the seconds that are left; ``None`` without a deadline."""
+        return None if self.until is None else max(0.0, self.until - time.monotonic()) * share
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """What could be said so far."""
+
+    entities: tuple[Entity, ...] = ()
+    composed: Composed = field(default_factory=Composed)
+    sources: tuple[SearchHit, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+class Ambient:
+    """Makes the context of messages to one memory; safe to use from several threads."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store,
+        vectorizer: Vectorizer,
+        engine: Callable[[], SearchEngine],
+        freshen: Freshen,
+        facts: FactBook,
+    ) -> None:
+        self._settings = settings
+        self._store = store
+        self._vectorizer = vectorizer
+        self._engine = engine
+        self._freshen = freshen
+        self._facts = facts
+        own = settings.context
+        self._entities = Entities(own.cache_seconds, own.entities)
+        self._given = Given(own.repeat_minutes * 60)
+        index = getattr(store, "path", None)  # of a store that is a local file
+        self._counters = Counters(Path(f"{index}.context.json") if index is not None else None)
+        self._late: list[threading.Thread] = []
+        self._lock = threading.Lock()
+
+    def context(
+        self,
+        message: str,
+        *,
+        budget: int | None = None,
+        session: str | None = None,
+        now: date | None = None,
+        deadline: float | None = None,
+        themes: Sequence[str] = (),
+        serendipity: float = 0.0,
+        explain: bool = False,
+    ) -> ContextResult:
+        """What is relevant to ``message``; see :meth:`openclaw_memory.Memory.context`."""
+        started = time.monotonic()
+        own = self._settings.context
+        budget = own.budget if budget is None else budget
+        if budget < 1:
+            raise RequestError(f"budget must be 1 token or more, not {budget}")
+        if not 0 <= serendipity <= 1:
+            raise RequestError(f"serendipity must be from 0 to 1, not {serendipity:g}")
+        until = None if deadline is None else started + max(0.0, deadline)
+        asked = Asked(message, budget, session, now or date.today(), tuple(themes), serendipity, explain, until)
+        remarks: list[str] = []
+        draft, late = _Draft(), False
+        if not own.enabled:
+            remarks.append("context is switched off (context.enabled)")
+        elif until is None:
+            *_, draft = self._drafts(asked)
+        else:
+            draft, late, said = self._until(asked)
+            remarks += said
+        keys = [item.key for item in draft.composed.items]
+        self._given.add(session, keys)
+        took = (time.monotonic() - started) * 1000
+        tokens = ceil(len(draft.composed.text) / CHARS_PER_TOKEN)
+        if own.enabled:
+            self._counters.count(len(draft.entities), tokens, took, late)
+        return ContextResult(
+            text=draft.composed.text,
+            tokens=tokens,
+            entities=tuple(entity.name for entity in draft.entities),
+            sources=draft.sources,
+            facts=tuple(item.fact for item in draft.composed.items if item.fact is not None),
+            took_ms=took,
+            warning=joined([*draft.remarks, *remarks]),
+        )
+
+    def entities(self, message: str) -> tuple[str, ...]:
+        """Names of the known concepts in ``message``; looks at no file."""
+        engine = self._engine()
+        with self._store.session():
+            engine.refresh(None)
+            with engine.lock:
+                return tuple(entity.name for entity in self._entities.named(engine.graph, message[:_READ]))
+
+    def use(self) -> ContextUse:
+        """How often it was asked for and given, with how long that took."""
+        return self._counters.use()
+
+    def close(self) -> None:
+        """Write the counters, and wait a little for what goes on behind its deadline."""
+        with self._lock:
+            late = list(self._late)
+        for thread in late:
+            thread.join(_CLOSING)
+        self._counters.flush()
+
+    # -- within a deadline ------------------------------------------------------------------------------
+
+    def _until(self, asked: Asked) -> tuple[_Draft, bool, list[str]]:
+        """The last draft that is ready by the deadline, whether there should be more, and what went wrong."""
+        drafts: list[_Draft] = []
+        failures: list[str] = []
+
+        def work() -> None:
+            try:
+                for draft in self._drafts(asked):
+                    drafts[:] = [draft]  # at once: the deadline may come in between
+            except OpenClawMemoryError as error:
+                failures.append(str(error))
+            except Exception as error:
+                log.exception("no context for a message")
+                failures.append(f"a defect of openclaw-memory ({type(error).__name__}: {error}); please report it")
+
+        with self._lock:
+            self._late = [thread for thread in self._late if thread.is_alive()]
+            if len(self._late) >= _LATE:
+                return _Draft(), True, ["the memory is still busy with earlier messages"]
+            thread = threading.Thread(target=work, name="context", daemon=True)
+            self._late.append(thread)
+            thread.start()
+        thread.join(asked.left())
+        late = thread.is_alive()
+        draft = drafts[-1] if drafts else _Draft()
+        if late:
+            failures.append(
+                "not done by the deadline; " + ("what was ready is given" if drafts else "nothing was ready")
+            )
+        return draft, late, failures
+
+    def _drafts(self, asked: Asked) -> Iterator[_Draft]:
+        """Draft after draft, each with more in it; stops early where there is nothing to say."""
+        text = _ends(searched(asked.message))
+        about = substance(text)
+        remarks: list[str] = []
+        _, said = self._freshen(None if asked.until is None else time.monotonic() + (asked.left(0.5) or 0.0))
+        remarks += said
+        engine = self._engine()
+        model: VectorModel | None = None
+        vector: Floats | None = None
+        if about and self._settings.search.mode != "keyword":
+            embedder, model, fallback, vector = self._vectorizer.query(text, asked.left(0.5))
+            if embedder is not None and vector is not None:
+                engine.noise = self._vectorizer.noise(embedder, asked.left(0.25))
+            elif fallback and self._vectorizer.resolve().embedder is not None:
+                remarks.append(fallback)  # there is a model, and it was not ready
+        with self._store.session(asked.left()):
+            engine.refresh(model)
+            with engine.lock:
+                yield from self._from(engine, asked, text, vector, tuple(remarks))
+
+    # -- what there is to say ----------------------------------------------------------------------------
+
+    def _from(
+        self, engine: SearchEngine, asked: Asked, text: str, vector: Floats | None, remarks: tuple[str, ...]
+    ) -> Iterator[_Draft]:
+        view, own, about = engine.graph, self._settings.context, substance(text)
+        named = tuple(self._entities.named(view, asked.message[:_READ], asked.patient))
+        draft = _Draft(named, remarks=remarks)
+        yield draft
+        if not len(view.corpus) or not (about or named):
+            return
+        scene = self._scene(engine, asked, text, named, vector)
+        lucky = candidates.lottery(asked.session, asked.message, asked.serendipity)
+        passed = candidates.found(scene, own, lucky)[: max(_SAID, asked.budget // _TOKENS_EACH)]
+        given = scene.given
+        items = self._items(view, passed)
+        wants_facts = bool(named and own.facts)
+        if asked.until is not None or not wants_facts:  # facts come after: there may be no time for them
+            chosen = composed(items, asked.message, asked.budget, given)
+            draft = replace(draft, composed=chosen, sources=self._sources(engine, asked, chosen, passed))
+            yield draft
+        if wants_facts:
+            stated = self._about(view, named, about)
+            if stated or asked.until is None:
+                chosen = composed([*items, *stated], asked.message, asked.budget, given)
+                yield replace(draft, composed=chosen, sources=self._sources(engine, asked, chosen, passed))
+
+    def _scene(
+        self,
+        engine: SearchEngine,
+        asked: Asked,
+        text: str,
+        named: Sequence[Entity],
+        vector: Floats | None,
+    ) -> Scene:
+        view, own = engine.graph, self._settings.context
+        kinds = () if own.curated_files else tuple(kind for kind in Kind if kind is not Kind.CURATED)
+        request = SearchRequest(text, kinds=kinds)
+        mode = "keyword" if vector is None else "hybrid"
+        ranked, parts = engine.weigh(request, mode, asked.today, vector)
+        allowed = candidates.allowed(view, self._facts.superseded(), own.curated_files)
+        scores = ranked.score[allowed]
+        low, high = (float(scores.min()), float(scores.max())) if len(scores) else (0.0, 0.0)
+        themes = [place for theme in asked.themes if (place := view.index.named(theme)) is not None]
+        given = self._given.to(asked.session)
+        return candidates.Scene(
+            view=view,
+            ranked=ranked,
+            parts=parts,
+            allowed=allowed,
+            entities=named,
+            substance=substance(text),
+            asks=asks(asked.message),
+            themes=themes,
+            today=asked.today,
+            half_life=own.half_life_days,
+            noise=engine.noise,
+            given=given,
+            low=low,
+            span=high - low,
+        )
+
+    def _items(self, view: GraphView, passed: Sequence[Candidate]) -> list[Item]:
+        corpus, rows = view.corpus, view.corpus.rows
+        sections = self._store.section_texts(sorted({int(rows.section_id[one.row]) for one in passed}))
+        items = []
+        for one in passed:
+            section = sections.get(int(rows.section_id[one.row]))
+            if section is None:
+                continue
+            info = corpus.documents[int(rows.document_id[one.row])]
+            when = section.date if rows.dated[one.row] else None
+            items.append(
+                Item(
+                    key=int(rows.hash[one.row]),
+                    order=one.order,
+                    text=prose.sentence(_words(view, section, one.row)),
+                    lead=prose.lead(when, info.path, section.heading),
+                    group=section.id,
+                    day=when,
+                    place=(info.path, int(one.row)),
+                    row=one.row,
+                )
+            )
+        return items
+
+    def _sources(
+        self, engine: SearchEngine, asked: Asked, chosen: Composed, passed: Sequence[Candidate]
+    ) -> tuple[SearchHit, ...]:
+        by_row = {one.row: one for one in passed}
+        used = [by_row[item.row] for item in chosen.items if item.row is not None]
+
+        def parts(found: hits.Range) -> Parts:
+            one = by_row[found.best]
+            return replace(one.parts, score=round(one.score, 4), why=one.why if asked.explain else None)
+
+        return tuple(engine.display.hits([hits.Range(one.row, one.row, one.row) for one in used], parts))
+
+    def _about(self, view: GraphView, named: Sequence[Entity], about: Sequence[str]) -> list[Item]:
+        """Current facts about the entities, those that share words with the message first."""
+        from .. import analysis
+
+        own = self._settings.context
+        rows = self._facts.about([entity.name for entity in named], own.facts * 8)
+        curated = {info.path for info in view.corpus.documents.values() if info.kind is Kind.CURATED}
+        names = {term for entity in named for term in analysis.query_terms(entity.name)}
+        wanted = set(about) - names
+        items = []
+        for row in rows:
+            in_prompt = row.rule != "stated" and row.source is not None and row.source.partition("#")[0] in curated
+            if not row.current or row.origin not in candidates.TRUSTED or (in_prompt and not own.curated_files):
+                continue
+            said = set(analysis.terms(f"{row.predicate} {row.object}"))
+            shared = len(wanted & said) / len(wanted) if wanted else 0.5
+            # What somebody stated passes by itself; what a rule found must have to do with the message.
+            order = 0.1 + 0.4 * row.confidence + 0.5 * shared
+            if order >= own.threshold:
+                items.append(Item(key=row.id, order=order, text=prose.fact(row), day=row.valid_from, fact=row))
+        items.sort(key=lambda item: (-item.order, str(item.key)))
+        return items[: own.facts]
+
+
+def _ends(text: str) -> str:
+    """All of a text, or its beginning and its end."""
+    return text if len(text) <= _FIRST + _LAST else f"{text[:_FIRST]}\n{text[-_LAST:]}"
+
+
+def _words(view: GraphView, section: SectionText, row: int) -> str:
+    """The text of a row in plain words: of a long paragraph only its own sentence."""
+    rows = view.corpus.rows
+    first, last = int(rows.start_line[row]), int(rows.end_line[row])
+    lines = section.lines[first - section.start_line : last - section.start_line + 1]
+    if lines and (cells := prose.row(lines[0], section.lines[: first - section.start_line])) is not None:
+        return cells if first == last else ""  # the head of a table says nothing by itself
+    text = prose.plain("\n".join(lines))
+    length = int(rows.chars[row])
+    if len(text) <= max(prose.WHOLE, length + 40):
+        return text
+    # A paragraph is cut into sentences in order, so what stands before this one says where it begins.
+    same = np.flatnonzero(
+        (rows.section_id == rows.section_id[row]) & (rows.start_line <= last) & (rows.end_line >= first)
+    )
+    before = int((rows.chars[same[same < row]] + 1).sum())
+    return prose.part(text, before, length)

@@ -1,0 +1,285 @@
+"""Which units may be worth saying: those that mention what the message names, and those that answer it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from itertools import islice
+
+import numpy as np
+
+from ..graph.view import GraphView
+from ..search import hits
+from ..search.confidence import Parts
+from ..search.engine import Ranked
+from ..settings import ContextSettings
+from ..store.protocol import Bools, Floats, Ints
+from ..types import Kind, Origin
+from .entities import Entity
+
+#: Only what the owner or the agent wrote is ever given unasked.
+TRUSTED = frozenset({Origin.OWNER, Origin.AGENT})
+
+#: What makes up the score of a unit that mentions what the message names; they add up to 1.
+_RELEVANCE, _LINK, _RECENCY, _FREQUENCY, _NOVELTY = 0.4, 0.3, 0.1, 0.1, 0.1
+#: A unit or section that mentions a theme gains this much.
+_THEME = 0.15
+#: What a mention in the heading above is worth, and one of a concept below the named one.
+_BY_HEADING, _BY_CHILD = 0.8, 0.7
+#: So many units of a section that mention a concept make the section one about it.
+_ABOUT = 3
+#: Recency of a unit without a day of its own.
+_UNDATED = 0.3
+#: The best units by search and, of those that mention a concept, the best and the latest are looked at.
+_SEARCHED, _BEST, _LATEST = 20, 20, 8
+#: Of what has vectors, meaning must be this far above unrelated texts, on the scale of sureness.
+_MEANING = 0.25
+#: A remark asks for nothing: a note must share so much of its words, or else be so sure.
+_REMARK_WORDS, _REMARK_SURE = 0.4, 0.8
+#: Without vectors the matched words must weigh this many times the idf of a word that stands in one unit.
+_WORDS = 1.5
+#: What shares no word with the message must itself be this far above the cosine of unrelated texts.
+_OWN = 0.05
+#: Beside one that is sure enough, a note needs this share of that sureness.
+_COMPANY = 0.7
+#: Serendipity lets in what reaches this share of the threshold.
+_WEAK = 0.6
+#: What the fused score of the search counts in the order, beside the score that passed.
+_FUSED = 0.85
+#: Curated concepts that are named bring at least so many units each.
+_ALWAYS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A row of the corpus: its score in [0, 1], what it is ordered by, why it is one, and over which concepts."""
+
+    row: int
+    score: float
+    order: float
+    parts: Parts
+    why: str
+    places: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a message is weighed against; arrays are over the rows of the corpus."""
+
+    view: GraphView
+    ranked: Ranked
+    parts: Callable[[hits.Range], Parts]
+    allowed: Bools
+    entities: Sequence[Entity]
+    substance: Sequence[str]
+    asks: bool
+    themes: Sequence[int]
+    today: date
+    half_life: float
+    noise: float
+    given: Collection[int | str]
+    #: Lowest fused score of an allowed row, and how far the highest is above it.
+    low: float
+    span: float
+
+
+def allowed(view: GraphView, superseded: Mapping[int, tuple[str, ...]], curated_files: bool) -> Bools:
+    """Rows that may be given: trusted, not in the prompt already, and not superseded: ``bool[n]``."""
+    corpus = view.corpus
+    documents = np.zeros(max(corpus.documents, default=0) + 1, bool)
+    for info in corpus.documents.values():
+        documents[info.id] = info.origin in TRUSTED and (curated_files or info.kind is not Kind.CURATED)
+    out: Bools = documents[corpus.rows.document_id] & corpus.shape.anchor
+    if superseded:
+        gone = corpus.rows_of(np.fromiter(superseded, np.int32, len(superseded)))
+        out[gone[gone >= 0]] = False
+    return out
+
+
+def found(scene: Scene, settings: ContextSettings, lucky: Callable[[int], bool]) -> list[Candidate]:
+    """The units that pass, best first; ``lucky(hash)`` says of a weak one whether it may come along."""
+    if not scene.allowed.any():
+        return []
+    best = _weighed(scene)
+    # Once one note surely answers the message, others about the same thing need not be as sure.
+    sure = settings.sure * (_COMPANY if any(one.score >= settings.sure for one in best) else 1.0)
+    walked = _walked(scene)
+    always = _always(scene, walked)
+    hashes = scene.view.corpus.rows.hash
+    passed: dict[int, Candidate] = {}
+    for threshold, found_by in ((sure, best), (settings.threshold, walked)):
+        for one in found_by:
+            strong = one.score >= threshold or (one.row in always and one.places)
+            if strong or (one.score >= _WEAK * threshold and lucky(int(hashes[one.row]))):
+                other = passed.get(one.row)
+                passed[one.row] = one if other is None or one.score > other.score else other
+    return sorted(passed.values(), key=lambda one: (-one.order, one.row))
+
+
+def lottery(session: str | None, message: str, share: float) -> Callable[[int], bool]:
+    """Chooses a ``share`` of hashes, always the same ones for a session and a message."""
+    seed = hashlib.blake2b(f"{session or ''}\0{message}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+    def lucky(key: int) -> bool:
+        if share <= 0:
+            return False
+        drawn = hashlib.blake2b(key.to_bytes(8, "big", signed=True), key=seed, digest_size=8).digest()
+        return int.from_bytes(drawn, "big") < share * 2**64
+
+    return lucky
+
+
+# -- by what the message asks -------------------------------------------------------------------------
+
+
+def _weighed(scene: Scene) -> list[Candidate]:
+    """The best rows of the search, with how sure they are as their score."""
+    if not scene.substance:
+        return []
+    out = []
+    for row in islice(hits.ranking(scene.view.corpus, scene.ranked.score, scene.allowed), _SEARCHED):
+        parts = scene.parts(hits.Range(row, row, row))
+        if _by_itself(scene, row) and _means_it(scene, parts, row):
+            score = min(1.0, parts.score + _theme(scene, row))
+            out.append(_candidate(scene, row, score, parts, f"answers the message, sure to {parts.score:.2f}"))
+    return out
+
+
+def _by_itself(scene: Scene, row: int) -> bool:
+    """Whether a row shares a word or its meaning with the message itself, and not only its neighbours do."""
+    keyword, similarities = scene.ranked.features.keyword, scene.ranked.similarities
+    if keyword is not None and keyword.unit[row] > 0:
+        return True
+    return similarities is not None and bool(similarities[row] >= scene.noise + _OWN)
+
+
+def _means_it(scene: Scene, parts: Parts, row: int) -> bool:
+    """Whether a match is more than a common word: it is near in meaning, or several rare words are the same."""
+    keyword = scene.ranked.features.keyword
+    if parts.vector is not None:
+        if not scene.asks and (parts.text or 0.0) < _REMARK_WORDS and parts.score < _REMARK_SURE:
+            return False
+        least = scene.noise + _MEANING * 0.69 * (1 - scene.noise)
+        return parts.vector >= least
+    if keyword is None:
+        return False
+    held = set(keyword.coverage(row)[1]) & set(scene.substance)
+    weight = sum(float(idf) for term, idf in zip(keyword.terms, keyword.idf, strict=True) if term in held)
+    return weight >= _WORDS * float(np.log(max(2, len(scene.view.corpus))))
+
+
+# -- by what the message names ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Links:
+    """How strongly rows hang together with the entities, how much of their section is about one, and which."""
+
+    strength: Floats
+    share: Floats
+    named: Mapping[int, Bools]
+
+
+def _links(scene: Scene) -> _Links:
+    view, corpus = scene.view, scene.view.corpus
+    n, section = len(corpus), corpus.shape.section
+    left = np.ones(n, np.float32)
+    share = np.zeros(n, np.float32)
+    named: dict[int, Bools] = {}
+    references = view.index.references
+    for entity in scene.entities:
+        own = np.zeros(n, np.float32)
+        for place, kept in [(entity.place, 1.0), *((child, _BY_CHILD) for child in _children(view, entity.place))]:
+            span = references.slice_of(place)
+            rows, weight = references.row[span], references.weight[span]
+            np.maximum.at(own, rows, weight * np.float32(kept))
+            below = _below(section, rows[corpus.rows.heading[rows]])
+            own[below] = np.maximum(own[below], np.float32(_BY_HEADING * kept))
+        # A theme or a weight makes a concept count for more than its rarity says.
+        own *= np.float32(min(1.0, entity.rarity * entity.weight * (1.5 if entity.place in scene.themes else 1.0)))
+        named[entity.place] = own > 0
+        left *= 1 - own.clip(0, 0.999)
+        counts = np.bincount(section[own > 0], minlength=len(corpus.shape.section_terms))
+        share = np.maximum(share, np.minimum(1, counts[section] / _ABOUT).astype(np.float32) * (own > 0))
+    return _Links(1 - left, share, named)
+
+
+def _children(view: GraphView, place: int) -> list[int]:
+    """Curated concepts just below one."""
+    key = int(view.index.references.keys[place])
+    below = [concept.key for concept in view.index.ontology.concepts if key in concept.parents]
+    return view.index.references.of(below).tolist() if below else []
+
+
+def _below(section: Ints, headings: Ints) -> Ints:
+    """All rows of the sections of some headings."""
+    if not len(headings):
+        return headings
+    own = np.unique(section[headings])
+    low, high = np.searchsorted(section, own), np.searchsorted(section, own, side="right")
+    return np.concatenate([np.arange(a, b, dtype=np.int32) for a, b in zip(low, high, strict=True)])
+
+
+def _walked(scene: Scene) -> list[Candidate]:
+    if not scene.entities:
+        return []
+    corpus, links = scene.view.corpus, _links(scene)
+    rows = np.flatnonzero((links.strength > 0) & scene.allowed)
+    if not len(rows):
+        return []
+    best = rows[np.argsort(-scene.ranked.score[rows], kind="stable")[:_BEST]]
+    latest = rows[np.argsort(-corpus.rows.day[rows], kind="stable")[:_LATEST]]
+    rows = np.unique(np.concatenate([best, latest]))
+    age = np.maximum(0, scene.today.toordinal() - corpus.rows.day[rows])
+    recency = np.where(corpus.rows.dated[rows], 0.5 ** (age / scene.half_life), _UNDATED)
+    told = {int(corpus.shape.section[row]) for row in _rows_of(scene, scene.given)}
+    names = {entity.place: entity.name for entity in scene.entities}
+    out = []
+    for row, new in zip(rows.tolist(), recency.tolist(), strict=True):
+        parts = scene.parts(hits.Range(row, row, row))
+        link, share = float(links.strength[row]), float(links.share[row])
+        novel = float(int(corpus.shape.section[row]) not in told)
+        score = _RELEVANCE * parts.score + _LINK * link + _RECENCY * new + _FREQUENCY * share + _NOVELTY * novel
+        by = tuple(place for place in names if links.named[place][row])
+        named = ", ".join(names[place] for place in by)
+        why = f"mentions {named}: link {link:.2f}, relevance {parts.score:.2f}, recency {new:.2f}, share {share:.2f}"
+        one = _candidate(scene, row, min(1.0, score + _theme(scene, row)), parts, why)
+        out.append(replace(one, places=by))
+    return out
+
+
+def _always(scene: Scene, walked: Sequence[Candidate]) -> set[int]:
+    """The best rows of every curated concept that the message names: they pass whatever their score."""
+    out: set[int] = set()
+    for entity in scene.entities:
+        if entity.curated:
+            own = sorted((one for one in walked if entity.place in one.places), key=lambda one: (-one.score, one.row))
+            out.update(one.row for one in own[:_ALWAYS])
+    return out
+
+
+# -- of both ------------------------------------------------------------------------------------------
+
+
+def _candidate(scene: Scene, row: int, score: float, parts: Parts, why: str) -> Candidate:
+    """A candidate ordered by its share of the best fused score, and a little by its own."""
+    share = (float(scene.ranked.score[row]) - scene.low) / scene.span if scene.span > 0 else 0.0
+    return Candidate(row, score, _FUSED * share + (1 - _FUSED) * score, parts, why)
+
+
+def _theme(scene: Scene, row: int) -> float:
+    if not scene.themes:
+        return 0.0
+    section = scene.view.corpus.shape.section
+    first, last = (int(np.searchsorted(section, section[row], side=side)) for side in ("left", "right"))
+    return _THEME if set(scene.view.index.of_rows(first, last - 1)) & set(scene.themes) else 0.0
+
+
+def _rows_of(scene: Scene, hashes: Collection[int | str]) -> list[int]:
+    wanted = [key for key in hashes if isinstance(key, int)]
+    if not wanted:
+        return []
+    found: list[int] = np.flatnonzero(np.isin(scene.view.corpus.rows.hash, np.array(wanted, np.int64))).tolist()
+    return found

@@ -1,0 +1,94 @@
+"""Chooses from what passed and says it within the budget: nothing twice, nothing that the message says itself."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from .. import analysis
+from ..types import CHARS_PER_TOKEN, FactRow
+from . import prose
+
+#: A text with this share of its terms in another one says nothing new beside it.
+_SAME = 0.8
+#: One note takes at most this share of the budget while there are others.
+_ONE_NOTE = 0.4
+#: Characters that must be left for the beginning of one more note to be worth it.
+_WORTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Something to say: a sentence, where it comes from, and what it is known by.
+
+    ``group`` are the things that share one lead, ``place`` the order within it; ``day`` is ``None`` for what has none.
+    """
+
+    key: int | str
+    order: float
+    text: str
+    lead: str = ""
+    group: int | str = ""
+    day: date | None = None
+    place: tuple[str, int] = ("", 0)
+    row: int | None = None
+    fact: FactRow | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """The text, and the items in it, best first."""
+
+    text: str = ""
+    items: tuple[Item, ...] = ()
+
+
+def composed(items: Sequence[Item], message: str, budget: int, given: Collection[int | str]) -> Composed:
+    """The best of ``items`` in at most ``budget`` tokens, in order of time; facts come first."""
+    most = budget * CHARS_PER_TOKEN
+    said = frozenset(analysis.terms(message))
+    chosen: list[Item] = []
+    known: list[frozenset[str]] = []
+    for item in sorted(items, key=lambda item: (-item.order, item.day is None, item.place, str(item.key))):
+        if item.key in given or not item.text:
+            continue
+        terms = frozenset(analysis.terms(item.text))
+        if not terms or any(_within(terms, other) for other in (said, *known)):
+            continue
+        item = replace(item, text=prose.shortened(item.text, max(_WORTH, int(_ONE_NOTE * most))) or item.text)
+        fitted = _fitted(chosen, item, most)
+        if fitted is not None:
+            chosen.append(fitted)
+            known.append(terms)
+    return Composed(_rendered(chosen), tuple(chosen))
+
+
+def _within(terms: frozenset[str], other: frozenset[str]) -> bool:
+    return len(terms & other) >= _SAME * len(terms)
+
+
+def _fitted(chosen: Sequence[Item], item: Item, most: int) -> Item | None:
+    """``item`` as far as there is room for it."""
+    whole = len(_rendered([*chosen, item]))
+    if whole <= most:
+        return item
+    left = len(item.text) - (whole - most)
+    if item.fact is not None or (left < _WORTH and chosen):
+        return None
+    text = prose.shortened(item.text, left)
+    cut = replace(item, text=text)
+    return cut if text and len(_rendered([*chosen, cut])) <= most else None
+
+
+def _rendered(items: Sequence[Item]) -> str:
+    facts = [item.text for item in items if item.fact is not None]
+    groups: dict[int | str, list[Item]] = {}
+    for item in items:
+        if item.fact is None:
+            groups.setdefault(item.group, []).append(item)
+    lines = [" ".join(facts)] if facts else []
+    for group in sorted(groups.values(), key=lambda group: (group[0].day or date.max, min(i.place for i in group))):
+        group.sort(key=lambda item: item.place)
+        lines.append(f"{group[0].lead}: {' '.join(item.text for item in group)}")
+    return "\n".join(lines)

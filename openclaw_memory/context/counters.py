@@ -1,0 +1,154 @@
+"""How often ambient context was asked for and given: counted in memory, now and then added to a small file."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from bisect import bisect_left
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from .. import workfiles
+from ..errors import OpenClawMemoryError
+from ..types import ContextUse
+
+log = logging.getLogger("openclaw_memory")
+
+#: Upper ends of the classes of latency, in milliseconds: each a quarter above the one before, up to ten seconds.
+_ENDS = tuple(round(0.5 * 1.25**step, 3) for step in range(45))
+#: Seconds and messages after which the counts are written.
+_SECONDS, _MESSAGES = 60.0, 50
+#: What is added up beside the latency.
+_NUMBERS = ("messages", "with_context", "entities", "tokens", "late")
+#: Seconds to wait for another process that writes the same file.
+_PATIENCE = 1.0
+
+
+@dataclass
+class Counts:
+    """What adds up; ``latency`` counts calls by :data:`_ENDS`, the last one those above them all."""
+
+    since: str = ""
+    messages: int = 0
+    with_context: int = 0
+    entities: int = 0
+    tokens: int = 0
+    late: int = 0
+    latency: list[int] = field(default_factory=lambda: [0] * (len(_ENDS) + 1))
+
+    def add(self, other: Counts) -> None:
+        """Add what another one counted."""
+        self.since = min(filter(None, (self.since, other.since)), default="")
+        for name in _NUMBERS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.latency = [a + b for a, b in zip(self.latency, other.latency, strict=True)]
+
+
+class Counters:
+    """Counts of one memory, kept in ``file`` together with those of other processes; without a file in memory only.
+
+    Safe to use from several threads.  A file that cannot be read or written never fails a call.
+    """
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+        self._new = Counts()
+        self._written = time.monotonic()
+        self._lock = threading.Lock()
+        self._writing = threading.Lock()
+
+    def count(self, entities: int, tokens: int, milliseconds: float, late: bool) -> None:
+        """Count a message that was answered."""
+        with self._lock:
+            new = self._new
+            new.since = new.since or date.today().isoformat()
+            new.messages += 1
+            new.with_context += tokens > 0
+            new.entities += entities
+            new.tokens += tokens
+            new.late += late
+            new.latency[bisect_left(_ENDS, milliseconds)] += 1
+            due = new.messages >= _MESSAGES or time.monotonic() - self._written >= _SECONDS
+            if due:
+                self._written = time.monotonic()
+        if due and self._file is not None:
+            threading.Thread(target=self.flush, name="context counters", daemon=True).start()
+
+    def flush(self) -> None:
+        """Write what was counted since the last time."""
+        if self._file is None or not self._writing.acquire(timeout=_PATIENCE):
+            return
+        try:
+            with self._lock:
+                new, self._new = self._new, Counts()
+            if new.messages and not self._added(new):
+                with self._lock:
+                    self._new.add(new)
+        finally:
+            self._writing.release()
+
+    def _added(self, new: Counts) -> bool:
+        assert self._file is not None
+        try:
+            with workfiles.locked(self._file, _PATIENCE):
+                kept = _read(self._file)
+                kept.add(new)
+                workfiles.replace(self._file, json.dumps(asdict(kept)) + "\n")
+        except OpenClawMemoryError as error:
+            log.debug("the counters of context are not written: %s", error)
+            return False
+        return True
+
+    def use(self) -> ContextUse:
+        """What was counted so far, by every process."""
+        total = Counts()
+        if self._file is not None:
+            total.add(_read(self._file))
+        with self._lock:
+            total.add(self._new)
+        asked = total.messages or 1
+        return ContextUse(
+            since=date.fromisoformat(total.since) if total.since else None,
+            messages=total.messages,
+            with_context=total.with_context,
+            share=round(total.with_context / asked, 4),
+            entities_per_message=round(total.entities / asked, 4),
+            tokens_per_context=round(total.tokens / (total.with_context or 1), 4),
+            p50_ms=_quantile(total.latency, 0.5),
+            p95_ms=_quantile(total.latency, 0.95),
+            late=total.late,
+        )
+
+
+def _read(file: Path) -> Counts:
+    """The counts of a file; none when it is absent or is not one of ours."""
+    try:
+        found: Any = json.loads(file.read_text(encoding="utf-8"))
+        numbers = {name: found[name] for name in _NUMBERS}
+        latency = list(found["latency"])
+        valid = all(isinstance(number, int) and number >= 0 for number in [*numbers.values(), *latency])
+        if not valid or len(latency) != len(_ENDS) + 1:
+            return Counts()
+        since = str(found["since"])
+        if since:
+            date.fromisoformat(since)
+        return Counts(since=since, latency=latency, **numbers)
+    except (OSError, ValueError, KeyError, TypeError):
+        return Counts()
+
+
+def _quantile(counts: list[int], share: float) -> float | None:
+    """The upper end of the class in which a share of the calls is reached."""
+    total = sum(counts)
+    if not total:
+        return None
+    reached = 0
+    for end, number in zip((*_ENDS, _ENDS[-1]), counts, strict=True):
+        reached += number
+        if reached >= share * total:
+            return end
+    return None

@@ -1,0 +1,153 @@
+"""From Markdown lines and facts to plain sentences with their days, within a length."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date
+from pathlib import PurePosixPath
+
+from ..facts.predicates import normalise
+from ..types import FactRow
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+#: Longest heading that a lead quotes, in characters.
+_HEADING = 60
+#: A paragraph of up to so many characters is given whole, of a longer one only the sentence that matters.
+WHOLE = 320
+
+_QUOTE = re.compile(r"^(?:\s*>)+ ?")
+_HASHES = re.compile(r"^\s*#{1,6}\s+")
+_BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,9}[.)])\s+")
+_BOX = re.compile(r"^\[([ xX])\]\s+")
+_FENCE = re.compile(r"^\s*(?:```|~~~)")
+_RULE_ROW = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
+_CELL_BORDER = re.compile(r"(?<!\\)\|")
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_IMAGE = re.compile(r"!\[([^\]]*)\]\([^)\s]*(?:\s+\"[^\"]*\")?\)")
+_LINK = re.compile(r"\[([^\]\[]+)\]\([^)\s]*(?:\s+\"[^\"]*\")?\)")
+_WIKI = re.compile(r"\[\[([^\]|\[]+)(?:\|([^\]\[]*))?\]\]")
+_CODE = re.compile(r"(`+)(.+?)\1")
+_STRONG = re.compile(r"(\*\*\*|\*\*|___|__|~~)(?=\S)(.+?)(?<=\S)\1")
+_EMPHASIS = re.compile(r"(?<![\w*])\*(?=[^\s*])([^*]*[^\s*])\*(?![\w*])|(?<![\w_])_(?=[^\s_])([^_]*[^\s_])_(?![\w_])")
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+")
+_SENTENCE_END = re.compile(r"[.!?…][\"')\]]*\s+")
+_DAY = re.compile(r"^\W*\d{4}-\d{2}-\d{2}\b\W*")
+
+#: Relations that are a verb in the third person, beside those that end in "s" and are none.
+_NOUNS = frozenset("status address progress pronouns business class glasses news gps os dns ips tasks".split())
+_STATES = frozenset("located married born based engaged related called named".split())
+
+
+def day(value: date) -> str:
+    """``24 Feb 2026``."""
+    return f"{value.day} {_MONTHS[value.month - 1]} {value.year}"
+
+
+def plain(text: str) -> str:
+    """Markdown text on one line, without the marks of lists, quotes, emphasis, code and links."""
+    words = []
+    for line in _COMMENT.sub(" ", text).split("\n"):
+        if _FENCE.match(line) or _RULE_ROW.match(line):
+            continue
+        line = _HASHES.sub("", _QUOTE.sub("", line))
+        bulleted = _BULLET.sub("", line)
+        if bulleted is not line and (box := _BOX.match(bulleted)):
+            bulleted = ("to do: " if box[1] == " " else "done: ") + bulleted[box.end() :]
+        words.append(bulleted)
+    line = " ".join(words)
+    line = _WIKI.sub(lambda found: found[2] or found[1], _LINK.sub(r"\1", _IMAGE.sub(r"\1", line)))
+    line = _STRONG.sub(r"\2", _STRONG.sub(r"\2", _CODE.sub(r"\2", line)))
+    line = _EMPHASIS.sub(lambda found: found[1] or found[2], line)
+    return " ".join(_UNSEEN.sub(" ", line).split())
+
+
+def row(line: str, above: Sequence[str]) -> str | None:
+    """A table row as ``header cell, header cell``, ``above`` being the lines before it; ``None`` when it is no row."""
+    cells = _cells(line)
+    if cells is None:
+        return None
+    header: list[str] = []
+    for at in range(len(above) - 1, 0, -1):
+        if _cells(above[at]) is None:
+            break
+        if _RULE_ROW.match(above[at]):
+            header = _cells(above[at - 1]) or []
+            break
+    said = []
+    for at, cell in enumerate(cells):
+        name = plain(header[at]) if at < len(header) else ""
+        if cell := plain(cell):
+            said.append(f"{name} {cell}" if name and at else cell)
+    return ", ".join(said)
+
+
+def _cells(line: str) -> list[str] | None:
+    line = line.strip()
+    if not line.startswith("|") or len(line) < 2:
+        return None
+    inner = line[1:-1] if line.endswith("|") and not line.endswith("\\|") else line[1:]
+    return [cell.replace("\\|", "|").strip() for cell in _CELL_BORDER.split(inner)]
+
+
+def part(text: str, offset: int, length: int) -> str:
+    """The sentence of ``text`` that begins near ``offset`` and is about ``length`` characters long."""
+    start = offset
+    if offset > 0:
+        near = [found.end() for found in _SENTENCE_END.finditer(text, max(0, offset - 40), offset + 40)]
+        start = min(near, key=lambda at: abs(at - offset), default=offset)
+        if not near:
+            start = text.rfind(" ", 0, offset) + 1
+    end = min(len(text), start + length)
+    if end < len(text):
+        space = text.find(" ", max(start, end - 1))
+        end = len(text) if space < 0 else space
+    return text[start:end].strip()
+
+
+def sentence(text: str) -> str:
+    """``text`` with a full stop where it has no other end."""
+    return f"{text}." if text and (text[-1].isalnum() or text[-1] in "\"')]%`’”") else text
+
+
+def shortened(text: str, most: int) -> str:
+    """``text``, or as many of its words as fit into ``most`` characters with an ellipsis; empty when none does."""
+    if len(text) <= most:
+        return text
+    cut = text[: max(0, most - 1)]
+    at = cut.rfind(" ")
+    cut = cut[:at] if at > most // 2 else cut
+    return f"{cut.rstrip(' ,;:')}…" if len(cut) > most // 3 and len(cut) >= 8 else ""
+
+
+def lead(when: date | None, path: str, heading: str) -> str:
+    """Where a note's words come from: ``On 24 Feb 2026 (Benchmark)``, or the file's name when it has no day."""
+    parts = [plain(each) for each in heading.split(" > ")]
+    parts = [each for part in parts if (each := _DAY.sub("", part) if when is not None else part)]
+    title = shortened(parts[-1], _HEADING) if parts else ""
+    stem = PurePosixPath(path).stem
+    begin = f"On {day(when)}" if when is not None else f"In {plain(stem)}"
+    return f"{begin} ({title})" if title and title.casefold() != stem.casefold() else begin
+
+
+def fact(one: FactRow) -> str:
+    """A fact as a sentence, with the day since when it holds or on which it was noted."""
+    subject, relation, value = plain(one.subject), normalise(one.predicate) or plain(one.predicate), plain(one.object)
+    first = relation.split(" ")[0]
+    if relation in ("is", "are"):
+        said = f"{subject} {relation} {value}"
+    elif relation == "about":
+        said = f"{subject}: {value}"
+    elif relation == "decided":
+        said = f"Decision, {subject}: {value}"
+    elif first in _STATES or relation == "working at":
+        said = f"{subject} is {relation} {value}"
+    elif first in ("is", "has", "was", "can") or (
+        first.endswith("s") and not first.endswith("ss") and first not in _NOUNS and len(first) > 3
+    ):
+        said = f"{subject} {relation} {value}"
+    else:
+        said = f"{subject}, {relation}: {value}"
+    if one.valid_from is not None:
+        said = f"{said.rstrip(' .')} ({'since' if one.rule == 'stated' else 'noted'} {day(one.valid_from)})"
+    return sentence(said)

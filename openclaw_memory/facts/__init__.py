@@ -1,0 +1,1 @@
+"""Facts: what notes and agents state about a subject, with history."""

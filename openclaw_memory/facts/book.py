@@ -1,0 +1,355 @@
+"""What is known about whom: asking for facts, and adding to ``facts.yaml``."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+from .. import workfiles
+from ..errors import RequestError
+from ..store.protocol import StatedFact, Store
+from ..types import FactRow, FactsResult, Origin
+from . import file
+from .history import History, lasting_id, superseded_units
+from .history import as_of as holding_on
+from .history import history as resolved
+from .operations import checked
+from .periods import STATED, folded, name_key
+from .predicates import normalise
+from .sources import units_at
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    version: tuple[str, ...]
+    day: date
+    history: History
+    superseded: Mapping[int, tuple[str, ...]]
+    aliases: Mapping[int | str, int | str]
+    #: Current facts by the names that are their subject or object.
+    by_name: dict[int | str, list[FactRow]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Plan:
+    """What a change writes, and what it has come to."""
+
+    entries: list[StatedFact]
+    shown: list[str]
+    added: int = 0
+    updated: int = 0
+    removed: int = 0
+
+
+class FactBook:
+    """Facts of one workspace: found in its notes and stated in its ``facts.yaml``.
+
+    ``freshen`` brings the index to what the files say; it is called before anything is read.  ``redact`` takes
+    secrets out of what is to be written.  Safe to use from
+    several threads and processes: changes are made one at a time.
+    """
+
+    def __init__(self, workspace: Path, store: Store, freshen: Callable[[], object], redact: file.Redact = str) -> None:
+        self._workspace = workspace
+        self._file = workspace / file.NAME
+        self._store = store
+        self._freshen = freshen
+        self._redact = redact
+        self._lock = threading.Lock()
+        self._known: _Known | None = None
+
+    # -- asking -----------------------------------------------------------------------------------
+
+    def query(
+        self,
+        subject: str | None = None,
+        predicate: str | None = None,
+        object: str | None = None,
+        as_of: date | None = None,
+        history: bool = False,
+        limit: int | None = None,
+    ) -> FactsResult:
+        """The facts that hold now, or on the day ``as_of``; with ``history`` also those that no longer do.
+
+        ``subject`` is compared as a name (an alias of a curated concept counts), ``predicate`` as a relation,
+        ``object`` as a text that the fact's contains.  At most ``limit`` rows, by subject, relation and time.
+        """
+        started = time.perf_counter()
+        self._freshen()
+        known = self._now()
+        rows = _matching(known, subject, predicate, object)
+        if as_of is not None:
+            rows = holding_on(rows, as_of)
+        if not history:
+            rows = _once(rows if as_of is not None else [row for row in rows if row.current])
+        return FactsResult(tuple(rows[:limit]), took_ms=_since(started), warning=self._warning())
+
+    def about(self, names: Sequence[str], limit: int) -> list[FactRow]:
+        """The facts that hold now and whose subject or object is one of ``names``, surest first.
+
+        It answers from what the index holds; it looks at no file.
+        """
+        known = self._now()
+        keys = dict.fromkeys(_same(known, name) for name in names)
+        rows = _once(list({id(row): row for key in keys for row in known.by_name.get(key, ())}.values()))
+        rows.sort(key=lambda row: (_same(known, row.subject) not in keys, row.rule != STATED, -row.confidence))
+        return rows[:limit]
+
+    def superseded(self, unit_ids: Iterable[int] | None = None) -> Mapping[int, tuple[str, ...]]:
+        """Of these units (of all when ``None``), what they state that no longer holds, each in words.
+
+        It answers from what the index holds, and anew only when that has changed.
+        """
+        words = self._now().superseded
+        if unit_ids is None or not words:
+            return words
+        return {unit: words[unit] for unit in unit_ids if unit in words}
+
+    # -- changing ---------------------------------------------------------------------------------
+
+    def add(
+        self,
+        subject: str,
+        predicate: str,
+        object: str,
+        *,
+        source: str | None = None,
+        confidence: float = 1.0,
+        since: date | None = None,
+        until: date | None = None,
+        origin: Origin = Origin.AGENT,
+    ) -> FactsResult:
+        """State a fact, which holds from ``since`` (the day of its source, else today) until before ``until``.
+
+        Of a relation with one value at a time it takes the place of other values; else it stands beside them.
+        What is stated already is not stated twice.  Raises :class:`~openclaw_memory.errors.RequestError`.
+        """
+        given = {
+            "action": "add", "subject": subject, "predicate": predicate, "object": object, "source": source,
+            "confidence": confidence, "since": since, "until": until, "origin": origin,
+        }  # fmt: skip
+        return self.batch([given])
+
+    def update(
+        self,
+        id: str,
+        *,
+        object: str | None = None,
+        predicate: str | None = None,
+        confidence: float | None = None,
+        since: date | None = None,
+    ) -> FactsResult:
+        """Replace a fact that holds by one with some of its parts changed; the old one stays in the history.
+
+        A new ``object`` holds from ``since`` or today on, any other change from the day of the old one on.
+        """
+        given = {"id": id, "object": object, "predicate": predicate, "confidence": confidence, "since": since}
+        return self.batch([{"action": "update", **given}])
+
+    def remove(self, id: str) -> FactsResult:
+        """End a fact today; it stays in the history."""
+        return self.batch([{"action": "remove", "id": id}])
+
+    def batch(self, operations: Sequence[Mapping[str, Any]]) -> FactsResult:
+        """Make several changes, all of them or, when one is wrong, none.
+
+        Each has an ``action`` (``add``, ``update`` or ``remove``) and the arguments of that method; days are
+        ``date`` or ``YYYY-MM-DD``, what is ``None`` counts as not given.  The rows are what holds after it of the
+        facts that were changed.  Raises :class:`~openclaw_memory.errors.RequestError` naming the operation.
+        """
+        started = time.perf_counter()
+        several = len(operations) > 1
+        wanted = [checked(given, f"operation {at}: " if several else "") for at, given in enumerate(operations, 1)]
+        self._freshen()
+        with workfiles.locked(self._file):
+            # Another process may have written since, and a broken file must be heard of before anything is added.
+            file.take_over(self._workspace, self._store, self._redact)
+            plan = self._planned(wanted, several)
+            file.append(self._file, [file.redacted(entry, self._redact) for entry in plan.entries])
+            file.take_over(self._workspace, self._store, self._redact)
+        known = self._now()
+        rows = [row for shown in dict.fromkeys(plan.shown) for row in known.history.ids.get(shown, ())]
+        rows = list(dict.fromkeys(rows))
+        return FactsResult(tuple(rows), plan.added, plan.updated, plan.removed, _since(started), self._warning())
+
+    def _planned(self, operations: Sequence[tuple[str, dict[str, Any]]], several: bool) -> _Plan:
+        plan = _Plan([], [])
+        known = self._now()
+        touched: set[str] = set()
+        for at, (action, given) in enumerate(operations, 1):
+            where = f"operation {at}: " if several else ""
+            now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+            if action == "add":
+                self._plan_add(plan, given, known, now, where)
+                continue
+            row = _current(known, given["id"], where)
+            lasting = lasting_id(row)
+            if lasting in touched:
+                raise RequestError(f"{where}the fact {given['id']} is changed twice; put both changes into one")
+            touched.add(lasting)
+            if action == "update":
+                self._plan_update(plan, row, lasting, given, now, where)
+            else:
+                plan.entries.append(_retraction(row, lasting, now))
+                plan.shown.append(row.id)
+                plan.removed += 1
+        return plan
+
+    def _plan_add(self, plan: _Plan, given: dict[str, Any], known: _Known, now: str, where: str) -> None:
+        from ..ingest.dates import date_in_name
+
+        source = given.get("source")
+        told = given.get("since")
+        since = told or (date_in_name(source.partition("#")[0]) if source else None) or date.today()
+        until = given.get("until")
+        if until is not None and until <= since:
+            raise RequestError(f"{where}until ({until}) must be later than since ({since})")
+        said = (name_key(given["subject"]), normalise(given["predicate"]), folded(given["object"]))
+        confidence, origin = given.get("confidence", 1.0), given.get("origin", Origin.AGENT)
+        for row in known.history.rows:
+            if (
+                row.current and row.rule == STATED and row.valid_to is None and until is None
+                and row.origin == origin and row.confidence == confidence
+                and (told is None or row.valid_from is None or row.valid_from <= told)
+                and (name_key(row.subject), normalise(row.predicate), folded(row.object)) == said
+            ):  # fmt: skip
+                plan.shown.append(row.id)
+                return
+        entry = StatedFact(
+            _new_id(), given["subject"], given["predicate"], given["object"], confidence, origin, source, since, until,
+            now,
+        )  # fmt: skip
+        plan.entries.append(entry)
+        plan.shown.append(entry.id)
+        plan.added += 1
+
+    def _plan_update(
+        self, plan: _Plan, row: FactRow, lasting: str, given: dict[str, Any], now: str, where: str
+    ) -> None:
+        changes = {key: given[key] for key in ("object", "predicate", "confidence", "since") if key in given}
+        if not changes:
+            raise RequestError(f"{where}nothing to change; give object, predicate, confidence or since")
+        today = date.today()
+        renewed = "object" in given and folded(given["object"]) != folded(row.object)
+        since = given.get("since") or (today if renewed else row.valid_from or today)
+        if row.valid_to is not None and since >= row.valid_to:
+            raise RequestError(f"{where}since ({since}) must be before the fact ends ({row.valid_to})")
+        entry = StatedFact(
+            _new_id(),
+            row.subject,
+            given.get("predicate", row.predicate),
+            given.get("object", row.object),
+            given.get("confidence", row.confidence if row.rule == STATED else 1.0),
+            row.origin,
+            row.source if not renewed else None,
+            since,
+            row.valid_to,
+            now,
+            replaces=(lasting,),
+        )
+        plan.entries.append(entry)
+        plan.shown += [entry.id]
+        plan.updated += 1
+
+    # -- what is known ----------------------------------------------------------------------------
+
+    def _now(self) -> _Known:
+        today = date.today()
+        with self._store.session(), self._lock:  # in this order everywhere: a search holds the session already
+            version = self._store.facts_version()
+            known = self._known
+            if known is None or known.version != version or known.day != today:
+                ontology = self._store.ontology()
+                stated = self._store.stated_facts()
+                told = resolved(self._store.found_facts(), stated, ontology.single_valued, today)
+                superseded = dict(superseded_units(told))
+                for unit, words in units_at(self._store, told).items():
+                    superseded[unit] = tuple(dict.fromkeys((*superseded.get(unit, ()), *words)))
+                aliases = {name_key(alias): row.key for row in ontology.concepts for alias in (row.name, *row.aliases)}
+                known = self._known = _Known(version, today, told, superseded, aliases)
+                for row in told.rows:
+                    if row.current:
+                        for key in dict.fromkeys((_same(known, row.subject), _same(known, row.object))):
+                            known.by_name.setdefault(key, []).append(row)
+            return known
+
+    def _warning(self) -> str | None:
+        try:
+            stamp = self._file.stat()
+        except OSError:
+            return None
+        taken = self._store.workspace_file(file.NAME)
+        if taken is not None and (taken.size, taken.mtime_ns) == (stamp.st_size, stamp.st_mtime_ns):
+            return None
+        try:
+            file.read(self._file)
+        except file.FactFileError as error:
+            return str(error)
+        return None
+
+
+def _same(known: _Known, name: str) -> int | str:
+    key = name_key(name)
+    return known.aliases.get(key, key)
+
+
+def _matching(known: _Known, subject: str | None, predicate: str | None, thing: str | None) -> list[FactRow]:
+    rows = list(known.history.rows)
+    if subject is not None:
+        wanted = _same(known, subject)
+        rows = [row for row in rows if _same(known, row.subject) == wanted]
+    if predicate is not None:
+        relation = normalise(predicate)
+        rows = [row for row in rows if normalise(row.predicate) == relation]
+    if thing is not None:
+        part, key = folded(thing), _same(known, thing)
+        rows = [row for row in rows if part in folded(row.object) or _same(known, row.object) == key]
+    return rows
+
+
+def _once(rows: Sequence[FactRow]) -> list[FactRow]:
+    """Each statement once: the stated one, else the surest, of those that several rules or files make."""
+    best: dict[tuple[int | str, str, str], FactRow] = {}
+    for row in rows:
+        said = (name_key(row.subject), normalise(row.predicate), folded(row.object))
+        held = best.get(said)
+        if held is None or (row.rule == STATED, row.confidence) > (held.rule == STATED, held.confidence):
+            best[said] = row
+    chosen = {id(row) for row in best.values()}
+    return [row for row in rows if id(row) in chosen]
+
+
+def _current(known: _Known, id: str, where: str) -> FactRow:
+    rows = known.history.ids.get(id)
+    if not rows:
+        raise RequestError(f"{where}there is no fact {id}; 'facts query --json' shows ids")
+    for row in rows:
+        if row.current:
+            return row
+    last = rows[-1]
+    if last.valid_from is not None and last.valid_from > date.today():
+        return last
+    then = f"; {last.superseded_by} took its place" if last.superseded_by else ""
+    raise RequestError(f"{where}the fact {id} holds no longer{then}; 'facts query --history' shows what became of it")
+
+
+def _retraction(row: FactRow, lasting: str, now: str) -> StatedFact:
+    today = date.today()
+    return StatedFact(
+        _new_id(), row.subject, row.predicate, row.object, 1.0, Origin.AGENT, None, None,
+        max(today, row.valid_from or today), now, retracts=lasting,
+    )  # fmt: skip
+
+
+def _new_id() -> str:
+    return f"f-{secrets.token_hex(6)}"
+
+
+def _since(started: float) -> float:
+    return (time.perf_counter() - started) * 1000

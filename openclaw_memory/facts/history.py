@@ -1,0 +1,152 @@
+"""Which fact held when: decided anew from all observations and statements, whatever order they came in.
+
+A *period* is one value of one subject's relation over some days; what follows it ends it and never removes it.
+
+- A stated fact of a relation with one value at a time ends the periods of other values, stated or found, from the
+  day on from which it holds.  ``replaces`` does so for any relation, ``retracts`` ends without a successor.
+- What rules found is ended by a later observation only within the same rule, subject and relation, and only where
+  the relation has one value at a time or the rule reads keys (:data:`~openclaw_memory.facts.rules.KEYED`).  Later
+  is the section's later day, then the later path and line; one file of one day may list several values of a key.
+- What only untrusted texts say ends nothing that the owner or the agent wrote.
+- The same value again continues its period.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+from ..store.protocol import FactObservation, StatedFact
+from ..types import FactRow
+from .periods import STATED, TRUSTED, Found, Period, Statements, folded, found_id, name_key
+from .predicates import normalise
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """All periods as rows in a fixed order, and what leads to them.
+
+    ``ids`` maps every id that ever named a fact, also one that was continued by another, to those of its rows;
+    ``units`` maps units to the rows that they state; ``holding`` is what holds today, as subject, relation and value.
+    """
+
+    rows: tuple[FactRow, ...] = ()
+    ids: Mapping[str, tuple[FactRow, ...]] = field(default_factory=dict)
+    units: Mapping[int, tuple[FactRow, ...]] = field(default_factory=dict)
+    holding: frozenset[tuple[int | str, str, str]] = frozenset()
+
+
+def resolve(
+    observations: Sequence[FactObservation],
+    stated: Sequence[StatedFact],
+    single_valued: Iterable[str] = (),
+    today: date | None = None,
+) -> list[FactRow]:
+    """Every fact that is or was known, as periods, by subject, relation and time.
+
+    ``stated`` is in the order of its file, ``observations`` in any.  ``single_valued`` names more relations with
+    one value at a time; ``current`` is as of ``today``.
+    """
+    return list(history(observations, stated, single_valued, today).rows)
+
+
+def history(
+    observations: Sequence[FactObservation],
+    stated: Sequence[StatedFact],
+    single_valued: Iterable[str] = (),
+    today: date | None = None,
+) -> History:
+    """As :func:`resolve`, with the ids and units that lead to the rows."""
+    extra = frozenset(map(normalise, single_valued))
+    now = (today or date.today()).toordinal()
+    statements = Statements(extra)
+    for entry in stated:
+        statements.add(entry, stated)
+    found = Found(statements, extra)
+    found.add(observations)
+    periods = sorted(statements.periods + found.periods, key=_order)
+    for period in periods:
+        if period.by in statements.owners:
+            period.by = statements.owners[period.by][0].id
+    rows = {id(period): period.row(now) for period in periods}
+    ids: defaultdict[str, list[FactRow]] = defaultdict(list)
+    units: defaultdict[int, list[FactRow]] = defaultdict(list)
+    leading = {id(period): [period.id] for period in periods}
+    for alias, owners in (*statements.owners.items(), *found.owners.items()):
+        for owner in owners:
+            if alias not in leading[id(owner)]:
+                leading[id(owner)].append(alias)
+    for period in periods:
+        for alias in leading[id(period)]:
+            ids[alias].append(rows[id(period)])
+        for unit in period.units:
+            units[unit].append(rows[id(period)])
+    return History(
+        tuple(rows.values()),
+        {alias: tuple(those) for alias, those in ids.items()},
+        {unit: tuple(those) for unit, those in units.items()},
+        frozenset((*_relation(row), folded(row.object)) for row in rows.values() if row.current),
+    )
+
+
+def _order(period: Period) -> tuple[str, str, int, int, str, str, str, str]:
+    place = (folded(period.subject), period.relation[1], period.start, period.end)
+    return (*place, period.rule, period.value, period.subject, period.id)
+
+
+# -- asking ---------------------------------------------------------------------------------------
+
+
+def as_of(rows: Iterable[FactRow], day: date) -> list[FactRow]:
+    """The rows that hold on ``day``."""
+    return [
+        row
+        for row in rows
+        if (row.valid_from is None or row.valid_from <= day) and (row.valid_to is None or day < row.valid_to)
+    ]
+
+
+def superseded_units(known: History) -> dict[int, tuple[str, ...]]:
+    """What of each unit no longer holds, in words: ``editor of JR: now Helix (since 2026-03-01, memory/a.md#L4)``."""
+    out: dict[int, tuple[str, ...]] = {}
+    for unit, rows in known.units.items():
+        words = [
+            outdated(known, row)
+            for row in rows
+            if not row.current and row.valid_to is not None and not still_holds(known, row)
+        ]
+        if words:
+            out[unit] = tuple(dict.fromkeys(words))
+    return out
+
+
+def still_holds(known: History, row: FactRow) -> bool:
+    """Whether the same is known to hold today from elsewhere, or again."""
+    return (*_relation(row), folded(row.object)) in known.holding
+
+
+def outdated(known: History, row: FactRow) -> str:
+    """What became of a fact that no longer holds, in words."""
+    last, seen = row, {row.id}
+    while last.superseded_by is not None and last.superseded_by not in seen and last.superseded_by in known.ids:
+        seen.add(last.superseded_by)
+        following = known.ids[last.superseded_by]
+        last = next((one for one in following if one.current), following[-1])
+    what = f"{row.predicate} of {row.subject}"
+    if last.current and last is not row:
+        since = ", ".join(filter(None, (f"since {last.valid_from}" if last.valid_from else None, last.source)))
+        return f"{what}: now {last.object}" + (f" ({since})" if since else "")
+    return f"{what}: no longer {row.object}" + (f" (since {row.valid_to})" if row.valid_to else "")
+
+
+def _relation(row: FactRow) -> tuple[int | str, str]:
+    return name_key(row.subject), normalise(row.predicate)
+
+
+def lasting_id(row: FactRow) -> str:
+    """The id by which ``facts.yaml`` names a fact: of what is found, that of all the periods of its value."""
+    if row.rule == STATED:
+        return row.id
+    return found_id(_relation(row), row.rule, row.origin in TRUSTED, folded(row.object), 0)

@@ -1,0 +1,1 @@
+"""Concepts that notes mention, how they hang together, and walks over them."""

@@ -1,0 +1,169 @@
+"""The concepts of a workspace as people and agents handle them: listed, searched, curated."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+
+from ..store.protocol import Floats
+from ..types import ConceptRow, ConceptsResult
+from . import ontology
+from .keys import concept_key, slug
+from .view import GraphView
+
+#: Related concepts shown with each.
+_RELATED = 5
+#: Scores of a concept that the question names, and of one that has all of its words among its own.
+_NAMED, _SHARES_WORDS = 1.0, 0.9
+#: So many of a concept's best units say how near it is.
+_BEST = 3
+
+#: Cosine of a question with every row, NaN where there is none; ``None`` without vectors.
+Similarities = Callable[[str], Floats | None]
+
+
+class ConceptBook:
+    """Lists, finds and curates concepts.
+
+    ``view()`` is a context in which the graph is up to date with the files; ``changed()`` has the workspace's
+    ``concepts.yaml`` taken over and returns how many references that changed; ``similarities(question)`` scores
+    rows by meaning.
+    """
+
+    def __init__(
+        self,
+        file: Path,
+        view: Callable[[], AbstractContextManager[GraphView]],
+        changed: Callable[[], int],
+        similarities: Similarities,
+    ) -> None:
+        self._file = file
+        self._view = view
+        self._changed = changed
+        self._similarities = similarities
+
+    def list(self, kind: str | None = None, curated: bool = False, limit: int | None = None) -> ConceptsResult:
+        """Concepts by how many units mention them; of one ``kind``, or only ``curated`` ones."""
+        started = time.monotonic()
+        with self._view() as view:
+            labels = view.labels()
+            chosen = [
+                place
+                for place, label in labels.items()
+                if (kind is None or (label.kind or "").casefold() == kind.casefold())
+                and (not curated or label.curated is not None)
+            ]
+            units = view.index.references.units
+            chosen.sort(key=lambda place: (-int(units[place]), labels[place].slug))
+            rows = self._rows(view, chosen if limit is None else chosen[:limit])
+        return ConceptsResult(rows, len(chosen), took_ms=(time.monotonic() - started) * 1000)
+
+    def search(self, query: str, limit: int = 10) -> ConceptsResult:
+        """Concepts by meaning: those named in ``query``, then those whose units are nearest to it.
+
+        The score of a concept is the mean of the three best cosines of the units that mention it (fewer when
+        there are fewer), 1 for one that ``query`` names.  Without vectors only names and parts of them are found.
+        """
+        started = time.monotonic()
+        near = self._similarities(query)
+        with self._view() as view:
+            references = view.index.references
+            score = np.zeros(len(references.keys), np.float32)
+            if near is not None and len(near) == len(view.corpus):
+                known = np.nan_to_num(near[references.row], nan=0.0)
+                order = np.lexsort((-known, references.concept))
+                concept, value = references.concept[order], known[order]
+                rank = np.arange(len(concept)) - np.searchsorted(concept, concept)
+                best = rank < _BEST
+                total = np.bincount(concept[best], value[best], minlength=len(score))
+                score = (total / np.maximum(np.bincount(concept[best], minlength=len(score)), 1)).astype(np.float32)
+            words = {word for word in slug(query).split("-") if word}
+            for place, label in view.labels().items():
+                common = words & set(label.slug.split("-"))
+                if common:
+                    score[place] = max(float(score[place]), _SHARES_WORDS * len(common) / len(words))
+            for place in view.mentioned(query):
+                score[place] = _NAMED
+            found = np.flatnonzero(score > 0)
+            chosen = found[np.lexsort((found, -references.units[found], -score[found]))][:limit].tolist()
+            rows = tuple(
+                replace(row, score=round(float(score[place]), 4))
+                for row, place in zip(self._rows(view, chosen), chosen, strict=True)
+            )
+        return ConceptsResult(rows, len(found), took_ms=(time.monotonic() - started) * 1000)
+
+    def add(
+        self,
+        name: str,
+        *,
+        aliases: Sequence[str] = (),
+        parents: Sequence[str] = (),
+        kind: str | None = None,
+        related: Sequence[str] = (),
+        weight: float | None = None,
+    ) -> ConceptsResult:
+        """Curate a concept, or add to one; existing units are linked to it at once."""
+        return self._edited(
+            lambda: ontology.add(
+                self._file, name, aliases=tuple(aliases), parents=tuple(parents), kind=kind, related=tuple(related),
+                weight=weight,
+            )
+        )  # fmt: skip
+
+    def alias(self, name: str, aliases: Sequence[str]) -> ConceptsResult:
+        """Further names of a concept."""
+        return self._edited(lambda: ontology.alias(self._file, name, tuple(aliases)))
+
+    def parent(self, name: str, parents: Sequence[str]) -> ConceptsResult:
+        """What a concept is a kind or a part of."""
+        return self._edited(lambda: ontology.parent(self._file, name, tuple(parents)))
+
+    def remove(self, name: str) -> ConceptsResult:
+        """No longer a concept: a curated one leaves the file, a found one is ignored from now on."""
+        return self._edited(lambda: ontology.remove(self._file, name))
+
+    def _edited(self, edit: Callable[[], ontology.Edited]) -> ConceptsResult:
+        started = time.monotonic()
+        with self._view():
+            pass  # so that what is there already is in the index, and is linked anew
+        edited = edit()
+        linked = self._changed()
+        with self._view() as view:
+            found = view.index.references.of([view.index.canonical(concept_key(edited.slug))]).tolist()
+            rows = self._rows(view, found)
+        return ConceptsResult(rows, len(rows), linked, (time.monotonic() - started) * 1000)
+
+    def _rows(self, view: GraphView, places: Sequence[int]) -> tuple[ConceptRow, ...]:
+        network, references = view.network, view.index.references
+        labels = view.labels()
+
+        def names(these: np.ndarray[tuple[int], np.dtype[np.int32]], most: int | None = None) -> tuple[str, ...]:
+            return tuple(labels[place].name for place in these.tolist()[:most])
+
+        rows: tuple[ConceptRow, ...] = ()
+        for place in places:
+            label = labels[place]
+            mentions = references.row[references.slice_of(place)]
+            days = view.corpus.rows.day[mentions][view.corpus.rows.dated[mentions]]
+            rows += (
+                ConceptRow(
+                    slug=label.slug,
+                    name=label.name,
+                    kind=label.kind,
+                    curated=label.curated is not None,
+                    units=int(references.units[place]),
+                    aliases=label.curated.aliases if label.curated is not None else label.spellings[1:],
+                    parents=names(network.parents.of(place)[0]),
+                    children=names(network.children.of(place)[0]),
+                    related=names(network.related.of(place)[0], _RELATED),
+                    first=date.fromordinal(int(days.min())) if len(days) else None,
+                    last=date.fromordinal(int(days.max())) if len(days) else None,
+                ),
+            )
+        return rows

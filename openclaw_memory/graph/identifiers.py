@@ -1,0 +1,104 @@
+"""Identifiers in code and in prose: ``QX-7714``, ``snake_case``, ``camelCase``, ``10.0.0.17``, files, calls."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from .routine import NAMELESS
+
+#: Files that every workspace has, without their ending: no names of anything.
+GENERAL_FILES = frozenset(
+    "agents archive bootstrap claude daily heartbeat identity inbox index main memory misc note notes readme scratch "
+    "skill soul todo todos tools untitled user".split()
+)
+_RUN = re.compile(r"(?<![\w.\-@$])[^\W\d]?[\w](?:[\w.\-]{0,78}\w)?(?!\w)(?:\(\))?")
+_ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
+_VERSION = re.compile(r"v\d{1,4}(?:\.\d{1,5}){1,3}")
+_FILE = re.compile(
+    r"[\w.-]*\w\.(?:md|txt|csv|tsv|jsonl?|ya?ml|toml|ini|cfg|conf|env|py|ipynb|m?js|tsx?|jsx|rs|go|c|h|cpp|java|rb|sh|sql|"
+    r"html|css|png|jpe?g|gif|svg|pdf|docx?|xlsx?|zip|gz|tar|db|duckdb|sqlite|parquet|gguf|safetensors|log|lock|service|"
+    r"lan|local|com|org|net|io|ai|dev)"
+)
+_SNAKE = re.compile(r"_{0,2}[^\W\d_]\w*[^\W_]_+[^\W_]\w*")
+_CAMEL = re.compile(r"[a-z]{1,20}[A-Z]\w*")
+#: Two letters or more and a digit, in parts or in one: ``bge-m3``, ``Qwen3-Embedding-4B``, ``ttyUSB0``.
+_MIXED = re.compile(r"[^\W\d_]\w*(?:[-.]\w+)*")
+_PROGRAM = re.compile(r"([^\W\d][\w.-]{1,79})(?=\s)")
+_CALLED = re.compile(r"([^\W\d][\w.:$-]{1,79})\(")
+_PLAIN_PREFIXES = frozenset(
+    "mid pre post top sub under over non part day week month year phase step round late early since level age".split()
+)
+_LITERALS = frozenset(
+    """
+    none null nil true false nan undefined self this void int float str string bool list dict array object return
+    import export const let var def class func function fn else elif while for try except catch finally async await
+    print echo sudo cd ls cat
+    """.split()
+)
+
+
+def of_path(path: str) -> str | None:
+    """The file that a path leads to, without its folders; a note without ``.md``; ``None`` for a folder."""
+    name = path.rpartition("/")[2].rstrip(".")
+    return _of_file(name) if _FILE.fullmatch(name) else None
+
+
+def _of_file(name: str) -> str:
+    stem = name.removesuffix(".md")
+    return "" if stem.lower() in GENERAL_FILES and stem != name else stem
+
+
+def in_code(code: str) -> list[str]:
+    """The names in the text of a code span: itself, if it is one, else the program and the identifiers in it."""
+    code = code.strip()
+    if not code or code[0] == "#" or "://" in code:
+        return []
+    called = _CALLED.match(code)
+    if called is not None and code[-1] == ")":
+        name = called[1] + "()"
+    elif " " in code or "\t" in code:
+        program = _PROGRAM.match(code)
+        return [program[1], *in_text(code)] if program and _is_name(program[1]) else in_text(code)
+    elif "/" in code:
+        name = of_path(code) or ""
+    else:
+        name = _of_file(code.partition("=")[0].rstrip(";,:."))
+    return [name] if len(name) <= 80 and _is_name(name) else []
+
+
+def _is_name(name: str) -> bool:
+    low = name.lower()
+    if len(name) < 2 or name[0] == "-" or low in _LITERALS or low in NAMELESS:
+        return False
+    if name[0].isdigit():
+        return _is_address(name) or _FILE.fullmatch(name) is not None
+    return any(map(str.isalpha, name))
+
+
+def in_text(text: str) -> list[str]:
+    """The identifiers in prose or code, in order; what only looks like one (``8-year``, ``top-10``) is none."""
+    return [
+        _of_file(run)
+        for run in _RUN.findall(text)
+        # Nearly all words are plain ones.
+        if not (run.isalpha() and (run[1:].islower() or run.isupper())) and _is_identifier(run)
+    ]
+
+
+def _is_address(run: str) -> bool:
+    return _ADDRESS.fullmatch(run) is not None
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_identifier(run: str) -> bool:
+    if run.endswith("()"):
+        return len(run) > 4
+    if run[0].isdigit():
+        return _is_address(run)
+    if _CAMEL.fullmatch(run) or _SNAKE.fullmatch(run) or _VERSION.fullmatch(run) or _FILE.fullmatch(run):
+        return True
+    if len(run) < 4 or not _MIXED.fullmatch(run) or not any(map(str.isdigit, run)):
+        return False
+    head, hyphen, _ = run.partition("-")
+    return sum(map(str.isalpha, run)) > 1 and not (hyphen and head.lower() in _PLAIN_PREFIXES)

@@ -1,0 +1,143 @@
+"""Finding known names in a text, all of them in one pass (Aho and Corasick, 1975, "Efficient string matching")."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+#: A spelling of at most so many characters is found only in its own case.
+SHORT = 3
+
+#: Ordinary English words that people and tools are called by too: found only in their own case.
+ORDINARY = frozenset(
+    """
+    access apple arc art atlas atom base bill black bolt box brave buffer cargo chance chase chef chrome click
+    contacts cursor dash dawn dean drew drive echo edge elastic ember excel express faith fish flask flow flux
+    fly frank grace grant guy home hope jack joy keep linear mail make maps mark max may messages meta miles
+    next notes notion now numbers oracle pages penny photos poetry puppet react render requests rich rose salt
+    scratch shell signal sketch slack spark spring square steam storm stream stripe sue summer swift switch
+    target teams things trace vault wave will windows winter word zoom
+    """.split()
+)
+
+#: Scripts written without spaces between words: Thai to Khmer, and Chinese, Japanese and Korean.
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f]"
+)
+_GAP = re.compile(r"\s\s+|[^\S ]")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A known name at ``start:end`` of a text; ``name`` is the spelling that was looked for, ``key`` its concept."""
+
+    start: int
+    end: int
+    key: int
+    name: str
+
+
+class Matcher:
+    """All places where one of many names stands in a text; never changes, so threads may share it."""
+
+    def __init__(self, names: Iterable[tuple[str, int]]) -> None:
+        """Look for these spellings, each with the key of its concept; of two equal ones the first counts."""
+        patterns: dict[str, list[tuple[str, bool, int, str]]] = {}
+        for name, key in names:
+            spelling = " ".join(name.split())
+            if not spelling:
+                continue
+            cased = keeps_case(spelling)
+            for form in {spelling, unicodedata.normalize("NFC", spelling), unicodedata.normalize("NFD", spelling)}:
+                patterns.setdefault(_folded(form), []).append((form, cased, key, spelling))
+        self._automaton: Any = None
+        if patterns:
+            import ahocorasick
+
+            self._automaton = ahocorasick.Automaton()
+            for pattern, entries in patterns.items():
+                self._automaton.add_word(pattern, (len(pattern), tuple(entries)))
+            self._automaton.make_automaton()
+
+    def __bool__(self) -> bool:
+        """Whether there is any name to find."""
+        return self._automaton is not None
+
+    def find(self, text: str) -> list[Found]:
+        """The names in ``text`` in order: of those that overlap the leftmost, of those the longest."""
+        if self._automaton is None:
+            return []
+        plain, shifts = _one_space(text)
+        hits: list[tuple[int, int, int, str]] = []
+        for last, (length, entries) in self._automaton.iter(_folded(plain)):
+            start, end = last + 1 - length, last + 1
+            if _border(plain, start) and _border(plain, end):
+                written = plain[start:end]
+                for form, cased, key, name in entries:
+                    if not cased or written == form or (form[0].islower() and written == _capitalised(form)):
+                        hits.append((start, -end, key, name))
+                        break
+        if not hits:
+            return []
+        hits.sort(key=lambda hit: hit[:2])
+        found: list[Found] = []
+        free = 0
+        for start, end, key, name in hits:
+            if start >= free:
+                free = -end
+                found.append(Found(_original(shifts, start), _original(shifts, free - 1) + 1, key, name))
+        return found
+
+
+def keeps_case(spelling: str) -> bool:
+    """Whether ``spelling`` is found only as it is written, or with a capital at its beginning."""
+    return len(spelling) <= SHORT or spelling.casefold() in ORDINARY
+
+
+def _capitalised(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _folded(text: str) -> str:
+    """``text`` in small letters, each character in its place."""
+    # The one character whose small form is longer, and the sigma that depends on its place.
+    return text.replace("\u0130", "i").lower().replace("ς", "σ")
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_" or (character > "\x7f" and unicodedata.category(character)[0] == "M")
+
+
+def _border(text: str, at: int) -> bool:
+    if at <= 0 or at >= len(text):
+        return True
+    before, after = text[at - 1], text[at]
+    if not _is_word(before) or not _is_word(after):
+        return True
+    return bool(not (before + after).isascii() and (_UNSPACED.match(before) or _UNSPACED.match(after)))
+
+
+def _one_space(text: str) -> tuple[str, tuple[list[int], list[int]] | None]:
+    """``text`` with each run of white space made one space, and where offsets shift by how much."""
+    if not _GAP.search(text):
+        return text, None
+    parts: list[str] = []
+    starts, shifts = [0], [0]
+    at = length = 0
+    for gap in _GAP.finditer(text):
+        parts += (text[at : gap.start()], " ")
+        length += gap.start() - at + 1
+        at = gap.end()
+        starts.append(length)
+        shifts.append(at - length)
+    parts.append(text[at:])
+    return "".join(parts), (starts, shifts)
+
+
+def _original(shifts: tuple[list[int], list[int]] | None, at: int) -> int:
+    return at if shifts is None else at + shifts[1][bisect_right(shifts[0], at) - 1]

@@ -1,0 +1,229 @@
+"""The graph over sections and concepts: who mentions what, what goes together, what came after what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..search.corpus import Corpus
+from ..store.protocol import Bools, Floats, Ints
+from .concepts import ConceptIndex
+
+#: A section's mentions of a concept are worth this much when they stand in one of its lines, more in several, and
+#: all in its heading.
+_ONE_LINE, _MORE_LINES = 0.7, 0.15
+#: Concepts of a section that take part in pairs: the rarest ones.
+_PAIRED = 24
+#: Two concepts are related from this many common sections and this normalised pointwise mutual information on.
+MIN_TOGETHER, MIN_NPMI = 2, 0.2
+#: Related concepts kept for each concept: the closest ones.
+_RELATED = 12
+#: What a curated relation weighs beside the NPMI of found ones.
+CURATED_RELATION = 0.9
+#: A concept in more sections than this makes no thread: each day would follow the last.
+_THREAD_SECTIONS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """Sparse rows: the entries of ``i`` are ``target[offset[i]:offset[i + 1]]`` with their weights."""
+
+    offset: NDArray[np.int64]
+    target: Ints
+    weight: Floats
+
+    def of(self, i: int) -> tuple[Ints, Floats]:
+        """Targets and weights of one row."""
+        span = slice(int(self.offset[i]), int(self.offset[i + 1]))
+        return self.target[span], self.weight[span]
+
+    def gather(self, rows: Ints, most: int | None = None) -> tuple[Ints, Ints, Floats]:
+        """Entries of several rows as ``(place in rows, target, weight)``, at most the first ``most`` of each."""
+        start = self.offset[rows]
+        length = self.offset[rows + 1] - start
+        if most is not None:
+            length = np.minimum(length, most)
+        place = np.repeat(np.arange(len(rows), dtype=np.int32), length)
+        shift = np.repeat(np.cumsum(length) - length, length)
+        at = np.arange(len(place)) - shift + np.repeat(start, length)
+        return place, self.target[at], self.weight[at]
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """Sections by their place in the corpus, concepts by theirs in the references.
+
+    ``sections`` and ``concepts`` hold the same references from both ends (``concepts`` lists the strongest first),
+    ``rarity`` is a concept's inverse document frequency over sections scaled to [0, 1].  ``parents`` and
+    ``children`` are curated; ``related`` is symmetric, ``related_curated`` says which entries are curated.
+    ``before`` and ``after`` join a section to the neighbours in time that share a concept, ``thread`` of an
+    entry being that concept.
+    """
+
+    sections: Lists
+    concepts: Lists
+    rarity: Floats
+    related: Lists
+    related_curated: Bools
+    parents: Lists
+    children: Lists
+    after: Lists
+    before: Lists
+    after_thread: Ints
+    before_thread: Ints
+    day: Ints
+    dated: Bools
+    first_row: Ints
+    last_row: Ints
+
+
+def build(index: ConceptIndex, corpus: Corpus) -> Network:
+    """The graph of a corpus; takes time linear in its mentions but for sorting them."""
+    references, rows, shape = index.references, corpus.rows, corpus.shape
+    n_sections = len(shape.section_terms)
+    n = len(references.keys)
+    first_row = np.searchsorted(shape.section, np.arange(n_sections)).astype(np.int32)
+    last_row = (np.searchsorted(shape.section, np.arange(n_sections), side="right") - 1).astype(np.int32)
+    section, concept, weight = _by_section(references.concept, references.row, references.weight, corpus)
+    count = np.bincount(concept, minlength=n)
+    top = np.log1p(max(n_sections, 1))
+    rarity = (np.log1p(n_sections / np.maximum(count, 1)) / max(top, 1e-9)).astype(np.float32).clip(0, 1)
+    of_section = _lists(section, concept, weight, n_sections)
+    of_concept = _lists(concept, section, weight, n, by_weight=True)
+    day, dated = rows.day[first_row], rows.dated[first_row]
+    parents, children, stated = _curated(index)
+    related, related_curated = _related(of_section, rarity, count, n_sections, n, stated)
+    after, before, after_thread, before_thread = _threads(
+        section, concept, weight, rarity, corpus, day, dated, first_row
+    )
+    return Network(
+        of_section, of_concept, rarity, related, related_curated, parents, children, after, before, after_thread,
+        before_thread, day, dated, first_row, last_row,
+    )  # fmt: skip
+
+
+def _by_section(concept: Ints, row: Ints, weight: Floats, corpus: Corpus) -> tuple[Ints, Ints, Floats]:
+    """References of units joined to those of their sections."""
+    if not len(row):
+        return np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32)
+    section = corpus.shape.section[row]
+    # Rows ascend within a concept, and so do their sections.
+    first = np.ones(len(row), bool)
+    first[1:] = (concept[1:] != concept[:-1]) | (section[1:] != section[:-1])
+    start = np.flatnonzero(first)
+    lines = np.diff(np.append(start, len(row)))
+    strongest = np.maximum.reduceat(weight, start)
+    heading = np.maximum.reduceat(corpus.rows.heading[row].astype(np.int8), start) > 0
+    share = np.where(heading, 1.0, np.minimum(1.0, _ONE_LINE + _MORE_LINES * (lines - 1)))
+    return section[start], concept[start], (strongest * share).astype(np.float32)
+
+
+def _lists(source: Ints, target: Ints, weight: Floats, n: int, by_weight: bool = False) -> Lists:
+    order = np.lexsort((target, -weight, source)) if by_weight else np.lexsort((target, source))
+    offset = np.zeros(n + 1, np.int64)
+    np.cumsum(np.bincount(source, minlength=n), out=offset[1:])
+    return Lists(offset, target[order].astype(np.int32), weight[order].astype(np.float32))
+
+
+def _curated(index: ConceptIndex) -> tuple[Lists, Lists, tuple[Ints, Ints]]:
+    n = len(index.references.keys)
+    place = {int(key): at for at, key in enumerate(index.references.keys.tolist())}
+    pairs = [
+        (place[row.key], place[parent]) for row in index.ontology.concepts for parent in row.parents if parent in place
+    ]
+    child, parent = (np.array([pair[end] for pair in pairs], np.int32) for end in (0, 1))
+    ones = np.ones(len(pairs), np.float32)
+    stated = {
+        (min(a, b), max(a, b))
+        for row in index.ontology.concepts
+        for other in row.related
+        if other in place and (a := place[row.key]) != (b := place[other])
+    }
+    ends = np.array(sorted(stated), np.int32).reshape(-1, 2)
+    return _lists(child, parent, ones, n), _lists(parent, child, ones, n), (ends[:, 0], ends[:, 1])
+
+
+def _related(
+    of_section: Lists, rarity: Floats, count: NDArray[np.int64], sections: int, n: int, stated: tuple[Ints, Ints]
+) -> tuple[Lists, Bools]:
+    """Normalised pointwise mutual information of concepts over sections (Bouma, 2009), and what is curated."""
+    a, b = _pairs(of_section, rarity)
+    pair, together = np.unique(a.astype(np.int64) * n + b, return_counts=True) if len(a) else (a, a)
+    pair, together = pair[together >= MIN_TOGETHER], together[together >= MIN_TOGETHER]
+    low, high = (pair // n).astype(np.int32), (pair % n).astype(np.int32)
+    p = together / max(sections, 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        npmi = np.log(p * sections * sections / (count[low] * count[high])) / -np.log(p)
+    npmi = np.where(p >= 1, 1.0, npmi)
+    close = npmi >= MIN_NPMI
+    known = set((stated[0].astype(np.int64) * n + stated[1]).tolist())
+    close &= ~np.isin(pair, np.array(sorted(known), np.int64))
+    low, high, npmi = low[close], high[close], npmi[close]
+    source = np.concatenate([low, high, stated[0], stated[1]])
+    target = np.concatenate([high, low, stated[1], stated[0]])
+    weight = np.concatenate([npmi, npmi, np.full(2 * len(stated[0]), CURATED_RELATION)]).astype(np.float32)
+    by_hand = np.concatenate([np.zeros(2 * len(low), bool), np.ones(2 * len(stated[0]), bool)])
+    order = np.lexsort((target, -weight, ~by_hand, source))
+    source, target, weight, by_hand = source[order], target[order], weight[order], by_hand[order]
+    start = np.searchsorted(source, source)
+    keep = (np.arange(len(source)) - start < _RELATED) | by_hand
+    offset = np.zeros(n + 1, np.int64)
+    np.cumsum(np.bincount(source[keep], minlength=n), out=offset[1:])
+    return Lists(offset, target[keep].astype(np.int32), weight[keep]), by_hand[keep]
+
+
+def _pairs(of_section: Lists, rarity: Floats) -> tuple[Ints, Ints]:
+    """Every pair of concepts of every section, the smaller first; of the rarest where there are many."""
+    section = np.repeat(np.arange(len(of_section.offset) - 1), np.diff(of_section.offset))
+    concept = of_section.target
+    order = np.lexsort((concept, -rarity[concept], section))
+    rank = np.arange(len(section)) - of_section.offset[section]
+    keep = rank < _PAIRED
+    section, concept = section[order][keep], concept[order][keep]
+    lefts, rights = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
+    for step in range(1, _PAIRED):
+        same = section[step:] == section[:-step]
+        if not same.any():
+            break
+        left, right = concept[:-step][same], concept[step:][same]
+        lefts.append(np.minimum(left, right))
+        rights.append(np.maximum(left, right))
+    return np.concatenate(lefts), np.concatenate(rights)
+
+
+def _threads(
+    section: Ints,
+    concept: Ints,
+    weight: Floats,
+    rarity: Floats,
+    corpus: Corpus,
+    day: Ints,
+    dated: Bools,
+    first_row: Ints,
+) -> tuple[Lists, Lists, Ints, Ints]:
+    """For each concept, its dated sections in order of time: each follows the one before it.
+
+    Two sections that follow one another in several threads are joined once, by the rarest shared concept.
+    """
+    n_sections = len(day)
+    rows = corpus.rows
+    path = corpus.shape.path_rank[rows.document_id[first_row]] if n_sections else np.zeros(0, np.int32)
+    usable = dated[section] & (np.bincount(concept, minlength=len(rarity))[concept] <= _THREAD_SECTIONS)
+    section, concept, weight = section[usable], concept[usable], weight[usable]
+    order = np.lexsort((rows.start_line[first_row[section]], path[section], day[section], concept))
+    section, concept, weight = section[order], concept[order], weight[order]
+    same = concept[1:] == concept[:-1]
+    source, target, thread = section[:-1][same], section[1:][same], concept[1:][same]
+    # As strong as the weaker end is about the concept, and as the concept is rare.
+    strength = np.minimum(weight[:-1][same], weight[1:][same]) * rarity[thread]
+    order = np.lexsort((thread, -strength, target, source))
+    source, target, thread, strength = source[order], target[order], thread[order], strength[order]
+    first = np.ones(len(source), bool)
+    first[1:] = (source[1:] != source[:-1]) | (target[1:] != target[:-1])
+    shared = np.add.reduceat(strength, np.flatnonzero(first)) if len(source) else strength
+    source, target, thread = source[first], target[first], thread[first]
+    strength = (1 - np.exp(-1.5 * shared)).astype(np.float32)
+    after, before = _lists(source, target, strength, n_sections), _lists(target, source, strength, n_sections)
+    return after, before, thread[np.lexsort((target, source))], thread[np.lexsort((source, target))]

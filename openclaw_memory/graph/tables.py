@@ -1,0 +1,82 @@
+"""The graph as rows: its concepts and edges for SQL and for exports."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import numpy as np
+
+from ..store.derived import ConceptEntry, Edges, References, Relations, Sequels
+from ..store.protocol import Bools, Ints
+from .network import Lists
+from .view import GraphView
+
+
+def concepts(view: GraphView) -> list[ConceptEntry]:
+    """All concepts, in the order of their places in the graph."""
+    references, rows, labels = view.index.references, view.corpus.rows, view.labels()
+    slugs = {int(key): labels[place].slug for place, key in enumerate(references.keys.tolist())}
+    n = len(references.keys)
+    dated = rows.dated[references.row]
+    concept, day = references.concept[dated], rows.day[references.row[dated]]
+    first, last = np.full(n, np.iinfo(np.int32).max, np.int32), np.zeros(n, np.int32)
+    np.minimum.at(first, concept, day)
+    np.maximum.at(last, concept, day)
+    out = []
+    for place in range(n):
+        label, row = labels[place], labels[place].curated
+        seen = bool(last[place])
+        out.append(
+            ConceptEntry(
+                slug=label.slug,
+                name=label.name,
+                kind=label.kind,
+                curated=row is not None,
+                weight=label.weight,
+                units=int(references.units[place]),
+                aliases=label.spellings[1:] if row is None else row.aliases,
+                parents=() if row is None else tuple(slugs[key] for key in row.parents if key in slugs),
+                first=date.fromordinal(int(first[place])) if seen else None,
+                last=date.fromordinal(int(last[place])) if seen else None,
+            )
+        )
+    return out
+
+
+def edges(view: GraphView) -> Edges:
+    """All edges, by unit id and by place among :func:`concepts`."""
+    references, network, unit = view.index.references, view.network, view.corpus.rows.unit_id
+    source, related = _pairs(network.related)
+    parent, children = _pairs(network.children)
+    earlier, following = _pairs(network.after)
+    via = network.after_thread
+    later_row = _mentioning(view, following.target, via)
+    earlier_row = _mentioning(view, earlier, via)
+    return Edges(
+        References(unit[references.row], references.concept, references.weight),
+        Relations(source, related.target, related.weight, network.related_curated),
+        Relations(parent, children.target, children.weight, _all(parent)),
+        Sequels(unit[later_row], unit[earlier_row], via.astype(np.int32), following.weight),
+    )
+
+
+def _pairs(lists: Lists) -> tuple[Ints, Lists]:
+    """The row that each entry belongs to, and the entries."""
+    return np.repeat(np.arange(len(lists.offset) - 1, dtype=np.int32), np.diff(lists.offset)), lists
+
+
+def _all(like: Ints) -> Bools:
+    return np.ones(len(like), bool)
+
+
+def _mentioning(view: GraphView, section: Ints, concept: Ints) -> Ints:
+    """The first row of each section that mentions a concept; the section's first when none does: ``int32[n]``."""
+    references, network = view.index.references, view.network
+    rows = len(view.corpus) + 1
+    place = references.concept.astype(np.int64) * rows + references.row
+    first, last = network.first_row[section], network.last_row[section]
+    wanted = concept.astype(np.int64) * rows + first
+    at = np.searchsorted(place, wanted)
+    found = np.append(place, np.iinfo(np.int64).max)[at]
+    inside = found <= wanted + (last - first)
+    return np.where(inside, first + np.where(inside, found - wanted, 0), first).astype(np.int32)

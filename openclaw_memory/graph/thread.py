@@ -1,0 +1,200 @@
+"""From a walk to a thread: which sections belong to it, the line of each that matters, and its edges in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..search.corpus import Corpus
+from ..store.protocol import Bools, Floats
+from ..types import Edge, EdgeKind
+from .concepts import ConceptIndex, Label
+from .network import Network
+from .walk import Arrival, Step, Walk
+
+#: What a section that the question finds by itself gains over one of the same strength, at most.
+_OWN = 0.25
+#: What each further section of a day that is in the thread already counts: a thread goes on in time.
+_SAME_DAY = 0.7
+#: So many times as many sections as are wanted are looked at for a better spread over days.
+_LOOKED_AT = 4
+#: A section whose day is that of its file only belongs nowhere in a thread of days.
+_UNDATED = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A section of a thread: how it was reached, and its row that matters most."""
+
+    arrival: Arrival
+    row: int
+    score: float
+
+
+def stops(
+    network: Network,
+    index: ConceptIndex,
+    corpus: Corpus,
+    walked: Walk,
+    relevance: Floats,
+    allowed: Bools | None,
+    limit: int,
+) -> list[Stop]:
+    """The ``limit`` strongest sections that have an allowed row, in order of time; undated ones come last.
+
+    ``relevance`` is the question's own score of every row, scaled to [0, 1]: ``float32[n]``.
+    """
+    usable = corpus.shape.anchor if allowed is None else corpus.shape.anchor & allowed
+    sections = walked.sections
+    # Rows of a section are neighbours, so the best of each is a maximum over a run.
+    own = np.maximum.reduceat(np.where(usable, relevance, -1), network.first_row)[sections]
+    sections, own = sections[own >= 0], own[own >= 0]
+    dated = np.where(network.dated[sections], 1.0, _UNDATED)
+    score = walked.strength[sections] * (1 - _OWN + _OWN * own) * dated
+    first = network.first_row[sections]
+    path = corpus.shape.path_rank[corpus.rows.document_id[first]]
+    order = np.lexsort((corpus.rows.start_line[first], path, -np.round(score, 5)))[: _LOOKED_AT * limit]
+    left = [(int(sections[at]), float(score[at])) for at in order.tolist()]
+    chosen: list[Stop] = []
+    days: Counter[int] = Counter()
+    while left and len(chosen) < limit:
+        best = max(left, key=lambda pair: pair[1] * _SAME_DAY ** days[_day(network, pair[0])])
+        left.remove(best)
+        section, strength = best
+        rows = np.arange(network.first_row[section], network.last_row[section] + 1)
+        chosen.append(Stop(walked[section], _row(index, walked[section], rows[usable[rows]], relevance), strength))
+        days[_day(network, section)] += 1
+    return sorted(chosen, key=lambda stop: in_time(network, corpus, stop))
+
+
+def _day(network: Network, section: int) -> int:
+    return int(network.day[section]) if network.dated[section] else 0
+
+
+def in_time(network: Network, corpus: Corpus, stop: Stop) -> tuple[bool, int, int, int]:
+    """Sorts stops by day, path and line; what has no day of its own comes last."""
+    day = _day(network, stop.arrival.section)
+    path = corpus.shape.path_rank[corpus.rows.document_id[stop.row]]
+    return not day, day, int(path), int(corpus.rows.start_line[stop.row])
+
+
+def _row(index: ConceptIndex, arrival: Arrival, rows: np.ndarray[tuple[int], np.dtype[np.int_]], own: Floats) -> int:
+    """The row that answers best; where a section was reached over a concept, of those that mention it."""
+    if arrival.distance:
+        mentioning = rows[np.isin(rows, index.rows_of([arrival.other]))]
+        if len(mentioning):
+            rows = mentioning
+    return int(rows[int(np.argmax(own[rows]))])
+
+
+class Wording:
+    """Says in words how sections hang together; ``citation(row)`` names a row as ``path#L3``."""
+
+    def __init__(
+        self,
+        network: Network,
+        index: ConceptIndex,
+        walked: Walk,
+        thread: Sequence[int],
+        labels: Callable[[Sequence[int]], Mapping[int, Label]],
+        citation: Callable[[int], str],
+    ) -> None:
+        self._network = network
+        self._index = index
+        self._arrivals = walked
+        self._common = Counter(c for section in thread for c in network.sections.of(section)[0].tolist())
+        self._labels = labels
+        self._citation = citation
+
+    def edges(self, section: int, before: Sequence[int]) -> tuple[Edge, ...]:
+        """The steps from a seed to ``section``, in this order.
+
+        For a seed itself: how it hangs together with the nearest of the sections ``before`` it in the thread,
+        given in order of time, if it does.
+        """
+        if not self._arrivals[section].distance:
+            return self._bond(section, before)
+        steps: list[Arrival] = []
+        at = self._arrivals[section]
+        while at.distance:
+            steps.append(at)
+            at = self._arrivals[at.origin]
+        return tuple(edge for step in reversed(steps) for edge in self._step(step))
+
+    def _bond(self, section: int, before: Sequence[int]) -> tuple[Edge, ...]:
+        directly = self._network.before.of(section)[0].tolist()
+        for other in (*(s for s in reversed(before) if s in directly), *reversed(before)):
+            concept = self._shared(other, section)
+            if concept is not None:
+                step: Step = "follows" if other in directly else "concept"
+                return tuple(self._step(Arrival(section, 0.0, 1, step, other, concept, concept)))
+        return ()
+
+    def _shared(self, a: int, b: int) -> int | None:
+        """The concept that says best what two sections have in common: one that runs through the whole thread."""
+        concepts, weights = self._network.sections.of(a)
+        others, other_weights = self._network.sections.of(b)
+        shared, at, there = np.intersect1d(concepts, others, assume_unique=True, return_indices=True)
+        if not len(shared):
+            return None
+        common = np.array([self._common[concept] for concept in shared.tolist()])
+        strength = weights[at] * other_weights[there] * self._network.rarity[shared] * common
+        return int(shared[int(np.argmax(strength))])
+
+    def _step(self, step: Arrival) -> list[Edge]:
+        here, there = step.origin, step.section
+        if step.step in ("follows", "precedes"):
+            lists = self._network.after if step.step == "follows" else self._network.before
+            later, earlier = (there, here) if step.step == "follows" else (here, there)
+            source, target = self._mention(later, step.concept), self._mention(earlier, step.concept)
+            name = self._name(step.concept)
+            return [
+                Edge("follows", source, target, _weight(lists.of(here), there), f"{source} follows {target} on {name}")
+            ]
+        if step.other == step.concept:
+            shared = self._shared(here, there)
+            concept = step.concept if shared is None else shared
+            name = self._name(concept)
+            return [
+                self._reference(here, concept, f"mentions {name}"),
+                self._reference(there, concept, f"mentions {name} too"),
+            ]
+        name = self._name(step.concept)
+        first = self._reference(here, step.concept, f"mentions {name}")
+        other = self._name(step.other)
+        return [first, self._relation(step, name, other), self._reference(there, step.other, f"mentions {other}")]
+
+    def _relation(self, step: Arrival, name: str, other: str) -> Edge:
+        lists, kind, source, target, words = {
+            # "parent_of" leads from a concept to its parent, "child_of" the other way.
+            "parent_of": (self._network.parents, "parent_of", other, name, f"{name} is a kind of {other}"),
+            "child_of": (self._network.children, "parent_of", name, other, f"{other} is a kind of {name}"),
+        }.get(step.step, (self._network.related, "related_to", name, other, f"{name} is related to {other}"))
+        edge: EdgeKind = "parent_of" if kind == "parent_of" else "related_to"
+        return Edge(edge, source, target, _weight(lists.of(step.concept), step.other), words)
+
+    def _reference(self, section: int, concept: int, words: str) -> Edge:
+        source = self._mention(section, concept)
+        weight = _weight(self._network.sections.of(section), concept)
+        return Edge("references", source, self._name(concept), weight, f"{source} {words}")
+
+    def _mention(self, section: int, concept: int) -> str:
+        """The line of a section that mentions a concept, its own text before its heading."""
+        rows = self._index.rows_of([concept])
+        low, high = np.searchsorted(rows, [self._network.first_row[section], self._network.last_row[section] + 1])
+        inside = rows[low:high].tolist()
+        return self._citation(
+            inside[-1] if len(inside) == 1 else inside[0] if inside else int(self._network.first_row[section])
+        )
+
+    def _name(self, concept: int) -> str:
+        return self._labels([concept])[concept].name
+
+
+def _weight(entries: tuple[np.ndarray[tuple[int], np.dtype[np.int32]], Floats], target: int) -> float:
+    targets, weights = entries
+    found = np.flatnonzero(targets == target)
+    return round(float(weights[found[0]]), 4) if len(found) else 0.0

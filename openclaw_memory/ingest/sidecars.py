@@ -1,0 +1,80 @@
+"""Files of the workspace that are no notes: ``concepts.yaml`` and ``facts.yaml`` are taken over when they change."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+
+from ..errors import OpenClawMemoryError
+from ..facts.file import NAME as FACTS
+from ..facts.file import take_over as take_facts
+from ..graph.ontology import FILE_NAME, read
+from ..plugins import Plugins
+from ..store.protocol import CuratedRow, OntologyRows, Store, WorkspaceFile
+from ..types import SkippedFile
+from . import linking
+
+
+def sync(workspace: Path, store: Store, plugins: Plugins) -> list[SkippedFile]:
+    """Take over what changed; a file that cannot be read is named, and what it held before stays."""
+
+    def take_stated(workspace: Path, store: Store) -> bool:
+        return take_facts(workspace, store, lambda text: plugins.redacted(FACTS, text))
+
+    skipped = []
+    for name, take in ((FILE_NAME, take_concepts), (FACTS, take_stated)):
+        if (problem := _synced(workspace, store, name, take)) is not None:
+            skipped.append(problem)
+    return skipped
+
+
+def _synced(workspace: Path, store: Store, name: str, take: Callable[[Path, Store], object]) -> SkippedFile | None:
+    known = store.workspace_file(name)
+    try:
+        now = (workspace / name).stat()
+        if known is not None and (known.size, known.mtime_ns) == (now.st_size, now.st_mtime_ns):
+            return None
+    except FileNotFoundError:
+        if known is None or known.mtime_ns == 0:
+            return None
+    except OSError as error:
+        return SkippedFile(name, f"cannot be looked at ({error.strerror})")
+    try:
+        take(workspace, store)
+    except OpenClawMemoryError as problem:
+        return SkippedFile(name, str(problem))
+    return None
+
+
+def stamp(workspace: Path, name: str) -> WorkspaceFile:
+    """Identity of a file as it is now; one that is not there has size and time 0."""
+    try:
+        found = (workspace / name).stat()
+        content = (workspace / name).read_bytes()
+    except FileNotFoundError:
+        return WorkspaceFile(name, 0, 0, "")
+    return WorkspaceFile(name, found.st_size, found.st_mtime_ns, hashlib.sha256(content).hexdigest())
+
+
+def take_concepts(workspace: Path, store: Store) -> int:
+    """Put the curated concepts of the workspace into the store; returns how many references that changed.
+
+    Raises :class:`~openclaw_memory.graph.ontology.OntologyError` when the file is not valid.
+    """
+    file = stamp(workspace, FILE_NAME)
+    rows = read(workspace / FILE_NAME).rows(0)
+    changed = _changed(store.ontology(), rows)
+    matcher = linking.matcher_of(rows, changed)
+    return store.put_ontology(file, rows, sorted(changed), lambda texts: linking.links(matcher, texts))
+
+
+def _changed(old: OntologyRows, new: OntologyRows) -> set[int]:
+    """Keys of the concepts whose names differ."""
+
+    def names(row: CuratedRow) -> tuple[str, ...]:
+        return row.name, *row.aliases
+
+    before = {row.key: names(row) for row in old.concepts}
+    after = {row.key: names(row) for row in new.concepts}
+    return {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}

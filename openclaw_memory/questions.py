@@ -1,0 +1,208 @@
+"""Questions to the index: freshen, embed, rank; hits, listings and threads."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from .errors import RequestError, SettingsError
+from .plugins import Plugins
+from .settings import Settings
+from .store.protocol import Floats, Store, VectorModel
+from .types import RecallHit, RecallResult, SearchHit, SearchRequest, SearchResult, counted, joined
+from .vectorizer import Vectorizer
+
+if TYPE_CHECKING:
+    from .embed.base import Embedder
+    from .graph.view import GraphView
+    from .search.display import Superseded
+    from .search.engine import SearchEngine
+
+#: ``freshen(until)`` looks for changed files; whether the answer may be stale, and remarks.
+Freshen = Callable[[float | None], tuple[bool, list[str]]]
+
+
+#: A thread of more steps is none that anybody would follow.
+MOST_HOPS = 4
+
+H = TypeVar("H", SearchHit, RecallHit)
+
+
+@dataclass
+class _Asked:
+    """A question on its way: since when, until when, and what is known about it so far."""
+
+    request: SearchRequest
+    started: float
+    until: float | None
+    stale: bool
+    remarks: list[str]
+    mode: str
+    embedder: Embedder | None = None
+    model: VectorModel | None = None
+    fallback: str | None = None
+    vector: Floats | None = None
+
+
+class Questions:
+    """Answers questions to one store; safe to use from several threads."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store,
+        vectorizer: Vectorizer,
+        plugins: Plugins,
+        freshen: Freshen,
+        superseded: Superseded,
+    ) -> None:
+        self.settings = settings
+        self._store = store
+        self._vectorizer = vectorizer
+        self._plugins = plugins
+        self._freshen = freshen
+        self._superseded = superseded
+        self._engine: SearchEngine | None = None
+        self._lock = threading.RLock()
+
+    def search(self, request: SearchRequest) -> SearchResult:
+        """The hits of ``request``, best first."""
+        asked = self._ask(request)
+        hits: list[SearchHit] = []
+        if request.query.strip():
+            hits = self._ranked(asked, lambda engine, *how: engine.answer(request, *how))
+        floor = self.settings.search.min_score if request.min_score is None else request.min_score
+        return SearchResult(results=tuple(hit for hit in hits if hit.score >= floor), **self._told(asked))
+
+    def recall(self, request: SearchRequest, hops: int) -> RecallResult:
+        """The thread behind the best hits of ``request``."""
+        if not 1 <= hops <= MOST_HOPS:
+            raise RequestError(f"hops must be from 1 to {MOST_HOPS}, not {hops}")
+        asked = self._ask(request)
+        hits: list[RecallHit] = []
+        if request.query.strip():
+            hits = self._ranked(
+                asked, lambda engine, mode, day, vector: engine.recall(request, mode, day, vector, hops)
+            )
+        return RecallResult(results=tuple(hits), **self._told(asked))
+
+    def listing(self, request: SearchRequest) -> SearchResult:
+        """The sections of a range of days, newest first."""
+        asked = _Asked(request, *self._started(request), mode="timeline")
+        engine = self.engine()
+        with self._store.session(_left(asked.until)):
+            engine.refresh(None)
+            hits = engine.listing(request)
+        return SearchResult(results=tuple(self._plugins.rerank("", hits)), **self._told(asked))
+
+    @contextmanager
+    def graph(self, deadline: float | None = None) -> Iterator[GraphView]:
+        """The concepts and their graph, up to date with the files, for the block; ``deadline`` is in seconds."""
+        until = None if deadline is None else time.monotonic() + deadline
+        self._freshen(until)
+        engine = self.engine()
+        with self._store.session(_left(until)):
+            engine.refresh(None)
+            with engine.lock:
+                yield engine.graph
+
+    def similarities(self, question: str) -> Floats | None:
+        """Cosine of ``question`` with every unit in the order of the graph's corpus; ``None`` without a model."""
+        _, model, _, vector = self._vectorizer.query(question)
+        if vector is None:
+            return None
+        engine = self.engine()
+        with self._store.session():
+            engine.refresh(model)
+            return engine.similarities(vector)
+
+    def engine(self) -> SearchEngine:
+        """The resident state that answers."""
+        with self._lock:
+            if self._engine is None:
+                from .search.engine import SearchEngine
+
+                _check_weights(self.settings.search.weights)
+                self._engine = SearchEngine(self._store, self.settings.search, self._superseded)
+            return self._engine
+
+    def _started(self, request: SearchRequest) -> tuple[float, float | None, bool, list[str]]:
+        started = time.monotonic()
+        until = None if request.deadline is None else started + request.deadline
+        return started, until, *self._freshen(until)
+
+    def _ask(self, request: SearchRequest) -> _Asked:
+        """Look for changed files and embed the question."""
+        asked = _Asked(request, *self._started(request), mode=request.mode or self.settings.search.mode)
+        if asked.mode != "keyword" and request.query.strip():
+            # Half of what is left: ranking needs some of it.
+            asked.embedder, asked.model, asked.fallback, asked.vector = self._vectorizer.query(
+                request.query, _left(asked.until, 0.5)
+            )
+            if asked.vector is None and asked.mode != "graph":
+                asked.mode = "keyword"
+        return asked
+
+    def _ranked(self, asked: _Asked, answer: Callable[[SearchEngine, str, date, Any], list[H]]) -> list[H]:
+        engine = self.engine()
+        day = asked.request.now or date.today()
+
+        def ranked() -> list[H]:
+            with self._store.session(_left(asked.until)):
+                engine.refresh(asked.model)
+                return answer(engine, asked.mode, day, asked.vector)
+
+        if asked.embedder is not None:
+            engine.noise = self._vectorizer.noise(asked.embedder, _left(asked.until, 0.5))
+        hits = ranked()
+        if asked.embedder is not None and self._embed_candidates(asked, engine, asked.embedder):
+            hits = ranked()
+        if asked.model is not None and engine.missing:
+            asked.remarks.append(
+                f"{counted(engine.missing, 'unit')} without a vector yet, ranked by keywords; "
+                "run: openclaw-memory ingest"
+            )
+        return hits
+
+    def _told(self, asked: _Asked) -> dict[str, Any]:
+        """What a result says beside its hits."""
+        return {
+            "provider": "none" if asked.embedder is None else asked.embedder.provider,
+            "model": None if asked.model is None else asked.model.name,
+            "mode": asked.mode,
+            "fallback": asked.fallback,
+            "took_ms": (time.monotonic() - asked.started) * 1000,
+            "stale": asked.stale,
+            "warning": joined([*self._store.warnings(), *asked.remarks]),
+        }
+
+    def _embed_candidates(self, asked: _Asked, engine: SearchEngine, embedder: Embedder) -> bool:
+        """Embed the best of what has no vector yet, for a bounded time; whether there is a new answer."""
+        how = self.settings.ingest.embed
+        if how == "background" or not (engine.missing or how == "lazy"):
+            return False
+        most = self.settings.search.lazy_candidates
+        if not most:
+            return False
+        candidates = engine.keyword_candidates(asked.request.query, most)
+        seconds = self.settings.ingest.fresh_deadline
+        seconds = min(seconds, _left(asked.until, 0.5) or seconds)
+        return self._vectorizer.candidates(embedder, candidates, most, time.monotonic() + seconds) > 0
+
+
+def _left(until: float | None, share: float = 1.0) -> float | None:
+    """A share of the seconds that are left until ``until``; ``None`` without a deadline."""
+    return None if until is None else max(0.0, until - time.monotonic()) * share
+
+
+def _check_weights(weights: Mapping[str, float]) -> None:
+    from .search.ranking import WEIGHTS
+
+    for name in weights:
+        if name not in WEIGHTS:
+            raise SettingsError(f"search.weights: there is no feature '{name}'; valid are {', '.join(WEIGHTS)}")

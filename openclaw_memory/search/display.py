@@ -1,0 +1,130 @@
+"""From line ranges to hits: their text, what they mention, and what of it no longer holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from .. import analysis
+from ..graph.view import GraphView
+from ..settings import SearchSettings
+from ..store.protocol import SectionText, Store
+from ..types import SearchHit
+from .confidence import Parts
+from .corpus import Corpus
+from .hits import Range, lines
+
+#: What is known of units whose statement no longer holds: words by unit id.
+Superseded = Callable[[], Mapping[int, tuple[str, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What several hits need from the store: texts of sections by id, and what is superseded by unit id."""
+
+    sections: Mapping[int, SectionText]
+    superseded: Mapping[int, tuple[str, ...]]
+
+
+class Display:
+    """Shows ranges of one corpus; the caller holds the store's session."""
+
+    def __init__(
+        self, store: Store, settings: SearchSettings, corpus: Corpus, graph: GraphView, superseded: Superseded
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._corpus = corpus
+        self._graph = graph
+        self._superseded = superseded
+
+    def hits(self, found: Sequence[Range], parts_of: Callable[[Range], Parts]) -> list[SearchHit]:
+        """Ranges as hits, in their order; those written anew by another process since the refresh are left out."""
+        known = self.known(found)
+        made = [self.hit(one, known, parts_of(one)) for one in found]
+        return [hit for hit in made if hit is not None]
+
+    def known(self, found: Sequence[Range]) -> Known:
+        """What these ranges need from the store, asked once for all."""
+        self._graph.know([(one.first, one.last) for one in found])
+        sections = self._store.section_texts([int(self._corpus.rows.section_id[one.best]) for one in found])
+        return Known(sections, self._superseded())
+
+    def hit(self, one: Range, known: Known, parts: Parts) -> SearchHit | None:
+        """A range as a hit; ``None`` when another process has written its section anew since the refresh."""
+        corpus, rows = self._corpus, self._corpus.rows
+        section = known.sections.get(int(rows.section_id[one.best]))
+        if section is None:
+            return None  # written by another process since the refresh; the next search sees it
+        first, last = lines(corpus, one)
+        info = corpus.documents[int(rows.document_id[one.best])]
+        return SearchHit(
+            path=info.path,
+            start_line=first,
+            end_line=last,
+            score=parts.score,
+            snippet=snippet(
+                section,
+                (first, last),
+                (int(rows.start_line[one.best]), int(rows.end_line[one.best])),
+                self._settings.snippet_chars,
+            ),
+            citation=f"{info.path}#L{first}" + (f"-L{last}" if last > first else ""),
+            id=analysis.hit_id(info.path, int(rows.hash[one.best]), int(rows.occurrence[one.best])),
+            heading=section.heading,
+            date=section.date,
+            kind=info.kind,
+            grain=info.grain,
+            origin=info.origin,
+            vector_score=parts.vector,
+            text_score=parts.text,
+            graph_score=parts.graph,
+            time_score=parts.time,
+            concepts=self._graph.names_in(one.first, one.last),
+            superseded=tuple(
+                words
+                for unit_id in (rows.unit_id[one.first : one.last + 1].tolist() if known.superseded else ())
+                for words in known.superseded.get(unit_id, ())
+            ),
+            why=parts.why,
+        )
+
+    def citation(self, row: int) -> str:
+        """The lines of one row: ``path#L3``."""
+        rows = self._corpus.rows
+        first, last = int(rows.start_line[row]), int(rows.end_line[row])
+        path = self._corpus.documents[int(rows.document_id[row])].path
+        return f"{path}#L{first}" + (f"-L{last}" if last > first else "")
+
+
+def monotone(found: Sequence[SearchHit]) -> list[SearchHit]:
+    """Scores that never rise with rank: a hit is at least as good as those ranked behind it."""
+    best = 0.0
+    out = []
+    for hit in reversed(found):
+        best = max(best, hit.score)
+        out.append(replace(hit, score=round(best, 4)))
+    return out[::-1]
+
+
+def snippet(section: SectionText, wanted: tuple[int, int], best: tuple[int, int], limit: int) -> str:
+    """Lines ``wanted`` of a section, cut to ``limit`` characters around the ``best`` ones."""
+
+    def text(first: int, last: int) -> str:
+        return "\n".join(section.lines[first - section.start_line : last - section.start_line + 1])
+
+    whole = text(*wanted)
+    if len(whole) <= limit:
+        return whole
+    first, last = best
+    if len(text(first, last)) > limit:
+        return text(first, last)[:limit]
+    while True:
+        options = [
+            (first - 1, last) if first > wanted[0] else None,
+            (first, last + 1) if last < wanted[1] else None,
+        ]
+        fitting = [option for option in options if option and len(text(*option)) <= limit]
+        if not fitting:
+            return text(first, last)
+        first, last = min(fitting, key=lambda option: len(text(*option)))

@@ -1,0 +1,42 @@
+"""The tool that hosts call before the model speaks: what memory knows about the message."""
+
+from __future__ import annotations
+
+from ..types import ContextResult
+from .tool import Call, Tool, names, share, text, whole
+
+
+def _context(call: Call) -> ContextResult:
+    given = call.arguments
+    limit = call.memory.settings.context.deadline_ms / 1000
+    return call.memory.context(
+        given["message"],
+        budget=given.get("budget"),
+        session=given.get("session"),
+        themes=tuple(given.get("themes", ())),
+        serendipity=given.get("serendipity", 0.0),
+        deadline=min(call.left, limit),
+    )
+
+
+CONTEXT = Tool(
+    name="memory_context",
+    title="What memory knows about a message",
+    description=(
+        "Plain sentences, with their days, that the owner's and the agent's notes hold about what a message names or "
+        "asks; empty when nothing is sure enough. Hosts call it before the model speaks; call it yourself at the "
+        "start of a task to be reminded of what is known."
+    ),
+    arguments={
+        "message": text("The message, in the words in which it was written."),
+        "budget": whole("Most tokens (of four characters) of the text; 200 unless told.", 1, 100_000),
+        "session": {"type": "string", "description": "Id of the session, which is not given the same again soon."},
+        "themes": names("Concepts that count for more, by name or alias."),
+        "serendipity": share("Share of weaker notes that come along; 0 unless told."),
+    },
+    required=("message",),
+    result=ContextResult,
+    run=_context,
+    deadline=1.0,
+    embeds=True,
+)

@@ -1,0 +1,95 @@
+"""What a tool is, and the schemas that its arguments are made of."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..ingest.pipeline import Progress
+from ..serialize import json_schema
+
+if TYPE_CHECKING:
+    from ..memory import Memory
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a tool: whose memory, the checked arguments, and how long there is to answer."""
+
+    memory: Memory
+    arguments: Mapping[str, Any]
+    until: float
+    progress: Progress
+
+    @property
+    def left(self) -> float:
+        """Seconds until the deadline, at least 0."""
+        return max(0.0, self.until - time.monotonic())
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A capability as MCP sees it.
+
+    ``arguments`` are JSON Schemas by name, ``result`` is the dataclass that ``run`` returns, ``deadline``
+    the seconds it has unless the host says otherwise.  ``upkeep`` may take long and has threads of its
+    own.  ``embeds`` may send text to an embedding endpoint where one is configured.
+    """
+
+    name: str
+    title: str
+    description: str
+    result: type
+    run: Callable[[Call], Any]
+    deadline: float
+    arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
+    read_only: bool = True
+    destructive: bool = False
+    idempotent: bool = True
+    embeds: bool = False
+    upkeep: bool = False
+    audience: Literal["model", "host"] = "model"
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """JSON Schema of the arguments."""
+        return {
+            "type": "object",
+            "properties": dict(self.arguments),
+            "required": list(self.required),
+            "additionalProperties": False,
+        }
+
+    @property
+    def output_schema(self) -> dict[str, Any]:
+        """JSON Schema of the structured content."""
+        return json_schema(self.result)
+
+
+def text(description: str) -> dict[str, Any]:
+    """Schema of a text that is not empty."""
+    return {"type": "string", "minLength": 1, "description": description}
+
+
+def whole(description: str, minimum: int, maximum: int | None = None) -> dict[str, Any]:
+    """Schema of a whole number within bounds."""
+    bounds = {"minimum": minimum} | ({} if maximum is None else {"maximum": maximum})
+    return {"type": "integer", **bounds, "description": description}
+
+
+def day(description: str) -> dict[str, Any]:
+    """Schema of a day, ``YYYY-MM-DD``."""
+    return {"type": "string", "format": "date", "description": description}
+
+
+def share(description: str) -> dict[str, Any]:
+    """Schema of a number from 0 to 1."""
+    return {"type": "number", "minimum": 0, "maximum": 1, "description": description}
+
+
+def names(description: str) -> dict[str, Any]:
+    """Schema of a list of names."""
+    return {"type": "array", "items": {"type": "string", "minLength": 1}, "description": description}

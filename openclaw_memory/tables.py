@@ -1,0 +1,70 @@
+"""SQL and exports: what the graph and the facts say, brought to the store that asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from . import analysis
+from .store.derived import Collect, Derived, KeywordSearch
+from .store.export import silent
+from .types import ExportReport, QueryResult, joined
+
+if TYPE_CHECKING:
+    from .facts.book import FactBook
+    from .graph.view import GraphView
+    from .store.protocol import ExportProgress, Store
+
+#: ``freshen(until)`` looks for changed files; whether the answer may be stale, and remarks.
+Freshen = Callable[[float | None], tuple[bool, list[str]]]
+
+
+class Tables:
+    """A memory as tables; ``graph()`` is a context in which the graph is up to date with the files."""
+
+    def __init__(
+        self,
+        store: Store,
+        graph: Callable[[], AbstractContextManager[GraphView]],
+        facts: FactBook,
+        freshen: Freshen,
+    ) -> None:
+        self._store = store
+        self._graph = graph
+        self._facts = facts
+        self._freshen = freshen
+
+    def query(self, sql: str, limit: int | None, timeout: float) -> QueryResult:
+        """The answer of one SQL statement that only reads."""
+        from .search.bm25 import UNIT
+
+        stale, remarks = self._freshen(None)
+        keywords = KeywordSearch(analysis.query_terms, UNIT.k1, UNIT.b)
+        result = self._store.query(sql, self._collect(), keywords, limit, timeout)
+        return replace(result, stale=stale, warning=joined([*self._store.warnings(), *remarks]))
+
+    def export(self, folder: Path, overwrite: bool, progress: ExportProgress = silent) -> ExportReport:
+        """Parquet files of every table."""
+        stale, remarks = self._freshen(None)
+        report = self._store.export(folder, self._collect(), overwrite, progress)
+        return replace(report, stale=stale, warning=joined([*self._store.warnings(), *remarks]))
+
+    def _collect(self) -> Collect:
+        def collect(named: frozenset[str]) -> Derived:
+            derived = Derived()
+            if "facts" in named:
+                derived = replace(derived, facts=self._facts.query(history=True).rows)
+            if named & {"concepts", "edges"}:
+                from .graph import tables
+
+                with self._graph() as view:
+                    # Edges name their concepts, so those come along.
+                    derived = replace(derived, concepts=tables.concepts(view))
+                    if "edges" in named:
+                        derived = replace(derived, edges=tables.edges(view))
+            return derived
+
+        return collect

@@ -1,0 +1,114 @@
+"""Writing the few files of a workspace that are ours: whole or not at all, and one writer at a time."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from .errors import WorkspaceError
+from .settings import data_dir
+
+#: Seconds to wait for another process that writes the same file.
+LOCK_TIMEOUT = 30.0
+
+
+@contextmanager
+def locked(path: Path, timeout: float = LOCK_TIMEOUT) -> Iterator[None]:
+    """Keep every other writer of ``path`` out, in this process and in others, for as long as the block runs.
+
+    The lock lies in the data folder, not beside the file.  It is not re-entrant.  Raises
+    :class:`~openclaw_memory.errors.WorkspaceError` after ``timeout`` seconds, or when the data folder
+    cannot be written.
+    """
+    import filelock
+
+    real = os.path.realpath(path)
+    digest = hashlib.sha256(real.encode("utf-8", "surrogateescape")).hexdigest()[:24]
+    folder = data_dir() / "locks"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = filelock.FileLock(folder / f"{digest}.lock", timeout=timeout)
+        lock.acquire()
+    except filelock.Timeout:
+        raise WorkspaceError(
+            f"{path}: another process has been writing it for {timeout:.0f} s; try again when that has ended"
+        ) from None
+    except OSError as error:
+        raise WorkspaceError(
+            f"{folder}: no lock can be kept there ({error.strerror or error}); make the folder writable"
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def replace(path: Path, text: str) -> None:
+    """Put ``text`` in the place of the file ``path`` in one atomic step, kept through a power cut.
+
+    A link is followed, the file's permissions stay.  Raises :class:`~openclaw_memory.errors.WorkspaceError`.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+        try:
+            with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as out:
+                out.write(text.encode("utf-8"))
+                out.flush()
+                os.fsync(out.fileno())
+            if target.exists():
+                os.chmod(temporary, target.stat().st_mode & 0o777)
+            os.replace(temporary, target)
+        finally:
+            temporary.unlink(missing_ok=True)
+        _sync_folder(target.parent)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def append(path: Path, text: str) -> None:
+    """Write ``text`` behind what the file ``path`` holds, in one piece, kept through a power cut.
+
+    Makes the file if need be.  Raises :class:`~openclaw_memory.errors.WorkspaceError`; the file is then as it was.
+    """
+    data = text.encode("utf-8")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = not path.exists()
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        try:
+            before = os.fstat(handle).st_size
+            try:
+                if os.write(handle, data) != len(data):
+                    raise OSError(28, "no space left on device")
+                os.fsync(handle)
+            except OSError:
+                os.ftruncate(handle, before)
+                raise
+        finally:
+            os.close(handle)
+        if fresh:
+            _sync_folder(path.parent)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> WorkspaceError:
+    return WorkspaceError(
+        f"{path}: cannot be written ({error.strerror or error}); make the file and its folder writable"
+    )
+
+
+def _sync_folder(folder: Path) -> None:
+    # So that the new name survives a power cut; not every system can open a folder.
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,510 @@
+"""What is found in a text as a candidate, and which candidates make concepts."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import date
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from openclaw_memory.graph.candidates import candidates, of_file, of_front_matter
+from openclaw_memory.graph.evidence import EXPLICIT, POINTS, STRONG, decide, kind_of
+from openclaw_memory.graph.keys import concept_key
+from openclaw_memory.ingest.markdown import parse
+from openclaw_memory.store.protocol import RULES, Mention
+from openclaw_memory.types import Unit, UnitForm
+
+
+def found(text: str, form: UnitForm = "item", speaker: str | None = None) -> dict[str, str]:
+    return {mention.text: mention.rule for mention in candidates(Unit(text, 1, 1, form, speaker))}
+
+
+def strong(text: str, form: UnitForm = "item") -> set[str]:
+    return {name for name, rule in found(text, form).items() if rule not in ("start", "phrase")}
+
+
+# -- rules --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("see [[2026-02-16]]", "2026-02-16"),
+        ("see [[notes/Projects/hardware#Power|the rack]]", "hardware"),
+        ("see ![[tidepool.md]]", "tidepool"),
+        ("see [the list](../lists/shopping-list.md#top) first", "shopping-list"),
+    ],
+)
+def test_a_link_names_its_target(text: str, name: str) -> None:
+    assert found(text)[name] == "link"
+
+
+def test_a_link_shows_another_text_that_is_no_mention() -> None:
+    assert strong("see [[hardware|The Old Rack Room]]") == {"hardware"}
+
+
+@pytest.mark.parametrize("text", ["[[#Power]]", "[[ ]]", "[site](https://a.example/b.md)", "[x](#top)"])
+def test_a_link_that_leads_to_no_note_is_none(text: str) -> None:
+    assert "link" not in found(text).values()
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("- buy switches #keyboard #home-lab/rack", {"keyboard", "home-lab/rack"}),
+        ("## Done #work", {"work"}),
+        ("the grey is #6b6f6a, `#6b6f6a` or #fff", set()),
+        ("issue #12 and C# and a#b", set()),
+        ("# Heading", set()),
+        ("https://example.org/page#section `#include`", set()),
+    ],
+)
+def test_tags_are_words_behind_a_hash(text: str, names: set[str]) -> None:
+    assert {name for name, rule in found(text).items() if rule == "tag"} == names
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("ticket QX-7714 is closed", "QX-7714"),
+        ("address 10.0.0.17 on the cable", "10.0.0.17"),
+        ("the pool tank_notes is full", "tank_notes"),
+        ("because fetchTiles retried", "fetchTiles"),
+        ("because `fetchTiles()` retried", "fetchTiles()"),
+        ("calls pushSnapshot() twice", "pushSnapshot()"),
+        ("calls `client.send(message, 3)` twice", "client.send()"),
+        ("runs all-MiniLM-L6-v2 on the laptop", "all-MiniLM-L6-v2"),
+        ("runs bge-m3, mostly", "bge-m3"),
+        ("or Qwen3-Embedding-4B.", "Qwen3-Embedding-4B"),
+        ("appears as ttyUSB0 at once", "ttyUSB0"),
+        ("release of v2.3.1 today", "v2.3.1"),
+        ("lives in tide_config.yaml now", "tide_config.yaml"),
+        ("look into src/app/main.py first", "main.py"),
+        ("look into `memory/hardware.md` first", "hardware"),
+        ("run `kubectl get pods` first", "kubectl"),
+        ("set `max_retries = 6` there", "max_retries"),
+        ("the host `attic` sleeps", "attic"),
+        ("der Dienst `notesync` und das Skript sync_once.py sind nicht da", "sync_once.py"),
+    ],
+)
+def test_identifiers_are_found_in_prose_and_in_code_spans(text: str, name: str) -> None:
+    assert found(text)[name] == "code"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "an 8-year-old, a 30-minute call, the top-10, mid-2024, 19th-century, 2-day",
+        "at 12:30, 3.5 GB, 40 %, 21,400 hours, 2026-03-06, 1/2, 10 - 20",
+        "see https://example.org/QX-1234/fooBar and www.example.org/barFoo or mail jane.doe@example.org",
+        "put it into `outbox/` or ~/work/old/ or /etc",
+        "`True` or `None`, `if`, `42`, `x`, `#6b6f6a`, `get`, `--offline`, ``",
+        "a follow-up, a read-only page, re-embedding, self-signed",
+        "see MEMORY.md and `memory/notes.md`",
+        "and/or, e.g. this, i.e. that, the end.The start",
+    ],
+)
+def test_numbers_addresses_and_literals_are_no_identifiers(text: str) -> None:
+    assert "code" not in found(text).values()
+
+
+def test_code_blocks_give_identifiers_only() -> None:
+    block = '```python\ndef wait_before(attempt: int) -> float:\n    """Never Trust Mira here."""\n    return min(9, x)\n```'
+    assert found(block, "code") == {"wait_before": "code"}
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("reviewed by Wren again", "Wren"),
+        ("Yesterday Mira drew the screen", "Mira"),
+        ("Hey Joanna! Good to hear", "Joanna"),
+        ("Thanks, Nate, it was nice", "Nate"),
+        ("Does Dario know?", "Dario"),
+        ("moved to Mira's machine", "Mira"),
+        ("the toddler (Juno) sleeps", "Juno"),
+        ("it runs on the Raspberry Pi too", "Raspberry Pi"),
+        ("The Raspberry Pi 5 boots", "Raspberry Pi 5"),
+        ("the RTX 5070 Ti works", "RTX 5070 Ti"),
+        ("we read Lord of the Rings aloud", "Lord of the Rings"),
+        ("lunch with Dr. Amara Okafor at noon", "Dr. Amara Okafor"),
+        ("the code of GitHub Actions", "GitHub Actions"),
+        ("a train to Łódź today", "Łódź"),
+        ("heute hat Jürgen den Rechner", "Jürgen"),
+        ("вчера мы видели Анну там", "Анну"),
+        ("今日はRaspberry Piを設定した", "Raspberry Pi"),
+        ("le serveur est à Lyon", "Lyon"),
+        ("on PostgreSQL 16 now", "PostgreSQL"),
+        ("ask Dario & Wren about it", "Wren"),
+        ("asked Jean-Luc about it", "Jean-Luc"),
+        ("it was O'Brien who asked", "O'Brien"),
+        ("some VRAM is left", "VRAM"),
+        ("Raspberry Pi serves the names", "Raspberry Pi"),
+    ],
+)
+def test_capitals_inside_a_sentence_are_names(text: str, name: str) -> None:
+    assert found(text)[name] == "name"
+
+
+def test_a_numbered_model_counts_for_the_model_too() -> None:
+    assert found("on the Raspberry Pi 5 with an SSD")["Raspberry Pi"] == "name"
+
+
+def test_parts_of_a_full_name_are_weak() -> None:
+    assert found("met Mira Jansen there") == {"Mira Jansen": "name", "Mira": "start", "Jansen": "start"}
+    assert found("met Vincent van Gogh there") == {"Vincent van Gogh": "name", "Vincent": "start", "Gogh": "start"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "we meet on Monday, or the first Friday in March",
+        "and then I said I'm late, I'd say",
+        "this is NOT good and never DEAD",
+        "he has 12 GB of it at 3 PM",
+        "that. Don't ask. Won't do. We'll see. Isn't it? Let's go",
+        "Yesterday: nothing. Today: the same. Blocked: no. Reminder: yes.",
+        "> “Great!” Then he left. OK.",
+    ],
+)
+def test_calendar_emphasis_and_everyday_words_are_no_names(text: str) -> None:
+    assert strong(text) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("- Greenhouse is resting", "item"),
+        ("- [x] Greenhouse is resting", "item"),
+        ("02:10 Greenhouse is resting", "line"),
+        ("## 2026-03-06 Greenhouse is resting", "heading"),
+        ("it works. Greenhouse is resting", "line"),
+        ("| one | Greenhouse |", "row"),
+        ("## Greenhouse Plans", "heading"),
+        ("**Greenhouse:** resting", "item"),
+        ("he said: Greenhouse is resting", "line"),
+        ("- Greenhouse 47 is resting", "item"),
+        ("Greenhouse's resting", "line"),
+    ],
+)
+def test_capitals_that_every_sentence_has_are_weak(text: str, form: UnitForm) -> None:
+    rules = found(text, form)
+    assert next(rule for name, rule in rules.items() if name.startswith("Greenhouse")) == "start"
+
+
+def test_a_name_in_bold_small_letters_is_introduced() -> None:
+    assert found("- **attic**: the box with four disks")["attic"] == "name"
+    assert "name" not in found("- **status**: green\n").values()
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ('the vectors find "flashlight" for torch', {"flashlight"}),
+        ("the song “blue bunny” again", {"blue bunny"}),
+        ("das Wort „Fernweh“ fehlt", {"Fernweh"}),
+        ("「東京」へ行く", {"東京"}),
+        ('she said "this should never ever happen again to us"', set()),
+        ('he says "hm" and "good idea" and "what is it?"', set()),
+        ('12" and 14" wide', set()),
+    ],
+)
+def test_short_quoted_terms_are_found(text: str, terms: set[str]) -> None:
+    assert {name for name, rule in found(text).items() if rule == "quoted"} == terms
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase"),
+    [
+        ("choose an embedding model for it", "embedding model"),
+        ("Embedding model chosen", "embedding model"),
+        ("after Wren's security review of it", "security review"),
+        ("a GPU driver of old", "GPU driver"),
+        ("the stained glass window there", "stained glass window"),
+    ],
+)
+def test_plain_content_words_in_a_row_are_phrases(text: str, phrase: str) -> None:
+    assert found(text)[phrase] == "phrase"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "we met last week and it was a good idea, looking forward to next time",
+        "sounds great, take care, see you later, right now, pretty cool, make sure",
+        "model, embedding; printer. Hallway",
+        "the printer (hallway) and the shelf `pantry` shelf",
+        "Mira draws, Juno sleeps, Dario helps",
+        "she ran quickly, disk attached, printer humming",
+        "ich habe heute mit dem neuen rechner gearbeitet und das netzwerk ist auch neu",
+    ],
+)
+def test_routine_words_borders_and_other_languages_make_no_phrase(text: str) -> None:
+    assert "phrase" not in found(text).values()
+
+
+def test_rare_small_words_are_weak_evidence() -> None:
+    assert found("and the release of notesync was late") == {"notesync": "start", "release": "start"}
+    assert found("while parrot-board waits")["parrot-board"] == "start"
+
+
+def test_the_speaker_of_a_turn_is_no_mention() -> None:
+    for text in ("Joanna: hi", "> **JR:** hi", "- [12:30] Joanna: hi", "**JR**: hi"):
+        speaker = "JR" if "JR" in text else "Joanna"
+        assert found(text, "turn", speaker) == {}
+    assert found("Joanna: I told Joanna so", "turn", "Joanna") == {"Joanna": "name"}
+    assert found("we asked Joanna: no", "line", "Joanna")["Joanna"] == "name"
+
+
+def test_front_matter_is_read_from_the_mapping_not_from_its_text() -> None:
+    assert found("tags: [Raspberry Pi, `dns`]", "meta") == {}
+    front = {
+        "title": "Some Title", "date": "2026-03-01", "origin": "agent", "sources": ["memory/a.md"],
+        "tags": ["#home-lab", "dns", 3, "2026"], "People": "Mira, [[Wren]]", "projects": {"a": "b"},
+    }  # fmt: skip
+    assert {(mention.text, mention.rule) for mention in of_front_matter(front)} == {
+        ("home-lab", "meta"), ("dns", "meta"), ("Mira", "meta"), ("Wren", "meta"),
+    }  # fmt: skip
+    assert of_front_matter({}) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "stem"),
+    [
+        ("memory/2026-02-16.md", "2026-02-16"),
+        ("memory/hardware.md", "hardware"),
+        ("@vault/a b/Home Lab.md", "Home Lab"),
+    ],
+)
+def test_a_note_is_mentioned_by_its_name(path: str, stem: str) -> None:
+    assert of_file(path) == [Mention(concept_key(stem), stem, "file")]
+
+
+def test_files_that_every_workspace_has_are_no_notes() -> None:
+    assert of_file("MEMORY.md") == of_file("USER.md") == of_file("projects/README.md") == []
+
+
+def test_a_key_counts_once_under_its_strongest_rule() -> None:
+    mentions = candidates(Unit("Tidepool, `tidepool`, “tidepool” and [[Tidepool]] in tidepool", 1, 1))
+    assert [(mention.text, mention.rule) for mention in mentions if mention.key == concept_key("tidepool")] == [
+        ("Tidepool", "link")
+    ]
+
+
+def test_of_many_the_strongest_are_kept() -> None:
+    words = " ".join(f"wobble{letter} gizmo{letter}" for letter in "abcdefghijklmnop")
+    mentions = candidates(Unit(f"{words} of [[garage]] and Mira", 1, 1))
+    assert len(mentions) == 12
+    assert {"garage", "Mira"} <= {mention.text for mention in mentions}
+
+
+_MARKUP = st.lists(
+    st.sampled_from(
+        [
+            "[[",
+            "]]",
+            "`",
+            "#",
+            "**",
+            "](",
+            "/",
+            "@",
+            "://",
+            '"',
+            "„",
+            "Mira",
+            "a",
+            "_",
+            "-",
+            ".",
+            " ",
+            "\n",
+            "5",
+            "'s",
+            "of",
+            "é",
+            "漢",
+            "|",
+            "()",
+            "x1",
+        ]
+    )
+    | st.text(max_size=6),
+    max_size=60,
+).map("".join)
+
+
+@given(text=_MARKUP | st.text(max_size=300), form=st.sampled_from(["line", "turn", "row", "code", "quote", "heading"]))
+def test_any_text_gives_a_bounded_list_of_distinct_mentions(text: str, form: UnitForm) -> None:
+    mentions = candidates(Unit(text, 1, 1, form, speaker="Mira"))
+    assert mentions == candidates(Unit(text, 1, 1, form, speaker="Mira"))
+    assert len(mentions) <= 12
+    assert len({mention.key for mention in mentions}) == len(mentions)
+    for mention in mentions:
+        assert mention.rule in RULES
+        assert 2 <= len(mention.text) <= 80
+        assert mention.key == concept_key(mention.text) != 0
+
+
+@pytest.mark.parametrize(
+    "piece", ["a", "A ", "Aa-", "`", "[[", "](", "#a", "a/", "a@", "**", '"a', "_", "1.", "漢", "Dr. "]
+)
+def test_a_line_of_a_megabyte_is_read_to_its_end(piece: str) -> None:
+    text = piece * (1_000_000 // len(piece)) + " seen by [[garage]] today"
+    assert len(candidates(Unit(text, 1, 1))) <= 12
+
+
+# -- decisions ----------------------------------------------------------------------------------
+
+
+def decided(*mentions: tuple[str, int], total: int = 1000) -> bool:
+    """Whether a key is a concept that these rules found in so many units each."""
+    rules = [rule for rule, count in mentions for _ in range(count)]
+    mask = decide(
+        np.array([sum(POINTS[rule] for rule in rules)]),
+        np.array([bool(EXPLICIT & set(rules))]),
+        np.array([bool(STRONG & set(rules))]),
+        np.array([len(rules)]),
+        total,
+    )
+    assert mask.dtype == np.bool_
+    return bool(mask[0])
+
+
+def test_every_rule_has_points() -> None:
+    assert set(POINTS) == set(RULES)
+    assert set(RULES) >= STRONG >= EXPLICIT
+    assert all(isinstance(points, int) and points > 0 for points in POINTS.values())
+
+
+def test_once_is_not_enough() -> None:
+    assert not any(decided((rule, 1)) for rule in RULES)
+
+
+@pytest.mark.parametrize("rule", ["link", "tag", "meta", "code", "name"])
+def test_a_strong_mention_needs_one_other(rule: str) -> None:
+    assert decided((rule, 2))
+    assert decided((rule, 1), ("start", 1))
+
+
+def test_a_link_and_its_note_are_two() -> None:
+    assert decided(("link", 1), ("file", 1))
+
+
+def test_sentence_starts_alone_never_suffice() -> None:
+    assert not any(decided(("start", count)) for count in range(1, 200))
+    assert not any(decided(("start", count), ("file", files)) for count in range(20) for files in range(5))
+
+
+def test_one_capital_among_many_plain_uses_is_no_name() -> None:
+    assert decided(("name", 1), ("start", 5))
+    assert not decided(("name", 1), ("start", 40))
+
+
+def test_a_phrase_needs_three_and_more_in_a_large_corpus() -> None:
+    assert not decided(("phrase", 2))
+    assert decided(("phrase", 3))
+    assert not decided(("phrase", 3), total=100_000)
+    assert decided(("phrase", 10), total=100_000)
+
+
+def test_what_is_everywhere_is_routine_unless_someone_says_it_is_not() -> None:
+    assert decided(("name", 60))
+    assert not decided(("name", 61))
+    assert not decided(("phrase", 200))
+    assert decided(("name", 200), ("tag", 1))
+    assert decided(("name", 3), total=4)
+    assert not decided(("name", 4), total=4)
+
+
+@given(st.lists(st.sampled_from(RULES), min_size=1, max_size=30), st.sampled_from([r for r in RULES if r in EXPLICIT]))
+def test_an_explicit_mention_never_takes_a_concept_away(rules: list[str], explicit: str) -> None:
+    before = decided(*((rule, 1) for rule in rules))
+    assert decided(*((rule, 1) for rule in [*rules, explicit])) >= before
+
+
+def test_kinds_are_said_only_when_rules_tell() -> None:
+    assert kind_of({"tag", "name"}, "work") == "tag"
+    assert kind_of({"link", "file"}, "hardware") == "note"
+    assert kind_of({"code", "start"}, "fetchTiles") == "code"
+    assert kind_of({"code", "name"}, "GitHub") is None
+    assert kind_of({"name", "start"}, "Mira") is None
+
+
+# -- the example workspace ----------------------------------------------------------------------
+
+
+def _units(root: Path) -> list[list[Mention]]:
+    """What each unit of a workspace mentions, as ingest finds it."""
+    out = []
+    for path in sorted([*root.glob("*.md"), *root.glob("memory/*.md")]):
+        name = path.relative_to(root).as_posix()
+        parsed = parse(path.read_text(encoding="utf-8"), path=name, mtime=date(2026, 3, 7), unit_tokens=64)
+        mentions = [candidates(unit) for section in parsed.sections for unit in section.units]
+        mentions[0] += of_file(name)
+        out += mentions
+    return out
+
+
+def _concepts(units: Iterable[list[Mention]], total: int) -> set[int]:
+    points: dict[int, list[int]] = defaultdict(list)
+    rules: dict[int, set[str]] = defaultdict(set)
+    for mentions in units:
+        best: dict[int, int] = {}
+        for mention in mentions:
+            best[mention.key] = max(best.get(mention.key, 0), POINTS[mention.rule])
+            rules[mention.key].add(mention.rule)
+        for key, value in best.items():
+            points[key].append(value)
+    keys = list(points)
+    mask = decide(
+        np.array([sum(points[key]) for key in keys]),
+        np.array([bool(rules[key] & EXPLICIT) for key in keys]),
+        np.array([bool(rules[key] & STRONG) for key in keys]),
+        np.array([len(points[key]) for key in keys]),
+        total,
+    )
+    return {key for key, chosen in zip(keys, mask, strict=True) if chosen}
+
+
+@pytest.fixture(scope="module")
+def example() -> list[list[Mention]]:
+    return _units(Path(str(files("openclaw_memory"))) / "example")
+
+
+def test_the_example_has_the_concepts_that_a_reader_would_name(example: list[list[Mention]]) -> None:
+    concepts = _concepts(example, len(example))
+    expected = """
+        QX-7714 QX-7731 Mira Wren Dario Juno Anouk Ottilie Biscuit notesync tidepool parrot-board dario-mirror
+        all-MiniLM-L6-v2 bge-m3 Qwen3-Embedding-4B 10.0.0.17 tank_notes attic pantry VRAM hardware 2026-02-16
+    """.split()
+    expected += ["Raspberry Pi", "RTX 5070 Ti", "embedding model", "memory search", "security review"]
+    assert [name for name in expected if concept_key(name) not in concepts] == []
+
+
+def test_the_example_has_no_concept_of_routine(example: list[list[Mention]]) -> None:
+    concepts = _concepts(example, len(example))
+    routine = """
+        Standup chores yesterday today tomorrow blocked reminder decision reason monday friday sunday march last-week
+        good-idea looking-forward next-step own-notes one-file three-conditions gb tb none true everything two nobody
+        memory user md
+    """.split()
+    assert [name for name in routine if concept_key(name) in concepts] == []
+    assert len(concepts) < 70
+
+
+def test_units_have_few_mentions(example: list[list[Mention]]) -> None:
+    assert sum(map(len, example)) <= 5 * len(example)
+
+
+def test_concepts_do_not_depend_on_the_order_of_ingest(example: list[list[Mention]]) -> None:
+    shuffled = list(example)
+    random.Random(3).shuffle(shuffled)
+    assert _concepts(shuffled, len(example)) == _concepts(example, len(example))

@@ -1,0 +1,382 @@
+"""Ambient context: what is given for a message, and above all what is not."""
+
+from __future__ import annotations
+
+import threading
+from datetime import date
+
+import pytest
+from fakes import CountingEmbedder, Notes, open_memory
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from openclaw_memory import Memory
+from openclaw_memory.errors import RequestError
+from openclaw_memory.types import ContextResult, Kind, Origin
+
+NOW = date(2026, 3, 10)
+
+
+@pytest.fixture
+def workshop(notes: Notes) -> Notes:
+    """Some weeks of a small workshop."""
+    notes.write("MEMORY.md", "# Memory\n\n- The kiln Vesuvius belongs to Ottoline, who bought it in Delft.\n")
+    notes.write(
+        "memory/2026-03-01.md",
+        "# 2026-03-01\n\n## Kiln trouble\n\n"
+        "- The kiln Vesuvius tripped the fuse when its lower element glowed, so Ottoline ordered a **new element**.\n"
+        "- Lunch was lentils, twice.\n\n"
+        "## Glaze\n\n- Marigold is the glaze `GZ-412`, fired at 1220 degrees in Vesuvius.\n",
+    )
+    notes.write(
+        "memory/2026-03-05.md",
+        "# 2026-03-05\n\n## Deliveries\n\n- The courier left forty boxes of porcelain clay behind the bicycle shed.\n"
+        "- Ottoline paid the invoice of the clay merchant with a bank transfer.\n\n"
+        "## Kiln\n\n- The element for Vesuvius arrived; `GZ-412` can be fired again on Saturday.\n",
+    )
+    notes.write(
+        "memory/garden.md", "# Garden\n\n- The rosemary survives frost under the fleece.\n- Snails prefer the hostas.\n"
+    )
+    return notes
+
+
+#: So that what is mentioned a few times is not in every tenth unit.
+LEDGER = "".join(f"- Ledger line {number}: {number * 7} paid in instalment {number}.\n" for number in range(100))
+
+
+def memory_of(notes: Notes, embedder: CountingEmbedder | None = None, **values: object) -> Memory:
+    notes.write("memory/ledger.md", LEDGER)
+    memory = open_memory(notes, embedder, **values)
+    memory.ingest()
+    return memory
+
+
+def told(result: ContextResult) -> list[str]:
+    return [hit.citation for hit in result.sources]
+
+
+# -- what is given ------------------------------------------------------------------------------------
+
+
+def test_a_named_concept_brings_what_was_noted_about_it(workshop: Notes) -> None:
+    with memory_of(workshop) as memory:
+        result = memory.context("How is Vesuvius doing?", now=NOW)
+    assert result.entities == ("Vesuvius",)
+    assert "On 1 Mar 2026 (Kiln trouble): The kiln Vesuvius tripped the fuse" in result.text
+    assert "On 5 Mar 2026 (Kiln): The element for Vesuvius arrived" in result.text
+    assert result.text.index("1 Mar") < result.text.index("5 Mar"), "in order of time"
+    assert "**" not in result.text and "`" not in result.text and "\n- " not in result.text
+    assert 0 < result.tokens <= 200 and result.warning is None
+
+
+def test_what_answers_a_question_needs_no_concept(workshop: Notes) -> None:
+    with memory_of(workshop, CountingEmbedder()) as memory:
+        result = memory.context("Where did the courier leave the boxes of porcelain clay?", now=NOW)
+    assert result.entities == () and told(result)[0] == "memory/2026-03-05.md#L5"
+    assert "behind the bicycle shed" in result.text
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "hi", "Hello!", "thanks", "Thanks a lot!", "ok do it", "yes please, go ahead", "no, the other one", "hm",
+        "Sounds good.", "great, thank you", "can you try that again?", "👍", "", "   ", "danke!", "ok ok ok", "…",
+    ],
+)  # fmt: skip
+def test_courtesies_get_none(workshop: Notes, message: str) -> None:
+    workshop.write(
+        "memory/2026-03-06.md", "- Hello, thanks a lot, ok, please go ahead and try it again, said nobody.\n"
+    )
+    embedder = CountingEmbedder()
+    with memory_of(workshop, embedder) as memory:
+        result = memory.context(message, now=NOW)
+        assert (result.text, result.tokens, result.sources, result.facts) == ("", 0, (), ())
+    assert message not in embedder.questions, "nothing is embedded for it either"
+
+
+@pytest.mark.parametrize("vectors", [True, False])
+@pytest.mark.parametrize(
+    "message", ["What is 17 times 23?", "Write a haiku about penguins", "how tall is the Matterhorn", "rename it"]
+)
+def test_what_the_notes_know_nothing_of_gets_none(workshop: Notes, message: str, vectors: bool) -> None:
+    with memory_of(workshop, CountingEmbedder(dimensions=256) if vectors else None) as memory:
+        assert memory.context(message, now=NOW).text == ""
+
+
+def test_the_head_of_a_table_is_told_with_its_cells(workshop: Notes) -> None:
+    workshop.write(
+        "memory/2026-03-07.md", "# 2026-03-07\n\n| glaze | cone | price |\n|---|---|---|\n| Zaffre | 6 | 14 euro |\n"
+    )
+    with memory_of(workshop) as memory:
+        text = memory.context("what cone and price has Zaffre?", now=NOW).text
+    assert text == "On 7 Mar 2026: Zaffre, cone 6, price 14 euro."
+
+
+def test_of_a_long_paragraph_its_own_sentence_is_told(notes: Notes) -> None:
+    filler = [f"Sentence {number} talks about barley, oats and rye in field {number}." for number in range(12)]
+    filler[7] = "The combine harvester Goliath lost its left belt near the quarry."
+    notes.write("memory/2026-03-02.md", " ".join(filler) + "\n")
+    with memory_of(notes) as memory:
+        text = memory.context("where did Goliath the combine harvester lose its left belt?", now=NOW).text
+    assert "The combine harvester Goliath lost its left belt near the quarry." in text
+    assert "Sentence 0" not in text
+
+
+def test_undated_notes_are_named_by_their_file(workshop: Notes) -> None:
+    with memory_of(workshop) as memory:
+        assert memory.context("does rosemary survive frost?", now=NOW).text == (
+            "In garden: The rosemary survives frost under the fleece."
+        )
+
+
+# -- curated concepts and themes ----------------------------------------------------------------------
+
+
+def test_a_curated_concept_always_passes(workshop: Notes) -> None:
+    with memory_of(workshop, context__threshold=1.0, context__sure=1.0) as memory:
+        assert memory.context("Tell me about the weather and about Vesuvius", now=NOW).text == ""
+        memory.concepts.add("Vesuvius", aliases=("the oven",))
+        result = memory.context("Tell me about the weather and about the oven", now=NOW)
+        assert result.entities == ("Vesuvius",) and "Vesuvius" in result.text
+        assert all("Vesuvius" in hit.snippet for hit in result.sources)
+
+
+def test_what_is_below_a_curated_concept_counts_for_it(workshop: Notes) -> None:
+    with memory_of(workshop) as memory:
+        memory.concepts.add("Vesuvius", parents=("furnace",))
+        result = memory.context("anything on the furnace", now=NOW)
+        assert result.entities == ("furnace",) and "Vesuvius" in result.text
+
+
+def test_curated_and_rare_concepts_come_first_and_are_few(workshop: Notes) -> None:
+    with memory_of(workshop, context__entities=2) as memory:
+        memory.concepts.add("porcelain")
+        message = "Vesuvius, GZ-412, Ottoline and porcelain"
+        assert memory.context(message, now=NOW).entities == ("porcelain", "GZ-412")
+
+
+def test_themes_and_weights_lift_what_is_about_them(workshop: Notes) -> None:
+    with memory_of(workshop, context__threshold=0.7, context__sure=1.0) as memory:
+        message = "I will see Ottoline tomorrow about something else entirely"
+        assert memory.context(message, now=NOW).text == ""
+        lifted = memory.context(message, now=NOW, themes=("GZ-412", "Ottoline", "no such concept"))
+        assert "Ottoline" in lifted.text
+
+
+def test_serendipity_lets_weaker_ones_in_and_always_the_same(workshop: Notes) -> None:
+    for day in range(1, 5):
+        workshop.write(
+            f"memory/2026-02-0{day}.md", f"# 2026-02-0{day}\n\n- Ottoline counted {day} cracked bowls today.\n"
+        )
+    with memory_of(workshop, context__threshold=0.8, context__sure=1.0) as memory:
+        message = "I saw Ottoline today"
+        none = told(memory.context(message, now=NOW))
+        some = told(memory.context(message, now=NOW, serendipity=0.4))
+        every = told(memory.context(message, now=NOW, serendipity=1.0))
+        assert told(memory.context(message, now=NOW, serendipity=0.4)) == some
+        assert len(none) < len(some) < len(every) and set(some) <= set(every)
+
+
+# -- what is never given ------------------------------------------------------------------------------
+
+
+def test_untrusted_and_system_content_is_never_given(notes: Notes) -> None:
+    said = "- The vault code of Zanzibar is kept by Ignatius behind the portrait.\n"
+    notes.write("memory/2026-03-01.md", f"---\norigin: untrusted\n---\n{said}")
+    notes.write("memory/2026-03-02.md", f"---\norigin: system\n---\n{said}")
+    with memory_of(notes) as memory:
+        memory.concepts.add("Zanzibar")
+        result = memory.context("Where does Ignatius keep the vault code of Zanzibar?", now=NOW, serendipity=1.0)
+        assert "Zanzibar" in result.entities and (result.text, result.facts) == ("", ())
+        notes.write("memory/2026-03-03.md", said)
+        result = memory.context("Where does Ignatius keep the vault code of Zanzibar?", now=NOW)
+        assert told(result) == ["memory/2026-03-03.md#L1"]
+        assert {hit.origin for hit in result.sources} <= {Origin.OWNER, Origin.AGENT}
+
+
+def test_untrusted_facts_are_never_given(notes: Notes) -> None:
+    notes.write("memory/2026-03-01.md", "---\norigin: untrusted\n---\n- **Zanzibar:** timezone is the moon\n")
+    with memory_of(notes) as memory:
+        memory.facts.add("Zanzibar", "timezone", "the moon", origin=Origin.UNTRUSTED)
+        memory.concepts.add("Zanzibar")
+        assert memory.context("which timezone has Zanzibar?", now=NOW).text == ""
+
+
+def test_what_is_in_the_prompt_already_is_left_out_unless_configured(workshop: Notes) -> None:
+    message = "Who bought Vesuvius in Delft?"
+    with memory_of(workshop) as memory:
+        result = memory.context(message, now=NOW)
+        assert "Delft" not in result.text and Kind.CURATED not in {hit.kind for hit in result.sources}
+    with memory_of(workshop, context__curated_files=True) as memory:
+        assert "Ottoline, who bought it in Delft" in memory.context(message, now=NOW).text
+
+
+def test_a_superseded_value_is_never_given(notes: Notes) -> None:
+    notes.write("memory/2026-01-10.md", "# 2026-01-10\n\n- Petra lives in Lyon.\n- Petra plays the cello on Sundays.\n")
+    notes.write("memory/2026-02-20.md", "# 2026-02-20\n\n- Petra lives in Utrecht.\n")
+    with memory_of(notes) as memory:
+        memory.concepts.add("Petra")
+        for message in ("Where does Petra live?", "Does Petra live in Lyon?", "Petra"):
+            result = memory.context(message, now=NOW, serendipity=1.0)
+            assert "Lyon" not in result.text and "Utrecht" in result.text, message
+        memory.facts.add("Petra", "lives in", "Bergen", since=date(2026, 3, 1))
+        result = memory.context("Where does Petra live?", now=NOW, serendipity=1.0)
+        assert "Petra lives in Bergen (since 1 Mar 2026)." in result.text
+        assert "Lyon" not in result.text and "Utrecht" not in result.text
+        assert [fact.object for fact in result.facts if fact.predicate == "lives in"] == ["Bergen"]
+        assert "cello" in memory.context("Does Petra still play the cello?", now=NOW).text
+
+
+def test_the_message_is_not_told_what_it_says(workshop: Notes) -> None:
+    with memory_of(workshop) as memory:
+        text = memory.context("The courier left forty boxes of porcelain clay behind the bicycle shed.", now=NOW).text
+    assert "forty boxes" not in text
+
+
+def test_nearly_the_same_is_told_once(notes: Notes) -> None:
+    notes.write("memory/2026-03-01.md", "- The greenhouse thermostat Boreas is set to eighteen degrees at night.\n")
+    notes.write("memory/2026-03-02.md", "- The greenhouse thermostat Boreas is set to eighteen degrees at night!\n")
+    with memory_of(notes) as memory:
+        result = memory.context("what is the greenhouse thermostat Boreas set to at night?", now=NOW)
+    assert len(result.sources) == 1 and result.text.count("eighteen degrees") == 1
+
+
+# -- sessions -------------------------------------------------------------------------------------------
+
+
+def test_a_session_is_not_given_the_same_again_and_others_are(workshop: Notes) -> None:
+    with memory_of(workshop) as memory:
+        memory.facts.add("Vesuvius", "maximum temperature", "1280 degrees")
+        first = memory.context("How is Vesuvius doing?", session="a", now=NOW)
+        again = memory.context("And Vesuvius again?", session="a", now=NOW)
+        other = memory.context("How is Vesuvius doing?", session="b", now=NOW)
+        assert first.text and "1280 degrees" in first.text
+        assert not set(told(first)) & set(told(again)) and not set(first.facts) & set(again.facts)
+        assert other.text == first.text
+        assert memory.context("How is Vesuvius doing?", now=NOW).text == first.text, "without a session nothing is kept"
+
+
+def test_what_was_given_long_ago_is_given_again(workshop: Notes) -> None:
+    with memory_of(workshop, context__repeat_minutes=0.0) as memory:
+        first = memory.context("How is Vesuvius doing?", session="a", now=NOW)
+        assert memory.context("How is Vesuvius doing?", session="a", now=NOW).text == first.text != ""
+
+
+def test_a_changed_note_is_given_again(workshop: Notes) -> None:
+    with memory_of(workshop) as memory:
+        assert "arrived" in memory.context("How is Vesuvius doing?", session="a", now=NOW).text
+        workshop.write("memory/2026-03-09.md", "# 2026-03-09\n\n- Vesuvius reached 1220 degrees in seven hours.\n")
+        assert told(memory.context("How is Vesuvius doing?", session="a", now=NOW)) == ["memory/2026-03-09.md#L3"]
+
+
+# -- the budget -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def long_notes(tmp_path_factory: pytest.TempPathFactory) -> Memory:
+    notes = Notes(tmp_path_factory.mktemp("long") / "workspace")
+    words = "The turbine Aeolus " + "needs new bearings because the old ones rattle in the wind " * 6
+    for day in range(1, 20):
+        notes.write(
+            f"memory/2026-01-{day:02}.md",
+            f"# 2026-01-{day:02}\n\n## Turbine {day}\n\n- {words} {day}.\n- Aeolus {day * 31}\n",
+        )
+    notes.write("memory/ledger.md", LEDGER * 10)
+    memory = open_memory(notes, ingest__fresh_seconds=1e9)
+    memory.ingest()
+    memory.facts.add("Aeolus", "rated power", "4.2 kW " + "and then some " * 20)
+    return memory
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    budget=st.integers(1, 700), message=st.sampled_from(["Aeolus", "why does Aeolus need new bearings?", "wind rattle"])
+)
+def test_the_budget_is_never_exceeded(long_notes: Memory, budget: int, message: str) -> None:
+    result = long_notes.context(message, budget=budget, now=NOW, serendipity=0.5)
+    assert len(result.text) <= 4 * budget and result.tokens <= budget
+    assert bool(result.text) == bool(result.sources or result.facts)
+    if budget >= 60 and "Aeolus" in message:
+        assert result.text
+
+
+def test_options_that_cannot_be_meant_are_refused(workshop: Notes) -> None:
+    with memory_of(workshop) as memory:
+        with pytest.raises(RequestError, match="budget must be 1 token or more, not 0"):
+            memory.context("Vesuvius", budget=0)
+        with pytest.raises(RequestError, match="serendipity must be from 0 to 1, not 2"):
+            memory.context("Vesuvius", serendipity=2)
+
+
+def test_it_can_be_switched_off(workshop: Notes) -> None:
+    with memory_of(workshop, context__enabled=False) as memory:
+        result = memory.context("How is Vesuvius doing?", now=NOW)
+        assert (result.text, result.warning) == ("", "context is switched off (context.enabled)")
+        assert memory.ambient.use().messages == 0
+
+
+# -- the deadline ---------------------------------------------------------------------------------------
+
+
+def test_without_its_model_in_time_it_goes_on_by_words(workshop: Notes) -> None:
+    embedder = CountingEmbedder()
+    with memory_of(workshop, embedder) as memory:
+        memory.context("How is the greenhouse doing?", now=NOW)
+        embedder.gate.clear()
+        result = memory.context("How is Vesuvius doing?", now=NOW, deadline=2.0)
+        embedder.gate.set()
+        assert "Vesuvius" in result.text and result.entities == ("Vesuvius",)
+        assert result.took_ms < 10_000, "it did not wait for the gate"
+        assert result.warning is not None and "did not answer within" in result.warning
+
+
+def test_what_is_not_ready_by_the_deadline_is_left_out(workshop: Notes) -> None:
+    with memory_of(workshop) as memory:
+        memory.context("warm", now=NOW)
+        held, release = threading.Event(), threading.Event()
+
+        def hold() -> None:
+            with memory._questions.engine().lock:
+                held.set()
+                assert release.wait(20)
+
+        thread = threading.Thread(target=hold)
+        thread.start()
+        assert held.wait(20)
+        result = memory.context("How is Vesuvius doing?", now=NOW, deadline=0.05)
+        assert (result.text, result.sources) == ("", ())
+        assert result.warning == "not done by the deadline; nothing was ready"
+        more = [memory.context("How is Vesuvius doing?", now=NOW, deadline=0.01) for _ in range(3)]
+        assert all(one.text == "" and one.warning for one in more)
+        release.set()
+        thread.join()
+        assert 1 <= memory.ambient.use().late <= 4
+    with memory_of(workshop) as memory:
+        assert memory.context("How is Vesuvius doing?", now=NOW, deadline=30.0).warning is None
+
+
+def test_failures_are_told_and_never_raised_to_a_host(workshop: Notes) -> None:
+    def defect(*_: object) -> object:
+        raise ZeroDivisionError("a bug")
+
+    with memory_of(workshop) as memory:
+        memory.facts.about = defect  # type: ignore[method-assign, assignment]
+        result = memory.context("How is Vesuvius doing?", now=NOW, deadline=30.0)
+        assert "Vesuvius" in result.text, "what was ready before is given"
+        assert result.warning == "a defect of openclaw-memory (ZeroDivisionError: a bug); please report it"
+        with pytest.raises(ZeroDivisionError):
+            memory.context("How is Vesuvius doing?", now=NOW)
+
+
+def test_new_notes_are_known_at_once(workshop: Notes) -> None:
+    with memory_of(workshop) as memory:
+        assert memory.context("what about Calliope?", now=NOW).text == ""
+        workshop.write("memory/2026-03-09.md", "- Calliope sings in the choir of Saint Vitus, says Calliope herself.\n")
+        workshop.write("memory/2026-03-10.md", "- Met Calliope at the tram stop.\n")
+        result = memory.context("what about Calliope?", now=NOW, deadline=30.0)
+        assert "choir of Saint Vitus" in result.text
+
+
+def test_an_empty_workspace_has_nothing_to_say(notes: Notes) -> None:
+    with open_memory(notes) as memory:
+        assert memory.context("How is Vesuvius doing?", now=NOW).text == ""

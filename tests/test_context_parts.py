@@ -1,0 +1,236 @@
+"""The parts of ambient context: plain sentences, courtesies, what sessions were given, counters."""
+
+from __future__ import annotations
+
+import threading
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from openclaw_memory.context import candidates, prose
+from openclaw_memory.context.compose import Item, composed
+from openclaw_memory.context.counters import Counters
+from openclaw_memory.context.sessions import Given
+from openclaw_memory.context.smalltalk import asks, searched, substance
+from openclaw_memory.types import FactRow, Origin
+
+# -- prose ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("markdown", "plain"),
+    [
+        ("- **Mira**: prefers a *screenshot* over a `paragraph`", "Mira: prefers a screenshot over a paragraph"),
+        ("> > **JR:** good night", "JR: good night"),
+        ("  12. see [the page](https://a.example/x \"t\") and ![a cat](cat.png)", "see the page and a cat"),
+        ("[[notes/kiln#top|the kiln]] and [[attic]]", "the kiln and attic"),
+        ("* [x] basil watered", "done: basil watered"),
+        ("- [ ] ask Dario", "to do: ask Dario"),
+        ("### A heading", "A heading"),
+        ("```python\nprint(1)\n```", "print(1)"),
+        ("pools `tank_notes` and tank_media, 2 * 3 * 4, snake_case_name", "pools tank_notes and tank_media, 2 * 3 * 4, snake_case_name"),
+        ("one\n  two <!-- not\nthis -->three", "one two three"),
+        ("a\u202eb\u200bc\x07d", "a b c d"),
+        ("__bold__ ~~gone~~ ***both***", "bold gone both"),
+    ],
+)  # fmt: skip
+def test_markdown_becomes_plain_words(markdown: str, plain: str) -> None:
+    assert prose.plain(markdown) == plain
+
+
+@given(st.text(max_size=200))
+def test_plain_text_is_one_line_without_unseen_characters(text: str) -> None:
+    made = prose.plain(text)
+    assert made == " ".join(made.split()) and not set(made) & set("\n\r\x00\u200b\u202e")
+
+
+@given(st.text(alphabet="ab ,.", max_size=80), st.integers(0, 100))
+def test_what_is_shortened_fits(text: str, most: int) -> None:
+    made = prose.shortened(text, most)
+    assert len(made) <= max(most, 0) or made == text
+    assert len(made) <= most or len(text) <= most
+
+
+def test_rows_of_tables_carry_their_header() -> None:
+    table = ["| bay | pool | mood |", "|:--|---|--:|", "| A | `tank` | |", "| B | x \\| y | fine |"]
+    assert prose.row(table[2], table[:2]) == "A, pool tank"
+    assert prose.row(table[3], table[:3]) == "B, pool x | y, mood fine"
+    assert prose.row("| lonely | row |", ["text"]) == "lonely, row"
+    assert prose.row("no row", []) is None
+
+
+def test_leads_name_the_day_and_the_heading() -> None:
+    day = date(2026, 2, 24)
+    assert (
+        prose.lead(day, "memory/2026-02-24.md", "2026-02-24 > Benchmark for `QX`")
+        == "On 24 Feb 2026 (Benchmark for QX)"
+    )
+    assert prose.lead(day, "memory/a.md", "2026-02-24 Fan swapped") == "On 24 Feb 2026 (Fan swapped)"
+    assert prose.lead(None, "memory/hardware.md", "Hardware") == "In hardware"
+    assert prose.lead(None, "memory/hardware.md", "Hardware > NAS") == "In hardware (NAS)"
+    assert prose.lead(day, "memory/2026-02-24.md", "2026-02-24") == "On 24 Feb 2026"
+
+
+@pytest.mark.parametrize(
+    ("subject", "predicate", "object_", "said"),
+    [
+        ("Petra", "lives in", "Utrecht", "Petra lives in Utrecht."),
+        ("Petra", "married to", "Jan", "Petra is married to Jan."),
+        ("attic", "located in", "the cellar", "attic is located in the cellar."),
+        ("JR", "timezone", "Europe/Amsterdam", "JR, timezone: Europe/Amsterdam."),
+        ("notesync", "status", "stable", "notesync, status: stable."),
+        ("Mira", "about", "designer", "Mira: designer."),
+        ("study", "is", "the laptop", "study is the laptop."),
+        ("weights", "decided", "no pickle", "Decision, weights: no pickle."),
+        ("Mira", "prefers", "a **screenshot**", "Mira prefers a screenshot."),
+    ],
+)
+def test_facts_become_sentences(subject: str, predicate: str, object_: str, said: str) -> None:
+    row = FactRow("f-1", subject, predicate, object_, 1.0, Origin.AGENT, "stated", None, None, None, True)
+    assert prose.fact(row) == said
+
+
+def test_a_fact_says_since_when_or_when_it_was_noted() -> None:
+    day = date(2026, 3, 1)
+    stated = FactRow("f-1", "Petra", "lives in", "Utrecht", 1.0, Origin.AGENT, "stated", None, day, None, True)
+    noted = FactRow("f-2", "Petra", "lives in", "Utrecht.", 0.8, Origin.AGENT, "says", None, day, None, True)
+    assert prose.fact(stated) == "Petra lives in Utrecht (since 1 Mar 2026)."
+    assert prose.fact(noted) == "Petra lives in Utrecht (noted 1 Mar 2026)."
+
+
+# -- what a message is about ------------------------------------------------------------------------------
+
+
+def test_courtesies_are_about_nothing() -> None:
+    assert substance("Thanks a lot, that looks great! Please go ahead.") == ()
+    assert substance("Thanks! How is the kiln?") == ("kiln",)
+    assert searched("Wow, awesome! Thanks.\nThe kiln is cold. OK?") == "The kiln is cold."
+    assert searched("sounds good") == ""
+
+
+@pytest.mark.parametrize(
+    ("message", "is_one"),
+    [("Is it cold?", True), ("when is the dentist", True), ("Remind me of the kiln", True), ("the kiln is cold", False), ("", False)],
+)  # fmt: skip
+def test_questions_are_told_from_remarks(message: str, is_one: bool) -> None:
+    assert asks(message) is is_one
+
+
+@given(st.text(max_size=300))
+def test_any_message_is_read(text: str) -> None:
+    assert bool(substance(searched(text))) <= bool(substance(text))
+    asks(text)
+
+
+# -- choosing ----------------------------------------------------------------------------------------------
+
+_ITEMS = st.lists(
+    st.builds(
+        Item,
+        key=st.integers(0, 20),
+        order=st.floats(0, 1),
+        text=st.text(alphabet="abcdefghij klm", min_size=1, max_size=300),
+        lead=st.sampled_from(["On 1 Mar 2026", "In hardware (NAS)"]),
+        group=st.integers(0, 3),
+        day=st.none() | st.dates(),
+        place=st.tuples(st.sampled_from("ab"), st.integers(0, 9)),
+    ),
+    max_size=12,
+)
+
+
+@given(items=_ITEMS, budget=st.integers(1, 120), given_=st.sets(st.integers(0, 20), max_size=4))
+def test_what_is_composed_keeps_the_budget_and_repeats_nothing(
+    items: list[Item], budget: int, given_: set[int]
+) -> None:
+    made = composed(items, "message", budget, given_)
+    assert len(made.text) <= 4 * budget and bool(made.text) == bool(made.items)
+    assert not {item.key for item in made.items} & given_
+    assert composed(list(reversed(items)), "message", budget, given_) == made or len({i.order for i in items}) < len(
+        items
+    )
+
+
+@given(st.text(), st.text(), st.floats(0, 1), st.integers(-(2**63), 2**63 - 1))
+def test_the_lottery_is_always_the_same_and_grows_with_the_share(
+    session: str, message: str, share: float, key: int
+) -> None:
+    drawn = candidates.lottery(session, message, share)(key)
+    assert drawn == candidates.lottery(session, message, share)(key)
+    assert not candidates.lottery(session, message, 0.0)(key) and candidates.lottery(session, message, 1.0)(key)
+    assert not drawn or candidates.lottery(session, message, min(1.0, share * 1.5))(key)
+
+
+# -- sessions ------------------------------------------------------------------------------------------------
+
+
+def test_what_sessions_were_given_is_bounded() -> None:
+    kept = Given(3600)
+    for number in range(600):
+        kept.add(f"session {number}", range(2000))
+    assert len(kept) == 512
+    assert kept.to("session 0") == frozenset() and len(kept.to("session 599")) == 1024
+    kept.add(None, [1])
+    assert kept.to(None) == kept.to("") == kept.to("another") == frozenset()
+
+
+# -- counters ------------------------------------------------------------------------------------------------
+
+
+def test_counters_add_up_over_processes(tmp_path: Path) -> None:
+    file = tmp_path / "index.duckdb.context.json"
+    one, other = Counters(file), Counters(file)
+    for counters in (one, other):
+        counters.count(entities=2, tokens=100, milliseconds=9.0, late=False)
+        counters.count(entities=0, tokens=0, milliseconds=200.0, late=True)
+    one.flush()
+    one.flush()
+    other.flush()
+    use = Counters(file).use()
+    assert (use.messages, use.with_context, use.share, use.entities_per_message) == (4, 2, 0.5, 1.0)
+    assert (use.tokens_per_context, use.late, use.since) == (100.0, 2, date.today())
+    assert use.p50_ms is not None and use.p95_ms is not None and 9 <= use.p50_ms < 12 and 200 <= use.p95_ms < 250
+    assert file.stat().st_size < 1000
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{}", '{"messages": -1}', "\x00\xff", '{"since": "soon", "messages": 1}']
+)
+def test_a_file_that_is_not_ours_counts_as_none(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "counters.json"
+    file.write_text(content, encoding="latin-1")
+    counters = Counters(file)
+    counters.count(1, 1, 1.0, False)
+    assert counters.use().messages == 1
+    counters.flush()
+    assert Counters(file).use().messages == 1
+
+
+def test_counters_that_cannot_be_written_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    counters = Counters(tmp_path / "file" / "below" / "counters.json")
+    counters.count(1, 1, 1.0, False)
+    counters.flush()
+    assert counters.use().messages == 1
+    assert Counters(None).use().p50_ms is None
+
+
+def test_counting_from_several_threads_loses_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "counters.json"
+    counters = Counters(file)
+    threads = [
+        threading.Thread(target=lambda: [counters.count(1, 1, 0.1, False) for _ in range(120)]) for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    counters.flush()
+    for thread in threading.enumerate():
+        if thread.name == "context counters":
+            thread.join()
+    counters.flush()
+    assert Counters(file).use().messages == 480

@@ -1,0 +1,745 @@
+"""Which fact holds when: what replaces what, in every order, and what became of the old."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import threading
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from fakes import Notes, open_memory
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from openclaw_memory import Memory
+from openclaw_memory.errors import RequestError
+from openclaw_memory.facts.book import FactBook
+from openclaw_memory.facts.file import FactFileError
+from openclaw_memory.facts.history import History, as_of, history, lasting_id, resolve, superseded_units
+from openclaw_memory.facts.periods import folded, name_key
+from openclaw_memory.facts.predicates import SINGLE_VALUED, is_single, normalise
+from openclaw_memory.serve.arguments import checked
+from openclaw_memory.serve.facts_tool import FACTS
+from openclaw_memory.serve.tool import Call
+from openclaw_memory.store.protocol import FactObservation, StatedFact
+from openclaw_memory.types import FactRow, FactsResult, Kind, Origin
+
+TODAY = date(2026, 6, 1)
+
+
+def day(number: int) -> date:
+    return date(2026, 1, 1) + timedelta(days=number)
+
+
+def stated(id: str, object: str, since: int | None, **values: Any) -> StatedFact:
+    given = {
+        "id": id, "subject": "JR", "predicate": "lives in", "object": object, "confidence": 1.0, "origin": Origin.AGENT,
+        "source": None, "valid_from": None if since is None else day(since), "valid_to": None, "recorded": "",
+    }  # fmt: skip
+    return StatedFact(**{**given, **values})
+
+
+def removed(id: str, of: str, on: int | None) -> StatedFact:
+    return stated(id, "", None, subject="", predicate="", retracts=of, valid_to=None if on is None else day(on))
+
+
+def seen(object: str, on: int, **values: Any) -> FactObservation:
+    given = {
+        "unit_id": on, "path": f"memory/{day(on)}.md", "start_line": 3, "end_line": 3, "kind": Kind.DAILY,
+        "origin": Origin.AGENT, "day": day(on), "dated": True, "hash": on, "occurrence": 0, "subject": "JR",
+        "predicate": "lives in", "object": object, "rule": "says", "confidence": 0.85,
+    }  # fmt: skip
+    return FactObservation(**{**given, **values})
+
+
+def current(rows: list[FactRow]) -> list[str]:
+    return [row.object for row in rows if row.current]
+
+
+def on(rows: list[FactRow], number: int) -> list[str]:
+    return [row.object for row in as_of(rows, day(number))]
+
+
+# -- predicates -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kept", "others"),
+    [
+        (
+            "lives in",
+            ["Lives in", "lives_in", " resides in ", "is living in", "now lives in", "moved to", "lives  IN:"],
+        ),
+        ("works at", ["works for", "is employed by", "employer", "is working at"]),
+        ("located in", ["location", "is located at"]),
+        ("timezone", ["time zone", "Timezone is", "TZ", "his timezone"]),
+        ("email", ["E-mail", "email address", "e-mail address"]),
+        ("phone", ["phone number", "mobile", "Telephone"]),
+        ("birthday", ["date of birth", "was born on", "DOB"]),
+        ("is called", ["name", "goes by", "is named", "nickname"]),
+        ("favourite colour", ["favorite color", "Favourite Colour"]),
+        ("owes", ["owes", "OWES"]),
+    ],
+)
+def test_one_relation_has_one_name(kept: str, others: list[str]) -> None:
+    assert {normalise(other) for other in (kept, *others)} == {kept}
+
+
+def test_relations_with_one_value() -> None:
+    named = [
+        "lives in",
+        "works at",
+        "located in",
+        "timezone",
+        "status",
+        "version",
+        "email",
+        "phone",
+        "birthday",
+        "is called",
+    ]
+    assert all(is_single(name) for name in named)
+    assert is_single("favorite color") and is_single("preferred shell")
+    assert not any(
+        is_single(name) for name in ("likes", "prefers", "decided to", "knows", "owes", "uses", "is", "about")
+    )
+    assert is_single("Owes", ["owes"]) and not is_single("owns", ["owes"])
+
+
+@given(st.text())
+def test_a_relation_has_one_form(text: str) -> None:
+    kept = normalise(text)
+    assert normalise(kept) == kept
+    assert kept == kept.strip()
+    assert all(normalise(name) == name for name in SINGLE_VALUED)
+
+
+# -- what is stated -------------------------------------------------------------------------------
+
+#: Subject, relation, old and new value, and another way to name the relation.
+PAIRS = [
+    ("JR", "lives in", "Utrecht", "Leiden", "resides in"),
+    ("Mira", "lives in", "Porto", "a houseboat in Delft", "moved to"),
+    ("Anouk", "works at", "the harbour library", "the school in Rijswijk", "is employed by"),
+    ("Dario", "works as", "rack janitor", "network architect", "job title"),
+    ("the NAS", "located in", "the attic", "the cellar", "location"),
+    ("Wren", "timezone", "Europe/Lisbon", "Asia/Tokyo", "time zone"),
+    ("QX-7731", "status", "open", "closed", "current status"),
+    ("notesync", "version", "v2.3.1", "v2.4.0", "current version"),
+    ("Tobi", "email", "tobi@old.example", "tobi@new.example", "e-mail address"),
+    ("Ottilie", "phone", "030 1111", "030 2222", "phone number"),
+    ("Juno", "birthday", "3 May", "4 May", "date of birth"),
+    ("the tabby", "is called", "Cookie", "Biscuit", "goes by"),
+    ("JR", "favourite colour", "teal", "moss green", "favorite color"),
+    ("JR", "favourite song", "the dishwasher's", "the washing machine's", "favorite song"),
+    ("Mira", "preferred shell", "fish", "zsh", "preferred shell"),
+    ("JR", "editor", "Vim", "Helix", "text editor"),
+    ("the laptop", "operating system", "Debian 12", "Debian 13", "OS"),
+    ("tidepool", "maintainer", "Mira", "JR", "maintained by"),
+    ("tidepool", "owner", "JR", "the household", "belongs to"),
+    ("parrot-board", "deadline", "1 April", "15 May", "due date"),
+    ("the greenhouse", "price", "80 euros", "120 euros", "costs"),
+    ("the doorbell", "ip address", "10.0.0.21", "10.0.0.22", "IP"),
+    ("the pantry", "hostname", "pi5", "pantry.lan", "hostname"),
+    ("the dashboard", "port", "8080", "8443", "listening port"),
+    ("the dashboard", "url", "http://study.lan", "https://tide.lan", "website"),
+    ("notesync", "default branch", "master", "trunk", "main branch"),
+    ("the memory", "embedding model", "bge-m3", "all-MiniLM-L6-v2", "embedding model"),
+    ("the memory", "runs on", "the hosted service", "the laptop", "deployed on"),
+    ("Ottilie", "address", "Dijk 3", "Dijk 5", "street address"),
+    ("Tobi", "pronouns", "he", "they", "pronoun"),
+    ("Tobi", "married to", "Nils", "Ada", "spouse"),
+    ("Juno", "age", "2", "3", "years old"),
+    ("Mira", "manager", "Ines", "Omar", "reports to"),
+    ("the lantern", "phase", "design", "build", "Phase"),
+    ("QX-7740", "priority", "low", "urgent", "priority"),
+    ("the laptop", "GPU", "RTX 3060", "RTX 5070 Ti", "gpu"),
+    ("the laptop", "RAM", "32 GB", "64 GB", "ram"),
+    ("Wren", "current project", "the audit", "the vault", "current project"),
+    ("tidepool", "licence", "MIT", "Apache-2.0", "license"),
+    ("the climbing hall", "schedule", "Tuesdays", "Thursdays", "schedule"),
+    ("JR", "main language", "C", "Python", "main language"),
+    ("the band", "lead", "Ada", "Nils", "team lead"),
+]
+
+
+def test_there_are_enough_pairs() -> None:
+    assert len(PAIRS) >= 40 and len({pair[:2] for pair in PAIRS}) == len(PAIRS)
+
+
+@pytest.mark.parametrize(
+    ("subject", "predicate", "old", "new", "other"), PAIRS, ids=lambda value: re.sub(r"\W+", "-", value)
+)
+def test_a_new_value_takes_the_place_of_the_old(subject: str, predicate: str, old: str, new: str, other: str) -> None:
+    noise = [
+        stated(f"f-n{at}", a, 5, subject=s, predicate=p)
+        for at, (s, p, a, _, _) in enumerate(PAIRS)
+        if (s, p) != (subject, predicate)
+    ]
+    entries = [
+        *noise,
+        stated("f-old", old, 10, subject=subject, predicate=predicate),
+        stated("f-new", new, 40, subject=subject.upper(), predicate=other),
+    ]
+    rows = [
+        row
+        for row in resolve([], entries, today=TODAY)
+        if name_key(row.subject) == name_key(subject) and normalise(row.predicate) == normalise(predicate)
+    ]
+    first, second = rows
+    assert (first.id, first.current, first.valid_to, first.superseded_by) == ("f-old", False, day(40), "f-new")
+    assert (second.id, second.current, second.valid_from, second.valid_to) == ("f-new", True, day(40), None)
+    assert on(rows, 9) == [] and on(rows, 10) == on(rows, 39) == [old] and on(rows, 40) == [new]
+
+
+def test_other_values_stand_beside() -> None:
+    entries = [stated("f-1", "tea", 1, predicate="likes"), stated("f-2", "rain", 2, predicate="likes")]
+    assert current(resolve([], entries, today=TODAY)) == ["tea", "rain"] or current(
+        resolve([], entries, today=TODAY)
+    ) == ["rain", "tea"]
+    rows = resolve([], [*entries, stated("f-3", "snow", 9, predicate="likes", replaces=("f-2",))], today=TODAY)
+    assert sorted(current(rows)) == ["snow", "tea"] and sorted(on(rows, 5)) == ["rain", "tea"]
+    assert [row.superseded_by for row in rows if row.id == "f-2"] == ["f-3"]
+    both = resolve([], entries, ["Likes"], TODAY)
+    assert current(both) == ["rain"]
+
+
+def test_the_same_value_again_continues() -> None:
+    entries = [stated("f-1", "Utrecht", 1), stated("f-2", "utrecht.", 9, confidence=0.5), stated("f-3", "Leiden", 20)]
+    first, second = resolve([], entries, today=TODAY)
+    assert (first.id, first.valid_from, first.valid_to, first.confidence, first.superseded_by) == (
+        "f-1",
+        day(1),
+        day(20),
+        0.5,
+        "f-3",
+    )
+    assert second.id == "f-3"
+    known = history([], entries, today=TODAY)
+    assert known.ids["f-2"] == known.ids["f-1"] == (first,)
+    back = resolve([], [*entries, stated("f-4", "Utrecht", 30)], today=TODAY)
+    assert [row.id for row in back if row.current] == ["f-4"] and on(back, 25) == ["Leiden"]
+
+
+def test_a_later_line_corrects_an_earlier_one() -> None:
+    rows = resolve([], [stated("f-1", "Utrecht", 30), stated("f-2", "Leiden", 1)], today=TODAY)
+    assert current(rows) == ["Leiden"] and on(rows, 2) == on(rows, 40) == ["Leiden"]
+    same_day = resolve([], [stated("f-1", "Utrecht", 30), stated("f-2", "Leiden", 30)], today=TODAY)
+    assert current(same_day) == on(same_day, 30) == ["Leiden"] and len(same_day) == 2
+
+
+def test_what_was_so_for_a_while() -> None:
+    past = [stated("f-1", "Utrecht", 30), stated("f-2", "Leiden", 1, valid_to=day(30))]
+    rows = resolve([], past, today=TODAY)
+    assert current(rows) == ["Utrecht"] and on(rows, 29) == ["Leiden"] and on(rows, 30) == ["Utrecht"]
+    within = resolve([], [stated("f-1", "Utrecht", 1), stated("f-2", "Rome", 10, valid_to=day(20))], today=TODAY)
+    assert [on(within, at) for at in (9, 10, 19, 20)] == [["Utrecht"], ["Rome"], ["Rome"], ["Utrecht"]]
+    assert current(within) == ["Utrecht"]
+    ahead = resolve([], [stated("f-1", "Utrecht", 1), stated("f-2", "Rome", 400)], today=TODAY)
+    assert current(ahead) == ["Utrecht"] and on(ahead, 400) == ["Rome"]
+
+
+def test_what_is_removed_ends_and_brings_nothing_back() -> None:
+    entries = [stated("f-1", "Utrecht", 1), stated("f-2", "Leiden", 10), removed("f-3", "f-2", 20)]
+    rows = resolve([], entries, today=TODAY)
+    assert current(rows) == [] and on(rows, 9) == ["Utrecht"] and on(rows, 19) == ["Leiden"] and on(rows, 20) == []
+    again = resolve([], [*entries, stated("f-4", "Leiden", 20)], today=TODAY)
+    assert [row.id for row in again if row.current] == ["f-4"]
+
+
+def test_what_is_removed_on_its_first_day_changed_nothing() -> None:
+    for on_day in (10, 5, None):
+        entries = [stated("f-1", "Utrecht", 1), stated("f-2", "Leiden", 10), removed("f-3", "f-2", on_day)]
+        rows = resolve([], entries, today=TODAY)
+        assert current(rows) == ["Utrecht"] and on(rows, 15) == ["Utrecht"] and len(rows) == 2
+
+
+def test_untrusted_statements_end_nothing_of_the_owner() -> None:
+    entries = [stated("f-1", "Utrecht", 1, origin=Origin.OWNER), stated("f-2", "Rome", 9, origin=Origin.UNTRUSTED)]
+    assert sorted(current(resolve([seen("Porto", 2, origin=Origin.UNTRUSTED)], entries, today=TODAY))) == [
+        "Rome",
+        "Utrecht",
+    ]
+    assert current(resolve([], entries[::-1], today=TODAY)) == ["Utrecht"]
+
+
+def test_entries_without_days() -> None:
+    rows = resolve([], [stated("f-1", "Utrecht", None), stated("f-2", "Leiden", None)], today=TODAY)
+    assert current(rows) == ["Leiden"] and on(rows, 0) == ["Leiden"] and rows[1].valid_from is None
+    (row,) = resolve([], [stated("f-1", "Utrecht", None, recorded="2026-01-05T10:00:00Z")], today=TODAY)
+    assert row.valid_from == day(4)
+
+
+# -- what is found --------------------------------------------------------------------------------
+
+
+def test_a_later_note_replaces_an_earlier_one_by_the_same_rule() -> None:
+    notes = [seen("Utrecht", 1), seen("Utrecht", 5), seen("Leiden", 9), seen("Leiden", 12)]
+    first, second = resolve(notes, [], today=TODAY)
+    assert (first.object, first.valid_from, first.valid_to, first.source) == (
+        "Utrecht",
+        day(1),
+        day(9),
+        f"memory/{day(1)}.md#L3",
+    )
+    assert (second.object, second.current, first.superseded_by) == ("Leiden", True, second.id)
+    assert current(resolve([*notes, seen("Utrecht", 20)], [], today=TODAY)) == ["Utrecht"]
+
+
+def test_another_rule_replaces_nothing() -> None:
+    assert sorted(current(resolve([seen("Utrecht", 1), seen("Leiden", 9, rule="key")], [], today=TODAY))) == [
+        "Leiden",
+        "Utrecht",
+    ]
+
+
+def test_keys_have_one_value_and_verbs_several() -> None:
+    keys = [seen("chess", 1, predicate="hobby", rule="key"), seen("piano", 9, predicate="hobby", rule="key")]
+    assert current(resolve(keys, [], today=TODAY)) == ["piano"]
+    verbs = [replace(one, predicate="likes", rule="says") for one in keys]
+    assert sorted(current(resolve(verbs, [], today=TODAY))) == ["chess", "piano"]
+    # One note may list several values of a key; the next note says which are left.
+    listed = [
+        *(seen(what, 1, predicate="hobby", rule="key", start_line=at) for at, what in enumerate(("chess", "piano"))),
+    ]
+    assert sorted(current(resolve(listed, [], today=TODAY))) == ["chess", "piano"]
+    later = resolve([*listed, seen("piano", 9, predicate="hobby", rule="key")], [], today=TODAY)
+    assert current(later) == ["piano"] and sorted(on(later, 5)) == ["chess", "piano"]
+
+
+def test_the_later_line_of_a_day_counts() -> None:
+    notes = [seen("Utrecht", 1, start_line=9), seen("Leiden", 1, start_line=4), seen("Rome", 1, path="memory/0.md")]
+    assert current(resolve(notes, [], today=TODAY)) == ["Utrecht"]
+
+
+def test_a_file_without_a_date_holds_always() -> None:
+    (row,) = resolve([seen("Utrecht", 50, dated=False)], [], today=TODAY)
+    assert row.valid_from is None and row.current
+    rows = resolve([seen("Utrecht", 50, dated=False), seen("Leiden", 10)], [], today=TODAY)
+    assert current(rows) == ["Utrecht"] and on(rows, 20) == ["Leiden"] and on(rows, 5) == []
+
+
+def test_what_is_stated_stands_above_what_is_found() -> None:
+    entries = [stated("f-1", "Leiden", 20)]
+    for found in (seen("Utrecht", 1), seen("Utrecht", 30), seen("Utrecht", 90, dated=False)):
+        rows = resolve([found], entries, today=TODAY)
+        assert current(rows) == ["Leiden"] and on(rows, 40) == ["Leiden"]
+        assert [row.superseded_by for row in rows if row.rule == "says"] == ["f-1"]
+    assert on(resolve([seen("Utrecht", 1)], entries, today=TODAY), 10) == ["Utrecht"]
+    # Of what may have several values nothing is ended.
+    likes = [replace(entries[0], predicate="likes")]
+    assert len(current(resolve([seen("tea", 1, predicate="likes")], likes, today=TODAY))) == 2
+
+
+def test_notes_count_again_once_a_statement_has_ended() -> None:
+    entries = [stated("f-1", "Leiden", 20), removed("f-2", "f-1", 50)]
+    notes = [seen("Utrecht", 10), seen("Rome", 30)]
+    rows = resolve(notes, entries, today=TODAY)
+    assert current(rows) == [] and on(rows, 15) == ["Utrecht"] and on(rows, 40) == ["Leiden"]
+    assert current(resolve([*notes, seen("Rome", 60)], entries, today=TODAY)) == ["Rome"]
+    undated = resolve([seen("Oslo", 70, dated=False)], entries, today=TODAY)
+    assert current(undated) == ["Oslo"] and on(undated, 30) == ["Leiden"]
+
+
+def test_a_found_fact_can_be_removed_and_replaced() -> None:
+    notes = [seen("tea", 1, predicate="likes"), seen("rain", 1, predicate="likes")]
+    (tea,) = [row for row in resolve(notes, [], today=TODAY) if row.object == "tea"]
+    gone = [removed("f-1", lasting_id(tea), 20)]
+    assert current(resolve(notes, gone, today=TODAY)) == ["rain"]
+    # Neither a renamed file nor the same in an older note brings it back, but a newer note does.
+    moved = [replace(one, path="memory/old/a.md", unit_id=77) for one in notes]
+    assert current(resolve(moved, gone, today=TODAY)) == ["rain"]
+    assert current(resolve([*notes, seen("tea", 15, predicate="likes")], gone, today=TODAY)) == ["rain"]
+    assert sorted(current(resolve([*notes, seen("tea", 30, predicate="likes")], gone, today=TODAY))) == ["rain", "tea"]
+    # A file without a date says it still, whenever it was saved; and what never held does not come back at all.
+    curated = [seen("tea", 90, predicate="likes", dated=False)]
+    assert current(resolve(curated, gone, today=TODAY)) == []
+    assert current(
+        resolve([*notes, seen("tea", 30, predicate="likes")], [removed("f-1", lasting_id(tea), None)], today=TODAY)
+    ) == ["rain"]
+    better = [stated("f-2", "green tea", 20, predicate="likes", replaces=(lasting_id(tea),))]
+    rows = resolve(notes, better, today=TODAY)
+    assert sorted(current(rows)) == ["green tea", "rain"]
+    assert [row.superseded_by for row in rows if row.object == "tea"] == ["f-2"]
+
+
+def test_what_untrusted_notes_say_ends_nothing() -> None:
+    notes = [seen("Utrecht", 1, origin=Origin.OWNER), seen("Rome", 9, origin=Origin.UNTRUSTED)]
+    assert sorted(current(resolve(notes, [], today=TODAY))) == ["Rome", "Utrecht"]
+
+
+def test_units_that_say_what_no_longer_holds() -> None:
+    notes = [
+        seen("Utrecht", 1),
+        seen("Leiden", 9),
+        seen("Rome", 12, start_line=4, end_line=5),
+        seen("tea", 2, predicate="likes"),
+    ]
+    words = superseded_units(history(notes, [], today=TODAY))
+    now = f"lives in of JR: now Rome (since {day(12)}, memory/{day(12)}.md#L4-L5)"
+    assert words == {1: (now,), 9: (now,)}
+    entries = [stated("f-1", "Porto", 20), removed("f-2", "f-1", 30)]
+    assert superseded_units(history(notes[:1], entries[:1], today=TODAY)) == {
+        1: (f"lives in of JR: now Porto (since {day(20)})",)
+    }
+    assert superseded_units(history(notes[:1], entries, today=TODAY)) == {
+        1: (f"lives in of JR: no longer Utrecht (since {day(20)})",)
+    }
+    # Who comes back is not outdated.
+    assert superseded_units(history([*notes[:2], seen("Utrecht", 30)], [], today=TODAY)) == {
+        9: (f"lives in of JR: now Utrecht (since {day(30)}, memory/{day(30)}.md#L3)",)
+    }
+
+
+# -- in any order ---------------------------------------------------------------------------------
+
+SUBJECTS, RELATIONS, VALUES = ["JR", "jr", "Mira"], ["lives in", "resides in", "likes", "hobby"], ["a", "b", "B.", "c"]
+ORIGINS = st.sampled_from([Origin.OWNER, Origin.AGENT, Origin.UNTRUSTED])
+SEEN = st.builds(
+    lambda unit, subject, predicate, value, at, path, line, rule, dated, origin: seen(
+        value, at, unit_id=unit, subject=subject, predicate=predicate, path=path, start_line=line, end_line=line,
+        rule=rule, dated=dated, origin=origin,
+    ),
+    st.integers(1, 9), st.sampled_from(SUBJECTS), st.sampled_from(RELATIONS), st.sampled_from(VALUES), st.integers(0, 12),
+    st.sampled_from(["a.md", "b.md"]), st.integers(1, 3), st.sampled_from(["key", "says"]), st.booleans(), ORIGINS,
+)  # fmt: skip
+
+
+@st.composite
+def files(draw: st.DrawFn, notes: list[FactObservation] | None = None) -> list[StatedFact]:
+    """What a ``facts.yaml`` may say: later lines replace and end earlier ones, or what was found."""
+    found = [lasting_id(row) for row in resolve(notes or [], [], today=TODAY)]
+    entries: list[StatedFact] = []
+    for at in range(draw(st.integers(0, 8))):
+        known = [entry.id for entry in entries if entry.retracts is None] + found
+        if known and draw(st.integers(0, 3)) == 0:
+            entries.append(removed(f"f-{at}", draw(st.sampled_from(known)), draw(st.none() | st.integers(0, 12))))
+            continue
+        start = draw(st.none() | st.integers(0, 12))
+        entries.append(
+            stated(
+                f"f-{at}", draw(st.sampled_from(VALUES)), start,
+                subject=draw(st.sampled_from(SUBJECTS)), predicate=draw(st.sampled_from(RELATIONS)),
+                valid_to=draw(st.none() | st.integers(0, 14).map(day)), origin=draw(ORIGINS),
+                replaces=tuple(draw(st.lists(st.sampled_from(known), max_size=1))) if known else (),
+            )
+        )  # fmt: skip
+    return entries
+
+
+@settings(deadline=None, max_examples=250)
+@given(data=st.data(), notes=st.lists(SEEN, max_size=12), seed=st.integers(0, 9))
+def test_facts_do_not_depend_on_the_order_of_the_notes(
+    data: st.DataObject, notes: list[FactObservation], seed: int
+) -> None:
+    entries = data.draw(files(notes))
+    shuffled = list(notes)
+    random.Random(seed).shuffle(shuffled)
+    one, other = history(notes, entries, ["likes"], TODAY), history(shuffled, entries, ["likes"], TODAY)
+    assert one.rows == other.rows
+    assert superseded_units(one) == superseded_units(other)
+
+
+@settings(deadline=None, max_examples=400)
+@given(data=st.data(), notes=st.lists(SEEN, max_size=12))
+def test_on_every_day_a_relation_with_one_value_has_one(data: st.DataObject, notes: list[FactObservation]) -> None:
+    entries = data.draw(files(notes))
+    known = history(notes, entries, today=TODAY)
+    trusted = {Origin.OWNER, Origin.AGENT}
+    for number in range(-2, 16):
+        stated_values, found_values = defaultdict(set), defaultdict(set)
+        for row in as_of(known.rows, day(number)):
+            if is_single(row.predicate):
+                key = (name_key(row.subject), normalise(row.predicate), row.origin in trusted)
+                if row.rule == "stated":
+                    stated_values[key].add(folded(row.object))
+                else:
+                    found_values[key, row.rule].add(folded(row.object))
+        assert all(len(values) == 1 for values in stated_values.values())
+        assert all(len(values) == 1 for values in found_values.values())
+        for (key, _), values in found_values.items():
+            if key in stated_values:
+                assert values == stated_values[key]
+
+
+@settings(deadline=None, max_examples=250)
+@given(data=st.data(), notes=st.lists(SEEN, max_size=12))
+def test_nothing_is_lost(data: st.DataObject, notes: list[FactObservation]) -> None:
+    entries = data.draw(files(notes))
+    known = history(notes, entries, today=TODAY)
+    said = {(name_key(row.subject), normalise(row.predicate), folded(row.object)) for row in known.rows}
+    for one in (*notes, *(entry for entry in entries if entry.retracts is None)):
+        assert (name_key(one.subject), normalise(one.predicate), folded(one.object)) in said
+    assert {entry.id for entry in entries if entry.retracts is None} <= set(known.ids)
+    assert {one.unit_id for one in notes} == set(known.units)
+    for row in known.rows:
+        assert row in known.ids[row.id]
+        assert row.current == bool(as_of([row], TODAY))
+        assert row.valid_to is None or row.valid_from is None or row.valid_from <= row.valid_to
+        assert row.superseded_by is None or (row.superseded_by in known.ids and row.superseded_by != row.id)
+    assert all(words for words in superseded_units(known).values())
+
+
+# -- the book -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def memory(notes: Notes) -> Any:
+    notes.write("USER.md", "# USER.md\n\n## Who JR is\n\n- **Timezone:** Europe/Amsterdam\n")
+    notes.write("memory/2026-02-01.md", "# 2026-02-01\n\n- JR lives in Utrecht.\n- Mira prefers tea.\n")
+    notes.write("memory/2026-03-01.md", "# 2026-03-01\n\n- JR lives in Leiden.\n- The flat in Porto is small.\n")
+    with open_memory(notes) as made:
+        yield made
+
+
+def objects(result: FactsResult) -> list[str]:
+    return [row.object for row in result.rows]
+
+
+def test_facts_of_notes(memory: Memory, notes: Notes) -> None:
+    book = memory.facts
+    assert objects(book.query("jr", "resides in")) == ["Leiden"]
+    assert objects(book.query("JR", "lives in", history=True)) == ["Utrecht", "Leiden"]
+    assert objects(book.query("JR", "lives in", as_of=date(2026, 2, 15))) == ["Utrecht"]
+    assert objects(book.query(object="leid")) == ["Leiden"] and objects(book.query(object="nothing")) == []
+    assert len(book.query(limit=1).rows) == 1
+    notes.remove("memory/2026-03-01.md")
+    assert objects(book.query("JR", "lives in")) == ["Utrecht"]
+
+
+def test_facts_are_stated_and_change(memory: Memory, notes: Notes) -> None:
+    book = memory.facts
+    added = book.add("JR", "lives in", "Porto", source="memory/2026-03-01.md#L4")
+    assert (
+        added.added == 1
+        and added.rows[0].valid_from == date(2026, 3, 1)
+        and added.rows[0].source == "memory/2026-03-01.md#L4"
+    )
+    assert objects(book.query("JR", "lives in")) == ["Porto"]
+    assert book.add("JR", "lives in", "porto").added == 0
+    changed = book.update(added.rows[0].id, object="Rome")
+    assert changed.updated == 1 and objects(book.query("JR", "lives in")) == ["Rome"]
+    assert objects(book.query("JR", "lives in", as_of=date(2026, 3, 2))) == ["Porto"]
+    unsure = book.update(changed.rows[0].id, confidence=0.5)
+    assert (unsure.rows[0].confidence, unsure.rows[0].object, unsure.rows[0].valid_from) == (
+        0.5,
+        "Rome",
+        changed.rows[0].valid_from,
+    )
+    gone = book.remove(unsure.rows[0].id)
+    assert gone.removed == 1 and not gone.rows[0].current
+    with pytest.raises(RequestError, match="holds no longer"):
+        book.remove(unsure.rows[0].id)
+    with pytest.raises(RequestError, match="there is no fact f-none"):
+        book.update("f-none", object="x")
+    (tea,) = book.query("Mira").rows
+    book.update(tea.id, object="green tea")
+    assert objects(book.query("Mira", "prefers")) == ["green tea"]
+    text = (notes.root / "facts.yaml").read_text()
+    assert len(text.splitlines()) == 2 + 5 and "replaces: [" in text and "retracts: " in text
+
+
+def test_a_rebuilt_index_knows_the_same(memory: Memory, notes: Notes) -> None:
+    memory.facts.add("JR", "lives in", "Porto")
+    memory.facts.remove(memory.facts.query("Mira").rows[0].id)
+    before = memory.facts.query(history=True).rows
+    with open_memory(notes, name="another") as fresh:
+        assert fresh.facts.query(history=True).rows == before
+
+
+def test_a_batch_is_all_or_nothing(memory: Memory, notes: Notes) -> None:
+    book = memory.facts
+    (tea,) = book.query("Mira").rows
+    good = [
+        {
+            "action": "add",
+            "subject": "Wren",
+            "predicate": "timezone",
+            "object": "Asia/Tokyo",
+            "since": "2026-01-01",
+            "until": None,
+        },
+        {"action": "update", "id": tea.id, "object": "milk"},
+        {"action": "add", "subject": "Wren", "predicate": "likes", "object": "pastry", "confidence": 1},
+    ]
+    for wrong, message in (
+        ({"action": "remove", "id": tea.id}, "changed twice"),
+        ({"action": "remove", "id": "f-none"}, "operation 4: there is no fact"),
+        ({"action": "put"}, "operation 4: action must be one of add, update, remove"),
+        ({"action": "add", "subject": "a", "predicate": "b"}, "add needs 'object'"),
+        ({"action": "add", "subject": " ", "predicate": "b", "object": "c"}, "subject is empty"),
+        ({"action": "add", "subject": "a", "predicate": "?", "object": "c"}, "predicate has no letter"),
+        ({"action": "add", "subject": "a", "predicate": "b", "object": "c" * 3000}, "at most 2000"),
+        ({"action": "add", "subject": "a", "predicate": "b", "object": 3}, "object must be text"),
+        ({"action": "add", "subject": "a", "predicate": "b", "object": "c", "sincee": "2026-01-01"}, "did you mean 'since'"),
+        ({"action": "add", "subject": "a", "predicate": "b", "object": "c", "since": "soon"}, "since must be a day"),
+        ({"action": "add", "subject": "a", "predicate": "b", "object": "c", "since": "2026-02-01", "until": "2026-02-01"}, "must be later"),
+        ({"action": "add", "subject": "a", "predicate": "b", "object": "c", "confidence": 2}, "from 0 to 1"),
+        ({"action": "add", "subject": "a", "predicate": "b", "object": "c", "origin": "me"}, "origin must be one of"),
+        ({"action": "update", "id": book.query("JR").rows[0].id}, "nothing to change"),
+    ):  # fmt: skip
+        with pytest.raises(RequestError, match=message):
+            book.batch([*good, wrong])
+        assert not (notes.root / "facts.yaml").exists()
+    result = book.batch(good)
+    assert (result.added, result.updated, result.removed) == (2, 1, 0)
+    assert objects(result) == ["Asia/Tokyo", "milk", "pastry"]
+    assert book.batch([]).rows == ()
+
+
+def test_a_broken_file_stops_changes_and_keeps_what_is_known(memory: Memory, notes: Notes) -> None:
+    memory.facts.add("JR", "likes", "rain")
+    broken = (notes.root / "facts.yaml").read_text() + "- {subject: JR\n- \n"
+    notes.write("facts.yaml", broken)
+    shown = memory.facts.query("JR", "likes")
+    assert objects(shown) == ["rain"] and "line " in (shown.warning or "")
+    with pytest.raises(FactFileError, match=r"facts\.yaml, line"):
+        memory.facts.add("JR", "likes", "snow")
+    assert (notes.root / "facts.yaml").read_text() == broken
+
+
+def test_what_a_person_writes_into_the_file_counts(memory: Memory, notes: Notes) -> None:
+    notes.write("facts.yaml", "- {subject: JR, predicate: lives in, object: Rome}\n")
+    assert objects(memory.facts.query("JR", "lives in")) == ["Rome"]
+    notes.remove("facts.yaml")
+    assert objects(memory.facts.query("JR", "lives in")) == ["Leiden"]
+
+
+def test_about_names(memory: Memory) -> None:
+    book = memory.facts
+    book.add("Mira", "sister of", "JR")
+    book.query()
+    found = [(row.subject, row.object) for row in book.about(["jr"], 9)]
+    assert found == [("JR", "Europe/Amsterdam"), ("JR", "Leiden"), ("Mira", "JR")]
+    assert len(book.about(["jr", "Mira"], 2)) == 2 and book.about(["nobody"], 5) == [] and book.about([], 5) == []
+
+
+def test_units_are_marked(memory: Memory) -> None:
+    book = memory.facts
+    memory.ingest()
+    units = {found.object: found.unit_id for found in memory.store.found_facts()}
+    words = book.superseded(range(1000))
+    assert words == {units["Utrecht"]: ("lives in of JR: now Leiden (since 2026-03-01, memory/2026-03-01.md#L3)",)}
+    book.add("JR", "lives in", "Porto", source="memory/2026-03-01.md#L4")
+    book.add("JR", "lives in", "Rome")
+    words = book.superseded(range(1000))
+    today = date.today()
+    assert set(words.values()) == {(f"lives in of JR: now Rome (since {today})",)} and len(words) == 3
+    assert book.superseded([units["Leiden"]]) == {units["Leiden"]: (f"lives in of JR: now Rome (since {today})",)}
+
+
+def test_several_writers_lose_nothing(memory: Memory, notes: Notes) -> None:
+    memory.ingest()
+    books = [memory.facts, FactBook(notes.root, memory.store, lambda: None)]
+
+    def work(book: FactBook, name: str) -> None:
+        for number in range(5):
+            book.add("JR", "likes", f"{name} {number}")
+
+    threads = [threading.Thread(target=work, args=(book, f"thing {at}")) for at, book in enumerate(books)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(memory.facts.query("JR", "likes").rows) == 10
+
+
+# -- the tool and the command ---------------------------------------------------------------------
+
+
+def tool(memory: Memory, **arguments: Any) -> FactsResult:
+    made = checked(FACTS.name, FACTS.input_schema, arguments)
+    result: FactsResult = FACTS.run(Call(memory, made, 1e12, lambda *_: None))
+    return result
+
+
+def test_the_tool(memory: Memory) -> None:
+    added = tool(memory, action="add", subject="JR", predicate="lives in", object="Rome", since="2026-04-01")
+    assert objects(tool(memory, action="query", subject="JR", predicate="lives in")) == ["Rome"]
+    assert objects(tool(memory, action="query", subject="JR", predicate="lives in", asOf="2026-03-02")) == ["Leiden"]
+    assert len(tool(memory, action="query", predicate="lives in", history=True, limit=2).rows) == 2
+    assert tool(memory, action="update", id=added.rows[0].id, object="Oslo").updated == 1
+    many = [{"action": "add", "subject": "JR", "predicate": "likes", "object": what} for what in ("rain", "snow")]
+    assert tool(memory, action="batch", operations=many).added == 2
+    assert tool(memory, action="remove", id=tool(memory, action="query", object="snow").rows[0].id).removed == 1
+    for wrong, message in (
+        ({"action": "batch"}, "batch takes operations"),
+        ({"action": "batch", "operations": many, "id": "f-1"}, "and nothing else"),
+        ({"action": "query", "confidence": 0.5}, "query takes no 'confidence'"),
+        ({"action": "add", "subject": "JR", "asOf": "2026-03-02"}, "add takes no"),
+        ({"action": "batch", "operations": [{"action": "add", "subjekt": "JR"}]}, r"operations\[0\]: there is no argument 'subjekt'; did you mean 'subject'\?"),
+        ({"action": "batch", "operations": ["x"]}, r"operations\[0\] must be an object, not 'x'"),
+        ({"action": "batch", "operations": [{"id": "f-1"}]}, r"operations\[0\]: action is missing"),
+        ({"action": "batch", "operations": [{"action": "add", "confidence": "high"}]}, r"operations\[0\].confidence must be a number"),
+    ):  # fmt: skip
+        with pytest.raises(RequestError, match=message):
+            tool(memory, **wrong)
+
+
+@pytest.fixture
+def run(notes: Notes) -> Callable[..., Result]:
+    from openclaw_memory.cli.main import cli
+
+    notes.write("memory/2026-02-01.md", "# 2026-02-01\n\n- JR lives in Utrecht.\n")
+
+    def invoke(*arguments: str, code: int = 0, input: str | None = None) -> Result:
+        before = ["--set", "embedding.model=none", "-w", str(notes.root)]
+        result = CliRunner().invoke(cli, [*before, "facts", *arguments], prog_name="openclaw-memory", input=input)
+        assert result.exit_code == code, result.output
+        return result
+
+    return invoke
+
+
+def test_the_command(run: Callable[..., Result], notes: Notes) -> None:
+    shown = run("query").stdout
+    assert re.fullmatch(
+        r"JR · lives in · Utrecht  \[f-\w+, since 2026-02-01, memory/2026-02-01.md#L3, found by 'says', confidence 0.85\]\n",
+        shown,
+    )
+    added = json.loads(run("add", "JR", "lives in", "Leiden", "--since", "2026-04-01", "--json").stdout)
+    assert (added["added"], added["rows"][0]["validFrom"], added["rows"][0]["rule"]) == (1, "2026-04-01", "stated")
+    rows = json.loads(run("query", "--subject", "JR", "--json").stdout)["rows"]
+    assert [row["object"] for row in rows] == ["Leiden"]
+    assert json.loads(run("query", "--as-of", "2026-03-01", "--json").stdout)["rows"][0]["object"] == "Utrecht"
+    both = run("query", "--history").stdout
+    assert both.startswith("(old) JR · lives in · Utrecht") and f"replaced by {rows[0]['id']}" in both
+    assert run("add", "JR", "lives in", "Leiden").stdout.endswith("nothing to do: that is known already\n")
+    assert run("update", rows[0]["id"], "--object", "Rome").stdout.endswith("1 updated\n")
+    lines = '{"action": "add", "subject": "Mira", "predicate": "likes", "object": "tea"}\n\n{"action": "add", "subject": "Mira", "predicate": "likes", "object": "rain"}\n'
+    assert run("batch", "-", input=lines).stdout.endswith("2 added\n")
+    file = notes.root.parent / "changes.json"
+    file.write_text(json.dumps([{"action": "add", "subject": "Mira", "predicate": "likes", "object": "snow"}]))
+    mira = json.loads(run("batch", str(file), "--json").stdout)["rows"][0]["id"]
+    assert run("remove", mira).stdout.endswith("1 removed\n")
+    assert run("query", "--subject", "nobody").stdout == "no facts\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["add", "JR", "lives in"], "Missing argument 'OBJECT'"),
+        (["add", "JR", "lives in", " "], "object is empty"),
+        (["add", "JR", "lives in", "x", "--confidence", "3"], "--confidence"),
+        (["query", "--as-of", "soon"], "is not a day"),
+        (["update", "f-1"], "nothing to change"),
+        (["update", "f-1", "--object", "x"], "there is no fact f-1"),
+        (["remove", "f-1"], "there is no fact f-1"),
+        (["batch", "nowhere.json"], "nowhere.json"),
+        (["batch", "-"], "line 1: not JSON"),
+    ],
+)  # fmt: skip
+def test_wrong_usage_is_said_in_one_line(run: Callable[..., Result], arguments: list[str], message: str) -> None:
+    result = run(*arguments, code=2, input="{oops\n")
+    assert message in result.stderr and result.stderr.count("\n") == 1
+
+
+def test_history_of_nothing() -> None:
+    assert history([], []) == History()

@@ -1,0 +1,529 @@
+"""concepts.yaml: read strictly, changed by commands without losing what a person wrote."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from openclaw_memory import settings as package_settings
+from openclaw_memory import workfiles
+from openclaw_memory.errors import OpenClawMemoryError
+from openclaw_memory.graph import ontology, yaml_text
+from openclaw_memory.graph.curated import spellings
+from openclaw_memory.graph.keys import concept_key
+from openclaw_memory.graph.matcher import Matcher
+from openclaw_memory.graph.ontology import CuratedConcept, Ontology, OntologyError
+
+HAND_EDITED = """\
+# Our words.   Ask Mira before you change one.
+
+concepts:
+  # -- tools ------------------------------------------------
+  kubernetes:   {name: Kubernetes, aliases: [ 'k8s', kube ], kind: tool}   # since spring
+  SurrealDB:
+    kind:    tool
+    # what people also call it
+    aliases:
+      - surreal     # in chats
+      - "sdb"
+    parents: [ database ]
+
+  database: {parents: [tool], weight: 2}
+  tool:
+
+  # -- people -----------------------------------------------
+  mira: {kind: person}
+  # dario: {kind: person}
+
+# Routine, not knowledge.
+ignore:
+- standup   # every day
+- chores
+
+single_valued: [Favourite Colour]
+# the end
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "workspace" / "concepts.yaml"
+
+
+@pytest.fixture
+def edited(file: Path) -> Path:
+    file.parent.mkdir()
+    file.write_text(HAND_EDITED, encoding="utf-8")
+    return file
+
+
+# -- reading --------------------------------------------------------------------------------------
+
+
+def test_no_file_is_no_concepts(file: Path) -> None:
+    assert ontology.read(file) == Ontology()
+    assert not file.parent.exists()
+
+
+def test_a_hand_edited_file_is_read(edited: Path) -> None:
+    found = ontology.read(edited)
+    assert dict(found.concepts) == {
+        "kubernetes": CuratedConcept("kubernetes", "Kubernetes", ("k8s", "kube"), kind="tool"),
+        "surrealdb": CuratedConcept("surrealdb", "SurrealDB", ("surreal", "sdb"), ("database",), kind="tool"),
+        "database": CuratedConcept("database", "database", parents=("tool",), weight=2.0),
+        "tool": CuratedConcept("tool", "tool"),
+        "mira": CuratedConcept("mira", "mira", kind="person"),
+    }
+    assert found.ignored == ("standup", "chores")
+    assert found.single_valued == ("favourite colour",)
+
+
+@pytest.mark.parametrize("text", ["", "# nothing yet\n", "---\n", "concepts:\nignore:\nsingle_valued:\n", "concepts: {}", "null\n"])  # fmt: skip
+def test_a_file_that_says_nothing_is_no_concepts(file: Path, text: str) -> None:
+    file.parent.mkdir()
+    file.write_text(text)
+    assert ontology.read(file) == Ontology()
+
+
+def test_words_that_yaml_takes_for_something_else_are_names(file: Path) -> None:
+    file.parent.mkdir()
+    file.write_text("concepts: {no: {aliases: [on, 2026-02-16, 007, 1.5, 'null']}}\nignore: yes\n")
+    found = ontology.read(file)
+    assert found.concepts["no"].aliases == ("on", "2026-02-16", "007", "1.5", "null")
+    assert found.ignored == ("yes",)
+
+
+def test_a_mark_of_byte_order_and_windows_line_ends_are_read(file: Path) -> None:
+    file.parent.mkdir()
+    file.write_bytes(b"\xef\xbb\xbf" + HAND_EDITED.replace("\n", "\r\n").encode())
+    assert len(ontology.read(file).concepts) == 5
+
+
+def test_parents_and_related_ones_are_meant_by_any_of_their_names(file: Path) -> None:
+    file.parent.mkdir()
+    file.write_text(
+        "concepts:\n  kubernetes: {aliases: [k8s]}\n  pod: {parents: [K8S], related: [Kubernetes, k8s, Grafana]}\n"
+    )
+    pod = ontology.read(file).concepts["pod"]
+    assert pod.parents == ("kubernetes",)
+    assert pod.related == ("kubernetes", "grafana")
+
+
+def test_a_related_name_without_an_entry_is_kept_until_it_has_one(file: Path) -> None:
+    ontology.add(file, "Wren", related=["boxes"])
+    assert ontology.read(file).concepts["wren"].related == ("boxes",)
+    ontology.add(file, "Mira", parents=["box"])
+    assert ontology.read(file).concepts["wren"].related == ("box",)
+    assert "related: [boxes]" in file.read_text()
+    ontology.remove(file, "box")
+    ontology.add(file, "Wren", related=["lark", "build box"])
+    ontology.alias(file, "wren", ["build box"])
+    assert ontology.read(file).concepts["wren"].related == ("lark",)
+    assert "related: [lark]" in file.read_text()
+    file.write_text("concepts:\n  wren:\n    related:\n    - boxes\n    - lark  # too\n  mira: {related: boxes}\n")
+    ontology.add(file, "Wren", aliases=["box", "lark"], related=["Mira"])
+    ontology.add(file, "Mira", aliases=["kestrel"], related=["heron"])
+    assert "    related:\n    - mira  # too\n    aliases: [box, lark]\n" in file.read_text()
+    assert "  mira: {related: [boxes, heron], aliases: [kestrel]}\n" in file.read_text()
+    file.write_text("concepts:\n  wren:\n    related:\n    - box\n")
+    ontology.add(file, "Wren", aliases=["boxes"])
+    assert ontology.read(file).concepts["wren"] == CuratedConcept("wren", "wren", ("boxes",))
+
+
+def test_a_parent_without_an_entry_is_a_concept(file: Path) -> None:
+    file.parent.mkdir()
+    file.write_text("concepts:\n  wren: {parents: [Build Server]}\n  lark: {parents: [build-servers]}\n")
+    found = ontology.read(file)
+    assert found.concepts["build-server"] == CuratedConcept("build-server", "Build Server")
+    assert found.concepts["lark"].parents == ("build-server",)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "cause"),
+    [
+        ("concepts: [a\n", 2, "cannot be read"),
+        ("a: b: c\n", 1, "cannot be read"),
+        ("- kubernetes\n", 1, "the top level must be a mapping"),
+        ("concept: {}\n", 1, "unknown key 'concept'; did you mean 'concepts'?"),
+        ("concepts: [kubernetes]\n", 1, "'concepts' must be a mapping"),
+        ("concepts:\n  k: tool\n", 2, "'k' must be a mapping"),
+        ("concepts:\n  k: {alias: [x]}\n", 2, "unknown key 'alias'; did you mean 'aliases'?"),
+        ("concepts:\n  k: {zzz: 1}\n", 2, "valid are name, aliases"),
+        ("concepts:\n  k: {name: '!!'}\n", 2, "has no letter or digit"),
+        ("concepts:\n  k: {aliases: ['']}\n", 2, "a name is empty"),
+        ("concepts:\n  k:\n    aliases:\n    -\n", 4, "must be a text"),
+        ("concepts:\n  '': {}\n", 2, "a name is empty"),
+        ("concepts:\n  k: {aliases: {a: b}}\n", 2, "'aliases' must be a list"),
+        ("concepts:\n  k: {aliases: [[a]]}\n", 2, "must be a text"),
+        ("concepts:\n  k: {weight: heavy}\n", 2, "a weight must be a number from 0 to 10, not heavy"),
+        ("concepts:\n  k: {weight: -1}\n", 2, "a weight must be"),
+        ("concepts:\n  k: {weight: .nan}\n", 2, "a weight must be"),
+        ("concepts:\n  k: {weight: nan}\n", 2, "a weight must be"),
+        ("concepts:\n  a: {}\n  a: {}\n", 3, "'a' stands here a second time"),
+        ("concepts:\n  a b: {}\n  a-b: {}\n", 3, "'a-b' stands in line 2 already"),
+        ("concepts:\n  a: {aliases: [x]}\n  b: {aliases: [X]}\n", 3, "'X' names 'b' and, in line 2, 'a'"),
+        ("concepts:\n  database: {}\n  b: {aliases: [databases]}\n", 3, "'databases' names 'b' and, in line 2,"),
+        ("concepts:\n  a: {parents: [b]}\n  b: {parents: [c]}\n  c: {parents: [a]}\n", 2, "(a → b → c → a)"),
+        ("concepts:\n  a: {parents: [a]}\n", 2, "(a → a)"),
+        ("concepts:\n  a: {aliases: [x]}\nignore: [X]\n", 3, "'X' is ignored and is a name of 'a'"),
+        ("concepts: &c {}\n", 1, "an anchor"),
+        ("concepts:\n  k: {name: !!str x}\n", 2, "a tag"),
+        ("concepts: {}\n---\nconcepts: {}\n", 2, "a second document"),
+        ("concepts:\n  k: {name: \"a\\u0007\"}\n", 2, "cannot be printed"),
+        ("concepts:\n  ? [a, b]\n  : {}\n", 2, "cannot be a key"),
+        ("concepts: " + "[" * 100_000, 1, "nested too deep"),
+        ("ignore: [" + "x" * 81 + "]\n", 1, "longer than 80"),
+        ("concepts:\n  a: {}\n\x07\n", 3, "cannot be read"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named_with_file_line_and_next_step(file: Path, text: str, line: int, cause: str) -> None:
+    file.parent.mkdir()
+    file.write_text(text)
+    with pytest.raises(OntologyError) as caught:
+        ontology.read(file)
+    message = str(caught.value)
+    assert message.startswith(f"{file}, line {line}: ")
+    assert cause in message
+    assert "; " in message
+    with pytest.raises(OntologyError):
+        ontology.add(file, "Something")
+    assert file.read_text() == text
+
+
+def test_a_file_that_cannot_be_read_is_named(file: Path) -> None:
+    file.parent.mkdir()
+    file.write_bytes(b"concepts: {\xff}")
+    with pytest.raises(OntologyError, match="is not UTF-8"):
+        ontology.read(file)
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(OntologyError, match="cannot be read"):
+        ontology.read(file)
+
+
+@given(st.text(alphabet=st.sampled_from("ab:{}[]-,#'\"\n \t&*!|>?%@`"), max_size=60) | st.text(max_size=60))
+def test_any_text_is_read_or_refused_with_a_reason(text: str) -> None:
+    with suppress(yaml_text.YamlTextError):
+        yaml_text.parse(text)
+
+
+def test_a_long_chain_of_parents_is_read(file: Path) -> None:
+    file.parent.mkdir()
+    file.write_text("concepts:\n" + "".join(f"  c{i}x: {{parents: [c{i + 1}x]}}\n" for i in range(3000)))
+    assert len(ontology.read(file).concepts) == 3001
+
+
+# -- rows and names -------------------------------------------------------------------------------
+
+
+def test_rows_name_parents_and_related_ones_by_key(edited: Path) -> None:
+    rows = ontology.read(edited).rows(4)
+    assert rows.version == 4
+    by_slug = {row.slug: row for row in rows.concepts}
+    surreal = by_slug["surrealdb"]
+    assert (surreal.key, surreal.name, surreal.kind) == (concept_key("SurrealDB"), "SurrealDB", "tool")
+    assert surreal.parents == (by_slug["database"].key,)
+    assert by_slug["database"].weight == 2.0
+    assert rows.ignored == (concept_key("standup"), concept_key("chore"))
+    assert rows.single_valued == ("favourite colour",)
+
+
+def test_names_are_looked_for_with_hyphens_and_in_the_plural(edited: Path) -> None:
+    ontology.add(edited, "embedding model", aliases=["parrot-board"])
+    ontology.add(edited, "Slack")
+    found = ontology.read(edited)
+    matcher = Matcher(found.names())
+    text = "Two embedding-models, a parrot board, databases, slack in Slack"
+    assert [text[each.start : each.end] for each in matcher.find(text)] == [
+        "embedding-models", "parrot board", "databases", "Slack"
+    ]  # fmt: skip
+    keys = {slug: concept.key for slug, concept in found.concepts.items()}
+    assert {each.key for each in matcher.find(text)} == {keys["embedding-model"], keys["database"], keys["slack"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("database", ("database", "databases")),
+        ("embedding model", ("embedding model", "embedding-model", "embedding models", "embedding-models")),
+        ("memory", ("memory", "memories")),
+        ("ssh", ("ssh",)),
+        ("Windows", ("Windows",)),
+        ("QX-7714", ("QX-7714", "QX 7714")),
+        ("東京", ("東京",)),
+    ],
+)
+def test_spellings_of_a_name(name: str, expected: tuple[str, ...]) -> None:
+    assert spellings(name) == expected
+
+
+def test_a_concept_is_found_by_any_of_its_names(edited: Path) -> None:
+    found = ontology.read(edited)
+    for name in ("kubernetes", "Kubernetes", "K8S", "kube"):
+        concept = found.find(name)
+        assert concept is not None and concept.slug == "kubernetes"
+    assert found.find("nothing") is None
+    assert found.by_key()[concept_key("surreal")] == "surrealdb"
+
+
+# -- changing -------------------------------------------------------------------------------------
+
+
+def test_the_first_concept_makes_a_file_that_explains_itself(file: Path) -> None:
+    done = ontology.add(file, "Kubernetes", ["k8s"], ["orchestration"], "Tool", weight=1.5)
+    assert (done.action, done.slug) == ("added", "kubernetes")
+    assert file.read_text().startswith("# Concepts that the memory knows by name.")
+    assert yaml.safe_load(file.read_text()) == {
+        "concepts": {
+            "kubernetes": {
+                "name": "Kubernetes", "aliases": ["k8s"], "parents": ["orchestration"], "kind": "tool", "weight": 1.5
+            },
+            "orchestration": {"name": "orchestration"},
+        }
+    }  # fmt: skip
+    assert ontology.read(file) == done.ontology
+    assert [path.name for path in file.parent.iterdir()] == ["concepts.yaml"]
+
+
+def lines_lost(before: str, after: str) -> list[str]:
+    left = after.splitlines()
+    return [line for line in before.splitlines() if line not in left]
+
+
+def test_changes_leave_every_other_line_as_it_is(edited: Path) -> None:
+    done = ontology.add(edited, "Wren", ["build box"], ["Machine"], "machine")
+    assert done.action == "added"
+    text = edited.read_text()
+    assert lines_lost(HAND_EDITED, text) == []
+    assert text.index("  wren: {name: Wren, aliases: [build box], parents: [machine], kind: machine}\n  machine: {") > (
+        text.index("  mira:")
+    )
+    assert text.index("  wren:") < text.index("# Routine, not knowledge.")
+
+    ontology.alias(edited, "surreal", ["Surreal Database", "no"])
+    text = edited.read_text()
+    assert lines_lost(HAND_EDITED, text) == []
+    assert "      - \"sdb\"\n      - Surreal Database\n      - 'no'\n    parents: [ database ]\n" in text
+
+    ontology.alias(edited, "k8s", ["K8S"])
+    assert "  kubernetes:   {name: Kubernetes, aliases: [ 'k8s', kube, K8S ], kind: tool}   # since spring\n" in (
+        edited.read_text()
+    )
+    ontology.parent(edited, "kubernetes", ["tool"])
+    assert "kube, K8S ], kind: tool, parents: [tool]}   # since spring\n" in edited.read_text()
+    ontology.add(edited, "tool", related=["mira"], kind="thing")
+    assert "\n  tool: {kind: thing, related: [mira]}\n" in edited.read_text()
+    ontology.add(edited, "surreal", kind="database engine", weight=3)
+    assert "    kind:    database engine\n" in edited.read_text()
+    assert "    parents: [ database ]\n    weight: 3.0\n\n" in edited.read_text()
+
+
+def test_taking_a_concept_out_takes_its_line_and_what_refers_to_it(edited: Path) -> None:
+    ontology.add(edited, "Wren", related=["Database", "mira"])
+    before = edited.read_text()
+    done = ontology.remove(edited, "Database")
+    assert (done.action, done.slug) == ("removed", "database")
+    found = ontology.read(edited)
+    assert "database" not in found.concepts
+    assert found.concepts["surrealdb"].parents == ()
+    assert found.concepts["wren"].related == ("mira",)
+    assert found.concepts["tool"]
+    assert lines_lost(before, edited.read_text()) == [
+        "    parents: [ database ]",
+        "  database: {parents: [tool], weight: 2}",
+        "  wren: {name: Wren, related: [database, mira]}",
+    ]
+
+
+def test_an_alias_names_the_concept_that_is_taken_out(edited: Path) -> None:
+    done = ontology.remove(edited, "k8s")
+    assert (done.action, done.slug) == ("removed", "kubernetes")
+
+
+def test_a_name_that_is_not_curated_is_ignored_until_it_is(edited: Path) -> None:
+    done = ontology.remove(edited, "Stand-in")
+    assert (done.action, done.slug) == ("ignored", "stand-in")
+    assert "- standup   # every day\n- chores\n- Stand-in\n\nsingle_valued" in edited.read_text()
+    assert ontology.remove(edited, "stand in").action == "unchanged"
+    done = ontology.add(edited, "standup", aliases=["Chore"])
+    assert done.ontology.ignored == ("Stand-in",)
+    assert "ignore:\n- Stand-in\n" in edited.read_text()
+    assert ontology.remove(edited, "standup").action == "removed"
+
+
+def test_ignoring_makes_the_file(file: Path) -> None:
+    assert ontology.remove(file, "standup").action == "ignored"
+    assert file.read_text().endswith("\nignore: [standup]\n")
+    assert ontology.add(file, "Wren").action == "added"
+    assert ontology.read(file).ignored == ("standup",)
+
+
+def test_asking_again_for_what_is_there_writes_nothing(edited: Path) -> None:
+    before = edited.stat()
+    assert ontology.add(edited, "Kubernetes", ["k8s"], kind="tool").action == "unchanged"
+    assert ontology.parent(edited, "database", ["Tools"]).action == "unchanged"
+    after = edited.stat()
+    assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
+
+
+def test_a_parent_without_an_entry_gets_one_when_it_is_named(file: Path) -> None:
+    file.parent.mkdir()
+    file.write_text("concepts:\n  wren: {parents: [Machine]}\n")
+    assert ontology.add(file, "machine", kind="thing").slug == "machine"
+    assert file.read_text() == ("concepts:\n  wren: {parents: [Machine]}\n  machine: {name: Machine, kind: thing}\n")
+    file.write_text("concepts:\n  wren: {parents: [Machine]}\n")
+    ontology.remove(file, "machine")
+    assert ontology.read(file).concepts == {"wren": CuratedConcept("wren", "wren")}
+    file.write_text("concepts:\n  wren: {parents: [Machine]}\n  lark: {}\n")
+    ontology.remove(file, "wren")
+    assert ontology.read(file).concepts == {"lark": CuratedConcept("lark", "lark")}
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "cause"),
+    [
+        ("Wren", {"aliases": ["k8s"]}, "'k8s' already names the concept 'kubernetes'"),
+        ("Wren", {"aliases": ["Mira"]}, "'Mira' already names the concept 'mira'"),
+        ("tool", {"parents": ["surreal"]}, "circle (surrealdb → database → tool → surrealdb)"),
+        ("tool", {"parents": ["tools"]}, "circle (tool → tool)"),
+        ("tool", {"related": ["tools"]}, "related to itself"),
+        ("  ", {}, "a name is empty"),
+        ("++", {}, "no letter or digit"),
+        ("x" * 81, {}, "longer than 80"),
+        ("Wren", {"weight": 11.0}, "a weight must be a number from 0 to 10"),
+        ("Wren", {"weight": float("nan")}, "a weight must be a number from 0 to 10"),
+        ("Wren", {"kind": "!"}, "no letter or digit"),
+        ("Wren", {"parents": ["\x07x"]}, "cannot be printed"),
+        ("Wren", {"aliases": ["\ud800x"]}, "cannot be printed"),
+    ],
+)
+def test_a_change_that_makes_no_sense_changes_nothing(edited: Path, name: str, options: dict, cause: str) -> None:
+    with pytest.raises(OntologyError) as caught:
+        ontology.add(edited, name, **options)
+    assert cause in str(caught.value)
+    assert str(caught.value).startswith(f"{edited}: ")
+    assert edited.read_text() == HAND_EDITED
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        "concepts: {}\nignore: []\n",
+        "concepts: {}   # none yet\n",
+        "concepts:   # none yet\n# more\n",
+        "# only a remark",
+        '{"concepts": {"mira": {"name": "Mira", "aliases": ["M."]}}, "ignore": ["standup"]}\n',
+        '{\n  "concepts": {\n    "mira": {\n      "name": "Mira"\n    }\n  }\n}\n',
+        "concepts:\n    mira:\n        aliases: mimi\n        kind: |\n            person\nignore: standup",
+        "concepts:\r\n  mira: {\r\n    aliases: [\r\n      mimi,   # as a child\r\n      mi,\r\n    ],\r\n  }\r\n",
+        "---\nconcepts:\n  mira:\n    aliases:\n...\n",
+        "ignore:\n  - standup\nconcepts:\n  mira: {}\n  'lark 2':\n    parents:\n    - mira\n",
+        "concepts:\n  mira: {aliases: , kind: }\n",
+        "concepts: {mira: , lark}\n",
+    ],
+)
+def test_every_layout_is_changed_in_place(file: Path, text: str) -> None:
+    file.parent.mkdir()
+    file.write_bytes(text.encode())
+    comments = [line[line.index("#") :] for line in text.splitlines() if "#" in line]
+    ontology.add(file, "Mira", ["Mi ra", "[x]: y"], ["Person: one"], "human, being", ["Wren #2"], 2.5)
+    ontology.remove(file, "Chores")
+    ontology.add(file, "Wren", ["no"], ["person one"])
+    found = ontology.read(file)
+    mira = found.concepts["mira"]
+    assert {"Mi ra", "[x]: y"} <= set(mira.spellings)
+    assert (mira.parents, mira.kind, mira.related, mira.weight) == (
+        ("person-one",), "human, being", ("wren-2",), 2.5
+    )  # fmt: skip
+    assert found.concepts["wren"] == CuratedConcept("wren", "Wren", ("no",), ("person-one",))
+    assert "Chores" in found.ignored
+    for own in found.concepts:
+        if own in ontology.read(file).concepts:
+            ontology.remove(file, own)
+    ontology.add(file, "chores", kind="")
+    assert ontology.read(file).concepts == {"chores": CuratedConcept("chores", "chores")}
+    after = file.read_bytes().decode()
+    assert all(comment in after for comment in comments if "as a child" not in comment)
+    assert after.count("\r\n") in (0, after.count("\n"))
+
+
+def test_a_kind_can_be_taken_away(edited: Path) -> None:
+    ontology.add(edited, "mira", kind="")
+    assert ontology.read(edited).concepts["mira"].kind is None
+    ontology.add(edited, "surreal", kind=" ", related=["mira"])
+    assert ontology.read(edited).concepts["surrealdb"].kind is None
+    assert "  mira: {}\n" in edited.read_text()
+    assert "  SurrealDB:\n    kind:    null\n" in edited.read_text()
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    target, link = tmp_path / "elsewhere.yaml", tmp_path / "concepts.yaml"
+    target.write_text(HAND_EDITED)
+    link.symlink_to(target)
+    ontology.add(link, "Wren")
+    assert link.is_symlink()
+    assert "wren" in ontology.read(target).concepts
+
+
+def test_the_lock_lies_in_the_data_folder(edited: Path) -> None:
+    ontology.add(edited, "Wren")
+    assert [path.name for path in edited.parent.iterdir()] == ["concepts.yaml"]
+    assert (package_settings.data_dir() / "locks").is_dir()
+    with workfiles.locked(edited):  # and is let go
+        assert ontology.read(edited).find("Wren")
+
+
+def test_writers_at_the_same_time_lose_nothing(edited: Path) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda i: ontology.add(edited, f"machine {i}x", parents=["Machine"]), range(24)))
+    found = ontology.read(edited)
+    assert {f"machine-{i}x" for i in range(24)} | {"machine", "mira"} <= set(found.concepts)
+
+
+# -- any sequence of changes ----------------------------------------------------------------------
+
+TEXT = st.one_of(
+    st.sampled_from(["Wren", "wrens", "k8s", "Kubernetes", "a: b", "[x]", "{y}", "no", "1.5", "#tag", "é 東", "- z", "'q"]),
+    st.text(min_size=1, max_size=8),
+)  # fmt: skip
+CHANGE = st.one_of(
+    st.tuples(st.just("add"), TEXT, st.lists(TEXT, max_size=2), st.lists(TEXT, max_size=2), st.lists(TEXT, max_size=2)),
+    st.tuples(st.just("remove"), TEXT),
+)
+
+
+@settings(max_examples=60)
+@given(changes=st.lists(CHANGE, max_size=8), start=st.sampled_from(["", HAND_EDITED, "concepts: {}", "{ignore: [a]}"]))
+def test_any_changes_are_refused_or_read_back(
+    tmp_path_factory: pytest.TempPathFactory, changes: list[tuple], start: str
+) -> None:
+    file = tmp_path_factory.mktemp("any") / "concepts.yaml"
+    file.write_text(start)
+    remarks = [line for line in start.splitlines() if line.lstrip().startswith("#")]
+    for change in changes:
+        before = file.read_bytes()
+        try:
+            if change[0] == "add":
+                done = ontology.add(file, change[1], change[2], change[3], related=change[4])
+                assert done.slug in done.ontology.concepts
+            else:
+                done = ontology.remove(file, change[1])
+                assert done.slug not in done.ontology.concepts
+        except OntologyError as error:
+            refused = "laid out" not in str(error)
+            assert refused and file.read_bytes() == before
+        else:
+            assert ontology.read(file) == done.ontology
+    assert all(remark in file.read_text().splitlines() for remark in remarks)
+
+
+def test_errors_are_errors_of_the_package() -> None:
+    assert issubclass(OntologyError, OpenClawMemoryError)

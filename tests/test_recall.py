@@ -1,0 +1,257 @@
+"""The thread behind an answer: what is reached, by which steps, and in which order it is told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from fakes import CountingEmbedder, Notes, open_memory
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from openclaw_memory import Memory
+from openclaw_memory.cli.main import cli
+from openclaw_memory.errors import RequestError
+from openclaw_memory.graph.network import Lists, Network
+from openclaw_memory.graph.walk import walk
+
+FILLER = "\n".join(f"- routine number {n} of the day was done as usual" for n in range(12))
+
+#: A question about the leaking roof leads to the carpenter by a note that has no word of the question.
+NOTES = {
+    "memory/2026-01-10.md": "# Roof\n\n- The roof above the kitchen leaks, so we asked Osgood to look at it.\n",
+    "memory/2026-01-14.md": "# Visit\n\n- Osgood came by and found rotten beams, he named Pemberton for such work.\n",
+    "memory/2026-02-02.md": "# Bill\n\n- Pemberton sent 840 euros for oak, to be paid in March.\n",
+    "memory/2026-02-11.md": "# Errands\n\n- Bought a new lid because the kitchen bin leaks.\n",
+    "memory/2026-02-20.md": f"# Routine\n\n{FILLER}\n",
+}
+
+
+@pytest.fixture
+def memory(notes: Notes) -> Iterator[Memory]:
+    for path, text in NOTES.items():
+        notes.write(path, text)
+    with open_memory(notes) as memory:
+        memory.ingest()
+        yield memory
+
+
+def days(memory: Memory, query: str, **options: Any) -> list[str]:
+    return [hit.path[12:-3] for hit in memory.recall(query, **options).results]
+
+
+def test_a_note_without_a_word_of_the_question_is_reached_over_the_middle_link(memory: Memory) -> None:
+    result = memory.recall("leaking roof above the kitchen", max_results=3, hops=2)
+    assert [hit.path for hit in result.results] == [
+        "memory/2026-01-10.md",
+        "memory/2026-01-14.md",
+        "memory/2026-02-02.md",
+    ]
+    seed, middle, end = result.results
+    assert (seed.distance, middle.distance, end.distance) == (0, 1, 2)
+    assert seed.via == ()
+    assert {edge.target for edge in middle.via} == {"Osgood"} or middle.via[0].kind == "follows"
+    assert any("Osgood" in edge.text for edge in middle.via)
+    assert [name for name in ("Osgood", "Pemberton") if any(name in edge.text for edge in end.via)] == [
+        "Osgood",
+        "Pemberton",
+    ]
+    assert all(edge.text and 0 < edge.weight <= 1 for hit in result.results for edge in hit.via)
+    searched = [hit.path for hit in memory.search("leaking roof above the kitchen", max_results=2).results]
+    assert "memory/2026-02-02.md" not in searched and "memory/2026-02-11.md" in searched
+
+
+def test_every_edge_cites_lines_that_name_its_concept(memory: Memory, notes: Notes) -> None:
+    notes.write("memory/people.md", "# People\n\n- Osgood knows roofs, Pemberton beams.\n")
+
+    def line(citation: str) -> str:
+        path, _, number = citation.partition("#L")
+        return (notes.root / path).read_text().splitlines()[int(number.split("-")[0]) - 1]
+
+    kinds = set()
+    for hit in memory.recall("leaking roof above the kitchen", max_results=6, hops=3).results:
+        for edge in hit.via:
+            kinds.add(edge.kind)
+            if edge.kind == "references":
+                assert edge.target in line(edge.source)
+            elif edge.kind == "follows":
+                name = edge.text.rpartition(" on ")[2]
+                assert name in line(edge.source) and name in line(edge.target)
+    assert kinds >= {"references", "follows"}
+
+
+def test_one_hop_reaches_less_than_two_and_filters_hold_for_what_is_shown_only(memory: Memory) -> None:
+    query = "leaking roof above the kitchen"
+    assert "02-02" not in [day[3:] if day else "" for day in days(memory, query, hops=1, max_results=10)]
+    assert days(memory, query, since=date(2026, 2, 1), until=date(2026, 2, 5), hops=2) == []
+    shown = memory.recall(query, hops=2, concepts=("Pemberton",), max_results=10).results
+    assert {hit.path for hit in shown} <= {"memory/2026-01-14.md", "memory/2026-02-02.md"}
+
+
+@pytest.mark.parametrize("hops", [0, 5, -1])
+def test_hops_have_bounds(memory: Memory, hops: int) -> None:
+    with pytest.raises(RequestError, match="from 1 to 4"):
+        memory.recall("roof", hops=hops)
+
+
+def test_nothing_is_recalled_of_nothing(memory: Memory, notes: Notes) -> None:
+    assert memory.recall("xylophone quartet", mode="keyword").results == ()
+    assert memory.recall("  ").results == ()
+
+
+def test_related_and_parent_concepts_carry_a_thread(notes: Notes) -> None:
+    notes.write("memory/2026-01-10.md", "# Storage\n\n- moved the archive to SurrealDB\n")
+    notes.write("memory/2026-01-20.md", "# Backup\n\n- tried a restore of the Postgres cluster\n")
+    notes.write("memory/2026-01-25.md", f"# Routine\n\n{FILLER}\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        memory.concepts.add("SurrealDB", parents=["database"])
+        memory.concepts.add("Postgres", parents=["database"])
+        found = {hit.path: hit for hit in memory.recall("where did the archive go?", hops=1).results}
+        assert "memory/2026-01-20.md" not in found
+        memory.concepts.add("SurrealDB", related=["Postgres"])
+        (hit,) = [hit for hit in memory.recall("where did the archive go?", hops=1).results if hit.distance]
+        assert hit.path == "memory/2026-01-20.md"
+        assert [edge.kind for edge in hit.via] == ["references", "related_to", "references"]
+        assert hit.via[1].text == "SurrealDB is related to Postgres"
+
+
+def test_a_parent_is_found_from_its_child(notes: Notes) -> None:
+    notes.write("memory/2026-01-10.md", "# Storage\n\n- moved the archive to SurrealDB\n")
+    notes.write("memory/2026-01-20.md", "# Thoughts\n\n- every database needs a restore that was tried\n")
+    notes.write("memory/2026-01-25.md", f"# Routine\n\n{FILLER}\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        memory.concepts.add("SurrealDB", parents=["database"])
+        up = [hit for hit in memory.recall("where did the archive go?", hops=1).results if hit.distance]
+        assert [edge.text for edge in up[0].via][1] == "SurrealDB is a kind of database"
+        down = [hit for hit in memory.recall("restore that was tried", hops=1).results if hit.distance]
+        assert [edge.text for edge in down[0].via][1] == "SurrealDB is a kind of database"
+
+
+def test_results_come_in_order_of_time_with_undated_ones_last(memory: Memory, notes: Notes) -> None:
+    notes.write("memory/people.md", "# People\n\n- Osgood knows roofs, Pemberton beams.\n")
+    found = memory.recall("leaking roof above the kitchen", max_results=5).results
+    dated = [hit.date for hit in found if hit.path != "memory/people.md"]
+    assert dated == sorted(dated, key=lambda day: day or date.max)
+    assert "memory/people.md" in [hit.path for hit in found]
+    assert found[-1].path == "memory/people.md"
+
+
+def test_vectors_find_where_the_thread_starts(notes: Notes) -> None:
+    for path, text in NOTES.items():
+        notes.write(path, text)
+    with open_memory(notes, CountingEmbedder()) as memory:
+        memory.ingest()
+        result = memory.recall("leaking roof above the kitchen", mode="vector", max_results=3)
+        assert result.mode == "vector" and result.provider == "hashing"
+        assert result.results[0].path == "memory/2026-01-10.md" and result.results[0].vector_score
+
+
+# -- the command --------------------------------------------------------------------------------------
+
+
+def run(memory: Memory, notes: Notes, *arguments: str) -> Result:
+    base = ["--workspace", str(notes.root), "--db", str(notes.root.parent / "index.duckdb")]
+    return CliRunner().invoke(cli, [*base, "--set", "embedding.model=none", *arguments])
+
+
+def test_the_command_tells_the_thread(memory: Memory, notes: Notes) -> None:
+    shown = run(memory, notes, "recall", "leaking", "roof", "above", "the", "kitchen", "-n", "3")
+    assert shown.exit_code == 0
+    assert shown.output.index("2026-01-10") < shown.output.index("2026-01-14") < shown.output.index("2026-02-02")
+    assert "Pemberton" in shown.output and "↳" in shown.output
+    answer = json.loads(run(memory, notes, "recall", "leaking roof", "--json").stdout)
+    hit = answer["results"][1]
+    assert {"path", "startLine", "score", "via", "distance", "concepts"} <= set(hit)
+    assert set(hit["via"][0]) == {"kind", "source", "target", "weight", "text"}
+    assert run(memory, notes, "recall", "roof", "--hops", "9").exit_code == 2
+    assert run(memory, notes, "recall", " ").exit_code == 2
+    assert "nothing found" in run(memory, notes, "recall", "xylophone", "--mode", "keyword").output
+
+
+# -- the walk -----------------------------------------------------------------------------------------
+
+
+def lists(pairs: list[tuple[int, int, float]], n: int) -> Lists:
+    pairs = sorted(pairs)
+    offset = np.zeros(n + 1, np.int64)
+    for source, _, _ in pairs:
+        offset[source + 1 :] += 1
+    return Lists(offset, np.array([p[1] for p in pairs], np.int32), np.array([p[2] for p in pairs], np.float32))
+
+
+def network(
+    references: dict[tuple[int, int], float], sections: int, concepts: int, follows: set[tuple[int, int]]
+) -> Network:
+    none = np.zeros(0, np.int32)
+    empty = lists([], concepts)
+    after = [(a, b, 0.5) for a, b in follows]
+    before = [(b, a, 0.5) for a, b in follows]
+    return Network(
+        lists([(s, c, w) for (s, c), w in references.items()], sections),
+        lists([(c, s, w) for (s, c), w in references.items()], concepts),
+        np.full(concepts, 0.8, np.float32), empty, np.zeros(0, bool), empty, empty,
+        lists(after, sections), lists(before, sections),
+        np.zeros(len(after), np.int32), np.zeros(len(before), np.int32),
+        np.arange(sections, dtype=np.int32), np.ones(sections, bool), none, none,
+    )  # fmt: skip
+
+
+GRAPHS = st.integers(2, 12).flatmap(
+    lambda n: st.tuples(
+        st.just(n),
+        st.dictionaries(st.tuples(st.integers(0, n - 1), st.integers(0, 4)), st.floats(0.1, 1), max_size=25),
+        st.sets(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)).filter(lambda e: e[0] < e[1]), max_size=8),
+        st.dictionaries(st.integers(0, n - 1), st.floats(0.05, 1), min_size=1, max_size=3),
+    )
+)
+
+
+@settings(max_examples=120, deadline=None)
+@given(graph=GRAPHS, hops=st.integers(1, 4))
+def test_a_walk_reaches_what_is_connected_and_never_gains_strength(
+    graph: tuple[int, dict[tuple[int, int], float], set[tuple[int, int]], dict[int, float]], hops: int
+) -> None:
+    n, references, follows, seeds = graph
+    found = walk(network(references, n, 5, follows), seeds, hops)
+    neighbours: dict[int, set[int]] = {s: set() for s in range(n)}
+    for a, c in references:
+        neighbours[a] |= {b for (b, other) in references if other == c and b != a}
+    for a, b in follows:
+        neighbours[a].add(b)
+        neighbours[b].add(a)
+    distance = dict.fromkeys(seeds, 0)
+    layer = set(seeds)
+    for hop in range(1, hops + 1):
+        layer = {t for s in layer for t in neighbours[s]} - set(distance)
+        distance |= dict.fromkeys(layer, hop)
+    assert set(found) <= set(distance)
+    for section, arrival in found.items():
+        assert 0 < arrival.strength <= 1 and distance[section] <= arrival.distance <= hops
+        if section in seeds:
+            assert (arrival.distance, arrival.strength) == (0, pytest.approx(seeds[section]))
+            continue
+        assert arrival.origin in neighbours[section]
+        origin = found[arrival.origin]
+        assert origin.distance == arrival.distance - 1
+        assert arrival.strength <= origin.strength
+
+
+def test_a_rare_concept_binds_more_than_a_common_one_and_two_more_than_one(notes: Notes) -> None:
+    shared = {(0, 0): 1.0, (1, 0): 1.0, (0, 1): 1.0, (2, 1): 1.0, (3, 0): 1.0, (3, 1): 1.0}
+    found = walk(network(shared, 4, 2, set()), {0: 0.5}, 1)
+    assert found[3].strength > found[1].strength == pytest.approx(found[2].strength)
+    rare = walk(network(shared, 4, 2, set()), {0: 0.5}, 1, np.array([1.0, 0.2], np.float32))
+    assert rare[1].strength > rare[2].strength
+
+
+def test_a_hub_is_left_by_its_strongest_mentions_only() -> None:
+    references = {(s, 0): 1.0 if s < 50 else 0.5 for s in range(400)}
+    found = walk(network(references, 400, 1, set()), {0: 1.0}, 1)
+    assert len(found) <= 201 and set(range(1, 50)) <= set(found)

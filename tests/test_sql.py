@@ -1,0 +1,659 @@
+"""SQL reads the index and nothing else: its tables agree with search and graph, and nothing can be written by it."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import hashlib
+import io
+import json
+import re
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from fakes import Notes
+from indexing import ROOT, open_store, python
+
+from openclaw_memory import Memory, Settings, analysis, example
+from openclaw_memory.cli.main import cli
+from openclaw_memory.errors import LeaseTimeout, RequestError, StoreError
+from openclaw_memory.search import bm25
+from openclaw_memory.search.corpus import Corpus
+from openclaw_memory.store.derived import Derived, KeywordSearch
+from openclaw_memory.store.extensions import load_extension
+from openclaw_memory.store.query import checked
+
+SETTINGS = {"embedding.model": "none", "embedding.offline": True}
+CONCEPTS = """
+concepts:
+  memory-search: {name: Memory search, aliases: [recall engine], kind: project}
+  minilm: {name: all-MiniLM-L6-v2, parents: [memory-search], related: [bge-m3]}
+  bge-m3: {name: bge-m3}
+"""
+FACTS = """\
+- {id: f-old, subject: JR, predicate: lives in, object: Delft, from: 2026-01-01, recorded: "2026-01-01T00:00:00Z"}
+- {id: f-new, subject: JR, predicate: lives in, object: Utrecht, from: 2026-03-01, recorded: "2026-03-01T00:00:00Z"}
+"""
+
+
+def memory_of(workspace: Path, **settings: Any) -> Memory:
+    return Memory(
+        workspace,
+        settings=Settings().with_values({**SETTINGS, **settings}),
+        db=workspace.parent / "index" / "i.duckdb",
+    )
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sql") / "workspace"
+    example.copy_to(folder)
+    (folder / "concepts.yaml").write_text(CONCEPTS, encoding="utf-8")
+    (folder / "facts.yaml").write_text(FACTS, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def memory(workspace: Path) -> Iterator[Memory]:
+    with memory_of(workspace) as memory:
+        memory.ingest()
+        yield memory
+
+
+def ask(memory: Memory, query: str, **options: Any) -> list[tuple[Any, ...]]:
+    return list(memory.sql(query, **options).rows)
+
+
+# -- the tables agree with what the rest of the package says ------------------------------------------
+
+
+def test_memories_are_the_units_with_their_places(memory: Memory) -> None:
+    rows = ask(memory, "SELECT id, path, start_line, end_line, citation, text FROM memories ORDER BY id")
+    units = memory.store.unit_rows(None)
+    assert [row[0] for row in rows] == sorted(units.unit_id.tolist())
+    for _, path, first, last, citation, text in rows:
+        assert citation == f"{path}#L{first}" + (f"-L{last}" if last > first else "")
+        found = memory.get(path, first, last - first + 1)
+        assert text.split("\n")[0].strip() in found.text.replace("\n", " ")
+
+
+def test_the_id_of_a_hit_leads_to_its_unit(memory: Memory) -> None:
+    for hit in memory.search("embedding model", max_results=5).results:
+        rows = ask(memory, f"SELECT path, start_line FROM memories JOIN hits USING (id) WHERE hit = '{hit.id}'")
+        assert len(rows) == 1
+        assert rows[0][0] == hit.path and hit.start_line <= rows[0][1] <= hit.end_line
+
+
+def test_documents_are_the_files(memory: Memory) -> None:
+    rows = ask(memory, "SELECT path, units, bytes FROM documents ORDER BY path")
+    assert [row[0] for row in rows] == sorted(memory.store.documents().by_path)
+    assert sum(row[1] for row in rows) == memory.status().chunks
+
+
+def test_concepts_are_those_of_the_list(memory: Memory) -> None:
+    listed = {row.slug: row for row in memory.concepts.list().rows}
+    rows = ask(memory, "SELECT slug, name, kind, curated, units, aliases, first_day, last_day FROM concepts")
+    assert {row[0] for row in rows} == set(listed) and len(rows) == len(listed)
+    for slug, name, kind, curated, units, aliases, first, last in rows:
+        row = listed[slug]
+        assert (name, kind, curated, units) == (row.name, row.kind, row.curated, row.units)
+        assert (tuple(aliases), first, last) == (row.aliases, row.first, row.last)
+
+
+def test_curated_concepts_bring_their_parents_by_slug(memory: Memory) -> None:
+    assert ask(memory, "SELECT parents, weight FROM concepts WHERE slug = 'minilm'") == [(["memory-search"], 1.0)]
+    edge = "SELECT source, target, curated FROM edges WHERE kind = 'parent_of'"
+    assert ask(memory, edge) == [("memory-search", "minilm", True)]
+
+
+def test_references_join_memories_and_concepts(memory: Memory) -> None:
+    found = ask(
+        memory,
+        "SELECT c.slug, count(*), count(m.id), bool_and(e.source = m.citation) FROM concepts c "
+        "LEFT JOIN edges e ON e.kind = 'references' AND e.target = c.slug LEFT JOIN memories m ON m.id = e.source_id "
+        "WHERE c.units > 0 GROUP BY 1",
+    )
+    units = {row.slug: row.units for row in memory.concepts.list().rows if row.units}
+    assert {slug: edges for slug, edges, _, _ in found} == units
+    assert all(edges == joined and same for _, edges, joined, same in found)
+
+
+def test_relations_are_those_of_the_graph(memory: Memory) -> None:
+    rows = ask(memory, "SELECT source, target, weight, curated FROM edges WHERE kind = 'related_to'")
+    with memory._questions.graph() as view:
+        labels, lists = view.labels(), view.network.related
+        expected = {
+            (labels[place].slug, labels[other].slug): round(float(weight), 4)
+            for place in labels
+            for other, weight in zip(*(part.tolist() for part in lists.of(place)), strict=True)
+        }
+    assert {(a, b): weight for a, b, weight, _ in rows} == expected
+    assert {(a, b) for a, b, _, curated in rows if curated} == {("minilm", "bge-m3"), ("bge-m3", "minilm")}
+
+
+def test_a_sequel_is_later_and_both_ends_mention_the_thread(memory: Memory) -> None:
+    rows = ask(
+        memory,
+        "SELECT e.via, a.date, b.date, a.citation = e.source, b.citation = e.target, e.source_id, e.target_id "
+        "FROM edges e JOIN memories a ON a.id = e.source_id JOIN memories b ON b.id = e.target_id "
+        "WHERE e.kind = 'follows'",
+    )
+    with memory._questions.graph() as view:
+        assert len(rows) == len(view.network.after.target) > 10
+        for via, later, earlier, *same, source, target in rows:
+            assert later >= earlier and all(same)
+            concept = view.index.named(via)
+            assert concept is not None
+            mentioning = view.corpus.rows.unit_id[view.index.rows_of([concept])].tolist()
+            assert source in mentioning and target in mentioning
+
+
+def test_facts_are_all_of_history(memory: Memory) -> None:
+    rows = ask(memory, "SELECT id, subject, object, current, valid_from, valid_to, superseded_by FROM facts")
+    known = memory.facts.query(history=True).rows
+    assert sorted(row[0] for row in rows) == sorted(row.id for row in known)
+    old = next(row for row in rows if row[0] == "f-old")
+    assert old[1:] == ("JR", "Delft", False, date(2026, 1, 1), date(2026, 3, 1), "f-new")
+
+
+def test_facts_join_memories_by_citation(memory: Memory) -> None:
+    found = ask(
+        memory, "SELECT count(*) FROM facts f JOIN memories m ON m.citation = f.source WHERE f.rule <> 'stated'"
+    )
+    assert found[0][0] >= len([row for row in memory.facts.query(history=True).rows if row.rule != "stated"])
+
+
+def test_every_name_can_be_described_without_collecting_anything(memory: Memory) -> None:
+    names = [row[0] for row in ask(memory, "SHOW TABLES")]
+    assert names == ["concepts", "documents", "edges", "facts", "hits", "memories"]
+    for name in names:
+        assert ask(memory, f"DESCRIBE {name}")
+
+
+# -- keyword search -------------------------------------------------------------------------------------
+
+QUESTIONS = ["embedding model", "10.0.0.17", "QX-7714 benchmark", "the", "nothingofthiskind", "RTX 5070 Ti"]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_match_keywords_scores_as_search_does(memory: Memory, question: str) -> None:
+    found = dict(ask(memory, f"SELECT id, score FROM match_keywords('{question}')"))
+    corpus = Corpus()
+    corpus.refresh(memory.store)
+    index = memory.store.keyword_index()
+    index.refresh()
+    scores = bm25.score(corpus, index, analysis.query_terms(question)).unit
+    expected = {int(corpus.rows.unit_id[row]): float(scores[row]) for row in np.flatnonzero(scores)}
+    assert found == pytest.approx(expected, rel=1e-5)
+
+
+def test_dead_units_are_found_by_no_keyword(notes: Notes) -> None:
+    notes.write("memory/a.md", "- a green lamp\n- a red lamp\n")
+    with memory_of(notes.root, **{"ingest.fresh_seconds": 0.0}) as memory:
+        assert len(ask(memory, "FROM match_keywords('lamp')")) == 2
+        notes.write("memory/a.md", "- a red lamp\n")
+        assert len(ask(memory, "FROM match_keywords('lamp')")) == 1
+
+
+def test_both_names_of_keyword_search_work_with_postings(memory: Memory) -> None:
+    query = "SELECT id, score FROM {}('embedding model') ORDER BY id"
+    assert ask(memory, query.format("match_bm25")) == ask(memory, query.format("match_keywords"))
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_match_bm25_is_that_of_the_extension(workspace: Path, memory: Memory, question: str) -> None:
+    memory.store.close()
+    with memory_of(workspace, **{"store.keyword_index": "fts"}) as other:
+        found = dict(ask(other, f"SELECT id, score FROM match_bm25('{question}')"))
+        assert ask(other, f"SELECT count(*) FROM match_keywords('{question}')")[0][0] == len(found)
+    with duckdb.connect(str(workspace.parent / "index" / "i.duckdb"), read_only=True) as c:
+        load_extension(c, "fts")
+        expected = c.execute(
+            "SELECT id, fts_main_fts_source.match_bm25(id, ?) AS score FROM fts_source WHERE score IS NOT NULL",
+            ["\n".join(analysis.query_terms(question))],
+        ).fetchall()
+    assert found == pytest.approx(dict(expected))
+
+
+def test_match_bm25_follows_changed_notes(notes: Notes) -> None:
+    notes.write("memory/a.md", "- a green lamp\n")
+    settings = {"store.keyword_index": "fts", "ingest.fresh_seconds": 0.0}
+    with memory_of(notes.root, **settings) as memory:
+        query = "SELECT text FROM match_bm25('lamp') JOIN memories USING (id) ORDER BY text"
+        assert ask(memory, query) == [("- a green lamp",)]
+        notes.write("memory/a.md", "- a green lamp\n- a red lamp\n")
+        assert ask(memory, query) == [("- a green lamp",), ("- a red lamp",)]
+
+
+# -- what is refused --------------------------------------------------------------------------------------
+
+WRITES = {
+    "INSERT INTO memories VALUES (1)": "INSERT",
+    "INSERT INTO internals.units SELECT * FROM internals.units": "INSERT",
+    "UPDATE internals.units SET text = ''": "UPDATE",
+    "DELETE FROM internals.units": "DELETE",
+    "TRUNCATE internals.units": "TRUNCATE",
+    "MERGE INTO internals.units USING memories ON true WHEN MATCHED THEN DELETE": "MERGE",
+    "DROP TABLE internals.units": "DROP",
+    "DROP VIEW memories": "DROP",
+    "ALTER TABLE internals.units ADD COLUMN x INTEGER": "ALTER",
+    "COMMENT ON TABLE internals.units IS 'x'": "COMMENT",
+    "CREATE TABLE t (i INTEGER)": "CREATE",
+    "CREATE TEMP TABLE t AS SELECT 1": "CREATE",
+    "COPY memories TO '{folder}/out.csv'": "COPY",
+    "COPY (SELECT 1) TO '{folder}/index/i.duckdb.wal'": "COPY",
+    "COPY internals.units FROM '{folder}/in.csv'": "COPY",
+    "EXPORT DATABASE '{folder}/out'": "EXPORT",
+    "IMPORT DATABASE '{folder}/out'": "IMPORT",
+    "ATTACH '{folder}/other.duckdb'": "ATTACH",
+    "DETACH internals": "DETACH",
+    "USE internals": "USE",
+    "INSTALL httpfs": "INSTALL",
+    "LOAD fts": "LOAD",
+    "SET enable_external_access = true": "SET",
+    "SET GLOBAL lock_configuration = false": "SET",
+    "RESET lock_configuration": "RESET",
+    "PRAGMA database_size": "PRAGMA",
+    "PRAGMA enable_profiling": "PRAGMA",
+    "pragma version": "PRAGMA",
+    "/* hidden */ -- twice\n PRAGMA version": "PRAGMA",
+    "CALL pragma_version()": "CALL",
+    "CHECKPOINT": "CHECKPOINT",
+    "VACUUM": "VACUUM",
+    "ANALYZE": "ANALYZE",
+    "BEGIN": "BEGIN",
+    "PREPARE p AS SELECT 1": "PREPARE",
+    "EXECUTE p": "EXECUTE",
+    "EXPLAIN ANALYZE DELETE FROM internals.units": "EXPLAIN",
+    "-- SELECT 1\nDELETE FROM internals.units": "DELETE",
+    "/**/" * 64 + "DROP TABLE internals.units": "DROP",
+}
+
+
+@pytest.mark.parametrize("query", WRITES)
+def test_what_does_not_only_read_is_refused(query: str, tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match=rf"^{WRITES[query]} is refused: SQL only reads the index; ask with SELECT"):
+        checked(query.replace("{folder}", str(tmp_path)))
+    assert not list(tmp_path.iterdir())
+
+
+FILES = (
+    "SELECT * FROM read_csv('{file}')",
+    "SELECT * FROM read_text('{file}')",
+    "SELECT * FROM read_blob('{folder}/*')",
+    "SELECT * FROM glob('{folder}/*')",
+    "SELECT * FROM read_json('{file}')",
+    "SELECT * FROM read_parquet('{file}')",
+    "SELECT * FROM parquet_metadata('{file}')",
+    "SELECT * FROM sniff_csv('{file}')",
+    "SELECT * FROM read_duckdb('{file}')",
+    "SELECT * FROM '{file}'",
+    "SELECT * FROM query('FROM read_text(''{file}'')')",
+    "SELECT * FROM 'https://example.com/x.csv'",
+    "SELECT * FROM duckdb_secrets()",
+)
+
+
+@pytest.mark.parametrize("query", FILES)
+def test_no_other_file_can_be_read_or_written(memory: Memory, query: str, tmp_path: Path) -> None:
+    secret = tmp_path / "a.csv"
+    secret.write_text("a,b\nhush,hush\n", encoding="utf-8")
+    asked = query.replace("{file}", str(secret)).replace("{folder}", str(tmp_path))
+    with pytest.raises(RequestError) as caught:
+        ask(memory, asked)
+    assert "\n" not in str(caught.value) and "hush" not in str(caught.value)
+    assert "SQL reads the index and no other file" in str(caught.value)
+    assert list(tmp_path.iterdir()) == [secret]
+
+
+def test_no_log_is_written(memory: Memory, tmp_path: Path) -> None:
+    ask(memory, f"FROM enable_logging(storage = 'file', storage_path = '{tmp_path}/logs')")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_variables_of_the_program_are_no_tables(memory: Memory) -> None:
+    frame = {"x": np.arange(3)}
+    with pytest.raises(RequestError, match="Table with name frame does not exist"):
+        ask(memory, "SELECT * FROM frame")
+    del frame
+
+
+def test_the_index_stays_as_it_is_byte_by_byte(memory: Memory, workspace: Path, tmp_path: Path) -> None:
+    ask(memory, "SELECT 1 FROM memories, concepts, edges, facts LIMIT 1")
+    folder = workspace.parent / "index"
+
+    def digest() -> dict[str, str]:
+        return {
+            file.name: hashlib.sha256(file.read_bytes()).hexdigest()
+            for file in folder.glob("i.duckdb*")
+            if file.stat().st_size
+        }
+
+    memory.store.close()
+    before = digest()
+    reads = [
+        "SELECT count(*) FROM memories", "SELECT * FROM concepts", "SELECT * FROM edges", "SELECT * FROM facts",
+        "FROM match_keywords('model')", "FROM match_bm25('model')", "SUMMARIZE memories", "FROM checkpoint('internals')",
+        "FROM force_checkpoint('internals')", "FROM enable_logging('QueryLog')", "SELECT write_log('x')",
+    ]  # fmt: skip
+    for query in reads:
+        ask(memory, query)
+    for query in [*WRITES, *FILES]:
+        with pytest.raises(RequestError):
+            ask(memory, query.replace("{folder}", str(workspace.parent)).replace("{file}", str(tmp_path / "x")))
+    memory.store.close()
+    assert digest() == before
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("SELECT 1; SELECT 2", "one statement at a time: this is 2"),
+        ("SELECT 1; DROP TABLE internals.units", "one statement at a time: this is 2"),
+        ("-- nothing but a comment", "the query is empty"),
+        (";", "the query is empty"),
+        ("/**/" * 64 + ";", "the query is empty"),
+        ("SELECT FROM WHERE", "the query cannot be read: Parser Error: "),
+        ("WITH x AS (DELETE FROM internals.units RETURNING *) FROM x", "the query cannot be read: Parser Error: "),
+        ("PIVOT memories ON path USING count(*)", "PIVOT must name its values here"),
+        ("SELECT nope FROM memories", 'Referenced column "nope" not found in FROM clause! Candidate bindings: '),
+        ("SELECT * FROM memory", 'Did you mean "memories"?'),
+        ("SELECT 'x'::INTEGER", "Could not convert string 'x' to INT32"),
+        ("SELECT now()", "cast it, as in: now()::TIMESTAMP"),
+        ("SELECT string_agg(repeat('x', 100000)) FROM range(100000)", "raise store.memory_limit_mb"),
+    ],
+)
+def test_an_error_is_one_line_with_its_cause(memory: Memory, query: str, said: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        ask(memory, query)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value) and "LINE 1" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "/* a */ SELECT 1 -- b",
+        "(SELECT 1)",
+        "SELECT 1;",
+        "FROM range(1) SELECT 1",
+        "VALUES (1)",
+        "WITH x AS (SELECT 1) TABLE x",
+        "SELECT 1 -- ; DROP TABLE internals.units",
+    ],
+)
+def test_comments_and_other_forms_of_a_query(memory: Memory, query: str) -> None:
+    assert ask(memory, query) == [(1,)]
+
+
+def test_a_pivot_that_names_its_values(memory: Memory) -> None:
+    found = memory.sql("PIVOT (SELECT kind FROM documents) ON kind IN ('daily', 'note') USING count(*)")
+    assert found.columns == ("daily", "note") and found.rows == ((5, 1),)
+
+
+# -- limits, time, other users ------------------------------------------------------------------------------
+
+
+def test_a_limit_says_that_there_is_more(memory: Memory) -> None:
+    found = memory.sql("SELECT * FROM range(10)", limit=3)
+    assert (len(found.rows), found.truncated) == (3, True)
+    assert not memory.sql("SELECT * FROM range(3)", limit=3).truncated
+    assert len(memory.sql("SELECT * FROM range(5000)").rows) == 5000
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT count(*) FROM range(1000000000) a, range(1000) b WHERE a.range * b.range % 7 = 3",
+        "FROM range(10000000000)",
+    ],
+)
+def test_a_query_that_takes_too_long_is_stopped(memory: Memory, query: str) -> None:
+    with pytest.raises(RequestError, match=r"stopped after 0\.2 s.*--timeout"):
+        memory.sql(query, timeout=0.2)
+    assert ask(memory, "SELECT 1") == [(1,)]
+
+
+def test_who_has_the_index_is_named(memory: Memory, workspace: Path) -> None:
+    memory.store.close()
+    code = (
+        "import sys; from pathlib import Path; from indexing import open_store\n"
+        "store = open_store(Path(sys.argv[1]))\n"
+        "with store.session(): print('held', flush=True); sys.stdin.readline()\n"
+    )
+    child = python(code, str(workspace.parent / "index" / "i.duckdb"))
+    assert child.stdout is not None and child.stdout.readline() == "held\n"
+    try:
+        with (
+            memory_of(workspace, **{"store.lock_timeout": 0.05}) as other,
+            pytest.raises(LeaseTimeout, match=f"PID {child.pid}"),
+        ):
+            other.sql("SELECT 1")
+    finally:
+        child.communicate("\n")
+    assert ask(memory, "SELECT 1") == [(1,)]
+
+
+def test_the_index_is_free_again_after_a_query_and_after_a_failed_one(memory: Memory, workspace: Path) -> None:
+    for query in ("SELECT 1", "SELECT nope"):
+        with contextlib.suppress(RequestError):
+            ask(memory, query)
+        code = (
+            "import sys; from pathlib import Path; from indexing import open_store\n"
+            "store = open_store(Path(sys.argv[1]), lock_timeout=2.0); print(store.statistics().units); store.close()\n"
+        )
+        out, err = python(code, str(workspace.parent / "index" / "i.duckdb")).communicate()
+        assert int(out) > 100, err
+
+
+def test_sql_inside_a_session_of_the_same_thread_says_so(memory: Memory) -> None:
+    with memory.store.session(), pytest.raises(StoreError, match="in use by the caller itself"):
+        ask(memory, "SELECT 1")
+    assert ask(memory, "SELECT 1") == [(1,)]
+
+
+def test_search_and_sql_take_turns(memory: Memory) -> None:
+    failures: list[BaseException] = []
+
+    def search() -> None:
+        try:
+            for _ in range(10):
+                assert memory.search("embedding model").results
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=search) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for _ in range(5):
+        assert ask(memory, "SELECT count(*) > 10 FROM edges, facts LIMIT 1") == [(True,)]
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_rows_are_collected_anew_when_another_process_writes_meanwhile(tmp_path: Path) -> None:
+    from indexing import put
+
+    store = open_store(tmp_path / "i.duckdb")
+    put(store, {"memory/a.md": [["one lamp"]]})
+    seen: list[int] = []
+
+    def collect(named: frozenset[str]) -> Derived:
+        assert named == {"facts"}
+        seen.append(store.statistics().units)
+        if len(seen) == 1:
+            put(store, {"memory/b.md": [["two lamps"]]})
+        return Derived(facts=())
+
+    keywords = KeywordSearch(analysis.query_terms, 0.6, 0.3)
+    result = store.query("SELECT count(*) FROM memories, facts", collect, keywords)
+    assert seen == [1, 2] and result.rows == ((0,),)
+    store.close()
+
+
+def test_only_what_is_named_is_collected(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "i.duckdb")
+    seen: list[frozenset[str]] = []
+
+    def collect(named: frozenset[str]) -> Derived:
+        seen.append(named)
+        return Derived()
+
+    keywords = KeywordSearch(analysis.query_terms, 0.6, 0.3)
+    for query in ("FROM memories", "SELECT 1 FROM Concepts", 'FROM "edges" JOIN facts USING (source)'):
+        store.query(query, collect, keywords)
+    assert seen == [frozenset(), {"concepts"}, {"edges", "facts"}]
+    store.close()
+
+
+def test_an_empty_workspace_has_empty_tables(notes: Notes) -> None:
+    with memory_of(notes.root) as memory:
+        result = memory.sql(
+            "SELECT (SELECT count(*) FROM memories), (SELECT count(*) FROM edges), count(*) FROM concepts"
+        )
+        assert result.rows == ((0, 0, 0),)
+        assert ask(memory, "FROM match_keywords('x')") == []
+        assert result.warning is not None and "no notes in" in result.warning
+
+
+def test_a_folder_with_a_quote_in_its_name(tmp_path: Path) -> None:
+    notes = Notes(tmp_path / "it's" / "workspace")
+    notes.write("MEMORY.md", "- a lamp\n")
+    with memory_of(notes.root) as memory:
+        assert ask(memory, "SELECT text FROM memories") == [("- a lamp",)]
+
+
+QUERIES = re.findall(r"```sql\n(.*?)```", (ROOT / "docs" / "sql.md").read_text(encoding="utf-8"), re.DOTALL)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_the_queries_of_the_documentation_find_something(memory: Memory, query: str) -> None:
+    assert ask(memory, query)
+
+
+@pytest.mark.parametrize("table", ["memories", "hits", "documents", "concepts", "edges", "facts"])
+def test_every_column_is_documented(memory: Memory, table: str) -> None:
+    text = (ROOT / "docs" / "sql.md").read_text(encoding="utf-8").split(f"**`{table}`**")[1].split("\n**")[0]
+    for column in memory.sql(f"FROM {table} LIMIT 0").columns:
+        assert f"`{column}`" in text, column
+
+
+# -- the command ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def run(notes: Notes) -> Callable[..., Result]:
+    notes.write("MEMORY.md", "# Lamps\n\n- a green lamp by the door\n- a red, old lamp in the hall\n")
+
+    def invoke(*arguments: str, code: int = 0, stdin: str | None = None) -> Result:
+        before = ["--set", "embedding.model=none", "-w", str(notes.root)]
+        result = CliRunner().invoke(cli, [*before, *arguments], input=stdin, prog_name="openclaw-memory")
+        assert result.exit_code == code, result.output
+        return result
+
+    return invoke
+
+
+QUERY = "SELECT start_line AS line, text FROM memories WHERE form = 'item' ORDER BY line"
+
+
+def test_a_table_for_people(run: Callable[..., Result]) -> None:
+    lines = [line.rstrip() for line in run("sql", QUERY).stdout.splitlines()]
+    assert lines == [
+        "line  text",
+        "   3  - a green lamp by the door",
+        "   4  - a red, old lamp in the hall",
+        "(2 rows)",
+    ]
+
+
+def test_long_cells_are_cut_and_many_rows_are_announced(run: Callable[..., Result]) -> None:
+    assert run("sql", "SELECT repeat('x', 500) AS x").stdout.splitlines()[1].rstrip() == "x" * 119 + "…"
+    found = run("sql", "FROM range(101)")
+    assert "(100 rows)" in found.stdout and "more than 100 rows; give --limit" in found.stderr
+    assert "(101 rows)" in run("sql", "FROM range(101)", "--limit", "200").stdout
+
+
+def test_cells_for_people(run: Callable[..., Result]) -> None:
+    query = "SELECT true AS a, NULL AS b, [1, 2] AS c, {'k': 'v'} AS d, 'x\ny[bold]' AS e, 0.1 + 0.2 AS f, 1e0 / 3 AS g"
+    assert run("sql", query).stdout.splitlines()[1].split("  ") != []
+    assert run("sql", query).stdout.splitlines()[1].split() == [
+        "true", "1,", "2", '{"k":', '"v"}', "x", "y[bold]", "0.3", "0.333333",
+    ]  # fmt: skip
+
+
+def test_json(run: Callable[..., Result]) -> None:
+    value = json.loads(run("sql", QUERY, "--json").stdout)
+    assert value["columns"] == ["line", "text"]
+    assert value["rows"] == [[3, "- a green lamp by the door"], [4, "- a red, old lamp in the hall"]]
+    assert set(value) == {"columns", "rows", "took_ms"}
+    assert json.loads(run("--json", "sql", "FROM range(9)", "-n", "2").stdout)["truncated"] is True
+
+
+def test_json_keeps_numbers_and_types(run: Callable[..., Result]) -> None:
+    query = (
+        "SELECT 0.000012345::DOUBLE, 1.5, 'nan'::DOUBLE, DATE '2026-02-03', TIMESTAMP '2026-02-03 04:05:06', "
+        "INTERVAL 1 DAY, 'ab'::BLOB, uuid() IS NOT NULL, [DATE '2026-02-03'], {'a': NULL}, 2::HUGEINT ** 1, TIME '04:05'"
+    )
+    [row] = json.loads(run("sql", query, "--json").stdout)["rows"]
+    assert row[:6] == [0.000012345, 1.5, None, "2026-02-03", "2026-02-03T04:05:06", "1 day, 0:00:00"]
+    assert row[6:10] == ["6162", True, ["2026-02-03"], {"a": None}]
+    assert row[11] == "04:05:00"
+
+
+def test_csv(run: Callable[..., Result]) -> None:
+    found = run("sql", QUERY, "--csv").stdout
+    assert found == 'line,text\n3,- a green lamp by the door\n4,"- a red, old lamp in the hall"\n'
+    [_, row] = csv.reader(io.StringIO(run("sql", "SELECT NULL, true, [1], 'a\nb'", "--csv").stdout))
+    assert row == ["", "true", "[1]", "a\nb"]
+    run("sql", QUERY, "--csv", "--json", code=2)
+
+
+def test_a_query_on_standard_input(run: Callable[..., Result]) -> None:
+    assert "(2 rows)" in run("sql", stdin=QUERY).stdout
+    assert "(2 rows)" in run("sql", "-", stdin=QUERY).stdout
+    assert "the query is empty" in run("sql", stdin=" ", code=2).stderr
+
+
+def test_a_terminal_without_a_query_is_wrong_usage(run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(sys, "stdin", Terminal())
+    from openclaw_memory.cli import sql
+
+    with pytest.raises(Exception, match="no query"):
+        sql._text(None)
+
+
+def test_a_failure_is_one_line(run: Callable[..., Result]) -> None:
+    found = run("sql", "DELETE FROM memories", code=1)
+    assert found.stdout == ""
+    assert found.stderr.startswith("error: DELETE is refused") and found.stderr.count("\n") == 1
+    assert run("sql", "SELECT\nx\nFROM memories", code=1).stderr.count("\n") == 1
+
+
+def test_wide_rows_on_a_narrow_terminal_become_lists(memory: Memory, capsys: pytest.CaptureFixture[str]) -> None:
+    from rich.console import Console
+
+    from openclaw_memory.cli import sql
+    from openclaw_memory.cli.context import CliContext
+
+    class Narrow(CliContext):
+        @property
+        def out(self) -> Console:
+            return Console(force_terminal=True, width=60, color_system=None)
+
+    sql._show(Narrow(), memory.sql("SELECT * FROM memories ORDER BY id", limit=1))
+    shown = capsys.readouterr().out
+    assert "citation     MEMORY.md#L1" in shown and all(len(line) <= 60 for line in shown.splitlines())
