@@ -154,6 +154,8 @@ class Memory:
         """Load the model and the index now rather than at the first search."""
         _, model, _, _ = self._vectorizer.query("warm")
         self._questions.engine().refresh(model)
+        if self.settings.context.enabled:
+            self.ambient.entities("")  # has the names of all concepts at hand
 
     # -- ingest -----------------------------------------------------------------------------------
 

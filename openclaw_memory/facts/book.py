@@ -36,6 +36,10 @@ class _Known:
     by_name: dict[int | str, list[FactRow]] = field(default_factory=dict)
 
 
+#: Facts from which on working them out takes megabytes.
+_MANY = 1_000
+
+
 @dataclass(slots=True)
 class _Plan:
     """What a change writes, and what it has come to."""
@@ -273,6 +277,8 @@ class FactBook:
                     superseded[unit] = tuple(dict.fromkeys((*superseded.get(unit, ()), *words)))
                 aliases = {name_key(alias): row.key for row in ontology.concepts for alias in (row.name, *row.aliases)}
                 known = self._known = _Known(version, today, told, superseded, aliases)
+                if len(told.rows) > _MANY:
+                    self._store.give_back_memory()  # what resolving them took
                 for row in told.rows:
                     if row.current:
                         for key in dict.fromkeys((_same(known, row.subject), _same(known, row.object))):

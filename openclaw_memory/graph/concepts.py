@@ -7,13 +7,14 @@ depend on the order in which files were read.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..search.corpus import Corpus
-from ..store.protocol import RULES, Bools, CuratedRow, Floats, Ints, MentionName, MentionRows, OntologyRows, Store
+from ..store.protocol import RULES, CuratedRow, Floats, Ints, MentionName, MentionRows, OntologyRows, Store
 from . import evidence
 from .keys import concept_key, slug
 
@@ -34,7 +35,8 @@ class References:
     """Concepts and the rows that mention them.
 
     ``keys`` are ascending; mention ``i`` says that row ``row[i]`` of the corpus mentions concept ``concept[i]``
-    (a place in ``keys``); mentions are in order of concept, then row.  ``units`` counts rows per concept.
+    (a place in ``keys``); mentions are in order of concept, then row.  ``units`` counts rows per concept, and the
+    mentions of concept ``c`` are those from ``offset[c]`` to ``offset[c + 1]``.
     """
 
     keys: NDArray[np.int64]
@@ -42,6 +44,7 @@ class References:
     row: Ints
     weight: Floats
     units: Ints
+    offset: NDArray[np.int64]
 
     def of(self, keys: Sequence[int]) -> Ints:
         """Places of those ``keys`` that are concepts."""
@@ -53,8 +56,7 @@ class References:
 
     def slice_of(self, concept: int) -> slice:
         """The mentions of one concept."""
-        low, high = np.searchsorted(self.concept, [concept, concept + 1])
-        return slice(int(low), int(high))
+        return slice(int(self.offset[concept]), int(self.offset[concept + 1]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,22 +94,22 @@ class ConceptIndex:
         now = {info.id: info.generation for info in corpus.documents.values()}
         ontology = store.ontology()
         if ontology.version != self.ontology.version or not self._generations:
-            self._mentions = store.mention_rows(None)
             self.ontology = ontology
+            self._aliases = _aliases(ontology)
             self._labels.clear()
+            self._mentions = _joined(_no_mentions(), self._ordered(store.mention_rows(None), corpus))
         else:
             gone = [i for i, generation in self._generations.items() if now.get(i) != generation]
             fresh = [i for i, generation in now.items() if self._generations.get(i) != generation]
             if not gone and not fresh:
                 return
-            new = store.mention_rows(fresh) if fresh else _no_mentions()
+            new = self._ordered(store.mention_rows(fresh), corpus) if fresh else _no_mentions()
             left = np.isin(self._mentions.document_id, np.asarray(gone, np.int32))
             for key in np.union1d(self._mentions.key[left], new.key).tolist():
-                self._labels.pop(self.canonical(key), None)
-            self._mentions = _joined(self._mentions, ~left, new)
+                self._labels.pop(key, None)
+            self._mentions = _joined(_where(self._mentions, ~left), new)
         self._generations = now
         self._curated = {row.key: row for row in ontology.concepts}
-        self._aliases = _aliases(ontology)
         self.references = _decided(self._mentions, ontology, corpus)
         total = np.float32(max(len(corpus), 1))
         self.rarity = np.log1p(total / np.maximum(self.references.units, 1)) / np.log1p(total)
@@ -115,14 +117,20 @@ class ConceptIndex:
         self._by_row = self.references.row[order], self.references.concept[order]
         self.version += 1
 
+    def _ordered(self, mentions: MentionRows, corpus: Corpus) -> MentionRows:
+        """Mentions under the keys of their concepts, by key, row and rule."""
+        key = _renamed(mentions.key, self._aliases)
+        order = np.lexsort((mentions.rule, corpus.rows_of(mentions.unit_id), key))
+        return _where(replace(mentions, key=key), order)
+
     # -- what units mention -------------------------------------------------------------------------
 
     def of_rows(self, first: int, last: int) -> list[int]:
         """Concepts that rows ``first..last`` mention, the one that fewest units mention first."""
         rows, concepts = self._by_row
         low, high = np.searchsorted(rows, [first, last + 1])
-        found = np.unique(concepts[low:high])
-        return sorted(found.tolist(), key=lambda concept: (int(self.references.units[concept]), concept))
+        units = self.references.units
+        return sorted(set(concepts[low:high].tolist()), key=lambda concept: (int(units[concept]), concept))
 
     def rows_of(self, concepts: Sequence[int]) -> Ints:
         """Rows that mention any of ``concepts``, ascending."""
@@ -180,7 +188,7 @@ def _aliases(ontology: OntologyRows) -> Mapping[int, int]:
 
 def _nothing() -> References:
     i32 = np.zeros(0, np.int32)
-    return References(np.zeros(0, np.int64), i32, i32, np.zeros(0, np.float32), i32)
+    return References(np.zeros(0, np.int64), i32, i32, np.zeros(0, np.float32), i32, np.zeros(1, np.int64))
 
 
 def _no_mentions() -> MentionRows:
@@ -188,60 +196,67 @@ def _no_mentions() -> MentionRows:
     return MentionRows(i32, i32, np.zeros(0, np.int64), np.zeros(0, np.int8))
 
 
-def _joined(old: MentionRows, keep: Bools, new: MentionRows) -> MentionRows:
+def _where(mentions: MentionRows, chosen: NDArray[Any]) -> MentionRows:
     return MentionRows(
-        np.concatenate([old.unit_id[keep], new.unit_id]),
-        np.concatenate([old.document_id[keep], new.document_id]),
-        np.concatenate([old.key[keep], new.key]),
-        np.concatenate([old.rule[keep], new.rule]),
+        mentions.unit_id[chosen], mentions.document_id[chosen], mentions.key[chosen], mentions.rule[chosen]
+    )
+
+
+def _joined(old: MentionRows, new: MentionRows) -> MentionRows:
+    """Both in order of key; of equal keys the new ones come last, as their rows do in the corpus."""
+    at = np.searchsorted(old.key, new.key, side="right")
+    return MentionRows(
+        np.insert(old.unit_id, at, new.unit_id),
+        np.insert(old.document_id, at, new.document_id),
+        np.insert(old.key, at, new.key),
+        np.insert(old.rule, at, new.rule),
     )
 
 
 def _decided(mentions: MentionRows, ontology: OntologyRows, corpus: Corpus) -> References:
+    """Concepts and their references, from mentions by key, row and rule: linear in their number."""
     row = corpus.rows_of(mentions.unit_id)
-    alive = row >= 0
-    row, key, rule = row[alive].astype(np.int64), mentions.key[alive], mentions.rule[alive]
-    key = _renamed(key, ontology)
+    if (row < 0).any():  # written by another process since the corpus was read
+        mentions, row = _where(mentions, row >= 0), row[row >= 0]
+    key, rule = mentions.key, mentions.rule
     curated = np.array(sorted(concept.key for concept in ontology.concepts), np.int64)
-    if ontology.ignored:
-        keep = ~np.isin(key, np.array(ontology.ignored, np.int64)) | np.isin(key, curated)
-        row, key, rule = row[keep], key[keep], rule[keep]
-    keys, at, times = np.unique(key, return_inverse=True, return_counts=True)
+    starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]])) if len(key) else np.zeros(0, np.int64)
+    keys, times = key[starts], np.diff(np.append(starts, len(key)))
+    by_hand = np.isin(keys, curated)
     # What was seen once is no concept, and is most of it.
-    often = (times >= 2) | np.isin(keys, curated)
-    keep = often[at]
-    row, at, rule = row[keep], (np.cumsum(often) - 1)[at[keep]], rule[keep]
-    keys = keys[often]
+    often = ((times >= 2) & ~np.isin(keys, np.array(ontology.ignored, np.int64))) | by_hand
+    keep = np.repeat(often, times)
+    row, rule = row[keep], rule[keep]
+    keys, times, by_hand = keys[often], times[often], by_hand[often]
+    n = len(keys)
+    at = np.repeat(np.arange(n), times)
     # One mention a unit and key, by its strongest rule: rules are listed from the strongest on.
-    order = np.argsort((at * (len(corpus) + 1) + row) * len(RULES) + rule, kind="stable")
-    row, at, rule = row[order], at[order], rule[order]
     first = np.ones(len(row), bool)
     first[1:] = (at[1:] != at[:-1]) | (row[1:] != row[:-1])
     row, at, rule = row[first], at[first], rule[first]
-    n = len(keys)
     units = np.bincount(at, minlength=n)
     points = np.bincount(at, _POINTS[rule], minlength=n).astype(np.int64)
     strong = np.bincount(at, _STRONG[rule], minlength=n) > 0
     explicit = np.bincount(at, _EXPLICIT[rule], minlength=n) > 0
-    chosen = evidence.decide(points, explicit, strong, units, len(corpus)) | np.isin(keys, curated)
-    missing = np.setdiff1d(curated, keys)  # curated ones that no unit mentions yet
+    chosen = evidence.decide(points, explicit, strong, units, len(corpus)) | by_hand
     keep = chosen[at]
     row, at, rule = row[keep], (np.cumsum(chosen) - 1)[at[keep]], rule[keep]
     keys, units = keys[chosen], units[chosen]
+    missing = np.setdiff1d(curated, keys)  # curated ones that no unit mentions yet
     if len(missing):
+        at = (np.arange(len(keys)) + np.searchsorted(missing, keys))[at]
         places = np.searchsorted(keys, missing)
-        shifted = np.arange(len(keys)) + np.searchsorted(missing, keys)
-        at = shifted[at]
         keys, units = np.insert(keys, places, missing), np.insert(units, places, 0)
-    return References(keys, at.astype(np.int32), row.astype(np.int32), _WEIGHTS[rule], units.astype(np.int32))
+    offset = np.concatenate([[0], np.cumsum(units)])
+    return References(keys, at.astype(np.int32), row.astype(np.int32), _WEIGHTS[rule], units.astype(np.int32), offset)
 
 
-def _renamed(key: NDArray[np.int64], ontology: OntologyRows) -> NDArray[np.int64]:
+def _renamed(key: NDArray[np.int64], aliases: Mapping[int, int]) -> NDArray[np.int64]:
     """Keys with those of aliases replaced by those of their concepts."""
-    aliases = {alias: own for alias, own in _aliases(ontology).items() if alias != own}
-    if not aliases or not len(key):
+    others = {alias: own for alias, own in aliases.items() if alias != own}
+    if not others or not len(key):
         return key
-    old = np.array(sorted(aliases), np.int64)
-    new = np.array([aliases[alias] for alias in old.tolist()], np.int64)
+    old = np.array(sorted(others), np.int64)
+    new = np.array([others[alias] for alias in old.tolist()], np.int64)
     at = np.minimum(np.searchsorted(old, key), len(old) - 1)
     return np.where(old[at] == key, new[at], key)

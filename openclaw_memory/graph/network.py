@@ -1,4 +1,7 @@
-"""The graph over sections and concepts: who mentions what, what goes together, what came after what."""
+"""The graph over sections and concepts: who mentions what, what goes together, what came after what.
+
+A section that is longer than :data:`PASSAGE` rows is cut into passages, each of which is a section here.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..search.corpus import Corpus
 from ..store.protocol import Bools, Floats, Ints
-from .concepts import ConceptIndex
+from .concepts import ConceptIndex, References
 
 #: A section's mentions of a concept are worth this much when they stand in one of its lines, more in several, and
 #: all in its heading.
@@ -22,6 +25,8 @@ MIN_TOGETHER, MIN_NPMI = 2, 0.2
 _RELATED = 12
 #: What a curated relation weighs beside the NPMI of found ones.
 CURATED_RELATION = 0.9
+#: A longer section, such as the record of a chat, counts as several passages of at most this many rows.
+PASSAGE = 12
 #: A concept in more sections than this makes no thread: each day would follow the last.
 _THREAD_SECTIONS = 400
 
@@ -59,7 +64,7 @@ class Network:
     ``rarity`` is a concept's inverse document frequency over sections scaled to [0, 1].  ``parents`` and
     ``children`` are curated; ``related`` is symmetric, ``related_curated`` says which entries are curated.
     ``before`` and ``after`` join a section to the neighbours in time that share a concept, ``thread`` of an
-    entry being that concept.
+    entry being that concept.  ``section_of`` says to which section each row of the corpus belongs.
     """
 
     sections: Lists
@@ -75,6 +80,7 @@ class Network:
     before_thread: Ints
     day: Ints
     dated: Bools
+    section_of: Ints
     first_row: Ints
     last_row: Ints
 
@@ -82,11 +88,16 @@ class Network:
 def build(index: ConceptIndex, corpus: Corpus) -> Network:
     """The graph of a corpus; takes time linear in its mentions but for sorting them."""
     references, rows, shape = index.references, corpus.rows, corpus.shape
-    n_sections = len(shape.section_terms)
     n = len(references.keys)
-    first_row = np.searchsorted(shape.section, np.arange(n_sections)).astype(np.int32)
-    last_row = (np.searchsorted(shape.section, np.arange(n_sections), side="right") - 1).astype(np.int32)
-    section, concept, weight = _by_section(references.concept, references.row, references.weight, corpus)
+    border = np.ones(len(corpus), bool)
+    border[1:] = shape.section[1:] != shape.section[:-1]
+    opened = np.maximum.accumulate(np.where(border, np.arange(len(corpus)), 0))
+    border |= (np.arange(len(corpus)) - opened) % PASSAGE == 0
+    section_of = (np.cumsum(border) - 1).astype(np.int32)
+    first_row = np.flatnonzero(border).astype(np.int32)
+    last_row = (np.append(first_row[1:], len(corpus)) - 1).astype(np.int32)
+    n_sections = len(first_row)
+    section, concept, weight = _by_section(references, section_of, corpus)
     count = np.bincount(concept, minlength=n)
     top = np.log1p(max(n_sections, 1))
     rarity = (np.log1p(n_sections / np.maximum(count, 1)) / max(top, 1e-9)).astype(np.float32).clip(0, 1)
@@ -100,15 +111,16 @@ def build(index: ConceptIndex, corpus: Corpus) -> Network:
     )
     return Network(
         of_section, of_concept, rarity, related, related_curated, parents, children, after, before, after_thread,
-        before_thread, day, dated, first_row, last_row,
+        before_thread, day, dated, section_of, first_row, last_row,
     )  # fmt: skip
 
 
-def _by_section(concept: Ints, row: Ints, weight: Floats, corpus: Corpus) -> tuple[Ints, Ints, Floats]:
+def _by_section(references: References, section_of: Ints, corpus: Corpus) -> tuple[Ints, Ints, Floats]:
     """References of units joined to those of their sections."""
+    concept, row, weight = references.concept, references.row, references.weight
     if not len(row):
         return np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32)
-    section = corpus.shape.section[row]
+    section = section_of[row]
     # Rows ascend within a concept, and so do their sections.
     first = np.ones(len(row), bool)
     first[1:] = (concept[1:] != concept[:-1]) | (section[1:] != section[:-1])

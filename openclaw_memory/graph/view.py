@@ -12,7 +12,6 @@ from ..search.corpus import Corpus
 from ..store.protocol import Bools, Floats, Ints, Store
 from . import network as networks
 from .concepts import ConceptIndex, Label
-from .keys import concept_key
 from .matcher import Matcher
 from .network import Network
 
@@ -43,6 +42,7 @@ class GraphView:
         """The graph over sections and concepts."""
         if self._network is None or self._network[0] != self.index.version:
             self._network = self.index.version, networks.build(self.index, self.corpus)
+            self._store.give_back_memory()  # what counting pairs took
         return self._network[1]
 
     @property
@@ -169,11 +169,3 @@ class GraphView:
             out[references.row[span]] += np.float32(value) * references.weight[span]
         top = float(out.max()) if len(out) else 0.0
         return out / np.float32(top) if top > 0 else out
-
-    def sections_of(self, rows: Ints) -> Ints:
-        """Sections of rows."""
-        return self.corpus.shape.section[rows]
-
-    def key_of(self, name: str) -> int:
-        """The key under which a name's concept is kept."""
-        return self.index.canonical(concept_key(name))

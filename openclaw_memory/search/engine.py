@@ -164,23 +164,25 @@ class SearchEngine:
                 return []
             ranked = self._rank(request, mode, asked, query_vector)
             parts = self._parts(request, ranked)
+            network = self.graph.network
             seeds: dict[int, float] = {}
             for row in hits.ranking(self._corpus, ranked.score, ranked.allowed):
                 relevance = parts(hits.Range(row, row, row)).score
                 if seeds and relevance < _SEED_SHARE * max(seeds.values()):
                     break
-                seeds.setdefault(int(self._corpus.shape.section[row]), relevance)
+                seeds.setdefault(int(network.section_of[row]), relevance)
                 if len(seeds) == _SEEDS:
                     break
             if not seeds or max(seeds.values()) <= 0:
                 return []
-            network = self.graph.network
             walked = walk(network, seeds, hops)
             limit = request.max_results or self._settings.max_results
             allowed = self._allowed(request)
             own = ranking.scaled(ranked.score)
             stops = thread.stops(network, self.graph.index, self._corpus, walked, own, allowed, limit)
-            found = hits.around(self._corpus, ranked.score, [stop.row for stop in stops], self._settings.hit_tokens)
+            ranges = hits.around(self._corpus, ranked.score, [stop.row for stop in stops], self._settings.hit_tokens)
+            stops = [stop for stop, one in zip(stops, ranges, strict=True) if one is not None]
+            found = [one for one in ranges if one is not None]
             order = [stop.arrival.section for stop in stops]
             wording = thread.Wording(network, self.graph.index, walked, order, self.graph.labels, self.display.citation)
             known = self.display.known(found)

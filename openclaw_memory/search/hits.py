@@ -99,10 +99,10 @@ def grown(corpus: Corpus, score: Floats, allowed: Bools | None, tokens: float, l
     return out
 
 
-def around(corpus: Corpus, score: Floats, rows: Sequence[int], tokens: float) -> list[Range]:
-    """One range for each of ``rows``, which lie in different sections, grown as :func:`grown` does."""
+def around(corpus: Corpus, score: Floats, rows: Sequence[int], tokens: float) -> list[Range | None]:
+    """One range for each of ``rows``, grown as :func:`grown` does; ``None`` for a row that an earlier one took in."""
     growing = _Growing(corpus, score, None, tokens)
-    return [growing.grown(row) or Range(row, row, row) for row in rows]
+    return [growing.grown(row) for row in rows]
 
 
 class _Growing:

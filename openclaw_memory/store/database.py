@@ -90,6 +90,8 @@ class Database:
             "autoload_known_extensions": "false",
         }
         self.lease = Lease(path, self, timeout, idle)
+        self._writes = 0
+        self._counted: tuple[tuple[int, int], dict[str, str]] | None = None
 
     @contextlib.contextmanager
     def read(self, timeout: float | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -106,10 +108,23 @@ class Database:
     def write(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """A transaction that is committed at the end of the block and undone by an exception."""
         with self.read() as connection:
+            self._writes += 1  # also for what is read within
             with transaction(connection):
                 yield connection
                 connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'generation'")
+            self._writes += 1
             self._protect()
+
+    def counters(self) -> Mapping[str, str]:
+        """All counters and what is noted of the file, read once for as long as nobody can have changed them."""
+        with self.read() as connection:
+            at = self.lease.turn, self._writes
+            if self._counted is None or self._counted[0] != at:
+                rows = connection.execute(
+                    "SELECT name, value::VARCHAR FROM counters UNION ALL SELECT key, value FROM meta"
+                ).fetchall()
+                self._counted = at, dict(rows)
+            return self._counted[1]
 
     @contextlib.contextmanager
     def read_only(self, name: str, spill: Path | None = None) -> Iterator[duckdb.DuckDBPyConnection]:

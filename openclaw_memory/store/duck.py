@@ -117,13 +117,8 @@ class DuckStore(GraphTables, Queries):
 
     def state(self) -> StoreState:
         """Identity of the file and its write counter."""
-        with self._db.read() as c:
-            row = c.execute(
-                "SELECT (SELECT value FROM meta WHERE key = 'instance'), "
-                "(SELECT value FROM counters WHERE name = 'generation')"
-            ).fetchone()
-        assert row is not None
-        return StoreState(str(row[0]), int(row[1]))
+        known = self._db.counters()
+        return StoreState(known["instance"], int(known["generation"]))
 
     def warnings(self) -> list[str]:
         """What happened to the file that a person should hear."""
@@ -342,7 +337,7 @@ class DuckStore(GraphTables, Queries):
         with self._db.read() as c:
             rows = []
             for some in batches(list(dict.fromkeys(section_ids)), _KEYS):
-                # Placeholders rather than a subquery: only so is the primary key used.
+                # Placeholders rather than a subquery or a list of numbers: only so is the primary key used.
                 keys = ", ".join("?" * len(some))
                 rows += c.execute(
                     f"SELECT id, heading, date, start_line, body FROM sections WHERE id IN ({keys})", list(some)

@@ -166,15 +166,6 @@ def _with(row: tuple[Any, ...], made: Mapping[int, Callable[[Any], Any]]) -> lis
     return [made[at](value) if at in made else value for at, value in enumerate(row)]
 
 
-def facts_version(c: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
-    """What changes with the facts and with what decides about them."""
-    rows = c.execute(
-        "SELECT name || ' ' || value FROM counters WHERE name IN ('texts', 'ontology', 'facts') "
-        "UNION ALL SELECT value FROM meta WHERE key = 'instance' ORDER BY 1"
-    ).fetchall()
-    return tuple(row[0] for row in rows)
-
-
 def put_stated_facts(c: duckdb.DuckDBPyConnection, file: WorkspaceFile, facts: Sequence[StatedFact]) -> None:
     """Replace them; the caller owns the transaction."""
     c.execute("DELETE FROM stated_facts")
@@ -194,6 +185,7 @@ def put_stated_facts(c: duckdb.DuckDBPyConnection, file: WorkspaceFile, facts: S
     )  # fmt: skip
     _note(c, file)
     c.execute("UPDATE counters SET value = value + 1 WHERE name = 'facts'")
+    c.execute("UPDATE counters SET value = ? WHERE name = 'stated'", [len(facts)])
 
 
 def _insert(c: duckdb.DuckDBPyConnection, table: str, types: str, rows: Sequence[tuple[Any, ...]]) -> None:
@@ -244,8 +236,10 @@ class GraphTables:
 
     def facts_version(self) -> tuple[str, ...]:
         """Another value after every change that may concern facts."""
-        with self._db.read() as c:
-            return facts_version(c)
+        known = self._db.counters()
+        # Statements cite lines of notes, and whether these still hold the words is a matter of their texts.
+        texts = known["texts"] if known["stated"] != "0" else ""
+        return known["instance"], known["ontology"], known["facts"], texts
 
     def put_stated_facts(self, file: WorkspaceFile, facts: Sequence[StatedFact]) -> None:
         """Replace them in one transaction."""

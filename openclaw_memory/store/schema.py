@@ -52,7 +52,7 @@ CREATE TABLE curated (key BIGINT, slug VARCHAR, name VARCHAR, kind VARCHAR, weig
 CREATE TABLE curated_edges (kind VARCHAR, source BIGINT, target BIGINT);
 CREATE TABLE ignored (key BIGINT);
 CREATE TABLE workspace_files (name VARCHAR, size BIGINT, mtime_ns BIGINT, sha256 VARCHAR);
-INSERT INTO counters VALUES ('ontology', 0), ('facts', 0);
+INSERT INTO counters VALUES ('ontology', 0), ('facts', 0), ('stated', 0);
 UPDATE documents SET sha256 = '', mtime_ns = -1;
 """
 

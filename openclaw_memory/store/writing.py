@@ -97,6 +97,8 @@ def apply(c: duckdb.DuckDBPyConnection, changes: Sequence[DocumentChange]) -> No
     units.insert(c, "units")
     mentions.insert(c, "mentions")
     facts.insert(c, "found_facts")
+    if facts.lists["c0"]:
+        _facts_changed(c)
     _insert_postings(c, terms, term_units, frequencies)
 
 
@@ -146,8 +148,7 @@ def touch(c: duckdb.DuckDBPyConnection, files: Sequence[tuple[int, SourceFile]])
         "FROM touched t WHERE t.id = documents.id"
     )
     c.execute("DROP TABLE touched")
-    # Facts without a day of their own are ordered by the files' times.
-    c.execute("UPDATE counters SET value = value + 1 WHERE name = 'facts'")
+    _facts_changed(c)  # those without a day of their own are ordered by the files' times
 
 
 def compact(c: duckdb.DuckDBPyConnection) -> None:
@@ -211,6 +212,10 @@ class _Columns:
             insert(c, table, self.lists, self.types, select)
 
 
+def _facts_changed(c: duckdb.DuckDBPyConnection) -> None:
+    c.execute("UPDATE counters SET value = value + 1 WHERE name = 'facts'")
+
+
 def _take(c: duckdb.DuckDBPyConnection, unit_ids: Sequence[int]) -> None:
     """Take units out of the files that they move away from, so that none is in the index twice.
 
@@ -227,6 +232,7 @@ def _take(c: duckdb.DuckDBPyConnection, unit_ids: Sequence[int]) -> None:
         _delete_where(c, "units", "id", unit_ids)
         for table in _OF_UNITS:
             _delete_where(c, table, "unit_id", unit_ids)
+        _facts_changed(c)
         c.execute(
             "UPDATE documents SET sha256 = '', mtime_ns = -1, "
             f"generation = (SELECT value FROM counters WHERE name = 'generation') + 1 WHERE id IN {IDS}",
@@ -241,6 +247,8 @@ def _insert_postings(c: duckdb.DuckDBPyConnection, terms: list[int], units: list
 
 
 def _delete(c: duckdb.DuckDBPyConnection, document_ids: Sequence[int]) -> None:
+    if count(c, f"SELECT count(*) FROM found_facts WHERE document_id IN {IDS}", [id_list(document_ids)]):
+        _facts_changed(c)
     for table in ("units", *_OF_UNITS):
         _delete_where(c, table, "document_id", document_ids)
     _delete_where(c, "sections", "document_id", document_ids)
