@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import RequestError
 from ..search.corpus import Corpus
-from ..store.protocol import Bools, Floats, Ints, Store
+from ..store.protocol import Bools, Floats, Store
 from . import network as networks
 from .concepts import ConceptIndex, Label
 from .matcher import Matcher
