@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -160,7 +160,7 @@ class GraphView:
                 strength[concept] = strength.get(concept, 0.0) + weight * float(rarity[concept])
         return self.activated(strength)
 
-    def activated(self, strength: dict[int, float]) -> Floats:
+    def activated(self, strength: Mapping[int, float]) -> Floats:
         """Rows by the concepts that they mention, given how much each concept counts: ``float32[n]`` in [0, 1]."""
         out = np.zeros(len(self.corpus), np.float32)
         references = self.index.references

@@ -227,10 +227,11 @@ class SearchEngine:
             graph = self.graph.proximity(request.near, request.max_distance)
             share = np.float32(request.vector_weight)
             score = share * ranking.scaled(score, allowed) + (1 - share) * graph
-        elif mode == "hybrid" and fusion == "score" and self._weights["graph"] and np.ptp(score):
+        elif mode == "hybrid" and fusion == "score" and self._weights["graph"] and score.max() > score.min():
             graph = self._by_concepts([], score, allowed)
-            score = np.round(score + np.float32(self._weights["graph"]) * graph, 5).astype(np.float32)
-            graph = graph if graph.any() else None
+            sharing = np.flatnonzero(graph)
+            score[sharing] = np.round(score[sharing] + np.float32(self._weights["graph"]) * graph[sharing], 5)
+            graph = graph if len(sharing) else None
         return Ranked(score, features, allowed, similarities, graph)
 
     def _by_concepts(self, named: Sequence[int], score: Floats, allowed: Bools | None) -> Floats:
