@@ -283,6 +283,17 @@ def test_scores_never_rise_with_rank(scores: list[float]) -> None:
     assert all(o >= round(s, 4) for o, s in zip(out, scores, strict=True))
 
 
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=8))
+def test_what_no_longer_holds_lifts_no_hit_before_it(scores: list[tuple[float, bool]]) -> None:
+    hit = SearchHit("p", 1, 1, 0, "", "", "", "", None, Kind.NOTE, Grain.WORKING, "agent")  # type: ignore[arg-type]
+    found = monotone([replace(hit, score=score, superseded=("so",) if old else ()) for score, old in scores])
+    shown = [one.score for one in found]
+    assert shown == sorted(shown, reverse=True)
+    for at, one in enumerate(found):
+        if not one.superseded:
+            assert one.score <= round(max(score for score, old in scores[at:] if not old), 4)
+
+
 def test_reciprocal_rank_fusion_is_the_formula_of_the_paper() -> None:
     keyword = np.array([3.0, 0.0, 2.0, 1.0], np.float32)
     vector = np.array([0.1, 0.9, 0.5, 0.2], np.float32)

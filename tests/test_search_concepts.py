@@ -133,3 +133,30 @@ def test_a_line_whose_fact_was_superseded_is_marked_and_ranks_below_the_one_that
         assert found[0].superseded == ()
         (words,) = found[1].superseded
         assert "Helix" in words and "2026-02-09" in words
+
+
+def test_what_no_longer_holds_changes_nothing_for_other_questions(notes: Notes) -> None:
+    for path, text in NOTES.items():
+        notes.write(path, text)
+    notes.write("memory/2026-01-02.md", "# JR\n\n- **Editor:** Vim\n")
+    with open_memory(notes, CountingEmbedder()) as memory:
+        memory.ingest()
+
+        def found(query: str, **options: object) -> list[tuple[str, float]]:
+            return [(hit.id, hit.score) for hit in memory.search(query, max_results=4, **options).results]
+
+        asked = [("pump in a shop window", {}), ("nothing of that kind", {}), ("seeds", {"fusion": "rrf"})]
+        before = [found(query, **options) for query, options in asked]
+        threads = [(hit.id, hit.score) for hit in memory.recall("seeds from the market").results]
+        memory.facts.add("JR", "editor", "Helix")
+        assert memory.facts.superseded()
+        assert [found(query, **options) for query, options in asked] == before
+        assert [(hit.id, hit.score) for hit in memory.recall("seeds from the market").results] == threads
+
+
+def test_the_graph_alone_finds_nothing_where_nothing_is(notes: Notes) -> None:
+    for path, text in NOTES.items():
+        notes.write(path, text)
+    with open_memory(notes) as memory:
+        memory.ingest()
+        assert memory.search("xylophone quartet", mode="graph").results == ()

@@ -657,3 +657,14 @@ def test_wide_rows_on_a_narrow_terminal_become_lists(memory: Memory, capsys: pyt
     sql._show(Narrow(), memory.sql("SELECT * FROM memories ORDER BY id", limit=1))
     shown = capsys.readouterr().out
     assert "citation     MEMORY.md#L1" in shown and all(len(line) <= 60 for line in shown.splitlines())
+
+
+def test_a_query_that_is_no_text_is_refused(memory: Memory) -> None:
+    with pytest.raises(RequestError, match="not Unicode"):
+        memory.sql("select '\udcff'")
+
+
+def test_tables_whose_names_are_made_by_the_query_are_filled(memory: Memory) -> None:
+    (direct,) = ask(memory, "SELECT count(*) FROM concepts")
+    (made,) = ask(memory, "SELECT count(*) FROM query('FROM con' || 'cepts')")
+    assert made == direct and direct[0] > 0

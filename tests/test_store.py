@@ -147,6 +147,17 @@ def test_units_that_stay_keep_their_ids_and_vectors(store: DuckStore) -> None:
     assert store.vector_states(MODEL).ready == 3
 
 
+def test_a_write_that_was_undone_is_not_remembered(store: DuckStore) -> None:
+    put(store, {"a.md": [["fox"]]})
+    before = store.state()
+    with store.session():
+        with pytest.raises(RuntimeError), store._db.write() as c:  # noqa: PT012
+            c.execute("UPDATE counters SET value = value + 5 WHERE name = 'generation'")
+            assert store.state().generation == before.generation + 5
+            raise RuntimeError
+        assert store.state() == before
+
+
 def test_the_generation_grows_with_every_write(store: DuckStore) -> None:
     seen = [store.state().generation]
 

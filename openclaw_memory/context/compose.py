@@ -74,7 +74,7 @@ def _fitted(chosen: Sequence[Item], item: Item, most: int) -> Item | None:
     if whole <= most:
         return item
     left = len(item.text) - (whole - most)
-    if item.fact is not None or (left < _WORTH and chosen):
+    if left < _WORTH and chosen:
         return None
     text = prose.shortened(item.text, left)
     cut = replace(item, text=text)

@@ -98,13 +98,22 @@ class Display:
 
 
 def monotone(found: Sequence[SearchHit]) -> list[SearchHit]:
-    """Scores that never rise with rank: a hit is at least as good as those ranked behind it."""
+    """Scores that never rise with rank: a hit is at least as good as those ranked behind it.
+
+    What no longer holds lifts nothing before it: it was put behind for that, not for its score.
+    """
     best = 0.0
-    out = []
+    lifted = []
     for hit in reversed(found):
-        best = max(best, hit.score)
-        out.append(replace(hit, score=round(best, 4)))
-    return out[::-1]
+        if not hit.superseded:
+            best = max(best, hit.score)
+        lifted.append(max(best, hit.score))
+    out = []
+    least = 1.0
+    for hit, score in zip(found, lifted[::-1], strict=True):
+        least = min(least, score)
+        out.append(replace(hit, score=round(least, 4)))
+    return out
 
 
 def snippet(section: SectionText, wanted: tuple[int, int], best: tuple[int, int], limit: int) -> str:

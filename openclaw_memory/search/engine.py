@@ -26,19 +26,20 @@ _CANDIDATES = 512
 _SHARING = 10
 #: Sections that a thread starts from: those whose best unit is at least this share as good as the best of all.
 _SEEDS, _SEED_SHARE = 5, 0.5
-#: What a unit loses whose statement no longer holds: what took its place comes first.
-_SUPERSEDED = 1.0
+#: What a unit loses whose statement no longer holds, as a share of all scores' range: what took its place comes first.
+_SUPERSEDED = 0.5
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """Scores of all rows and what they are made of."""
+    """Scores of all rows and what they are made of; ``order`` is what they rank by."""
 
     score: Floats
     features: ranking.Features
     allowed: Bools | None
     similarities: Floats | None
-    graph: Floats | None = None
+    graph: Floats | None
+    order: Floats
 
 
 class SearchEngine:
@@ -133,10 +134,10 @@ class SearchEngine:
             if ranked.allowed is not None and not ranked.allowed.any():
                 return []
             if request.budget is not None:
-                found = hits.spans(self._corpus, ranked.score, ranked.allowed, request.budget)
+                found = hits.spans(self._corpus, ranked.order, ranked.allowed, request.budget)
             else:
                 limit = request.max_results or self._settings.max_results
-                found = hits.grown(self._corpus, ranked.score, ranked.allowed, self._settings.hit_tokens, limit)
+                found = hits.grown(self._corpus, ranked.order, ranked.allowed, self._settings.hit_tokens, limit)
             return self._hits(request, found, ranked)
 
     def listing(self, request: SearchRequest) -> list[SearchHit]:
@@ -166,7 +167,7 @@ class SearchEngine:
             parts = self._parts(request, ranked)
             network = self.graph.network
             seeds: dict[int, float] = {}
-            for row in hits.ranking(self._corpus, ranked.score, ranked.allowed):
+            for row in hits.ranking(self._corpus, ranked.order, ranked.allowed):
                 relevance = parts(hits.Range(row, row, row)).score
                 if seeds and relevance < _SEED_SHARE * max(seeds.values()):
                     break
@@ -212,27 +213,37 @@ class SearchEngine:
         else:
             # Equal texts must tie, whatever the last bits of their dot products are.
             score = np.round(ranking.fuse(features, self._weights, allowed), 5)
-        if superseded := self._superseded():
-            rows = self._corpus.rows_of(np.fromiter(superseded, np.int32, len(superseded)))
-            score[rows[rows >= 0]] -= np.float32(_SUPERSEDED)
         if mode == "keyword" and keyword is not None:
             matched = keyword.window > 0
             allowed = matched if allowed is None else allowed & matched
         graph = None
+        # Where no row has anything of the question, the best ones are the longest: they speak for nobody.
+        answered = similarities is not None or (keyword is not None and bool(keyword.window.any()))
         if mode == "graph":
-            graph = self._by_concepts(named, score, allowed)
+            graph = self._by_concepts(named, score, allowed) if named or answered else np.zeros_like(score)
             score = graph + np.float32(0.1) * ranking.scaled(score, allowed)
             allowed = graph > 0 if allowed is None else allowed & (graph > 0)
         elif request.near:
             graph = self.graph.proximity(request.near, request.max_distance)
             share = np.float32(request.vector_weight)
             score = share * ranking.scaled(score, allowed) + (1 - share) * graph
-        elif mode == "hybrid" and fusion == "score" and self._weights["graph"] and score.max() > score.min():
+        elif mode == "hybrid" and fusion == "score" and self._weights["graph"] and answered:
             graph = self._by_concepts([], score, allowed)
             sharing = np.flatnonzero(graph)
             score[sharing] = np.round(score[sharing] + np.float32(self._weights["graph"]) * graph[sharing], 5)
             graph = graph if len(sharing) else None
-        return Ranked(score, features, allowed, similarities, graph)
+        return Ranked(score, features, allowed, similarities, graph, self._demoted(score))
+
+    def _demoted(self, score: Floats) -> Floats:
+        """``score`` with the rows lowered whose statement no longer holds, by a share of its whole range."""
+        superseded = self._superseded()
+        if not superseded:
+            return score
+        rows = self._corpus.rows_of(np.fromiter(superseded, np.int32, len(superseded)))
+        rows = rows[rows >= 0]
+        lowered = score.copy()
+        lowered[rows] -= np.float32(_SUPERSEDED) * (score.max() - score.min())
+        return lowered
 
     def _by_concepts(self, named: Sequence[int], score: Floats, allowed: Bools | None) -> Floats:
         """Rows by the concepts that the question names, or else by those of the best rows: ``float32[n]`` in [0, 1]."""

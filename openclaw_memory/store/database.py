@@ -109,10 +109,12 @@ class Database:
         """A transaction that is committed at the end of the block and undone by an exception."""
         with self.read() as connection:
             self._writes += 1  # also for what is read within
-            with transaction(connection):
-                yield connection
-                connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'generation'")
-            self._writes += 1
+            try:
+                with transaction(connection):
+                    yield connection
+                    connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'generation'")
+            finally:
+                self._writes += 1
             self._protect()
 
     def counters(self) -> Mapping[str, str]:

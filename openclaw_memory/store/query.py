@@ -41,6 +41,10 @@ def checked(query: str) -> None:
     """Raise :class:`RequestError` unless ``query`` is one statement that only reads."""
     import duckdb
 
+    try:
+        query.encode("utf-8")
+    except UnicodeEncodeError:
+        raise RequestError("the query is not Unicode text; look for a byte that is no character") from None
     found = _FIRST_WORD.match(query)
     word = found[1].upper() if found else ""
     refused = f"{word} is refused: SQL only reads the index; ask with {_ALLOWED}"

@@ -121,8 +121,13 @@ FROM found f JOIN {index}.fts_main_fts_source.docs d ON d.docid = f.docid GROUP 
 
 
 def named(query: str) -> frozenset[str]:
-    """Which of the tables and functions a query may use: those whose names stand anywhere in it."""
+    """Which of the tables and functions a query may use: those whose names stand anywhere in it.
+
+    All of them where the query makes names itself, by ``query()`` or ``query_table()``.
+    """
     words = {word.lower() for word in re.findall(r"\w+", query)}
+    if words & {"query", "query_table"}:
+        return frozenset(DERIVED | SEARCHES | {HITS})
     return frozenset((DERIVED | SEARCHES | {HITS}) & words)
 
 
