@@ -9,6 +9,8 @@ from .errors import LeaseTimeout, ModelError, OpenClawMemoryError
 from .types import Check, Status, counted, joined
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from .memory import Memory
     from .store.protocol import Store
 
@@ -56,7 +58,7 @@ def examine(memory: Memory, store: Store) -> list[Check]:
     """Every check of ``doctor``, in the order in which a person would look; nothing is changed."""
     from .hosts.openclaw_checks import examine_openclaw
 
-    checks = [python_check(), *_workspace(memory), *_model(memory)]
+    checks = [python_check(), *_workspace(memory), *_sidecars(memory), *_model(memory)]
     checks += _extensions(memory)
     checks += _index(memory, store)
     checks += examine_openclaw()
@@ -107,6 +109,35 @@ def _workspace(memory: Memory) -> list[Check]:
                 "file", False, f"{skipped.path} is skipped: {skipped.reason}", "mend it, or ignore it in .memoryignore"
             )
         )
+    return checks
+
+
+def _sidecars(memory: Memory) -> list[Check]:
+    """Whether the files of the workspace that are ours can be read; nothing for one that is not there."""
+    import os
+
+    from . import workfiles
+    from .facts import file as facts
+    from .graph import ontology
+
+    def concepts(path: Path) -> str:
+        return counted(len(ontology.read(path).concepts), "curated concept")
+
+    def stated(path: Path) -> str:
+        count = len(facts.read(path))
+        return f"{count} {'entry' if count == 1 else 'entries'}"
+
+    checks = []
+    for name, read in ((ontology.FILE_NAME, concepts), (facts.NAME, stated)):
+        path = memory.workspace / name
+        if not os.path.lexists(path):
+            continue
+        try:
+            workfiles.check(path)
+            checks.append(Check(name, True, read(path)))
+        except OpenClawMemoryError as error:
+            what, _, step = str(error).rpartition("; ")
+            checks.append(Check(name, False, what or step, step if what else None))
     return checks
 
 

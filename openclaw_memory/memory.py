@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -86,13 +86,19 @@ class Memory:
         self._looking = threading.Lock()
         self._scanned = float("-inf")
         self._empty = False
+        #: What is wrong with the files of the workspace that are ours, until they are fine.
+        self._broken: Mapping[str, str] = {}
         self._closing = threading.Event()
         self.facts = FactBook(self.workspace, self._store, self.freshen, partial(self.plugins.redacted, FACTS))
         self._questions = Questions(
             self.settings, self._store, self._vectorizer, self.plugins, self._freshen, self.facts.superseded
         )
         self.concepts = ConceptBook(
-            self.workspace / FILE_NAME, self._questions.graph, self._relink, self._questions.similarities
+            self.workspace / FILE_NAME,
+            self._questions.graph,
+            self._relink,
+            self._questions.similarities,
+            partial(self.plugins.redacted, FILE_NAME),
         )
         self.ambient = Ambient(
             self.settings, self._store, self._vectorizer, self._questions.engine, self._freshen, self.facts
@@ -101,7 +107,9 @@ class Memory:
     def _relink(self) -> int:
         """Take over the curated concepts of the workspace; how many references that changed."""
         with self._ingesting:
-            return sidecars.take_concepts(self.workspace, self._store)
+            linked = sidecars.take_concepts(self.workspace, self._store, partial(self.plugins.redacted, FILE_NAME))
+            self._broken = {name: reason for name, reason in self._broken.items() if name != FILE_NAME}
+            return linked
 
     def _open_store(self, db: str | Path | None) -> Store:
         from .ingest import linking
@@ -179,6 +187,7 @@ class Memory:
             raise StoreError(f"another ingest of {self.workspace} is still running; try again when it is done")
         try:
             outcome = self._ingestor.run(self._relative(paths), progress, until)
+            self._broken = outcome.sidecars
             if not paths:
                 self._looked(outcome)
         finally:
@@ -196,11 +205,12 @@ class Memory:
 
     def _looked(self, outcome: Outcome) -> None:
         self._empty = not outcome.report.files
+        self._broken = outcome.sidecars
         if outcome.complete:
             self._scanned = time.monotonic()
 
     def _gaps(self, outcome: Outcome) -> list[str]:
-        remarks = self._nothing_there()
+        remarks = self._nothing_there()  # broken files are among those that were skipped
         if not outcome.complete:
             remarks.append("not all changed files were read in time; run: openclaw-memory ingest")
         return remarks
@@ -209,6 +219,10 @@ class Memory:
         if not self._empty:
             return []
         return [f"no notes in {self.workspace}: write a MEMORY.md, or a file below memory/ that ends in .md"]
+
+    def _standing(self) -> list[str]:
+        """What was found at the last look and holds until another one finds otherwise."""
+        return [*self._nothing_there(), *(f"{self.workspace / name}: {why}" for name, why in self._broken.items())]
 
     def _relative(self, paths: Sequence[str]) -> list[str]:
         relative = []
@@ -331,16 +345,16 @@ class Memory:
     def _freshen(self, deadline: float | None) -> tuple[bool, list[str]]:
         """Ingest what changed if the last look is too old; whether the answer may be stale, and remarks."""
         if self._is_fresh():
-            return False, self._nothing_there()
+            return False, self._standing()
         left = _left(deadline, 0.5)
         seconds = self.settings.ingest.fresh_deadline
         until = time.monotonic() + (seconds if left is None else min(seconds, left))
         # Questions that come at the same time wait for the first one's look.
         if not self._looking.acquire(timeout=max(0.0, until - time.monotonic())):
-            return True, ["another question is still looking at the files"]
+            return True, ["another question is still looking at the files", *self._standing()]
         try:
             if self._is_fresh():
-                return False, self._nothing_there()
+                return False, self._standing()
             return self._look(until, deadline)
         finally:
             self._looking.release()
@@ -350,7 +364,7 @@ class Memory:
 
     def _look(self, until: float, deadline: float | None) -> tuple[bool, list[str]]:
         if not self._ingesting.acquire(blocking=False):
-            return True, ["an ingest is running"]
+            return True, ["an ingest is running", *self._standing()]
         try:
             with self._store.session(_left(deadline)):
                 pass  # whoever has a deadline does not wait for the whole lock_timeout
@@ -359,14 +373,14 @@ class Memory:
         except LeaseTimeout:
             raise
         except (WorkspaceError, StoreError) as error:
-            return True, [f"the files could not be checked for changes: {error}"]
+            return True, [f"the files could not be checked for changes: {error}", *self._standing()]
         finally:
             self._ingesting.release()
         if outcome.wrote:
             self._vectorizer.after_freshening(until)
         if outcome.complete:
-            return False, self._nothing_there()
-        return True, ["not all changed files were read in time; run: openclaw-memory ingest"]
+            return False, self._standing()
+        return True, ["not all changed files were read in time; run: openclaw-memory ingest", *self._standing()]
 
     # -- files, hooks, upkeep -----------------------------------------------------------------------
 

@@ -101,25 +101,38 @@ class Questions:
         return SearchResult(results=tuple(self._plugins.rerank("", hits)), **self._told(asked))
 
     @contextmanager
-    def graph(self, deadline: float | None = None) -> Iterator[GraphView]:
-        """The concepts and their graph, up to date with the files, for the block; ``deadline`` is in seconds."""
+    def graph(self, deadline: float | None = None, remarks: list[str] | None = None) -> Iterator[GraphView]:
+        """The concepts and their graph, up to date with the files, for the block; ``deadline`` is in seconds.
+
+        What there is to say of the index and the files is added to ``remarks``.
+        """
         until = None if deadline is None else time.monotonic() + deadline
-        self._freshen(until)
+        _, said = self._freshen(until)
+        if remarks is not None:
+            remarks += [*self._store.warnings(), *said]
         engine = self.engine()
         with self._store.session(_left(until)):
             engine.refresh(None)
             with engine.lock:
                 yield engine.graph
 
-    def similarities(self, question: str) -> Floats | None:
-        """Cosine of ``question`` with every unit in the order of the graph's corpus; ``None`` without a model."""
+    def similarities(self, question: str) -> Callable[[], Floats | None]:
+        """Embed ``question``, and return what scores it within the block of :meth:`graph`.
+
+        That gives the cosine with every unit, in the order of the graph's corpus, which it brings up to date;
+        ``None`` without a model.  Embedding takes its time, and so is not done while the graph is held.
+        """
         _, model, _, vector = self._vectorizer.query(question)
-        if vector is None:
-            return None
-        engine = self.engine()
-        with self._store.session():
-            engine.refresh(model)
-            return engine.similarities(vector)
+
+        def scored() -> Floats | None:
+            if vector is None:
+                return None
+            engine = self.engine()
+            with self._store.session(), engine.lock:
+                engine.refresh(model)
+                return engine.similarities(vector)
+
+        return scored
 
     def engine(self) -> SearchEngine:
         """The resident state that answers."""

@@ -146,7 +146,10 @@ class ScanResult:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """What an ingest did; every count but ``files`` and ``skipped`` counts units."""
+    """What an ingest did; every count but ``files`` and ``skipped`` counts units.
+
+    ``concepts_linked`` counts places where the written units name what is, or may become, a concept.
+    """
 
     files: int = 0
     chunks: int = 0

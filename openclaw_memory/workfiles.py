@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -47,11 +48,35 @@ def locked(path: Path, timeout: float = LOCK_TIMEOUT) -> Iterator[None]:
         lock.release()
 
 
+def check(path: Path) -> None:
+    """Refuse a ``path`` that is no file of its own folder; one that is not there is fine.
+
+    Raises :class:`~openclaw_memory.errors.WorkspaceError` for a link that leads out of the folder of ``path``, for
+    what is no regular file (a folder, a FIFO), and for what cannot be looked at.  Nothing is opened, so nothing
+    can hang.
+    """
+    try:
+        folder, real = os.path.realpath(path.parent), os.path.realpath(path)
+        if os.path.commonpath((folder, real)) != folder:
+            raise WorkspaceError(f"{path}: is a link that leads out of its folder; put the file itself there")
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise WorkspaceError(f"{path}: cannot be looked at ({why}); make it a readable file") from error
+    if not stat.S_ISREG(mode):
+        what = "a folder" if stat.S_ISDIR(mode) else "no regular file"
+        raise WorkspaceError(f"{path}: is {what}, which cannot be written or read as one; move it away")
+
+
 def replace(path: Path, text: str) -> None:
     """Put ``text`` in the place of the file ``path`` in one atomic step, kept through a power cut.
 
-    A link is followed, the file's permissions stay.  Raises :class:`~openclaw_memory.errors.WorkspaceError`.
+    A link within the folder is followed, the file's permissions stay.  Raises
+    :class:`~openclaw_memory.errors.WorkspaceError`, also for what :func:`check` refuses.
     """
+    check(path)
     target = Path(os.path.realpath(path))
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -74,8 +99,10 @@ def replace(path: Path, text: str) -> None:
 def append(path: Path, text: str) -> None:
     """Write ``text`` behind what the file ``path`` holds, in one piece, kept through a power cut.
 
-    Makes the file if need be.  Raises :class:`~openclaw_memory.errors.WorkspaceError`; the file is then as it was.
+    Makes the file if need be.  Raises :class:`~openclaw_memory.errors.WorkspaceError`, also for what :func:`check`
+    refuses; the file is then as it was.
     """
+    check(path)
     data = text.encode("utf-8")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -291,6 +291,30 @@ def test_files_that_every_workspace_has_are_no_notes() -> None:
     assert of_file("MEMORY.md") == of_file("USER.md") == of_file("projects/README.md") == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`[redacted:github-token]`",
+        "the key is [redacted:github-token] now",
+        'token "[redacted:github-token]" and [[[redacted:github-token]]]',
+        "**[redacted:github-token]**: #[redacted:github-token]",
+        "[redacted:github-token](memory/[redacted:github-token].md)",
+    ],
+)
+@pytest.mark.parametrize("form", ["item", "code", "heading"])
+def test_what_stands_for_a_secret_names_nothing(text: str, form: UnitForm) -> None:
+    assert not [name for name in found(text, form) if "redacted" in name.lower() or "github" in name.lower()]
+
+
+@pytest.mark.parametrize("value", ["[redacted:github-token]", ["redacted:github-token"], "redacted:github-token"])
+def test_what_stands_for_a_secret_is_no_tag(value: str | list[str]) -> None:
+    assert of_front_matter({"tags": value}) == []
+
+
+def test_what_stands_beside_a_secret_still_counts() -> None:
+    assert "Wren" in found("the key of Wren is [redacted:github-token] since then")
+
+
 def test_a_key_counts_once_under_its_strongest_rule() -> None:
     mentions = candidates(Unit("Tidepool, `tidepool`, “tidepool” and [[Tidepool]] in tidepool", 1, 1))
     assert [(mention.text, mention.rule) for mention in mentions if mention.key == concept_key("tidepool")] == [

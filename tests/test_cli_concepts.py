@@ -113,3 +113,21 @@ def test_a_broken_file_is_named_and_left_alone(run: Run, notes: Notes) -> None:
     assert result.exit_code == 1
     assert "concepts.yaml, line 2: cannot be read" in result.stderr
     assert (notes.root / "concepts.yaml").read_text() == "concepts: [\n"
+
+
+def test_a_broken_file_is_told_of_by_what_only_reads(run: Run, notes: Notes) -> None:
+    run("list")
+    (notes.root / "concepts.yaml").write_text("concepts: [\n")
+    for args in (["list"], ["search", "Wren"]):
+        result = run(*args)
+        assert result.exit_code == 0
+        assert "Wren" in result.stdout
+        assert "concepts.yaml: line 2: cannot be read" in " ".join(result.stderr.split())
+    assert "concepts.yaml" in json.loads(run("list", "--json").stdout)["warning"]
+
+
+def test_removing_a_slip_of_the_pen_is_refused(run: Run, notes: Notes) -> None:
+    result = run("remove", "wrenn")
+    assert result.exit_code == 1
+    assert "did you mean Wren?" in result.stderr
+    assert not (notes.root / "concepts.yaml").exists()

@@ -79,6 +79,12 @@ def test_what_several_units_name_is_a_concept_and_what_one_names_is_not(memory: 
     assert str(rows["Zorblatt"].first) == "2026-01-05" and str(rows["Zorblatt"].last) == "2026-01-09"
 
 
+def test_an_ingest_counts_what_the_written_units_name(memory: Memory, notes: Notes) -> None:
+    assert memory.ingest().concepts_linked == 0
+    notes.write("memory/2026-03-01.md", "# More\n\n- the `pump_rate` of Zorblatt and Quimby\n")
+    assert memory.ingest().concepts_linked >= 3
+
+
 def test_sections_of_a_shared_concept_follow_one_another_in_time_and_no_others(memory: Memory) -> None:
     after = {(a, b) for a, b, _ in picture(memory)["after"]}
     assert after == {

@@ -182,6 +182,50 @@ def test_what_is_wrong_is_named_with_its_line(path: Path, text: str, line: int, 
     assert path.read_text() == text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- " + "[" * 100_000 + "]" * 100_000 + "\n",
+        "- " * 50_000 + "a\n",
+        "- " + "{a: " * 20_000 + "\n",
+        "[" * 100_000 + "\n- {}\n",
+    ],
+)
+def test_deep_nesting_is_a_wrong_line(path: Path, text: str) -> None:
+    path.write_text(text)
+    for attempt in (lambda: file.read(path), lambda: file.append(path, [fact()])):
+        with pytest.raises(FactFileError, match=r"facts\.yaml, line 1: .*nested too deep"):
+            attempt()
+    assert path.read_text() == text
+
+
+def test_a_torn_line_may_be_nested_deep_too(path: Path) -> None:
+    path.write_text("- " + "[" * 100_000 + "]" * 100_000)
+    assert file.read(path) == []
+
+
+def test_only_a_file_of_the_folder_is_read(path: Path, tmp_path: Path) -> None:
+    outside = tmp_path.parent / f"{tmp_path.name}-outside.yaml"
+    outside.write_text("- {subject: JR, predicate: likes, object: tea}\n")
+    path.symlink_to(outside)
+    for attempt in (lambda: file.read(path), lambda: file.append(path, [fact()])):
+        with pytest.raises(WorkspaceError, match="leads out of its folder"):
+            attempt()
+    path.unlink()
+    os.mkfifo(path)
+    for attempt in (lambda: file.read(path), lambda: file.append(path, [fact()])):
+        with pytest.raises(WorkspaceError, match="no regular file"):
+            attempt()
+    assert "JR" in outside.read_text() and len(outside.read_text().splitlines()) == 1
+
+
+def test_secrets_in_any_text_are_replaced() -> None:
+    secret = fact(object="a key", source="memory/ghp_key.md#L1")
+    kept = file.redacted(secret, lambda text: text.replace("key", "…"))
+    assert (kept.object, kept.source) == ("a …", "memory/ghp_….md#L1")
+    assert file.redacted(fact(source=None), str).source is None
+
+
 def test_bytes_that_are_no_text(path: Path) -> None:
     path.write_bytes(b"\n- {subject: \xff}\n")
     with pytest.raises(FactFileError, match="line 2: not UTF-8"):
@@ -250,9 +294,9 @@ def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
     link.symlink_to(real)
     workfiles.replace(link, "b\n")
     assert link.is_symlink() and real.read_text() == "b\n" and real.stat().st_mode & 0o777 == 0o640
-    with pytest.raises(WorkspaceError, match="cannot be written"):
+    with pytest.raises(WorkspaceError, match="is a folder"):
         workfiles.replace(tmp_path, "c\n")
-    with pytest.raises(WorkspaceError, match="cannot be written"):
+    with pytest.raises(WorkspaceError, match="is a folder"):
         workfiles.append(tmp_path, "c\n")
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["link.yaml", "real.yaml"]
 

@@ -107,6 +107,7 @@ def test_a_file_about_a_person() -> None:
         ("# USER.md\n\n- Name: Ada\n", "Ada"),
         ("# USER.md\n\n- **Name:**\n- **Timezone:** UTC\n", "user"),
         ("# USER.md\n\n- **Name:** _(to be asked)_\n", "user"),
+        ("# USER.md\n\n## Who User is\n\n- Name: Ada\n", "Ada"),
     ],
 )
 def test_the_person_of_user_md(text: str, name: str) -> None:
@@ -114,6 +115,17 @@ def test_the_person_of_user_md(text: str, name: str) -> None:
     assert rules.subject_of("USER.md", document.sections) == name
     assert rules.subject_of("USER.md") == "user"
     assert rules.subject_of("memory/a.md", document.sections) is None
+
+
+@pytest.mark.parametrize("heading", ["User", "# User", "USER.md\n\n## User", "The User", "User Profile", "About Me"])
+def test_a_heading_that_names_anybody_is_about_the_person_of_user_md(heading: str) -> None:
+    text = f"# {heading}\n\n- **Name:** Ada\n- **Timezone:** Europe/London\n\n| key | value |\n|---|---|\n| shell | fish |\n"
+    assert triples(text, "USER.md") == [
+        ("Ada", "timezone", "Europe/London"),
+        ("Ada", "shell", "fish"),
+    ]
+    # Elsewhere the heading is all there is.
+    assert triples("# User\n\n- **Timezone:** Europe/London\n") == [("User", "timezone", "Europe/London")]
 
 
 def test_tables() -> None:

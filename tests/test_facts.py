@@ -246,6 +246,12 @@ def test_what_was_so_for_a_while() -> None:
     assert current(ahead) == ["Utrecht"] and on(ahead, 400) == ["Rome"]
 
 
+def test_a_value_that_is_continued_backwards_does_not_replace_itself() -> None:
+    entries = [stated("f-1", "Utrecht", 1), stated("f-2", "Leiden", 5, valid_to=day(7)), stated("f-3", "Utrecht", 0)]
+    rows = resolve([], entries, today=TODAY)
+    assert all(row.superseded_by != row.id for row in rows) and [on(rows, at) for at in (0, 6, 8)] == [["Utrecht"]] * 3
+
+
 def test_what_is_removed_ends_and_brings_nothing_back() -> None:
     entries = [stated("f-1", "Utrecht", 1), stated("f-2", "Leiden", 10), removed("f-3", "f-2", 20)]
     rows = resolve([], entries, today=TODAY)
@@ -346,6 +352,54 @@ def test_notes_count_again_once_a_statement_has_ended() -> None:
     assert current(resolve([*notes, seen("Rome", 60)], entries, today=TODAY)) == ["Rome"]
     undated = resolve([seen("Oslo", 70, dated=False)], entries, today=TODAY)
     assert current(undated) == ["Oslo"] and on(undated, 30) == ["Leiden"]
+
+
+def test_notes_count_again_after_what_was_stated_for_a_while() -> None:
+    passing = stated("f-1", "Leiden", 20, valid_to=day(50))
+    for note in (seen("Utrecht", 10), seen("Utrecht", 30), seen("Utrecht", 5, dated=False)):
+        known = history([note], [passing], today=TODAY)
+        rows = list(known.rows)
+        assert current(rows) == on(rows, 50) == ["Utrecht"] and on(rows, 49) == on(rows, 20) == ["Leiden"]
+        (back,) = [row for row in rows if row.current]
+        assert known.ids[lasting_id(back)] == known.ids[back.id] and back in known.units[note.unit_id]
+        assert (back.valid_from, back.valid_to, back.superseded_by) == (day(50), None, None)
+        assert superseded_units(known) == {}
+        # It can be removed and replaced like any other.
+        assert current(resolve([note], [passing, removed("f-2", lasting_id(back), 60)], today=TODAY)) == []
+        better = stated("f-2", "Rome", 60, replaces=(lasting_id(back),))
+        rows = resolve([note], [passing, better], today=TODAY)
+        assert current(rows) == ["Rome"] and on(rows, 55) == ["Utrecht"]
+    notes = [seen("Utrecht", 10), seen("Rome", 60)]
+    rows = resolve(notes, [passing], today=TODAY)
+    assert on(rows, 55) == ["Utrecht"] and current(rows) == ["Rome"]
+    # A passing value within a passing one, one after the other, and one that another without end follows.
+    within = [passing, stated("f-2", "Oslo", 30, valid_to=day(40))]
+    rows = resolve(notes[:1], within, today=TODAY)
+    assert [on(rows, at) for at in (19, 25, 35, 45, 50)] == [["Utrecht"], ["Leiden"], ["Oslo"], ["Leiden"], ["Utrecht"]]
+    rows = resolve(notes[:1], [passing, stated("f-2", "Oslo", 50, valid_to=day(60))], today=TODAY)
+    assert [on(rows, at) for at in (49, 55, 60)] == [["Leiden"], ["Oslo"], ["Utrecht"]]
+    rows = resolve(notes[:1], [passing, stated("f-2", "Oslo", 70)], today=TODAY)
+    assert on(rows, 60) == ["Utrecht"] and current(rows) == ["Oslo"]
+
+
+def test_other_names_of_a_subject_are_one() -> None:
+    aliases = {name_key("M. Jansen"): name_key("Mira")}
+    notes = [seen("Utrecht", 1, subject="Mira"), seen("Leiden", 5, subject="M. Jansen")]
+    apart = resolve(notes, [], today=TODAY)
+    together = history(notes, [], today=TODAY, aliases=aliases)
+    assert sorted(current(apart)) == ["Leiden", "Utrecht"] and current(list(together.rows)) == ["Leiden"]
+    assert {row.id for row in apart} == {row.id for row in together.rows}
+    bonn = [stated("f-1", "Bonn", 20, subject="M. Jansen")]
+    known = history(notes[:1], bonn, today=TODAY, aliases=aliases)
+    assert current(list(known.rows)) == ["Bonn"]
+    assert superseded_units(known) == {1: (f"lives in of Mira: now Bonn (since {day(20)})",)}
+    said = [stated("f-0", "Utrecht", 1, subject="Mira"), *bonn]
+    assert current(resolve([], said, today=TODAY, aliases=aliases)) == ["Bonn"]
+    # What one name's fact was removed by still holds when the other says the same.
+    both = [notes[0], seen("Utrecht", 3, subject="M. Jansen")]
+    for row in apart[:1] + resolve(both[1:], [], today=TODAY):
+        if row.object == "Utrecht":
+            assert current(resolve(both, [removed("f-2", lasting_id(row), 9)], today=TODAY, aliases=aliases)) == []
 
 
 def test_a_found_fact_can_be_removed_and_replaced() -> None:
@@ -610,6 +664,102 @@ def test_what_a_person_writes_into_the_file_counts(memory: Memory, notes: Notes)
     assert objects(memory.facts.query("JR", "lives in")) == ["Rome"]
     notes.remove("facts.yaml")
     assert objects(memory.facts.query("JR", "lives in")) == ["Leiden"]
+
+
+def test_a_planned_fact_is_changed_from_its_day_on(memory: Memory) -> None:
+    book, today = memory.facts, date.today()
+    soon = today + timedelta(days=30)
+    plan = book.add("JR", "lives in", "Porto", since=soon).rows[0]
+    changed = book.update(plan.id, object="Faro").rows[0]
+    assert changed.valid_from == soon and objects(book.query("JR", "lives in")) == ["Leiden"]
+    assert objects(book.query("JR", "lives in", as_of=soon)) == ["Faro"]
+    assert book.update(changed.id, object="Lagos", since=today).rows[0].valid_from == today
+    assert objects(book.query("JR", "lives in")) == ["Lagos"]
+    other = book.add("JR", "timezone", "UTC", since=soon).rows[0]
+    assert book.remove(other.id).removed == 1
+    with pytest.raises(RequestError, match="holds no longer"):
+        book.remove(other.id)
+
+
+def test_an_alias_is_the_same_subject(memory: Memory, notes: Notes) -> None:
+    notes.write("memory/2026-03-02.md", "# 2026-03-02\n\n- Mira lives in Utrecht.\n")
+    book = memory.facts
+    found = book.query("Mira", "lives in").rows
+    memory.concepts.add("Mira", aliases=["M. Jansen"])
+    assert book.query("M. Jansen", "lives in").rows == found
+    added = book.add("M. Jansen", "lives in", "Bonn")
+    assert objects(book.query("Mira", "lives in")) == ["Bonn"] and added.rows[0].subject == "M. Jansen"
+    assert [row.id for row in book.query("Mira", "lives in", history=True).rows if not row.current] == [found[0].id]
+    assert book.add("Mira", "lives in", "Bonn").added == 0
+
+
+def test_a_statement_is_trusted_no_more_than_what_it_cites(memory: Memory, notes: Notes) -> None:
+    notes.write("memory/web.md", "---\norigin: untrusted\n---\n\n# Web\n\n- JR lives in Rome.\n")
+    book = memory.facts
+    for source in ("memory/web.md#L7", "memory/web.md", "./memory/web.md:7", str(notes.root / "memory/web.md"),
+                   "memory/2026-03-01.md#L3, memory/web.md#L7"):  # fmt: skip
+        (row,) = book.add("JR", "likes", f"what {source} says", source=source).rows
+        assert row.origin == Origin.UNTRUSTED, source
+        assert book.update(row.id, confidence=0.5).rows[0].origin == Origin.UNTRUSTED
+    book.add("JR", "lives in", "Rome", source="memory/web.md#L7")
+    assert "Leiden" in objects(book.query("JR", "lives in"))
+    (row,) = book.add("JR", "likes", "rain", source="memory/2026-03-01.md#L3").rows
+    assert row.origin == Origin.AGENT
+    (row,) = book.add("JR", "likes", "snow", source="memory/web.md#L7", origin=Origin.SYSTEM).rows
+    assert row.origin == Origin.SYSTEM
+    assert "origin: untrusted" in (notes.root / "facts.yaml").read_text()
+    # What was cited in good faith is not kept as trusted once the file is known not to be.
+    (row,) = book.add("JR", "likes", "hail", source="memory/2026-02-01.md#L3").rows
+    notes.write("memory/2026-02-01.md", "---\norigin: untrusted\n---\n\n- JR lives in Utrecht.\n")
+    assert book.update(row.id, confidence=0.5).rows[0].origin == Origin.UNTRUSTED
+
+
+def test_a_secret_in_a_source_is_not_written(memory: Memory, notes: Notes) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6" * 3
+    memory.facts.add("JR", "likes", "tea", source=f"memory/{secret}.md#L1")
+    assert secret not in (notes.root / "facts.yaml").read_text()
+    assert all(secret not in (row.source or "") for row in memory.facts.query().rows)
+
+
+def test_what_is_removed_on_the_day_it_was_stated_is_undone(memory: Memory, notes: Notes) -> None:
+    book, today = memory.facts, date.today()
+    for since in (today, today - timedelta(days=20)):
+        (wrong,) = book.add("JR", "lives in", "Porto", since=since).rows
+        # Said twice on one day, it is undone all the same.
+        book.add("JR", "lives in", "Porto", confidence=0.5)
+        assert objects(book.query("JR", "lives in")) == ["Porto"]
+        assert book.remove(wrong.id).removed == 1
+        assert objects(book.query("JR", "lives in")) == ["Leiden"]
+        assert objects(book.query("JR", "lives in", as_of=today - timedelta(days=5))) == ["Leiden"]
+        assert any(row.id == wrong.id for row in book.query("JR", "lives in", history=True).rows)
+    # What was stated earlier ends.
+    line = "- {id: f-old, subject: JR, predicate: lives in, object: Rome, from: 2026-04-01, recorded: 2026-04-01T09:00:00Z}\n"
+    notes.write("facts.yaml", line)
+    book.remove("f-old")
+    assert objects(book.query("JR", "lives in")) == []
+    assert objects(book.query("JR", "lives in", as_of=today - timedelta(days=1))) == ["Rome"]
+
+
+def test_a_batch_states_the_same_once(memory: Memory, notes: Notes) -> None:
+    book = memory.facts
+
+    def add(predicate: str, object: str, **values: Any) -> dict[str, Any]:
+        return {"action": "add", "subject": "JR", "predicate": predicate, "object": object, **values}
+
+    result = book.batch([add("likes", "tea"), add("likes", "rain"), add("likes", " Tea. ")])
+    assert result.added == 2 and objects(result) == ["tea", "rain"]
+    assert len((notes.root / "facts.yaml").read_text().splitlines()) == 2 + 2
+    until = {"since": "2026-04-01", "until": "2999-01-01"}
+    assert book.batch([add("owns", "a boat", **until)] * 2).added == 1
+    assert book.batch([add("owns", "a van"), add("owns", "a van", confidence=0.5)]).added == 2
+    # Of one value at a time the last one counts, also when it was there before.
+    assert book.batch([add("status", "away"), add("status", "here"), add("status", "away")]).added == 3
+    assert objects(book.query("JR", "status")) == ["away"]
+    assert book.batch([add("status", "here"), add("status", "away")]).added == 2
+    assert objects(book.query("JR", "status")) == ["away"]
+    (tea,) = book.query("JR", "likes", "tea").rows
+    assert book.batch([{"action": "remove", "id": tea.id}, add("likes", "tea")]).added == 1
+    assert len(book.query("JR", "likes", "tea").rows) == 1
 
 
 def test_about_names(memory: Memory) -> None:

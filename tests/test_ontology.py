@@ -202,8 +202,24 @@ def test_a_file_that_cannot_be_read_is_named(file: Path) -> None:
         ontology.read(file)
     file.unlink()
     file.mkdir()
-    with pytest.raises(OntologyError, match="cannot be read"):
+    with pytest.raises(OntologyError, match="is a folder"):
         ontology.read(file)
+
+
+def test_names_that_are_secrets_are_left_out(file: Path) -> None:
+    file.parent.mkdir()
+    file.write_text(
+        "concepts:\n"
+        "  hunter2: {kind: tool}\n"
+        "  vault: {name: hunter2}\n"
+        "  wren: {aliases: [hunter2, the server], kind: hunter2, parents: [hunter2], related: [hunter2]}\n"
+        "ignore: [hunter2, standup]\n"
+    )
+    said = ontology.read(file, lambda text: text.replace("hunter2", "[redacted:password]"))
+    assert list(said.concepts) == ["wren"]
+    wren = said.concepts["wren"]
+    assert (wren.aliases, wren.kind, wren.parents, wren.related) == (("the server",), None, (), ())
+    assert said.ignored == ("standup",)
 
 
 @given(st.text(alphabet=st.sampled_from("ab:{}[]-,#'\"\n \t&*!|>?%@`"), max_size=60) | st.text(max_size=60))

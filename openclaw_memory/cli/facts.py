@@ -81,11 +81,15 @@ def update(cli: CliContext, **given: Any) -> None:
     _change(cli, lambda book: book.batch([{"action": "update", **given}]))
 
 
-@facts.command(short_help="End a fact.")
+@facts.command(short_help="End a fact, or undo one stated today.")
 @click.argument("id")
 @common_options
 def remove(cli: CliContext, id: str) -> None:
-    """End the fact ID today; it stays in the history."""
+    """End the fact ID; it stays in the history.
+
+    On the day on which it was stated, or before it has held for a day, removal means that it was stated by mistake:
+    it is undone, and the value before holds again.  Later the fact ends today, and no other value comes back.
+    """
     _change(cli, lambda book: book.remove(id))
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import workfiles
-from ..errors import RequestError
+from ..errors import OpenClawMemoryError, RequestError
 from ..store.protocol import StatedFact, Store
 from ..types import FactRow, FactsResult, Origin
 from . import file
@@ -20,9 +20,9 @@ from .history import History, lasting_id, superseded_units
 from .history import as_of as holding_on
 from .history import history as resolved
 from .operations import checked
-from .periods import STATED, folded, name_key
-from .predicates import normalise
-from .sources import units_at
+from .periods import STATED, folded, name_key, relation_of
+from .predicates import is_single, normalise
+from .sources import origin_at, units_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class _Known:
     day: date
     history: History
     superseded: Mapping[int, tuple[str, ...]]
-    aliases: Mapping[int | str, int | str]
+    single_valued: frozenset[str]
     #: Current facts by the names that are their subject or object.
     by_name: dict[int | str, list[FactRow]] = field(default_factory=dict)
 
@@ -91,7 +91,7 @@ class FactBook:
         if as_of is not None:
             rows = holding_on(rows, as_of)
         if not history:
-            rows = _once(rows if as_of is not None else [row for row in rows if row.current])
+            rows = _once(known, rows if as_of is not None else [row for row in rows if row.current])
         return FactsResult(tuple(rows[:limit]), took_ms=_since(started), warning=self._warning())
 
     def about(self, names: Sequence[str], limit: int) -> list[FactRow]:
@@ -101,7 +101,7 @@ class FactBook:
         """
         known = self._now()
         keys = dict.fromkeys(_same(known, name) for name in names)
-        rows = _once(list({id(row): row for key in keys for row in known.by_name.get(key, ())}.values()))
+        rows = _once(known, list({id(row): row for key in keys for row in known.by_name.get(key, ())}.values()))
         rows.sort(key=lambda row: (_same(known, row.subject) not in keys, row.rule != STATED, -row.confidence))
         return rows[:limit]
 
@@ -157,7 +157,11 @@ class FactBook:
         return self.batch([{"action": "update", **given}])
 
     def remove(self, id: str) -> FactsResult:
-        """End a fact today; it stays in the history."""
+        """End a fact today; it stays in the history.
+
+        On the day on which it was stated, or before it has held for a day, removal means that it was stated by
+        mistake: it is undone, and the value before holds again.  Later no other value comes back.
+        """
         return self.batch([{"action": "remove", "id": id}])
 
     def batch(self, operations: Sequence[Mapping[str, Any]]) -> FactsResult:
@@ -200,7 +204,7 @@ class FactBook:
             if action == "update":
                 self._plan_update(plan, row, lasting, given, now, where)
             else:
-                plan.entries.append(_retraction(row, lasting, now))
+                plan.entries += self._retractions(known, row, lasting, now)
                 plan.shown.append(row.id)
                 plan.removed += 1
         return plan
@@ -214,21 +218,14 @@ class FactBook:
         until = given.get("until")
         if until is not None and until <= since:
             raise RequestError(f"{where}until ({until}) must be later than since ({since})")
-        said = (name_key(given["subject"]), normalise(given["predicate"]), folded(given["object"]))
-        confidence, origin = given.get("confidence", 1.0), given.get("origin", Origin.AGENT)
-        for row in known.history.rows:
-            if (
-                row.current and row.rule == STATED and row.valid_to is None and until is None
-                and row.origin == origin and row.confidence == confidence
-                and (told is None or row.valid_from is None or row.valid_from <= told)
-                and (name_key(row.subject), normalise(row.predicate), folded(row.object)) == said
-            ):  # fmt: skip
-                plan.shown.append(row.id)
-                return
+        origin = origin_at(self._store, self._workspace, source, given.get("origin", Origin.AGENT))
         entry = StatedFact(
-            _new_id(), given["subject"], given["predicate"], given["object"], confidence, origin, source, since, until,
-            now,
+            _new_id(), given["subject"], given["predicate"], given["object"], given.get("confidence", 1.0), origin,
+            source, since, until, now,
         )  # fmt: skip
+        if (same := _stated_already(known, plan.entries, entry, told)) is not None:
+            plan.shown.append(same)
+            return
         plan.entries.append(entry)
         plan.shown.append(entry.id)
         plan.added += 1
@@ -241,17 +238,19 @@ class FactBook:
             raise RequestError(f"{where}nothing to change; give object, predicate, confidence or since")
         today = date.today()
         renewed = "object" in given and folded(given["object"]) != folded(row.object)
-        since = given.get("since") or (today if renewed else row.valid_from or today)
+        begun = row.valid_from or today
+        since = given.get("since") or (max(today, begun) if renewed else begun)
         if row.valid_to is not None and since >= row.valid_to:
             raise RequestError(f"{where}since ({since}) must be before the fact ends ({row.valid_to})")
+        source = row.source if not renewed else None
         entry = StatedFact(
             _new_id(),
             row.subject,
             given.get("predicate", row.predicate),
             given.get("object", row.object),
             given.get("confidence", row.confidence if row.rule == STATED else 1.0),
-            row.origin,
-            row.source if not renewed else None,
+            origin_at(self._store, self._workspace, source, row.origin),
+            source,
             since,
             row.valid_to,
             now,
@@ -260,6 +259,23 @@ class FactBook:
         plan.entries.append(entry)
         plan.shown += [entry.id]
         plan.updated += 1
+
+    def _retractions(self, known: _Known, row: FactRow, lasting: str, now: str) -> list[StatedFact]:
+        """What ends a fact today, or undoes what was stated today."""
+        today = date.today()
+        ids, until = [lasting], max(today, row.valid_from or today)
+        if row.rule == STATED:
+            rows = known.history.ids
+            told = [one for one in self._store.stated_facts() if one.retracts is None and row in rows.get(one.id, ())]
+            if told and all(_day_of(one) == today for one in told):
+                ids, until = [one.id for one in told], row.valid_from or until
+        return [
+            StatedFact(
+                _new_id(), row.subject, row.predicate, row.object, 1.0, Origin.AGENT, None, None, until, now,
+                retracts=ended,
+            )
+            for ended in ids
+        ]  # fmt: skip
 
     # -- what is known ----------------------------------------------------------------------------
 
@@ -271,12 +287,13 @@ class FactBook:
             if known is None or known.version != version or known.day != today:
                 ontology = self._store.ontology()
                 stated = self._store.stated_facts()
-                told = resolved(self._store.found_facts(), stated, ontology.single_valued, today)
+                aliases = {name_key(alias): row.key for row in ontology.concepts for alias in (row.name, *row.aliases)}
+                told = resolved(self._store.found_facts(), stated, ontology.single_valued, today, aliases)
                 superseded = dict(superseded_units(told))
                 for unit, words in units_at(self._store, told).items():
                     superseded[unit] = tuple(dict.fromkeys((*superseded.get(unit, ()), *words)))
-                aliases = {name_key(alias): row.key for row in ontology.concepts for alias in (row.name, *row.aliases)}
-                known = self._known = _Known(version, today, told, superseded, aliases)
+                several = frozenset(map(normalise, ontology.single_valued))
+                known = self._known = _Known(version, today, told, superseded, several)
                 if len(told.rows) > _MANY:
                     self._store.give_back_memory()  # what resolving them took
                 for row in told.rows:
@@ -295,14 +312,18 @@ class FactBook:
             return None
         try:
             file.read(self._file)
-        except file.FactFileError as error:
+        except OpenClawMemoryError as error:
             return str(error)
         return None
 
 
 def _same(known: _Known, name: str) -> int | str:
     key = name_key(name)
-    return known.aliases.get(key, key)
+    return known.history.aliases.get(key, key)
+
+
+def _said(known: _Known, fact: FactRow | StatedFact) -> tuple[int | str, str, str]:
+    return *relation_of(fact, known.history.aliases), folded(fact.object)
 
 
 def _matching(known: _Known, subject: str | None, predicate: str | None, thing: str | None) -> list[FactRow]:
@@ -319,11 +340,11 @@ def _matching(known: _Known, subject: str | None, predicate: str | None, thing: 
     return rows
 
 
-def _once(rows: Sequence[FactRow]) -> list[FactRow]:
+def _once(known: _Known, rows: Sequence[FactRow]) -> list[FactRow]:
     """Each statement once: the stated one, else the surest, of those that several rules or files make."""
     best: dict[tuple[int | str, str, str], FactRow] = {}
     for row in rows:
-        said = (name_key(row.subject), normalise(row.predicate), folded(row.object))
+        said = _said(known, row)
         held = best.get(said)
         if held is None or (row.rule == STATED, row.confidence) > (held.rule == STATED, held.confidence):
             best[said] = row
@@ -339,18 +360,44 @@ def _current(known: _Known, id: str, where: str) -> FactRow:
         if row.current:
             return row
     last = rows[-1]
-    if last.valid_from is not None and last.valid_from > date.today():
+    if last.valid_from is not None and last.valid_from > date.today() and last.valid_from != last.valid_to:
         return last
     then = f"; {last.superseded_by} took its place" if last.superseded_by else ""
     raise RequestError(f"{where}the fact {id} holds no longer{then}; 'facts query --history' shows what became of it")
 
 
-def _retraction(row: FactRow, lasting: str, now: str) -> StatedFact:
-    today = date.today()
-    return StatedFact(
-        _new_id(), row.subject, row.predicate, row.object, 1.0, Origin.AGENT, None, None,
-        max(today, row.valid_from or today), now, retracts=lasting,
-    )  # fmt: skip
+def _stated_already(known: _Known, planned: Sequence[StatedFact], entry: StatedFact, told: date | None) -> str | None:
+    """The id under which the same is stated already, or is about to be; ``told`` is since when, where it was given."""
+    said = _said(known, entry)
+    single = is_single(said[1]) or said[1] in known.single_valued
+    for other in reversed(planned):
+        what = _said(known, other)
+        if what == said:
+            if other.retracts is None and (other.confidence, other.origin, other.valid_to) == (
+                entry.confidence, entry.origin, entry.valid_to
+            ) and other.valid_from is not None and (told is None or other.valid_from <= told):  # fmt: skip
+                return other.id
+            return None
+        if single and what[:2] == said[:2] and other.retracts is None:
+            return None  # another value comes in between
+    ended = {gone for other in planned for gone in (*other.replaces, other.retracts)}
+    for row in known.history.rows:
+        if (
+            row.current and row.rule == STATED and row.valid_to is None and entry.valid_to is None
+            and row.origin == entry.origin and row.confidence == entry.confidence and row.id not in ended
+            and (told is None or row.valid_from is None or row.valid_from <= told)
+            and _said(known, row) == said
+        ):  # fmt: skip
+            return row.id
+    return None
+
+
+def _day_of(entry: StatedFact) -> date | None:
+    """The day here on which it was stated, where it says when."""
+    try:
+        return datetime.fromisoformat(entry.recorded).astimezone().date()
+    except ValueError:
+        return None
 
 
 def _new_id() -> str:

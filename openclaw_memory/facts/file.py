@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import workfiles
 from ..errors import OpenClawMemoryError
+from ..graph import yaml_text
 from ..store.protocol import StatedFact, WorkspaceFile
 from ..types import Origin
 
@@ -50,7 +51,8 @@ def append(path: Path, entries: Sequence[StatedFact]) -> None:
     """Add ``entries`` behind those of the file, all of them or none; what stands there stays as it is.
 
     The caller holds :func:`~openclaw_memory.workfiles.locked`.  Raises :class:`FactFileError` when the file
-    cannot be read as facts, for then nobody could read the new ones either.
+    cannot be read as facts, for then nobody could read the new ones either, and
+    :class:`~openclaw_memory.errors.WorkspaceError` when it cannot be written or is no file of its folder.
     """
     if not entries:
         return
@@ -111,7 +113,8 @@ def read(path: Path) -> list[StatedFact]:
     """The entries of the file in their order; none when there is no file.
 
     A last line without an end that does not parse is one that was never written completely, and is left out.
-    Raises :class:`FactFileError` naming the line and the next step.
+    Raises :class:`FactFileError` naming the line and the next step, or
+    :class:`~openclaw_memory.errors.WorkspaceError` for what is no file of this folder.
     """
     return list(_facts(path, _text(path)))
 
@@ -135,6 +138,7 @@ def _facts(path: Path, text: str) -> tuple[StatedFact, ...]:
 
 
 def _text(path: Path) -> str:
+    workfiles.check(path)
     try:
         return _decoded(path, path.read_bytes())
     except FileNotFoundError:
@@ -163,59 +167,42 @@ def _torn(text: str) -> bool:
 
 
 def _parses(text: str) -> bool:
-    import yaml
-
     try:
-        _compose(text)
-    except yaml.YAMLError:
+        yaml_text.parse(text)
+    except yaml_text.YamlTextError:
         return False
     return True
 
 
-def _compose(text: str) -> Any:
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    return yaml.compose(text, Loader=loader)
-
-
 def _parse(path: Path, text: str) -> list[tuple[int, dict[str, Any]]]:
     """Line and mapping of each entry."""
-    import yaml
-
     try:
-        node = _compose(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        reason = getattr(error, "problem", None) or str(error)
-        raise _wrong(
-            path, mark.line + 1 if mark is not None else 1, f"not valid YAML ({reason}); mend that line"
-        ) from error
+        node = yaml_text.parse(text)
+    except yaml_text.YamlTextError as error:
+        raise _wrong(path, error.line, f"not valid YAML ({error}); mend that line") from error
     if node is None:
         return []
-    if not isinstance(node, yaml.SequenceNode):
-        raise _wrong(path, node.start_mark.line + 1, "the file must be a list whose entries begin with '- '")
+    if node.kind != "list":
+        raise _wrong(path, node.line, "the file must be a list whose entries begin with '- '")
     return list(_entries(path, node))
 
 
-def _entries(path: Path, node: Any) -> Iterator[tuple[int, dict[str, Any]]]:
-    import yaml
-
-    for item in node.value:
-        line = item.start_mark.line + 1
-        if not isinstance(item, yaml.MappingNode):
-            raise _wrong(path, line, "an entry must look like {subject: Mira, predicate: lives in, object: Utrecht}")
+def _entries(path: Path, node: yaml_text.Node) -> Iterator[tuple[int, dict[str, Any]]]:
+    for item in node.items:
+        if item.kind != "map":
+            raise _wrong(
+                path, item.line, "an entry must look like {subject: Mira, predicate: lives in, object: Utrecht}"
+            )
         out: dict[str, Any] = {}
-        for key, value in item.value:
-            if isinstance(value, yaml.ScalarNode):
+        for key, value in item.pairs:
+            if value.kind == "scalar":
                 # Texts stay as they are written: "on" and 2026 are values like any other.
-                plain_null = value.tag == "tag:yaml.org,2002:null"
-                out[str(key.value)] = None if plain_null else value.value
-            elif isinstance(value, yaml.SequenceNode):
-                out[str(key.value)] = tuple(str(inner.value) for inner in value.value)
+                out[key.text] = None if value.nothing else value.text
+            elif value.kind == "list" and all(inner.kind == "scalar" for inner in value.items):
+                out[key.text] = tuple(inner.text for inner in value.items)
             else:
-                raise _wrong(path, line, f"{key.value!r} must be a text")
-        yield line, out
+                raise _wrong(path, item.line, f"{key.text!r} must be a text")
+        yield item.line, out
 
 
 def _fact(path: Path, line: int, entry: dict[str, Any], taken: dict[str, StatedFact]) -> StatedFact:
@@ -252,8 +239,6 @@ def _fact(path: Path, line: int, entry: dict[str, Any], taken: dict[str, StatedF
     base, again = _line_id(fact), 0
     while (made := base if not again else f"{base}-{again + 1}") in taken:
         again += 1
-    from dataclasses import replace
-
     return replace(fact, id=made)
 
 
@@ -298,18 +283,22 @@ def _wrong(path: Path, line: int, what: str) -> FactFileError:
 
 
 def redacted(fact: StatedFact, redact: Redact) -> StatedFact:
-    """``fact`` with the secrets in its words replaced."""
-    return replace(fact, subject=redact(fact.subject), predicate=redact(fact.predicate), object=redact(fact.object))
+    """``fact`` with the secrets in its words, and in the name of the file that it cites, replaced."""
+    source = fact.source if fact.source is None else redact(fact.source)
+    subject, predicate, thing = redact(fact.subject), redact(fact.predicate), redact(fact.object)
+    return replace(fact, subject=subject, predicate=predicate, object=thing, source=source)
 
 
 def take_over(workspace: Path, store: Store, redact: Redact = str) -> bool:
     """Bring the index to what ``facts.yaml`` says now; returns whether that has changed.
 
     What a person wrote there passes through ``redact`` first.  Raises :class:`FactFileError` when the file is
-    broken; the index then keeps what it had.
+    broken, :class:`~openclaw_memory.errors.WorkspaceError` when it is no file of the workspace; the index then
+    keeps what it had.
     """
     path = workspace / NAME
     known = store.workspace_file(NAME)
+    workfiles.check(path)
     try:
         stat = path.stat()
         data = path.read_bytes()

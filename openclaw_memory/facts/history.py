@@ -8,6 +8,7 @@ A *period* is one value of one subject's relation over some days; what follows i
   the relation has one value at a time or the rule reads keys (:data:`~openclaw_memory.facts.rules.KEYED`).  Later
   is the section's later day, then the later path and line; one file of one day may list several values of a key.
 - What only untrusted texts say ends nothing that the owner or the agent wrote.
+- What a statement with an end displaced is back from that day on.
 - The same value again continues its period.
 """
 
@@ -20,7 +21,7 @@ from datetime import date
 
 from ..store.protocol import FactObservation, StatedFact
 from ..types import FactRow
-from .periods import STATED, TRUSTED, Found, Period, Statements, folded, found_id, name_key
+from .periods import STATED, TRUSTED, Aliases, Found, Period, Statements, folded, found_id, relation_of
 from .predicates import normalise
 
 
@@ -29,13 +30,15 @@ class History:
     """All periods as rows in a fixed order, and what leads to them.
 
     ``ids`` maps every id that ever named a fact, also one that was continued by another, to those of its rows;
-    ``units`` maps units to the rows that they state; ``holding`` is what holds today, as subject, relation and value.
+    ``units`` maps units to the rows that they state; ``holding`` is what holds today, as subject, relation and value;
+    by ``aliases`` subjects are compared.
     """
 
     rows: tuple[FactRow, ...] = ()
     ids: Mapping[str, tuple[FactRow, ...]] = field(default_factory=dict)
     units: Mapping[int, tuple[FactRow, ...]] = field(default_factory=dict)
     holding: frozenset[tuple[int | str, str, str]] = frozenset()
+    aliases: Aliases = field(default_factory=dict)
 
 
 def resolve(
@@ -43,13 +46,15 @@ def resolve(
     stated: Sequence[StatedFact],
     single_valued: Iterable[str] = (),
     today: date | None = None,
+    aliases: Aliases | None = None,
 ) -> list[FactRow]:
     """Every fact that is or was known, as periods, by subject, relation and time.
 
     ``stated`` is in the order of its file, ``observations`` in any.  ``single_valued`` names more relations with
-    one value at a time; ``current`` is as of ``today``.
+    one value at a time; ``current`` is as of ``today``; ``aliases`` leads from keys of names to those of what they
+    are other names of.
     """
-    return list(history(observations, stated, single_valued, today).rows)
+    return list(history(observations, stated, single_valued, today, aliases).rows)
 
 
 def history(
@@ -57,19 +62,22 @@ def history(
     stated: Sequence[StatedFact],
     single_valued: Iterable[str] = (),
     today: date | None = None,
+    aliases: Aliases | None = None,
 ) -> History:
     """As :func:`resolve`, with the ids and units that lead to the rows."""
     extra = frozenset(map(normalise, single_valued))
     now = (today or date.today()).toordinal()
-    statements = Statements(extra)
+    names = aliases or {}
+    statements = Statements(extra, names)
     for entry in stated:
         statements.add(entry, stated)
-    found = Found(statements, extra)
+    found = Found(statements, extra, names)
     found.add(observations)
     periods = sorted(statements.periods + found.periods, key=_order)
     for period in periods:
         if period.by in statements.owners:
-            period.by = statements.owners[period.by][0].id
+            by = statements.owners[period.by][0].id
+            period.by = by if by != period.id else None  # what continues it took its place
     rows = {id(period): period.row(now) for period in periods}
     ids: defaultdict[str, list[FactRow]] = defaultdict(list)
     units: defaultdict[int, list[FactRow]] = defaultdict(list)
@@ -87,7 +95,8 @@ def history(
         tuple(rows.values()),
         {alias: tuple(those) for alias, those in ids.items()},
         {unit: tuple(those) for unit, those in units.items()},
-        frozenset((*_relation(row), folded(row.object)) for row in rows.values() if row.current),
+        frozenset((*relation_of(row, names), folded(row.object)) for row in rows.values() if row.current),
+        names,
     )
 
 
@@ -124,7 +133,7 @@ def superseded_units(known: History) -> dict[int, tuple[str, ...]]:
 
 def still_holds(known: History, row: FactRow) -> bool:
     """Whether the same is known to hold today from elsewhere, or again."""
-    return (*_relation(row), folded(row.object)) in known.holding
+    return (*relation_of(row, known.aliases), folded(row.object)) in known.holding
 
 
 def outdated(known: History, row: FactRow) -> str:
@@ -141,12 +150,8 @@ def outdated(known: History, row: FactRow) -> str:
     return f"{what}: no longer {row.object}" + (f" (since {row.valid_to})" if row.valid_to else "")
 
 
-def _relation(row: FactRow) -> tuple[int | str, str]:
-    return name_key(row.subject), normalise(row.predicate)
-
-
 def lasting_id(row: FactRow) -> str:
     """The id by which ``facts.yaml`` names a fact: of what is found, that of all the periods of its value."""
     if row.rule == STATED:
         return row.id
-    return found_id(_relation(row), row.rule, row.origin in TRUSTED, folded(row.object), 0)
+    return found_id(relation_of(row, {}), row.rule, row.origin in TRUSTED, folded(row.object), 0)

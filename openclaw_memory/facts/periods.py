@@ -7,7 +7,7 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import lru_cache
 from itertools import groupby
@@ -22,6 +22,9 @@ from .rules import KEYED
 STATED = "stated"
 
 TRUSTED = frozenset({Origin.OWNER, Origin.AGENT})
+#: Keys of names by those of other names of the same.
+Aliases = Mapping[int | str, int | str]
+
 #: Days beyond all others, as proleptic ordinals.
 ALWAYS, NEVER = 0, date.max.toordinal() + 1
 
@@ -35,6 +38,12 @@ def folded(text: str) -> str:
 def name_key(text: str) -> int | str:
     """Identity of a subject: that of a concept, so that spellings of a name are one."""
     return concept_key(text) or folded(text) or text
+
+
+def relation_of(said: FactObservation | StatedFact | FactRow, aliases: Aliases) -> tuple[int | str, str]:
+    """Identity of what a fact is about: its subject, under whatever name, and its predicate."""
+    key = name_key(said.subject)
+    return aliases.get(key, key), normalise(said.predicate)
 
 
 @dataclass(slots=True, eq=False)
@@ -59,6 +68,8 @@ class Period:
     units: list[int] = field(default_factory=list)
     #: Nothing may continue it: it was retracted.
     closed: bool = False
+    #: Until when it was stated to hold, whatever ended it before.
+    until: int = NEVER
 
     @property
     def trusted(self) -> bool:
@@ -95,13 +106,14 @@ class Period:
 class Statements:
     """Periods of the entries of ``facts.yaml``, taken in its order."""
 
-    def __init__(self, extra: frozenset[str]) -> None:
+    def __init__(self, extra: frozenset[str], aliases: Aliases) -> None:
         self.periods: list[Period] = []
         self.owners: dict[str, list[Period]] = {}
         #: Ends of facts that are not stated ones, by id: day, and what replaced it.
         self.ends: defaultdict[str, list[tuple[int, str | None]]] = defaultdict(list)
         self.by_relation: defaultdict[tuple[int | str, str], list[Period]] = defaultdict(list)
         self._extra = extra
+        self._aliases = aliases
         self._retracted: dict[str, int] | None = None
 
     def add(self, entry: StatedFact, all_entries: Sequence[StatedFact]) -> None:
@@ -121,7 +133,7 @@ class Statements:
             # It held on no day: it is remembered, and changes nothing.
             self._keep(entry, start, start, closed=True)
             return
-        relation = (name_key(entry.subject), normalise(entry.predicate))
+        relation = relation_of(entry, self._aliases)
         for replaced in entry.replaces:
             if replaced in self.owners:
                 for old in self.owners[replaced]:
@@ -133,7 +145,7 @@ class Statements:
         if not entry.replaces and (same := self._continued(relation, value, entry.origin, start)) is not None:
             same.confidence = entry.confidence
             same.source = same.source or entry.source
-            same.start, same.end = min(same.start, start), stop
+            same.start, same.end, same.until = min(same.start, start), stop, stop
             self.owners.setdefault(entry.id, []).append(same)
             holder = same
         else:
@@ -156,7 +168,7 @@ class Statements:
         return None
 
     def _keep(self, entry: StatedFact, start: int, end: int, closed: bool = False) -> Period:
-        relation = (name_key(entry.subject), normalise(entry.predicate))
+        relation = relation_of(entry, self._aliases)
         period = Period(
             id=entry.id,
             subject=entry.subject,
@@ -172,6 +184,7 @@ class Statements:
             end=end,
             day=start,
             closed=closed,
+            until=end,
         )
         self.periods.append(period)
         self.owners.setdefault(entry.id, []).append(period)
@@ -184,11 +197,7 @@ class Statements:
         if old.end <= start or old.start >= stop:
             return
         if stop < old.end:
-            rest = Period(
-                id=old.id, subject=old.subject, predicate=old.predicate, object=old.object, relation=old.relation,
-                value=old.value, confidence=old.confidence, origin=old.origin, rule=old.rule, source=old.source,
-                start=stop, end=old.end, by=old.by, day=stop, closed=old.closed,
-            )  # fmt: skip
+            rest = replace(old, start=stop, day=stop, units=[])
             self.periods.append(rest)
             self.by_relation[old.relation].append(rest)
             for owners in self.owners.values():
@@ -239,17 +248,18 @@ class _Token:
 class Found:
     """Periods of what the rules found, below what was stated."""
 
-    def __init__(self, statements: Statements, extra: frozenset[str]) -> None:
+    def __init__(self, statements: Statements, extra: frozenset[str], aliases: Aliases) -> None:
         self.periods: list[Period] = []
         self.owners: dict[str, list[Period]] = {}
         self._stated = statements
         self._extra = extra
+        self._aliases = aliases
 
     def add(self, observations: Sequence[FactObservation]) -> None:
         """Take all observations, in whatever order."""
         chains: defaultdict[tuple[int | str, str, str, bool], list[FactObservation]] = defaultdict(list)
         for seen in observations:
-            key = (name_key(seen.subject), normalise(seen.predicate), seen.rule, seen.origin in TRUSTED)
+            key = (*relation_of(seen, self._aliases), seen.rule, seen.origin in TRUSTED)
             chains[key].append(seen)
         for (subject, predicate, rule, trusted), chain in chains.items():
             self._chain((subject, predicate), rule, trusted, sorted(chain, key=_place))
@@ -259,22 +269,32 @@ class Found:
         follows = single or rule in KEYED
         stated = self._stated.by_relation[relation] if single else []
         borders = sorted({period.end for period in stated if period.end < NEVER})
-        first_id = {folded(seen.object): found_id(relation, rule, trusted, folded(seen.object), 0) for seen in chain}
+        # Ids go by the name as it is written, so that a new alias changes none.
+        first_ids: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        for subject, value in dict.fromkeys((name_key(seen.subject), folded(seen.object)) for seen in chain):
+            first_ids[value][found_id((subject, relation[1]), rule, trusted, value, 0)] = None
         ends = {
-            value: sorted(self._stated.ends[lasting], key=lambda end: (end[0], end[1] or ""))
-            for value, lasting in first_id.items()
-            if lasting in self._stated.ends
+            value: sorted(
+                (end for lasting in those for end in self._stated.ends[lasting]), key=lambda end: (end[0], end[1] or "")
+            )
+            for value, those in first_ids.items()
+            if not self._stated.ends.keys().isdisjoint(those)
         }
         times: defaultdict[str, int] = defaultdict(int)
         open_: dict[_Token, Period] = {}
         every: dict[_Token, Period] = {}
         before = len(self.periods)
 
+        def keep(period: Period) -> None:
+            self.periods.append(period)
+            for lasting in first_ids[period.value]:
+                self.owners.setdefault(lasting, []).append(period)
+
         def begun(seen: FactObservation, token: _Token) -> Period:
             day = _day(seen)
             undated_first = not seen.dated and not (open_ and follows)
             period = Period(
-                id=found_id(relation, rule, trusted, token.value, times[token.value]),
+                id=found_id((name_key(seen.subject), relation[1]), rule, trusted, token.value, times[token.value]),
                 subject=seen.subject,
                 predicate=seen.predicate,
                 object=seen.object,
@@ -288,8 +308,7 @@ class Found:
                 day=day,
             )
             times[token.value] += 1
-            self.periods.append(period)
-            self.owners.setdefault(first_id[token.value], []).append(period)
+            keep(period)
             return period
 
         for _, same in groupby(chain, key=_place if single else lambda seen: (_day(seen), seen.path)):
@@ -313,7 +332,8 @@ class Found:
                         period.stop(_day(group[0]), newest.id)
                 open_ = present
         for period in self.periods[before:]:
-            self._below_stated(period, stated)
+            for rest in self._below_stated(period, stated):
+                keep(rest)
 
     def _token(
         self, seen: FactObservation, ends: Mapping[str, Sequence[tuple[int, str | None]]], borders: Sequence[int]
@@ -325,8 +345,11 @@ class Found:
         again = seen.dated and days and days[0] > ALWAYS
         return _Token(value, bisect_left(days, day) if again else 0, bisect_right(borders, day))
 
-    def _below_stated(self, period: Period, stated: Sequence[Period]) -> None:
-        """Let the statements of other values end a found one, which was seen before they ended themselves."""
+    def _below_stated(self, period: Period, stated: Sequence[Period]) -> list[Period]:
+        """Let the statements of other values end a found one, which was seen before they ended themselves.
+
+        Returns what is left of it after those that were stated for a while only: then it is back.
+        """
         above = [
             other
             for other in sorted(stated, key=lambda one: (one.start, one.end, one.id))
@@ -336,10 +359,17 @@ class Found:
             # A file without a date that outlived the statements: it holds since the last of them ended.
             since = max([other.end for other in above if other.end <= period.day], default=ALWAYS)
             period.start = since if since < period.end else ALWAYS
+        rests: list[Period] = []
+        undated = period.start == ALWAYS
+        last = period
         for other in above:
-            if (period.start == ALWAYS or period.day < other.end) and period.start < other.end:
-                if other.start < period.end:
-                    period.end, period.by = max(period.start, other.start), other.id
+            if (undated or period.day < other.end) and last.start < other.end and other.start < last.end:
+                cut = last
+                if other.until < last.end:
+                    last = replace(last, start=other.until, units=list(period.units))
+                    rests.append(last)
+                cut.end, cut.by = max(cut.start, other.start), other.id
+        return [rest for rest in rests if rest.start < rest.end]
 
 
 def _cut(period: Period, token: _Token, ends: Mapping[str, Sequence[tuple[int, str | None]]]) -> None:

@@ -25,7 +25,7 @@ from . import words
 from .sentences import Speech, facts_in, tidy
 
 #: Grows when what :func:`found` returns for a text changes, so that stored facts are known to be of another make.
-VERSION = 1
+VERSION = 2
 
 #: Rules whose later value for a subject and key replaces the earlier one, whatever the key is.
 KEYED = frozenset({"key", "entry", "table", "possessive", "state"})
@@ -55,6 +55,8 @@ _OF = re.compile(
 )
 _DECIDED = re.compile(r"decisions?(?::| on| about| for)?\s+(?P<name>\S.*)", re.IGNORECASE)
 _ROLE = frozenset("user human me owner".split())
+#: Headings of ``USER.md`` that name nobody.
+_ANYBODY = re.compile(r"(?:(?:the|your|my) )?(?:user|human|me|owner)(?: (?:info|details))?|(?:user )?profile", re.I)
 _ASSISTANT = frozenset("assistant agent ai bot".split())
 _CALLED = re.compile(
     r"[-*\s]*(?:\*\*|__)?(?:what to call them|preferred name|call them|nickname|goes by|name|called)"
@@ -83,7 +85,7 @@ def found(unit: Unit, heading: str, subject: str | None) -> list[FoundFact]:
     if len(text) > _MOST_CHARS or unit.form in ("heading", "title", "code", "meta"):
         return []
     if unit.form == "row":
-        return _distinct(_row(unit, _topic(heading), subject))
+        return _distinct(_row(unit, _topic_in(heading, subject), subject))
     # Most units have neither a label nor a verb that the rules can read.
     if words.TRIGGERS.isdisjoint(text.split()) and (unit.speaker or not _may_be_labelled(unit, heading)):
         return []
@@ -93,7 +95,7 @@ def found(unit: Unit, heading: str, subject: str | None) -> list[FoundFact]:
     body = " ".join(text[opening.end() :].split())
     if unit.speaker:
         return _distinct(_turn(unit, body))
-    return _distinct(_statement(unit, body, _topic(heading), subject))
+    return _distinct(_statement(unit, body, _topic_in(heading, subject), subject))
 
 
 def subject_of(path: str, sections: Iterable[Section] = ()) -> str | None:
@@ -102,7 +104,8 @@ def subject_of(path: str, sections: Iterable[Section] = ()) -> str | None:
         return None
     for section in sections:
         for part in reversed(section.heading.split(" > ")):
-            if (match := _WHO_IS.fullmatch(part.strip())) and _looks_like_name(match["name"]):
+            match = _WHO_IS.fullmatch(part.strip())
+            if match and _looks_like_name(match["name"]) and not _ANYBODY.fullmatch(match["name"]):
                 return match["name"]
         for unit in section.units:
             match = _CALLED.match(unit.text) if len(unit.text) < 200 else None
@@ -283,6 +286,14 @@ def _headers(indexed: str, cells: list[str]) -> list[str] | None:
 
 
 # -- headings -------------------------------------------------------------------------------------
+
+
+def _topic_in(heading: str, subject: str | None) -> _Topic:
+    """What ``heading`` says in a file about ``subject``, of whom it may speak as "the user"."""
+    topic = _topic(heading)
+    if subject and topic.subject and _ANYBODY.fullmatch(topic.subject):
+        return topic._replace(subject=None)
+    return topic
 
 
 @lru_cache(maxsize=4096)

@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections import defaultdict
+from pathlib import Path
 
 from ..store.protocol import Store
-from ..types import FactRow
+from ..types import FactRow, Origin
 from .history import History, outdated, still_holds
 from .periods import STATED, folded
 
 _CITED = re.compile(r"(?P<path>.+?)(?:#L?|:)(?P<first>\d+)(?:-L?(?P<last>\d+))?")
+
+
+_BETWEEN_CITATIONS = re.compile(r"[,;\s]+")
+
+
+def origin_at(store: Store, workspace: Path, source: str | None, origin: Origin) -> Origin:
+    """The less trusted of ``origin`` and that of the files that ``source`` cites, as far as the index has them."""
+    if source is None:
+        return origin
+    cited = set()
+    for part in (source, *_BETWEEN_CITATIONS.split(source)):
+        match = _CITED.fullmatch(part.strip())
+        for path in (part.strip(), part.strip().partition("#")[0], match["path"] if match else ""):
+            inside = path.removeprefix(f"{workspace.as_posix()}/")
+            cited.add(posixpath.normpath(inside.replace("\\", "/")).casefold())
+    order = list(Origin)
+    told = (info.origin for info in store.document_infos() if info.path.casefold() in cited)
+    return max((origin, *told), key=order.index)
 
 
 def units_at(store: Store, known: History) -> dict[int, tuple[str, ...]]:

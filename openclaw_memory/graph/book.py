@@ -8,11 +8,13 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
+from ..errors import RequestError
 from ..store.protocol import Floats
-from ..types import ConceptRow, ConceptsResult
+from ..types import ConceptRow, ConceptsResult, joined
 from . import ontology
 from .keys import concept_key, slug
 from .view import GraphView
@@ -24,8 +26,16 @@ _NAMED, _SHARES_WORDS = 1.0, 0.9
 #: So many of a concept's best units say how near it is.
 _BEST = 3
 
-#: Cosine of a question with every row, NaN where there is none; ``None`` without vectors.
-Similarities = Callable[[str], Floats | None]
+#: Embeds a question; what it returns gives, within a view, the question's cosine with every row, NaN where there
+#: is none, and ``None`` without vectors.
+Similarities = Callable[[str], Callable[[], Floats | None]]
+
+
+class View(Protocol):
+    """Gives contexts in which the graph is up to date with the files."""
+
+    def __call__(self, *, remarks: list[str] | None = None) -> AbstractContextManager[GraphView]:
+        """Such a context; what there is to say of the files is added to ``remarks``."""
 
 
 class ConceptBook:
@@ -33,25 +43,28 @@ class ConceptBook:
 
     ``view()`` is a context in which the graph is up to date with the files; ``changed()`` has the workspace's
     ``concepts.yaml`` taken over and returns how many references that changed; ``similarities(question)`` scores
-    rows by meaning.
+    rows by meaning; ``redact`` takes secrets out of a text.
     """
 
     def __init__(
         self,
         file: Path,
-        view: Callable[[], AbstractContextManager[GraphView]],
+        view: View,
         changed: Callable[[], int],
         similarities: Similarities,
+        redact: ontology.Redact = str,
     ) -> None:
         self._file = file
         self._view = view
         self._changed = changed
         self._similarities = similarities
+        self._redact = redact
 
     def list(self, kind: str | None = None, curated: bool = False, limit: int | None = None) -> ConceptsResult:
         """Concepts by how many units mention them; of one ``kind``, or only ``curated`` ones."""
         started = time.monotonic()
-        with self._view() as view:
+        remarks: list[str] = []
+        with self._view(remarks=remarks) as view:
             labels = view.labels()
             chosen = [
                 place
@@ -62,7 +75,7 @@ class ConceptBook:
             units = view.index.references.units
             chosen.sort(key=lambda place: (-int(units[place]), labels[place].slug))
             rows = self._rows(view, chosen if limit is None else chosen[:limit])
-        return ConceptsResult(rows, len(chosen), took_ms=(time.monotonic() - started) * 1000)
+        return ConceptsResult(rows, len(chosen), 0, (time.monotonic() - started) * 1000, joined(remarks))
 
     def search(self, query: str, limit: int = 10) -> ConceptsResult:
         """Concepts by meaning: those named in ``query``, then those whose units are nearest to it.
@@ -71,11 +84,13 @@ class ConceptBook:
         there are fewer), 1 for one that ``query`` names.  Without vectors only names and parts of them are found.
         """
         started = time.monotonic()
-        near = self._similarities(query)
-        with self._view() as view:
+        remarks: list[str] = []
+        scored = self._similarities(query)
+        with self._view(remarks=remarks) as view:
+            near = scored()  # before anything is taken from the view, which this may bring up to date
             references = view.index.references
             score = np.zeros(len(references.keys), np.float32)
-            if near is not None and len(near) == len(view.corpus):
+            if near is not None:
                 known = np.nan_to_num(near[references.row], nan=0.0)
                 order = np.lexsort((-known, references.concept))
                 concept, value = references.concept[order], known[order]
@@ -96,7 +111,7 @@ class ConceptBook:
                 replace(row, score=round(float(score[place]), 4))
                 for row, place in zip(self._rows(view, chosen), chosen, strict=True)
             )
-        return ConceptsResult(rows, len(found), took_ms=(time.monotonic() - started) * 1000)
+        return ConceptsResult(rows, len(found), 0, (time.monotonic() - started) * 1000, joined(remarks))
 
     def add(
         self,
@@ -108,7 +123,11 @@ class ConceptBook:
         related: Sequence[str] = (),
         weight: float | None = None,
     ) -> ConceptsResult:
-        """Curate a concept, or add to one; existing units are linked to it at once."""
+        """Curate a concept, or add to one; existing units are linked to it at once.
+
+        Raises :class:`~openclaw_memory.errors.RequestError` for a name that is a secret.
+        """
+        self._refuse_secrets(name, *aliases, *parents, *related, kind or "")
         return self._edited(
             lambda: ontology.add(
                 self._file, name, aliases=tuple(aliases), parents=tuple(parents), kind=kind, related=tuple(related),
@@ -117,16 +136,33 @@ class ConceptBook:
         )  # fmt: skip
 
     def alias(self, name: str, aliases: Sequence[str]) -> ConceptsResult:
-        """Further names of a concept."""
+        """Further names of a concept; raises as :meth:`add`."""
+        self._refuse_secrets(name, *aliases)
         return self._edited(lambda: ontology.alias(self._file, name, tuple(aliases)))
 
     def parent(self, name: str, parents: Sequence[str]) -> ConceptsResult:
-        """What a concept is a kind or a part of."""
+        """What a concept is a kind or a part of; raises as :meth:`add`."""
+        self._refuse_secrets(name, *parents)
         return self._edited(lambda: ontology.parent(self._file, name, tuple(parents)))
 
     def remove(self, name: str) -> ConceptsResult:
-        """No longer a concept: a curated one leaves the file, a found one is ignored from now on."""
+        """No longer a concept: a curated one leaves the file, a found one is ignored from now on.
+
+        Raises :class:`~openclaw_memory.errors.RequestError` naming the closest ones when it is neither.
+        """
+        self._refuse_secrets(name)
+        with self._view() as view:
+            said = ontology.read(self._file)
+            ignored = {concept_key(each) for each in said.ignored}
+            if said.find(name) is None and concept_key(name) not in ignored and concept_key(name):
+                view.concept(name)
         return self._edited(lambda: ontology.remove(self._file, name))
+
+    def _refuse_secrets(self, *names: str) -> None:
+        if any(self._redact(name) != name for name in names):
+            raise RequestError(
+                "a name given for the concept is or holds a secret; give a name that may be read by anyone"
+            )
 
     def _edited(self, edit: Callable[[], ontology.Edited]) -> ConceptsResult:
         started = time.monotonic()
@@ -134,10 +170,11 @@ class ConceptBook:
             pass  # so that what is there already is in the index, and is linked anew
         edited = edit()
         linked = self._changed()
-        with self._view() as view:
+        remarks: list[str] = []
+        with self._view(remarks=remarks) as view:
             found = view.index.references.of([view.index.canonical(concept_key(edited.slug))]).tolist()
             rows = self._rows(view, found)
-        return ConceptsResult(rows, len(rows), linked, (time.monotonic() - started) * 1000)
+        return ConceptsResult(rows, len(rows), linked, (time.monotonic() - started) * 1000, joined(remarks))
 
     def _rows(self, view: GraphView, places: Sequence[int]) -> tuple[ConceptRow, ...]:
         network, references = view.network, view.index.references

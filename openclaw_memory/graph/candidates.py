@@ -20,11 +20,14 @@ from .keys import concept_key
 from .routine import FOREIGN, NAMELESS, ROUTINE
 
 #: Grows when what is found in a text changes, so that stored mentions are known to be of another make.
-VERSION = 1
+VERSION = 2
 
 _MOST = 12
 _CHARS = 80
 _RULES = ("link", "tag", "meta", "code", "name", "quoted", "phrase", "start", "file")
+#: What stands in the place of a secret: it says that there was one, and names nothing.
+_REDACTED_MARK = "redacted:"
+_REDACTED = re.compile(r"\[redacted:[\w-]{1,40}\]|\bredacted:[\w-]{1,40}")
 _STRENGTH = {rule: at for at, rule in enumerate(_RULES)}
 
 #: Rule and spelling of what was found, in any order.
@@ -41,10 +44,11 @@ def candidates(unit: Unit) -> list[Mention]:
     if unit.form == "meta":
         return []
     found: Found = []
+    text = _REDACTED.sub(_TAKEN, unit.text) if _REDACTED_MARK in unit.text else unit.text
     if unit.form == "code":
-        found += [("code", name) for name in in_text(unit.text)]
+        found += [("code", name) for name in in_text(text)]
         return _mentions(found)
-    text = _without_speaker(unit.text, unit.speaker) if unit.speaker else unit.text
+    text = _without_speaker(text, unit.speaker) if unit.speaker else text
     if _MARKED.search(text):
         text = _without_marks(text, found)
     if _QUOTE_MARK.search(text):
@@ -88,6 +92,8 @@ _ABOUT = frozenset(
 
 def _values(value: Any) -> Iterator[str]:
     if isinstance(value, str):
+        # YAML may have taken the brackets of a placeholder for a list's.
+        value = _REDACTED.sub(_TAKEN, value) if _REDACTED_MARK in value else value
         for part in value.split(","):
             name = part.strip(" \t\n#[]").partition("|")[0]
             if any(map(str.isalpha, name)) and "://" not in name:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import NoReturn
 
-from ..errors import OpenClawMemoryError
+from .. import workfiles
+from ..errors import OpenClawMemoryError, WorkspaceError
 from ..store.protocol import CuratedRow, OntologyRows
 from .keys import concept_key, slug
 from .matcher import keeps_case
 from .yaml_text import Node, YamlTextError, list_items, parse
+
+#: Takes secrets out of a text.
+Redact = Callable[[str], str]
 
 #: Where curated concepts lie in a workspace.
 FILE_NAME = "concepts.yaml"
@@ -122,28 +126,32 @@ class ParsedFile:
     ontology: Ontology
 
 
-def read(file: Path) -> Ontology:
+def read(file: Path, redact: Redact = str) -> Ontology:
     """The curated concepts of ``file``; none when it is not there.
 
+    A name that ``redact`` would change is left out, and so is a concept that is called so.
     Raises :class:`OntologyError` naming the file, the line, what is wrong there and what to do.
     """
-    return load(file).ontology
+    return load(file, redact).ontology
 
 
-def load(file: Path) -> ParsedFile:
+def load(file: Path, redact: Redact = str) -> ParsedFile:
     """What ``file`` says and where; raises as :func:`read`."""
     try:
+        workfiles.check(file)
         text = file.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         text = ""
+    except WorkspaceError as error:
+        raise OntologyError(str(error)) from error
     except UnicodeDecodeError as error:
         raise OntologyError(f"{file}: is not UTF-8 (byte {error.start}); save it in that encoding") from error
     except OSError as error:
         raise OntologyError(f"{file}: cannot be read ({error.strerror or error}); make it a readable file") from error
-    return parsed(text, file)
+    return parsed(text, file, redact)
 
 
-def parsed(text: str, file: Path) -> ParsedFile:
+def parsed(text: str, file: Path, redact: Redact = str) -> ParsedFile:
     """What ``text`` says and where; ``file`` is for messages.  Raises as :func:`read`."""
     try:
         root = parse(text)
@@ -160,20 +168,22 @@ def parsed(text: str, file: Path) -> ParsedFile:
         if group.kind != "map":
             _fail(file, group.line, "'concepts' must be a mapping", "write one such as 'kubernetes: {aliases: [k8s]}'")
         for key, value in group.pairs:
-            concept = _concept(key, value, file)
+            if _secret(key, redact) or (value.kind == "map" and _secret(value.get("name"), redact)):
+                continue
+            concept = _concept(key, value, file, redact)
             if concept.slug in concepts:
                 other = lines[concept.slug]
                 _fail(file, key.line, f"'{key.text}' stands in line {other} already", "make one entry of the two")
             entries[concept.slug], concepts[concept.slug], lines[concept.slug] = value, concept, key.line
     owners = _owners(concepts, lines, file)
     concepts = _with_parents(concepts, owners, lines, file)
-    ignored = _texts(root.get("ignore"), "ignore", file)
+    ignored = _texts(root.get("ignore"), "ignore", file, redact)
     for name in ignored:
         owner = owners.get(concept_key(name))
         if owner is not None:
             node = root.get("ignore") or root
             _fail(file, node.line, f"'{name}' is ignored and is a name of '{owner}'", "take it out of one of the two")
-    single = _texts(root.get("single_valued"), "single_valued", file, predicate=True)
+    single = _texts(root.get("single_valued"), "single_valued", file, redact, predicate=True)
     return ParsedFile(text, root, entries, Ontology(MappingProxyType(concepts), ignored, single))
 
 
@@ -253,14 +263,18 @@ def circle(concepts: Mapping[str, CuratedConcept]) -> tuple[str, ...]:
     return ()
 
 
-def _concept(key: Node, value: Node, file: Path) -> CuratedConcept:
+def _secret(node: Node | None, redact: Redact) -> bool:
+    return node is not None and redact(node.text) != node.text
+
+
+def _concept(key: Node, value: Node, file: Path, redact: Redact) -> CuratedConcept:
     own = slug(_clean(key, file, "its key"))
     if value.nothing:
         return CuratedConcept(own, _clean(key, file, "its key"))
     if value.kind != "map":
         _fail(file, value.line, f"'{key.text}' must be a mapping", "write one such as '{aliases: [k8s], kind: tool}'")
     _check_keys(value, FIELDS, file, f"'{key.text}'")
-    given = {name.text: node for name, node in value.pairs if not node.nothing}
+    given = {name.text: node for name, node in value.pairs if not node.nothing and not _secret(node, redact)}
     name = _clean(given.get("name", key), file, f"the name of '{key.text}'")
     kind = _clean(given["kind"], file, f"the kind of '{key.text}'").casefold() if "kind" in given else None
     weight = 1.0
@@ -269,17 +283,17 @@ def _concept(key: Node, value: Node, file: Path) -> CuratedConcept:
             weight = weight_of(given["weight"].text)
         except ValueError as error:
             _fail(file, given["weight"].line, f"'{key.text}': {error}", "change it")
-    lists = {each: _texts(given.get(each), each, file) for each in ("aliases", "parents", "related")}
+    lists = {each: _texts(given.get(each), each, file, redact) for each in ("aliases", "parents", "related")}
     aliases = tuple(alias for alias in lists["aliases"] if alias != name)
     return CuratedConcept(own, name, aliases, lists["parents"], lists["related"], kind, weight)
 
 
-def _texts(node: Node | None, where: str, file: Path, predicate: bool = False) -> tuple[str, ...]:
+def _texts(node: Node | None, where: str, file: Path, redact: Redact, predicate: bool = False) -> tuple[str, ...]:
     if node is None:
         return ()
     if node.kind == "map":
         _fail(file, node.line, f"'{where}' must be a list", "write one such as '[first, second]'")
-    texts = (_clean(item, file, f"an item of '{where}'") for item in list_items(node))
+    texts = (_clean(item, file, f"an item of '{where}'") for item in list_items(node) if not _secret(item, redact))
     return tuple(dict.fromkeys(text.casefold() if predicate else text for text in texts))
 
 

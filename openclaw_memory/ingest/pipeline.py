@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from ..errors import RedactionError, WorkspaceError
 from ..plugins import Plugins
@@ -53,16 +54,21 @@ class _Run:
     counts: planning.Counts = field(default_factory=planning.Counts)
     skipped: dict[str, str] = field(default_factory=dict)
     units: dict[str, int] = field(default_factory=dict)
+    linked: int = 0
     complete: bool = True
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """An ingest's report, and whether everything that had changed was written in time."""
+    """An ingest's report, and whether everything that had changed was written in time.
+
+    ``sidecars`` says of each file of the workspace that is ours and is not fine what is wrong with it, by its name.
+    """
 
     report: IngestReport
     complete: bool
     wrote: bool
+    sidecars: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True)
@@ -95,8 +101,8 @@ class Ingestor:
         started = time.monotonic()
         found = scan(self._workspace, self._settings)
         # Before the notes: what these mention is looked for by the curated concepts as they are now.
-        skipped = [*found.skipped, *sidecars.sync(self._workspace, self._store, self._plugins)]
-        run = _Run(skipped={skip.path: skip.reason for skip in skipped})
+        broken = {skip.path: skip.reason for skip in sidecars.sync(self._workspace, self._store, self._plugins)}
+        run = _Run(skipped={skip.path: skip.reason for skip in found.skipped} | broken)
         files = [file for file in found.files if _within(file.path, paths)]
         wrote = False
         documents = self._store.documents()
@@ -122,10 +128,11 @@ class Ingestor:
             updated=counts.updated,
             deleted=counts.deleted,
             unchanged=max(0, chunks - counts.added - counts.updated),
+            concepts_linked=run.linked,
             seconds=time.monotonic() - started,
             skipped=tuple(SkippedFile(path, reason) for path, reason in sorted(run.skipped.items())),
         )
-        return Outcome(report, run.complete, wrote)
+        return Outcome(report, run.complete, wrote, MappingProxyType(broken))
 
     def _write(
         self,
@@ -234,6 +241,7 @@ class Ingestor:
                 continue
             version = self._store.apply(batch, version)
             run.counts += counts
+            run.linked += sum(len(planned.mentions) for change in batch for planned in change.units)
             run.units |= {change.file.path: len(change.units) for change in batch}
             batch, counts = [], planning.Counts()
             if deadline is not None and time.monotonic() > deadline:

@@ -6,24 +6,33 @@ import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
+from .. import workfiles
 from ..errors import OpenClawMemoryError
 from ..facts.file import NAME as FACTS
 from ..facts.file import take_over as take_facts
-from ..graph.ontology import FILE_NAME, read
+from ..graph.ontology import FILE_NAME, Redact, read
 from ..plugins import Plugins
 from ..store.protocol import CuratedRow, OntologyRows, Store, WorkspaceFile
 from ..types import SkippedFile
 from . import linking
+from .reading import reason_of
+
+#: The files of a workspace that are read here.
+NAMES = (FILE_NAME, FACTS)
 
 
 def sync(workspace: Path, store: Store, plugins: Plugins) -> list[SkippedFile]:
     """Take over what changed; a file that cannot be read is named, and what it held before stays."""
 
+    def take_curated(workspace: Path, store: Store) -> int:
+        return take_concepts(workspace, store, lambda text: plugins.redacted(FILE_NAME, text))
+
     def take_stated(workspace: Path, store: Store) -> bool:
         return take_facts(workspace, store, lambda text: plugins.redacted(FACTS, text))
 
     skipped = []
-    for name, take in ((FILE_NAME, take_concepts), (FACTS, take_stated)):
+    takes: tuple[Callable[[Path, Store], object], ...] = (take_curated, take_stated)
+    for name, take in zip(NAMES, takes, strict=True):
         if (problem := _synced(workspace, store, name, take)) is not None:
             skipped.append(problem)
     return skipped
@@ -31,20 +40,31 @@ def sync(workspace: Path, store: Store, plugins: Plugins) -> list[SkippedFile]:
 
 def _synced(workspace: Path, store: Store, name: str, take: Callable[[Path, Store], object]) -> SkippedFile | None:
     known = store.workspace_file(name)
+    path = workspace / name
     try:
-        now = (workspace / name).stat()
+        workfiles.check(path)
+        now = path.stat()
         if known is not None and (known.size, known.mtime_ns) == (now.st_size, now.st_mtime_ns):
             return None
     except FileNotFoundError:
         if known is None or known.mtime_ns == 0:
             return None
+    except OpenClawMemoryError as problem:
+        return SkippedFile(name, _reason(path, problem))
     except OSError as error:
-        return SkippedFile(name, f"cannot be looked at ({error.strerror})")
+        return SkippedFile(name, f"cannot be read now: {reason_of(error)}")
     try:
         take(workspace, store)
     except OpenClawMemoryError as problem:
-        return SkippedFile(name, str(problem))
+        return SkippedFile(name, _reason(path, problem))
+    except OSError as error:
+        return SkippedFile(name, f"cannot be read now: {reason_of(error)}")
     return None
+
+
+def _reason(path: Path, problem: OpenClawMemoryError) -> str:
+    """What the problem is, without the path, which stands beside it."""
+    return str(problem).removeprefix(f"{path}: ").removeprefix(f"{path}, ")
 
 
 def stamp(workspace: Path, name: str) -> WorkspaceFile:
@@ -57,13 +77,15 @@ def stamp(workspace: Path, name: str) -> WorkspaceFile:
     return WorkspaceFile(name, found.st_size, found.st_mtime_ns, hashlib.sha256(content).hexdigest())
 
 
-def take_concepts(workspace: Path, store: Store) -> int:
+def take_concepts(workspace: Path, store: Store, redact: Redact = str) -> int:
     """Put the curated concepts of the workspace into the store; returns how many references that changed.
 
-    Raises :class:`~openclaw_memory.graph.ontology.OntologyError` when the file is not valid.
+    Names that ``redact`` would change stay out.  Raises
+    :class:`~openclaw_memory.graph.ontology.OntologyError` when the file is not valid.
     """
+    workfiles.check(workspace / FILE_NAME)
     file = stamp(workspace, FILE_NAME)
-    rows = read(workspace / FILE_NAME).rows(0)
+    rows = read(workspace / FILE_NAME, redact).rows(0)
     changed = _changed(store.ontology(), rows)
     matcher = linking.matcher_of(rows, changed)
     return store.put_ontology(file, rows, sorted(changed), lambda texts: linking.links(matcher, texts))

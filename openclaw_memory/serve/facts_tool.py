@@ -57,7 +57,9 @@ FACTS = Tool(
         "Facts as subject, predicate and object, with the days on which they held. query: what is known about a name "
         "now, on a day (asOf), or ever (history). add: state a lasting fact that you learnt; of what has one value at "
         "a time (lives in, works at, timezone, status, version ...) it takes the place of the old value, which stays "
-        "in the history. update and remove change one by its id; batch makes several changes, all of them or none."
+        "in the history. update and remove change one by its id: what is removed on the day on which it was "
+        "stated, or before it has held for a day, is undone, and the value before holds again; later it ends today, "
+        "and no other value comes back. batch makes several changes, all of them or none."
     ),
     arguments={
         "action": {"type": "string", "enum": ["query", "add", "update", "remove", "batch"],
