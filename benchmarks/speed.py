@@ -130,6 +130,7 @@ def cycle(memory: Memory, embedder: HashingEmbedder, **options: Any) -> Callable
     def ask() -> None:
         memory.search(SearchRequest(texts[next(state) % len(texts)], **options))
 
+    memory.warm()  # as a server does before the first question
     memory.search(texts[0])
     return ask
 

@@ -57,4 +57,7 @@ def openclaw_memory_prepare_unit(unit: Unit) -> Unit | bool | None:
 
 @hookspec
 def openclaw_memory_rerank(query: str, hits: Sequence[SearchHit]) -> Sequence[SearchHit] | None:
-    """Reorder or drop hits before they are returned; ``None`` leaves them."""
+    """Reorder or drop hits before they are returned; ``None`` leaves them.
+
+    A thread of recall stays in order of time, and context takes its own order: there it can only drop.
+    """

@@ -101,7 +101,13 @@ class Memory:
             partial(self.plugins.redacted, FILE_NAME),
         )
         self.ambient = Ambient(
-            self.settings, self._store, self._vectorizer, self._questions.engine, self._freshen, self.facts
+            self.settings,
+            self._store,
+            self._vectorizer,
+            self._questions.engine,
+            self._freshen,
+            self.facts,
+            self.plugins,
         )
 
     def _relink(self) -> int:

@@ -14,7 +14,7 @@ from .errors import RequestError, SettingsError
 from .plugins import Plugins
 from .settings import Settings
 from .store.protocol import Floats, Store, VectorModel
-from .types import RecallHit, RecallResult, SearchHit, SearchRequest, SearchResult, counted, joined
+from .types import Freshen, RecallHit, RecallResult, SearchHit, SearchRequest, SearchResult, counted, joined
 from .vectorizer import Vectorizer
 
 if TYPE_CHECKING:
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from .graph.view import GraphView
     from .search.display import Superseded
     from .search.engine import SearchEngine
-
-#: ``freshen(until)`` looks for changed files; whether the answer may be stale, and remarks.
-Freshen = Callable[[float | None], tuple[bool, list[str]]]
 
 
 #: A thread of more steps is none that anybody would follow.
@@ -89,7 +86,11 @@ class Questions:
             hits = self._ranked(
                 asked, lambda engine, mode, day, vector: engine.recall(request, mode, day, vector, hops)
             )
-        return RecallResult(results=tuple(hits), **self._told(asked))
+        # Plugins may drop and change hits; a thread stays in order of time.
+        place = {hit.id: at for at, hit in enumerate(hits)}
+        kept = [hit for hit in self._plugins.rerank(request.query, hits) if isinstance(hit, RecallHit)]
+        kept.sort(key=lambda hit: place.get(hit.id, len(place)))
+        return RecallResult(results=tuple(kept), **self._told(asked))
 
     def listing(self, request: SearchRequest) -> SearchResult:
         """The sections of a range of days, newest first."""

@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING
 from . import analysis
 from .store.derived import Collect, Derived, KeywordSearch
 from .store.export import silent
-from .types import ExportReport, QueryResult, joined
+from .types import ExportReport, Freshen, QueryResult, joined
 
 if TYPE_CHECKING:
     from .facts.book import FactBook
     from .graph.view import GraphView
     from .store.protocol import ExportProgress, Store
-
-#: ``freshen(until)`` looks for changed files; whether the answer may be stale, and remarks.
-Freshen = Callable[[float | None], tuple[bool, list[str]]]
 
 
 class Tables:

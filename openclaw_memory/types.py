@@ -7,7 +7,7 @@ inclusive.  Paths are relative to the workspace, with ``/``; extra roots read ``
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
@@ -260,20 +260,6 @@ class RecallHit(SearchHit):
 
 
 @dataclass(frozen=True, slots=True)
-class RecallResult:
-    """A thread in order of time, and what answered the question that it starts from."""
-
-    results: tuple[RecallHit, ...]
-    provider: str
-    model: str | None
-    mode: str
-    fallback: str | None = None
-    took_ms: float = 0.0
-    stale: bool = False
-    warning: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class ConceptRow:
     """A concept: found in the notes or curated; ``units`` mention it, ``related`` are the closest others."""
 
@@ -376,6 +362,13 @@ class SearchResult:
     took_ms: float = 0.0
     stale: bool = False
     warning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecallResult(SearchResult):
+    """A thread in order of time, and what answered the question that it starts from."""
+
+    results: tuple[RecallHit, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -509,6 +502,16 @@ class ExportReport:
     seconds: float = 0.0
     stale: bool = False
     warning: str | None = None
+
+
+def citation(path: str, first: int, last: int) -> str:
+    """``path#L3`` or ``path#L3-L9``."""
+    return f"{path}#L{first}" + (f"-L{last}" if last > first else "")
+
+
+#: ``freshen(until)`` looks for changed files until a ``time.monotonic`` value; whether the answer may be stale, and
+#: remarks.
+Freshen = Callable[[float | None], tuple[bool, list[str]]]
 
 
 def counted(number: int, noun: str) -> str:

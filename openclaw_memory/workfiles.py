@@ -1,4 +1,4 @@
-"""Writing the few files of a workspace that are ours: whole or not at all, and one writer at a time."""
+"""Writing small files: whole or not at all, and those of a workspace by one writer at a time."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import hashlib
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .errors import WorkspaceError
 from .settings import data_dir
+
+#: Takes secrets out of a text that is to be written or kept.
+Redact = Callable[[str], str]
 
 #: Seconds to wait for another process that writes the same file.
 LOCK_TIMEOUT = 30.0
@@ -77,23 +80,30 @@ def replace(path: Path, text: str) -> None:
     :class:`~openclaw_memory.errors.WorkspaceError`, also for what :func:`check` refuses.
     """
     check(path)
-    target = Path(os.path.realpath(path))
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
-        try:
-            with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as out:
-                out.write(text.encode("utf-8"))
-                out.flush()
-                os.fsync(out.fileno())
-            if target.exists():
-                os.chmod(temporary, target.stat().st_mode & 0o777)
-            os.replace(temporary, target)
-        finally:
-            temporary.unlink(missing_ok=True)
-        _sync_folder(target.parent)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        swap(Path(os.path.realpath(path)), text.encode("utf-8"))
     except OSError as error:
         raise _unwritable(path, error) from error
+
+
+def swap(target: Path, data: bytes, new_mode: int = 0o666) -> None:
+    """Put ``data`` in the place of the file ``target``, which is no link, in one step, kept through a power cut.
+
+    Its permissions stay; a new file gets ``new_mode`` less the umask.  Raises ``OSError``.
+    """
+    temporary = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    try:
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, new_mode), "wb") as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        if target.exists():
+            os.chmod(temporary, target.stat().st_mode & 0o777)
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+    _sync_folder(target.parent)
 
 
 def append(path: Path, text: str) -> None:

@@ -104,7 +104,7 @@ def test_identifiers_are_found_in_prose_and_in_code_spans(text: str, name: str) 
         "an 8-year-old, a 30-minute call, the top-10, mid-2024, 19th-century, 2-day",
         "at 12:30, 3.5 GB, 40 %, 21,400 hours, 2026-03-06, 1/2, 10 - 20",
         "see https://example.org/QX-1234/fooBar and www.example.org/barFoo or mail jane.doe@example.org",
-        "put it into `outbox/` or ~/work/old/ or /etc",
+        "put it into `outbox/` or ~/plans/old/ or /etc",
         "`True` or `None`, `if`, `42`, `x`, `#6b6f6a`, `get`, `--offline`, ``",
         "a follow-up, a read-only page, re-embedding, self-signed",
         "see MEMORY.md and `memory/notes.md`",

@@ -775,14 +775,14 @@ def test_units_are_marked(memory: Memory) -> None:
     book = memory.facts
     memory.ingest()
     units = {found.object: found.unit_id for found in memory.store.found_facts()}
-    words = book.superseded(range(1000))
+    words = book.superseded()
     assert words == {units["Utrecht"]: ("lives in of JR: now Leiden (since 2026-03-01, memory/2026-03-01.md#L3)",)}
     book.add("JR", "lives in", "Porto", source="memory/2026-03-01.md#L4")
     book.add("JR", "lives in", "Rome")
-    words = book.superseded(range(1000))
+    words = book.superseded()
     today = date.today()
     assert set(words.values()) == {(f"lives in of JR: now Rome (since {today})",)} and len(words) == 3
-    assert book.superseded([units["Leiden"]]) == {units["Leiden"]: (f"lives in of JR: now Rome (since {today})",)}
+    assert book.superseded()[units["Leiden"]] == (f"lives in of JR: now Rome (since {today})",)
 
 
 def test_several_writers_lose_nothing(memory: Memory, notes: Notes) -> None:

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from openclaw_memory import settings as package_settings
-from openclaw_memory import workfiles
+from openclaw_memory import workfiles, yaml_text
 from openclaw_memory.errors import OpenClawMemoryError
-from openclaw_memory.graph import ontology, yaml_text
+from openclaw_memory.graph import ontology
 from openclaw_memory.graph.curated import spellings
 from openclaw_memory.graph.keys import concept_key
-from openclaw_memory.graph.matcher import Matcher
 from openclaw_memory.graph.ontology import CuratedConcept, Ontology, OntologyError
+from openclaw_memory.ingest.linking import matcher_of
 
 HAND_EDITED = """\
 # Our words.   Ask Mira before you change one.
@@ -253,7 +253,7 @@ def test_names_are_looked_for_with_hyphens_and_in_the_plural(edited: Path) -> No
     ontology.add(edited, "embedding model", aliases=["parrot-board"])
     ontology.add(edited, "Slack")
     found = ontology.read(edited)
-    matcher = Matcher(found.names())
+    matcher = matcher_of(found.rows(0))
     text = "Two embedding-models, a parrot board, databases, slack in Slack"
     assert [text[each.start : each.end] for each in matcher.find(text)] == [
         "embedding-models", "parrot board", "databases", "Slack"

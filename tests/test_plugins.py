@@ -241,3 +241,21 @@ def test_a_failing_redaction_leaves_the_file_out(notes: Notes, monkeypatch: pyte
     assert report.chunks == 0
     assert [skipped.path for skipped in report.skipped] == ["MEMORY.md"]
     assert "could not be redacted (no rules)" in report.skipped[0].reason
+
+
+def test_what_a_plugin_drops_is_in_no_thread_and_in_no_context(notes: Notes) -> None:
+    class Discreet:
+        @hookimpl
+        def openclaw_memory_rerank(self, hits: Sequence[SearchHit]) -> Any:
+            return [hit for hit in reversed(hits) if "private" not in hit.snippet]
+
+    notes.write("memory/2026-01-01.md", "- met Zorblatt at the harbour about the pump\n")
+    notes.write("memory/2026-01-02.md", "- private: Zorblatt is ill, the pump waits\n")
+    notes.write("memory/2026-01-03.md", "- Zorblatt mended the pump\n")
+    with open_memory(notes, plugins=[Discreet()]) as memory:
+        memory.ingest()
+        found = memory.recall("what about Zorblatt and the pump?").results
+        assert [hit.path for hit in found] == ["memory/2026-01-01.md", "memory/2026-01-03.md"]
+        memory.concepts.add("Zorblatt")
+        given = memory.context("what about Zorblatt and the pump?")
+        assert "mended" in given.text and "private" not in given.text

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import re
-import tempfile
 from pathlib import Path
 from typing import Any
 
+from .. import workfiles, yaml_text
 from ..errors import SettingsError
 
 
@@ -18,27 +16,29 @@ def set_value(file: Path, group: str, key: str, value: str) -> None:
     """
     import yaml
 
-    from ..settings import load
+    from ..settings import Settings, load
 
     file = file.resolve()
     try:
-        text = file.read_text(encoding="utf-8") if file.exists() else ""
+        text = file.read_bytes().decode("utf-8") if file.exists() else ""
         tree = _tree(yaml.safe_load(text), file) if text.strip() else {}
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         reason = " ".join(str(error).split())
         raise SettingsError(f"{file}: cannot be read as YAML ({reason}); mend or move it") from error
+    said = {f"{group}.{key}": value}
     if file.exists():
-        load(file, environ={})
+        load(file, said, {})
+    else:
+        Settings().with_values(said)
     wanted = {**tree, group: {**(tree.get(group) or {}), key: value}}
     changed = _edited(text, group, key, value)
-    try:
-        kept = yaml.safe_load(changed) == wanted
-    except yaml.YAMLError:
-        kept = False
-    if not kept:
-        # Flow style, anchors or odd indentation: the values are kept, the layout cannot be.
+    if changed is None or yaml.safe_load(changed) != wanted:
+        # Anchors or tags: the values are kept, the layout cannot be.
         changed = yaml.safe_dump(wanted, sort_keys=False, allow_unicode=True)
-    _replace(file, changed, load)
+    try:
+        workfiles.swap(file, changed.encode("utf-8"))
+    except OSError as error:
+        raise SettingsError(f"{file}: cannot be written ({error.strerror}); make its folder writable") from error
 
 
 def _tree(loaded: Any, file: Path) -> dict[str, Any]:
@@ -49,46 +49,25 @@ def _tree(loaded: Any, file: Path) -> dict[str, Any]:
     return loaded
 
 
-def _edited(text: str, group: str, key: str, value: str) -> str:
-    """``text`` with the one line changed or added; right for block style, checked by the caller."""
-    import json
-
-    # JSON's quoted form is valid YAML for every text.
-    scalar = value if re.fullmatch(r"[a-z][a-z0-9._-]*", value) else json.dumps(value, ensure_ascii=False)
-    lines = text.splitlines()
-    start = next((i for i, line in enumerate(lines) if re.match(rf"{group}\s*:", line)), None)
-    if start is None:
-        return "\n".join([*lines, f"{group}:", f"  {key}: {scalar}", ""])
-    indent = "  "
-    for i in range(start + 1, len(lines)):
-        if lines[i].strip() and not lines[i][0].isspace() and not lines[i].startswith("#"):
-            break
-        found = re.match(rf"(\s+){key}\s*:([^#]*?)(\s+#.*)?$", lines[i])
-        if found:
-            lines[i] = f"{found[1]}{key}: {scalar}{found[3] or ''}"
-            return "\n".join([*lines, ""])
-        other = re.match(r"(\s+)[a-z]", lines[i])
-        if other:
-            indent = other[1]
-    lines.insert(start + 1, f"{indent}{key}: {scalar}")
-    return "\n".join([*lines, ""])
-
-
-def _replace(file: Path, text: str, load: Any) -> None:
+def _edited(text: str, group: str, key: str, value: str) -> str | None:
+    """``text`` with the one value changed or added; ``None`` when it has what an edit of the text cannot keep."""
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=file.parent, prefix=".config-", suffix=".yaml")
-        temporary = Path(name)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as out:
-                out.write(text)
-                out.flush()
-                os.fsync(out.fileno())
-            load(temporary, environ={})
-            if file.exists():
-                os.chmod(temporary, file.stat().st_mode & 0o777)
-            os.replace(temporary, file)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise SettingsError(f"{file}: cannot be written ({error.strerror}); make its folder writable") from error
+        root = yaml_text.parse(text)
+    except yaml_text.YamlTextError:
+        return None
+    written = yaml_text.scalar(value)
+    end = yaml_text.line_break(text)
+    if root is None:
+        begun = text if not text or text.endswith("\n") else text + end
+        return f"{begun}{group}:{end}  {key}: {written}{end}"
+    node = root.get(group)
+    old = None if node is None else node.get(key)
+    if old is not None:
+        edits = yaml_text.set_value(text, old, written)
+    elif node is not None:
+        edits = yaml_text.insert_pairs(text, node, [(key, written)], indent=2, block=not root.flow)
+    else:
+        inner = yaml_text.flow_map([(key, written)]) if root.flow else f"{end}  {key}: {written}"
+        edits = yaml_text.insert_pairs(text, root, [(group, inner)], indent=0, block=True)
+    changed = yaml_text.apply(text, edits)
+    return changed if changed.endswith("\n") else changed + end

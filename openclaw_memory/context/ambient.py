@@ -9,17 +9,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from math import ceil
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import OpenClawMemoryError, RequestError
 from ..facts.book import FactBook
+from ..facts.periods import STATED
 from ..search import hits
 from ..settings import Settings
 from ..store.protocol import Floats, SectionText, Store, VectorModel
-from ..types import CHARS_PER_TOKEN, ContextResult, ContextUse, Kind, SearchHit, SearchRequest, joined
+from ..types import CHARS_PER_TOKEN, ContextResult, ContextUse, Freshen, Kind, SearchHit, SearchRequest, joined
 from . import candidates, prose
 from .compose import Composed, Item, composed
 from .counters import Counters
@@ -29,6 +29,7 @@ from .smalltalk import asks, searched, substance
 
 if TYPE_CHECKING:
     from ..graph.view import GraphView
+    from ..plugins import Plugins
     from ..search.confidence import Parts
     from ..search.engine import SearchEngine
     from ..vectorizer import Vectorizer
@@ -48,9 +49,6 @@ _PATIENCE = 0.5
 _LATE = 2
 #: Seconds to wait for those when the memory is closed.
 _CLOSING = 0.2
-
-#: ``freshen(until)`` looks for changed files; whether the answer may be stale, and remarks.
-Freshen = Callable[[float | None], tuple[bool, list[str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +95,7 @@ class Ambient:
         engine: Callable[[], SearchEngine],
         freshen: Freshen,
         facts: FactBook,
+        plugins: Plugins,
     ) -> None:
         self._settings = settings
         self._store = store
@@ -104,11 +103,11 @@ class Ambient:
         self._engine = engine
         self._freshen = freshen
         self._facts = facts
+        self._plugins = plugins
         own = settings.context
         self._entities = Entities(own.cache_seconds, own.entities)
         self._given = Given(own.repeat_minutes * 60)
-        index = getattr(store, "path", None)  # of a store that is a local file
-        self._counters = Counters(Path(f"{index}.context.json") if index is not None else None)
+        self._counters = Counters(store.beside(".context.json"))
         self._late: list[threading.Thread] = []
         self._lock = threading.Lock()
 
@@ -246,7 +245,8 @@ class Ambient:
             return
         scene = self._scene(engine, asked, text, named, vector)
         lucky = candidates.lottery(asked.session, asked.message, asked.serendipity)
-        passed = candidates.found(scene, own, lucky)[: max(_SAID, asked.budget // _TOKENS_EACH)]
+        passed = self._let_through(engine, asked, candidates.found(scene, own, lucky))
+        passed = passed[: max(_SAID, asked.budget // _TOKENS_EACH)]
         given = scene.given
         items = self._items(view, passed)
         wants_facts = bool(named and own.facts)
@@ -259,6 +259,19 @@ class Ambient:
             if stated or asked.until is None:
                 chosen = composed([*items, *stated], asked.message, asked.budget, given)
                 yield replace(draft, composed=chosen, sources=self._sources(engine, asked, chosen, passed))
+
+    def _let_through(self, engine: SearchEngine, asked: Asked, passed: list[Candidate]) -> list[Candidate]:
+        """What the plugins that drop hits leave of the notes."""
+        if not self._plugins.has_any("openclaw_memory_rerank"):
+            return passed
+        known = engine.display.known([hits.Range(one.row, one.row, one.row) for one in passed])
+        shown = [
+            (one, hit)
+            for one in passed
+            if (hit := engine.display.hit(hits.Range(one.row, one.row, one.row), known, one.parts)) is not None
+        ]
+        kept = {hit.id for hit in self._plugins.rerank(asked.message, [hit for _, hit in shown])}
+        return [one for one, hit in shown if hit.id in kept]
 
     def _scene(
         self,
@@ -342,7 +355,7 @@ class Ambient:
         wanted = set(about) - names
         items = []
         for row in rows:
-            in_prompt = row.rule != "stated" and row.source is not None and row.source.partition("#")[0] in curated
+            in_prompt = row.rule != STATED and row.source is not None and row.source.partition("#")[0] in curated
             if not row.current or row.origin not in candidates.TRUSTED or (in_prompt and not own.curated_files):
                 continue
             said = set(analysis.terms(f"{row.predicate} {row.object}"))

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..graph.view import GraphView
 from ..search import hits
-from ..search.confidence import Parts
+from ..search.confidence import SURE, Parts
 from ..search.engine import Ranked
 from ..settings import ContextSettings
 from ..store.protocol import Bools, Floats, Ints
@@ -161,7 +161,7 @@ def _means_it(scene: Scene, parts: Parts, row: int) -> bool:
     if parts.vector is not None:
         if not scene.asks and (parts.text or 0.0) < _REMARK_WORDS and parts.score < _REMARK_SURE:
             return False
-        least = scene.noise + _MEANING * 0.69 * (1 - scene.noise)
+        least = scene.noise + _MEANING * SURE * (1 - scene.noise)
         return parts.vector >= least
     if keyword is None:
         return False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from math import log1p
 
 from ..graph.matcher import Matcher
 from ..graph.view import GraphView
@@ -37,7 +36,7 @@ class Entities:
 
     def named(self, view: GraphView, message: str, patient: bool = True) -> list[Entity]:
         """The concepts in ``message``; the graph must be held."""
-        references, units = view.index.references, len(view.corpus)
+        references = view.index.references
         keys = dict.fromkeys(found.key for found in self._matcher(view, patient).find(message))
         places = list(dict.fromkeys(references.of([view.index.canonical(key) for key in keys]).tolist()))
         found = [
@@ -46,7 +45,7 @@ class Entities:
                 label.name,
                 label.curated is not None,
                 label.weight,
-                log1p(units / max(1, int(references.units[place]))) / log1p(units) if units else 0.0,
+                float(view.index.rarity[place]),
             )
             for place, label in view.labels(places).items()
         ]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import PurePosixPath
 
+from ..facts.periods import STATED
 from ..facts.predicates import normalise
 from ..types import FactRow
 
@@ -149,5 +150,5 @@ def fact(one: FactRow) -> str:
     else:
         said = f"{subject}, {relation}: {value}"
     if one.valid_from is not None:
-        said = f"{said.rstrip(' .')} ({'since' if one.rule == 'stated' else 'noted'} {day(one.valid_from)})"
+        said = f"{said.rstrip(' .')} ({'since' if one.rule == STATED else 'noted'} {day(one.valid_from)})"
     return sentence(said)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -55,11 +55,13 @@ class FactBook:
     """Facts of one workspace: found in its notes and stated in its ``facts.yaml``.
 
     ``freshen`` brings the index to what the files say; it is called before anything is read.  ``redact`` takes
-    secrets out of what is to be written.  Safe to use from
-    several threads and processes: changes are made one at a time.
+    secrets out of what is to be written.  Safe to use from several threads and processes: changes are made one
+    at a time.
     """
 
-    def __init__(self, workspace: Path, store: Store, freshen: Callable[[], object], redact: file.Redact = str) -> None:
+    def __init__(
+        self, workspace: Path, store: Store, freshen: Callable[[], object], redact: workfiles.Redact = str
+    ) -> None:
         self._workspace = workspace
         self._file = workspace / file.NAME
         self._store = store
@@ -105,15 +107,12 @@ class FactBook:
         rows.sort(key=lambda row: (_same(known, row.subject) not in keys, row.rule != STATED, -row.confidence))
         return rows[:limit]
 
-    def superseded(self, unit_ids: Iterable[int] | None = None) -> Mapping[int, tuple[str, ...]]:
-        """Of these units (of all when ``None``), what they state that no longer holds, each in words.
+    def superseded(self) -> Mapping[int, tuple[str, ...]]:
+        """What units state that no longer holds, in words, by unit id.
 
         It answers from what the index holds, and anew only when that has changed.
         """
-        words = self._now().superseded
-        if unit_ids is None or not words:
-            return words
-        return {unit: words[unit] for unit in unit_ids if unit in words}
+        return self._now().superseded
 
     # -- changing ---------------------------------------------------------------------------------
 

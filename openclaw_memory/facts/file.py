@@ -6,24 +6,20 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import workfiles
+from .. import workfiles, yaml_text
 from ..errors import OpenClawMemoryError
-from ..graph import yaml_text
 from ..store.protocol import StatedFact, WorkspaceFile
 from ..types import Origin
 
 if TYPE_CHECKING:
     from ..store.protocol import Store
-
-#: Takes secrets out of a text.
-Redact = Callable[[str], str]
 
 NAME = "facts.yaml"
 
@@ -282,14 +278,14 @@ def _wrong(path: Path, line: int, what: str) -> FactFileError:
 # -- the index ------------------------------------------------------------------------------------
 
 
-def redacted(fact: StatedFact, redact: Redact) -> StatedFact:
+def redacted(fact: StatedFact, redact: workfiles.Redact) -> StatedFact:
     """``fact`` with the secrets in its words, and in the name of the file that it cites, replaced."""
     source = fact.source if fact.source is None else redact(fact.source)
     subject, predicate, thing = redact(fact.subject), redact(fact.predicate), redact(fact.object)
     return replace(fact, subject=subject, predicate=predicate, object=thing, source=source)
 
 
-def take_over(workspace: Path, store: Store, redact: Redact = str) -> bool:
+def take_over(workspace: Path, store: Store, redact: workfiles.Redact = str) -> bool:
     """Bring the index to what ``facts.yaml`` says now; returns whether that has changed.
 
     What a person wrote there passes through ``redact`` first.  Raises :class:`FactFileError` when the file is

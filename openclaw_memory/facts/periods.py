@@ -14,7 +14,7 @@ from itertools import groupby
 
 from ..graph.keys import concept_key
 from ..store.protocol import FactObservation, StatedFact
-from ..types import FactRow, Origin
+from ..types import FactRow, Origin, citation
 from .predicates import is_single, normalise
 from .rules import KEYED
 
@@ -303,7 +303,7 @@ class Found:
                 confidence=seen.confidence,
                 origin=seen.origin,
                 rule=rule,
-                source=_citation(seen),
+                source=citation(seen.path, seen.start_line, seen.end_line),
                 start=ALWAYS if undated_first else day,
                 day=day,
             )
@@ -390,11 +390,6 @@ def _place(seen: FactObservation) -> tuple[int, str, int, int, str, int, bool, s
     """Where and when it was seen, and whatever else tells two observations apart: the same in any order."""
     where = (_day(seen), seen.path, seen.start_line, seen.end_line, seen.object, seen.unit_id, seen.dated)
     return (*where, seen.subject, seen.predicate, seen.origin.value, seen.confidence)
-
-
-def _citation(seen: FactObservation) -> str:
-    lines = f"L{seen.start_line}" + (f"-L{seen.end_line}" if seen.end_line > seen.start_line else "")
-    return f"{seen.path}#{lines}"
 
 
 def found_id(relation: tuple[int | str, str], rule: str, trusted: bool, value: str, number: int) -> str:

@@ -6,17 +6,18 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
+from .. import workfiles
 from ..errors import RequestError
 from ..store.protocol import Floats
 from ..types import ConceptRow, ConceptsResult, joined
 from . import ontology
 from .keys import concept_key, slug
+from .network import Lists
 from .view import GraphView
 
 #: Related concepts shown with each.
@@ -52,7 +53,7 @@ class ConceptBook:
         view: View,
         changed: Callable[[], int],
         similarities: Similarities,
-        redact: ontology.Redact = str,
+        redact: workfiles.Redact = str,
     ) -> None:
         self._file = file
         self._view = view
@@ -177,30 +178,26 @@ class ConceptBook:
         return ConceptsResult(rows, len(rows), linked, (time.monotonic() - started) * 1000, joined(remarks))
 
     def _rows(self, view: GraphView, places: Sequence[int]) -> tuple[ConceptRow, ...]:
-        network, references = view.network, view.index.references
-        labels = view.labels()
+        network, labels, days = view.network, view.labels(), view.days()
 
-        def names(these: np.ndarray[tuple[int], np.dtype[np.int32]], most: int | None = None) -> tuple[str, ...]:
-            return tuple(labels[place].name for place in these.tolist()[:most])
+        def names(lists: Lists, place: int, most: int | None = None) -> tuple[str, ...]:
+            return tuple(labels[other].name for other in lists.of(place)[0].tolist()[:most])
 
-        rows: tuple[ConceptRow, ...] = ()
-        for place in places:
+        def row(place: int) -> ConceptRow:
             label = labels[place]
-            mentions = references.row[references.slice_of(place)]
-            days = view.corpus.rows.day[mentions][view.corpus.rows.dated[mentions]]
-            rows += (
-                ConceptRow(
-                    slug=label.slug,
-                    name=label.name,
-                    kind=label.kind,
-                    curated=label.curated is not None,
-                    units=int(references.units[place]),
-                    aliases=label.curated.aliases if label.curated is not None else label.spellings[1:],
-                    parents=names(network.parents.of(place)[0]),
-                    children=names(network.children.of(place)[0]),
-                    related=names(network.related.of(place)[0], _RELATED),
-                    first=date.fromordinal(int(days.min())) if len(days) else None,
-                    last=date.fromordinal(int(days.max())) if len(days) else None,
-                ),
+            first, last = days[place]
+            return ConceptRow(
+                slug=label.slug,
+                name=label.name,
+                kind=label.kind,
+                curated=label.curated is not None,
+                units=int(view.index.references.units[place]),
+                aliases=label.others,
+                parents=names(network.parents, place),
+                children=names(network.children, place),
+                related=names(network.related, place, _RELATED),
+                first=first,
+                last=last,
             )
-        return rows
+
+        return tuple(map(row, places))

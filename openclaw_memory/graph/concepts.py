@@ -70,6 +70,11 @@ class Label:
     spellings: tuple[str, ...] = ()
     weight: float = 1.0
 
+    @property
+    def others(self) -> tuple[str, ...]:
+        """What it is called beside its name: its aliases where it is curated."""
+        return self.spellings[1:] if self.curated is None else self.curated.aliases
+
 
 class ConceptIndex:
     """Mentions of every unit and what follows from them; :meth:`refresh` takes over what was written."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -14,12 +14,9 @@ from typing import NoReturn
 from .. import workfiles
 from ..errors import OpenClawMemoryError, WorkspaceError
 from ..store.protocol import CuratedRow, OntologyRows
+from ..yaml_text import Node, YamlTextError, list_items, parse
 from .keys import concept_key, slug
 from .matcher import keeps_case
-from .yaml_text import Node, YamlTextError, list_items, parse
-
-#: Takes secrets out of a text.
-Redact = Callable[[str], str]
 
 #: Where curated concepts lie in a workspace.
 FILE_NAME = "concepts.yaml"
@@ -90,15 +87,6 @@ class Ontology:
         )
         return OntologyRows(concepts, tuple(map(concept_key, self.ignored)), self.single_valued, version)
 
-    def names(self) -> list[tuple[str, int]]:
-        """Every spelling to look for in a text, with the key of its concept; see :func:`spellings`."""
-        return [
-            (form, concept.key)
-            for concept in self.concepts.values()
-            for name in concept.spellings
-            for form in spellings(name)
-        ]
-
     def by_key(self) -> dict[int, str]:
         """The slug of the concept that each key of a slug, name or alias stands for."""
         return {
@@ -126,7 +114,7 @@ class ParsedFile:
     ontology: Ontology
 
 
-def read(file: Path, redact: Redact = str) -> Ontology:
+def read(file: Path, redact: workfiles.Redact = str) -> Ontology:
     """The curated concepts of ``file``; none when it is not there.
 
     A name that ``redact`` would change is left out, and so is a concept that is called so.
@@ -135,7 +123,7 @@ def read(file: Path, redact: Redact = str) -> Ontology:
     return load(file, redact).ontology
 
 
-def load(file: Path, redact: Redact = str) -> ParsedFile:
+def load(file: Path, redact: workfiles.Redact = str) -> ParsedFile:
     """What ``file`` says and where; raises as :func:`read`."""
     try:
         workfiles.check(file)
@@ -151,7 +139,7 @@ def load(file: Path, redact: Redact = str) -> ParsedFile:
     return parsed(text, file, redact)
 
 
-def parsed(text: str, file: Path, redact: Redact = str) -> ParsedFile:
+def parsed(text: str, file: Path, redact: workfiles.Redact = str) -> ParsedFile:
     """What ``text`` says and where; ``file`` is for messages.  Raises as :func:`read`."""
     try:
         root = parse(text)
@@ -263,11 +251,11 @@ def circle(concepts: Mapping[str, CuratedConcept]) -> tuple[str, ...]:
     return ()
 
 
-def _secret(node: Node | None, redact: Redact) -> bool:
+def _secret(node: Node | None, redact: workfiles.Redact) -> bool:
     return node is not None and redact(node.text) != node.text
 
 
-def _concept(key: Node, value: Node, file: Path, redact: Redact) -> CuratedConcept:
+def _concept(key: Node, value: Node, file: Path, redact: workfiles.Redact) -> CuratedConcept:
     own = slug(_clean(key, file, "its key"))
     if value.nothing:
         return CuratedConcept(own, _clean(key, file, "its key"))
@@ -288,7 +276,9 @@ def _concept(key: Node, value: Node, file: Path, redact: Redact) -> CuratedConce
     return CuratedConcept(own, name, aliases, lists["parents"], lists["related"], kind, weight)
 
 
-def _texts(node: Node | None, where: str, file: Path, redact: Redact, predicate: bool = False) -> tuple[str, ...]:
+def _texts(
+    node: Node | None, where: str, file: Path, redact: workfiles.Redact, predicate: bool = False
+) -> tuple[str, ...]:
     if node is None:
         return ()
     if node.kind == "map":

@@ -8,15 +8,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
-from .. import workfiles
-from . import yaml_text
+from .. import workfiles, yaml_text
+from ..yaml_text import Edit, Node, list_items
 from .curated import (
     FILE_NAME,
     CuratedConcept,
     Ontology,
     OntologyError,
     ParsedFile,
-    Redact,
     circle,
     clean,
     load,
@@ -26,7 +25,6 @@ from .curated import (
     weight_of,
 )
 from .keys import concept_key, slug
-from .yaml_text import Edit, Node, list_items
 
 __all__ = [
     "FILE_NAME",
@@ -34,7 +32,6 @@ __all__ = [
     "Edited",
     "Ontology",
     "OntologyError",
-    "Redact",
     "add",
     "alias",
     "parent",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
-
 import numpy as np
 
 from ..store.derived import ConceptEntry, Edges, References, Relations, Sequels
@@ -14,18 +12,11 @@ from .view import GraphView
 
 def concepts(view: GraphView) -> list[ConceptEntry]:
     """All concepts, in the order of their places in the graph."""
-    references, rows, labels = view.index.references, view.corpus.rows, view.labels()
+    references, labels = view.index.references, view.labels()
     slugs = {int(key): labels[place].slug for place, key in enumerate(references.keys.tolist())}
-    n = len(references.keys)
-    dated = rows.dated[references.row]
-    concept, day = references.concept[dated], rows.day[references.row[dated]]
-    first, last = np.full(n, np.iinfo(np.int32).max, np.int32), np.zeros(n, np.int32)
-    np.minimum.at(first, concept, day)
-    np.maximum.at(last, concept, day)
     out = []
-    for place in range(n):
+    for place, (first, last) in enumerate(view.days()):
         label, row = labels[place], labels[place].curated
-        seen = bool(last[place])
         out.append(
             ConceptEntry(
                 slug=label.slug,
@@ -34,10 +25,10 @@ def concepts(view: GraphView) -> list[ConceptEntry]:
                 curated=row is not None,
                 weight=label.weight,
                 units=int(references.units[place]),
-                aliases=label.spellings[1:] if row is None else row.aliases,
+                aliases=label.others,
                 parents=() if row is None else tuple(slugs[key] for key in row.parents if key in slugs),
-                first=date.fromordinal(int(first[place])) if seen else None,
-                last=date.fromordinal(int(last[place])) if seen else None,
+                first=first,
+                last=last,
             )
         )
     return out

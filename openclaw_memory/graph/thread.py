@@ -10,7 +10,7 @@ import numpy as np
 
 from ..search.corpus import Corpus
 from ..store.protocol import Bools, Floats
-from ..types import Edge, EdgeKind
+from ..types import Edge
 from .concepts import ConceptIndex, Label
 from .network import Network
 from .walk import Arrival, Step, Walk
@@ -168,13 +168,12 @@ class Wording:
         return [first, self._relation(step, name, other), self._reference(there, step.other, f"mentions {other}")]
 
     def _relation(self, step: Arrival, name: str, other: str) -> Edge:
-        lists, kind, source, target, words = {
-            # "parent_of" leads from a concept to its parent, "child_of" the other way.
-            "parent_of": (self._network.parents, "parent_of", other, name, f"{name} is a kind of {other}"),
-            "child_of": (self._network.children, "parent_of", name, other, f"{other} is a kind of {name}"),
-        }.get(step.step, (self._network.related, "related_to", name, other, f"{name} is related to {other}"))
-        edge: EdgeKind = "parent_of" if kind == "parent_of" else "related_to"
-        return Edge(edge, source, target, _weight(lists.of(step.concept), step.other), words)
+        if step.step == "related_to":
+            weight = _weight(self._network.related.of(step.concept), step.other)
+            return Edge("related_to", name, other, weight, f"{name} is related to {other}")
+        # "parent_of" leads from a concept to its parent, "child_of" the other way; both edges weigh 1.
+        parent, child = (other, name) if step.step == "parent_of" else (name, other)
+        return Edge("parent_of", parent, child, 1.0, f"{child} is a kind of {parent}")
 
     def _reference(self, section: int, concept: int, words: str) -> Edge:
         source = self._mention(section, concept)
@@ -182,13 +181,10 @@ class Wording:
         return Edge("references", source, self._name(concept), weight, f"{source} {words}")
 
     def _mention(self, section: int, concept: int) -> str:
-        """The line of a section that mentions a concept, its own text before its heading."""
+        """The first line of a section that mentions a concept."""
         rows = self._index.rows_of([concept])
         low, high = np.searchsorted(rows, [self._network.first_row[section], self._network.last_row[section] + 1])
-        inside = rows[low:high].tolist()
-        return self._citation(
-            inside[-1] if len(inside) == 1 else inside[0] if inside else int(self._network.first_row[section])
-        )
+        return self._citation(int(rows[low] if high > low else self._network.first_row[section]))
 
     def _name(self, concept: int) -> str:
         return self._labels([concept])[concept].name

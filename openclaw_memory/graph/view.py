@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 
 import numpy as np
 
@@ -73,6 +74,20 @@ class GraphView:
         """Names of the concepts that rows ``first..last`` mention, the rarest first, a handful at most."""
         found = self.index.of_rows(first, last)[:_SHOWN]
         return tuple(label.name for label in self.labels(found).values()) if found else ()
+
+    def days(self) -> list[tuple[date | None, date | None]]:
+        """First and last day of each concept, over the units whose text states one."""
+        references, rows = self.index.references, self.corpus.rows
+        n = len(references.keys)
+        dated = rows.dated[references.row]
+        concept, day = references.concept[dated], rows.day[references.row[dated]]
+        first, last = np.full(n, date.max.toordinal(), np.int32), np.zeros(n, np.int32)
+        np.minimum.at(first, concept, day)
+        np.maximum.at(last, concept, day)
+        return [
+            (date.fromordinal(a), date.fromordinal(b)) if b else (None, None)
+            for a, b in zip(first.tolist(), last.tolist(), strict=True)
+        ]
 
     # -- what a request names ----------------------------------------------------------------------
 

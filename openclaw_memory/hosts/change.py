@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import difflib
-import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .. import workfiles
 from . import HostError
 
 
@@ -38,22 +37,9 @@ class FileChange:
         """
         if read_text(self.file) != self.before:
             raise HostError(f"{self.file}: it has changed meanwhile; run the command again")
-        target = self.file.resolve()
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
             # New files are for their owner only: these hold commands that a host will run.
-            mode = target.stat().st_mode & 0o7777 if target.exists() else 0o600
-            handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
-            temporary = Path(name)
-            try:
-                with os.fdopen(handle, "wb") as out:
-                    out.write(self.after.encode("utf-8"))
-                    out.flush()
-                    os.fsync(out.fileno())
-                os.chmod(temporary, mode)
-                os.replace(temporary, target)
-            finally:
-                temporary.unlink(missing_ok=True)
+            workfiles.swap(self.file.resolve(), self.after.encode("utf-8"), 0o600)
         except OSError as error:
             raise HostError(
                 f"{self.file}: cannot be written ({error.strerror or error}); make its folder writable"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from .. import workfiles
 from . import NAME, HostError
 from .change import read_text
 from .openclaw_config import ALLOW, DENY, ENTRY, MISSING, SLOT, Key, KeyChange, names_at, value_at
@@ -115,12 +114,8 @@ def recall(folder: Path) -> Before | None:
 def remember(folder: Path, before: Before) -> None:
     """Write it down for good, readable by its owner only, as an entry may hold what is private."""
     try:
-        handle, name = tempfile.mkstemp(dir=folder, prefix=f".{_FILE}-")
-        with os.fdopen(handle, "w", encoding="utf-8") as out:
-            json.dump(asdict(before), out, indent=1, ensure_ascii=False)
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(name, folder / _FILE)
+        written = json.dumps(asdict(before), indent=1, ensure_ascii=False)
+        workfiles.swap(folder / _FILE, written.encode("utf-8"), 0o600)
     except OSError as error:
         raise HostError(
             f"{folder / _FILE}: cannot be written ({error.strerror or error}), and without it setup could not be "

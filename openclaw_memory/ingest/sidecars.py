@@ -10,7 +10,7 @@ from .. import workfiles
 from ..errors import OpenClawMemoryError
 from ..facts.file import NAME as FACTS
 from ..facts.file import take_over as take_facts
-from ..graph.ontology import FILE_NAME, Redact, read
+from ..graph.ontology import FILE_NAME, read
 from ..plugins import Plugins
 from ..store.protocol import CuratedRow, OntologyRows, Store, WorkspaceFile
 from ..types import SkippedFile
@@ -77,7 +77,7 @@ def stamp(workspace: Path, name: str) -> WorkspaceFile:
     return WorkspaceFile(name, found.st_size, found.st_mtime_ns, hashlib.sha256(content).hexdigest())
 
 
-def take_concepts(workspace: Path, store: Store, redact: Redact = str) -> int:
+def take_concepts(workspace: Path, store: Store, redact: workfiles.Redact = str) -> int:
     """Put the curated concepts of the workspace into the store; returns how many references that changed.
 
     Names that ``redact`` would change stay out.  Raises

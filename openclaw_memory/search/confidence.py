@@ -31,7 +31,7 @@ class Parts:
 
 
 #: A match is sure when its cosine is this share of the way from unrelated texts to identical ones.
-_SURE = 0.69
+SURE = 0.69
 
 
 def parts(
@@ -84,7 +84,7 @@ def parts(
 
 
 def _sureness(text: float | None, vector: float | None, time: float | None, noise: float) -> float:
-    meaning = 0.0 if vector is None else min(1.0, max(0.0, (vector - noise) / (_SURE * (1 - noise))))
+    meaning = 0.0 if vector is None else min(1.0, max(0.0, (vector - noise) / (SURE * (1 - noise))))
     words = 0.0 if text is None else text
     trust = 0.8 if vector is not None else 1.0  # without vectors the words are all there is to go by
     doubt = (1 - trust * words) * (1 - 0.9 * meaning) * (1 - 0.2 * (time or 0.0))

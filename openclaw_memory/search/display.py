@@ -9,7 +9,7 @@ from .. import analysis
 from ..graph.view import GraphView
 from ..settings import SearchSettings
 from ..store.protocol import SectionText, Store
-from ..types import SearchHit
+from ..types import SearchHit, citation
 from .confidence import Parts
 from .corpus import Corpus
 from .hits import Range, lines
@@ -69,7 +69,7 @@ class Display:
                 (int(rows.start_line[one.best]), int(rows.end_line[one.best])),
                 self._settings.snippet_chars,
             ),
-            citation=f"{info.path}#L{first}" + (f"-L{last}" if last > first else ""),
+            citation=citation(info.path, first, last),
             id=analysis.hit_id(info.path, int(rows.hash[one.best]), int(rows.occurrence[one.best])),
             heading=section.heading,
             date=section.date,
@@ -92,9 +92,8 @@ class Display:
     def citation(self, row: int) -> str:
         """The lines of one row: ``path#L3``."""
         rows = self._corpus.rows
-        first, last = int(rows.start_line[row]), int(rows.end_line[row])
         path = self._corpus.documents[int(rows.document_id[row])].path
-        return f"{path}#L{first}" + (f"-L{last}" if last > first else "")
+        return citation(path, int(rows.start_line[row]), int(rows.end_line[row]))
 
 
 def monotone(found: Sequence[SearchHit]) -> list[SearchHit]:

@@ -120,6 +120,10 @@ class DuckStore(GraphTables, Queries):
         known = self._db.counters()
         return StoreState(known["instance"], int(known["generation"]))
 
+    def beside(self, suffix: str) -> Path | None:
+        """The index file's own name with ``suffix`` behind it."""
+        return Path(f"{self.path}{suffix}")
+
     def warnings(self) -> list[str]:
         """What happened to the file that a person should hear."""
         return list(self._db.warnings)

@@ -515,6 +515,9 @@ class Store(Protocol):
     def statistics(self) -> StoreStatistics:
         """Counts and sizes."""
 
+    def beside(self, suffix: str) -> Path | None:
+        """A file beside the index, for what is worth no table; ``None`` for a store that is no local file."""
+
     def warnings(self) -> list[str]:
         """What a person should hear about this store, such as a damaged file moved aside."""
 

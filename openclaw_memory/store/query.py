@@ -96,10 +96,7 @@ class Queries:
 
     _db: Database
     _settings: StoreSettings
-
-    def keyword_index(self) -> KeywordIndex:
-        """The keyword index that the settings name."""
-        raise NotImplementedError
+    keyword_index: Callable[[], KeywordIndex]
 
     def query(
         self, sql: str, collect: Collect, keywords: KeywordSearch, limit: int | None = None, timeout: float = 20.0

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..analysis import hit_id
+from . import fts
 from .database import count, insert
 from .derived import ConceptEntry, Derived, Edges, KeywordSearch
 from .keywords import term_key
@@ -170,11 +171,7 @@ def has_fts(c: duckdb.DuckDBPyConnection) -> bool:
     """Whether the attached file holds a current index of the FTS extension."""
     return bool(
         count(c, "SELECT count(*) FROM duckdb_schemas() WHERE database_name = ? AND schema_name LIKE 'fts_%'", [INDEX])
-        and count(
-            c,
-            f"SELECT count(*) FROM {INDEX}.counters a JOIN {INDEX}.counters b ON a.value = b.value "
-            "WHERE a.name = 'texts' AND b.name = 'fts'",
-        )
+        and fts.is_current(c, f"{INDEX}.")
     )
 
 

@@ -1,7 +1,7 @@
 """Changing a few values of a YAML text while every other character of it, comments too, stays as it is.
 
-Reads the part of YAML that a hand-written list of concepts needs: one document of mappings, lists and plain or
-quoted texts, in block or flow style.  Every scalar is a text: ``no`` and ``2026-02-16`` are names like any other.
+Reads the part of YAML that hand-written files of ours need: one document of mappings, lists and plain or quoted
+texts, in block or flow style.  Every scalar is a text: ``no`` and ``2026-02-16`` are names like any other.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-#: A deeper nesting is no list of concepts.
+#: A deeper nesting is nothing that a person wrote here.
 _DEEPEST = 8
 _NOTHING = ("", "~", "null", "Null", "NULL")
 
