@@ -28,9 +28,10 @@ def setting(
     minimum: float | None = None,
     maximum: float | None = None,
     needs_restart: bool = False,
+    names: tuple[str, ...] = (),
 ) -> Any:
-    """A dataclass field that carries its help text and its bounds."""
-    meta = {"help": help, "minimum": minimum, "maximum": maximum, "needs_restart": needs_restart}
+    """A dataclass field with its help text, its bounds, and the names that a mapping of positive numbers may have."""
+    meta = {"help": help, "minimum": minimum, "maximum": maximum, "needs_restart": needs_restart, "names": names}
     if isinstance(default, (dict, list)):
         return field(default_factory=lambda: type(default)(default), metadata=meta)
     return field(default=default, metadata=meta)
@@ -97,6 +98,17 @@ class SearchSettings:
     rrf_k: int = setting(60, "k of reciprocal rank fusion", minimum=1)
     lazy_candidates: int = setting(256, "units embedded on first need by one lazy search", minimum=0)
     weights: dict[str, float] = setting({}, "changes to the weights of docs/ranking.md, feature: number")
+    recency_weight: float = setting(0.0, "share of the score that is the text's youth alone", minimum=0, maximum=1)
+    half_life_days: dict[str, float] = setting(
+        {}, "days after which a text of this kind (daily, note) counts half; curated files never fade"
+    )
+    half_life_by: Literal["age", "access"] = setting("age", "what fades: what is old, or what was long not used")
+    use_weight: float = setting(
+        0.05,
+        "most that use and feedback may move a hit, as a share of the scores' range; 0 = nothing",
+        minimum=0,
+        maximum=0.5,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +128,48 @@ class ContextSettings:
     repeat_minutes: float = setting(30.0, "minutes for which a session is not given the same again", minimum=0)
     cache_seconds: float = setting(300.0, "seconds for which the names of found concepts are kept", minimum=0)
     deadline_ms: int = setting(1000, "most milliseconds that a host's call may take", minimum=1)
+
+
+@dataclass(frozen=True, slots=True)
+class ConsolidateSettings:
+    """How old notes become summaries."""
+
+    automatic: Literal["ask", "on", "off"] = setting(
+        "ask", "what a heartbeat does: report until it is enabled by 'consolidate --enable', consolidate, or nothing"
+    )
+    older_than_days: int = setting(3, "periods that ended at most this many days ago are left alone", minimum=0)
+    time_zone: str = setting("", "IANA name of the zone whose days count; empty = the system's")
+    budgets: dict[str, float] = setting(
+        {},
+        "most tokens of a summary by grain; see docs/consolidation.md",
+        names=("daily", "weekly", "monthly", "quarterly", "yearly"),
+    )
+    markers: dict[str, float] = setting({}, "words that make a sentence worth more, or (below 0) less: word: points")
+    near_duplicate: float = setting(0.8, "share of words from which two sentences say the same", minimum=0.3, maximum=1)
+    interval_minutes: float = setting(60.0, "least time between two automatic runs", minimum=0)
+    slice_seconds: float = setting(20.0, "most time of an automatic run; the next one goes on", minimum=0.1)
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionSettings:
+    """How long each grain is kept; the limits count with the plan 'custom', 0 keeps for good."""
+
+    plan: Literal["keep", "free", "starter", "pro", "custom"] = setting("keep", "how long each grain is kept")
+    working_hours: int = setting(0, "notes and captures leave the index after this many hours", minimum=0)
+    daily_days: int = setting(0, "daily summaries are kept for this many days", minimum=0)
+    weekly_weeks: int = setting(0, "weekly summaries are kept for this many weeks", minimum=0)
+    monthly_months: int = setting(0, "monthly summaries are kept for this many months", minimum=0)
+    quarterly_quarters: int = setting(0, "quarterly summaries are kept for this many quarters", minimum=0)
+    yearly_years: int = setting(0, "yearly summaries are kept for this many years", minimum=0)
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureSettings:
+    """What is kept of finished turns."""
+
+    enabled: bool = setting(False, "whether hosts capture what is worth keeping of a finished turn")
+    threshold: float = setting(0.5, "score in [0, 1] from which a sentence is worth keeping", minimum=0, maximum=1)
+    most: int = setting(5, "most sentences of a turn", minimum=1, maximum=50)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +206,9 @@ class Settings:
     ingest: IngestSettings = field(default_factory=IngestSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
     context: ContextSettings = field(default_factory=ContextSettings)
+    consolidate: ConsolidateSettings = field(default_factory=ConsolidateSettings)
+    retention: RetentionSettings = field(default_factory=RetentionSettings)
+    capture: CaptureSettings = field(default_factory=CaptureSettings)
     store: StoreSettings = field(default_factory=StoreSettings)
     plugins: PluginSettings = field(default_factory=PluginSettings)
 
@@ -298,6 +355,12 @@ def _assign(settings: Settings, key: str, value: Any, where: str) -> Settings:
         if (low is not None and checked < low) or (high is not None and checked > high):
             bounds = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
             raise SettingsError(f"{where}: '{key}' must be {bounds}, not {checked}")
+    if valid := by_name[name].metadata["names"]:
+        for each, number in checked.items():
+            if each not in valid:
+                raise SettingsError(f"{where}: unknown key '{key}.{each}'{_closest(each, list(valid))}")
+            if number <= 0:
+                raise SettingsError(f"{where}: '{key}.{each}' must be more than 0, not {number:g}")
     return replace(settings, **{group: replace(inner, **{name: checked})})
 
 
@@ -309,7 +372,9 @@ def _coerce(hint: Any, value: Any, key: str, where: str) -> Any:
     if origin is Literal:
         options = [str(o) for o in get_args(hint)]
         if str(value) not in options:
-            fail(f"one of {', '.join(options)}{_closest(str(value), options).replace('; valid are', ' —')}")
+            match = difflib.get_close_matches(str(value), options, n=1, cutoff=0.5)
+            closest = f" (did you mean '{match[0]}'?)" if match else ""
+            fail(f"one of {', '.join(options)}{closest}")
         return str(value)
     if hint is bool:
         if isinstance(value, bool):

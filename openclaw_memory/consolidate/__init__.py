@@ -1,0 +1,1 @@
+"""Consolidation: old notes become summaries of days, weeks, months, quarters and years."""

@@ -1,0 +1,252 @@
+"""The calendar of summaries."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from openclaw_memory.consolidate import periods
+from openclaw_memory.errors import SettingsError
+from openclaw_memory.types import Grain
+
+DAYS = st.dates()
+GRAINS = st.sampled_from(list(Grain))
+SUMMARY_GRAINS = st.sampled_from(list(Grain)[1:])
+MONDAY = date(2026, 2, 16)
+
+
+@pytest.mark.parametrize(
+    ("grain", "day", "period", "first", "last", "title"),
+    [
+        (Grain.WORKING, MONDAY, "2026-02-16", MONDAY, MONDAY, "16 February 2026"),
+        (Grain.DAILY, MONDAY, "2026-02-16", MONDAY, MONDAY, "16 February 2026"),
+        (Grain.WEEKLY, MONDAY, "2026-W08", MONDAY, date(2026, 2, 22), "Week 8 of 2026"),
+        (Grain.MONTHLY, MONDAY, "2026-02", date(2026, 2, 2), date(2026, 3, 1), "February 2026"),
+        (Grain.QUARTERLY, MONDAY, "2026-Q1", date(2025, 12, 29), date(2026, 3, 29), "First quarter of 2026"),
+        (Grain.YEARLY, MONDAY, "2026", date(2025, 12, 29), date(2027, 1, 3), "2026"),
+        # the last days of December that belong to the next year's first week
+        (Grain.DAILY, date(2025, 12, 29), "2025-12-29", date(2025, 12, 29), date(2025, 12, 29), "29 December 2025"),
+        (Grain.WEEKLY, date(2025, 12, 29), "2026-W01", date(2025, 12, 29), date(2026, 1, 4), "Week 1 of 2026"),
+        (Grain.MONTHLY, date(2025, 12, 29), "2026-01", date(2025, 12, 29), date(2026, 2, 1), "January 2026"),
+        (Grain.YEARLY, date(2025, 12, 29), "2026", date(2025, 12, 29), date(2027, 1, 3), "2026"),
+        # the first days of January that belong to the last year's 53rd week
+        (Grain.WEEKLY, date(2021, 1, 3), "2020-W53", date(2020, 12, 28), date(2021, 1, 3), "Week 53 of 2020"),
+        (Grain.MONTHLY, date(2021, 1, 3), "2020-12", date(2020, 11, 30), date(2021, 1, 3), "December 2020"),
+        (Grain.QUARTERLY, date(2021, 1, 3), "2020-Q4", date(2020, 9, 28), date(2021, 1, 3), "Fourth quarter of 2020"),
+        # a month whose first day is a Friday begins with its first Thursday's week
+        (Grain.MONTHLY, date(2026, 5, 1), "2026-04", date(2026, 3, 30), date(2026, 5, 3), "April 2026"),
+        (Grain.MONTHLY, date(2026, 5, 4), "2026-05", date(2026, 5, 4), date(2026, 5, 31), "May 2026"),
+        (Grain.QUARTERLY, date(2026, 9, 1), "2026-Q3", date(2026, 6, 29), date(2026, 9, 27), "Third quarter of 2026"),
+        (Grain.QUARTERLY, date(2026, 6, 28), "2026-Q2", date(2026, 3, 30), date(2026, 6, 28), "Second quarter of 2026"),
+        # the ends of the calendar
+        (Grain.WEEKLY, date.min, "0001-W01", date.min, date(1, 1, 7), "Week 1 of 1"),
+        (Grain.WEEKLY, date.max, "9999-W52", date(9999, 12, 27), date.max, "Week 52 of 9999"),
+        (Grain.MONTHLY, date.max, "9999-12", date(9999, 11, 29), date.max, "December 9999"),
+    ],
+)
+def test_a_day_has_a_period_of_each_grain(
+    grain: Grain, day: date, period: str, first: date, last: date, title: str
+) -> None:
+    assert periods.period_of(day, grain) == period
+    assert periods.bounds(grain, period) == (first, last)
+    assert periods.title(grain, period) == title
+
+
+@given(DAYS, GRAINS)
+@example(date.min, Grain.YEARLY)
+@example(date.max, Grain.QUARTERLY)
+def test_every_day_of_a_period_belongs_to_it_and_the_days_beside_it_do_not(day: date, grain: Grain) -> None:
+    period = periods.period_of(day, grain)
+    first, last = periods.bounds(grain, period)
+    assert first <= day <= last
+    inside = list(periods.days(grain, period))
+    assert inside == [first + timedelta(days=n) for n in range((last - first).days + 1)]
+    assert {periods.period_of(one, grain) for one in inside} == {period}
+    if first > date.min:
+        before = periods.period_of(first - timedelta(days=1), grain)
+        assert before != period
+        assert periods.bounds(grain, before)[1] == first - timedelta(days=1)
+    if last < date.max:
+        after = periods.period_of(last + timedelta(days=1), grain)
+        assert after != period
+        assert periods.bounds(grain, after)[0] == last + timedelta(days=1)
+
+
+@given(DAYS, GRAINS)
+@example(date.min, Grain.WEEKLY)
+@example(date.max, Grain.WEEKLY)
+def test_a_period_lies_within_its_parent(day: date, grain: Grain) -> None:
+    period = periods.period_of(day, grain)
+    above = periods.parent(grain, period)
+    if grain is Grain.YEARLY:
+        assert above is None
+        return
+    assert above == (periods.COARSER[grain], periods.period_of(day, periods.COARSER[grain]))
+    first, last = periods.bounds(grain, period)
+    outer_first, outer_last = periods.bounds(*above)
+    assert outer_first <= first <= last <= outer_last
+
+
+@given(DAYS, DAYS, GRAINS)
+def test_names_of_periods_sort_as_the_periods_do(one: date, other: date, grain: Grain) -> None:
+    earlier, later = sorted((one, other))
+    assert periods.period_of(earlier, grain) <= periods.period_of(later, grain)
+
+
+@given(DAYS)
+def test_a_calendar_period_is_off_by_at_most_three_days(day: date) -> None:
+    first, last = periods.bounds(Grain.MONTHLY, periods.period_of(day, Grain.MONTHLY))
+    assert 28 <= (last - first).days + 1 <= 35
+    year, month = map(int, periods.period_of(day, Grain.MONTHLY).split("-"))
+    assert abs((first - date(year, month, 1)).days) <= 3
+
+
+def test_the_grains_form_one_chain() -> None:
+    chain = [Grain.WORKING]
+    while chain[-1] in periods.COARSER:
+        chain.append(periods.COARSER[chain[-1]])
+    assert chain == list(Grain)
+
+
+@pytest.mark.parametrize(
+    ("grain", "period"),
+    [
+        (Grain.DAILY, "2026-02-30"),
+        (Grain.DAILY, "2026-2-3"),
+        (Grain.DAILY, "20260203"),
+        (Grain.DAILY, "0000-01-01"),
+        (Grain.DAILY, "2026-02"),
+        (Grain.DAILY, " 2026-02-03"),
+        (Grain.DAILY, "2026-02-03\n"),
+        (Grain.DAILY, "٢٠٢٦-٠٢-٠٣"),
+        (Grain.WEEKLY, "2026-W00"),
+        (Grain.WEEKLY, "2026-W54"),
+        (Grain.WEEKLY, "2025-W53"),
+        (Grain.WEEKLY, "2026-w08"),
+        (Grain.WEEKLY, "2026-W8"),
+        (Grain.MONTHLY, "2026-00"),
+        (Grain.MONTHLY, "2026-13"),
+        (Grain.MONTHLY, "0000-12"),
+        (Grain.QUARTERLY, "2026-Q0"),
+        (Grain.QUARTERLY, "2026-Q5"),
+        (Grain.QUARTERLY, "0000-Q1"),
+        (Grain.YEARLY, "0000"),
+        (Grain.YEARLY, "26"),
+        (Grain.YEARLY, ""),
+        (Grain.WORKING, "2026-W08"),
+    ],
+)
+def test_what_is_no_period_is_refused(grain: Grain, period: str) -> None:
+    for function in (periods.bounds, periods.parent, periods.days, periods.title, periods.path_of):
+        with pytest.raises(ValueError, match=r"."):
+            function(grain, period)
+    with pytest.raises(ValueError, match=r"."):
+        periods.is_closed(grain, period, MONDAY, 0)
+    assert periods.parse_path(f"memory/consolidated/{grain.value}/{period}.md") is None
+
+
+@pytest.mark.parametrize(
+    ("today", "older_than_days", "closed"),
+    [
+        (date(2026, 2, 22), 0, False),
+        (date(2026, 2, 23), 0, True),
+        (date(2026, 2, 25), 3, False),
+        (date(2026, 2, 26), 3, True),
+        (date(2026, 2, 10), 0, False),
+    ],
+)
+def test_a_period_is_closed_when_its_last_day_is_long_enough_ago(
+    today: date, older_than_days: int, closed: bool
+) -> None:
+    assert periods.is_closed(Grain.WEEKLY, "2026-W08", today, older_than_days) is closed
+
+
+@given(DAYS, DAYS, SUMMARY_GRAINS, st.integers(0, 400))
+def test_a_closed_period_stays_closed_and_has_closed_parts(
+    day: date, today: date, grain: Grain, older_than_days: int
+) -> None:
+    period = periods.period_of(day, grain)
+    if not periods.is_closed(grain, period, today, older_than_days):
+        return
+    assert periods.is_closed(grain, period, date.max, older_than_days) or today == date.max
+    finer = [one for one in Grain if one is not Grain.WORKING and list(Grain).index(one) < list(Grain).index(grain)]
+    assert all(periods.is_closed(one, periods.period_of(day, one), today, older_than_days) for one in finer)
+
+
+@given(DAYS, SUMMARY_GRAINS)
+def test_a_path_leads_back_to_its_period(day: date, grain: Grain) -> None:
+    period = periods.period_of(day, grain)
+    path = periods.path_of(grain, period)
+    assert path == f"memory/consolidated/{grain.value}/{period}.md"
+    assert periods.parse_path(path) == (grain, period)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "",
+        "MEMORY.md",
+        "memory/2026-02-16.md",
+        "memory/consolidated/2026-02-16.md",
+        "memory/consolidated/working/2026-02-16.md",
+        "memory/consolidated/daily/2026-W08.md",
+        "memory/consolidated/daily/2026-02-16",
+        "memory/consolidated/daily/2026-02-16.MD",
+        "memory/consolidated/daily/2026-02-16-more.md",
+        "memory/consolidated/daily/more/2026-02-16.md",
+        "memory/consolidated/weekly/README.md",
+        "memory/consolidated/hourly/2026-02-16.md",
+        "memory/consolidated//2026.md",
+        "/memory/consolidated/yearly/2026.md",
+        "other/memory/consolidated/yearly/2026.md",
+    ],
+)
+def test_other_paths_are_no_summaries(path: str) -> None:
+    assert periods.parse_path(path) is None
+
+
+def test_working_notes_have_no_summary() -> None:
+    with pytest.raises(ValueError, match="no summary"):
+        periods.path_of(Grain.WORKING, "2026-02-16")
+
+
+@pytest.mark.parametrize(
+    ("zone", "day"),
+    [
+        ("UTC", date(2026, 2, 16)),
+        ("Pacific/Kiritimati", date(2026, 2, 17)),
+        ("Pacific/Pago_Pago", date(2026, 2, 16)),
+        ("Asia/Tokyo", date(2026, 2, 17)),
+    ],
+)
+def test_the_day_is_that_of_the_zone(zone: str, day: date) -> None:
+    evening = datetime(2026, 2, 16, 20, 30, tzinfo=UTC)
+    assert periods.today_in(zone, evening) == day
+    elsewhere = evening.astimezone(timezone(timedelta(hours=-9)))
+    assert periods.today_in(zone, elsewhere) == day
+    assert periods.now_in(zone, elsewhere) == evening
+
+
+def test_without_a_zone_the_systems_counts() -> None:
+    noon = datetime(2026, 2, 16, 12)
+    assert periods.today_in("", noon) == noon.date()
+    assert periods.now_in("", noon) == noon.astimezone()
+
+
+def test_without_a_moment_it_is_the_present_one() -> None:
+    before = datetime.now(UTC)
+    now = periods.now_in("Asia/Tokyo")
+    assert before <= now <= datetime.now(UTC)
+    assert now.utcoffset() == timedelta(hours=9)
+    assert before.date() <= periods.today_in("UTC") <= datetime.now(UTC).date()
+
+
+@pytest.mark.parametrize(
+    "zone", ["Atlantis/Capital", "Europe", "../etc/passwd", "/etc/passwd", "a\0b", "tzdata.zi", " "]
+)
+def test_an_unknown_zone_is_named_with_its_setting(zone: str) -> None:
+    with pytest.raises(SettingsError, match=r"consolidate\.time_zone: there is no time zone"):
+        periods.today_in(zone, datetime(2026, 2, 16, tzinfo=UTC))
