@@ -58,7 +58,7 @@ RULES: tuple[Rule, ...] = (
     _rule(
         "aws-secret-key",
         "aws secret",
-        r"(?i:aws|secret).{0,24}?(?<![\w/+-])(?=[a-z0-9]{0,39}[A-Z/+])"
+        r"(?<!redacted:)(?<!redacted:aws-)(?i:aws|secret).{0,24}?(?<![\w/+-])(?=[a-z0-9]{0,39}[A-Z/+])"
         r"(?P<secret>[A-Za-z0-9/+]{40})(?![\w/+=-])",
     ),
     _rule("google-key", "aiza", r"^AIza[\w-]{35,}+"),

@@ -39,7 +39,9 @@ class FileChange:
             raise HostError(f"{self.file}: it has changed meanwhile; run the command again")
         try:
             # New files are for their owner only: these hold commands that a host will run.
-            workfiles.swap(self.file.resolve(), self.after.encode("utf-8"), 0o600)
+            target = self.file.resolve()
+            target.parent.mkdir(parents=True, exist_ok=True)
+            workfiles.swap(target, self.after.encode("utf-8"), 0o600)
         except OSError as error:
             raise HostError(
                 f"{self.file}: cannot be written ({error.strerror or error}); make its folder writable"
