@@ -1,6 +1,7 @@
 /** What the owner of OpenClaw's memory slot provides: prompt section, flush plan, search manager, provenance. */
 
-import { realpath } from "node:fs/promises";
+import { constants } from "node:fs";
+import { open, realpath } from "node:fs/promises";
 import path from "node:path";
 
 import { CONTEXT_TAG } from "./context.mjs";
@@ -13,6 +14,7 @@ const RESERVE_TOKENS = 20_000;
 const MOST_RESERVED = 0.25; // of the context window
 const STATUS_TIMEOUT_MS = 5000;
 const SYNC_TIMEOUT_MS = 600_000;
+const FRONT_MATTER_BYTES = 16 * 1024;
 
 /** Lines for the system prompt, for the tools that this turn really has; `context` tells of what is put beside messages. */
 export function promptSection({ availableTools, citationsMode, context = false }) {
@@ -137,9 +139,36 @@ async function originOf(workspaceDir, relativePath, recorded) {
   if (/^dreams\.md$/i.test(relativePath) || (parts[0] === "memory" && ["dreaming", ".dreams"].includes(parts[1]))) {
     return "system";
   }
+  if (/^memory\/captures\/[^/]+-untrusted\.md$/.test(relativePath)) return "untrusted";
   const own = /^(MEMORY|memory|USER)\.md$/.test(relativePath) || /^users\/[A-Za-z0-9][\w-]{0,127}\/USER\.md$/.test(relativePath);
   if (!own && !(parts[0] === "memory" && relativePath.endsWith(".md"))) return "untrusted";
+  if (await saysUntrusted(path.join(workspaceDir, relativePath))) return "untrusted";
   return (await recorded({ workspaceDir, relativePath }))?.originClass ?? (own ? "owner" : "agent");
+}
+
+/**
+ * Whether the front matter of a file states `origin: untrusted`, as summaries and captures of strangers' words do.
+ *
+ * Front matter that is too long to be seen as a whole is not believed; a file that is not there states nothing.
+ */
+async function saysUntrusted(file) {
+  let head;
+  try {
+    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK); // a pipe must not hold us up
+    try {
+      const buffer = Buffer.alloc(FRONT_MATTER_BYTES);
+      head = buffer.toString("utf8", 0, (await handle.read(buffer, 0, buffer.length, 0)).bytesRead);
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    return error.code !== "ENOENT";
+  }
+  const opened = /^\uFEFF?---[ \t]*(?:\r\n|\r|\n)/.exec(head);
+  if (!opened) return false;
+  const rest = head.slice(opened[0].length);
+  const end = /^(?:---|\.\.\.)[ \t]*$/m.exec(rest);
+  return /^["']?origin["']?[ \t]*:[ \t]*["']?untrusted["']?[ \t]*(?:#.*)?$/im.test(end ? rest.slice(0, end.index) : rest);
 }
 
 async function insideWorkspace(workspaceDir, relativePath) {

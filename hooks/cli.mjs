@@ -139,6 +139,34 @@ export function registerMemoryCli(program, host) {
     });
 
   memory
+    .command("consolidate")
+    .description("Turn old notes into short summaries; notes stay as they are")
+    .option("--agent <id>", "Agent id (default: all configured agents)")
+    .option("--dry-run", "Only show what would be done")
+    .option("--enable", "Let the heartbeat do it from now on")
+    .option("--disable", "Let the heartbeat only report")
+    .option("--json", "Print JSON")
+    .action(async (options) => await all(options, ["consolidate", ...flags(options, ["dryRun", "enable", "disable", "json"])]));
+
+  memory
+    .command("forget")
+    .description("Take something out of memory for good")
+    .option("--agent <id>", "Agent id (default: the default agent)")
+    .option("--path <path>", "A file, a folder, or lines such as memory/a.md#L3-L9")
+    .option("--query <words>", "What holds all of these words")
+    .option("--concept <name>", "What mentions this")
+    .option("--fact <id>", "A fact, and what it was found in")
+    .option("--since <day>", "With --until: what was noted in these days")
+    .option("--until <day>", "With --since: what was noted in these days")
+    .option("--dry-run", "Only show what would go")
+    .option("--yes", "Do not ask")
+    .option("--json", "Print JSON")
+    .action(async (options) => {
+      const names = ["path", "query", "concept", "fact", "since", "until", "dryRun", "yes", "json"];
+      await one(options, ["forget", ...flags(options, names)]);
+    });
+
+  memory
     .command("doctor")
     .description("Look for what is wrong with the memory and say how to mend it")
     .option("--agent <id>", "Agent id (default: the default agent)")

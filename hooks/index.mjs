@@ -4,6 +4,7 @@ import { definePluginEntry } from "openclaw/plugin-sdk/plugin-entry";
 import { listAgentIds, tryResolveDefaultAgentId } from "openclaw/plugin-sdk/agent-scope-runtime";
 
 import { classifyPaths, flushPlan, promptSection, SearchManager } from "./capability.mjs";
+import { captureSettings, registerCapture, tellCapture } from "./capture.mjs";
 import { sharedProcess, StoppedError, stopShared } from "./child.mjs";
 import { registerMemoryCli } from "./cli.mjs";
 import { contextSettings, registerContext, sharedTurns, tellPermission } from "./context.mjs";
@@ -15,7 +16,7 @@ const DESCRIPTION = "Set up, search, index and inspect the agent's long-term mem
 
 /** What the modules need of the host, in one place. */
 function hostOf(api) {
-  const config = api.pluginConfig ?? {};
+  const config = captureSettings(api.pluginConfig ?? {});
   // The runtime is there only later: OpenClaw also registers plugins to learn their commands.
   const stateDir = () => api.runtime.state.resolveStateDir(process.env);
   const cfg = () => api.runtime.config?.current?.() ?? api.config;
@@ -158,9 +159,11 @@ export default definePluginEntry({
     const start = (ctx) => {
       host.start();
       tellPermission(host, ctx?.config);
+      tellCapture(host, ctx?.config);
     };
     registerLifecycle(api, { ...host, start, ingest });
     registerContext(api, host);
+    registerCapture(api, host);
     api.registerCli(({ program }) => registerMemoryCli(program, host), {
       descriptors: [{ name: "memory", description: DESCRIPTION, hasSubcommands: true }],
     });

@@ -1,7 +1,5 @@
 /** When the host begins a session, compacts one or is idle: ingest and maintenance, never in the way of a reply. */
 
-import { StoppedError } from "./child.mjs";
-
 const INGEST_TIMEOUT_MS = 600_000;
 const MAINTENANCE_TIMEOUT_MS = 120_000;
 
@@ -58,30 +56,51 @@ export function ingestJob(memory, logger) {
       if (report.warning) logger.warn(`openclaw-memory: ${report.warning}`);
       return undefined;
     } catch (error) {
-      if (error instanceof StoppedError) return false;
+      if (error?.name === "StoppedError") return false;
       logger.warn(`openclaw-memory: notes of agent ${agentId} were not read (${reason}): ${describe(error)}`);
       return undefined;
     }
   });
 }
 
-/** Maintenance through the Python hook. */
+/** Maintenance through the Python hook, with a line in the log when it wrote or took out summaries. */
 export function maintenanceJob(memory, logger) {
+  const reported = new Set();
   return coalesced(async ({ agentId, workspaceDir }) => {
     try {
-      const { took_ms } = await memory().call(
+      const { ran, took_ms } = await memory().call(
         "memory_heartbeat",
         {},
         { agent: agentId, workspace: workspaceDir, timeoutMs: MAINTENANCE_TIMEOUT_MS },
       );
       logger.debug?.(`openclaw-memory: maintenance for agent ${agentId}: ${Math.round(took_ms)} ms`);
+      const report = ran?.find((one) => Array.isArray(one?.created) && Array.isArray(one?.retired));
+      if (report) tellConsolidation(report, agentId, reported, logger);
       return undefined;
     } catch (error) {
-      if (error instanceof StoppedError) return false;
+      if (error?.name === "StoppedError") return false;
       logger.warn(`openclaw-memory: no maintenance for agent ${agentId}: ${describe(error)}`);
       return undefined;
     }
   });
+}
+
+/** Say what a consolidation did; of one that only looked, once per agent, what it would do and how to let it. */
+function tellConsolidation(report, agentId, reported, logger) {
+  const summaries = `${report.created.length} ${report.created.length === 1 ? "summary" : "summaries"}`;
+  const files = `${report.retired.length} ${report.retired.length === 1 ? "file" : "files"}`;
+  const any = report.created.length + report.retired.length > 0;
+  const looked = report.dryRun ?? report.dry_run;
+  if (!looked && any) {
+    logger.info(`openclaw-memory: old notes of agent ${agentId}: ${summaries} written, ${files} retired${report.complete === false ? ", more next time" : ""}`);
+  } else if (looked && any && !reported.has(agentId)) {
+    reported.add(agentId);
+    logger.info(
+      `openclaw-memory: old notes of agent ${agentId}: ${summaries} to be written, ${files} to be retired; nothing was done. ` +
+        `To see more: openclaw memory consolidate --agent ${agentId} --dry-run; to have it done from now on, the same with --enable`,
+    );
+  }
+  for (const remark of [report.skipped, report.warning]) if (remark) logger.warn(`openclaw-memory: ${remark}`);
 }
 
 function describe(error) {

@@ -2,7 +2,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 
-import { choice, clamp, closed, given, listed, names, number, ParameterError, text } from "./arguments.mjs";
+import { choice, clamp, closed, flag, given, listed, names, number, ParameterError, text } from "./arguments.mjs";
 import { UnavailableError } from "./child.mjs";
 import { knowledgeTools } from "./knowledge.mjs";
 import { DeadlineError, ToolError } from "./mcp.mjs";
@@ -22,11 +22,27 @@ const count = { type: "integer", minimum: 1 };
 const corpora = (...allowed) => ({ type: "string", enum: allowed });
 const several = (description) => ({ type: "array", items: { type: "string" }, description });
 
+const day = (description) => ({ type: "string", description: `${description}, YYYY-MM-DD` });
+const age = (description) => ({ type: "integer", minimum: 0, description });
+
+/** Which texts count, by their resolution in time and their age. */
+const TIMES = {
+  grain: {
+    type: "string",
+    enum: ["working", "daily", "weekly", "monthly", "quarterly", "yearly"],
+    description: "Only texts of this resolution in time; working = the notes themselves, the others are summaries",
+  },
+  minimumDaysAgo: age("Leave out what is younger than this many days"),
+  maximumDaysAgo: age("Leave out what is older than this many days"),
+  includeArchived: { type: "boolean", description: "Also the notes that summaries stand for, behind those" },
+};
+
 export const SEARCH_PARAMETERS = closed(["query"], {
   query: { type: "string" },
   maxResults: count,
   minScore: { type: "number" },
   corpus: corpora("memory", "wiki", "all", "sessions"),
+  ...TIMES,
   concept: several("Only what mentions one of these names, under whatever alias"),
   conceptKind: several("Only what mentions something of one of these kinds: person, project, tool, event, place …"),
   near: several("Prefer what is connected with these names, directly or over others"),
@@ -49,16 +65,9 @@ export const GET_PARAMETERS = closed(["path"], {
 /** The arguments of a search that name concepts; a model may give one name without a list. */
 const CONCEPT_LISTS = ["concept", "conceptKind", "near"];
 
-const day = (description) => ({ type: "string", description: `${description}, YYYY-MM-DD` });
-const age = (description) => ({ type: "integer", minimum: 0, description });
-
 export const TIMELINE_PARAMETERS = closed([], {
   query: { type: "string", description: "What to look for; without it everything in the range is listed" },
-  grain: {
-    type: "string",
-    enum: ["working", "daily", "weekly", "monthly", "quarterly", "yearly"],
-    description: "Only texts of this resolution in time; working = the notes themselves",
-  },
+  ...TIMES,
   kind: {
     type: "string",
     enum: ["curated", "daily", "note"],
@@ -66,8 +75,6 @@ export const TIMELINE_PARAMETERS = closed([], {
   },
   since: day("First day"),
   until: day("Last day"),
-  minimumDaysAgo: age("Leave out what is younger than this many days"),
-  maximumDaysAgo: age("Leave out what is older than this many days"),
   budget: { type: "integer", minimum: 1, maximum: 100_000, description: "Return about this many tokens of text, instead of maxResults" },
   maxResults: count,
 });
@@ -89,6 +96,14 @@ const DESCRIPTIONS = {
     "Memory in order of time: what was noted in a span of days, with or without a question. Use it for 'what happened last " +
     "week', 'since when', 'what led to'; each text starts with its day.",
 };
+
+/** What of {@link TIMES} a model gave. */
+const times = (params) => ({
+  grain: choice(params, "grain", TIMES.grain.enum),
+  minimumDaysAgo: number(params, "minimumDaysAgo", { integer: true, minimum: 0 }),
+  maximumDaysAgo: number(params, "maximumDaysAgo", { integer: true, minimum: 0 }),
+  includeArchived: flag(params, "includeArchived"),
+});
 
 /** Limits of a search in the host's configuration, an agent's before the defaults; `null` when memory is off. */
 export function searchLimits(cfg, agentId) {
@@ -171,6 +186,7 @@ export function makeTools(memory, turn) {
             query,
             maxResults: maxResults && clamp(maxResults, 1, MOST_RESULTS),
             minScore: clamp(minScore ?? 0, 0, 1),
+            ...times(params),
             ...Object.fromEntries(CONCEPT_LISTS.map((name) => [name, names(params, name)])),
             maxDistance: number(params, "maxDistance", { integer: true, minimum: 1 }),
             vectorWeight: number(params, "vectorWeight", { minimum: 0, maximum: 1 }),
@@ -214,12 +230,10 @@ export function makeTools(memory, turn) {
         const maxResults = number(params, "maxResults", { integer: true, minimum: 1 });
         const args = given({
           query: text(params, "query"),
-          grain: choice(params, "grain", TIMELINE_PARAMETERS.properties.grain.enum),
+          ...times(params),
           kind: choice(params, "kind", TIMELINE_PARAMETERS.properties.kind.enum),
           since: text(params, "since"),
           until: text(params, "until"),
-          minimumDaysAgo: number(params, "minimumDaysAgo", { integer: true, minimum: 0 }),
-          maximumDaysAgo: number(params, "maximumDaysAgo", { integer: true, minimum: 0 }),
           budget: number(params, "budget", { integer: true, minimum: 1 }),
           maxResults: maxResults && clamp(maxResults, 1, MOST_RESULTS),
         });

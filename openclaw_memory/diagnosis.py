@@ -49,8 +49,11 @@ def status(memory: Memory, store: Store) -> Status:
         plugin_failures=dict(memory.plugins.failed),
         http_usage=None if usage is None else asdict(usage()),
         context=memory.ambient.use(),
+        grains=memory.grains(),
+        consolidation=memory.upkeep.remark(),
+        retention=memory.settings.retention.plan,
         fallback=reason,
-        warning=joined(store.warnings()),
+        warning=joined(memory.remarks()),
     )
 
 
@@ -189,6 +192,9 @@ def _index(memory: Memory, store: Store) -> list[Check]:
         return [Check("index", False, str(error), None)]
     checks = [Check("index", True, f"{numbers.path}: {counted(numbers.units, 'unit')}, {numbers.bytes / 1e6:.1f} MB")]
     checks += [Check("index", False, warning, "run: openclaw-memory ingest") for warning in store.warnings()]
+    for remark in memory.remarks()[len(store.warnings()) :]:
+        what, _, step = remark.partition("; ")
+        checks.append(Check("journal", False, what, step or None))
     try:
         files = {file.path: (file.size, file.mtime_ns) for file in scan(memory.workspace, memory.settings.ingest).files}
     except OpenClawMemoryError:

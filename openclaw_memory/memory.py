@@ -4,43 +4,56 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import analysis
+from .consolidate.retired import Retired
 from .context.ambient import Ambient
-from .errors import LeaseTimeout, StoreError, WorkspaceError
+from .errors import OpenClawMemoryError
 from .facts.book import FactBook
 from .facts.file import NAME as FACTS
+from .forget.operations import Forgetter, in_step, lost, unfinished
+from .forget.selection import Wish
+from .forget.tombstones import Tombstones
+from .freshness import Freshness
 from .graph.book import ConceptBook
 from .graph.ontology import FILE_NAME
-from .ingest import sidecars
-from .ingest.pipeline import Ingestor, Outcome, Progress, silent
+from .ingest.pipeline import Ingestor, Progress, silent
+from .journal import Journal
 from .plugins import Plugins
 from .questions import Questions
 from .settings import Settings
 from .types import (
+    CaptureReport,
+    ConsolidateReport,
     ContextResult,
     ExportReport,
+    FeedbackReport,
     FileText,
+    ForgetReport,
+    GrainUse,
     IngestReport,
     QueryResult,
     RecallResult,
+    Replied,
+    SearchHit,
     SearchRequest,
     SearchResult,
     Session,
     Status,
-    joined,
 )
+from .upkeep import Upkeep
+from .usage import Usage
 from .vectorizer import Models, Vectorizer
-from .workspace import expanded, find_workspace, inside
+from .workspace import expanded, find_workspace
 
 if TYPE_CHECKING:
+    from .consolidate.capture import Turn
     from .embed.base import Embedder
     from .embed.factory import Resolved
     from .store.protocol import Store, VectorModel
@@ -80,42 +93,79 @@ class Memory:
         self._models = Models(self.settings, embedder) if models is None else models
         self._models_are_ours = models is None
         self._vectorizer = Vectorizer(self.settings, self._store, self.plugins, self._models)
-        self._ingestor = Ingestor(self.workspace, self.settings.ingest, self._store, self.plugins)
-        self._lock = threading.RLock()
-        self._ingesting = threading.Lock()
-        self._looking = threading.Lock()
-        self._scanned = float("-inf")
-        self._empty = False
-        #: What is wrong with the files of the workspace that are ours, until they are fine.
-        self._broken: Mapping[str, str] = {}
-        self._closing = threading.Event()
-        self.facts = FactBook(self.workspace, self._store, self.freshen, partial(self.plugins.redacted, FACTS))
+        self.journal = Journal(self._store.beside(".journal"))
+        self.usage = Usage(self.journal)
+        self.forgotten = Tombstones(self.journal)
+        retired = Retired(self.journal, self.settings.retention.plan != "keep")
+        ingestor = Ingestor(
+            self.workspace,
+            self.settings.ingest,
+            self._store,
+            self.plugins,
+            mask=self.forgotten.mask,
+            excluded=retired.holds,
+            ready=partial(in_step, self._store, self.journal, self.forgotten),
+            forgotten=self.forgotten.covers_fact,
+        )
+        self._freshness = Freshness(
+            self.workspace,
+            self.settings.ingest,
+            self._store,
+            self.plugins,
+            ingestor,
+            self._vectorizer,
+            partial(unfinished, self.journal),
+        )
+        self.facts = FactBook(
+            self.workspace, self._store, self.freshen, partial(self.plugins.redacted, FACTS), self.forgotten.covers_fact
+        )
         self._questions = Questions(
-            self.settings, self._store, self._vectorizer, self.plugins, self._freshen, self.facts.superseded
+            self.settings,
+            self._store,
+            self._vectorizer,
+            self.plugins,
+            self._freshness.freshen,
+            self.facts.superseded,
+            self.usage.state,
         )
         self.concepts = ConceptBook(
             self.workspace / FILE_NAME,
             self._questions.graph,
-            self._relink,
+            self._freshness.relink,
             self._questions.similarities,
             partial(self.plugins.redacted, FILE_NAME),
+        )
+        self._forgetter = Forgetter(
+            self.workspace,
+            self.settings.ingest,
+            self._store,
+            ingestor.reader,
+            self.journal,
+            self.forgotten,
+            self.usage,
+            self._questions.graph,
+            self.ingest,
+            self._vectorizer.forget_questions,
+        )
+        self.upkeep = Upkeep(
+            self.workspace,
+            self.settings,
+            self._store,
+            ingestor.reader,
+            self.plugins,
+            self.journal,
+            retired,
+            self._brought_up,
         )
         self.ambient = Ambient(
             self.settings,
             self._store,
             self._vectorizer,
             self._questions.engine,
-            self._freshen,
+            self._freshness.freshen,
             self.facts,
             self.plugins,
         )
-
-    def _relink(self) -> int:
-        """Take over the curated concepts of the workspace; how many references that changed."""
-        with self._ingesting:
-            linked = sidecars.take_concepts(self.workspace, self._store, partial(self.plugins.redacted, FILE_NAME))
-            self._broken = {name: reason for name, reason in self._broken.items() if name != FILE_NAME}
-            return linked
 
     def _open_store(self, db: str | Path | None) -> Store:
         from .ingest import linking
@@ -140,8 +190,9 @@ class Memory:
 
     def close(self) -> None:
         """Stop background work and let go of the index and the model; calling twice is harmless."""
-        self._closing.set()
+        self._freshness.close()
         self.ambient.close()
+        self.usage.close()
         self._vectorizer.stop()
         if self._models_are_ours:
             self._models.close()
@@ -187,77 +238,18 @@ class Memory:
         ``background`` (default: the setting); ``deadline`` is in seconds.  Everything that was written is
         searchable by keywords at once.
         """
-        started = time.monotonic()
-        until = None if deadline is None else started + deadline
-        if not self._ingesting.acquire(timeout=-1 if deadline is None else max(0.0, deadline)):
-            raise StoreError(f"another ingest of {self.workspace} is still running; try again when it is done")
-        try:
-            outcome = self._ingestor.run(self._relative(paths), progress, until)
-            self._broken = outcome.sidecars
-            if not paths:
-                self._looked(outcome)
-        finally:
-            self._ingesting.release()
-        embedded, pending, remark = self._vectorizer.after_ingest(embed or self.settings.ingest.embed, progress, until)
-        if outcome.wrote:
-            self._store.maintain()
-        return replace(
-            outcome.report,
-            embedded=embedded,
-            pending=pending,
-            seconds=time.monotonic() - started,
-            warning=joined([*self._store.warnings(), *self._gaps(outcome), *([remark] if remark else [])]),
-        )
+        if deadline is None:  # who is in a hurry must not wait for the index to be written anew
+            self._finish_forgetting()
+        return self._freshness.ingest(paths, embed=embed, progress=progress, deadline=deadline)
 
-    def _looked(self, outcome: Outcome) -> None:
-        self._empty = not outcome.report.files
-        self._broken = outcome.sidecars
-        if outcome.complete:
-            self._scanned = time.monotonic()
+    def _brought_up(self, **options: Any) -> bool:
+        """Ingest; whether everything was read in time."""
+        self.ingest(**options)
+        return self._freshness.complete
 
-    def _gaps(self, outcome: Outcome) -> list[str]:
-        remarks = self._nothing_there()  # broken files are among those that were skipped
-        if not outcome.complete:
-            remarks.append("not all changed files were read in time; run: openclaw-memory ingest")
-        return remarks
-
-    def _nothing_there(self) -> list[str]:
-        if not self._empty:
-            return []
-        return [f"no notes in {self.workspace}: write a MEMORY.md, or a file below memory/ that ends in .md"]
-
-    def _standing(self) -> list[str]:
-        """What was found at the last look and holds until another one finds otherwise."""
-        return [*self._nothing_there(), *(f"{self.workspace / name}: {why}" for name, why in self._broken.items())]
-
-    def _relative(self, paths: Sequence[str]) -> list[str]:
-        relative = []
-        for path in paths:
-            if path.startswith("@"):
-                relative.append(path)
-                continue
-            named = None if "\0" in path else self._named(expanded(path))
-            if named is None:
-                raise WorkspaceError(
-                    f"{path}: not inside the workspace {self.workspace}; add it to ingest.extra_paths to read it"
-                )
-            relative.append(named)
-        return [] if "" in relative else relative
-
-    def _named(self, path: Path) -> str | None:
-        """How the index names a path that is relative to the current folder or to the workspace."""
-        if path.is_absolute():
-            return inside(self.workspace, path)
-        here, there = inside(self.workspace, Path.cwd() / path), inside(self.workspace, self.workspace / path)
-        if here is None or (
-            there is not None and not (Path.cwd() / path).exists() and (self.workspace / path).exists()
-        ):
-            return there
-        return here
-
-    def wait_for_background(self, timeout: float | None = None) -> bool:
-        """Wait for background embedding to finish; whether it has."""
-        return self._vectorizer.wait(timeout)
+    def freshen(self) -> bool:
+        """Look at the files as a search does, for at most ``ingest.fresh_deadline``; whether all is read."""
+        return not self._freshness.freshen(None)[0]
 
     def watch(
         self, stop: threading.Event | None = None, *, paths: Sequence[str] = (), embed: str | None = None
@@ -267,24 +259,11 @@ class Memory:
         ``paths`` and ``embed`` are those of :meth:`ingest`.  A file that another process holds for too long is
         tried again; raises :class:`~openclaw_memory.errors.WorkspaceError` when the workspace vanishes.
         """
-        from .ingest.watch import AnyOf, changes
+        return self._freshness.watch(stop, lambda: self.ingest(paths, embed=embed))
 
-        first, told = True, None
-        stopped = AnyOf(stop or self._closing, self._closing)
-        # The first round comes when the files are being watched, so that no change is lost in between.
-        for _ in changes(self.workspace, self.settings.ingest, stopped):
-            while not stopped.is_set():
-                try:
-                    report = self.ingest(paths, embed=embed)
-                except LeaseTimeout as error:
-                    log.warning("%s", error)
-                    self._closing.wait(1)
-                    continue
-                news = (report.skipped, report.warning)
-                if first or report.added or report.updated or report.deleted or report.embedded or news != told:
-                    yield report
-                first, told = False, news
-                break
+    def wait_for_background(self, timeout: float | None = None) -> bool:
+        """Wait for background embedding to finish; whether it has."""
+        return self._vectorizer.wait(timeout)
 
     # -- search -----------------------------------------------------------------------------------
 
@@ -295,6 +274,7 @@ class Memory:
         if result is None:
             result = self.search_index(request)
         hits = self.plugins.rerank(request.query, result.results)
+        self.usage.shown(hits, request.now or date.today())
         return replace(result, results=tuple(hits))
 
     def search_index(self, request: SearchRequest) -> SearchResult:
@@ -310,7 +290,9 @@ class Memory:
         """
         given = {"max_results": 5, **options}
         request = query if isinstance(query, SearchRequest) else SearchRequest(query, **given)
-        return self._questions.recall(request, hops)
+        result = self._questions.recall(request, hops)
+        self.usage.shown(result.results, request.now or date.today())
+        return result
 
     def context(self, message: str, **options: Any) -> ContextResult:
         """What is relevant to ``message``, in plain sentences with their days; empty when nothing is.
@@ -321,7 +303,9 @@ class Memory:
         ``serendipity`` of weaker notes that come along; ``explain`` for why each source was chosen.  Raises
         :class:`~openclaw_memory.errors.RequestError` for an option that cannot be meant.
         """
-        return self.ambient.context(message, **options)
+        result = self.ambient.context(message, **options)
+        self.usage.shown(result.sources, options.get("now") or date.today())
+        return result
 
     def timeline(
         self,
@@ -341,52 +325,12 @@ class Memory:
         from .search import timeline
 
         request = timeline.bounded(SearchRequest(query, **options), minimum_days_ago, maximum_days_ago)
-        result = self.search(request) if query.strip() else self._questions.listing(request)
+        if query.strip():
+            result = self.search(request)
+        else:
+            result = self._questions.listing(request)
+            self.usage.shown(result.results, request.now or date.today())
         return replace(result, results=tuple(timeline.in_order(result.results)))
-
-    def freshen(self) -> bool:
-        """Look at the files as a search does, for at most ``ingest.fresh_deadline``; whether all is read."""
-        return not self._freshen(None)[0]
-
-    def _freshen(self, deadline: float | None) -> tuple[bool, list[str]]:
-        """Ingest what changed if the last look is too old; whether the answer may be stale, and remarks."""
-        if self._is_fresh():
-            return False, self._standing()
-        left = _left(deadline, 0.5)
-        seconds = self.settings.ingest.fresh_deadline
-        until = time.monotonic() + (seconds if left is None else min(seconds, left))
-        # Questions that come at the same time wait for the first one's look.
-        if not self._looking.acquire(timeout=max(0.0, until - time.monotonic())):
-            return True, ["another question is still looking at the files", *self._standing()]
-        try:
-            if self._is_fresh():
-                return False, self._standing()
-            return self._look(until, deadline)
-        finally:
-            self._looking.release()
-
-    def _is_fresh(self) -> bool:
-        return time.monotonic() - self._scanned <= self.settings.ingest.fresh_seconds
-
-    def _look(self, until: float, deadline: float | None) -> tuple[bool, list[str]]:
-        if not self._ingesting.acquire(blocking=False):
-            return True, ["an ingest is running", *self._standing()]
-        try:
-            with self._store.session(_left(deadline)):
-                pass  # whoever has a deadline does not wait for the whole lock_timeout
-            outcome: Outcome = self._ingestor.run(deadline=until)
-            self._looked(outcome)
-        except LeaseTimeout:
-            raise
-        except (WorkspaceError, StoreError) as error:
-            return True, [f"the files could not be checked for changes: {error}", *self._standing()]
-        finally:
-            self._ingesting.release()
-        if outcome.wrote:
-            self._vectorizer.after_freshening(until)
-        if outcome.complete:
-            return False, self._standing()
-        return True, ["not all changed files were read in time; run: openclaw-memory ingest", *self._standing()]
 
     # -- files, hooks, upkeep -----------------------------------------------------------------------
 
@@ -394,7 +338,27 @@ class Memory:
         """Lines of a memory file as they are on disk now; only files that ingest reads are shown."""
         from .ingest.files import read_lines
 
-        return read_lines(self.workspace, self.settings.ingest, path, from_line, lines)
+        found = read_lines(self.workspace, self.settings.ingest, path, from_line, lines, self._forgetter.readable)
+        if found.status == "ok":
+            first = found.from_line
+            last = None if first is None or found.lines is None else first + found.lines - 1
+            self.usage.opened(found.path, first, last)
+        return found
+
+    def feedback(self, chunk: str, verdict: str, now: date | None = None) -> FeedbackReport:
+        """Note that a hit (its id, or its lines as they are cited) was ``useful`` or ``irrelevant``.
+
+        Raises :class:`~openclaw_memory.errors.RequestError` when it names nothing, and
+        :class:`~openclaw_memory.errors.WorkspaceError` when that cannot be written down.
+        """
+        from .feedback import give
+
+        self.freshen()
+        return give(self._store, self.usage, chunk, verdict, now or date.today())
+
+    def replied(self, text: str) -> Replied:
+        """Note which of the hits that were given lately a reply quotes."""
+        return Replied(len(self.usage.quoted(text)))
 
     def session_start(self, session: Session | None = None) -> list[Any]:
         """Tell the plugins that a host session begins; the built-in one ingests."""
@@ -403,13 +367,71 @@ class Memory:
         )
 
     def heartbeat(self, now: datetime | None = None) -> list[Any]:
-        """Tell the plugins that there is time for maintenance."""
+        """Tell the plugins that there is time for maintenance, once what is still to be forgotten is out."""
+        self._finish_forgetting()
         return self.plugins.notify("openclaw_memory_heartbeat", memory=self, now=now or datetime.now().astimezone())
+
+    # -- capture ------------------------------------------------------------------------------------
+
+    def capture(self, turn: Turn, *, everything: bool = False, deadline: float | None = None) -> CaptureReport:
+        """Append what of a finished turn is worth keeping and new to the day's captures, and read it.
+
+        With ``everything`` all that is not written there word for word.  ``deadline`` is in seconds.  Raises
+        :class:`~openclaw_memory.errors.WorkspaceError` when the file cannot be written.
+        """
+        from .consolidate.capture import Capturer
+
+        capturer = Capturer(
+            self.workspace,
+            self.settings,
+            self.plugins.redacted,
+            self._said_already,
+            self._read_capture,
+            self.forgotten.covers,
+        )
+        return capturer.capture(turn, everything=everything, deadline=deadline)
+
+    def _said_already(self, text: str, seconds: float | None) -> tuple[SearchHit, ...]:
+        asked = SearchRequest(
+            text, max_results=8, min_score=0.0, mode="keyword", include_archived=True, deadline=seconds
+        )
+        return self._questions.search(asked).results
+
+    def _read_capture(self, path: str, seconds: float | None) -> IngestReport:
+        return self.ingest([path], deadline=seconds)
+
+    def forget(self, *, dry_run: bool = False, **named: Any) -> ForgetReport:
+        """Take out for good what one of ``path``, ``query``, ``concept``, ``fact``, or ``since`` with ``until`` names.
+
+        ``path`` is a file, a folder or ``path#L3-L9``; ``query`` means units that hold all of its words.  With
+        ``dry_run`` it only tells what would go.  Raises :class:`~openclaw_memory.errors.RequestError` for what cannot
+        be meant.
+        """
+        return self._forgetter.forget(Wish(**named), dry_run)
+
+    def _finish_forgetting(self) -> None:
+        """Finish what was cut short; where that fails it is tried again by whoever comes next."""
+        try:
+            self._forgetter.resume()
+        except OpenClawMemoryError as problem:
+            log.warning("something is still to be forgotten: %s", problem)
+
+    # -- consolidation ------------------------------------------------------------------------------
+
+    def consolidate(self, **options: Any) -> ConsolidateReport:
+        """Write summaries of periods that are over, and take out what retention does not keep.
+
+        ``options``: ``dry_run`` only tells what would be done; ``older_than_days`` is how long ago a period must
+        have ended at least (``consolidate.older_than_days`` unless told); ``grain`` writes that one alone; ``now`` is
+        a ``datetime``; ``deadline`` is in seconds, after which the rest is left to the next run; ``progress`` as of
+        :meth:`ingest`.  Raises :class:`~openclaw_memory.errors.WorkspaceError` when files cannot be written.
+        """
+        return self.upkeep.consolidate(**options)
 
     # -- as tables ----------------------------------------------------------------------------------
 
     def sql(self, query: str, limit: int | None = None, timeout: float = 20.0) -> QueryResult:
-        """The answer of one SQL statement that only reads: over ``memories``, ``concepts``, ``edges`` and ``facts``.
+        """The answer of one SQL statement that only reads: over ``memories``, ``concepts``, ``facts``, ``usage`` ...
 
         At most ``limit`` rows; stopped after ``timeout`` seconds, as nobody else can use the index meanwhile.
         Raises :class:`~openclaw_memory.errors.RequestError` with what DuckDB says.
@@ -426,7 +448,7 @@ class Memory:
     def _tables(self) -> Tables:
         from .tables import Tables
 
-        return Tables(self._store, self._questions.graph, self.facts, self._freshen)
+        return Tables(self._store, self._questions.graph, self.facts, self.usage.rows, self._freshness.freshen)
 
     # -- upkeep ---------------------------------------------------------------------------------------
 
@@ -434,18 +456,27 @@ class Memory:
         """Compact the index if that is due; whether it was done."""
         return self._store.maintain(force)
 
+    def grains(self) -> tuple[GrainUse, ...]:
+        """What there is of each grain."""
+        return self._questions.grains()
+
     def status(self) -> Status:
         """What the memory holds and how it is."""
         from .diagnosis import status
 
         return status(self, self._store)
 
+    def remarks(self) -> list[str]:
+        """What a person should hear about the index and the journal."""
+        gone = lost(self._store, self.forgotten)
+        return [
+            *self._store.warnings(),
+            *self.journal.warnings(),
+            *unfinished(self.journal),
+            *([gone] if gone else []),
+        ]
+
     @property
     def store(self) -> Store:
         """The store behind this memory."""
         return self._store
-
-
-def _left(until: float | None, share: float = 1.0) -> float | None:
-    """A share of the seconds that are left until ``until``; ``None`` without a deadline."""
-    return None if until is None else max(0.0, until - time.monotonic()) * share

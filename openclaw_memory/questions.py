@@ -14,7 +14,18 @@ from .errors import RequestError, SettingsError
 from .plugins import Plugins
 from .settings import Settings
 from .store.protocol import Floats, Store, VectorModel
-from .types import Freshen, RecallHit, RecallResult, SearchHit, SearchRequest, SearchResult, counted, joined
+from .types import (
+    Freshen,
+    GrainUse,
+    Kind,
+    RecallHit,
+    RecallResult,
+    SearchHit,
+    SearchRequest,
+    SearchResult,
+    counted,
+    joined,
+)
 from .vectorizer import Vectorizer
 
 if TYPE_CHECKING:
@@ -22,6 +33,7 @@ if TYPE_CHECKING:
     from .graph.view import GraphView
     from .search.display import Superseded
     from .search.engine import SearchEngine
+    from .search.used import UsesOn
 
 
 #: A thread of more steps is none that anybody would follow.
@@ -47,7 +59,10 @@ class _Asked:
 
 
 class Questions:
-    """Answers questions to one store; safe to use from several threads."""
+    """Answers questions to one store; safe to use from several threads.
+
+    ``superseded`` tells what units state that no longer holds, ``uses`` how hits were used as of a day.
+    """
 
     def __init__(
         self,
@@ -57,6 +72,7 @@ class Questions:
         plugins: Plugins,
         freshen: Freshen,
         superseded: Superseded,
+        uses: UsesOn | None = None,
     ) -> None:
         self.settings = settings
         self._store = store
@@ -64,6 +80,7 @@ class Questions:
         self._plugins = plugins
         self._freshen = freshen
         self._superseded = superseded
+        self._uses = uses
         self._engine: SearchEngine | None = None
         self._lock = threading.RLock()
 
@@ -74,7 +91,8 @@ class Questions:
         if request.query.strip():
             hits = self._ranked(asked, lambda engine, *how: engine.answer(request, *how))
         floor = self.settings.search.min_score if request.min_score is None else request.min_score
-        return SearchResult(results=tuple(hit for hit in hits if hit.score >= floor), **self._told(asked))
+        hits = _dated(request, [hit for hit in hits if hit.score >= floor])
+        return SearchResult(results=tuple(hits), **self._told(asked))
 
     def recall(self, request: SearchRequest, hops: int) -> RecallResult:
         """The thread behind the best hits of ``request``."""
@@ -90,7 +108,7 @@ class Questions:
         place = {hit.id: at for at, hit in enumerate(hits)}
         kept = [hit for hit in self._plugins.rerank(request.query, hits) if isinstance(hit, RecallHit)]
         kept.sort(key=lambda hit: place.get(hit.id, len(place)))
-        return RecallResult(results=tuple(kept), **self._told(asked))
+        return RecallResult(results=tuple(_dated(request, kept)), **self._told(asked))
 
     def listing(self, request: SearchRequest) -> SearchResult:
         """The sections of a range of days, newest first."""
@@ -99,7 +117,20 @@ class Questions:
         with self._store.session(_left(asked.until)):
             engine.refresh(None)
             hits = engine.listing(request)
-        return SearchResult(results=tuple(self._plugins.rerank("", hits)), **self._told(asked))
+        return SearchResult(results=tuple(_dated(request, self._plugins.rerank("", hits))), **self._told(asked))
+
+    def grains(self) -> tuple[GrainUse, ...]:
+        """What the index holds of each grain, finest first; looks at no file."""
+        from .search import tally
+
+        with self._lock:
+            engine = self._engine
+        if engine is None:
+            return tally.read(self._store)
+        with self._store.session():
+            engine.refresh(None)
+            with engine.lock:
+                return tally.of(self._store, engine.graph.corpus, engine.archive)
 
     @contextmanager
     def graph(self, deadline: float | None = None, remarks: list[str] | None = None) -> Iterator[GraphView]:
@@ -142,7 +173,8 @@ class Questions:
                 from .search.engine import SearchEngine
 
                 _check_weights(self.settings.search.weights)
-                self._engine = SearchEngine(self._store, self.settings.search, self._superseded)
+                _check_half_lives(self.settings.search.half_life_days)
+                self._engine = SearchEngine(self._store, self.settings.search, self._superseded, self._uses)
             return self._engine
 
     def _started(self, request: SearchRequest) -> tuple[float, float | None, bool, list[str]]:
@@ -152,6 +184,9 @@ class Questions:
 
     def _ask(self, request: SearchRequest) -> _Asked:
         """Look for changed files and embed the question."""
+        weight = request.recency_weight
+        if weight is not None and not 0 <= weight <= 1:
+            raise RequestError(f"recency_weight must be from 0 to 1, not {weight:g}")
         asked = _Asked(request, *self._started(request), mode=request.mode or self.settings.search.mode)
         if asked.mode != "keyword" and request.query.strip():
             # Half of what is left: ranking needs some of it.
@@ -212,6 +247,25 @@ class Questions:
 def _left(until: float | None, share: float = 1.0) -> float | None:
     """A share of the seconds that are left until ``until``; ``None`` without a deadline."""
     return None if until is None else max(0.0, until - time.monotonic()) * share
+
+
+def _dated(request: SearchRequest, hits: list[H]) -> list[H]:
+    """``hits``, begun by their dates where the request wants that."""
+    if not request.dates:
+        return hits
+    from .search.timeline import dated
+
+    return dated(hits)
+
+
+def _check_half_lives(days: Mapping[str, float]) -> None:
+    kinds = [kind.value for kind in Kind if kind is not Kind.CURATED]
+    for kind, half_life in days.items():
+        if kind not in kinds:
+            why = "curated files never fade" if kind == Kind.CURATED else f"there is no kind '{kind}'"
+            raise SettingsError(f"search.half_life_days: {why}; valid are {', '.join(kinds)}")
+        if half_life <= 0:
+            raise SettingsError(f"search.half_life_days: '{kind}' must be more than 0 days, not {half_life:g}")
 
 
 def _check_weights(weights: Mapping[str, float]) -> None:

@@ -1,8 +1,8 @@
-"""SQL and exports: what the graph and the facts say, brought to the store that asks for it."""
+"""SQL and exports: what the graph, the facts and their use say, brought to the store that asks for it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from . import analysis
 from .store.derived import Collect, Derived, KeywordSearch
 from .store.export import silent
-from .types import ExportReport, Freshen, QueryResult, joined
+from .types import ExportReport, Freshen, QueryResult, UseRow, joined
 
 if TYPE_CHECKING:
     from .facts.book import FactBook
@@ -27,11 +27,13 @@ class Tables:
         store: Store,
         graph: Callable[[], AbstractContextManager[GraphView]],
         facts: FactBook,
+        usage: Callable[[], Sequence[UseRow]],
         freshen: Freshen,
     ) -> None:
         self._store = store
         self._graph = graph
         self._facts = facts
+        self._usage = usage
         self._freshen = freshen
 
     def query(self, sql: str, limit: int | None, timeout: float) -> QueryResult:
@@ -54,6 +56,8 @@ class Tables:
             derived = Derived()
             if "facts" in named:
                 derived = replace(derived, facts=self._facts.query(history=True).rows)
+            if "usage" in named:
+                derived = replace(derived, usage=self._usage())
             if named & {"concepts", "edges"}:
                 from .graph import tables
 

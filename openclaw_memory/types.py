@@ -179,7 +179,9 @@ class SearchRequest:
     what does not fit into it (looking for changed files, embedding) is left out, and the result says so.
     ``concepts`` and ``concept_kinds`` leave only what mentions such a concept; with ``near`` the score is
     ``vector_weight`` times relevance plus the rest times ``1 / 2**distance`` from the nearest of those concepts,
-    nothing beyond ``max_distance``.
+    nothing beyond ``max_distance``.  Notes that a summary stands for are left out unless ``include_archived``
+    (asking for the grain ``working`` includes them too); ``recency_weight`` is ``search.recency_weight`` for this
+    question; with ``dates`` each snippet begins with its day.
     """
 
     query: str
@@ -198,6 +200,9 @@ class SearchRequest:
     near: tuple[str, ...] = ()
     max_distance: int = 3
     vector_weight: float = 0.5
+    include_archived: bool = False
+    recency_weight: float | None = None
+    dates: bool = False
     explain: bool = False
     deadline: float | None = None
 
@@ -230,6 +235,7 @@ class SearchHit:
     time_score: float | None = None
     concepts: tuple[str, ...] = ()
     superseded: tuple[str, ...] = ()
+    archived: bool = False
     source: str = "memory"
     why: str | None = None
 
@@ -414,6 +420,155 @@ class ContextUse:
 
 
 @dataclass(frozen=True, slots=True)
+class SummaryPlan:
+    """A summary that is to be written, was written, or was left as it is.
+
+    ``tokens`` is its length and ``source_tokens`` that of the texts it is made of; ``groups`` counts the concepts
+    whose entries it merges.
+    """
+
+    path: str
+    grain: Grain
+    period: str
+    sources: int
+    sentences: int
+    tokens: int
+    source_tokens: int
+    groups: int = 0
+    rebuilt: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ConsolidateReport:
+    """What a consolidation did, or with ``dry_run`` would do.
+
+    ``groups`` counts the concepts whose entries were merged, ``archived`` units of notes that a summary now stands
+    for.  ``created`` are the summaries that were written, ``rebuilt`` those of them that were there before,
+    ``kept`` the ones that a person has edited and that therefore stay, ``retired`` what retention took out: notes
+    from the index, summaries from the disk.  ``complete`` is false when time ran out; the next run goes on.
+    """
+
+    groups: int = 0
+    created: tuple[str, ...] = ()
+    archived: int = 0
+    rebuilt: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    retired: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    summaries: tuple[SummaryPlan, ...] = ()
+    dry_run: bool = False
+    complete: bool = True
+    seconds: float = 0.0
+    skipped: str | None = None
+    warning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GrainUse:
+    """What there is of a grain: ``archived`` and ``hidden`` (said by a finer summary too) units are among ``units``."""
+
+    grain: Grain
+    files: int
+    units: int
+    archived: int
+    hidden: int
+    bytes: int
+    first: date | None = None
+    last: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """A sentence that was kept of a turn: where it was written, and why it was worth it, in [0, 1]."""
+
+    text: str
+    score: float
+    citation: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureReport:
+    """What was kept of a turn; ``seen`` counts its sentences, ``skipped`` says why nothing was looked at."""
+
+    captured: tuple[Captured, ...] = ()
+    path: str | None = None
+    seen: int = 0
+    took_ms: float = 0.0
+    skipped: str | None = None
+    warning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackReport:
+    """What is known of a unit's use after a feedback; ``boost`` in [-1, 1] is how it moves in the ranking."""
+
+    id: str
+    verdict: str
+    useful: float
+    irrelevant: float
+    used: float
+    shown: int
+    boost: float
+    last: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UseRow:
+    """How often a unit was shown, used (opened or quoted) and judged, from which day to which, and its boost."""
+
+    id: str
+    path: str
+    shown: int
+    used: int
+    useful: int
+    irrelevant: int
+    first: date
+    last: date
+    boost: float
+
+
+@dataclass(frozen=True, slots=True)
+class Replied:
+    """How many of the hits that were given lately a reply quotes: those count as used."""
+
+    quoted: int
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """A text that goes, or went: where it stands and what it says."""
+
+    citation: str
+    text: str
+    grain: Grain
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetReport:
+    """What was forgotten, or with ``dry_run`` would be.
+
+    The numbers count rows of the index.  ``edited`` are files of ours that were changed, ``remains`` places outside
+    the index that still hold a forgotten text: they are the person's to change.  ``verified`` says that no column
+    and no byte of the index holds any of it.
+    """
+
+    units: int = 0
+    vectors: int = 0
+    mentions: int = 0
+    facts: int = 0
+    summary_sentences: int = 0
+    access_records: int = 0
+    files: int = 0
+    texts: tuple[Forgotten, ...] = ()
+    edited: tuple[str, ...] = ()
+    remains: tuple[str, ...] = ()
+    dry_run: bool = False
+    verified: bool = False
+    seconds: float = 0.0
+    warning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """What the memory holds and how it is: counts, sizes, model, embedding states, plugins."""
 
@@ -441,6 +596,9 @@ class Status:
     plugin_failures: dict[str, str]
     http_usage: dict[str, Any] | None = None
     context: ContextUse | None = None
+    grains: tuple[GrainUse, ...] = ()
+    consolidation: str | None = None
+    retention: str | None = None
     fallback: str | None = None
     warning: str | None = None
 

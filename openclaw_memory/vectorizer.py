@@ -148,6 +148,12 @@ class Vectorizer:
             log.warning("the question cannot be embedded: %s", error)
             return None, None, f"searching by keywords: {error}", None
 
+    def forget_questions(self) -> None:
+        """Drop the questions whose vectors are kept."""
+        clear = getattr(self.resolve().embedder, "clear", None)
+        if clear is not None:
+            clear()
+
     def noise(self, embedder: Embedder, seconds: float | None = None) -> float:
         """How similar the model finds unrelated texts; measured once per model and index."""
         from .ingest.embedding import model_of

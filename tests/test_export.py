@@ -17,7 +17,7 @@ from openclaw_memory import Memory, Settings, __version__, example
 from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import WorkspaceError
 
-TABLES = ("memories", "documents", "concepts", "edges", "facts")
+TABLES = ("memories", "documents", "concepts", "edges", "facts", "usage")
 FILES = sorted([*(f"{table}.parquet" for table in TABLES), "manifest.json"])
 SHOWN = {"memories": "SELECT m.*, h.hit FROM memories m JOIN hits h ON h.id = m.id"}
 QUIET = {"embedding.model": "none", "embedding.offline": True}
@@ -32,6 +32,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     )
     with Memory(folder / "workspace", settings=Settings().with_values(QUIET), db=folder / "i.duckdb") as memory:
         memory.ingest()
+        memory.feedback("MEMORY.md#L3", "useful")
         yield memory
 
 
@@ -151,7 +152,7 @@ def test_an_export_that_fails_leaves_nothing(memory: Memory, tmp_path: Path) -> 
 def test_progress_is_told_table_by_table(memory: Memory, tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
     memory.export(tmp_path / "out", progress=lambda *step: told.append(step))
-    assert told == [("export", done, 5) for done in range(6)]
+    assert told == [("export", done, len(TABLES)) for done in range(len(TABLES) + 1)]
 
 
 def test_the_index_is_as_it_was(memory: Memory, tmp_path: Path) -> None:
@@ -167,7 +168,7 @@ def test_the_index_is_as_it_was(memory: Memory, tmp_path: Path) -> None:
 def test_an_empty_memory_has_empty_tables(notes: Notes, tmp_path: Path) -> None:
     with Memory(notes.root, settings=Settings().with_values(QUIET), db=tmp_path / "i.duckdb") as memory:
         report = memory.export(tmp_path / "out")
-    assert [table.rows for table in report.tables] == [0] * 5
+    assert [table.rows for table in report.tables] == [0] * len(TABLES)
     assert all(read(tmp_path / "out", table) == [] for table in TABLES)
 
 
@@ -189,16 +190,16 @@ def run(notes: Notes) -> Callable[..., Result]:
 
 def test_the_command(run: Callable[..., Result], tmp_path: Path) -> None:
     lines = run("export", str(tmp_path / "out")).stdout.splitlines()
-    assert [line.split()[0] for line in lines[:5]] == list(TABLES)
+    assert [line.split()[0] for line in lines[:6]] == list(TABLES)
     assert lines[0].split()[1:3] == ["2", "rows"]
-    assert lines[5].startswith(f"{tmp_path / 'out'}: written in ")
+    assert lines[6].startswith(f"{tmp_path / 'out'}: written in ")
     assert names(tmp_path / "out") == FILES
 
 
 def test_the_command_as_json(run: Callable[..., Result], tmp_path: Path) -> None:
     value = json.loads(run("export", str(tmp_path / "out"), "--json").stdout)
     assert value["folder"] == str(tmp_path / "out") and set(value) == {"folder", "tables", "seconds"}
-    assert [set(table) for table in value["tables"]] == [{"name", "file", "rows", "bytes"}] * 5
+    assert [set(table) for table in value["tables"]] == [{"name", "file", "rows", "bytes"}] * len(TABLES)
     again = run("export", str(tmp_path / "out"), code=1)
     assert again.stderr.startswith("error: ") and again.stderr.count("\n") == 1
     run("export", str(tmp_path / "out"), "--overwrite")

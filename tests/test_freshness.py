@@ -12,7 +12,7 @@ from fakes import CountingEmbedder, Notes, open_memory, snippets
 
 from openclaw_memory import Memory
 from openclaw_memory.errors import LeaseTimeout
-from openclaw_memory.ingest import pipeline
+from openclaw_memory.ingest import notes as notes_reader
 from openclaw_memory.types import SourceFile
 
 
@@ -80,7 +80,7 @@ def test_what_does_not_fit_into_the_deadline_makes_the_answer_stale(notes: Notes
 
 
 def test_a_slow_file_costs_one_search_and_no_more(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = pipeline.read_text
+    real = notes_reader.read_text
     clock = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
 
@@ -88,7 +88,7 @@ def test_a_slow_file_costs_one_search_and_no_more(notes: Notes, monkeypatch: pyt
         clock[0] += 10
         return real(file, most)
 
-    monkeypatch.setattr(pipeline, "read_text", slow)
+    monkeypatch.setattr(notes_reader, "read_text", slow)
     for number in range(3):
         notes.write(f"memory/{number}.md", f"- stove {number}\n")
     with open_memory(notes, ingest__fresh_deadline=5.0) as memory:
@@ -104,14 +104,14 @@ def test_a_running_ingest_makes_the_answer_stale_and_does_not_hold_it_up(
         memory.ingest()
         notes.write("memory/a.md", "- the stove smokes\n")
         reading, go = threading.Event(), threading.Event()
-        real = pipeline.read_text
+        real = notes_reader.read_text
 
         def read(file: SourceFile, most: int) -> str:
             reading.set()
             assert go.wait(20)
             return real(file, most)
 
-        monkeypatch.setattr(pipeline, "read_text", read)
+        monkeypatch.setattr(notes_reader, "read_text", read)
         thread = threading.Thread(target=memory.ingest)
         thread.start()
         assert reading.wait(20)

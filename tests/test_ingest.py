@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from openclaw_memory import Memory, hookimpl
 from openclaw_memory.errors import WorkspaceError
-from openclaw_memory.ingest import pipeline
+from openclaw_memory.ingest import notes as notes_reader
 from openclaw_memory.types import Grain, Kind, Origin, SourceFile, Unit
 
 GARDEN = "# Garden\n\n- plant tulips in the autumn\n- water the ferns on Monday\n"
@@ -72,7 +72,7 @@ def test_nothing_changed_means_nothing_is_read(
     memory.ingest()
     generation = memory.store.state().generation
     embedder.taken()
-    monkeypatch.setattr(pipeline, "read_text", lambda *_: pytest.fail("a file was opened"))
+    monkeypatch.setattr(notes_reader, "read_text", lambda *_: pytest.fail("a file was opened"))
     report = memory.ingest()
     assert counts(report) == (3, 0, 0, 0, 3)
     assert (report.embedded, embedder.taken(), memory.store.state().generation) == (0, [], generation)
@@ -85,8 +85,8 @@ def test_a_touched_file_is_read_once_and_not_written(
     memory.ingest()
     embedder.taken()
     opened: list[str] = []
-    real = pipeline.read_text
-    monkeypatch.setattr(pipeline, "read_text", lambda file, most: opened.append(file.path) or real(file, most))
+    real = notes_reader.read_text
+    monkeypatch.setattr(notes_reader, "read_text", lambda file, most: opened.append(file.path) or real(file, most))
     notes.touch("MEMORY.md")
     assert counts(memory.ingest()) == (3, 0, 0, 0, 3)
     assert counts(memory.ingest()) == (3, 0, 0, 0, 3)
@@ -223,7 +223,7 @@ def test_a_file_deleted_while_ingest_runs_is_reported_and_goes_with_the_next_run
     notes.write("memory/a.md", GARDEN)
     notes.write("memory/b.md", HOUSE)
     memory.ingest()
-    real = pipeline.read_text
+    real = notes_reader.read_text
 
     def read(file: SourceFile, most: int) -> str:
         if file.path == "memory/a.md":
@@ -231,7 +231,7 @@ def test_a_file_deleted_while_ingest_runs_is_reported_and_goes_with_the_next_run
         return real(file, most)
 
     notes.write("memory/a.md", GARDEN + "- and roses\n")
-    monkeypatch.setattr(pipeline, "read_text", read)
+    monkeypatch.setattr(notes_reader, "read_text", read)
     report = memory.ingest()
     assert [skip.path for skip in report.skipped] == ["memory/a.md"]
     assert "vanished" in report.skipped[0].reason

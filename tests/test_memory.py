@@ -17,7 +17,7 @@ import openclaw_memory
 from openclaw_memory import Memory, SearchRequest, Settings
 from openclaw_memory.errors import SettingsError, WorkspaceError
 from openclaw_memory.settings import data_dir
-from openclaw_memory.types import Kind, Session
+from openclaw_memory.types import ConsolidateReport, Kind, Session
 from openclaw_memory.workspace import find_workspace
 
 TEXT = "".join(f"## Topic {n}\n\n- the lamp number {n} is green\n- its cable is {n} metres long\n\n" for n in range(8))
@@ -240,7 +240,9 @@ def test_a_session_start_ingests_and_a_heartbeat_maintains(memory: Memory, notes
     notes.write("memory/new.md", "- a chair\n")
     (report,) = memory.session_start(Session("s", "main"))
     assert report.added == 1
-    assert memory.heartbeat(datetime(2026, 2, 13, tzinfo=UTC)) == [False]
+    (told,) = memory.heartbeat(datetime(2026, 2, 13, tzinfo=UTC))
+    assert isinstance(told, ConsolidateReport) and told.dry_run
+    assert memory.heartbeat(datetime(2026, 2, 13, 0, 59, tzinfo=UTC)) == [False]  # too soon for another look
     assert memory.maintain(force=True)
     assert memory.status().postings_delta == 0
     assert memory.search("chair").results

@@ -63,6 +63,10 @@ def test_memory_files_are_found_sorted_and_classified(workspace: Path) -> None:
         "memory/consolidated/weekly/2026-W07.md",
         "memory/consolidated/daily/2026-02-13.md",
         "memory/consolidated/README.md",
+        "memory/consolidated/daily/notes.md",
+        "memory/consolidated/daily/2026-02-13-slug.md",
+        "memory/consolidated/monthly/2026-W07.md",
+        "memory/consolidated/weekly/old/2026-W07.md",
     ):
         write(workspace / name)
     for other in ("README.md", "memory/picture.png", "memory/notes.txt", "notes/a.md"):
@@ -78,6 +82,11 @@ def test_memory_files_are_found_sorted_and_classified(workspace: Path) -> None:
         "memory/consolidated/README.md": (Kind.NOTE, Grain.WORKING, agent),
         "memory/consolidated/daily/2026-02-13.md": (Kind.DAILY, Grain.DAILY, agent),
         "memory/consolidated/weekly/2026-W07.md": (Kind.NOTE, Grain.WEEKLY, agent),
+        # What is not named as a summary is none.
+        "memory/consolidated/daily/notes.md": (Kind.NOTE, Grain.WORKING, agent),
+        "memory/consolidated/daily/2026-02-13-slug.md": (Kind.DAILY, Grain.WORKING, agent),
+        "memory/consolidated/monthly/2026-W07.md": (Kind.NOTE, Grain.WORKING, agent),
+        "memory/consolidated/weekly/old/2026-W07.md": (Kind.NOTE, Grain.WORKING, agent),
         "memory/projects/2026-01-02.MD": (Kind.DAILY, Grain.WORKING, agent),
         "memory/projects/search.md": (Kind.NOTE, Grain.WORKING, agent),
     }

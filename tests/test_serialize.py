@@ -18,7 +18,7 @@ from openclaw_memory.types import FileText, Grain, SkippedFile
 
 HIT = [
     "path", "startLine", "endLine", "score", "snippet", "citation", "id", "heading", "date", "kind", "grain",
-    "origin", "vectorScore", "textScore", "concepts", "source", "why",
+    "origin", "vectorScore", "textScore", "concepts", "archived", "source", "why",
 ]  # fmt: skip
 INGEST = [
     "files", "chunks", "added", "updated", "deleted", "unchanged", "embedded", "pending", "concepts_linked", "seconds",
@@ -26,7 +26,7 @@ INGEST = [
 STATUS = [
     "workspace", "agent", "database", "bytes", "schema", "generation", "files", "sections", "chunks", "byKind", "byGrain",
     "provider", "model", "dimensions", "vectors", "keywordIndex", "vectorIndex", "postings", "postingsDelta",
-    "extensions", "plugins", "pluginFailures", "context", "fallback",
+    "extensions", "plugins", "pluginFailures", "context", "grains", "consolidation", "retention", "fallback",
 ]  # fmt: skip
 
 
@@ -62,8 +62,8 @@ def test_a_search_and_its_hits(memory: Memory) -> None:
     assert hit | {"score": 0, "vectorScore": 0, "id": "", "why": ""} == {
         "path": "memory/2026-02-13.md", "startLine": 3, "endLine": 3, "score": 0, "snippet": "- a lamp broke",
         "citation": "memory/2026-02-13.md#L3", "id": "", "heading": "Lamps", "date": "2026-02-13", "kind": "daily",
-        "grain": "working", "origin": "agent", "vectorScore": 0, "textScore": 1.0, "concepts": [], "source": "memory",
-        "why": "",
+        "grain": "working", "origin": "agent", "vectorScore": 0, "textScore": 1.0, "concepts": [], "archived": False,
+        "source": "memory", "why": "",
     }  # fmt: skip
     full = replace(result.results[0], graph_score=0.5, time_score=0.25)
     assert {"graphScore", "timeScore"} <= set(names(full))
@@ -86,7 +86,7 @@ def test_a_status(memory: Memory) -> None:
     assert names(memory.status()) == STATUS
     usage = to_json(replace(memory.status(), http_usage={"requests_today": 3}, warning="w"))
     assert usage["httpUsage"] == {"requestsToday": 3}
-    assert list(usage) == [*STATUS[:-2], "httpUsage", "context", "fallback", "warning"]
+    assert list(usage) == [*STATUS[:-5], "httpUsage", *STATUS[-5:], "warning"]
 
 
 def test_keys_that_are_data_stay_as_they_are(memory: Memory) -> None:

@@ -201,7 +201,18 @@ def test_what_cannot_be_meant_is_refused(key: str, value: Any) -> None:
 def test_a_tool_that_may_call_an_endpoint_says_so(notes: Notes) -> None:
     values = {"embedding.provider": "http", "embedding.http_url": "http://localhost:1/v1"}
     for provider, open_world in (
-        (values, {"memory_search", "graph_recall", "memory_timeline", "memory_context", "memory_ingest"}),
+        (
+            values,
+            {
+                "memory_search",
+                "graph_recall",
+                "memory_timeline",
+                "memory_context",
+                "memory_ingest",
+                "memory_consolidate",
+                "memory_capture",
+            },
+        ),
         ({}, set()),
     ):
         server = MemoryServer(Pool(Settings().with_values(provider), workspace=notes.root))

@@ -24,9 +24,12 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from serving import PATIENCE, RawClient, command, serving
 
 MODELS = [
-    "memory_search", "graph_recall", "memory_timeline", "memory_context", "memory_facts", "memory_get", "memory_ingest",
-    "memory_status",
+    "memory_search", "graph_recall", "memory_timeline", "memory_context", "memory_facts", "memory_feedback",
+    "memory_consolidate", "memory_capture", "memory_get", "memory_ingest", "memory_status",
 ]  # fmt: skip
+
+
+WRITING = ("memory_ingest", "memory_facts", "memory_feedback", "memory_consolidate", "memory_capture")
 
 
 @pytest.fixture
@@ -72,6 +75,7 @@ EVERY_CALL: list[tuple[str, dict[str, Any]]] = [
     ("memory_context", {"message": "is the lamp by the door green?", "budget": 100, "session": "s1"}),
     ("memory_facts", {"action": "add", "subject": "lamp", "predicate": "colour", "object": "green"}),
     ("memory_facts", {"action": "query", "subject": "lamp"}),
+    ("memory_feedback", {"id": "MEMORY.md#L1", "verdict": "useful"}),
     ("memory_timeline", {}),
     ("memory_timeline", {"query": "lamp", "maximumDaysAgo": 100_000, "minimumDaysAgo": 0, "maxResults": 3}),
     ("memory_get", {"path": "MEMORY.md", "from": 1, "lines": 1}),
@@ -82,6 +86,10 @@ EVERY_CALL: list[tuple[str, dict[str, Any]]] = [
     ("memory_status", {}),
     ("memory_session_start", {"sessionId": "s1", "reason": "new"}),
     ("memory_heartbeat", {}),
+    ("memory_consolidate", {"dryRun": True, "olderThanDays": 1, "grain": "daily"}),
+    ("memory_capture", {"text": "Decision: the lamp by the door is green from 2026-03-04 on."}),
+    ("memory_turn", {"messages": [{"role": "user", "text": "We decided to buy a lamp on 2026-03-05."}]}),
+    ("memory_replied", {"text": "The lamp by the door is green."}),
 ]
 
 
@@ -96,7 +104,9 @@ def test_the_sdks_client_lists_and_calls_every_tool(notes: Notes, era: Any) -> N
         with anyio.fail_after(PATIENCE):
             async with Client(parameters(notes, "--for-host"), mode=era) as client:
                 tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-                assert list(tools) == [*MODELS, "memory_session_start", "memory_heartbeat"]
+                assert list(tools) == [
+                    *MODELS, "memory_session_start", "memory_heartbeat", "memory_turn", "memory_replied",
+                ]  # fmt: skip
                 for name, arguments in EVERY_CALL:
                     result = await client.call_tool(name, arguments)
                     assert not result.is_error, result
@@ -126,9 +136,9 @@ def test_the_sdks_session_gets_progress_and_what_a_tool_is_like(notes: Notes) ->
                 for tool in tools.values():
                     hints = tool.annotations
                     assert hints is not None
-                    assert hints.read_only_hint == (tool.name not in ("memory_ingest", "memory_facts"))
+                    assert hints.read_only_hint == (tool.name not in WRITING)
                     assert (hints.destructive_hint, hints.open_world_hint) == (False, False)
-                    assert hints.idempotent_hint == (tool.name != "memory_facts")
+                    assert hints.idempotent_hint == (tool.name not in ("memory_facts", "memory_feedback"))
                 for n in range(20):
                     notes.write(f"memory/n{n}.md", f"- changed note {n}\n")
                 report = await client.call_tool("memory_ingest", progress_callback=progress)
@@ -173,8 +183,10 @@ def test_tools_of_the_host_cannot_be_called_by_others(notes: Notes, tmp_path: Pa
 def test_what_the_host_tells_is_done(client: RawClient) -> None:
     started = client.call("memory_session_start", {"sessionId": "s"})["structuredContent"]
     assert started["report"]["files"] == 2 and started["took_ms"] >= 0
-    (upkeep, noisy) = sorted(client.call("memory_heartbeat", agent="magpie")["structuredContent"]["ran"], key=str)
-    assert upkeep is False
+    ran = client.call("memory_heartbeat", agent="magpie")["structuredContent"]["ran"]
+    (noisy,) = (one for one in ran if "odd" in one)
+    (told,) = (one for one in ran if "odd" not in one)
+    assert told["dryRun"] is True  # nobody has enabled it yet
     assert noisy["agent"] == "magpie" and noisy["odd"] == "<class 'object'>"
 
 

@@ -173,7 +173,7 @@ def test_facts_join_memories_by_citation(memory: Memory) -> None:
 
 def test_every_name_can_be_described_without_collecting_anything(memory: Memory) -> None:
     names = [row[0] for row in ask(memory, "SHOW TABLES")]
-    assert names == ["concepts", "documents", "edges", "facts", "hits", "memories"]
+    assert names == ["concepts", "documents", "edges", "facts", "hits", "memories", "usage"]
     for name in names:
         assert ask(memory, f"DESCRIBE {name}")
 
@@ -540,7 +540,7 @@ def test_the_queries_of_the_documentation_find_something(memory: Memory, query: 
     assert ask(memory, query)
 
 
-@pytest.mark.parametrize("table", ["memories", "hits", "documents", "concepts", "edges", "facts"])
+@pytest.mark.parametrize("table", ["memories", "hits", "documents", "concepts", "edges", "facts", "usage"])
 def test_every_column_is_documented(memory: Memory, table: str) -> None:
     text = (ROOT / "docs" / "sql.md").read_text(encoding="utf-8").split(f"**`{table}`**")[1].split("\n**")[0]
     for column in memory.sql(f"FROM {table} LIMIT 0").columns:

@@ -391,10 +391,19 @@ def damage_header(content: bytearray) -> bytes:
 
 
 def damage_middle(content: bytearray) -> bytes:
-    # Only some blocks: DuckDB 1.5.5 itself crashes when those of several columns of one table are damaged at once.
-    start = len(content) * 18 // 25
-    for at in range(start, start + 300_000, 4096):
-        content[at] ^= 0xFF
+    """Spoil what one table holds, and no other: DuckDB 1.5.5 itself crashes on some damage to several at once."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "copy.duckdb"
+        copy.write_bytes(content)
+        with duckdb.connect(str(copy), read_only=True) as c:
+            blocks = c.execute(
+                "SELECT DISTINCT block_id FROM pragma_storage_info('units') WHERE block_id >= 0"
+            ).fetchall()
+    assert blocks
+    for (block,) in blocks:
+        start = 3 * 4096 + block * 262_144  # behind the three headers of the file
+        for at in range(start, start + 262_144, 4096):
+            content[at] ^= 0xFF
     return bytes(content)
 
 

@@ -91,16 +91,23 @@ def test_every_tool_is_complete(tool: Tool) -> None:
 
 def test_the_tools_of_a_host_are_hidden_from_models() -> None:
     models = [
-        "memory_search", "graph_recall", "memory_timeline", "memory_context", "memory_facts", "memory_get",
-        "memory_ingest", "memory_status",
+        "memory_search", "graph_recall", "memory_timeline", "memory_context", "memory_facts", "memory_feedback",
+        "memory_consolidate", "memory_capture", "memory_get", "memory_ingest", "memory_status",
     ]  # fmt: skip
     assert list(offered(for_host=False)) == models
-    assert list(offered(for_host=True)) == [*models, "memory_session_start", "memory_heartbeat"]
+    assert list(offered(for_host=True)) == [
+        *models, "memory_session_start", "memory_heartbeat", "memory_turn", "memory_replied",
+    ]  # fmt: skip
     assert [tool.name for tool in TOOLS if not tool.read_only] == [
         "memory_facts",
+        "memory_feedback",
+        "memory_consolidate",
+        "memory_capture",
         "memory_ingest",
         "memory_session_start",
         "memory_heartbeat",
+        "memory_turn",
+        "memory_replied",
     ]
     assert not any(tool.destructive for tool in TOOLS)
 

@@ -9,7 +9,7 @@ from ..hookspecs import hookimpl
 
 if TYPE_CHECKING:
     from ..memory import Memory
-    from ..types import IngestReport, SearchRequest, SearchResult, Session
+    from ..types import ConsolidateReport, IngestReport, SearchRequest, SearchResult, Session
 
 
 @hookimpl
@@ -19,9 +19,12 @@ def openclaw_memory_session_start(memory: Memory, session: Session) -> IngestRep
 
 
 @hookimpl
-def openclaw_memory_heartbeat(memory: Memory, now: datetime) -> bool:
-    """Fold the postings' delta into their base when it has grown."""
-    return memory.maintain()
+def openclaw_memory_heartbeat(memory: Memory, now: datetime) -> ConsolidateReport | bool:
+    """Consolidate when that is due; else fold the postings' delta into their base when it has grown."""
+    report = memory.upkeep.automatic(now)
+    compacted = memory.maintain()
+    memory.store.shrink()
+    return compacted if report is None else report
 
 
 @hookimpl(trylast=True)

@@ -14,7 +14,7 @@ from .context import CliContext, common_options
 @click.option("--overwrite", is_flag=True, help="Replace an older export in DIR; other files there are left alone.")
 @common_options
 def export(cli: CliContext, folder: Path, overwrite: bool) -> None:
-    """Write memories, documents, concepts, edges and facts as Parquet files into DIR.
+    """Write memories, documents, concepts, edges, facts and usage as Parquet files into DIR.
 
     DIR is new or empty; it is there as a whole or not at all.  A manifest.json names the files, their columns and
     how many rows they have.

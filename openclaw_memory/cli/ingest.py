@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ..types import IngestReport
 
 
-@click.command()
+@click.command(short_help="Read what changed into the index.")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option(
     "--watch", is_flag=True, help="Stay, and ingest whenever a file changes; one line of JSON each time with --json."

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ..ingest.pipeline import Progress
     from .context import CliContext
 
-_TITLES = {"read": "reading files", "embed": "embedding"}
+_TITLES = {"read": "reading files", "embed": "embedding", "consolidated": "consolidating"}
 
 
 @contextlib.contextmanager

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .context import DATE, CliContext, common_options
+from .context import CliContext, common_options
+from .search import GRAINS, KINDS, requested, time_options
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,11 +25,12 @@ LINES, _CHARS = 2, 150
     "--hops", type=click.IntRange(1, 4), default=2, show_default=True, help="Steps from the best hits at most."
 )
 @click.option("--max-results", "-n", type=click.IntRange(1, 100), default=5, show_default=True, help="Most results.")
-@click.option("--since", type=DATE, metavar="DATE", help="Only what is dated on or after this day.")
-@click.option("--until", type=DATE, metavar="DATE", help="Only what is dated on or before this day.")
+@click.option("--kind", type=click.Choice(KINDS), multiple=True, help="Only such files; may be repeated.")
+@click.option("--grain", type=click.Choice(GRAINS), multiple=True, help="Only such grains; may be repeated.")
+@time_options
+@click.option("--dates", is_flag=True, help="Begin each result with its day.")
 @click.option("--concept", "concepts", metavar="NAME", multiple=True,
               help="Only what mentions this concept, or one that is a kind of it; may be repeated.")  # fmt: skip
-@click.option("--now", type=DATE, metavar="DATE", help="The day the question is asked; default today.")
 @click.option("--full", is_flag=True, help="Print every line of each result rather than its first ones.")
 @click.option(
     "--mode", type=click.Choice(["hybrid", "vector", "keyword", "graph"]), help="Which signals find the start."
@@ -43,8 +45,9 @@ def recall(cli: CliContext, query: tuple[str, ...], hops: int, full: bool, **opt
     text = " ".join(query)
     if not text.strip():
         raise click.UsageError("the query is empty")
+    request = requested(text, options)
     with cli.memory() as memory:
-        result = memory.recall(text, hops=hops, **options)
+        result = memory.recall(request, hops=hops)
     if cli.json:
         cli.emit(result)
         return
@@ -74,6 +77,8 @@ def show_stop(out: Console, hit: RecallHit, most: int | None) -> None:
         _indented(out, Text(line if most is None or len(line) <= _CHARS else f"{line[: _CHARS - 2].rstrip()} …"))
     for words in hit.superseded:
         _indented(out, Text(f"superseded: {words}", style="red"))
+    if hit.archived:
+        _indented(out, Text("archived: a summary stands for this note", style="dim"))
     out.print()
 
 

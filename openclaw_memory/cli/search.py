@@ -2,17 +2,56 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from .context import DATE, CliContext, common_options
 
 if TYPE_CHECKING:
-    from ..types import SearchHit, SearchResult
+    from ..types import SearchHit, SearchRequest, SearchResult
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 KINDS = ("curated", "daily", "note")
 GRAINS = ("working", "daily", "weekly", "monthly", "quarterly", "yearly")
+
+
+def time_options(command: F) -> F:
+    """Let a command take a range of days, and say how time counts and is shown."""
+    for option in reversed((
+        click.option("--since", type=DATE, metavar="DATE", help="Only what is dated on or after this day."),
+        click.option("--until", type=DATE, metavar="DATE", help="Only what is dated on or before this day."),
+        click.option("--min-days-ago", type=click.IntRange(min=0), metavar="N",
+                     help="Only what is at least N days old."),
+        click.option("--max-days-ago", type=click.IntRange(min=0), metavar="N",
+                     help="Only what is at most N days old."),
+        click.option("--now", type=DATE, metavar="DATE",
+                     help="The day the question is asked and days are counted back from; default today."),
+        click.option("--include-archived", is_flag=True,
+                     help="Show notes that a summary stands for too, behind their summary."),
+        click.option("--recency-weight", type=click.FloatRange(0, 1), metavar="W",
+                     help="Share of the score that is youth alone; default search.recency_weight."),
+    )):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def requested(query: str, options: dict[str, Any]) -> SearchRequest:
+    """The request that the options of a command make; what no day can satisfy is wrong usage."""
+    from ..errors import RequestError
+    from ..search.timeline import bounded
+    from ..types import Grain, Kind, SearchRequest
+
+    given = {name: value for name, value in options.items() if value is not None}
+    least, most = given.pop("min_days_ago", None), given.pop("max_days_ago", None)
+    kinds = tuple(Kind(kind) for kind in given.pop("kind", ()))
+    grains = tuple(Grain(grain) for grain in given.pop("grain", ()))
+    try:
+        return bounded(SearchRequest(query, kinds=kinds, grains=grains, **given), least, most)
+    except RequestError as error:
+        raise click.UsageError(str(error)) from error
 
 
 @click.command()
@@ -23,13 +62,12 @@ GRAINS = ("working", "daily", "weekly", "monthly", "quarterly", "yearly")
 @click.option("--budget", type=click.IntRange(min=1), metavar="TOKENS",
               help="Return spans of lines worth this many tokens instead (a token is four characters).")  # fmt: skip
 @click.option("--min-score", type=click.FloatRange(0, 1), help="Leave out hits below this score.")
-@click.option("--now", type=DATE, metavar="DATE", help="The day the question is asked; default today.")
 @click.option("--mode", type=click.Choice(["hybrid", "vector", "keyword", "graph"]), help="Which signals rank.")
 @click.option("--fusion", type=click.Choice(["score", "rrf"]), help="How signals are joined.")
 @click.option("--kind", type=click.Choice(KINDS), multiple=True, help="Only such files; may be repeated.")
 @click.option("--grain", type=click.Choice(GRAINS), multiple=True, help="Only such grains; may be repeated.")
-@click.option("--since", type=DATE, metavar="DATE", help="Only what is dated on or after this day.")
-@click.option("--until", type=DATE, metavar="DATE", help="Only what is dated on or before this day.")
+@time_options
+@click.option("--dates", is_flag=True, help="Begin each result with its day.")
 @click.option("--concept", "concepts", metavar="NAME", multiple=True,
               help="Only what mentions this concept, or one that is a kind of it; may be repeated.")  # fmt: skip
 @click.option("--concept-kind", "concept_kinds", metavar="KIND", multiple=True,
@@ -44,8 +82,6 @@ GRAINS = ("working", "daily", "weekly", "monthly", "quarterly", "yearly")
 @common_options
 def search(cli: CliContext, query: tuple[str, ...], explain: bool, **options: Any) -> None:
     """Find what the memory says about QUERY."""
-    from ..types import Grain, Kind, SearchRequest
-
     if options["budget"] is not None and options["max_results"] is not None:
         raise click.UsageError("give --max-results or --budget, not both")
     if not options["near"] and (options["max_distance"] is not None or options["vector_weight"] is not None):
@@ -53,16 +89,7 @@ def search(cli: CliContext, query: tuple[str, ...], explain: bool, **options: An
     text = " ".join(query)
     if not text.strip():
         raise click.UsageError("the query is empty")
-    for name in ("max_distance", "vector_weight"):
-        if options[name] is None:
-            del options[name]
-    request = SearchRequest(
-        query=text,
-        kinds=tuple(Kind(kind) for kind in options.pop("kind")),
-        grains=tuple(Grain(grain) for grain in options.pop("grain")),
-        explain=explain,
-        **options,
-    )
+    request = requested(text, {**options, "explain": explain})
     with cli.memory() as memory:
         result = memory.search(request)
     if cli.json:
@@ -98,6 +125,8 @@ def _show_hit(out: Any, rank: int, hit: SearchHit) -> None:
     out.print(head)
     lines_shown = [Text(line) for line in hit.snippet.split("\n") if line.strip()]
     lines_shown += [Text(f"superseded: {words}", style="red") for words in hit.superseded]
+    if hit.archived:
+        lines_shown.append(Text("archived: a summary stands for this note", style="dim"))
     if hit.why:
         lines_shown.append(Text(f"why: {hit.why}", style="yellow"))
     for line in lines_shown:

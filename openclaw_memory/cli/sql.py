@@ -38,7 +38,7 @@ _WHOLE = 26
 def sql(cli: CliContext, query: str | None, as_csv: bool, limit: int | None, timeout: float) -> None:
     """Ask the index with SQL; QUERY is read from standard input when it is not given, or is "-".
 
-    Tables: memories, documents, concepts, edges, facts.  Keyword search: match_keywords('question'), which gives
+    Tables: memories, documents, concepts, edges, facts, usage.  Keyword search: match_keywords('question'), which gives
     the id of each unit and its score.
 
     \b

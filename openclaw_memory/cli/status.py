@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,7 +10,7 @@ import click
 from .context import CliContext, common_options
 
 if TYPE_CHECKING:
-    from ..types import ContextUse
+    from ..types import ContextUse, GrainUse
 
 
 @click.command()
@@ -25,7 +26,7 @@ def status(cli: CliContext, with_context: bool) -> None:
     if with_context and found.context is not None:
         _show_use(found.context)
         return
-    from ..types import counted
+    from ..types import Grain, counted
 
     sort = f", {found.dimensions} dimensions" if found.dimensions else ""
     here = (f"{name} {'installed' if present else 'missing'}" for name, present in found.extensions.items())
@@ -42,15 +43,33 @@ def status(cli: CliContext, with_context: bool) -> None:
         ("indexes", f"keyword {found.keyword_index}, vector {found.vector_index}"),
         ("extensions", ", ".join(here)),
         ("plugins", ", ".join(found.plugins) or "none"),
+        ("upkeep", found.consolidation),
+        ("retention", found.retention),
     ]
     if found.http_usage:
         rows.append(("http usage", _counts(found.http_usage)))
     for name, value in rows:
         click.echo(f"{name:<11} {value}")
+    if any(one.grain is not Grain.WORKING for one in found.grains):
+        _show_grains(cli, found.grains)
     for plugin, failure in found.plugin_failures.items():
         cli.remark(f"plugin {plugin} failed: {failure}")
     cli.remark(found.fallback)
     cli.remark(found.warning)
+
+
+def _show_grains(cli: CliContext, grains: Sequence[GrainUse]) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for name in ("grain", "files", "units", "archived", "hidden", "kB", "from", "to"):
+        table.add_column(name, justify="left" if name in ("grain", "from", "to") else "right")
+    for one in grains:
+        table.add_row(
+            one.grain.value, str(one.files), str(one.units), str(one.archived), str(one.hidden),
+            f"{one.bytes / 1000:.1f}", str(one.first or ""), str(one.last or ""),
+        )  # fmt: skip
+    cli.out.print(table)
 
 
 def _show_use(use: ContextUse) -> None:

@@ -6,22 +6,18 @@ from typing import Any
 
 import click
 
-from .context import DATE, CliContext, common_options
-from .search import GRAINS, KINDS, show
+from .context import CliContext, common_options
+from .search import GRAINS, KINDS, show, time_options
 
 
 @click.command(short_help="Show what was noted when, in order of time.")
 @click.argument("query", nargs=-1)
 @click.option("--kind", type=click.Choice(KINDS), multiple=True, help="Only such files; may be repeated.")
 @click.option("--grain", type=click.Choice(GRAINS), multiple=True, help="Only such grains; may be repeated.")
-@click.option("--since", type=DATE, metavar="DATE", help="Only what is dated on or after this day.")
-@click.option("--until", type=DATE, metavar="DATE", help="Only what is dated on or before this day.")
-@click.option("--min-days-ago", type=click.IntRange(min=0), metavar="N", help="Only what is at least N days old.")
-@click.option("--max-days-ago", type=click.IntRange(min=0), metavar="N", help="Only what is at most N days old.")
+@time_options
 @click.option("--max-results", "-n", type=click.IntRange(1, 1000), help="Hits to return.")
 @click.option("--budget", type=click.IntRange(min=1), metavar="TOKENS",
               help="Return lines worth this many tokens instead (a token is four characters).")  # fmt: skip
-@click.option("--now", type=DATE, metavar="DATE", help="The day that days are counted back from; default today.")
 @common_options
 def timeline(
     cli: CliContext, query: tuple[str, ...], min_days_ago: int | None, max_days_ago: int | None, **options: Any

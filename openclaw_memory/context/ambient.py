@@ -16,10 +16,11 @@ import numpy as np
 from ..errors import OpenClawMemoryError, RequestError
 from ..facts.book import FactBook
 from ..facts.periods import STATED
+from ..ingest.summaries import DATED, read_line
 from ..search import hits
 from ..settings import Settings
 from ..store.protocol import Floats, SectionText, Store, VectorModel
-from ..types import CHARS_PER_TOKEN, ContextResult, ContextUse, Freshen, Kind, SearchHit, SearchRequest, joined
+from ..types import CHARS_PER_TOKEN, ContextResult, ContextUse, Freshen, Grain, Kind, SearchHit, SearchRequest, joined
 from . import candidates, prose
 from .compose import Composed, Item, composed
 from .counters import Counters
@@ -378,6 +379,9 @@ def _words(view: GraphView, section: SectionText, row: int) -> str:
     rows = view.corpus.rows
     first, last = int(rows.start_line[row]), int(rows.end_line[row])
     lines = section.lines[first - section.start_line : last - section.start_line + 1]
+    if (grain := list(Grain)[int(view.corpus.shape.grain[row])]) is not Grain.WORKING:
+        said = read_line("\n".join(lines), grain in DATED)  # without its day and its citation
+        return "" if said is None else prose.plain(said.text)
     if lines and (cells := prose.row(lines[0], section.lines[: first - section.start_line])) is not None:
         return cells if first == last else ""  # the head of a table says nothing by itself
     text = prose.plain("\n".join(lines))

@@ -86,12 +86,14 @@ class Scene:
 
 
 def allowed(view: GraphView, superseded: Mapping[int, tuple[str, ...]], curated_files: bool) -> Bools:
-    """Rows that may be given: trusted, not in the prompt already, and not superseded: ``bool[n]``."""
+    """Rows that may be given: trusted, not in the prompt already, said once, and not superseded: ``bool[n]``."""
     corpus = view.corpus
     documents = np.zeros(max(corpus.documents, default=0) + 1, bool)
     for info in corpus.documents.values():
         documents[info.id] = info.origin in TRUSTED and (curated_files or info.kind is not Kind.CURATED)
     out: Bools = documents[corpus.rows.document_id] & corpus.shape.anchor
+    if view.archive.masks is not None:
+        out &= view.archive.masks.shown
     if superseded:
         gone = corpus.rows_of(np.fromiter(superseded, np.int32, len(superseded)))
         out[gone[gone >= 0]] = False

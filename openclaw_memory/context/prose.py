@@ -121,11 +121,15 @@ def shortened(text: str, most: int) -> str:
     return f"{cut.rstrip(' ,;:')}…" if len(cut) > most // 3 and len(cut) >= 8 else ""
 
 
+#: Their headings say at which minute of which session something was said.
+_CAPTURES = "memory/captures/"
+
+
 def lead(when: date | None, path: str, heading: str) -> str:
     """Where a note's words come from: ``On 24 Feb 2026 (Benchmark)``, or the file's name when it has no day."""
     parts = [plain(each) for each in heading.split(" > ")]
     parts = [each for part in parts if (each := _DAY.sub("", part) if when is not None else part)]
-    title = shortened(parts[-1], _HEADING) if parts else ""
+    title = shortened(parts[-1], _HEADING) if parts and not path.startswith(_CAPTURES) else ""
     stem = PurePosixPath(path).stem
     begin = f"On {day(when)}" if when is not None else f"In {plain(stem)}"
     return f"{begin} ({title})" if title and title.casefold() != stem.casefold() else begin

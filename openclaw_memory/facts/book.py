@@ -16,6 +16,7 @@ from ..errors import OpenClawMemoryError, RequestError
 from ..store.protocol import StatedFact, Store
 from ..types import FactRow, FactsResult, Origin
 from . import file
+from .copies import as_noted
 from .history import History, lasting_id, superseded_units
 from .history import as_of as holding_on
 from .history import history as resolved
@@ -60,13 +61,19 @@ class FactBook:
     """
 
     def __init__(
-        self, workspace: Path, store: Store, freshen: Callable[[], object], redact: workfiles.Redact = str
+        self,
+        workspace: Path,
+        store: Store,
+        freshen: Callable[[], object],
+        redact: workfiles.Redact = str,
+        forgotten: Callable[[StatedFact], bool] = lambda fact: False,
     ) -> None:
         self._workspace = workspace
         self._file = workspace / file.NAME
         self._store = store
         self._freshen = freshen
         self._redact = redact
+        self._forgotten = forgotten
         self._lock = threading.Lock()
         self._known: _Known | None = None
 
@@ -176,7 +183,7 @@ class FactBook:
         self._freshen()
         with workfiles.locked(self._file):
             # Another process may have written since, and a broken file must be heard of before anything is added.
-            file.take_over(self._workspace, self._store, self._redact)
+            file.take_over(self._workspace, self._store, self._redact, self._forgotten)
             plan = self._planned(wanted, several)
             file.append(self._file, [file.redacted(entry, self._redact) for entry in plan.entries])
             file.take_over(self._workspace, self._store, self._redact)
@@ -287,7 +294,8 @@ class FactBook:
                 ontology = self._store.ontology()
                 stated = self._store.stated_facts()
                 aliases = {name_key(alias): row.key for row in ontology.concepts for alias in (row.name, *row.aliases)}
-                told = resolved(self._store.found_facts(), stated, ontology.single_valued, today, aliases)
+                found = as_noted(self._store.found_facts(), self._store)
+                told = resolved(found, stated, ontology.single_valued, today, aliases)
                 superseded = dict(superseded_units(told))
                 for unit, words in units_at(self._store, told).items():
                     superseded[unit] = tuple(dict.fromkeys((*superseded.get(unit, ()), *words)))

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from functools import lru_cache
@@ -100,6 +100,34 @@ def _scalar(value: Any) -> str:
     if _PLAIN.fullmatch(value) and value.casefold() not in _AMBIGUOUS:
         return str(value)
     return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))
+
+
+def remove(path: Path, gone: Callable[[StatedFact], bool], comment: Callable[[str], bool]) -> list[StatedFact]:
+    """Take entries out of the file as if they had never been stated, and comments for which ``comment`` is true.
+
+    Returns those entries.  The caller holds :func:`~openclaw_memory.workfiles.locked`; raises as :func:`append`.
+    """
+    text = _text(path)
+    if _torn(text):
+        text = text.rpartition("\n")[0] + "\n"  # what was never written completely goes too
+    left: list[StatedFact] = []
+    removed: list[StatedFact] = []
+    by_id: dict[str, StatedFact] = {}
+    flags: list[bool] = []
+    for line, entry in _parse(path, text):
+        fact = _fact(path, line, entry, by_id)
+        by_id.setdefault(fact.id, fact)
+        flags.append(gone(fact))
+        (removed if flags[-1] else left).append(fact)
+    if any(flags) and (node := yaml_text.parse(text)) is not None:
+        text = yaml_text.apply(text, yaml_text.delete(text, node, flags))
+    lines = [line for line in text.split("\n") if not (line.lstrip().startswith("#") and comment(line))]
+    made = "\n".join(lines)
+    if removed and list(_facts(path, made)) != list(dict.fromkeys(left)):
+        raise _wrong(path, 1, "no entry can be taken out of this layout; write each on a line that begins with '- '")
+    if made != _text(path):
+        workfiles.replace(path, made)
+    return removed
 
 
 # -- reading --------------------------------------------------------------------------------------
@@ -285,12 +313,17 @@ def redacted(fact: StatedFact, redact: workfiles.Redact) -> StatedFact:
     return replace(fact, subject=subject, predicate=predicate, object=thing, source=source)
 
 
-def take_over(workspace: Path, store: Store, redact: workfiles.Redact = str) -> bool:
+def take_over(
+    workspace: Path,
+    store: Store,
+    redact: workfiles.Redact = str,
+    forgotten: Callable[[StatedFact], bool] = lambda fact: False,
+) -> bool:
     """Bring the index to what ``facts.yaml`` says now; returns whether that has changed.
 
-    What a person wrote there passes through ``redact`` first.  Raises :class:`FactFileError` when the file is
-    broken, :class:`~openclaw_memory.errors.WorkspaceError` when it is no file of the workspace; the index then
-    keeps what it had.
+    What a person wrote there passes through ``redact`` first; what is ``forgotten`` stays out.  Raises
+    :class:`FactFileError` when the file is broken, :class:`~openclaw_memory.errors.WorkspaceError` when it is no file
+    of the workspace; the index then keeps what it had.
     """
     path = workspace / NAME
     known = store.workspace_file(NAME)
@@ -308,6 +341,6 @@ def take_over(workspace: Path, store: Store, redact: workfiles.Redact = str) -> 
     sha256 = hashlib.sha256(data).hexdigest()
     if known is not None and (known.size, known.mtime_ns, known.sha256) == (stat.st_size, stat.st_mtime_ns, sha256):
         return False
-    facts = [redacted(fact, redact) for fact in _facts(path, _decoded(path, data))]
+    facts = [redacted(fact, redact) for fact in _facts(path, _decoded(path, data)) if not forgotten(fact)]
     store.put_stated_facts(WorkspaceFile(NAME, stat.st_size, stat.st_mtime_ns, sha256), facts)
     return known is None or known.sha256 != sha256

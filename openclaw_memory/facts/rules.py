@@ -296,11 +296,19 @@ def _topic_in(heading: str, subject: str | None) -> _Topic:
     return topic
 
 
+#: Headings of captures and summaries, which name nobody that a sentence below them could be about.
+_OURS = re.compile(
+    r"Captured on \d{4}-\d\d-\d\d|\d\d:\d\d(?: · (?:session|agent) .*)?|Consolidated: .*|Milestones|Other|Notes"
+)
+
+
 @lru_cache(maxsize=4096)
 def _topic(heading: str) -> _Topic:
     """Subject of a path of headings: that of the last one, or of one above where the last says only how."""
     verb = None
     for part in reversed(heading.split(" > ")):
+        if _OURS.fullmatch(part):
+            continue
         text = tidy(_DATE.sub(" ", part))
         low = text.casefold()
         if not low:

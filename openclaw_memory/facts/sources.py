@@ -5,8 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
+from ..ingest.summaries import read_line
 from ..store.protocol import Store
 from ..types import FactRow, Origin
 from .history import History, outdated, still_holds
@@ -46,16 +48,29 @@ def units_at(store: Store, known: History) -> dict[int, tuple[str, ...]]:
     documents = {info.path: info.id for info in store.document_infos() if info.path in by_path}
     out: defaultdict[int, list[str]] = defaultdict(list)
     for path, document in documents.items():
-        units = store.unit_rows([document])
-        texts = store.section_texts(sorted({int(section) for section in units.section_id}))
-        for first, last, row in by_path[path]:
-            for at in range(len(units.unit_id)):
-                start, end = int(units.start_line[at]), int(units.end_line[at])
-                if start > last or end < first:
-                    continue
-                section = texts[int(units.section_id[at])]
-                text = " ".join(section.lines[start - section.start_line : end - section.start_line + 1])
-                # The note may have been edited since: only what still says it is outdated.
-                if folded(row.object) in folded(text):
-                    out[int(units.unit_id[at])].append(outdated(known, row))
-    return {unit: tuple(dict.fromkeys(words)) for unit, words in out.items()}
+        for unit, start, end, text in _texts(store, document):
+            for first, last, row in by_path[path]:
+                if start <= last and end >= first and folded(row.object) in folded(text):
+                    out[unit].append(outdated(known, row))
+    derived = store.derived_rows()  # summaries say what the lines say that they cite
+    cited: defaultdict[int, defaultdict[int, list[FactRow]]] = defaultdict(lambda: defaultdict(list))
+    for at, path in enumerate(derived.path):
+        for first, last, row in by_path.get(path, ()):
+            if derived.start_line[at] <= last and derived.end_line[at] >= first:
+                cited[int(derived.document_id[at])][int(derived.unit_id[at])].append(row)
+    for document, rows in cited.items():
+        for unit, _, _, text in _texts(store, document):
+            said = read_line(text, dated=False) if unit in rows else None
+            if said is not None:
+                out[unit] += [outdated(known, row) for row in rows[unit] if folded(row.object) in folded(said.text)]
+    return {unit: tuple(dict.fromkeys(words)) for unit, words in out.items() if words}
+
+
+def _texts(store: Store, document: int) -> Iterator[tuple[int, int, int, str]]:
+    """Units of a document with their lines and what these say now: the note may have been edited since."""
+    units = store.unit_rows([document])
+    texts = store.section_texts(sorted({int(section) for section in units.section_id}))
+    for at, unit in enumerate(units.unit_id.tolist()):
+        start, end = int(units.start_line[at]), int(units.end_line[at])
+        section = texts[int(units.section_id[at])]
+        yield unit, start, end, " ".join(section.lines[start - section.start_line : end - section.start_line + 1])

@@ -92,9 +92,13 @@ class ConceptBook:
             references = view.index.references
             score = np.zeros(len(references.keys), np.float32)
             if near is not None:
-                known = np.nan_to_num(near[references.row], nan=0.0)
-                order = np.lexsort((-known, references.concept))
-                concept, value = references.concept[order], known[order]
+                row, concept = references.row, references.concept
+                if view.archive.masks is not None:  # what is said twice is no nearer
+                    own = ~view.archive.masks.copies[row]
+                    row, concept = row[own], concept[own]
+                known = np.nan_to_num(near[row], nan=0.0)
+                order = np.lexsort((-known, concept))
+                concept, value = concept[order], known[order]
                 rank = np.arange(len(concept)) - np.searchsorted(concept, concept)
                 best = rank < _BEST
                 total = np.bincount(concept[best], value[best], minlength=len(score))

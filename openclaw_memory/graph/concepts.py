@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..search.corpus import Corpus
-from ..store.protocol import RULES, CuratedRow, Floats, Ints, MentionName, MentionRows, OntologyRows, Store
+from ..store.protocol import RULES, Bools, CuratedRow, Floats, Ints, MentionName, MentionRows, OntologyRows, Store
 from . import evidence
 from .keys import concept_key, slug
 
@@ -35,8 +35,9 @@ class References:
     """Concepts and the rows that mention them.
 
     ``keys`` are ascending; mention ``i`` says that row ``row[i]`` of the corpus mentions concept ``concept[i]``
-    (a place in ``keys``); mentions are in order of concept, then row.  ``units`` counts rows per concept, and the
-    mentions of concept ``c`` are those from ``offset[c]`` to ``offset[c + 1]``.
+    (a place in ``keys``); mentions are in order of concept, then row.  ``units`` counts rows per concept but those
+    of summaries that only repeat others, and the mentions of concept ``c`` are those from ``offset[c]`` to
+    ``offset[c + 1]``.
     """
 
     keys: NDArray[np.int64]
@@ -94,8 +95,12 @@ class ConceptIndex:
         #: Grows with every change of the references.
         self.version = 0
 
-    def refresh(self, store: Store, corpus: Corpus) -> None:
-        """Take over documents and curated concepts that changed since the last call."""
+    def refresh(self, store: Store, corpus: Corpus, copies: Bools | None = None) -> None:
+        """Take over documents and curated concepts that changed since the last call.
+
+        ``copies`` are the rows that only repeat others, ``bool[n]``: they mention concepts and are no evidence for
+        what is one.
+        """
         now = {info.id: info.generation for info in corpus.documents.values()}
         ontology = store.ontology()
         if ontology.version != self.ontology.version or not self._generations:
@@ -115,8 +120,8 @@ class ConceptIndex:
             self._mentions = _joined(_where(self._mentions, ~left), new)
         self._generations = now
         self._curated = {row.key: row for row in ontology.concepts}
-        self.references = _decided(self._mentions, ontology, corpus)
-        total = np.float32(max(len(corpus), 1))
+        self.references = _decided(self._mentions, ontology, corpus, copies)
+        total = np.float32(max(_counted(corpus, copies), 1))
         self.rarity = np.log1p(total / np.maximum(self.references.units, 1)) / np.log1p(total)
         order = np.argsort(self.references.row, kind="stable")
         self._by_row = self.references.row[order], self.references.concept[order]
@@ -218,7 +223,12 @@ def _joined(old: MentionRows, new: MentionRows) -> MentionRows:
     )
 
 
-def _decided(mentions: MentionRows, ontology: OntologyRows, corpus: Corpus) -> References:
+def _counted(corpus: Corpus, copies: Bools | None) -> int:
+    """How many rows there are, without those that repeat others."""
+    return len(corpus) if copies is None else len(corpus) - int(copies.sum())
+
+
+def _decided(mentions: MentionRows, ontology: OntologyRows, corpus: Corpus, copies: Bools | None = None) -> References:
     """Concepts and their references, from mentions by key, row and rule: linear in their number."""
     row = corpus.rows_of(mentions.unit_id)
     if (row < 0).any():  # written by another process since the corpus was read
@@ -239,20 +249,22 @@ def _decided(mentions: MentionRows, ontology: OntologyRows, corpus: Corpus) -> R
     first = np.ones(len(row), bool)
     first[1:] = (at[1:] != at[:-1]) | (row[1:] != row[:-1])
     row, at, rule = row[first], at[first], rule[first]
-    units = np.bincount(at, minlength=n)
-    points = np.bincount(at, _POINTS[rule], minlength=n).astype(np.int64)
-    strong = np.bincount(at, _STRONG[rule], minlength=n) > 0
-    explicit = np.bincount(at, _EXPLICIT[rule], minlength=n) > 0
-    chosen = evidence.decide(points, explicit, strong, units, len(corpus)) | by_hand
+    own, by = (at, rule) if copies is None else (at[~copies[row]], rule[~copies[row]])
+    units = np.bincount(own, minlength=n)
+    points = np.bincount(own, _POINTS[by], minlength=n).astype(np.int64)
+    strong = np.bincount(own, _STRONG[by], minlength=n) > 0
+    explicit = np.bincount(own, _EXPLICIT[by], minlength=n) > 0
+    chosen = evidence.decide(points, explicit, strong, units, _counted(corpus, copies)) | by_hand
     keep = chosen[at]
     row, at, rule = row[keep], (np.cumsum(chosen) - 1)[at[keep]], rule[keep]
     keys, units = keys[chosen], units[chosen]
+    rows = units if copies is None else np.bincount(at, minlength=len(keys))
     missing = np.setdiff1d(curated, keys)  # curated ones that no unit mentions yet
     if len(missing):
         at = (np.arange(len(keys)) + np.searchsorted(missing, keys))[at]
         places = np.searchsorted(keys, missing)
-        keys, units = np.insert(keys, places, missing), np.insert(units, places, 0)
-    offset = np.concatenate([[0], np.cumsum(units)])
+        keys, units, rows = np.insert(keys, places, missing), np.insert(units, places, 0), np.insert(rows, places, 0)
+    offset = np.concatenate([[0], np.cumsum(rows)])
     return References(keys, at.astype(np.int32), row.astype(np.int32), _WEIGHTS[rule], units.astype(np.int32), offset)
 
 

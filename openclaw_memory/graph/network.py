@@ -5,11 +5,12 @@ A section that is longer than :data:`PASSAGE` rows is cut into passages, each of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..search.archive import Archive
 from ..search.corpus import Corpus
 from ..store.protocol import Bools, Floats, Ints
 from .concepts import ConceptIndex, References
@@ -41,6 +42,8 @@ class Lists:
 
     def of(self, i: int) -> tuple[Ints, Floats]:
         """Targets and weights of one row."""
+        if not len(self.target):
+            return self.target, self.weight
         span = slice(int(self.offset[i]), int(self.offset[i + 1]))
         return self.target[span], self.weight[span]
 
@@ -56,15 +59,21 @@ class Lists:
         return place, self.target[at], self.weight[at]
 
 
+def _empty() -> Lists:
+    return Lists(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32))
+
+
 @dataclass(frozen=True, slots=True)
 class Network:
     """Sections by their place in the corpus, concepts by theirs in the references.
 
-    ``sections`` and ``concepts`` hold the same references from both ends (``concepts`` lists the strongest first),
+    ``sections`` and ``concepts`` hold the same references from both ends (``concepts`` lists first what a summary
+    does not stand for or repeat, and of that the strongest first),
     ``rarity`` is a concept's inverse document frequency over sections scaled to [0, 1].  ``parents`` and
     ``children`` are curated; ``related`` is symmetric, ``related_curated`` says which entries are curated.
     ``before`` and ``after`` join a section to the neighbours in time that share a concept, ``thread`` of an
-    entry being that concept.  ``section_of`` says to which section each row of the corpus belongs.
+    entry being that concept.  ``section_of`` says to which section each row of the corpus belongs.  ``originals``
+    leads from a section of a summary to the archived ones that it was taken from, ``taken`` from its rows to theirs.
     """
 
     sections: Lists
@@ -83,10 +92,15 @@ class Network:
     section_of: Ints
     first_row: Ints
     last_row: Ints
+    originals: Lists = field(default_factory=_empty)
+    taken: tuple[Ints, Ints] = field(default_factory=lambda: (np.zeros(0, np.int32), np.zeros(0, np.int32)))
 
 
-def build(index: ConceptIndex, corpus: Corpus) -> Network:
-    """The graph of a corpus; takes time linear in its mentions but for sorting them."""
+def build(index: ConceptIndex, corpus: Corpus, archive: Archive) -> Network:
+    """The graph of a corpus; takes time linear in its mentions but for sorting them.
+
+    What only repeats other rows is not counted, and threads lead over what neither is archived nor repeats.
+    """
     references, rows, shape = index.references, corpus.rows, corpus.shape
     n = len(references.keys)
     border = np.ones(len(corpus), bool)
@@ -97,27 +111,46 @@ def build(index: ConceptIndex, corpus: Corpus) -> Network:
     first_row = np.flatnonzero(border).astype(np.int32)
     last_row = (np.append(first_row[1:], len(corpus)) - 1).astype(np.int32)
     n_sections = len(first_row)
-    section, concept, weight = _by_section(references, section_of, corpus)
-    count = np.bincount(concept, minlength=n)
-    top = np.log1p(max(n_sections, 1))
-    rarity = (np.log1p(n_sections / np.maximum(count, 1)) / max(top, 1e-9)).astype(np.float32).clip(0, 1)
+    section, concept, weight = counted = shown = _by_section(references, section_of, corpus)
     of_section = _lists(section, concept, weight, n_sections)
-    of_concept = _lists(concept, section, weight, n, by_weight=True)
+    sections_counted, of_counted, leading = n_sections, of_section, None
+    masks = archive.masks
+    if masks is not None and n_sections:
+        counted = _by_section(references, section_of, corpus, ~masks.copies)
+        shown = _by_section(references, section_of, corpus, masks.shown)
+        sections_counted = n_sections - int(np.logical_and.reduceat(masks.copies, first_row).sum())
+        of_counted = _lists(*counted, n_sections)
+        leading = np.logical_or.reduceat(masks.shown, first_row)[section]
+    of_concept = _lists(concept, section, weight, n, by_weight=True, leading=leading)
+    count = np.bincount(counted[1], minlength=n)
+    top = np.log1p(max(sections_counted, 1))
+    rarity = (np.log1p(sections_counted / np.maximum(count, 1)) / max(top, 1e-9)).astype(np.float32).clip(0, 1)
     day, dated = rows.day[first_row], rows.dated[first_row]
     parents, children, stated = _curated(index)
-    related, related_curated = _related(of_section, rarity, count, n_sections, n, stated)
-    after, before, after_thread, before_thread = _threads(
-        section, concept, weight, rarity, corpus, day, dated, first_row
-    )
+    related, related_curated = _related(of_counted, rarity, count, sections_counted, n, stated)
+    after, before, after_thread, before_thread = _threads(*shown, rarity, corpus, day, dated, first_row)
+    taken = archive.originals()
     return Network(
         of_section, of_concept, rarity, related, related_curated, parents, children, after, before, after_thread,
-        before_thread, day, dated, section_of, first_row, last_row,
+        before_thread, day, dated, section_of, first_row, last_row, _originals(taken, section_of, n_sections), taken,
     )  # fmt: skip
 
 
-def _by_section(references: References, section_of: Ints, corpus: Corpus) -> tuple[Ints, Ints, Floats]:
-    """References of units joined to those of their sections."""
+def _originals(taken: tuple[Ints, Ints], section_of: Ints, sections: int) -> Lists:
+    """From each section of a summary to those that its sentences were taken from, once each."""
+    if not len(taken[0]):
+        return _empty()
+    pairs = np.unique(np.stack([section_of[taken[0]], section_of[taken[1]]]), axis=1)
+    return _lists(pairs[0], pairs[1], np.ones(pairs.shape[1], np.float32), sections)
+
+
+def _by_section(
+    references: References, section_of: Ints, corpus: Corpus, chosen: Bools | None = None
+) -> tuple[Ints, Ints, Floats]:
+    """References of units, or of the ``chosen`` ones, joined to those of their sections."""
     concept, row, weight = references.concept, references.row, references.weight
+    if chosen is not None:
+        concept, row, weight = concept[chosen[row]], row[chosen[row]], weight[chosen[row]]
     if not len(row):
         return np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32)
     section = section_of[row]
@@ -132,8 +165,12 @@ def _by_section(references: References, section_of: Ints, corpus: Corpus) -> tup
     return section[start], concept[start], (strongest * share).astype(np.float32)
 
 
-def _lists(source: Ints, target: Ints, weight: Floats, n: int, by_weight: bool = False) -> Lists:
-    order = np.lexsort((target, -weight, source)) if by_weight else np.lexsort((target, source))
+def _lists(
+    source: Ints, target: Ints, weight: Floats, n: int, by_weight: bool = False, leading: Bools | None = None
+) -> Lists:
+    """Entries by source, then (those that are ``leading`` first) by falling weight or by target."""
+    keys = (target, -weight, source) if by_weight else (target, source)
+    order = np.lexsort(keys if leading is None else (*keys[:-1], ~leading, source))
     offset = np.zeros(n + 1, np.int64)
     np.cumsum(np.bincount(source, minlength=n), out=offset[1:])
     return Lists(offset, target[order].astype(np.int32), weight[order].astype(np.float32))

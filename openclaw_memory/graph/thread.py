@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..search.corpus import Corpus
-from ..store.protocol import Bools, Floats
+from ..store.protocol import Bools, Floats, Ints
 from ..types import Edge
 from .concepts import ConceptIndex, Label
 from .network import Network
@@ -65,7 +65,8 @@ def stops(
         left.remove(best)
         section, strength = best
         rows = np.arange(network.first_row[section], network.last_row[section] + 1)
-        chosen.append(Stop(walked[section], _row(index, walked[section], rows[usable[rows]], relevance), strength))
+        row = _row(index, walked[section], rows[usable[rows]], relevance, network.taken)
+        chosen.append(Stop(walked[section], row, strength))
         days[_day(network, section)] += 1
     return sorted(chosen, key=lambda stop: in_time(network, corpus, stop))
 
@@ -81,10 +82,20 @@ def in_time(network: Network, corpus: Corpus, stop: Stop) -> tuple[bool, int, in
     return not day, day, int(path), int(corpus.rows.start_line[stop.row])
 
 
-def _row(index: ConceptIndex, arrival: Arrival, rows: np.ndarray[tuple[int], np.dtype[np.int_]], own: Floats) -> int:
-    """The row that answers best; where a section was reached over a concept, of those that mention it."""
+def _row(
+    index: ConceptIndex,
+    arrival: Arrival,
+    rows: np.ndarray[tuple[int], np.dtype[np.int_]],
+    own: Floats,
+    taken: tuple[Ints, Ints],
+) -> int:
+    """The row that answers best; where a section was reached over a concept, of those that mention it.
+
+    In a section that a summary was taken from, one that it was taken from.
+    """
     if arrival.distance:
-        mentioning = rows[np.isin(rows, index.rows_of([arrival.other]))]
+        reached = taken[1] if arrival.step == "summarises" else index.rows_of([arrival.other])
+        mentioning = rows[np.isin(rows, reached)]
         if len(mentioning):
             rows = mentioning
     return int(rows[int(np.argmax(own[rows]))])
@@ -125,6 +136,10 @@ class Wording:
         return tuple(edge for step in reversed(steps) for edge in self._step(step))
 
     def _bond(self, section: int, before: Sequence[int]) -> tuple[Edge, ...]:
+        for other in reversed(before):
+            for summary, original in ((section, other), (other, section)):
+                if original in self._network.originals.of(summary)[0]:
+                    return (self._summarised(summary, original),)
         directly = self._network.before.of(section)[0].tolist()
         for other in (*(s for s in reversed(before) if s in directly), *reversed(before)):
             concept = self._shared(other, section)
@@ -146,6 +161,8 @@ class Wording:
 
     def _step(self, step: Arrival) -> list[Edge]:
         here, there = step.origin, step.section
+        if step.step == "summarises":
+            return [self._summarised(here, there)]
         if step.step in ("follows", "precedes"):
             lists = self._network.after if step.step == "follows" else self._network.before
             later, earlier = (there, here) if step.step == "follows" else (here, there)
@@ -185,6 +202,13 @@ class Wording:
         rows = self._index.rows_of([concept])
         low, high = np.searchsorted(rows, [self._network.first_row[section], self._network.last_row[section] + 1])
         return self._citation(int(rows[low] if high > low else self._network.first_row[section]))
+
+    def _summarised(self, summary: int, original: int) -> Edge:
+        """From a line of a section of a summary to the one that it was taken from."""
+        section_of, (ours, theirs) = self._network.section_of, self._network.taken
+        at = int(np.flatnonzero((section_of[ours] == summary) & (section_of[theirs] == original))[0])
+        source, target = self._citation(int(ours[at])), self._citation(int(theirs[at]))
+        return Edge("derived_from", source, target, 1.0, f"{source} summarises {target}")
 
     def _name(self, concept: int) -> str:
         return self._labels([concept])[concept].name

@@ -9,6 +9,7 @@ from datetime import date
 import numpy as np
 
 from ..errors import RequestError
+from ..search.archive import Archive
 from ..search.corpus import Corpus
 from ..store.protocol import Bools, Floats, Store
 from . import network as networks
@@ -30,19 +31,21 @@ class GraphView:
         self.index = ConceptIndex()
         #: The rows that the graph is over.
         self.corpus = Corpus()
+        #: What summaries repeat and stand for.
+        self.archive = Archive()
         self._network: tuple[int, Network] | None = None
         self._matcher: tuple[int, Matcher] | None = None
 
-    def refresh(self, corpus: Corpus) -> None:
-        """Take over what changed in the store; ``corpus`` has been refreshed."""
-        self.corpus = corpus
-        self.index.refresh(self._store, corpus)
+    def refresh(self, corpus: Corpus, archive: Archive) -> None:
+        """Take over what changed in the store; ``corpus`` and ``archive`` have been refreshed."""
+        self.corpus, self.archive = corpus, archive
+        self.index.refresh(self._store, corpus, None if archive.masks is None else archive.masks.copies)
 
     @property
     def network(self) -> Network:
         """The graph over sections and concepts."""
         if self._network is None or self._network[0] != self.index.version:
-            self._network = self.index.version, networks.build(self.index, self.corpus)
+            self._network = self.index.version, networks.build(self.index, self.corpus, self.archive)
             self._store.give_back_memory()  # what counting pairs took
         return self._network[1]
 
@@ -76,10 +79,12 @@ class GraphView:
         return tuple(label.name for label in self.labels(found).values()) if found else ()
 
     def days(self) -> list[tuple[date | None, date | None]]:
-        """First and last day of each concept, over the units whose text states one."""
+        """First and last day of each concept, over the units that count for it and whose text states one."""
         references, rows = self.index.references, self.corpus.rows
         n = len(references.keys)
         dated = rows.dated[references.row]
+        if self.archive.masks is not None:
+            dated &= ~self.archive.masks.copies[references.row]
         concept, day = references.concept[dated], rows.day[references.row[dated]]
         first, last = np.full(n, date.max.toordinal(), np.int32), np.zeros(n, np.int32)
         np.minimum.at(first, concept, day)

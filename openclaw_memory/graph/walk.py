@@ -8,15 +8,15 @@ from typing import Literal
 
 import numpy as np
 
-from ..store.protocol import Floats, Ints
+from ..store.protocol import Bools, Floats, Ints
 from .network import Lists, Network
 
 #: What each further hop keeps of the strength.
 DECAY = 0.8
 #: What a step to a related, parent or child concept keeps.
 _RELATED, _PARENT = 0.6, 0.7
-#: What a step in time keeps, both ways.
-_FOLLOWS = 0.9
+#: What a step in time keeps, both ways, and one from a summary to what it was taken from.
+_FOLLOWS, _SUMMARISES = 0.9, 1.0
 #: Sections that a concept leads to at most: its strongest mentions; a hub leads nowhere in particular.
 _DEGREE = 200
 #: A section that mentions more concepts than this is about each of them less.
@@ -26,14 +26,17 @@ _BEAM = 64
 #: Weaker arrivals are dropped.
 _FLOOR = 0.01
 
-Step = Literal["seed", "concept", "related_to", "parent_of", "child_of", "follows", "precedes"]
-_STEPS: tuple[Step, ...] = ("seed", "concept", "related_to", "parent_of", "child_of", "follows", "precedes")
+Step = Literal["seed", "concept", "related_to", "parent_of", "child_of", "follows", "precedes", "summarises"]
+_STEPS: tuple[Step, ...] = (
+    "seed", "concept", "related_to", "parent_of", "child_of", "follows", "precedes", "summarises",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
     """How a section was reached first: from ``origin`` by ``step`` over ``concept`` (and then ``other``).
 
+    A step from a summary to its original leads over no concept: both are -1.
     ``strength`` is the weight of the whole path in [0, 1], ``distance`` the number of hops.
     """
 
@@ -92,13 +95,20 @@ def _nowhere(n: int) -> Walk:
     return Walk(np.zeros(n, np.float32), minus(), np.zeros(n, np.int32), minus(), minus(), minus())
 
 
-def walk(network: Network, seeds: Mapping[int, float], hops: int, weight: Floats | None = None) -> Walk:
+def walk(
+    network: Network,
+    seeds: Mapping[int, float],
+    hops: int,
+    weight: Floats | None = None,
+    passable: Bools | None = None,
+) -> Walk:
     """Sections within ``hops`` of the ``seeds`` (sections with their relevance in [0, 1]), by section.
 
     A hop leads over a shared concept, over one that is related to it, its parent or its child, or to the section
-    before or after in a thread.  A section keeps the strongest of its shortest paths; several concepts in common
-    add up as independent evidence, ``1 - Π (1 - w)``, to no more than the strength of where the path comes from.
-    ``weight`` multiplies concepts (``float32[c]``).
+    before or after in a thread, or from a summary to what it was taken from.  A section keeps the strongest of its
+    shortest paths; several concepts in common add up as independent evidence, ``1 - Π (1 - w)``, to no more than the
+    strength of where the path comes from.  ``weight`` multiplies concepts (``float32[c]``); where ``passable`` is
+    false (``bool[sections]``) no path leads.
     """
     n = len(network.day)
     state = _nowhere(n)
@@ -111,6 +121,9 @@ def walk(network: Network, seeds: Mapping[int, float], hops: int, weight: Floats
         offer = _nowhere(n)
         _over_concepts(network, state, frontier, rarity, offer)
         _over_time(network, state, frontier, offer)
+        _to_originals(network, state, frontier, offer)
+        if passable is not None:
+            offer.strength[~passable] = 0
         np.multiply(offer.strength, DECAY, out=offer.strength)
         # The first path is kept, or paths could lead in circles.
         new = np.flatnonzero((offer.strength >= _FLOOR) & (state.distance < 0))
@@ -196,6 +209,20 @@ def _over_time(network: Network, state: Walk, frontier: Ints, offer: Walk) -> No
         offer.origin[better] = frontier[place[chosen]]
         offer.concept[better] = thread[chosen]
         offer.other[better] = thread[chosen]
+
+
+def _to_originals(network: Network, state: Walk, frontier: Ints, offer: Walk) -> None:
+    """What the summaries of the frontier were taken from."""
+    if not len(network.originals.target):
+        return
+    place, section, weight = network.originals.gather(frontier)
+    strength = (state.strength[frontier][place] * weight * _SUMMARISES).astype(np.float32)
+    top, which = _best(section, strength, len(offer.strength))
+    better = np.flatnonzero(top > offer.strength)
+    offer.strength[better] = top[better]
+    offer.step[better] = _STEPS.index("summarises")
+    offer.origin[better] = frontier[place[which[better]]]
+    offer.concept[better] = offer.other[better] = -1
 
 
 def _best(group: Ints, value: Floats, n: int) -> tuple[Floats, Ints]:

@@ -12,6 +12,7 @@ from ..settings import IngestSettings
 from ..types import FileText, SourceFile
 from ..workspace import excerpt, inside
 from .lines import split_lines
+from .notes import Mask
 from .scan import Unreadable, max_bytes, read_text, scan
 
 #: The lines of a citation, ``#L3-L9``, or of a search result as it is printed, ``:3-9``.
@@ -19,13 +20,18 @@ _CITED = re.compile(r"(?:#L(\d{1,9})(?:-L?(\d{1,9}))?|:(\d{1,9})(?:-(\d{1,9}))?)
 
 
 def read_lines(
-    workspace: Path, settings: IngestSettings, path: str, start: int | None = None, count: int | None = None
+    workspace: Path,
+    settings: IngestSettings,
+    path: str,
+    start: int | None = None,
+    count: int | None = None,
+    mask: Mask | None = None,
 ) -> FileText:
     """Lines ``start``.. (1-based, default 1) of a file that a scan finds, at most ``count`` of them.
 
     A path may carry the lines it is cited with (``memory/a.md#L3-L9``, ``memory/a.md:3-9``), which count
     unless ``start`` or ``count`` is given.  What the scan leaves out (ignored, hidden, outside the workspace)
-    is ``not_found`` here too.
+    is ``not_found`` here too.  ``mask`` takes out what nobody may read.
     """
     if (start is not None and start < 1) or (count is not None and count < 1):
         return FileText("error", path, error="line numbers and counts start at 1")
@@ -42,7 +48,7 @@ def read_lines(
         text = read_text(found, max_bytes(settings))
     except Unreadable as problem:
         return FileText("error", found.path, error=problem.reason)
-    return excerpt(found.path, split_lines(text), start, count)
+    return excerpt(found.path, split_lines(text if mask is None else mask(found.path, text)), start, count)
 
 
 def _find(files: Sequence[SourceFile], workspace: Path, path: str) -> SourceFile | None:

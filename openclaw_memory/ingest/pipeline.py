@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +17,7 @@ from ..store.protocol import (
     DocumentRow,
     Documents,
     OntologyRows,
+    StatedFact,
     Store,
     StoredUnit,
     TextsChanged,
@@ -26,11 +26,9 @@ from ..store.protocol import (
 from ..types import IngestReport, ScanResult, SkippedFile, SourceFile
 from . import plan as planning
 from . import sidecars
-from .lines import split_lines
 from .linking import Linker
-from .markdown import parse
-from .origin import lowered
-from .scan import Unreadable, max_bytes, read_text, scan
+from .notes import Mask, NoteReader
+from .scan import Unreadable, scan
 
 log = logging.getLogger("openclaw_memory.ingest")
 
@@ -83,11 +81,28 @@ class _Difference:
 class Ingestor:
     """Ingests one workspace into one store."""
 
-    def __init__(self, workspace: Path, settings: IngestSettings, store: Store, plugins: Plugins) -> None:
+    def __init__(
+        self,
+        workspace: Path,
+        settings: IngestSettings,
+        store: Store,
+        plugins: Plugins,
+        mask: Mask | None = None,
+        excluded: Callable[[SourceFile], bool] = lambda file: False,
+        ready: Callable[[], object] = lambda: None,
+        forgotten: Callable[[StatedFact], bool] = lambda fact: False,
+    ) -> None:
         self._workspace = workspace
         self._settings = settings
         self._store = store
         self._plugins = plugins
+        #: Files that are there and stay out of the index: retired or forgotten ones.
+        self._excluded = excluded
+        #: Called before anything is read.
+        self._ready = ready
+        self._forgotten = forgotten
+        #: Reads a file as the index sees it.
+        self.reader = NoteReader(settings, plugins, mask)
         self._ontology = OntologyRows()
         self._linker = Linker(self._ontology)
 
@@ -99,11 +114,15 @@ class Ingestor:
         :class:`~openclaw_memory.errors.StoreError`; a file that cannot be read is reported instead.
         """
         started = time.monotonic()
+        self._ready()
         found = scan(self._workspace, self._settings)
         # Before the notes: what these mention is looked for by the curated concepts as they are now.
-        broken = {skip.path: skip.reason for skip in sidecars.sync(self._workspace, self._store, self._plugins)}
+        broken = {
+            skip.path: skip.reason
+            for skip in sidecars.sync(self._workspace, self._store, self._plugins, self._forgotten)
+        }
         run = _Run(skipped={skip.path: skip.reason for skip in found.skipped} | broken)
-        files = [file for file in found.files if _within(file.path, paths)]
+        files = [file for file in found.files if _within(file.path, paths) and not self._excluded(file)]
         wrote = False
         documents = self._store.documents()
         _check_paths(paths, found, documents)
@@ -199,17 +218,13 @@ class Ingestor:
 
     def _read(self, file: SourceFile, row: DocumentRow | None) -> DocumentChange:
         """Read and parse a file; one with the old content comes back without sections."""
-        text = read_text(file, max_bytes(self._settings))
-        sha256 = hashlib.sha256(text.encode("utf-8")).hexdigest()
-        if row is not None and sha256 == row.sha256:
-            return DocumentChange(file, sha256, {}, (), (), row.id)
-        if self._plugins.has_any("openclaw_memory_prepare_lines"):
-            text = "\n".join(self._plugins.prepare_lines(file.path, split_lines(text)))
-        parsed = parse(text, path=file.path, mtime=file.day, unit_tokens=self._settings.unit_tokens)
-        sections, units = planning.prepare(parsed, self._plugins)
-        units = self._linker.linked(file.path, parsed.front_matter, sections, units)
-        file = replace(file, origin=lowered(file.origin, parsed.front_matter))
-        return DocumentChange(file, sha256, parsed.front_matter, sections, units, row.id if row else None)
+        known = self.reader.text(file)
+        if row is not None and known.sha256 == row.sha256:
+            return DocumentChange(file, known.sha256, {}, (), (), row.id)
+        note = self.reader.read(file, self._linker, known)
+        return DocumentChange(
+            note.file, note.sha256, note.front_matter, note.sections, note.units, row.id if row else None
+        )
 
     def _write_group(
         self,

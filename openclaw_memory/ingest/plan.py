@@ -79,6 +79,11 @@ def prepare(parsed: ParsedDocument, plugins: Plugins) -> tuple[list[Section], li
     return sections, planned
 
 
+def bare(planned: PlannedUnit) -> PlannedUnit:
+    """A unit with its searched text alone: the citation of a summary's sentence mentions nothing."""
+    return replace(planned, unit=replace(planned.unit, text=planned.unit.search_text))
+
+
 def _analysed(unit: Unit, section: int, seen: Counter[int]) -> PlannedUnit:
     text = unit.search_text
     text_hash = analysis.unit_hash(text)

@@ -11,6 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..consolidate import periods
 from ..errors import SettingsError, WorkspaceError
 from ..settings import ExtraPath, IngestSettings
 from ..types import Grain, Kind, Origin, ScanResult, SkippedFile, SourceFile
@@ -24,8 +25,6 @@ __all__ = ["Unreadable", "max_bytes", "read_text", "scan"]
 
 _CURATED = frozenset({"memory.md", "user.md"})
 _SUFFIX = ".md"
-_CONSOLIDATED = "memory/consolidated/"
-_GRAINS = {grain.value: grain for grain in Grain}
 _EXTRA_NAME = re.compile(r"[^\s/\\@\x00-\x1f][^/\\\x00-\x1f]*")
 
 
@@ -61,6 +60,19 @@ def scan(workspace: Path, settings: IngestSettings) -> ScanResult:
         tuple(sorted(walk.skipped, key=lambda skipped: skipped.path)),
         tuple(sorted(walk.unreadable)),
     )
+
+
+def leaves_out(workspace: Path, settings: IngestSettings, path: str) -> bool:
+    """Whether the ignore file keeps the note ``path`` of the workspace, or a folder on the way to it, out.
+
+    Raises :class:`WorkspaceError` for an ignore file that cannot be used.
+    """
+    ignored = _ignore_spec(os.path.realpath(workspace), settings.ignore_file)
+    if ignored is None:
+        return False
+    parts = path.split("/")
+    folders = ("/".join(parts[:depth]) + "/" for depth in range(1, len(parts)))
+    return any(ignored.match_file(name) for name in (*folders, path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,10 +268,8 @@ def _kind(shown: str) -> Kind:
 
 
 def _grain(shown: str) -> Grain:
-    if not shown.startswith(_CONSOLIDATED):
-        return Grain.WORKING
-    grain, _, below = shown[len(_CONSOLIDATED) :].partition("/")
-    return _GRAINS.get(grain, Grain.WORKING) if below else Grain.WORKING
+    summary = periods.parse_path(shown)
+    return Grain.WORKING if summary is None else summary[0]
 
 
 def _list_workspace(workspace: Path) -> tuple[str, list[str]]:

@@ -12,7 +12,7 @@ from ..facts.file import NAME as FACTS
 from ..facts.file import take_over as take_facts
 from ..graph.ontology import FILE_NAME, read
 from ..plugins import Plugins
-from ..store.protocol import CuratedRow, OntologyRows, Store, WorkspaceFile
+from ..store.protocol import CuratedRow, OntologyRows, StatedFact, Store, WorkspaceFile
 from ..types import SkippedFile
 from . import linking
 from .reading import reason_of
@@ -21,14 +21,16 @@ from .reading import reason_of
 NAMES = (FILE_NAME, FACTS)
 
 
-def sync(workspace: Path, store: Store, plugins: Plugins) -> list[SkippedFile]:
+def sync(
+    workspace: Path, store: Store, plugins: Plugins, forgotten: Callable[[StatedFact], bool] = lambda fact: False
+) -> list[SkippedFile]:
     """Take over what changed; a file that cannot be read is named, and what it held before stays."""
 
     def take_curated(workspace: Path, store: Store) -> int:
         return take_concepts(workspace, store, lambda text: plugins.redacted(FILE_NAME, text))
 
     def take_stated(workspace: Path, store: Store) -> bool:
-        return take_facts(workspace, store, lambda text: plugins.redacted(FACTS, text))
+        return take_facts(workspace, store, lambda text: plugins.redacted(FACTS, text), forgotten)
 
     skipped = []
     takes: tuple[Callable[[Path, Store], object], ...] = (take_curated, take_stated)

@@ -15,6 +15,7 @@ import numpy as np
 from ..store.protocol import Floats
 from . import ranking
 from .corpus import Corpus
+from .decay import Moves
 from .hits import Range
 
 
@@ -43,12 +44,13 @@ def parts(
     spelling: Mapping[str, str],
     graph: Floats | None = None,
     graph_share: float | None = None,
+    moves: Moves | None = None,
 ) -> Parts:
     """How sure a hit is, and why.
 
     ``noise`` is the cosine that unrelated texts rarely exceed, ``spelling`` the question's own word for
     each of its terms.  ``graph`` is what the graph says of every row, ``float32[n]`` in [0, 1]; with
-    ``graph_share`` that is this share of the score.
+    ``graph_share`` that is this share of the score.  ``moves`` is what time and use make of it.
     """
     row = found.best
     values = features.values
@@ -80,6 +82,9 @@ def parts(
             because.append(f"concepts {near:.2f}")
         if graph_share is not None:
             score = (1 - graph_share) * score + graph_share * near
+    if moves is not None:
+        score = moves.reported(row, score)
+        because += moves.because(row)
     return Parts(score, _rounded(text), _rounded(vector), _rounded(time), "; ".join(because), _rounded(near))
 
 

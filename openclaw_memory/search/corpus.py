@@ -49,6 +49,10 @@ class Corpus:
         self.shape = _shape(self.rows, {})
         self._neighbours = np.zeros((_REACH, 0), np.float32)
         self.window_norm = np.zeros(0, np.float32)
+        #: Characters of each row as it is shown: with its citation, where it is a sentence of a summary.
+        self.shown_chars: Ints = self.rows.chars
+        #: Grows with every change of the rows.
+        self.version = 0
 
     def __len__(self) -> int:
         return len(self.rows.unit_id)
@@ -69,7 +73,9 @@ class Corpus:
             [self._neighbours[:, keep], np.full((_REACH, len(added.unit_id)), np.nan, np.float32)], axis=1
         )
         self.rows = _joined(self.rows, keep, added)
+        self.shown_chars = self.rows.chars
         self.shape = _shape(self.rows, self.documents)
+        self.version += 1
 
     def refresh_windows(self, index: VectorIndex | None, anew: bool) -> None:
         """Recompute the lengths of the windows' summed vectors where vectors are new.

@@ -10,6 +10,7 @@ from ..graph.view import GraphView
 from ..settings import SearchSettings
 from ..store.protocol import SectionText, Store
 from ..types import SearchHit, citation
+from .archive import Archive
 from .confidence import Parts
 from .corpus import Corpus
 from .hits import Range, lines
@@ -30,13 +31,20 @@ class Display:
     """Shows ranges of one corpus; the caller holds the store's session."""
 
     def __init__(
-        self, store: Store, settings: SearchSettings, corpus: Corpus, graph: GraphView, superseded: Superseded
+        self,
+        store: Store,
+        settings: SearchSettings,
+        corpus: Corpus,
+        graph: GraphView,
+        superseded: Superseded,
+        archive: Archive,
     ) -> None:
         self._store = store
         self._settings = settings
         self._corpus = corpus
         self._graph = graph
         self._superseded = superseded
+        self._archive = archive
 
     def hits(self, found: Sequence[Range], parts_of: Callable[[Range], Parts]) -> list[SearchHit]:
         """Ranges as hits, in their order; those written anew by another process since the refresh are left out."""
@@ -86,6 +94,7 @@ class Display:
                 for unit_id in (rows.unit_id[one.first : one.last + 1].tolist() if known.superseded else ())
                 for words in known.superseded.get(unit_id, ())
             ),
+            archived=self._archive.is_archived(one.best),
             why=parts.why,
         )
 
@@ -99,12 +108,12 @@ class Display:
 def monotone(found: Sequence[SearchHit]) -> list[SearchHit]:
     """Scores that never rise with rank: a hit is at least as good as those ranked behind it.
 
-    What no longer holds lifts nothing before it: it was put behind for that, not for its score.
+    What no longer holds, or has a summary, lifts nothing before it: it was put behind for that, not for its score.
     """
     best = 0.0
     lifted = []
     for hit in reversed(found):
-        if not hit.superseded:
+        if not hit.superseded and not hit.archived:
             best = max(best, hit.score)
         lifted.append(max(best, hit.score))
     out = []

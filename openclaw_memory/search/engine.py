@@ -16,9 +16,11 @@ from ..graph.walk import walk
 from ..settings import SearchSettings
 from ..store.protocol import Bools, Floats, Ints, KeywordIndex, Store, StoreState, VectorIndex, VectorModel
 from ..types import Grain, Kind, RecallHit, SearchHit, SearchRequest
-from . import bm25, confidence, hits, ranking, timeline
+from . import bm25, confidence, decay, hits, ranking, timeline
+from .archive import Archive
 from .corpus import RADIUS, Corpus
 from .display import Display, Superseded, monotone
+from .used import UseColumns, UsedRows, UsesOn
 
 #: Candidates of each kind when the vector index does not score every unit.
 _CANDIDATES = 512
@@ -40,6 +42,7 @@ class Ranked:
     similarities: Floats | None
     graph: Floats | None
     order: Floats
+    moves: decay.Moves | None = None
 
 
 class SearchEngine:
@@ -49,10 +52,15 @@ class SearchEngine:
     """
 
     def __init__(
-        self, store: Store, settings: SearchSettings, superseded: Superseded = dict[int, tuple[str, ...]]
+        self,
+        store: Store,
+        settings: SearchSettings,
+        superseded: Superseded = dict[int, tuple[str, ...]],
+        uses: UsesOn | None = None,
     ) -> None:
         self._store = store
         self._superseded = superseded
+        self._uses = uses
         self._settings = settings
         self._weights = ranking.WEIGHTS | settings.weights
         #: Held while the resident state is used; taken after the store's session.
@@ -64,10 +72,13 @@ class SearchEngine:
     def _reset(self) -> None:
         self._state: StoreState | None = None
         self._corpus = Corpus()
+        #: What summaries stand for.
+        self.archive = Archive()
+        self._used = UsedRows()
         #: The concepts and what they join, in step with the corpus.
         self.graph = GraphView(self._store)
         #: Turns ranges into hits.
-        self.display = Display(self._store, self._settings, self._corpus, self.graph, self._superseded)
+        self.display = Display(self._store, self._settings, self._corpus, self.graph, self._superseded, self.archive)
         self._keyword: KeywordIndex | None = None
         self._vector: VectorIndex | None = None
         self._model: VectorModel | None = None
@@ -90,7 +101,8 @@ class SearchEngine:
             if self._state == state and (model is None or self._vector is not None):
                 return
             self._corpus.refresh(self._store)
-            self.graph.refresh(self._corpus)
+            self.archive.refresh(self._store, self._corpus)
+            self.graph.refresh(self._corpus, self.archive)
             if self._keyword is None:
                 self._keyword = self._store.keyword_index()
             self._keyword.refresh()
@@ -119,6 +131,8 @@ class SearchEngine:
             assert self._keyword is not None
             scores = bm25.score(self._corpus, self._keyword, analysis.query_terms(query))
             total = scores.unit + 2 * scores.window
+            if self.archive.masks is not None:
+                total[~self.archive.masks.shown] = 0
             rows = np.argsort(-total, kind="stable")[:limit]
             return self._corpus.rows.unit_id[rows[total[rows] > 0]]
 
@@ -146,8 +160,9 @@ class SearchEngine:
             if not len(self._corpus):
                 return []
             limit = None if request.budget is not None else request.max_results or self._settings.max_results
+            standing = self.archive.standing(request.grains, request.include_archived)
             found = timeline.newest(
-                self._corpus, self._allowed(request), self._settings.hit_tokens, limit, request.budget
+                self._corpus, self._allowed(request), self._settings.hit_tokens, limit, request.budget, standing
             )
             why = "in the range; newest first" if request.explain else None
             return self.display.hits(found, lambda _: confidence.Parts(1.0, None, None, None, why))
@@ -176,12 +191,15 @@ class SearchEngine:
                     break
             if not seeds or max(seeds.values()) <= 0:
                 return []
-            walked = walk(network, seeds, hops)
+            standing = self.archive.standing(request.grains, request.include_archived)
+            passable = None if standing is None else np.logical_or.reduceat(standing, network.first_row)
+            walked = walk(network, seeds, hops, passable=passable)
             limit = request.max_results or self._settings.max_results
             allowed = self._allowed(request)
             own = ranking.scaled(ranked.score)
             stops = thread.stops(network, self.graph.index, self._corpus, walked, own, allowed, limit)
-            ranges = hits.around(self._corpus, ranked.score, [stop.row for stop in stops], self._settings.hit_tokens)
+            rows = [stop.row for stop in stops]
+            ranges = hits.around(self._corpus, ranked.score, rows, self._settings.hit_tokens, standing)
             stops = [stop for stop, one in zip(stops, ranges, strict=True) if one is not None]
             found = [one for one in ranges if one is not None]
             order = [stop.arrival.section for stop in stops]
@@ -232,17 +250,51 @@ class SearchEngine:
             sharing = np.flatnonzero(graph)
             score[sharing] = np.round(score[sharing] + np.float32(self._weights["graph"]) * graph[sharing], 5)
             graph = graph if len(sharing) else None
-        return Ranked(score, features, allowed, similarities, graph, self._demoted(score))
+        moves = self._moves(request, asked)
+        if moves is not None:
+            score = moves.apply(score, allowed)
+        return Ranked(score, features, allowed, similarities, graph, self._demoted(score, allowed), moves)
 
-    def _demoted(self, score: Floats) -> Floats:
-        """``score`` with the rows lowered whose statement no longer holds, by a share of its whole range."""
+    def _moves(self, request: SearchRequest, today: date) -> decay.Moves | None:
+        """What time and use make of the scores; ``None`` for nothing, as it is unless somebody wants it or told us."""
+        corpus, own = self._corpus, self._settings
+        weight = own.recency_weight if request.recency_weight is None else request.recency_weight
+        by_access = bool(own.half_life_days) and own.half_life_by == "access"
+        used = UseColumns()
+        if self._uses is not None and (own.use_weight or by_access):
+            used = self._used.columns(self._uses(today), today, corpus, self.archive, by_access)
+        boost = used.boost if own.use_weight else None
+        if not weight and not own.half_life_days and boost is None:
+            return None
+        return decay.Moves(
+            youth=decay.youth(corpus, today) if weight else None,
+            weight=weight,
+            fade=decay.fading(corpus, today, own.half_life_days, used.last if by_access else None)
+            if own.half_life_days
+            else None,
+            use=boost,
+            most=own.use_weight,
+        )
+
+    def _demoted(self, score: Floats, allowed: Bools | None) -> Floats:
+        """``score`` with rows lowered: by a share of its range what no longer holds, below its summary what has one."""
         superseded = self._superseded()
-        if not superseded:
-            return score
-        rows = self._corpus.rows_of(np.fromiter(superseded, np.int32, len(superseded)))
-        rows = rows[rows >= 0]
-        lowered = score.copy()
-        lowered[rows] -= np.float32(_SUPERSEDED) * (score.max() - score.min())
+        lowered = score
+        if superseded:
+            rows = self._corpus.rows_of(np.fromiter(superseded, np.int32, len(superseded)))
+            rows = rows[rows >= 0]
+            lowered = score.copy()
+            lowered[rows] -= np.float32(_SUPERSEDED) * (score.max() - score.min())
+        masks = self.archive.masks
+        if masks is not None and (allowed is None or bool((allowed & masks.archived).any())):
+            summary, source = self.archive.originals()
+            if allowed is not None:
+                summary, source = summary[allowed[summary]], source[allowed[summary]]
+            best = np.full(len(score), -np.inf, np.float32)
+            np.maximum.at(best, source, lowered[summary])
+            below = np.nextafter(best[source], np.float32(-np.inf))
+            lowered = lowered.copy() if lowered is score else lowered
+            lowered[source] = np.minimum(lowered[source], below)
         return lowered
 
     def _by_concepts(self, named: Sequence[int], score: Floats, allowed: Bools | None) -> Floats:
@@ -309,6 +361,9 @@ class SearchEngine:
             masks.append((rows.day <= request.until.toordinal()) & (rows.day > 0))
         if request.concepts or request.concept_kinds:
             masks.append(self.graph.allowed(request.concepts, request.concept_kinds))
+        standing = self.archive.standing(request.grains, request.include_archived)
+        if standing is not None:
+            masks.append(standing)
         return np.logical_and.reduce(masks) if masks else None
 
     def _hits(self, request: SearchRequest, found: Sequence[hits.Range], ranked: Ranked) -> list[SearchHit]:
@@ -320,8 +375,9 @@ class SearchEngine:
 
         def parts(one: hits.Range) -> confidence.Parts:
             made = confidence.parts(
-                self._corpus, ranked.features, ranked.similarities, one, self.noise, spelling, ranked.graph, share
-            )
+                self._corpus, ranked.features, ranked.similarities, one, self.noise, spelling, ranked.graph, share,
+                ranked.moves,
+            )  # fmt: skip
             return made if request.explain else replace(made, why=None)
 
         return parts

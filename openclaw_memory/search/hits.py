@@ -99,9 +99,11 @@ def grown(corpus: Corpus, score: Floats, allowed: Bools | None, tokens: float, l
     return out
 
 
-def around(corpus: Corpus, score: Floats, rows: Sequence[int], tokens: float) -> list[Range | None]:
+def around(
+    corpus: Corpus, score: Floats, rows: Sequence[int], tokens: float, allowed: Bools | None = None
+) -> list[Range | None]:
     """One range for each of ``rows``, grown as :func:`grown` does; ``None`` for a row that an earlier one took in."""
-    growing = _Growing(corpus, score, None, tokens)
+    growing = _Growing(corpus, score, allowed, tokens)
     return [growing.grown(row) for row in rows]
 
 
@@ -149,10 +151,12 @@ class _Growing:
         return Range(first, last, row)
 
 
-def opening(corpus: Corpus, row: int, tokens: float) -> Range:
-    """The lines of a section from ``row`` on, as many as ``tokens`` pay for, and at least the first."""
+def opening(corpus: Corpus, row: int, tokens: float, standing: Bools | None = None) -> Range:
+    """The ``standing`` lines of a section from ``row`` on, as many as ``tokens`` pay for, and at least the first."""
     found = _whole_lines(corpus, Range(row, row, row))
     while found.last + 1 < len(corpus) and _together(corpus, found.last + 1, row):
+        if standing is not None and not standing[found.last + 1]:
+            break
         wider = _whole_lines(corpus, Range(found.first, found.last + 1, row))
         if cost(corpus, wider.first, wider.last) > tokens:
             break
@@ -161,8 +165,8 @@ def opening(corpus: Corpus, row: int, tokens: float) -> Range:
 
 
 def cost(corpus: Corpus, first: int, last: int) -> float:
-    """Tokens of rows ``first..last`` with their line ends."""
-    chars = corpus.rows.chars[first : last + 1]
+    """Tokens of rows ``first..last`` as they are shown, with their line ends."""
+    chars = corpus.shown_chars[first : last + 1]
     return (float(chars.sum()) + len(chars)) / CHARS_PER_TOKEN
 
 

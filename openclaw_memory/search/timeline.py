@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
+from typing import TypeVar
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from ..store.protocol import Bools
 from ..types import SearchHit, SearchRequest
 from .corpus import Corpus
 from .hits import Range, cost, opening
+
+H = TypeVar("H", bound=SearchHit)
 
 
 def bounded(request: SearchRequest, minimum_days_ago: int | None, maximum_days_ago: int | None) -> SearchRequest:
@@ -49,9 +52,14 @@ def _days_before(today: date, days: int) -> date:
 
 
 def newest(
-    corpus: Corpus, allowed: Bools | None, tokens: float, limit: int | None, budget: float | None
+    corpus: Corpus,
+    allowed: Bools | None,
+    tokens: float,
+    limit: int | None,
+    budget: float | None,
+    standing: Bools | None = None,
 ) -> list[Range]:
-    """A range for each section, newest day first, each at most about ``tokens`` long.
+    """A range for each section, newest day first, each at most about ``tokens`` long and of ``standing`` rows.
 
     They end after ``limit`` of them, or when ``budget`` tokens are spent (one that no longer fits is passed
     over).  Sections whose text, file name or front matter states their day come before those that have
@@ -67,7 +75,7 @@ def newest(
     found: list[Range] = []
     left = budget
     for row in first[np.lexsort((rows.start_line[first], path, -day, tier))].tolist():
-        one = opening(corpus, row, tokens if left is None else min(tokens, left))
+        one = opening(corpus, row, tokens if left is None else min(tokens, left), standing)
         price = cost(corpus, one.first, one.last)
         if left is not None:
             if price > left:
@@ -81,5 +89,14 @@ def newest(
 
 def in_order(hits: Sequence[SearchHit]) -> list[SearchHit]:
     """``hits`` by their dates, undated ones last, each snippet begun by its date: ``[2026-03-03] …``."""
-    ordered = sorted(hits, key=lambda hit: (hit.date or date.max, hit.date is None, hit.path, hit.start_line))
-    return [hit if hit.date is None else replace(hit, snippet=f"[{hit.date}] {hit.snippet}") for hit in ordered]
+    return dated(sorted(hits, key=lambda hit: (hit.date or date.max, hit.date is None, hit.path, hit.start_line)))
+
+
+def dated(hits: Sequence[H]) -> list[H]:
+    """``hits`` as they are, each snippet begun by its date unless it is already."""
+    return [
+        hit
+        if hit.date is None or hit.snippet.startswith(f"[{hit.date}] ")
+        else replace(hit, snippet=f"[{hit.date}] {hit.snippet}")
+        for hit in hits
+    ]

@@ -18,8 +18,11 @@ from ..types import (
     SessionStarted,
     Status,
 )
+from .capture_tool import CAPTURE, TURN
+from .consolidate_tool import CONSOLIDATE
 from .context_tool import CONTEXT
 from .facts_tool import FACTS
+from .feedback_tool import FEEDBACK, REPLIED
 from .tool import Call, Tool, day, names, share, text, whole
 
 # -- what the tools do ----------------------------------------------------------------------------
@@ -34,7 +37,7 @@ def _request(call: Call) -> dict[str, Any]:
         raise RequestError("give maxResults or budget, not both")
     fields = {
         "maxResults": "max_results", "minScore": "min_score", "maxDistance": "max_distance",
-        "vectorWeight": "vector_weight",
+        "vectorWeight": "vector_weight", "includeArchived": "include_archived", "recencyWeight": "recency_weight",
     }  # fmt: skip
     several: dict[str, tuple[Any, ...]] = {
         "kinds": (Kind(given.pop("kind")),) if "kind" in given else (),
@@ -46,21 +49,24 @@ def _request(call: Call) -> dict[str, Any]:
     return {fields.get(key, key): value for key, value in given.items()} | several | {"deadline": call.left}
 
 
-def _search(call: Call) -> SearchResult:
-    from ..search.timeline import check_range
+def _bounded(options: dict[str, Any]) -> SearchRequest:
+    """The request; where it names days or grains, what is found tells its day unless told otherwise."""
+    from ..search.timeline import bounded
 
-    request = SearchRequest(**_request(call))
-    check_range(request.since, request.until)
-    return call.memory.search(request)
+    least, most = options.pop("minimumDaysAgo", None), options.pop("maximumDaysAgo", None)
+    by_time = any(given is not None for given in (least, most, options.get("since"), options.get("until")))
+    options.setdefault("dates", by_time or bool(options["grains"]))
+    return bounded(SearchRequest(**options), least, most)
+
+
+def _search(call: Call) -> SearchResult:
+    return call.memory.search(_bounded(_request(call)))
 
 
 def _recall(call: Call) -> RecallResult:
-    from ..search.timeline import check_range
-
-    options = _request(call)
-    check_range(options.get("since"), options.get("until"))
+    options = {"max_results": 5, **_request(call)}
     hops = options.pop("hops", 2)
-    return call.memory.recall(options.pop("query"), hops=hops, **options)
+    return call.memory.recall(_bounded(options), hops=hops)
 
 
 def _timeline(call: Call) -> SearchResult:
@@ -105,6 +111,15 @@ _FILTERS = {
               "description": "Only texts of this resolution in time: working is notes, the others are summaries."},
     "since": day("Only what is dated on or after this day, YYYY-MM-DD."),
     "until": day("Only what is dated on or before this day, YYYY-MM-DD."),
+    "minimumDaysAgo": whole("Only what is at least this many days old; 0 is today.", 0),
+    "maximumDaysAgo": whole("Only what is at most this many days old; 7 is the last week.", 0),
+    "includeArchived": {"type": "boolean",
+                        "description": "Give old notes that a summary stands for too, ranked behind it."},
+    "recencyWeight": share("Share of the score that is youth alone, for 'latest' and 'current'; 0 unless set."),
+}  # fmt: skip
+_DATES = {
+    "dates": {"type": "boolean",
+              "description": "Begin each snippet with its day; so it is when days or a grain are given."},
 }  # fmt: skip
 _CONCEPTS = {
     "concept": names("Only what mentions one of these concepts, or one that is a kind of it; by name or alias."),
@@ -130,6 +145,7 @@ TOOLS = (
             "mode": {"type": "string", "enum": ["hybrid", "vector", "keyword", "graph"],
                      "description": "Which signals rank; graph: by the concepts that the query names."},
             **_FILTERS,
+            **_DATES,
             **_CONCEPTS,
             "near": names("Concepts that what is wanted hangs together with: nearer hits rank higher."),
             "maxDistance": whole("With near: steps from those concepts that still count; 3 unless told.", 1, 6),
@@ -155,6 +171,7 @@ TOOLS = (
             "hops": whole("Steps from the best hits at most; 2 unless told.", 1, 4),
             "maxResults": whole("Most results; 5 unless told.", 1, 20),
             **_FILTERS,
+            **_DATES,
             **_CONCEPTS,
             "now": day("The day the question is asked, for 'last week'; today unless told."),
         },
@@ -175,8 +192,6 @@ TOOLS = (
         arguments={
             "query": {"type": "string", "description": "What it should be about; leave it out to list what there is."},
             **_FILTERS,
-            "minimumDaysAgo": whole("Only what is at least this many days old; 0 is today.", 0),
-            "maximumDaysAgo": whole("Only what is at most this many days old; 7 is the last week.", 0),
             "budget": _BUDGET,
             "maxResults": _HITS,
         },
@@ -187,6 +202,9 @@ TOOLS = (
     ),
     CONTEXT,
     FACTS,
+    FEEDBACK,
+    CONSOLIDATE,
+    CAPTURE,
     Tool(
         name="memory_get",
         title="Read a memory file",
@@ -257,6 +275,8 @@ TOOLS = (
         upkeep=True,
         audience="host",
     ),
+    TURN,
+    REPLIED,
 )  # fmt: skip
 
 

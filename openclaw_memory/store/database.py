@@ -145,6 +145,21 @@ class Database:
         except duckdb.Error as error:
             raise self._translated(error) from error
 
+    def rewrite(self) -> None:
+        """Put a copy of what the file holds in its place, so that no byte of what was deleted is left in it.
+
+        Others wait meanwhile.  It takes as much free space as the content.
+        """
+        import duckdb
+
+        from .rewriting import rewrite
+
+        try:
+            with self.lease.aside():
+                rewrite(self.path, self._options)
+        except duckdb.Error as error:
+            raise self._translated(error) from error
+
     def close(self) -> None:
         """Let go of the file."""
         self.lease.close()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from ..types import FactRow
+from ..types import FactRow, UseRow
 from .protocol import Analyse, Bools, Floats, Ints
 
 
@@ -75,6 +75,7 @@ class Derived:
     concepts: Sequence[ConceptEntry] | None = None
     edges: Edges | None = None
     facts: Sequence[FactRow] | None = None
+    usage: Sequence[UseRow] | None = None
 
 
 #: Collects the rows of the named tables, as the store is when it is called; asks the store itself.

@@ -38,7 +38,9 @@ from .protocol import (
     VectorStates,
     batches,
 )
+from .purge import PurgeTables
 from .query import Queries
+from .summaries import SummaryTables
 from .transaction import transaction
 from .vectors import ExactIndex, VssIndex, pack
 
@@ -51,7 +53,7 @@ _KEYS = 50
 _RANGE = 8_192
 
 
-class DuckStore(GraphTables, Queries):
+class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
     """One agent's index of one workspace; implements :class:`~openclaw_memory.store.protocol.Store`.
 
     Raises :class:`~openclaw_memory.errors.StoreError` from every method when the file cannot be
@@ -298,8 +300,10 @@ class DuckStore(GraphTables, Queries):
     def document_infos(self) -> list[DocumentInfo]:
         """All documents, for search."""
         with self._db.read() as c:
-            rows = c.execute("SELECT id, path, kind, grain, origin, generation FROM documents ORDER BY id").fetchall()
-        return [DocumentInfo(r[0], r[1], Kind(r[2]), Grain(r[3]), Origin(r[4]), r[5]) for r in rows]
+            rows = c.execute(
+                "SELECT id, path, kind, grain, origin, generation, sha256 FROM documents ORDER BY id"
+            ).fetchall()
+        return [DocumentInfo(r[0], r[1], Kind(r[2]), Grain(r[3]), Origin(r[4]), r[5], r[6]) for r in rows]
 
     def unit_rows(self, document_ids: Sequence[int] | None) -> UnitRows:
         """Columns of units in reading order."""

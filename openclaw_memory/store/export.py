@@ -35,6 +35,7 @@ _ORDER = {
     "concepts": "slug",
     "edges": "kind, source, target, via",
     "facts": "subject, predicate, valid_from, object, id",
+    "usage": "path, hit",
 }
 
 

@@ -90,6 +90,15 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
+class Cited:
+    """Lines of a file that a sentence of a summary was taken from."""
+
+    path: str
+    start_line: int
+    end_line: int
+
+
+@dataclass(frozen=True, slots=True)
 class PlannedUnit:
     """A unit to write, with what ranking needs of its text.
 
@@ -108,6 +117,7 @@ class PlannedUnit:
     id: int | None = None
     mentions: Sequence[Mention] = ()
     facts: Sequence[FoundFact] = ()
+    cited: Sequence[Cited] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +192,7 @@ class UnitRows:
 
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """What search needs to know of a document; ``generation`` is that of its last change."""
+    """What search needs to know of a document; ``generation`` is that of its last change, ``sha256`` of its text."""
 
     id: int
     path: str
@@ -190,6 +200,62 @@ class DocumentInfo:
     grain: Grain
     origin: Origin
     generation: int
+    sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryInfo:
+    """A summary among the documents, as its front matter describes it.
+
+    ``sources`` are the files it was made of, with the SHA-256 of their texts where these are notes; ``edited``
+    says that a person has changed it since.
+    """
+
+    id: int
+    path: str
+    grain: Grain
+    period: str
+    digest: str
+    sources: tuple[tuple[str, str], ...]
+    edited: bool
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedRows:
+    """Lines that sentences of summaries cite, as columns of the same length; ``path[i]`` is the cited file's."""
+
+    unit_id: Ints
+    document_id: Ints
+    path: tuple[str, ...]
+    start_line: Ints
+    end_line: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class UnitText:
+    """A unit with its text; ``hash`` and ``occurrence`` identify it for good in its document."""
+
+    id: int
+    document_id: int
+    start_line: int
+    end_line: int
+    form: str
+    speaker: str | None
+    text: str
+    hash: int
+    occurrence: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnitTraces:
+    """How many rows units own beside their own."""
+
+    vectors: int = 0
+    mentions: int = 0
+    facts: int = 0
+    derived: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -454,6 +520,12 @@ class Store(Protocol):
     def mention_names(self, keys: Sequence[int] | None = None) -> list[MentionName]:
         """Spellings of keys (all when ``None``), by key and falling count."""
 
+    def summaries(self) -> list[SummaryInfo]:
+        """All summaries, by path."""
+
+    def derived_rows(self) -> DerivedRows:
+        """What the sentences of all summaries cite, in order of document and unit."""
+
     def workspace_file(self, name: str) -> WorkspaceFile | None:
         """What was last read of a file that is no note."""
 
@@ -496,6 +568,33 @@ class Store(Protocol):
 
     def maintain(self, force: bool = False) -> bool:
         """Compact postings when their delta has grown; returns whether it did."""
+
+    def unit_texts(self, unit_ids: Sequence[int]) -> list[UnitText]:
+        """Units with their texts, in order of document and place."""
+
+    def unit_traces(self, unit_ids: Sequence[int]) -> UnitTraces:
+        """How many rows these units own beside their own."""
+
+    def masks(self) -> str:
+        """What :meth:`read_again` was last told; empty before."""
+
+    def read_again(self, document_ids: Sequence[int] | None, masks: str) -> None:
+        """Have the next ingest read these documents (all when ``None``) again, as ``masks`` are others now.
+
+        An ingest that is reading meanwhile gets :class:`TextsChanged`.
+        """
+
+    def purge(self) -> None:
+        """Leave no trace of what was deleted.  Not inside a :meth:`session`."""
+
+    def shrink(self) -> bool:
+        """Give back what deleted rows took when that is much of it; whether it did.  Not inside a :meth:`session`."""
+
+    def contains(self, needles: Sequence[str]) -> list[str]:
+        """Where in the index any of these texts stands: names of columns and files; empty when nowhere."""
+
+    def leftovers(self) -> list[str]:
+        """Where else the same texts may be kept: older copies of this index, indexes of others; in words."""
 
     def query(
         self, sql: str, collect: Collect, keywords: KeywordSearch, limit: int | None = None, timeout: float = 20.0

@@ -56,8 +56,15 @@ INSERT INTO counters VALUES ('ontology', 0), ('facts', 0), ('stated', 0);
 UPDATE documents SET sha256 = '', mtime_ns = -1;
 """
 
+#: Summaries are read again, so that what each of their sentences cites is there too.
+_V3 = """
+CREATE TABLE derived_from (
+    unit_id INTEGER, document_id INTEGER, path VARCHAR, start_line INTEGER, end_line INTEGER);
+UPDATE documents SET sha256 = '', mtime_ns = -1 WHERE grain <> 'working';
+"""
+
 #: ``MIGRATIONS[i]`` leads from schema ``i`` to ``i + 1``; each runs in one transaction.
-MIGRATIONS: tuple[str, ...] = (_V1, _V2)
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3)
 CURRENT = len(MIGRATIONS)
 
 

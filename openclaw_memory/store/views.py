@@ -1,7 +1,7 @@
-"""The tables that SQL sees: ``memories``, ``documents``, ``concepts``, ``edges``, ``facts``, and keyword search.
+"""The tables that SQL sees: ``memories``, ``documents``, ``concepts``, ``edges``, ``facts``, ``usage``; keyword search.
 
-They are made in a database in memory that has the index attached, read-only, as ``internals``.  Concepts, edges
-and facts are decided in Python and come as rows; only those that are asked for are put in.
+They are made in a database in memory that has the index attached, read-only, as ``internals``.  Concepts, edges,
+facts and usage are decided in Python and come as rows; only those that are asked for are put in.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from .keywords import term_key
 if TYPE_CHECKING:
     import duckdb
 
-    from ..types import FactRow
+    from ..types import FactRow, UseRow
 
 #: The name under which the index is attached.
 INDEX = "internals"
 #: What an export writes, in this order.
-TABLES = ("memories", "documents", "concepts", "edges", "facts")
+TABLES = ("memories", "documents", "concepts", "edges", "facts", "usage")
 #: What has to be collected before it can be read.
-DERIVED = frozenset({"concepts", "edges", "facts"})
+DERIVED = frozenset({"concepts", "edges", "facts", "usage"})
 #: What is computed, unit by unit, before it can be read.
 HITS = "hits"
 #: Table functions that find units by keywords.
@@ -80,13 +80,29 @@ FROM graph.parent r JOIN graph.concept a ON a.place = r.source JOIN graph.concep
 UNION ALL
 SELECT 'follows', a.citation, b.citation, f.later, f.earlier, round(f.weight::DOUBLE, 4), false, c.slug
 FROM graph.sequel f JOIN graph.place a ON a.id = f.later JOIN graph.place b ON b.id = f.earlier
-    JOIN graph.concept c ON c.place = f.via;
+    JOIN graph.concept c ON c.place = f.via
+UNION ALL
+SELECT 'derived_from', a.citation, {_CITATION.format(d="c", u="c")}, c.unit_id, b.id, 1, false, NULL
+FROM {INDEX}.derived_from c JOIN graph.place a ON a.id = c.unit_id JOIN {INDEX}.units u ON u.id = c.unit_id
+    LEFT JOIN {INDEX}.documents d ON d.path = c.path
+    LEFT JOIN {INDEX}.units b ON b.document_id = d.id AND b.start_line BETWEEN c.start_line AND c.end_line
+-- Of several units that begin in those lines, the one of about the same length, or all where these are.
+WINDOW cited AS (PARTITION BY c.unit_id, c.path, c.start_line, c.end_line),
+    nearest AS (PARTITION BY c.unit_id, c.path, c.start_line, c.end_line ORDER BY abs(b.terms - u.terms), b.id)
+QUALIFY row_number() OVER nearest = 1
+    OR abs(sum(b.terms) OVER cited - u.terms) <= min(abs(b.terms - u.terms)) OVER cited;
 """
 
 _FACTS = """
 CREATE TABLE facts (
     id VARCHAR, subject VARCHAR, predicate VARCHAR, object VARCHAR, confidence DOUBLE, origin VARCHAR, rule VARCHAR,
     source VARCHAR, valid_from DATE, valid_to DATE, current BOOLEAN, superseded_by VARCHAR);
+"""
+
+_USAGE = """
+CREATE TABLE usage (
+    hit VARCHAR, path VARCHAR, shown INTEGER, used INTEGER, useful INTEGER, irrelevant INTEGER, first_day DATE,
+    last_day DATE, boost DOUBLE);
 """
 
 #: BM25 as :mod:`openclaw_memory.search.bm25` computes it for units.
@@ -139,7 +155,7 @@ def define(
 
     Keyword search is there with ``keywords``; with ``fts`` the file holds a current index of the FTS extension.
     """
-    c.execute(_MEMORIES + _GRAPH + _FACTS)
+    c.execute(_MEMORIES + _GRAPH + _FACTS + _USAGE)
     if keywords is not None:
         _define_search(c, keywords, fts)
     if derived.concepts is not None:
@@ -148,6 +164,8 @@ def define(
         _put_edges(c, derived.edges)
     if derived.facts is not None:
         _put_facts(c, derived.facts)
+    if derived.usage is not None:
+        _put_usage(c, derived.usage)
 
 
 def _define_search(c: duckdb.DuckDBPyConnection, keywords: KeywordSearch, fts: bool) -> None:
@@ -242,6 +260,16 @@ def _put_facts(c: duckdb.DuckDBPyConnection, facts: Sequence[FactRow]) -> None:
         c, "facts", {name: [_plain(getattr(row, name)) for row in facts] for name in types}, types,
         select="* REPLACE (round(confidence, 4) AS confidence)",
     )  # fmt: skip
+
+
+def _put_usage(c: duckdb.DuckDBPyConnection, usage: Sequence[UseRow]) -> None:
+    if not usage:
+        return
+    types = {
+        "id": "VARCHAR", "path": "VARCHAR", "shown": "INTEGER", "used": "INTEGER", "useful": "INTEGER",
+        "irrelevant": "INTEGER", "first": "DATE", "last": "DATE", "boost": "DOUBLE",
+    }  # fmt: skip
+    insert(c, "usage", {name: [_plain(getattr(row, name)) for row in usage] for name in types}, types)
 
 
 def _plain(value: Any) -> Any:

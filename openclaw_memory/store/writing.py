@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: The largest number that a SMALLINT column holds.
 _MOST = 32_767
 #: What units own beside vectors and postings; it goes with their document and is written anew with it.
-_OF_UNITS = ("mentions", "found_facts")
+_OF_UNITS = ("mentions", "found_facts", "derived_from")
 _RULE = {rule: code for code, rule in enumerate(RULES)}
 #: Units whose texts are in memory at once while postings are made anew.
 _STEP = 20_000
@@ -47,6 +47,7 @@ def apply(c: duckdb.DuckDBPyConnection, changes: Sequence[DocumentChange]) -> No
     )
     mentions = _Columns("INTEGER INTEGER BIGINT TINYINT VARCHAR")
     facts = _Columns("INTEGER INTEGER VARCHAR VARCHAR VARCHAR VARCHAR FLOAT")
+    derived = _Columns("INTEGER INTEGER VARCHAR INTEGER INTEGER")
     terms: list[int] = []
     term_units: list[int] = []
     frequencies: list[int] = []
@@ -91,12 +92,15 @@ def apply(c: duckdb.DuckDBPyConnection, changes: Sequence[DocumentChange]) -> No
                 facts.add(
                     unit_id, document_id, fact.subject, fact.predicate, fact.object, fact.rule, fact.confidence
                 )  # fmt: skip
+            for cited in planned.cited:
+                derived.add(unit_id, document_id, cited.path, cited.start_line, cited.end_line)
     generation = "(SELECT value FROM counters WHERE name = 'generation') + 1"
     documents.insert(c, "documents", f"*, {generation}")
     sections.insert(c, "sections")
     units.insert(c, "units")
     mentions.insert(c, "mentions")
     facts.insert(c, "found_facts")
+    derived.insert(c, "derived_from")
     if facts.lists["c0"]:
         _facts_changed(c)
     _insert_postings(c, terms, term_units, frequencies)

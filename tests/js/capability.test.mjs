@@ -70,7 +70,27 @@ test("provenance by place, by what the host recorded, and never by a link that l
   assert.equal(recorded["USER.md"], "owner");
 });
 
-test("files that the host has read already are classified by the path it found, without a look at the disk", async () => {
+test("a file whose front matter says that strangers speak in it is untrusted, whatever was recorded", async (t) => {
+  const workspaceDir = await folder(t);
+  await mkdir(path.join(workspaceDir, "memory", "consolidated", "daily"), { recursive: true });
+  const files = {
+    "memory/consolidated/daily/2026-03-01.md": ["---\ngrain: daily\norigin: untrusted\n---\n# x\n", "untrusted"],
+    "memory/consolidated/daily/2026-03-02.md": ["---\ngrain: daily\norigin: agent\n---\norigin: untrusted\n", "agent"],
+    "memory/2026-03-03.md": ["\uFEFF---\r\nOrigin: 'untrusted'  # a stranger\r\n---\r\nx", "untrusted"],
+    "memory/2026-03-04.md": ["# x\n---\norigin: untrusted\n---\n", "agent"],
+    "memory/2026-03-05.md": [`---\nsources: [${"x, ".repeat(2000)}]\norigin: untrusted\n---\n`, "untrusted"],
+    "MEMORY.md": ["---\norigin: untrusted\n---\nx", "untrusted"],
+  };
+  for (const [name, [text]] of Object.entries(files)) await writeFile(path.join(workspaceDir, name), text);
+  const relativePaths = Object.keys(files);
+  const wanted = Object.entries(files).map(([relativePath, [, originClass]]) => ({ relativePath, originClass }));
+  assert.deepEqual(await classifyPaths({ workspaceDir, relativePaths }), wanted);
+  const readSources = relativePaths.map((name) => ({ relativePath: name, canonicalRelativePath: name }));
+  const recorded = async ({ relativePath }) => ({ originClass: relativePath === "MEMORY.md" ? "owner" : "agent" });
+  assert.deepEqual(await classifyPaths({ workspaceDir, relativePaths, readSources }, recorded), wanted);
+});
+
+test("files that the host has read already are classified by the path it found, also when they are gone", async () => {
   const rows = await classifyPaths({
     workspaceDir: "/nowhere",
     relativePaths: ["MEMORY.md", "USER.md", "memory/a.md"],

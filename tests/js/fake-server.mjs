@@ -4,7 +4,7 @@
  * FAKE_MODE in the environment changes how it behaves; FAKE_LOG is a file that gets each message it received.
  */
 
-import { appendFileSync } from "node:fs";
+import { appendFileSync, existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const mode = process.env.FAKE_MODE ?? "";
@@ -46,7 +46,12 @@ const answers = {
   memory_status: () => ({ provider: "llama.cpp", model: "tiny", dimensions: 32, files: 2, chunks: 9, database: "/x.duckdb", vectors: { ready: 8, pending: 1, outdated: 0, failed: 0 } }),
   memory_ingest: () => ({ files: 2, chunks: 9, added: 1, updated: 0, deleted: 0, unchanged: 8, embedded: 1, pending: 0, seconds: 0.1 }),
   memory_session_start: () => ({ report: answers.memory_ingest(), took_ms: 3 }),
-  memory_heartbeat: () => ({ ran: [true], took_ms: 1 }),
+  memory_heartbeat: () => ({ ran: [true, ...(process.env.FAKE_RAN ? [JSON.parse(process.env.FAKE_RAN)] : [])], took_ms: 1 }),
+  memory_turn: ({ messages, origin }) => ({
+    captured: messages.map(({ text }) => ({ text, score: 0.9, citation: "memory/captures/2026-03-04.md#L5" })),
+    path: `memory/captures/2026-03-04${origin === "owner" ? "" : "-untrusted"}.md`, seen: messages.length, took_ms: 1,
+  }),
+  memory_replied: () => ({ used: 1 }),
   echo: (args, meta) => ({ args, meta, pid: process.pid }),
 };
 
@@ -62,9 +67,15 @@ createInterface({ input: process.stdin })
     }
     if (method !== "tools/call") return;
     const { name, arguments: args, _meta } = params;
-    if (name === "hang" || (mode === "slow-context" && name === "memory_context") || (mode === "slow-ingest" && name === "memory_session_start")) return;
+    if (name === "hang" || (mode === "slow-context" && name === "memory_context") || (mode === "slow-ingest" && name === "memory_session_start") || (mode === "slow-turn" && name === "memory_turn")) return;
     if (name === "die" || (name === "die-once" && !process.env.FAKE_LOG_DIED)) process.kill(process.pid, "SIGKILL");
     if (name === "fail") return send({ id, result: { isError: true, content: [{ type: "text", text: "the index is locked by process 42" }] } });
+    if (name === "memory_turn" && existsSync(process.env.FAKE_BROKEN ?? "")) {
+      return send({ id, result: { isError: true, content: [{ type: "text", text: "the disk is full" }] } });
+    }
+    if (mode === "old" && (name === "memory_turn" || name === "memory_replied")) {
+      return send({ id, error: { code: -32602, message: `there is no tool ${name}; did you mean memory_search?` } });
+    }
     if (name === "refuse") return send({ id, error: { code: -32602, message: "no tool refuse" } });
     if (name === "progress") {
       for (const progress of [1, 2]) send({ method: "notifications/progress", params: { progressToken: _meta.progressToken, progress, total: 2, message: "embedding" } });

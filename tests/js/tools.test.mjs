@@ -160,6 +160,19 @@ test("an aborted call is the host's, not a result", async (t) => {
   await assert.rejects(made.memory_search.execute("1", { query: "x" }, signal), /stopped/);
 });
 
+test("a search can be about a grain, an age, and notes that summaries stand for", async (t) => {
+  const { made, sent } = await tools(t);
+  await made.memory_search.execute("1", { query: "x", grain: "weekly", minimumDaysAgo: "3", maximumDaysAgo: 30, includeArchived: "true" });
+  await made.memory_timeline.execute("2", { includeArchived: false });
+  const [search, timeline] = await sent();
+  const wanted = { query: "x", maxResults: 6, minScore: 0.35, grain: "weekly", minimumDaysAgo: 3, maximumDaysAgo: 30, includeArchived: true };
+  assert.deepEqual(search.arguments, wanted);
+  assert.deepEqual(timeline.arguments, { includeArchived: false });
+  for (const wrong of [{ grain: "hourly" }, { minimumDaysAgo: -1 }, { includeArchived: "perhaps" }]) {
+    await assert.rejects(made.memory_search.execute("3", { query: "x", ...wrong }), /must be/);
+  }
+});
+
 test("a search can be about concepts, and one name needs no list", async (t) => {
   const { made, sent } = await tools(t);
   const { execute, prepareArguments } = made.memory_search;

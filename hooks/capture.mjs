@@ -1,0 +1,239 @@
+/** When a turn has ended: what is worth keeping of it goes into memory, and what its reply quotes counts as used. */
+
+import { SETUP_COMMAND } from "./child.mjs";
+import { missingPermission, ownWords, refusal, sharedTurns } from "./context.mjs";
+
+const TURN_TOOL = "memory_turn";
+const REPLY_TOOL = "memory_replied";
+const TIMEOUT_MS = 10_000;
+const MOST_RUNS = 500; // that are remembered until they end
+const MOST_WAITING = 20; // turns of a session that could not be kept yet
+const MOST_CHARS = 20_000; // of what the model wrote
+
+/** The plugin's configuration with the settings of the Python side that follow from it. */
+export function captureSettings(config) {
+  if (config.capture !== true) return config;
+  return { ...config, settings: { "capture.enabled": true, ...config.settings } };
+}
+
+// -- what was said ----------------------------------------------------------------------------------------------------
+
+/** The text of a message, whose content is a string or a list of parts. */
+function textOf(message) {
+  if (typeof message.content === "string") return message.content;
+  const parts = Array.isArray(message.content) ? message.content : [];
+  return parts.filter((part) => part?.type === "text" && typeof part.text === "string").map((part) => part.text).join("\n");
+}
+
+/** The time of the latest of these messages, 0 without any. */
+const latest = (messages) => messages.reduce((time, message) => (message?.timestamp > time ? message.timestamp : time), 0);
+
+/**
+ * What was said in a turn, in order, each with who is behind it.
+ *
+ * `since` is the time of the last message before the turn.  The person's first words are those that the prompt was
+ * built of.  What was sent into the running turn is the owner's only where the host says so, and what the model wrote
+ * after it had read something from outside is nobody's: OpenClaw marks it as tainted.
+ *
+ * @param {object[]} messages of the conversation, as `agent_end` has them
+ * @param {{words: string, owner: boolean, since: number}} begun
+ * @returns {{role: "user" | "assistant", text: string, owners: boolean}[]}
+ */
+export function said(messages, { words, owner, since }) {
+  const list = messages.filter((message) => message && typeof message === "object");
+  const isNew = ({ timestamp }) => timestamp === undefined || timestamp > since;
+  const first = list.findIndex((message) => message.role === "user" && isNew(message));
+  const opens = first < 0 ? list.findLastIndex((message) => message.role === "user") : first;
+  const out = words ? [{ role: "user", text: words, owners: owner }] : [];
+  let owners = owner;
+  for (const message of list.slice(opens + 1).filter(isNew)) {
+    const { senderIsOwner, turnTainted } = message.__openclaw ?? {};
+    if (message.role === "user") {
+      if ((message.provenance?.kind ?? "external_user") !== "external_user") continue;
+      owners &&= senderIsOwner === true;
+      const text = ownWords({ prompt: textOf(message) });
+      if (text) out.push({ role: "user", text, owners });
+    } else if (message.role === "assistant") {
+      const text = textOf(message).trim().slice(0, MOST_CHARS).toWellFormed();
+      if (text) out.push({ role: "assistant", text, owners: owners && turnTainted !== true });
+    }
+  }
+  return out;
+}
+
+/** What was said, as one call for what is the owner's and one for the rest. */
+function parted(turn) {
+  return [true, false]
+    .map((owners) => ({
+      origin: owners ? "owner" : "untrusted",
+      messages: turn.filter((one) => one.owners === owners).map(({ role, text }) => ({ role, text })),
+    }))
+    .filter((part) => part.messages.length);
+}
+
+// -- the hooks --------------------------------------------------------------------------------------------------------
+
+/**
+ * Make the handlers of a turn's beginning and end and of a session's reset; none of them makes the host wait.
+ *
+ * Only a turn whose beginning was seen is kept: where its input comes from is told then and not when it ends.
+ *
+ * @param {{config: object, memory: () => {call: Function, pid: number | null}, subjectOf: Function, logger: object,
+ *   turns?: import("./context.mjs").Turns}} host
+ */
+export function captureHooks({ config, memory, subjectOf, logger, turns = sharedTurns() }) {
+  const captures = config.capture === true;
+  const feeds = config.maintenance !== false;
+  const runs = new Map(); // turns that have begun, by run
+  const done = new Map(); // runs that were kept
+  const waiting = new Map(); // by session: runs that are to be kept and could not be
+  const missing = new Set(); // tools that the server does not have
+  const say = (level, what) => logger[level]?.(`openclaw-memory: ${what}`);
+  const sessionOf = (subject, ctx) => `${subject.agentId}\0${ctx.sessionId ?? ctx.sessionKey ?? ""}`;
+
+  const call = (tool, args, { agentId, workspaceDir }) =>
+    memory().call(tool, args, { agent: agentId, workspace: workspaceDir, timeoutMs: TIMEOUT_MS });
+
+  /** Send a turn; whether it needs no other try. */
+  const keep = async (subject, run) => {
+    try {
+      while (run.parts.length) {
+        const { origin, messages } = run.parts[0];
+        const report = await call(TURN_TOOL, { messages, sessionId: run.sessionId, origin, trigger: "user" }, subject);
+        run.parts.shift();
+        const count = report.captured?.length ?? 0;
+        if (count) say("info", `${count} ${count > 1 ? "sentences" : "sentence"} of a turn of agent ${subject.agentId} kept in ${report.path}`);
+        else say("debug", `nothing of a turn of agent ${subject.agentId} kept${report.skipped ? `: ${report.skipped}` : ""}`);
+        if (report.warning) say("warn", report.warning);
+      }
+    } catch (error) {
+      if (isStopped(error)) return true;
+      if (isMissing(error, TURN_TOOL)) {
+        if (!missing.has(TURN_TOOL)) say("warn", `no turn is captured: the Python package is older than the plugin; run: ${SETUP_COMMAND}`);
+        missing.add(TURN_TOOL);
+        return true;
+      }
+      say("warn", `a turn of agent ${subject.agentId} was not captured: ${error.action ? `${error.message}. ${error.action}` : error.message}`);
+      return false;
+    }
+    return true;
+  };
+
+  /** Send what waits in a session, oldest first, until that fails; turns that failed only with `all`. */
+  const flush = async (subject, session, { all = false } = {}) => {
+    for (const [runId, run] of waiting.get(session) ?? []) {
+      if (run.sending || (run.failed && !all)) continue;
+      run.sending = true;
+      const over = await keep(subject, run);
+      run.sending = false;
+      if (!over) return;
+      remember(done, runId, true);
+      waiting.get(session)?.delete(runId);
+    }
+    if (!waiting.get(session)?.size) waiting.delete(session);
+  };
+
+  const wait = (session, runId, run) => {
+    const others = waiting.get(session) ?? new Map();
+    others.set(runId, run);
+    if (others.size > MOST_WAITING) others.delete(others.keys().next().value);
+    remember(waiting, session, others);
+  };
+
+  /** Let the server see what of its hits a reply quotes. */
+  const replied = async (subject, turn) => {
+    const text = turn.filter((one) => one.role === "assistant").map((one) => one.text).join("\n\n").slice(-MOST_CHARS).toWellFormed();
+    try {
+      // What was shown is known to the process that showed it: there is nothing to start one for.
+      if (text && memory().pid !== null && !missing.has(REPLY_TOOL)) await call(REPLY_TOOL, { text }, subject);
+    } catch (error) {
+      if (isMissing(error, REPLY_TOOL)) missing.add(REPLY_TOOL);
+      else if (!isStopped(error)) say("debug", `a reply was not looked through: ${error.message}`);
+    }
+  };
+
+  return {
+    /** `before_prompt_build`: a turn begins. */
+    begins(event, ctx) {
+      try {
+        const subject = subjectOf(ctx);
+        if (!subject || !ctx.runId) return;
+        const before = runs.get(ctx.runId);
+        const owner = turns.isOwners({ ...ctx, agentId: subject.agentId }) && (before?.owner ?? true);
+        remember(runs, ctx.runId, {
+          owner,
+          refused: before?.refused ?? refusal(ctx, "all", owner),
+          words: before?.words ?? ownWords(event),
+          since: before?.since ?? latest(event.messages ?? []),
+        });
+      } catch (error) {
+        say("debug", `the beginning of a turn was not understood: ${error.message}`);
+      }
+    },
+
+    /** `agent_end`: a turn, or an attempt at it, has ended. */
+    ends(event, ctx) {
+      try {
+        const runId = event.runId ?? ctx.runId;
+        const subject = subjectOf(ctx);
+        const begun = runId && runs.get(runId);
+        if (!subject || !begun || done.has(runId)) return;
+        if (begun.refused) return void say("debug", `a turn of agent ${subject.agentId} is not captured: ${begun.refused}`);
+        const turn = said(event.messages ?? [], begun);
+        const failed = event.success !== true;
+        if (!failed) runs.delete(runId);
+        if (!failed && feeds) void replied(subject, turn);
+        if (!captures) return;
+        // Of an attempt that failed, the person's words are kept for a reset, unless another one succeeds.
+        const parts = parted(failed ? turn.filter((one) => one.role === "user") : turn);
+        const session = sessionOf(subject, ctx);
+        if (parts.length) wait(session, runId, { parts, failed, sessionId: String(ctx.sessionId ?? "") });
+        if (!failed) void flush(subject, session);
+      } catch (error) {
+        say("debug", `the end of a turn was not understood: ${error.message}`);
+      }
+    },
+
+    /** `before_reset`: a session is about to begin anew; what of it was not kept yet is kept now. */
+    resets(_event, ctx) {
+      try {
+        const subject = subjectOf(ctx);
+        if (subject && captures) void flush(subject, sessionOf(subject, ctx), { all: true });
+      } catch (error) {
+        say("debug", `a reset was not understood: ${error.message}`);
+      }
+    },
+  };
+}
+
+/** Whether the process was stopped on purpose; by name, as another copy of our modules may have made the error. */
+function isStopped(error) {
+  return error?.name === "StoppedError";
+}
+
+/** Whether the server answered that it has no such tool. */
+function isMissing(error, tool) {
+  return String(error?.message).startsWith(`there is no tool ${tool}`);
+}
+
+/** Say in the log when turns are to be captured and OpenClaw will not let us see them. */
+export function tellCapture({ config, agents, remembers, cfg, logger }, current = cfg()) {
+  const missing = config.capture === true && missingPermission(current);
+  if (missing && agents().some(remembers)) logger.warn(`openclaw-memory: no turn is captured: ${missing}`);
+}
+
+/** Hook it up. */
+export function registerCapture(api, host) {
+  if (host.config.capture !== true && host.config.maintenance === false) return;
+  const hooks = captureHooks(host);
+  api.on("before_prompt_build", (event, ctx) => hooks.begins(event, ctx));
+  api.on("agent_end", (event, ctx) => hooks.ends(event, ctx));
+  api.on("before_reset", (event, ctx) => hooks.resets(event, ctx));
+}
+
+/** Set a key of a map that keeps the newest {@link MOST_RUNS}. */
+function remember(map, key, value) {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size > MOST_RUNS) map.delete(map.keys().next().value);
+}

@@ -1,0 +1,73 @@
+"""``capture``: keep what is worth it of a text, in the captures of the day."""
+
+from __future__ import annotations
+
+import sys
+from datetime import date, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from .context import DATE, CliContext, common_options
+
+if TYPE_CHECKING:
+    from ..types import CaptureReport
+
+_ORIGINS = ("owner", "agent", "untrusted")
+
+
+@click.command(short_help="Keep what is worth remembering of a text.")
+@click.argument("text", nargs=-1, metavar="[TEXT]...")
+@click.option("--session", default="", metavar="ID", help="Session that it was said in.")
+@click.option("--origin", type=click.Choice(_ORIGINS), default="owner", show_default=True,
+              help="Who said it; what is untrusted is kept apart and never given unasked.")  # fmt: skip
+@click.option("--all", "everything", is_flag=True, help="Keep every sentence, not only what is worth it and new.")
+@click.option("--now", type=DATE, metavar="DATE", help="The day it was said; default today.")
+@common_options
+def capture(
+    cli: CliContext, text: tuple[str, ...], session: str, origin: str, everything: bool, now: date | None
+) -> None:
+    """Append what is worth remembering of TEXT to memory/captures/, a file a day.
+
+    Without TEXT, or with "-", standard input is read.  Kept are sentences that state something for later (decisions,
+    preferences, dates, facts) and that the memory does not say yet.
+    """
+    from ..consolidate.capture import Message, Turn
+    from ..types import Origin
+
+    message = Message("assistant" if origin == "agent" else "user", _given(text))
+    moment = None if now is None else datetime.combine(now, datetime.now().time()).astimezone()
+    with cli.memory() as memory:
+        report = memory.capture(
+            Turn((message,), session=session, agent=memory.agent, origin=Origin(origin), now=moment),
+            everything=everything,
+        )
+    if cli.json:
+        cli.emit(report)
+    else:
+        _show(cli, report, everything)
+
+
+def _given(text: tuple[str, ...]) -> str:
+    words = " ".join(text)
+    if words.strip() in ("", "-"):
+        if not words.strip() and sys.stdin.isatty():
+            raise click.UsageError("nothing to capture: give a text, or write one to standard input")
+        words = sys.stdin.buffer.read().decode("utf-8", "replace")
+    if not words.strip():
+        raise click.UsageError("the text is empty")
+    return words
+
+
+def _show(cli: CliContext, report: CaptureReport, everything: bool) -> None:
+    from rich.text import Text
+
+    from ..types import counted
+
+    for one in report.captured:
+        line = Text(f"{one.score:.2f}  ", style="green").append(one.citation, style="cyan").append(f"  {one.text}")
+        cli.out.print(line, highlight=False)
+    if not report.captured:
+        why = "all of it is written there already" if everything else "nothing new that is worth keeping"
+        cli.remark(f"{why} in {counted(report.seen, 'sentence')}" + ("" if everything else "; --all keeps everything"))
+    cli.remark(report.warning)

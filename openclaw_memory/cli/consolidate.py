@@ -1,0 +1,100 @@
+"""``consolidate``: old notes become summaries."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING
+
+import click
+
+from .context import DATE, CliContext, common_options
+from .progress import ingest_progress
+
+if TYPE_CHECKING:
+    from ..types import ConsolidateReport
+
+GRAINS = ("daily", "weekly", "monthly", "quarterly", "yearly")
+#: Paths of each sort shown to a person.
+_SHOWN = 12
+
+
+@click.command(short_help="Turn old notes into short summaries; no note is changed.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be done.")
+@click.option("--older-than-days", type=click.IntRange(min=0), metavar="N",
+              help="Leave periods alone that ended at most N days ago; default 3.")  # fmt: skip
+@click.option("--grain", type=click.Choice(GRAINS), help="Write the summaries of this grain alone.")
+@click.option("--now", type=DATE, metavar="DATE", help="The day it is; default today.")
+@click.option(
+    "--enable/--disable",
+    "automatic",
+    default=None,
+    help="Let OpenClaw's heartbeat write (--enable) or only report (--disable); writes nothing itself.",
+)
+@common_options
+def consolidate(
+    cli: CliContext, dry_run: bool, older_than_days: int | None, grain: str | None, now: date | None,
+    automatic: bool | None,
+) -> None:  # fmt: skip
+    """Summarise the days, weeks, months, quarters and years that are over.
+
+    Summaries are sentences of your notes, each with the lines it comes from, in memory/consolidated/.  Notes are never
+    changed: search leaves out those that a summary stands for, unless told --include-archived.  What a person has
+    edited there is kept.  What retention.plan does not keep is taken out, and listed.
+    """
+    from ..types import Grain
+
+    with cli.memory() as memory:
+        if automatic is not None:
+            memory.upkeep.enable(automatic)
+            cli.remark(f"automatic consolidation: {memory.upkeep.remark()}")
+            if memory.upkeep.enabled is not automatic:
+                word = memory.settings.consolidate.automatic
+                cli.remark(f"consolidate.automatic is '{word}', which decides it for good; set it to 'ask' first")
+        with ingest_progress(cli) as progress:
+            report = memory.consolidate(
+                dry_run=dry_run or automatic is not None,
+                older_than_days=older_than_days,
+                grain=None if grain is None else Grain(grain),
+                now=now,
+                progress=progress,
+            )
+    if cli.json:
+        cli.emit(report)
+    else:
+        _show(cli, report)
+
+
+def _show(cli: CliContext, report: ConsolidateReport) -> None:
+    from rich.table import Table
+
+    from ..types import counted
+
+    would = "would be " if report.dry_run else ""
+    if report.summaries:
+        table = Table(box=None, pad_edge=False)
+        for name in ("summary", "sources", "sentences", "tokens", "source tokens"):
+            table.add_column(name, justify="left" if name == "summary" else "right")
+        for made in report.summaries[:_SHOWN]:
+            name = f"{made.path}{' (anew)' if made.rebuilt else ''}"
+            table.add_row(name, str(made.sources), str(made.sentences), str(made.tokens), str(made.source_tokens))
+        cli.out.print(table)
+        if len(report.summaries) > _SHOWN:
+            click.echo(f"… and {len(report.summaries) - _SHOWN} more")
+    for what, paths in (
+        ("kept, as a person has edited it", report.kept),
+        (f"{would}removed, as there is nothing left to summarise", report.removed),
+        (f"{would}retired", report.retired),
+    ):
+        for path in paths[:_SHOWN]:
+            click.echo(f"{what}: {path}")
+        if len(paths) > _SHOWN:
+            click.echo(f"{what}: … and {len(paths) - _SHOWN} more")
+    merged = "" if report.dry_run and not report.groups else f"{counted(report.groups, 'concept')} {would}merged, "
+    wrote = "1 summary" if len(report.created) == 1 else f"{len(report.created)} summaries"
+    click.echo(
+        f"{wrote} {would}written, {merged}{counted(report.archived, 'unit')} {would}archived, {report.seconds:.1f} s"
+    )
+    if not report.complete:
+        cli.remark("not everything was done; run it again")
+    cli.remark(report.skipped)
+    cli.remark(report.warning)

@@ -1,0 +1,176 @@
+"""``forget``: take something out of the memory for good."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from datetime import date
+from typing import TYPE_CHECKING
+
+import click
+
+from .context import DATE, CliContext, common_options
+
+if TYPE_CHECKING:
+    from ..memory import Memory
+    from ..types import ForgetReport
+
+#: Texts, and files that keep them, shown to a person.
+_SHOWN = 20
+
+
+@click.command(short_help="Forget for good; shows what goes and asks first.")
+@click.option("--path", metavar="PATH", help="A file, a folder, or lines as they are cited: memory/a.md#L3-L9.")
+@click.option(
+    "--query", metavar="WORDS", help="What has all of these words in one paragraph, item or row; all of it goes."
+)
+@click.option("--concept", metavar="NAME", help="What mentions this concept, and its entry in concepts.yaml.")
+@click.option("--fact", metavar="ID", help="What states this fact, and its entry in facts.yaml.")
+@click.option("--since", type=DATE, metavar="DATE", help="What is dated this day or later.")
+@click.option("--until", type=DATE, metavar="DATE", help="What is dated this day or earlier.")
+@click.option("--dry-run", is_flag=True, help="Only show what would go.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@common_options
+def forget(
+    cli: CliContext,
+    path: str | None,
+    query: str | None,
+    concept: str | None,
+    fact: str | None,
+    since: date | None,
+    until: date | None,
+    dry_run: bool,
+    yes: bool,
+) -> None:
+    """Forget what one of the options names: its text leaves the index, summaries, captures, facts and records of use.
+
+    What was forgotten does not come back from a note, a copy or a summary: its words are recognised by keyed hashes.
+    Your own notes are not changed; those that still have it are named, so that you can edit them.  There is no undo:
+    the same sentence stays out even when it is written again on purpose.
+    """
+    from ..errors import RequestError
+    from ..forget.selection import Wish
+
+    try:
+        Wish(path, query, concept, fact, since, until)
+    except RequestError as error:
+        raise click.UsageError(str(error)) from error
+    ask = not yes and not dry_run
+    if ask and (cli.json or not sys.stdin.isatty()):
+        raise click.UsageError("nobody can be asked here: give --yes to forget, or --dry-run to see what would go")
+    with cli.memory() as memory:
+
+        def run(dry: bool) -> ForgetReport:
+            return _run(memory, path, query, concept, fact, since, until, dry)
+
+        if dry_run or ask:
+            report = run(True)
+            if cli.json:
+                cli.emit(report)
+                return
+            _preview(cli, report)
+            if dry_run or not report.texts:
+                return
+            if not click.confirm("Forget this for good?", default=False):
+                click.echo("nothing was forgotten")
+                return
+        report = run(False)
+    if cli.json:
+        cli.emit(report)
+    else:
+        _show(cli, report)
+
+
+def _run(
+    memory: Memory,
+    path: str | None,
+    query: str | None,
+    concept: str | None,
+    fact: str | None,
+    since: date | None,
+    until: date | None,
+    dry_run: bool,
+) -> ForgetReport:
+    from ..errors import RequestError
+
+    try:
+        return memory.forget(
+            path=path, query=query, concept=concept, fact=fact, since=since, until=until, dry_run=dry_run
+        )
+    except RequestError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _preview(cli: CliContext, report: ForgetReport) -> None:
+    from rich.text import Text
+
+    for one in report.texts[:_SHOWN]:
+        line = Text(one.citation, style="dim")
+        cli.out.print(line.append("  ").append(" ".join(one.text.split()), style="default"), highlight=False)
+    if len(report.texts) > _SHOWN:
+        click.echo(f"… and {len(report.texts) - _SHOWN} more; all of them with --json")
+    click.echo(f"would forget {_counts(report)}" if report.texts else "nothing to forget")
+    _remarks(cli, report)
+
+
+def _show(cli: CliContext, report: ForgetReport) -> None:
+    if not report.texts:
+        click.echo("nothing to forget")
+        _remarks(cli, report)
+        return
+    checked = "; no column and no byte of the index has it any more" if report.verified else ""
+    click.echo(f"forgot {_counts(report)}{checked}; {report.seconds:.1f} s")
+    for path in report.edited[:_SHOWN]:
+        click.echo(f"taken out of {path}")
+    _remarks(cli, report)
+
+
+def _counts(report: ForgetReport) -> str:
+    numbers = (
+        (report.units, "unit", "units"),
+        (report.vectors, "vector", "vectors"),
+        (report.mentions, "mention", "mentions"),
+        (report.facts, "fact", "facts"),
+        (report.summary_sentences, "sentence of summaries", "sentences of summaries"),
+        (report.access_records, "record of use", "records of use"),
+    )
+    parts = [f"{number} {one if number == 1 else many}" for number, one, many in numbers if number]
+    from ..types import counted
+
+    parts = parts or [counted(len(report.texts), "text")]  # of files that are not in the index
+    return f"{', '.join(parts)} in {report.files} {'file' if report.files == 1 else 'files'}"
+
+
+def _remarks(cli: CliContext, report: ForgetReport) -> None:
+    from ..types import counted
+
+    places = _by_file(report.remains)
+    for place in places[:_SHOWN]:
+        cli.remark(f"still written in {place}; it is yours to edit")
+    if len(places) > _SHOWN:
+        cli.remark(f"still written in {counted(len(places) - _SHOWN, 'more place')}; all of them with --json")
+    cli.remark(report.warning)
+
+
+def _by_file(places: Sequence[str]) -> list[str]:
+    """Citations with those of one file put together: ``memory/a.md: lines 1-3, 11``."""
+    from ..types import citation
+
+    lines: dict[str, list[tuple[int, int]]] = {}
+    for place in places:
+        path, mark, cited = place.rpartition("#L")
+        first, _, last = cited.partition("-L")
+        if mark and first.isdecimal() and (last or first).isdecimal():
+            lines.setdefault(path, []).append((int(first), int(last or first)))
+        else:
+            lines.setdefault(place, [])
+    out = []
+    for path, spans in lines.items():
+        if len(spans) == 1:
+            out.append(citation(path, *spans[0]))
+        elif spans:
+            said = (f"{first}-{last}" if last > first else str(first) for first, last in sorted(set(spans)))
+            out.append(f"{path}: lines {', '.join(said)}")
+        else:
+            out.append(path)
+    return out

@@ -1,0 +1,214 @@
+"""What was forgotten, as keyed hashes of its words: enough to recognise it wherever it comes up again."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Literal
+
+from ..journal import Journal
+from ..store.protocol import StatedFact
+from .words import LONG, WIDE, Words, words_of
+
+#: The kind of a record of the journal that holds tombstones.
+KIND = "forgotten"
+
+#: Where a phrase is forgotten: wherever its words follow each other, where they stand alone in any file, or so in the
+#: one file in which they stood.
+Scope = Literal["anywhere", "alone", "file"]
+_CODE: dict[str, str] = {"anywhere": "a", "alone": "b", "file": "f", "text": "t", "fact": "s"}
+_DIGEST, _ANCHOR, _BITS = 16, 4, 0xFFFF
+#: A file of fewer words may have the same ones as another by chance: it is known by its name too.
+_TEXT = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Words ``first..last`` of a text that are forgotten; ``digest`` is that of their tombstone."""
+
+    first: int
+    last: int
+    digest: bytes
+
+
+@dataclass(slots=True)
+class Matcher:
+    """Finds forgotten words by their hashes.
+
+    What is hashed is scope, file and words.  So that not every run of words has to be hashed, 16 bits of the first
+    two are kept beside the length: a text of *w* words costs *w* look-ups and about ``w * n / 65536`` hashes for *n*
+    tombstones.
+    """
+
+    key: bytes
+    digests: set[bytes] = field(default_factory=set)
+    #: Scopes and lengths by 16 bits of the first two words, the longest first; and of single words.
+    anchors: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
+    single: dict[int, list[str]] = field(default_factory=dict)
+    whole: bool = False
+    _bits: dict[str, int] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.digests)
+
+    # -- adding -----------------------------------------------------------------------------------
+
+    def tombstone(self, words: Sequence[str], scope: Scope, path: str) -> str:
+        """How the journal records a phrase; ``path`` is the file where ``scope`` is that."""
+        digest = self.digest(_CODE[scope], words, path)
+        return f"{_CODE[scope]}{len(words)}.{self._anchor(words):04x}.{digest.hex()}"
+
+    def tombstone_of_text(self, text: str, path: str) -> str:
+        """How the journal records the whole text of a file."""
+        words = words_of(text).folded
+        return f"{_CODE['text']}{max(1, len(words))}.0000.{self._text(words, path).hex()}"
+
+    def tombstone_of_fact(self, id: str) -> str:
+        """How the journal records a stated fact."""
+        return f"{_CODE['fact']}1.0000.{self.digest(_CODE['fact'], [id]).hex()}"
+
+    def concept(self, slug: str) -> str:
+        """How a curated concept is named while it is being forgotten; later it may be curated again."""
+        return self.digest("c", [slug]).hex()
+
+    def add(self, tombstone: str) -> None:
+        """Take over a record of the journal.  Raises :class:`ValueError` when it is none."""
+        head, anchor, digest = tombstone.split(".")
+        code, length, at, made = head[:1], int(head[1:]), int(anchor, 16), bytes.fromhex(digest)
+        if length < 1 or len(made) != _DIGEST or code not in _CODE.values():
+            raise ValueError(tombstone)
+        self.digests.add(made)
+        self.whole |= code == "t"
+        if code in "abf":
+            if length == 1:
+                codes = self.single.setdefault(at, [])
+                codes += [code] if code not in codes else []
+            else:
+                kinds = self.anchors.setdefault(at, [])
+                if (code, length) not in kinds:
+                    kinds.append((code, length))
+                    kinds.sort(key=lambda kind: -kind[1])
+
+    # -- finding ----------------------------------------------------------------------------------
+
+    def find(self, words: Words, path: str, every: bool = False) -> list[Match]:
+        """The forgotten words in a text of the file ``path``, in order; they may overlap.
+
+        Of those that begin with the same word the longest is found, or with ``every`` each.
+        """
+        if not self.digests:
+            return []
+        folded = words.folded
+        bits = [self._word(word) for word in folded]
+        found: list[Match] = []
+        anchors, single, total = self.anchors, self.single, len(folded)
+        for at in range(total - 1):
+            kinds = anchors.get((31 * bits[at] + bits[at + 1]) & _BITS)
+            if kinds is not None:
+                for code, length in kinds:
+                    if at + length <= total and (match := self._match(words, path, code, at, length)) is not None:
+                        found.append(match)
+                        if not every:
+                            break
+        if single:
+            for at in range(total):
+                for code in single.get(bits[at] & _BITS, ()):
+                    if (match := self._match(words, path, code, at, 1)) is not None:
+                        found.append(match)
+                        break
+            found.sort(key=lambda match: match.first)
+        return found
+
+    def holds_text(self, words: Words, path: str) -> bool:
+        """Whether these are all the words of a file that was forgotten as it is."""
+        return self.whole and bool(words.folded) and self._text(words.folded, path) in self.digests
+
+    def holds_fact(self, id: str) -> bool:
+        """Whether a stated fact was forgotten."""
+        return bool(self.digests) and self.digest(_CODE["fact"], [id]) in self.digests
+
+    def digest(self, code: str, words: Sequence[str], path: str = "") -> bytes:
+        """The keyed hash of words."""
+        said = "\0".join((code, path if code in "ft" else "", *words))
+        return blake2b(said.encode("utf-8", "surrogatepass"), digest_size=_DIGEST, key=self.key).digest()
+
+    def _text(self, words: Sequence[str], path: str) -> bytes:
+        return self.digest(_CODE["text"], words, path if len(words) < _TEXT else "")
+
+    def _match(self, words: Words, path: str, code: str, at: int, length: int) -> Match | None:
+        digest = self.digest(code, words.folded[at : at + length], path)
+        if digest not in self.digests:
+            return None
+        # In their own file many words in a row are the unit, however it is wrapped.
+        if (code == "b" or (code == "f" and length < WIDE)) and not words.alone(at, at + length - 1):
+            return None
+        return Match(at, at + length - 1, digest)
+
+    def _anchor(self, words: Sequence[str]) -> int:
+        first = self._word(words[0])
+        return (first if len(words) == 1 else 31 * first + self._word(words[1])) & _BITS
+
+    def _word(self, word: str) -> int:
+        bits = self._bits.get(word)
+        if bits is None:
+            if len(self._bits) >= 1 << 17:
+                self._bits.clear()
+            made = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=_ANCHOR, key=self.key).digest()
+            bits = self._bits[word] = int.from_bytes(made, "big")
+        return bits
+
+
+class Tombstones:
+    """The tombstones of one journal, by whichever process they were set; safe to use from several threads."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._lock = threading.Lock()
+        self._known: tuple[str, Matcher] = "", Matcher(b"")
+
+    def __bool__(self) -> bool:
+        return bool(self.version)
+
+    @property
+    def version(self) -> str:
+        """Another text after something was forgotten; empty as long as nothing was."""
+        return self._journal.version_of(KIND)
+
+    @property
+    def matcher(self) -> Matcher:
+        """Finds what was forgotten until now; with nothing in it as long as nothing was."""
+        version = self.version
+        with self._lock:
+            if self._known[0] != version:
+                matcher = Matcher(self._journal.key()) if version else Matcher(b"")
+                for record in self._journal.records(KIND):
+                    for tombstone in record.get("hashes") or ():
+                        try:
+                            matcher.add(tombstone)
+                        except (AttributeError, ValueError):
+                            continue  # of a newer version: what it means is not known here
+                self._known = version, matcher
+            return self._known[1]
+
+    def covers(self, text: str) -> bool:
+        """Whether ``text`` holds anything that was forgotten in every file."""
+        matcher = self.matcher
+        return bool(matcher) and bool(matcher.find(words_of(text), ""))
+
+    def covers_fact(self, fact: StatedFact) -> bool:
+        """Whether a stated fact was forgotten, or says what was; a few words alone may be said of something else."""
+        matcher = self.matcher
+        if not matcher:
+            return False
+        words = words_of(f"{fact.subject} {fact.predicate} {fact.object}")
+        return matcher.holds_fact(fact.id) or any(
+            match.last - match.first + 1 >= LONG for match in matcher.find(words, "")
+        )
+
+    def mask(self, path: str, text: str) -> str:
+        """``text`` of the file ``path`` as ingest may read it."""
+        from .masking import masked
+
+        return masked(text, path, matcher) if (matcher := self.matcher) else text

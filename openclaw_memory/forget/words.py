@@ -1,0 +1,176 @@
+"""What a text says, whatever it looks like: its words, without the marks, stamps and names around them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..ingest.sentences import sentence_spans
+
+#: So many words or more are a sentence: those of a unit are forgotten by themselves too.
+LONG = 4
+#: So many words are hardly said twice by chance: they are forgotten inside of other sentences too.
+WIDE = 6
+
+#: Scripts without spaces between words: each of their characters counts as one.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f"
+)
+#: Inside a word: accents that stand by themselves, and what nobody sees.
+_INNER = "\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff"
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}](?:[^\W_{_UNSPACED}]|[{_INNER}])*")
+_UNSEEN = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]+")
+
+#: Where a sentence of a summary, or a fact, was taken from: never a part of what is said.
+_CITATION = re.compile(r"\[[^\[\]\n]+?\.md#L\d{1,9}(?:-L\d{1,9})?\]", re.IGNORECASE)
+_TARGET = re.compile(r"\]\([^()\s]*\)")
+#: What may open a line: quote marks, list markers, marks of a heading, a task's box.
+_LEAD = re.compile(r"(?:[ \t]*(?:>|(?:[-*+•]|\d{1,9}[.)]|#{1,6}|\[[ xX]\])(?=[ \t]|$)))*[ \t]*")
+_TIME = r"\d{1,2}:\d\d(?::\d\d)?(?:[ ]?[apAP]\.?[mM]\.?)?"
+_STAMP = re.compile(
+    rf"(?:\*\*|__)?[\[(]?(?:\d{{4}}-\d\d-\d\d(?:[ T]{_TIME})?|{_TIME})[\])]?"
+    r"(?:\*\*|__)?[:：]?(?:[ \t]+[-–—])?(?:[ \t]+|$)"
+)
+_NAME = r"[^\W\d_][\w'’.-]{0,30}"
+_SPEAKER = re.compile(rf"(?:\*\*|__)?{_NAME}(?:[ ]{_NAME}){{0,2}}(?:(?:\*\*|__)?[:：]|[:：](?:\*\*|__))(?:[ \t]+|$)")
+_AFTER_NAME = re.compile(r"(?:\*\*|__)?[:：](?:\*\*|__)?[ \t]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of a text: word ``i`` is ``text[starts[i]:ends[i]]``, and is compared as ``folded[i]``."""
+
+    text: str
+    starts: list[int]
+    ends: list[int]
+    folded: list[str]
+
+    def alone(self, first: int, last: int) -> bool:
+        """Whether words ``first..last`` are a line, a cell or a sentence of their own rather than a part of one."""
+        text = self.text
+        before = text[self.ends[first - 1] if first else 0 : self.starts[first]]
+        after = text[self.ends[last] : self.starts[last + 1] if last + 1 < len(self.starts) else len(text)]
+        return (not first or _BORDER.search(before) is not None) and (
+            last + 1 == len(self.starts) or _BORDER.search(after) is not None
+        )
+
+
+#: What parts one text from another.
+_BORDER = re.compile(r"[\n\r|.!?…。！？;:：；()\[\]{}<>\"“”„«»—–]|[ \t]-[ \t]")
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Words to forget; ``part`` says that they are only a part of a unit, such as one of its sentences."""
+
+    words: tuple[str, ...]
+    part: bool
+
+    @property
+    def long(self) -> bool:
+        """Whether they are a sentence rather than a few words."""
+        return len(self.words) >= LONG
+
+
+def words_of(text: str) -> Words:
+    """The words of ``text``, citations left out."""
+    scanned = _CITATION.sub(lambda match: " " * len(match[0]), text) if "#" in text else text
+    starts: list[int] = []
+    ends: list[int] = []
+    folded: list[str] = []
+    for match in _WORD.finditer(scanned):
+        starts.append(match.start())
+        ends.append(match.end())
+        folded.append(_folded(match[0]))
+    return Words(text, starts, ends, folded)
+
+
+def _folded(word: str) -> str:
+    if word.isascii():
+        return word.lower()
+    return unicodedata.normalize("NFKC", _UNSEEN.sub("", word)).casefold()
+
+
+def phrases(text: str, speaker: str | None = None, code: bool = False) -> list[Phrase]:
+    """What of a unit's text is to be forgotten: all of it, with and without what is put around it, and its sentences.
+
+    With ``code`` its lines count as its sentences do.
+    """
+    found: dict[tuple[str, ...], Phrase] = {}
+    forms = _forms(text, speaker)
+    for form in forms:
+        _add(found, form, part=False)
+    for piece in (*_sentences(forms[-1]), *(_lines(forms[-1]) if code else ())):
+        _add(found, piece, part=True, least=LONG)
+        _add(found, _TARGET.sub("]", piece), part=True, least=LONG)  # a link without its address
+    return list(found.values())
+
+
+def needles(text: str, speaker: str | None = None) -> list[str]:
+    """The texts, as they are written, by which a unit is recognised among the bytes of a file."""
+    core = _forms(text, speaker)[-1]
+    pieces = dict.fromkeys((*_lines(core), *_sentences(core)))
+    return [piece for piece in pieces if len(words_of(piece).folded) >= LONG]
+
+
+def says_nothing(line: str) -> bool:
+    """Whether a line has nothing but marks, stamps, a name and citations."""
+    rest = _CITATION.sub(" ", line[_lead(line) :])
+    rest = _STAMP.sub("", rest, count=1)
+    rest = _SPEAKER.sub("", rest, count=1) if _SPEAKER.match(rest) else rest
+    return _WORD.search(rest) is None
+
+
+def lead(line: str) -> str:
+    """The marks that open a line: of a list, a quote, a heading, a task."""
+    return line[: _lead(line)]
+
+
+def _lead(line: str) -> int:
+    match = _LEAD.match(line)
+    return match.end() if match else 0
+
+
+def _add(found: dict[tuple[str, ...], Phrase], text: str, part: bool, least: int = 1) -> None:
+    words = tuple(words_of(text).folded)
+    if len(words) >= least:
+        found.setdefault(words, Phrase(words, part))
+
+
+def _forms(text: str, speaker: str | None) -> list[str]:
+    """``text`` with less and less around it: marks of Markdown, a day or time, the speaker's name."""
+    forms = [text]
+    lines = text.split("\n")
+    lines = [line[_lead(line) :] for line in lines]
+    forms.append(_CITATION.sub(" ", "\n".join(lines)).strip())
+    stamped = _STAMP.match(forms[-1])
+    if stamped and stamped.end() < len(forms[-1]):
+        forms.append(forms[-1][stamped.end() :])
+    if speaker is not None and (named := _named(forms[-1], speaker)):
+        forms.append(named)
+    return forms
+
+
+def _named(text: str, speaker: str) -> str:
+    """What a speaker says, without the name; empty when the name is not there."""
+    at = text.find(speaker, 0, 120)
+    if at < 0 or any(map(str.isalpha, text[:at])):
+        return ""
+    match = _AFTER_NAME.match(text, at + len(speaker))
+    return text[match.end() :] if match else ""
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.split("\n") if line.strip()]
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """Sentences, and the cells of a row."""
+    text = " ".join(_lines(text))
+    for start, end in sentence_spans(text):
+        yield text[start:end]
+    if "|" in text:
+        yield from filter(None, map(str.strip, text.split("|")))

@@ -1,0 +1,49 @@
+"""What there is of each grain: files, units, bytes and days."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import numpy as np
+
+from ..store.protocol import Store
+from ..types import Grain, GrainUse
+from .archive import Archive
+from .corpus import Corpus
+
+
+def of(store: Store, corpus: Corpus, archive: Archive) -> tuple[GrainUse, ...]:
+    """A row for each grain that has a file, finest first; days are those that texts state."""
+    files: dict[Grain, list[int]] = {}
+    sizes = {row.id: row.size for row in store.documents().by_path.values()}
+    for info in corpus.documents.values():
+        files.setdefault(info.grain, []).append(sizes.get(info.id, 0))
+    masks, grain, rows = archive.masks, corpus.shape.grain, corpus.rows
+    out = []
+    for place, one in enumerate(Grain):
+        if one not in files:
+            continue
+        own = grain == place
+        days = rows.day[own & rows.dated & (rows.day > 0)]
+        out.append(
+            GrainUse(
+                grain=one,
+                files=len(files[one]),
+                units=int(own.sum()),
+                archived=0 if masks is None else int((own & masks.archived).sum()),
+                hidden=0 if masks is None else int((own & masks.hidden).sum()),
+                bytes=sum(files[one]),
+                first=date.fromordinal(int(np.min(days))) if len(days) else None,
+                last=date.fromordinal(int(np.max(days))) if len(days) else None,
+            )
+        )
+    return tuple(out)
+
+
+def read(store: Store) -> tuple[GrainUse, ...]:
+    """The same for a store of which nothing is resident."""
+    with store.session():
+        corpus, archive = Corpus(), Archive()
+        corpus.refresh(store)
+        archive.refresh(store, corpus)
+        return of(store, corpus, archive)

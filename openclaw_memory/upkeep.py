@@ -1,0 +1,231 @@
+"""Consolidation as the memory does it: by hand, or by itself when there is time and a person has allowed it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import workfiles
+from .consolidate.retired import Retired
+from .errors import LeaseTimeout, RequestError, StoreError, WorkspaceError
+from .ingest.notes import NoteReader
+from .ingest.pipeline import Progress, silent
+from .journal import Journal
+from .plugins import Plugins
+from .settings import Settings
+from .store.protocol import Store
+from .types import ConsolidateReport, Grain, counted
+
+if TYPE_CHECKING:
+    from .consolidate.runner import Consolidator
+
+log = logging.getLogger("openclaw_memory.consolidate")
+
+_ENABLED = "automatic"
+#: Seconds to wait for another process that notes its run.
+_IN_TURN = 2.0
+
+
+class Upkeep:
+    """Runs consolidation for one memory; ``ingest`` brings its index up to date and says whether it all was read."""
+
+    def __init__(
+        self,
+        workspace: Path,
+        settings: Settings,
+        store: Store,
+        reader: NoteReader,
+        plugins: Plugins,
+        journal: Journal,
+        retired: Retired,
+        ingest: Callable[..., bool],
+    ) -> None:
+        self._settings = settings.consolidate
+        self._journal = journal
+        self._ingest = ingest
+        self._made_of = workspace, settings, store, reader, plugins, retired
+        self._last = _LastRun(store.beside(".upkeep.json"))
+
+    @cached_property
+    def _consolidator(self) -> Consolidator:
+        from .consolidate.runner import Consolidator
+
+        return Consolidator(*self._made_of)
+
+    def consolidate(
+        self,
+        *,
+        now: date | None = None,
+        older_than_days: int | None = None,
+        grain: Grain | None = None,
+        dry_run: bool = False,
+        deadline: float | None = None,
+        progress: Progress = silent,
+    ) -> ConsolidateReport:
+        """See :meth:`openclaw_memory.memory.Memory.consolidate`."""
+        if grain is Grain.WORKING:
+            raise RequestError("grain: notes are not summaries; name one of daily, weekly, monthly, quarterly, yearly")
+        if older_than_days is not None and older_than_days < 0:
+            raise RequestError(f"older_than_days: must be at least 0, not {older_than_days}")
+        return self._run(
+            now, deadline, progress, older_than_days=older_than_days, grain=grain, dry_run=dry_run, progress=progress
+        )
+
+    def _run(self, now: date | None, deadline: float | None, shown: Progress, **options: Any) -> ConsolidateReport:
+        started = time.monotonic()
+        until = None if deadline is None else started + deadline
+        report, changed = self._consolidator.run(
+            self._moment(now),
+            # What is embedded later is none the worse summarised now.
+            lambda: self._ingest(embed="lazy", progress=shown, deadline=_left(until)),
+            until=until,
+            **options,
+        )
+        if changed:
+            try:
+                self._ingest(deadline=deadline, progress=shown)
+            except (LeaseTimeout, StoreError) as problem:
+                if deadline is None:
+                    raise
+                log.info("the summaries are read later: %s", problem)  # the next search does
+        return replace(report, seconds=time.monotonic() - started)
+
+    def _moment(self, now: date | None) -> datetime:
+        """The time it is; noon where only a day is given."""
+        from .consolidate import periods
+
+        if now is None:
+            return datetime.now().astimezone()
+        return now if isinstance(now, datetime) else periods.noon_in(self._settings.time_zone, now)
+
+    def automatic(self, now: datetime) -> ConsolidateReport | None:
+        """What a heartbeat does: nothing when it is off or too soon, a report until it is enabled, else its work.
+
+        It takes about ``consolidate.slice_seconds``; the next run goes on where one was cut short.
+        """
+        if self._settings.automatic == "off" or not self._is_due(now):
+            return None
+        enabled = self.enabled
+        # Noted before it is done: of two processes one does it, and one that is killed does not try at once.
+        with self._last.locked():
+            if not self._is_due(now):
+                return None
+            self._last.put(now=now.isoformat(), dry_run=not enabled)
+        try:
+            # Half for the summaries, half for reading them into the index.
+            report = self._run(now, self._settings.slice_seconds / 2, silent, listing=not enabled)
+        except (WorkspaceError, StoreError) as problem:
+            self._last.put(now=now.isoformat(), dry_run=not enabled, problem=str(problem))
+            return ConsolidateReport(dry_run=not enabled, complete=False, skipped=str(problem))
+        self._last.put(
+            now=now.isoformat(),
+            dry_run=not enabled,
+            complete=report.complete,
+            created=len(report.created),
+            retired=len(report.retired),
+            **({"problem": report.skipped} if report.skipped else {}),
+        )
+        return report
+
+    @property
+    def enabled(self) -> bool:
+        """Whether heartbeats may write: by the setting, or because a person has said so for this index."""
+        if self._settings.automatic != "ask":
+            return self._settings.automatic == "on"
+        records = self._journal.records(_ENABLED)
+        return bool(records) and records[-1].get("on") is True
+
+    def enable(self, on: bool) -> None:
+        """Say for good whether heartbeats may write.  Raises :class:`~openclaw_memory.errors.WorkspaceError`."""
+        self._journal.append([{"kind": _ENABLED, "on": on}])
+
+    def remark(self) -> str:
+        """How automatic consolidation stands, in words."""
+        if self._settings.automatic == "off":
+            return "off (consolidate.automatic)"
+        state = "on" if self.enabled else "reports only; to let it write: openclaw-memory consolidate --enable"
+        last = self._last.get()
+        if "now" not in last:
+            return f"{state}; has not run yet"
+        did = [f"{'would write' if last.get('dry_run') else 'wrote'} {counted(_number(last, 'created'), 'file')}"]
+        if retired := _number(last, "retired"):
+            did.append(f"{'would retire' if last.get('dry_run') else 'retired'} {retired}")
+        if last.get("problem"):
+            did = [f"failed: {last['problem']}"]
+        elif "complete" not in last:
+            did = ["was not finished"]
+        elif not last["complete"]:
+            did.append("the next run goes on")
+        return f"{state}; last run {str(last['now'])[:16].replace('T', ' ')}: {', '.join(did)}"
+
+    def _is_due(self, now: datetime) -> bool:
+        try:
+            last = datetime.fromisoformat(str(self._last.get().get("now")))
+        except ValueError:
+            return True
+        waited = _aware(now) - _aware(last)
+        return waited < timedelta(0) or waited >= timedelta(minutes=self._settings.interval_minutes)
+
+
+class _LastRun:
+    """What the last automatic run of any process did: a small file beside the index; without one in memory only."""
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+        self._known: dict[str, Any] = {}
+        self._thread = threading.Lock()
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep others from writing it, unless no lock can be had: then two may do the same, which harms nothing."""
+        with ExitStack() as stack:
+            if self._file is None:
+                stack.enter_context(self._thread)
+            else:
+                try:
+                    stack.enter_context(workfiles.locked(self._file, _IN_TURN))
+                except WorkspaceError as problem:
+                    log.info("%s", problem)
+            yield
+
+    def get(self) -> dict[str, Any]:
+        """Nothing where there was none, or where the file is spoilt."""
+        if self._file is None:
+            return self._known
+        try:
+            found = json.loads(self._file.read_bytes())
+        except (OSError, ValueError, RecursionError):
+            return self._known
+        return found if isinstance(found, dict) else {}
+
+    def put(self, **values: Any) -> None:
+        """Never fails; what cannot be written is known to this process at least."""
+        self._known = values
+        if self._file is not None:
+            try:
+                self._file.parent.mkdir(parents=True, exist_ok=True)
+                workfiles.swap(self._file, json.dumps(values).encode("ascii"), 0o600)
+            except OSError as error:
+                log.warning("%s: cannot be written (%s)", self._file, error)
+
+
+def _left(until: float | None) -> float | None:
+    return None if until is None else max(0.0, until - time.monotonic())
+
+
+def _number(values: dict[str, Any], name: str) -> int:
+    value = values.get(name)
+    return value if isinstance(value, int) else 0
+
+
+def _aware(moment: datetime) -> datetime:
+    return moment if moment.tzinfo is not None else moment.astimezone()

@@ -1,0 +1,42 @@
+"""Sentences to summarise, taken from Markdown as ingest reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+
+from openclaw_memory.consolidate import periods
+from openclaw_memory.consolidate.document import LINKER, render, sentences_in
+from openclaw_memory.consolidate.sentences import Note, Sentence, sentences_of
+from openclaw_memory.consolidate.summary import Summary
+from openclaw_memory.ingest import plan
+from openclaw_memory.ingest.markdown import parse
+from openclaw_memory.plugins import Plugins
+from openclaw_memory.types import Grain, Origin
+
+DAY = date(2026, 2, 16)
+PLUGINS = Plugins(entry_points=False)
+
+
+def extracted(text: str, day: date = DAY, entry: int = 0, order: int = 0, unit_tokens: int = 60) -> list[Sentence]:
+    """The sentences of a note of ``day``."""
+    path = f"memory/{day.isoformat()}.md"
+    parsed = parse(text, path=path, mtime=day, unit_tokens=unit_tokens)
+    sections, units = plan.prepare(parsed, PLUGINS)
+    linked = LINKER.linked(path, parsed.front_matter, sections, units)
+    return sentences_of(Note(path, day, Origin.AGENT, sections, linked), entry, order)
+
+
+def period(notes: Mapping[date, str]) -> list[Sentence]:
+    """The sentences of several notes, with entries and places counted through."""
+    found: list[Sentence] = []
+    for day, text in sorted(notes.items()):
+        found += extracted(text, day, found[-1].entry + 1 if found else 0, len(found))
+    return found
+
+
+def read_back(summary: Summary, grain: Grain, name: str) -> list[Sentence]:
+    """The sentences of a summary after it was written to its file."""
+    text = render(grain, name, summary, (), Origin.AGENT, "0" * 64)
+    last = periods.bounds(grain, name)[1]
+    return sentences_in(periods.path_of(grain, name), grain, text, last, Origin.AGENT, PLUGINS, 0, 0)

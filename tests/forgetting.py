@@ -1,0 +1,28 @@
+"""Looking for traces of a text, by other means than those that are to remove them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+
+
+def traces(database: Path, *texts: str) -> list[str]:
+    """Where any of ``texts`` is, in whatever case: columns of the closed ``database``, and files beside it by bytes."""
+    found = []
+    wanted = [text.casefold() for text in texts]
+    with duckdb.connect(str(database), read_only=True) as c:
+        columns = c.execute(
+            "SELECT schema_name, table_name, column_name FROM duckdb_columns() WHERE NOT internal "
+            "AND (data_type LIKE 'VARCHAR%' OR data_type LIKE 'BLOB%')"
+        ).fetchall()
+        for schema, table, column in columns:
+            for (cell,) in c.execute(f'SELECT "{column}" FROM "{schema}"."{table}"').fetchall():
+                said = cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell)
+                if any(text in said.casefold() for text in wanted):
+                    found.append(f"{table}.{column}")
+                    break
+    for file in sorted(database.parent.glob(f"{database.name}*")):
+        if file.is_file() and any(text in file.read_bytes().decode("utf-8", "replace").casefold() for text in wanted):
+            found.append(file.name)
+    return found

@@ -1,0 +1,397 @@
+"""Time and use in the ranking: youth, half-lives, a bounded gain by use, and nothing of it unless it is wanted."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from fakes import CountingEmbedder, Notes, open_memory
+from grains import write_summary
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from openclaw_memory import Memory, SearchRequest
+from openclaw_memory.cli.main import cli
+from openclaw_memory.errors import RequestError, SettingsError
+from openclaw_memory.search import decay
+from openclaw_memory.search.corpus import Corpus
+from openclaw_memory.search.ranking import scaled
+from openclaw_memory.types import Grain, SearchHit
+
+TODAY = date(2026, 3, 10)
+OLD, NEW = "memory/2025-06-01.md", "memory/2026-03-09.md"
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of use, as the journal tells it."""
+
+    version: str = "1"
+    boosts: Mapping[str, float] = field(default_factory=dict)
+    paths: Mapping[str, str] = field(default_factory=dict)
+    last: Mapping[str, date] = field(default_factory=dict)
+
+
+def fill(notes: Notes) -> None:
+    notes.write("MEMORY.md", "- the lantern stands in the hall\n")
+    notes.write(OLD, "- the lantern was lit in the big barn\n")
+    notes.write(NEW, "- bread and a lantern, some other words and more of them\n")
+    notes.write("memory/garden.md", "---\ndate: 2026-02-08\n---\n- roses near a lantern by the pond\n")
+
+
+@pytest.fixture
+def memory(notes: Notes) -> Iterator[Memory]:
+    fill(notes)
+    with open_memory(notes) as memory:
+        memory.ingest()
+        yield memory
+
+
+def hits(memory: Memory, query: str = "lantern lit in the big barn", **options: Any) -> list[SearchHit]:
+    return list(memory.search(query, now=TODAY, max_results=20, explain=True, **options).results)
+
+
+def order(memory: Memory, query: str = "lantern lit in the big barn", **options: Any) -> list[str]:
+    return [hit.path for hit in hits(memory, query, **options)]
+
+
+def with_uses(memory: Memory, uses: Known) -> None:
+    """Let the engine know of use, as the memory's wiring does."""
+    memory._questions._uses = memory._questions.engine()._uses = lambda day: uses
+
+
+# -- youth ----------------------------------------------------------------------------------------------
+
+
+def corpus_of(memory: Memory) -> Corpus:
+    engine = memory._questions.engine()
+    engine.refresh(None)
+    return engine.graph.corpus
+
+
+def test_youth_is_that_of_the_formula_and_curated_files_stay_young(memory: Memory) -> None:
+    corpus = corpus_of(memory)
+    young = dict(
+        zip(
+            (corpus.documents[d].path for d in corpus.rows.document_id.tolist()),
+            decay.youth(corpus, TODAY),
+            strict=True,
+        )
+    )
+    assert young[NEW] == pytest.approx(1 / (1 + math.log(2)))
+    assert young[OLD] == pytest.approx(1 / (1 + math.log(1 + (TODAY - date(2025, 6, 1)).days)))
+    assert young["memory/garden.md"] == pytest.approx(1 / (1 + math.log(1 + 30)))
+    assert young["MEMORY.md"] == 1
+    corpus.rows.day[:] = 0
+    assert decay.youth(corpus, TODAY).tolist() == [float(corpus.shape.kind[row] == 0) for row in range(len(corpus))]
+
+
+def test_what_is_of_today_or_later_is_as_young_as_can_be(memory: Memory) -> None:
+    corpus = corpus_of(memory)
+    assert decay.youth(corpus, date(2025, 1, 1)).tolist() == [1.0] * len(corpus)
+    assert decay.fading(corpus, date(2025, 1, 1), {"daily": 5}).tolist() == [1.0] * len(corpus)
+
+
+def test_a_weight_brings_the_young_forward_and_says_so(memory: Memory) -> None:
+    assert order(memory)[0] == OLD
+    assert order(memory, recency_weight=0.9)[:2] == ["MEMORY.md", NEW]
+    assert order(memory, recency_weight=0.0) == order(memory)
+    new = next(hit for hit in hits(memory, recency_weight=0.5) if hit.path == NEW)
+    plain = next(hit for hit in hits(memory) if hit.path == NEW)
+    assert new.why is not None and "youth 0.59" in new.why and plain.why is not None and "youth" not in plain.why
+    scores = [hit.score for hit in hits(memory, recency_weight=0.5)]
+    assert scores == sorted(scores, reverse=True) and all(0 <= score <= 1 for score in scores)
+
+
+def test_with_all_the_weight_only_youth_counts(memory: Memory) -> None:
+    found = hits(memory, recency_weight=1.0, kinds=("daily", "note"))
+    assert [hit.path for hit in found] == [NEW, "memory/garden.md", OLD]
+    assert [hit.score for hit in found] == pytest.approx(
+        [1 / (1 + math.log(2)), 1 / (1 + math.log(31)), 1 / (1 + math.log(283))], abs=1e-4
+    )
+
+
+def test_the_setting_is_the_default_and_a_request_overrules_it(notes: Notes) -> None:
+    fill(notes)
+    with open_memory(notes, search__recency_weight=0.9) as memory:
+        assert order(memory)[0] == "MEMORY.md"
+        assert order(memory, recency_weight=0.0)[0] == OLD
+        for wrong in (-0.1, 1.5, float("nan")):
+            with pytest.raises(RequestError, match="recency_weight must be from 0 to 1"):
+                memory.search("lantern", recency_weight=wrong)
+
+
+@given(st.lists(st.floats(0, 9, width=32), min_size=2, max_size=8), st.floats(0.01, 1))
+def test_youth_mixes_with_the_scaled_score(values: list[float], weight: float) -> None:
+    score = np.array(values, np.float32)
+    young = np.linspace(1, 0, len(values), dtype=np.float32)
+    moved = decay.Moves(youth=young, weight=weight).apply(score, None)
+    assert np.allclose(moved, (1 - weight) * scaled(score) + weight * young, atol=2e-5)
+    assert moved.dtype == np.float32 and moved.min() >= 0 and moved.max() <= 1 + 1e-6
+
+
+# -- half-lives -----------------------------------------------------------------------------------------
+
+
+def test_a_kind_fades_by_its_half_life_and_others_do_not(notes: Notes) -> None:
+    fill(notes)
+    with open_memory(notes, search__half_life_days={"daily": 30}) as memory:
+        memory.ingest()
+        corpus = corpus_of(memory)
+        paths = [corpus.documents[d].path for d in corpus.rows.document_id.tolist()]
+        fade = dict(zip(paths, decay.fading(corpus, TODAY, {"daily": 30}), strict=True))
+        assert fade[NEW] == pytest.approx(0.5 ** (1 / 30)) and fade[OLD] == pytest.approx(0.5 ** (282 / 30))
+        assert fade["MEMORY.md"] == fade["memory/garden.md"] == 1
+        assert decay.fading(corpus, TODAY, {"note": 30.0})[paths.index("memory/garden.md")] == pytest.approx(0.5)
+        assert order(memory)[0] == NEW
+        (old,) = [hit for hit in hits(memory) if hit.path == OLD]
+        assert old.why is not None and "faded to 0.00" in old.why and old.score < 0.1
+        # What has no day cannot have faded.
+        corpus.rows.day[:] = 0
+        assert decay.fading(corpus, TODAY, {"daily": 30}).tolist() == [1.0] * len(corpus)
+
+
+@pytest.mark.parametrize(
+    ("days", "message"),
+    [
+        ({"curated": 30}, "curated files never fade; valid are daily, note"),
+        ({"weekly": 30}, "there is no kind 'weekly'"),
+        ({"daily": 0}, "'daily' must be more than 0 days, not 0"),
+        ({"note": -1}, "'note' must be more than 0 days, not -1"),
+    ],
+)  # fmt: skip
+def test_half_lives_that_cannot_be_meant_are_refused(notes: Notes, days: dict[str, float], message: str) -> None:
+    fill(notes)
+    with open_memory(notes, search__half_life_days=days) as memory, pytest.raises(SettingsError, match=message):
+        memory.search("lantern")
+
+
+def test_what_was_used_lately_has_not_faded_by_access(notes: Notes) -> None:
+    fill(notes)
+    with open_memory(notes, search__half_life_days={"daily": 30}, search__half_life_by="access") as memory:
+        (old,) = [hit for hit in hits(memory) if hit.path == OLD]
+        assert order(memory)[0] == NEW
+        with_uses(memory, Known("2", {}, {old.id: OLD, "gone": "memory/gone.md"}, {old.id: TODAY, "gone": TODAY}))
+        assert order(memory)[0] == OLD
+        with_uses(memory, Known("3", {}, {old.id: OLD}, {old.id: TODAY - timedelta(days=300)}))
+        assert order(memory)[0] == NEW  # it was written later than that
+
+
+# -- use -------------------------------------------------------------------------------------------------
+
+
+def test_use_moves_a_little_and_never_more(memory: Memory) -> None:
+    plain = {hit.path: hit for hit in hits(memory)}
+    score = ranked(memory).score
+    ids = {path: hit.id for path, hit in plain.items()}
+    for value in (1.0, -1.0, 0.25):
+        with_uses(memory, Known(str(value), {ids[NEW]: value, "gone": 1.0}, {ids[NEW]: NEW, "gone": NEW}))
+        moved = ranked(memory)
+        (row,) = np.flatnonzero(moved.score != score).tolist()
+        corpus = memory._questions.engine().graph.corpus
+        assert corpus.documents[int(corpus.rows.document_id[row])].path == NEW
+        assert moved.score[row] - score[row] == pytest.approx(0.05 * value * (score.max() - score.min()), abs=1e-5)
+        (hit,) = [hit for hit in hits(memory) if hit.path == NEW]
+        assert hit.why is not None and f"use {0.05 * value:+.3f}" in hit.why
+        assert (hit.text_score, hit.id) == (plain[NEW].text_score, plain[NEW].id)
+
+
+def ranked(memory: Memory) -> Any:
+    engine = memory._questions.engine()
+    engine.refresh(None)
+    with memory.store.session():
+        return engine.weigh(SearchRequest("lantern"), "keyword", TODAY, None)[0]
+
+
+def test_of_two_that_are_alike_the_used_one_comes_first(notes: Notes) -> None:
+    for n in range(1, 6):
+        notes.write(f"memory/2026-03-0{n}.md", "- the lantern was lit\n")
+    with open_memory(notes) as memory:
+        assert order(memory, "lantern")[0] == "memory/2026-03-01.md"
+        (third,) = [hit for hit in hits(memory, "lantern") if "03-03" in hit.path]
+        (first,) = [hit for hit in hits(memory, "lantern") if "03-01" in hit.path]
+        with_uses(memory, Known("1", {third.id: 0.5, first.id: -0.5}, {third.id: third.path, first.id: first.path}))
+        # Alike in everything else, use alone orders them.
+        assert order(memory, "lantern") == [f"memory/2026-03-0{n}.md" for n in (3, 2, 4, 5, 1)]
+        notes.write("memory/2026-03-09.md", "- something else entirely\n")
+        assert order(memory, "lantern") == [f"memory/2026-03-0{n}.md" for n in (3, 2, 4, 5, 1)]
+
+
+def test_without_use_and_wishes_every_score_is_the_same_to_the_bit(memory: Memory) -> None:
+    engine = memory._questions.engine()
+    engine.refresh(None)
+    with memory.store.session():
+        before = engine.weigh(SearchRequest("lantern in the barn"), "keyword", TODAY, None)[0]
+        assert before.moves is None
+        with_uses(memory, Known())
+        after = engine.weigh(SearchRequest("lantern in the barn"), "keyword", TODAY, None)[0]
+        assert after.moves is None
+        with_uses(memory, Known("2", {"gone": 1.0}, {"gone": "memory/gone.md"}, {"gone": TODAY}))
+        gone = engine.weigh(SearchRequest("lantern in the barn"), "keyword", TODAY, None)[0]
+    for other in (after, gone):
+        assert_array_equal(before.score, other.score)
+        assert_array_equal(before.order, other.order)
+
+
+def test_no_use_counts_when_it_is_switched_off(notes: Notes) -> None:
+    fill(notes)
+    with open_memory(notes, search__use_weight=0.0) as memory:
+        before = order(memory)
+        ids = {hit.path: hit.id for hit in hits(memory)}
+        with_uses(memory, Known("1", {ids[NEW]: 1.0}, {ids[NEW]: NEW}))
+        assert order(memory) == before and "use" not in str([hit.why for hit in hits(memory)])
+
+
+def test_use_is_followed_through_changes_of_files_and_of_use(memory: Memory, notes: Notes) -> None:
+    def boosted() -> dict[str, float]:
+        engine = memory._questions.engine()
+        moves = ranked(memory).moves
+        corpus = engine.graph.corpus
+        if moves is None or moves.use is None:
+            return {}
+        rows = np.flatnonzero(moves.use).tolist()
+        return {corpus.documents[int(corpus.rows.document_id[row])].path: float(moves.use[row]) for row in rows}
+
+    ids = {hit.path: hit.id for hit in hits(memory)}
+    with_uses(memory, Known("1", {ids[NEW]: 0.5}, {ids[NEW]: NEW}))
+    assert boosted() == {NEW: 0.5}
+    notes.write("memory/2026-01-01.md", "- a note that moves every row\n")
+    memory.ingest()
+    assert boosted() == {NEW: 0.5}
+    with_uses(memory, Known("2", {ids[NEW]: 0.25, ids[OLD]: -1.0}, {ids[NEW]: NEW, ids[OLD]: OLD}))
+    assert boosted() == {NEW: 0.25, OLD: -1.0}
+    notes.write(NEW, "- bread and no light\n")
+    memory.ingest()
+    assert boosted() == {OLD: -1.0}
+    notes.write(NEW, "- bread and a lantern, some other words and more of them\n")
+    notes.remove(OLD)
+    memory.ingest()
+    assert boosted() == {NEW: 0.25}
+
+
+def test_use_of_a_note_goes_to_its_summary(notes: Notes) -> None:
+    fill(notes)
+    with open_memory(notes) as memory:
+        (old,) = [hit for hit in hits(memory) if hit.path == OLD]
+        summary = write_summary(
+            notes, "daily", "2025-06-01", f"# 1 June 2025\n\n## Notes\n- the lantern was lit in the big barn [{OLD}#L1]\n",
+            [OLD], "2025-06-01",
+        )  # fmt: skip
+        with_uses(memory, Known("1", {old.id: 0.8}, {old.id: OLD}, {old.id: TODAY}))
+        assert OLD not in order(memory)
+        (hit,) = [hit for hit in hits(memory) if hit.path == summary]
+        assert hit.why is not None and "use +0.040" in hit.why
+        with_uses(memory, Known("2", {old.id: 0.8, hit.id: 0.8}, {old.id: OLD, hit.id: summary}))
+        (hit,) = [hit for hit in hits(memory) if hit.path == summary]
+        assert hit.why is not None and "use +0.050" in hit.why
+
+
+@pytest.mark.parametrize("vectors", [False, True])
+def test_a_verdict_moves_what_is_nearly_equal_and_no_more(notes: Notes, vectors: bool) -> None:
+    for day, said in enumerate(("was lit by Anna", "was lit by Berta", "and bread"), 1):
+        notes.write(f"memory/2026-03-0{day}.md", f"- the lantern {said}\n")
+    with open_memory(notes, *([CountingEmbedder()] if vectors else [])) as memory:
+        query = "which lantern was lit"
+        first, second, worse = hits(memory, query)
+        assert worse.path.endswith("03.md")
+        for _ in range(9):
+            memory.feedback(worse.id, "useful")
+        assert [hit.id for hit in hits(memory, query)] == [first.id, second.id, worse.id]
+        memory.feedback(first.id, "irrelevant")
+        memory.feedback(second.id, "useful")
+        moved = hits(memory, query)
+        assert [hit.id for hit in moved] == [second.id, first.id, worse.id]
+        assert [str(hit.why).partition("use ")[2] for hit in moved] == ["+0.032", "-0.038", "+0.050"]
+        for _ in range(20):
+            memory.feedback(first.id, "irrelevant")
+            memory.feedback(second.id, "irrelevant")
+        assert hits(memory, query)[2].id == worse.id
+
+
+def test_of_equal_notes_alone_in_a_memory_the_useful_one_comes_first(notes: Notes) -> None:
+    for day in (1, 2):
+        notes.write(f"memory/2026-03-0{day}.md", "- the lantern was lit\n")
+    with open_memory(notes) as memory:
+        first, second = hits(memory, "lantern")
+        memory.feedback(second.id, "useful")
+        assert [hit.id for hit in hits(memory, "lantern")] == [second.id, first.id]
+
+
+# -- days before what is found ------------------------------------------------------------------------------
+
+
+def test_results_may_begin_with_their_day(memory: Memory) -> None:
+    for result in (
+        memory.search("lantern", dates=True),
+        memory.recall("lantern", dates=True),
+        memory.timeline("lantern", dates=True),
+        memory.timeline(dates=True),
+    ):
+        assert result.results and all(
+            hit.snippet.startswith(f"[{hit.date}] ") and hit.snippet.count(f"[{hit.date}]") == 1
+            for hit in result.results
+        )
+    assert not any(hit.snippet.startswith("[") for hit in memory.search("lantern").results)
+
+
+def test_the_command_takes_a_weight(memory: Memory, notes: Notes) -> None:
+    memory.close()
+    base = ["--workspace", str(notes.root), "--db", str(notes.root.parent / "index.duckdb"), "--json"]
+
+    def first(*more: str) -> str:
+        given = ["--set", "embedding.model=none", "search", "lantern lit in the big barn", "--now", "2026-03-10", *more]
+        shown = CliRunner().invoke(cli, [*base, *given])
+        assert shown.exit_code == 0, shown.output
+        return str(json.loads(shown.stdout)["results"][0]["path"])
+
+    assert first() == OLD and first("--recency-weight", "0.9") == "MEMORY.md"
+    for command in ("search", "recall", "timeline"):
+        assert CliRunner().invoke(cli, [*base, command, "lantern", "--recency-weight", "2"]).exit_code == 2
+
+
+# -- the tools -------------------------------------------------------------------------------------------------
+
+
+def called(memory: Memory, tool: str, **arguments: Any) -> Any:
+    import time
+
+    from openclaw_memory.serve.arguments import checked
+    from openclaw_memory.serve.registry import offered
+    from openclaw_memory.serve.tool import Call
+
+    one = offered(False)[tool]
+    return one.run(Call(memory, checked(tool, one.input_schema, arguments), time.monotonic() + 30, lambda *_: None))
+
+
+def test_tools_take_days_weights_and_the_archive(memory: Memory) -> None:
+    for tool in ("memory_search", "graph_recall", "memory_timeline"):
+        found = called(memory, tool, query="lantern", maximumDaysAgo=10**6).results
+        assert found and all(hit.snippet.startswith(f"[{hit.date}] ") for hit in found)
+        assert called(
+            memory, tool, query="lantern", maximumDaysAgo=10**6, includeArchived=True, recencyWeight=0.3
+        ).results
+        with pytest.raises(RequestError, match="swap the two numbers"):
+            called(memory, tool, query="lantern", minimumDaysAgo=9, maximumDaysAgo=2)
+        grains = {hit.grain for hit in called(memory, tool, query="lantern", grain="working").results}
+        assert grains == {Grain.WORKING}
+    plain = called(memory, "memory_search", query="lantern", maximumDaysAgo=10**6, dates=False).results
+    assert not any(hit.snippet.startswith("[") for hit in plain)
+    assert not any(hit.snippet.startswith("[") for hit in called(memory, "memory_search", query="lantern").results)
+    assert len(called(memory, "graph_recall", query="lantern").results) <= 5
+    young = called(memory, "memory_search", query="lantern lit in the big barn", recencyWeight=1.0).results
+    assert young[0].path == "MEMORY.md"
+
+
+def test_meaning_and_time_go_together(notes: Notes) -> None:
+    fill(notes)
+    with open_memory(notes, CountingEmbedder()) as memory:
+        assert order(memory, recency_weight=0.95)[0] == "MEMORY.md"
+        assert order(memory, recency_weight=0.95, near=()) == order(memory, recency_weight=0.95)

@@ -1,0 +1,110 @@
+"""Use and feedback as people, models and other processes see them: the command, the tool, the tables."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from fakes import Notes, open_memory
+from jsonschema import Draft202012Validator
+
+from openclaw_memory.cli.main import cli
+from openclaw_memory.errors import RequestError
+from openclaw_memory.serialize import to_json
+from openclaw_memory.serve.feedback_tool import FEEDBACK
+from openclaw_memory.serve.tool import Call
+
+PATH = "memory/2026-03-01.md"
+KILN = "The kiln Vesuvius tripped the fuse when its lower element glowed in the dark."
+NOTE = f"# 2026-03-01\n\n## Kiln trouble\n\n- {KILN}\n- Glaze Celadon ran off the plates.\n"
+
+
+@pytest.fixture
+def kiln(notes: Notes) -> Notes:
+    notes.write(PATH, NOTE)
+    notes.write("memory/ledger.md", "".join(f"- Line {number}: {number * 7} paid.\n" for number in range(60)))
+    return notes
+
+
+def run(notes: Notes, *arguments: str, code: int = 0) -> Result:
+    before = ["--set", "embedding.model=none", "-w", str(notes.root), "--db", str(notes.root.parent / "cli.duckdb")]
+    result = CliRunner().invoke(cli, [*before, *arguments], prog_name="openclaw-memory")
+    assert result.exit_code == code, result.output
+    return result
+
+
+def test_the_command_takes_ids_and_lines(kiln: Notes) -> None:
+    hit = json.loads(run(kiln, "search", "Vesuvius", "fuse", "--json", "-n", "1").stdout)["results"][0]
+    report = json.loads(run(kiln, "feedback", hit["id"], "useful", "--json").stdout)
+    assert list(report) == ["id", "verdict", "useful", "irrelevant", "used", "shown", "boost", "last"]
+    assert (report["id"], report["useful"], report["shown"]) == (hit["id"], 1, 1)
+    assert report["boost"] == 0.6464
+    shown = run(kiln, "feedback", hit["citation"], "irrelevant").stdout
+    assert shown == f"{hit['id']}: 1 useful, 1 irrelevant, 0 used, 1 shown; boost -0.29\n"
+    assert Path(f"{kiln.root.parent / 'cli.duckdb'}.journal").is_file()
+
+
+def test_wrong_usage_is_said_in_one_line(kiln: Notes) -> None:
+    assert "great" in run(kiln, "feedback", f"{PATH}#L5", "great", code=2).stderr
+    wrong = run(kiln, "feedback", "memory/none.md#L1", "useful", code=1).stderr
+    assert wrong.startswith("error: 'memory/none.md#L1' names nothing") and wrong.count("\n") == 1
+
+
+def called(memory: Any, **arguments: Any) -> dict[str, Any]:
+    result = FEEDBACK.run(Call(memory, arguments, time.monotonic() + 30, lambda *_: None))
+    made: dict[str, Any] = to_json(result)
+    Draft202012Validator(FEEDBACK.output_schema).validate(made)
+    return made
+
+
+def test_the_tool_does_what_the_command_does(kiln: Notes) -> None:
+    assert not FEEDBACK.read_only and not FEEDBACK.idempotent
+    with open_memory(kiln) as memory:
+        memory.ingest()
+        made = called(memory, id=f"{PATH}#L5", verdict="useful")
+        assert called(memory, id=made["id"], verdict="useful")["useful"] == 2
+        with pytest.raises(RequestError):
+            called(memory, id="0" * 16, verdict="useful")
+
+
+def test_what_is_found_is_shown_and_what_is_opened_or_quoted_is_used(kiln: Notes) -> None:
+    with open_memory(kiln) as memory:
+        memory.ingest()
+        hit = memory.search("Vesuvius fuse", mode="keyword", max_results=1).results[0]
+        memory.get(PATH, 1, 2)
+        memory.get("memory/ledger.md")
+        assert [(row.id, row.shown, row.used) for row in memory.usage.rows()] == [(hit.id, 1, 0)]
+        memory.get(f"{PATH}#L{hit.start_line}")
+        memory.recall("Vesuvius fuse", mode="keyword", max_results=1)
+        memory.timeline(max_results=1)
+        assert hit.id in memory.usage.quoted(f"Your note says: {KILN}")
+        rows = {row.id: row for row in memory.usage.rows()}
+        assert rows[hit.id].used == 2
+        assert sum(row.shown for row in rows.values()) == 3
+
+
+def test_use_survives_the_database_and_a_rebuild(kiln: Notes) -> None:
+    with open_memory(kiln) as memory:
+        memory.ingest()
+        first = memory.feedback(f"{PATH}#L5", "useful")
+    for file in kiln.root.parent.glob("index.duckdb*"):
+        if not file.name.endswith(".journal"):
+            file.unlink()
+    kiln.write(PATH, NOTE.replace("## Kiln trouble", "Some more words.\n\n## Kiln trouble"))
+    with open_memory(kiln) as memory:
+        memory.ingest()
+        second = memory.feedback(f"{PATH}#L7", "useful")
+    assert (second.id, second.useful) == (first.id, 2)
+
+
+def test_it_is_a_table(kiln: Notes, tmp_path: Path) -> None:
+    with open_memory(kiln) as memory:
+        memory.ingest()
+        made = memory.feedback(f"{PATH}#L5", "irrelevant")
+        asked = "SELECT hit, irrelevant, boost, text FROM usage JOIN hits USING (hit) JOIN memories USING (id)"
+        assert memory.sql(asked).rows == ((made.id, 1, made.boost, f"- {KILN}"),)
+        assert [table.rows for table in memory.export(tmp_path / "out").tables if table.name == "usage"] == [1]

@@ -1,0 +1,135 @@
+"""The command ``forget``: it shows what goes, asks, and says what is left."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from fakes import Notes
+from forgetting import traces
+
+from openclaw_memory.cli.main import cli
+
+Run = Callable[..., Result]
+
+DAY = "memory/2026-02-16.md"
+
+
+@pytest.fixture
+def run(notes: Notes) -> Run:
+    notes.write(
+        DAY, "# Monday\n\n- Bought milk at the market.\n- The vault opens with 7714 zebra.\n- A zebra came by.\n"
+    )
+
+    def invoke(*arguments: str, code: int = 0) -> Result:
+        before = ["-w", str(notes.root), "--db", str(database(notes)), "--set", "embedding.model=none"]
+        result = CliRunner().invoke(cli, [*before, *arguments], prog_name="openclaw-memory")
+        assert result.exit_code == code, result.output
+        return result
+
+    return invoke
+
+
+def database(notes: Notes) -> Path:
+    return notes.root.parent / "index.duckdb"
+
+
+def test_dry_run_lists_what_would_go(run: Run, notes: Notes) -> None:
+    shown = run("forget", "--query", "vault zebra", "--dry-run")
+    assert f"{DAY}#L4" in shown.stdout and "7714 zebra" in shown.stdout
+    assert "would forget 1 unit, " in shown.stdout and " in 1 file" in shown.stdout
+    assert f"still written in {DAY}#L4; it is yours to edit" in shown.stderr
+    report = json.loads(run("forget", "--query", "vault zebra", "--dry-run", "--json").stdout)
+    assert report["dryRun"] is True and report["units"] == 1 and report["verified"] is False
+    assert report["texts"] == [
+        {"citation": f"{DAY}#L4", "text": "- The vault opens with 7714 zebra.", "grain": "working"}
+    ]
+    assert traces(database(notes), "7714 zebra")
+
+
+def test_with_yes_it_forgets(run: Run, notes: Notes) -> None:
+    done = run("forget", "--query", "zebra", "--yes")
+    assert done.stdout.startswith("forgot 2 units")
+    assert "no column and no byte of the index has it any more" in done.stdout
+    assert traces(database(notes), "zebra") == []
+    assert run("forget", "--query", "zebra", "--yes").stdout == "nothing to forget\n"
+    assert "zebra" not in run("search", "vault zebra", "--json").stdout.split('"results"')[1]
+    assert "[forgotten]" in run("get", DAY).stdout
+
+
+def test_places_in_one_file_are_said_together(run: Run, notes: Notes) -> None:
+    notes.write(DAY, "# Monday\n\n- A zebra came by.\n- Milk.\n- The zebra left,\n  and came back.\n")
+    shown = run("forget", "--query", "zebra", "--dry-run")
+    assert f"still written in {DAY}: lines 3, 5-6; it is yours to edit" in shown.stderr
+
+
+def test_a_query_takes_the_whole_paragraph_and_shows_it(run: Run, notes: Notes) -> None:
+    notes.write(DAY, "# Monday\n\nThe vault opens with a number. It is the year of the zebra. Bought milk.\n\nBread.\n")
+    shown = run("forget", "--query", "vault number", "--dry-run")
+    assert "It is the year of the zebra. Bought milk." in shown.stdout
+    assert "one paragraph, item or row; all of it goes" in " ".join(run("forget", "--help").stdout.split())
+    run("forget", "--query", "vault number", "--yes")
+    assert traces(database(notes), "zebra") == []
+
+
+def test_help_says_that_there_is_no_undo(run: Run) -> None:
+    assert "There is no undo" in " ".join(run("forget", "--help").stdout.split())
+
+
+def test_json_is_the_report(run: Run) -> None:
+    report = json.loads(run("--json", "forget", "--path", f"{DAY}#L3", "--yes").stdout)
+    assert report["verified"] is True and report["dryRun"] is False and report["files"] == 1
+    assert set(report) >= {"units", "vectors", "mentions", "facts", "summarySentences", "accessRecords", "texts",
+                           "edited", "remains", "seconds"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "name one thing to forget"),
+        (["--query", "a", "--path", "b"], "not path and query"),
+        (["--query", "zebra"], "give --yes to forget, or --dry-run"),
+        (["--query", "zebra", "--json"], "give --yes to forget, or --dry-run"),
+        (["--path", "memory/none.md", "--yes"], "no memory file is there"),
+        (["--concept", "Nobody", "--yes"], "no concept is called"),
+        (["--fact", "f-none", "--yes"], "there is no fact"),
+        (["--query", "of the", "--yes"], "no word to look for"),
+        (["--since", "2026-03-01", "--until", "2026-02-01", "--yes"], "is before since"),
+        (["--since", "soon", "--yes"], "is not a day"),
+    ],
+)
+def test_wrong_usage_is_said_on_one_line(run: Run, notes: Notes, arguments: list[str], said: str) -> None:
+    result = run("forget", *arguments, code=2)
+    assert said in result.stderr and len(result.stderr.strip().splitlines()) == 1
+    assert result.stdout == ""
+    journal = notes.root.parent / "index.duckdb.journal"
+    assert not journal.exists() or len(journal.read_text().splitlines()) == 1  # a key, and nothing forgotten
+
+
+def test_days(run: Run) -> None:
+    report = json.loads(run("forget", "--since", "2026-02-16", "--until", "2026-02-16", "--yes", "--json").stdout)
+    assert report["units"] == 4 and report["remains"] == [DAY]
+
+
+@pytest.mark.parametrize(("answer", "forgets"), [("y", True), ("n", False), ("", False)])
+def test_on_a_terminal_it_asks(run: Run, notes: Notes, answer: str, forgets: bool) -> None:
+    import pty
+    import subprocess
+
+    run("ingest")
+    ours, theirs = pty.openpty()
+    with os.fdopen(ours, "r+b", buffering=0) as terminal, os.fdopen(theirs, "r+b", buffering=0) as end:
+        command = [sys.executable, "-m", "openclaw_memory", "-w", str(notes.root), "--db", str(database(notes)),
+                   "--set", "embedding.model=none", "forget", "--query", "zebra"]  # fmt: skip
+        terminal.write(f"{answer}\n".encode())
+        child = subprocess.run(command, stdin=end, capture_output=True, text=True, timeout=120, check=False)
+    assert child.returncode == 0, child.stderr
+    assert "Forget this for good? [y/N]" in child.stdout and "7714 zebra" in child.stdout
+    assert ("forgot 2 units" in child.stdout) is forgets
+    assert ("nothing was forgotten" in child.stdout) is not forgets
+    assert (traces(database(notes), "7714 zebra") == []) is forgets

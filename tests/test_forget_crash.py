@@ -1,0 +1,269 @@
+"""Forgetting that is cut short or crossed by others: it is finished, and nothing slips through."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes import Notes, open_memory, snippets
+from forgetting import traces
+from indexing import python
+
+from openclaw_memory import workfiles
+from openclaw_memory.consolidate import periods
+from openclaw_memory.errors import OpenClawMemoryError, RedactionError, WorkspaceError
+from openclaw_memory.forget import operations
+from openclaw_memory.forget.operations import OPEN
+from openclaw_memory.hookspecs import hookimpl
+
+SECRET = "The vault of the bakery opens with 7714 zebra"
+DAY = "memory/2026-02-16.md"
+CAPTURE = "memory/captures/2026-02-16.md"
+
+#: Forgets in a process of its own, which is killed when it comes to a step.
+_CHILD = """
+import os, sys
+from pathlib import Path
+from fakes import Notes, open_memory
+from openclaw_memory.forget import files, operations
+from openclaw_memory.journal import Journal
+from openclaw_memory.store.duck import DuckStore
+from openclaw_memory.usage import Usage
+root, where, when = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+owner, name = {
+    "journal": (Journal, "append"), "notes": (files, "edit_notes"), "facts": (files, "edit_facts"),
+    "concepts": (files, "edit_concepts"), "marks": (DuckStore, "read_again"), "write": (DuckStore, "apply"),
+    "records": (Usage, "forget"), "purge": (DuckStore, "purge"), "close": (Journal, "rewrite"),
+}[where]
+memory = open_memory(Notes(root))
+memory.ingest()
+whole = getattr(owner, name)
+def killed(*given, **more):
+    if when == "before":
+        os.kill(os.getpid(), 9)
+    whole(*given, **more)
+    os.kill(os.getpid(), 9)
+setattr(owner, name, killed)
+memory.forget(concept="Zebra")
+"""
+
+
+def database(notes: Notes) -> Path:
+    return notes.root.parent / "index.duckdb"
+
+
+def filled(notes: Notes) -> None:
+    notes.write(DAY, f"# Monday\n\n- Bought milk at the market.\n- {SECRET}.\n- The Zebra came to the vault.\n")
+    notes.write(CAPTURE, f"# Captures\n\n- User: {SECRET}.\n- User: Tea.\n")
+    with open_memory(notes) as memory:
+        memory.concepts.add("Zebra", kind="animal")
+        memory.facts.add("Zebra", "sleeps in", "the vault of the bakery")
+        memory.facts.add("Mira", "drinks", "tea")
+
+
+STEPS = ["journal", "notes", "facts", "concepts", "marks", "write", "records", "purge", "close"]
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("step", STEPS)
+def test_killed_at_any_step_the_next_ingest_finishes_it(notes: Notes, step: str, when: str) -> None:
+    filled(notes)
+    child = python(_CHILD, str(notes.root), step, when)
+    _, err = child.communicate(timeout=120)
+    assert child.returncode == -signal.SIGKILL, err
+    begun = (step, when) != ("journal", "before")
+    with open_memory(notes) as memory:
+        assert bool(memory.journal.records(OPEN)) is (begun and (step, when) != ("close", "after"))
+        assert "zebra" not in (notes.root.parent / "index.duckdb.journal").read_text().lower()
+        # A search before that finds it no more, if it was written down at all.
+        assert any("zebra" in text for text in snippets(memory, "vault zebra bakery")) is not begun
+        memory.ingest()
+        if not begun:
+            assert memory.forget(concept="Zebra").verified
+        assert memory.journal.records(OPEN) == []
+        assert snippets(memory, "milk") and [row.object for row in memory.facts.query(subject="Mira").rows] == ["tea"]
+    assert traces(database(notes), "zebra") == []
+    for name in (CAPTURE, "facts.yaml", "concepts.yaml"):
+        assert "zebra" not in (notes.root / name).read_text().lower()
+    assert "User: Tea." in (notes.root / CAPTURE).read_text()
+
+
+def test_the_next_forgetting_finishes_it_too(notes: Notes) -> None:
+    filled(notes)
+    child = python(_CHILD, str(notes.root), "marks", "before")
+    child.communicate(timeout=120)
+    with open_memory(notes) as memory:
+        assert memory.journal.records(OPEN)
+        assert memory.forget(query="milk market").verified
+        assert memory.journal.records(OPEN) == []
+    assert traces(database(notes), "zebra", "milk") == []
+
+
+@pytest.mark.parametrize("way", ["watch", "heartbeat"])
+def test_it_is_said_until_watching_or_a_heartbeat_finishes_it(notes: Notes, way: str) -> None:
+    filled(notes)
+    child = python(_CHILD, str(notes.root), "purge", "before")
+    child.communicate(timeout=120)
+    said = "something is still to be forgotten; run: openclaw-memory ingest"
+    with open_memory(notes) as memory:
+        assert said in (memory.search("milk").warning or "")
+        assert said in memory.remarks() and said in (memory.status().warning or "")
+        assert said in (memory.ingest(deadline=30.0).warning or "")
+        if way == "watch":
+            assert said not in (next(memory.watch()).warning or "")
+        else:
+            memory.heartbeat()
+        assert memory.journal.records(OPEN) == []
+        assert said not in (memory.search("milk").warning or "") and said not in memory.remarks()
+    assert traces(database(notes), "zebra") == []
+
+
+def test_watching_goes_on_when_it_cannot_be_finished(notes: Notes) -> None:
+    filled(notes)
+    child = python(_CHILD, str(notes.root), "facts", "before")
+    child.communicate(timeout=120)
+    broken = notes.write("facts.yaml", "- {subject: Mira\n")
+    with open_memory(notes) as memory:
+        assert "still to be forgotten" in (next(memory.watch()).warning or "")
+        memory.heartbeat()
+        assert memory.journal.records(OPEN)
+        broken.unlink()
+        memory.heartbeat()
+        assert not memory.journal.records(OPEN)
+    assert traces(database(notes), "zebra") == []
+
+
+def test_who_reads_a_file_meanwhile_must_read_it_again(notes: Notes) -> None:
+    filled(notes)
+    with open_memory(notes, store__idle_close=0.0) as here:
+        here.ingest()
+
+        class Meanwhile:
+            """Forgets in another memory of the same index when a file has been read, and masked, already."""
+
+            def __init__(self) -> None:
+                self.done = False
+
+            @hookimpl
+            def openclaw_memory_prepare_unit(self, unit: Any) -> None:
+                if "copied" in unit.text and not self.done:
+                    self.done = True
+                    assert here.forget(query="zebra bakery").verified
+
+        late = Meanwhile()
+        with open_memory(notes, store__idle_close=0.0, plugins=[late]) as there:
+            notes.write("memory/copy.md", f"- copied from Monday:\n- {SECRET}\n")
+            there.ingest()
+            assert late.done
+            assert snippets(there, "copied Monday")
+            assert not any("7714" in text for text in snippets(there, "vault bakery opens"))
+    assert traces(database(notes), "7714 zebra") == []
+
+
+def test_another_process_that_runs_on_does_not_bring_it_back(notes: Notes) -> None:
+    filled(notes)
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom fakes import Notes, open_memory, snippets\n"
+        "notes = Notes(Path(sys.argv[1]))\nmemory = open_memory(notes)\nmemory.ingest()\n"
+        "print(len(snippets(memory, 'vault zebra bakery')), flush=True)\n"
+        "sys.stdin.readline()\n"
+        "notes.write('memory/again.md', '- ' + sys.argv[2] + '\\n- And a lamp.\\n')\n"
+        "notes._time += 10000\nnotes.touch('memory/2026-02-16.md')\n"
+        "found = snippets(memory, 'vault zebra bakery lamp')\n"
+        "print(any('7714' in text for text in found), any('lamp' in text for text in found), flush=True)\n"
+        "print('7714' in memory.get('memory/2026-02-16.md').text, flush=True)\nmemory.close()"
+    )
+    child = python(code, str(notes.root), SECRET)
+    assert child.stdout is not None and child.stdin is not None
+    assert int(child.stdout.readline()) > 0
+    with open_memory(notes) as memory:
+        assert memory.forget(query="zebra bakery").verified
+    out, err = child.communicate("go on\n", timeout=120)
+    assert out.split() == ["False", "True", "False"], err
+    assert traces(database(notes), "7714 zebra") == []
+
+
+def test_an_index_that_has_not_heard_of_it_reads_everything_again(notes: Notes) -> None:
+    filled(notes)
+    with open_memory(notes) as memory:
+        memory.ingest()
+    kept = database(notes).read_bytes()
+    with open_memory(notes) as memory:
+        assert memory.forget(query="zebra bakery").verified
+    database(notes).write_bytes(kept)  # as from a backup, of which the journal is no part
+    with open_memory(notes) as memory:
+        assert not any("7714" in text for text in snippets(memory, "vault bakery opens"))
+        assert snippets(memory, "milk")
+        assert memory.journal.records(OPEN)
+        memory.ingest()  # writes the file anew, as it still has the bytes
+        assert memory.journal.records(OPEN) == []
+    assert traces(database(notes), "7714 zebra") == []
+
+
+def test_what_cannot_be_read_again_leaves_the_index(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled(notes)
+    with open_memory(notes) as memory:
+        memory.ingest()
+        whole = memory.plugins.prepare_lines
+
+        def refuses(path: str, lines: list[str]) -> list[str]:
+            if path == DAY:
+                raise RedactionError("its secrets could not be redacted")
+            return whole(path, lines)
+
+        monkeypatch.setattr(memory.plugins, "prepare_lines", refuses)
+        assert memory.forget(query="zebra bakery").verified
+        assert DAY not in memory.store.documents().by_path
+        monkeypatch.undo()
+        memory.ingest()
+        assert snippets(memory, "milk") and not any("7714" in text for text in snippets(memory, "vault bakery"))
+    assert traces(database(notes), "7714 zebra") == []
+
+
+def test_without_the_journal_nothing_is_read(notes: Notes) -> None:
+    filled(notes)
+    with open_memory(notes) as memory:
+        assert memory.forget(query="zebra bakery").verified
+    journal = notes.root.parent / "index.duckdb.journal"
+    kept = journal.read_bytes()
+    journal.unlink()
+    journal.mkdir()
+    with open_memory(notes) as memory:
+        notes.write("memory/copy.md", f"- {SECRET}\n")
+        with pytest.raises(WorkspaceError, match="journal"):
+            memory.ingest()
+        result = memory.search("vault bakery opens", mode="keyword")
+        assert result.stale and not any("7714" in hit.snippet for hit in result.results)
+        journal.rmdir()
+        journal.write_bytes(kept)
+        memory.ingest()
+        assert not any("7714" in text for text in snippets(memory, "vault bakery"))
+    assert traces(database(notes), "7714 zebra") == []
+
+
+def test_while_summaries_are_written_it_waits(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled(notes)
+    monkeypatch.setattr(operations, "_PATIENCE", 0.0)
+    with open_memory(notes) as memory:
+        with workfiles.locked(notes.root / periods.FOLDER), pytest.raises(OpenClawMemoryError, match="another process"):
+            memory.forget(query="zebra bakery")
+        assert memory.journal.records() == []
+        assert memory.forget(query="zebra bakery").verified
+
+
+def test_many_at_once_all_forget(notes: Notes) -> None:
+    notes.write(DAY, "".join(f"- The {name} of number {n} is here.\n" for n, name in enumerate("abcd")))
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom fakes import Notes, open_memory\n"
+        "with open_memory(Notes(Path(sys.argv[1]))) as memory:\n"
+        "    print(memory.forget(query=f'number {sys.argv[2]}').verified)"
+    )
+    children = [python(code, str(notes.root), str(n)) for n in range(3)]
+    for child in children:
+        out, err = child.communicate(timeout=120)
+        assert out.split() == ["True"], err
+    with open_memory(notes) as memory:
+        assert snippets(memory, "number here") == ["- The d of number 3 is here."]
+    assert traces(database(notes), "of number 0", "of number 1", "of number 2") == []

@@ -1,0 +1,329 @@
+"""Forgotten words are recognised whatever they look like, and nothing else is touched."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from openclaw_memory.forget.masking import INDEX_MARK, READ_MARK, is_ours, masked, shown, touched
+from openclaw_memory.forget.tombstones import KIND, Matcher, Scope, Tombstones
+from openclaw_memory.forget.words import LONG, needles, phrases, words_of
+from openclaw_memory.ingest.front_matter import read_front_matter
+from openclaw_memory.ingest.lines import split_lines
+from openclaw_memory.ingest.markdown import parse
+from openclaw_memory.journal import Journal
+from openclaw_memory.store.protocol import StatedFact
+from openclaw_memory.types import Origin
+
+SECRET = "The vault opens with 7714 zebra"
+
+
+def forgetting(*texts: str, speaker: str | None = None, path: str = "") -> Matcher:
+    """A matcher of units that were forgotten: everywhere, or in the file ``path`` alone."""
+    matcher = Matcher(b"k" * 32)
+    for text in texts:
+        for phrase in phrases(text, speaker):
+            scope: Scope = "file" if path else "anywhere" if len(phrase.words) >= LONG else "alone"
+            matcher.add(matcher.tombstone(phrase.words, scope, path))
+    return matcher
+
+
+def said(text: str) -> list[str]:
+    return words_of(text).folded
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The vault opens with 7714 zebra",
+        "- the VAULT opens with 7714 zebra.",
+        "* [x] The **vault** opens with `7714` _zebra_!",
+        "12. 10:30 Mira: The vault opens with 7714 zebra",
+        "> The vault opens\n> with 7714\n> zebra",
+        "The vault\n   opens with\t7714   zebra",
+        "# The vault opens with 7714 zebra",
+        "| The vault | opens with | 7714 zebra |",
+        "- 2026-02-16: The vault opens with 7714 zebra. [memory/2026-02-16.md#L3-L4]",
+        "Said at noon: the vault opens with 7714 zebra, and then we left.",
+        "「The vault opens with 7714 zebra」",
+        "The vau\u00adlt opens\u200b with ７７１４ zebra",
+        "title: 'The vault opens with 7714 zebra'",
+    ],
+)
+def test_it_is_recognised_in_any_dress(text: str) -> None:
+    matcher = forgetting(f"- {SECRET}.")
+    hidden = masked(text, "memory/any.md", matcher)
+    assert "vault" not in hidden.lower()
+    assert "zebra" not in hidden
+    assert len(split_lines(hidden)) == len(split_lines(text))
+    assert touched(text, "memory/any.md", matcher)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The vault opens with 7715 zebra",
+        "The vault opens with 7714",
+        "The vault often opens with 7714 zebra",
+        "Zebra 7714 opens the vault with",
+        "",
+        "- \n\n---\n",
+    ],
+)
+def test_other_words_stay(text: str) -> None:
+    assert masked(text, "memory/any.md", forgetting(SECRET)) == text
+
+
+def test_a_sentence_of_a_unit_goes_by_itself_too() -> None:
+    matcher = forgetting("- Met Mira for lunch today. The vault opens with 7714 zebra! Fine.")
+    assert masked("Yes. The vault opens with 7714 zebra. Good.", "a.md", matcher) == f"Yes. {INDEX_MARK}. Good."
+    assert masked("Fine. It was fine.", "a.md", matcher) == "Fine. It was fine."
+
+
+def test_a_few_words_count_only_where_they_stand_alone() -> None:
+    matcher = forgetting("- PIN 7714")
+    for text in (
+        "PIN 7714",
+        "- [ ] pin: 7714",
+        "2026-02-16: PIN 7714 [memory/a.md#L3]",
+        "| Mira | PIN 7714 |",
+        "(PIN 7714)",
+    ):
+        assert "7714" not in masked(text, "a.md", matcher), text
+    for text in ("the PIN 7714 is old", "PIN 7714 is old", "no PIN 7714"):
+        assert masked(text, "a.md", matcher) == text
+
+
+def test_the_speaker_is_no_part_of_it() -> None:
+    matcher = forgetting("Mira: the vault opens with 7714 zebra", speaker="Mira")
+    assert masked("Ben: The vault opens with 7714 zebra", "a.md", matcher) == INDEX_MARK
+
+
+def test_without_spaces_between_words() -> None:
+    matcher = forgetting("- 金库的密码是七七一四。")
+    assert "密码" not in masked("我说过,金库的密码是七七一四,对吗?", "a.md", matcher)
+    assert masked("金库的密码是七七一五", "a.md", matcher) == "金库的密码是七七一五"
+
+
+def test_in_one_file_alone() -> None:
+    matcher = forgetting("- Drink some water", path="memory/a.md")
+    assert masked("- Drink some water", "memory/a.md", matcher) == f"- {INDEX_MARK}"
+    assert masked("- Drink some water", "memory/b.md", matcher) == "- Drink some water"
+
+
+def test_a_whole_file_stays_out_under_any_name_while_it_is_the_same() -> None:
+    text = "# A day\n\n" + "\n".join(f"- thing {n} of many" for n in range(10)) + "\n"
+    matcher = Matcher(b"k" * 32)
+    matcher.add(matcher.tombstone_of_text(text, "memory/a.md"))
+    for path in ("memory/a.md", "memory/renamed.md"):
+        assert said(masked(text, path, matcher)) == []
+        assert masked(text, path, matcher, READ_MARK).startswith(READ_MARK)
+        assert masked(text.replace("- ", "* "), path, matcher).count("\n") == text.count("\n")
+    assert masked(text + "- more\n", "memory/a.md", matcher) == text + "- more\n"
+    short = Matcher(b"k" * 32)
+    short.add(short.tombstone_of_text("# Notes\nTODO\n", "memory/a.md"))
+    assert masked("# Notes\nTODO\n", "memory/b.md", short) == "# Notes\nTODO\n"
+    assert said(masked("# Notes\nTODO\n", "memory/a.md", short)) == []
+
+
+def test_front_matter_keeps_what_lowers_trust() -> None:
+    text = "---\ntitle: The vault opens with 7714 zebra\norigin: untrusted\ndate: 2026-02-16\n---\nMore.\n"
+    hidden = masked(text, "memory/a.md", forgetting(SECRET))
+    assert read_front_matter(hidden.split("\n")[1:4]) == {
+        "title": ["…"],
+        "origin": "untrusted",
+        "date": "2026-02-16",
+    }
+    # The words reach over the end of a value, and would take the key of the next with them.
+    both = masked(text, "memory/a.md", forgetting("opens with 7714 zebra origin untrusted"))
+    assert read_front_matter(both.split("\n")[1:4])["origin"] == "untrusted"
+    assert "zebra" not in both
+    assert both.count("\n") == text.count("\n")
+    first = "---\norigin: untrusted\n---\nMore.\n"
+    assert masked(first, "memory/a.md", forgetting("- origin untrusted more")) != first
+    parsed = parse(
+        masked(first, "memory/a.md", forgetting("origin: untrusted")),
+        path="memory/a.md",
+        mtime=__import__("datetime").date(2026, 1, 1),
+        unit_tokens=60,
+    )
+    assert parsed.front_matter == {"origin": "untrusted"}
+
+
+def test_front_matter_and_citations_of_summaries_are_left_alone() -> None:
+    text = (
+        "---\ngrain: daily\nperiod: 2026-02-16\nsources:\n  - memory/2026-02-16-the-vault-opens-with-7714-zebra.md\n---\n"
+        "# 16 February 2026\n\n- Bought milk [memory/2026-02-16-the-vault-opens-with-7714-zebra.md#L3]\n"
+    )
+    assert masked(text, "memory/consolidated/daily/2026-02-16.md", forgetting(SECRET)) == text
+
+
+def test_rows_of_tables_stay_rows() -> None:
+    text = "| who | what | when |\n|---|---|---|\n| Mira | opens the vault | with 7714 |\n| Ben | sleeps | now |\n"
+    hidden = masked(text, "a.md", forgetting("| Mira | opens the vault | with 7714 |"))
+    assert hidden.split("\n")[2].count("|") == 4
+    assert "Ben" in hidden and "vault" not in hidden
+
+
+def test_line_ends_stay(tmp_path: Path) -> None:
+    text = f"One.\r\n- {SECRET}\r\nTwo.\rThree\n"
+    assert masked(text, "a.md", forgetting(SECRET)) == f"One.\r\n- {INDEX_MARK}\r\nTwo.\rThree\n"
+
+
+def test_a_line_that_is_read_otherwise_is_not_shown() -> None:
+    matcher = forgetting("- The key is [redacted:token] for now")
+    text = "One.\n- The key is tok-1234 for now\nTwo.\n"
+    read = masked(text.replace("tok-1234", "[redacted:token]"), "a.md", matcher)
+    assert shown(text, read, "a.md", matcher) == f"One.\n- {READ_MARK}\nTwo.\n"
+    assert shown(text, text, "a.md", matcher) == text
+
+
+def test_needles_are_what_stands_in_the_lines() -> None:
+    text = "- [ ] 10:30 Mira: The vault opens\n  with 7714 zebra today. And that was all of it."
+    found = needles(text, "Mira")
+    assert "The vault opens with 7714 zebra today." in found
+    assert "with 7714 zebra today. And that was all of it." in found
+    assert all(len(said(needle)) >= LONG for needle in found)
+
+
+@pytest.mark.parametrize(
+    ("path", "ours"),
+    [
+        ("memory/consolidated/daily/2026-02-16.md", True),
+        ("memory/captures/2026-02-16.md", True),
+        ("memory/consolidated.md", False),
+        ("memory/captures-of-mine/a.md", False),
+        ("memory/2026-02-16.md", False),
+        ("MEMORY.md", False),
+    ],
+)
+def test_which_files_are_ours(path: str, ours: bool) -> None:
+    assert is_ours(path) is ours
+
+
+# -- whatever the text is ---------------------------------------------------------------------------
+
+WORD = st.text("abcdefghijABCDEéüß0123", min_size=1, max_size=6)
+LINE = st.text(st.characters(codec="utf-8", exclude_characters="\r\n", exclude_categories=("Cs", "Cc")), max_size=40)
+TEXT = st.lists(st.one_of(LINE, st.sampled_from(["", "---", "# Head", "- item", "> quote", "```", "| a | b |"]))).map(
+    "\n".join
+)
+
+
+@given(
+    st.lists(WORD, min_size=LONG, max_size=12),
+    st.lists(st.sampled_from([" ", "\n", "  ", ", ", "\n- ", "** ", "\t", " | "]), min_size=11, max_size=11),
+    TEXT,
+    TEXT,
+)
+def test_forgotten_words_are_gone_wherever_they_stand(
+    words: list[str], gaps: list[str], before: str, after: str
+) -> None:
+    matcher = forgetting(" ".join(words))
+    written = "".join(word + gap for word, gap in zip(words, gaps, strict=False)).upper()
+    assume(said(written) == said(" ".join(words)))
+    text = f"{before}\n{written}\n{after}"
+    hidden = masked(text, "memory/a.md", matcher)
+    assert len(split_lines(hidden)) == len(split_lines(text))
+    run = "\0".join(said(" ".join(words)))
+    assert run not in "\0".join(said(hidden)) or run in "\0".join(said(before + "\n" + after))
+    assert masked(hidden, "memory/a.md", matcher) == hidden
+
+
+@given(TEXT, st.lists(WORD, min_size=1, max_size=8))
+def test_texts_without_them_are_the_very_same(text: str, words: list[str]) -> None:
+    matcher = forgetting(" ".join(words))
+    gone = tuple(said(" ".join(words)))
+    has = said(text)
+    assume(not any(tuple(has[at : at + len(gone)]) == gone for at in range(len(has))))
+    assert masked(text, "memory/a.md", matcher) == text
+    assert touched(text, "memory/a.md", matcher) == []
+
+
+@given(TEXT)
+def test_nothing_forgotten_changes_nothing(text: str) -> None:
+    assert masked(text, "memory/a.md", Matcher(b"k")) == text
+
+
+@given(TEXT)
+def test_what_is_forgotten_of_a_text_is_all_of_it(text: str) -> None:
+    matcher = forgetting(text)
+    assert said(masked(text, "a.md", matcher).replace(INDEX_MARK, " ")) == [] or text.startswith("---")
+
+
+# -- in the journal ---------------------------------------------------------------------------------
+
+
+def test_the_journal_holds_no_word(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal")
+    matcher = Matcher(journal.key())
+    hashes = [matcher.tombstone(phrase.words, "anywhere", "") for phrase in phrases(SECRET)]
+    journal.append([{"kind": KIND, "hashes": [*hashes, "q9.0000.aa", "a0.zz", 7, None]}])
+    content = (tmp_path / "journal").read_text()
+    assert not re.search("vault|zebra|7714", content)
+    again = Tombstones(Journal(tmp_path / "journal"))
+    assert again and again.covers(f"they said {SECRET}")
+    assert not again.covers("they said nothing")
+    assert again.mask("a.md", f"- {SECRET}") == f"- {INDEX_MARK}"
+
+
+def test_without_any_it_costs_no_key(tmp_path: Path) -> None:
+    tombstones = Tombstones(Journal(tmp_path / "journal"))
+    assert not tombstones and tombstones.version == ""
+    assert tombstones.mask("a.md", SECRET) == SECRET
+    assert not tombstones.covers(SECRET)
+    assert not (tmp_path / "journal").exists()
+
+
+def test_another_process_is_heard_of(tmp_path: Path) -> None:
+    here, there = Tombstones(Journal(tmp_path / "journal")), Journal(tmp_path / "journal")
+    assert here.mask("a.md", SECRET) == SECRET
+    matcher = Matcher(there.key())
+    there.append([{"kind": KIND, "hashes": [matcher.tombstone(tuple(said(SECRET)), "anywhere", "")]}])
+    assert here.mask("a.md", SECRET) == INDEX_MARK
+
+
+def test_two_keys_give_two_hashes() -> None:
+    words = tuple(said(SECRET))
+    one, other = (Matcher(key * 32).tombstone(words, "anywhere", "") for key in (b"a", b"b"))
+    assert one.rsplit(".", 1)[1] != other.rsplit(".", 1)[1]
+    assert json.dumps(one) != json.dumps(other)
+
+
+def test_facts_are_covered_by_id_and_by_their_words(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal")
+    matcher = Matcher(journal.key())
+    hashes = [
+        matcher.tombstone(phrase.words, "anywhere", "") for text in (SECRET, "PIN 7714") for phrase in phrases(text)
+    ]
+    journal.append([{"kind": KIND, "hashes": [*hashes, matcher.tombstone_of_fact("f-1")]}])
+    tombstones = Tombstones(journal)
+
+    def fact(id: str, thing: str) -> StatedFact:
+        return StatedFact(id, "Mira", "said", thing, 1.0, Origin.AGENT, None, None, None, "")
+
+    assert tombstones.covers_fact(fact("f-1", "anything"))
+    assert tombstones.covers_fact(fact("f-2", SECRET))
+    assert not tombstones.covers_fact(fact("f-3", "PIN 7714"))  # a few words may be said of something else
+    assert not Tombstones(Journal(None)).covers_fact(fact("f-1", SECRET))
+
+
+@given(st.lists(st.lists(WORD, min_size=1, max_size=9).map(tuple), min_size=1, max_size=60, unique=True))
+def test_every_one_of_many_is_found(many: list[tuple[str, ...]]) -> None:
+    matcher = Matcher(b"k" * 32)
+    for words in many:
+        matcher.add(matcher.tombstone(tuple(said(" ".join(words))), "anywhere", ""))
+    for words in many:
+        text = " ".join(words)
+        matches = matcher.find(words_of(text), "any.md")
+        assert matches and matches[0].first == 0 and matches[0].last == len(said(text)) - 1
+
+
+def test_a_row_keeps_its_cells_in_their_places() -> None:
+    row = "| The vault | opens with | 7714 zebra |"
+    assert masked(row, "memory/any.md", forgetting(row), READ_MARK) == "| [forgotten] | | |"

@@ -1,0 +1,555 @@
+"""Search over several grains: notes that a summary stands for, sentences that stand once, and where they came from."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from fakes import CountingEmbedder, Notes, open_memory
+from grains import sha256, write_summary
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from openclaw_memory import Memory
+from openclaw_memory.cli.main import cli
+from openclaw_memory.search.archive import Archive
+from openclaw_memory.search.corpus import Corpus
+from openclaw_memory.types import Grain
+
+MONDAY, TUESDAY, FRIDAY = "memory/2026-02-16.md", "memory/2026-02-17.md", "memory/2026-02-20.md"
+DAILY = "memory/consolidated/daily/2026-02-16.md"
+WEEKLY = "memory/consolidated/weekly/2026-W08.md"
+FIXED, LIVES = "Zorblatt fixed the pump with Marlowe", "JR lives in Delft"
+SOLD, BROKE = "Zorblatt sold the ladder", "the pump of Zorblatt broke again"
+
+MONTHLY = "memory/consolidated/monthly/2026-02.md"
+
+
+def fill(notes: Notes) -> None:
+    """A long Monday that has a summary, a short Tuesday, their week, and a Friday that is too young."""
+    notes.write("MEMORY.md", "- the key hangs in the hall\n")
+    notes.write(MONDAY, f"# Monday\n\n- {FIXED}\n- {LIVES}\n- tea with Marlowe was nice\n")
+    notes.write(TUESDAY, f"# Tuesday\n\n- {SOLD}\n")
+    notes.write(FRIDAY, f"# Friday\n\n- {BROKE}\n")
+    write_daily(notes)
+    write_summary(
+        notes,
+        "weekly",
+        "2026-W08",
+        f"# Week 8 of 2026\n\n## 2026-02-16\n- {FIXED} [{MONDAY}#L3]\n\n## 2026-02-17\n- {SOLD} [{TUESDAY}#L3]\n",
+        [DAILY, TUESDAY],
+        "2026-02-17",
+    )
+    write_summary(
+        notes,
+        "monthly",
+        "2026-02",
+        f"# February 2026\n\n## Milestones\n- 2026-02-16: {FIXED} [{MONDAY}#L3]\n- 2026-02-17: {SOLD} [{TUESDAY}#L3]\n",
+        [WEEKLY],
+        "2026-02-17",
+    )
+
+
+def write_daily(notes: Notes, **options: Any) -> None:
+    body = f"# 16 February 2026\n\n## Notes\nTags: #pump\n\n- {FIXED} [{MONDAY}#L3]\n- {LIVES} [{MONDAY}#L4]\n"
+    write_summary(notes, "daily", "2026-02-16", body, [MONDAY], "2026-02-16", **options)
+
+
+@pytest.fixture
+def memory(notes: Notes) -> Iterator[Memory]:
+    fill(notes)
+    with open_memory(notes, CountingEmbedder()) as memory:
+        memory.ingest()
+        yield memory
+
+
+def found(memory: Memory, query: str = "Zorblatt pump", **options: Any) -> list[str]:
+    """Citations of the hits, each of one unit."""
+    given = {"search.hit_tokens": 1, **options}
+    given.pop("search.hit_tokens")
+    return [hit.citation for hit in memory.search(query, max_results=50, **given).results]
+
+
+def lines(memory: Memory, query: str, **options: Any) -> list[str]:
+    """Every line that the hits show, without headings."""
+    return [
+        line
+        for hit in memory.search(query, max_results=50, **options).results
+        for line in hit.snippet.split("\n")
+        if line.startswith("-")
+    ]
+
+
+# -- what is found ------------------------------------------------------------------------------------
+
+
+def test_a_summary_stands_for_its_note_and_shows_where_it_is_from(memory: Memory) -> None:
+    shown = lines(memory, "who fixed the pump")
+    assert shown[0] == f"- {FIXED} [{MONDAY}#L3]"
+    assert sum(FIXED in line for line in shown) == 1
+    assert not any("tea" in line for line in shown)
+    result = memory.search("who fixed the pump").results
+    assert result[0].path == DAILY and result[0].grain is Grain.DAILY and str(result[0].date) == "2026-02-16"
+    assert not any(hit.archived for hit in result)
+    cited = result[0].snippet.partition("[")[2].partition("]")[0]
+    assert FIXED in memory.get(cited).text
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "keyword", "vector", "graph"])
+@pytest.mark.parametrize("how", [{"max_results": 50}, {"budget": 1000}])
+def test_each_sentence_stands_once(memory: Memory, mode: str, how: dict[str, int]) -> None:
+    shown = Counter(
+        line.removeprefix("- ").partition(" [")[0]
+        for hit in memory.search("Zorblatt pump Marlowe ladder Delft", mode=mode, **how).results
+        for line in hit.snippet.split("\n")
+        if line.startswith("- ")
+    )
+    assert shown and set(shown.values()) == {1}
+    assert set(shown) <= {FIXED, LIVES, SOLD, BROKE, "the key hangs in the hall"}
+    if mode != "graph":
+        assert FIXED in shown and SOLD in shown
+
+
+def test_archived_notes_come_behind_their_summary_when_they_are_asked_for(memory: Memory) -> None:
+    for options in ({"mode": "hybrid"}, {"mode": "keyword"}, {"mode": "vector"}, {"fusion": "rrf"}):
+        hits = memory.search("fixed the pump with Marlowe", include_archived=True, max_results=50, **options).results
+        order = [hit.path for hit in hits]
+        assert order.index(DAILY) < order.index(MONDAY)
+        assert {hit.path: hit.archived for hit in hits}[MONDAY] and not hits[order.index(DAILY)].archived
+        assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    # What the summary left out is not behind anything.
+    assert memory.search("tea was nice", include_archived=True).results[0].path == MONDAY
+    assert not any("tea" in line for line in lines(memory, "tea was nice"))
+
+
+def test_a_grain_is_shown_as_it_is(memory: Memory) -> None:
+    assert {hit.grain for hit in memory.search("pump ladder", grains=(Grain.WEEKLY,)).results} == {Grain.WEEKLY}
+    assert {FIXED, SOLD} == {
+        line[2:].partition(" [")[0] for line in lines(memory, "pump ladder", grains=(Grain.WEEKLY,))
+    }
+    assert lines(memory, "pump", grains=(Grain.MONTHLY,))[0] == f"- 2026-02-16: {FIXED} [{MONDAY}#L3]"
+    working = memory.search("pump tea", grains=(Grain.WORKING,)).results
+    assert {hit.path: hit.archived for hit in working}[MONDAY]
+    both = memory.search("fixed pump Marlowe", grains=(Grain.WORKING, Grain.DAILY), max_results=20).results
+    assert [hit.path for hit in both][:2] == [DAILY, MONDAY]
+    assert memory.search("pump", grains=(Grain.YEARLY,)).results == ()
+
+
+def test_a_note_that_changes_stands_for_itself_again(memory: Memory, notes: Notes) -> None:
+    notes.write(MONDAY, f"# Monday\n\n- {FIXED}\n- {LIVES}\n- tea with Marlowe was terrible\n")
+    shown = lines(memory, "tea pump Delft", mode="keyword")
+    assert "- tea with Marlowe was terrible" in shown and f"- {FIXED}" in shown
+    assert sum(FIXED in line for line in shown) == 1 and sum(LIVES in line for line in shown) == 1
+    write_daily(notes)
+    assert f"- {FIXED} [{MONDAY}#L3]" in lines(memory, "pump", mode="keyword")
+
+
+def test_a_coarser_summary_shows_what_has_no_finer_form_any_more(memory: Memory, notes: Notes) -> None:
+    for gone, path, prefix in (
+        ((MONDAY, TUESDAY), DAILY, "- "),
+        ((DAILY,), WEEKLY, "- "),
+        ((WEEKLY,), MONTHLY, "- 2026-02-16: "),
+    ):
+        for name in gone:
+            notes.remove(name)
+        (hit,) = [hit for hit in memory.search("fixed the pump", max_results=50).results if FIXED in hit.snippet]
+        assert hit.path == path and f"{prefix}{FIXED} [{MONDAY}#L3]" in hit.snippet
+        assert str(hit.date) == "2026-02-16"
+
+
+def test_what_a_person_wrote_into_a_summary_is_found(memory: Memory, notes: Notes) -> None:
+    body = (
+        f"# Week 8 of 2026\n\n## 2026-02-16\nTags: #pump\n\n- {FIXED} [{MONDAY}#L3]\n- Zorblatt mended the boiler "
+        f"[{MONDAY}#L4]\n\n## 2026-02-17\n- {SOLD} [{TUESDAY}#L3]\n- Zorblatt sold a boiler [{TUESDAY}#L3]\n- a boiler of mine\n"
+    )
+    write_summary(notes, "weekly", "2026-W08", body, [DAILY, TUESDAY], "2026-02-17", edited=True)
+    shown = lines(memory, "boiler Zorblatt ladder pump", mode="keyword")
+    assert f"- Zorblatt mended the boiler [{MONDAY}#L4]" in shown
+    assert f"- Zorblatt sold a boiler [{TUESDAY}#L3]" in shown and "- a boiler of mine" in shown
+    assert sum(FIXED in line for line in shown) == 1 and sum(SOLD in line for line in shown) == 1
+    # A coarser summary that cites the line is a copy of it, as long as it is there.
+    write_summary(
+        notes, "monthly", "2026-02",
+        f"# February 2026\n\n## Other\n- 2026-02-17: a boiler of mine [{WEEKLY}#L24]\n", [WEEKLY], "2026-02-17",
+    )  # fmt: skip
+    assert sum("boiler of mine" in line for line in lines(memory, "boiler of mine", mode="keyword")) == 1
+
+
+def test_headings_and_tags_of_a_summary_are_no_answer_by_themselves(memory: Memory) -> None:
+    hits = memory.search("#pump Tags", max_results=50, mode="keyword").results
+    assert not [hit for hit in hits if hit.start_line == hit.end_line and "Tags" in hit.snippet]
+    assert not [hit for hit in memory.search("Week 8 of 2026", max_results=50).results if hit.path == WEEKLY]
+
+
+def test_a_listing_shows_the_finest_that_there_is(memory: Memory) -> None:
+    shown = [hit.path for hit in memory.timeline(max_results=50).results]
+    assert shown == ["MEMORY.md", DAILY, TUESDAY, FRIDAY]
+    assert MONDAY in [hit.path for hit in memory.timeline(max_results=50, include_archived=True).results]
+    assert [hit.path for hit in memory.timeline(grains=(Grain.MONTHLY,)).results] == [MONTHLY, MONTHLY]
+    assert [str(hit.date) for hit in memory.timeline(grains=(Grain.MONTHLY,)).results] == ["2026-02-16", "2026-02-17"]
+    assert MONDAY in [hit.path for hit in memory.timeline(grains=(Grain.WORKING,), since=date(2026, 2, 1)).results]
+
+
+def test_a_budget_counts_lines_as_they_are_shown(memory: Memory) -> None:
+    for budget in (10, 20, 40, 80):
+        for options in ({}, {"grains": (Grain.MONTHLY,)}, {"grains": (Grain.DAILY,)}):
+            shown = memory.search("Zorblatt pump Delft", budget=budget, **options).results
+            assert sum(len(hit.snippet) + 1 for hit in shown) / 4 <= budget
+
+
+def test_context_says_each_sentence_once_and_in_plain_words(memory: Memory) -> None:
+    text = memory.context("What do you know about Zorblatt and Marlowe and the pump?", budget=400).text
+    assert text.count(FIXED) == 1 and "#L" not in text and "tea" not in text
+
+
+def test_what_is_most_worth_embedding_is_what_is_shown(memory: Memory) -> None:
+    engine = memory._questions.engine()
+    engine.refresh(None)
+    rows = engine.graph.corpus.rows_of(engine.keyword_candidates("Zorblatt pump", 50))
+    assert len(rows) and engine.archive.masks is not None and engine.archive.masks.shown[rows].all()
+
+
+def test_grains_are_counted(memory: Memory, notes: Notes) -> None:
+    def told() -> dict[Grain, tuple[int, int, int, int]]:
+        return {one.grain: (one.files, one.units, one.archived, one.hidden) for one in memory._questions.grains()}
+
+    before = told()
+    assert before == {
+        Grain.WORKING: (4, 9, 4, 0), Grain.DAILY: (1, 5, 0, 1), Grain.WEEKLY: (1, 5, 0, 5), Grain.MONTHLY: (1, 4, 0, 4),
+    }  # fmt: skip
+    memory.search("pump")
+    assert told() == before
+    (working, *_) = memory._questions.grains()
+    assert str(working.first) == "2026-02-16" and str(working.last) == "2026-02-20"
+    assert working.bytes == sum((notes.root / name).stat().st_size for name in ("MEMORY.md", MONDAY, TUESDAY, FRIDAY))
+
+
+def test_without_a_summary_nothing_is_told_apart(notes: Notes) -> None:
+    notes.write(MONDAY, f"- {FIXED}\n")
+    with open_memory(notes) as memory:
+        memory.search("pump")
+        archive = memory._questions.engine().archive
+        assert archive.masks is None and archive.standing((), False) is None
+        write_daily(notes)
+        memory.search("pump")
+        assert archive.masks is not None
+        notes.remove(DAILY)
+        assert [hit.path for hit in memory.search("pump").results] == [MONDAY]
+        assert archive.masks is None and not archive.is_archived(0)
+        assert len(archive.originals()[0]) == 0
+
+
+# -- who may stand for what ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("period", ["2026-02-17", "extra", "2026-02-16-extra"])
+def test_only_the_summary_of_its_day_stands_for_a_note(notes: Notes, period: str) -> None:
+    notes.write("MEMORY.md", "- the key hangs in the hall\n")
+    notes.write(MONDAY, f"# Monday\n\n- {FIXED}\n")
+    notes.write("memory/pumps.md", "- pumps leak\n")
+    sources = ["MEMORY.md", MONDAY, "memory/pumps.md"]
+    write_summary(notes, "daily", period, "# Elsewhere\n\n- unrelated words\n", sources, "2026-02-17")
+    with open_memory(notes) as memory:
+        for query, path in (("fixed the pump", MONDAY), ("key in the hall", "MEMORY.md"), ("leak", "memory/pumps.md")):
+            hit = memory.search(query, mode="keyword").results[0]
+            assert hit.path == path and not hit.archived
+
+
+@pytest.mark.parametrize("name", ["USER.md", "memory/consolidated/2026-02-16.md"])
+def test_a_summary_stands_for_notes_of_days_alone(notes: Notes, name: str) -> None:
+    notes.write(name, f"# Monday\n\n- {FIXED}\n")
+    path = write_summary(notes, "daily", "2026-02-16", "# Elsewhere\n\n- unrelated words\n", [], "2026-02-16")
+    text = (notes.root / path).read_text()
+    notes.write(path, text.replace("sources:\n", f"sources:\n  - {name} {sha256(notes, name)}\n"))
+    with open_memory(notes) as memory:
+        assert memory.search("fixed the pump", mode="keyword").results[0].path == name
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_a_stranger_stands_for_no_better_trusted_note(notes: Notes, edited: bool) -> None:
+    notes.write(MONDAY, f"# Monday\n\n- {FIXED}\n")
+    write_daily(notes, origin="untrusted", edited=edited)
+    with open_memory(notes) as memory:
+        assert MONDAY in [hit.path for hit in memory.search("fixed the pump", mode="keyword").results]
+        notes.write(MONDAY, f"---\norigin: untrusted\n---\n# Monday\n\n- {FIXED}\n")
+        write_daily(notes, origin="untrusted", edited=edited)
+        assert MONDAY not in [hit.path for hit in memory.search("fixed the pump", mode="keyword").results]
+
+
+@pytest.mark.parametrize("edited", [False, True])
+@pytest.mark.parametrize(("said", "origin"), [("unrelated words", "agent"), (FIXED, "untrusted")])
+def test_only_the_same_sentence_of_a_trusted_hand_hides_another(
+    memory: Memory, notes: Notes, said: str, origin: str, edited: bool
+) -> None:
+    for name in (MONDAY, DAILY, WEEKLY):
+        notes.remove(name)
+    body = f"# 17 February 2026\n\n- {said} [{MONDAY}#L3]\n"
+    write_summary(notes, "daily", "2026-02-17", body, [], "2026-02-17", origin=origin, edited=edited)
+    assert f"- 2026-02-16: {FIXED} [{MONDAY}#L3]" in lines(memory, "fixed the pump", mode="keyword")
+
+
+# -- what follows from it -----------------------------------------------------------------------------
+
+
+def without_summaries(memory: Memory, notes: Notes) -> None:
+    for name in (DAILY, WEEKLY, MONTHLY):
+        notes.remove(name)
+    memory.ingest()
+
+
+def test_what_is_said_again_makes_no_concept_and_counts_for_none(memory: Memory, notes: Notes) -> None:
+    def told() -> dict[str, tuple[int, tuple[str, ...]]]:
+        return {row.slug: (row.units, row.related) for row in memory.concepts.list().rows}
+
+    consolidated = told()
+    with memory._questions.graph() as view:
+        place = view.concept("Zorblatt")
+        assert len(view.index.rows_of([place])) > view.index.references.units[place] == 3
+        rarity = float(view.index.rarity[place])
+    without_summaries(memory, notes)
+    assert told() == consolidated
+    with memory._questions.graph() as view:
+        assert float(view.index.rarity[view.concept("Zorblatt")]) == pytest.approx(rarity)
+
+
+def test_what_is_nearest_to_a_question_is_not_counted_twice(memory: Memory, notes: Notes) -> None:
+    before = {row.slug: row.score for row in memory.concepts.search("fixed the pump").rows}
+    without_summaries(memory, notes)
+    assert {row.slug: row.score for row in memory.concepts.search("fixed the pump").rows} == pytest.approx(before)
+
+
+def test_threads_lead_over_what_is_shown(memory: Memory) -> None:
+    hits = memory.recall("who fixed the pump with Marlowe", max_results=20).results
+    assert {hit.path for hit in hits} <= {"MEMORY.md", DAILY, TUESDAY, FRIDAY} and DAILY in {hit.path for hit in hits}
+    assert not any(MONDAY in edge.source + edge.target or WEEKLY in edge.source for hit in hits for edge in hit.via)
+    follows = {(e.source, e.target) for hit in hits for e in hit.via if e.kind == "follows"}
+    assert (f"{TUESDAY}#L3", f"{DAILY}#L17") in follows
+
+
+def test_a_thread_leads_from_a_summary_to_what_it_was_taken_from(memory: Memory) -> None:
+    hits = memory.recall("Delft", max_results=20, include_archived=True, mode="keyword").results
+    edges = {edge for hit in hits for edge in hit.via if edge.kind == "derived_from"}
+    assert {(e.source.partition("#")[0], e.target.partition("#")[0], e.weight) for e in edges} == {(DAILY, MONDAY, 1.0)}
+    (edge,) = edges
+    assert edge.text == f"{edge.source} summarises {edge.target}"
+    assert {hit.path: hit.archived for hit in hits}[MONDAY]
+    assert MONDAY not in {hit.path for hit in memory.recall("Delft", max_results=20, mode="keyword").results}
+
+
+def test_a_summary_leads_on_to_its_note(notes: Notes) -> None:
+    notes.write(MONDAY, f"# Monday\n\n- {LIVES}\n- what the summary left out\n")
+    body = f"# 16 February 2026\n\n## Notes\n- {LIVES} [{MONDAY}#L3]\n"
+    write_summary(notes, "daily", "2026-02-16", body, [MONDAY], "2026-02-16")
+    with open_memory(notes) as memory:
+        hits = memory.recall("notes of 16 February Delft", include_archived=True, hops=1).results
+        (edge,) = {edge for hit in hits for edge in hit.via}
+        assert (edge.kind, edge.source, edge.target) == ("derived_from", f"{DAILY}#L15", f"{MONDAY}#L3")
+
+
+def test_edges_tell_what_each_sentence_was_taken_from(memory: Memory, notes: Notes, tmp_path: Path) -> None:
+    asked = (
+        "SELECT e.source, e.target, m.citation AS there, e.weight, e.curated, e.via, s.text FROM edges e "
+        "JOIN memories s ON s.id = e.source_id LEFT JOIN memories m ON m.id = e.target_id "
+        "WHERE e.kind = 'derived_from' AND e.target LIKE '%02-16%' ORDER BY ALL"
+    )
+    rows = memory.sql(asked).rows
+    assert [(row[0].partition("#")[0], row[1]) for row in rows] == [
+        (DAILY, f"{MONDAY}#L3"), (DAILY, f"{MONDAY}#L4"), (MONTHLY, f"{MONDAY}#L3"), (WEEKLY, f"{MONDAY}#L3"),
+    ]  # fmt: skip
+    assert all(row[2] == row[1] and row[3:6] == (1.0, False, None) for row in rows)
+    assert rows[0][6] == f"- {FIXED} [{MONDAY}#L3]"
+    memory.export(tmp_path / "out")
+    there = memory.sql("SELECT count(*) FROM edges WHERE kind = 'derived_from'").rows[0][0]
+    import duckdb
+
+    exported = f"SELECT count(*) FROM '{tmp_path / 'out' / 'edges.parquet'}' WHERE kind = 'derived_from'"
+    assert duckdb.sql(exported).fetchone() == (there,) == (6,)
+    notes.remove(MONDAY)
+    assert next((row[1], row[2]) for row in memory.sql(asked).rows) == (f"{MONDAY}#L3", None)
+
+
+def test_an_edge_leads_to_the_sentence_of_a_paragraph_that_was_taken(notes: Notes) -> None:
+    short, long = "Zorblatt left early that day.", "Marlowe stayed until the lamp above the workbench had gone out."
+    notes.write(MONDAY, f"{short} {long}\n")
+    body = f"# 16 February 2026\n\n## Notes\n- {long} [{MONDAY}#L1]\n"
+    write_summary(notes, "daily", "2026-02-16", body, [MONDAY], "2026-02-16")
+    with open_memory(notes, ingest__unit_tokens=10) as memory:
+        asked = "SELECT m.text FROM edges e JOIN memories m ON m.id = e.target_id WHERE e.kind = 'derived_from'"
+        assert memory.sql(asked).rows == ((long,),)
+        memory.search("lamp")
+        engine = memory._questions.engine()
+        (row,) = engine.archive.originals()[1].tolist()
+        assert engine.graph.corpus.rows.chars[row] == len(long)
+
+
+@pytest.mark.parametrize("apart", [" ", "\n"])
+def test_a_sentence_that_was_cut_into_units_is_taken_from_all_of_them(notes: Notes, apart: str) -> None:
+    said = [f"Zorblatt said about the {thing} that it had to be mended soon." for thing in ("pump", "ladder", "boiler")]
+    notes.write(MONDAY, f"# Monday\n\n{apart.join(said)}\n")
+    cited = f"{MONDAY}#L3" if apart == " " else f"{MONDAY}#L3-L5"
+    body = f"# 16 February 2026\n\n## Notes\n- {' '.join(said)} [{cited}]\n"
+    write_summary(notes, "daily", "2026-02-16", body, [MONDAY], "2026-02-16")
+    with open_memory(notes, ingest__unit_tokens=10) as memory:
+        asked = "SELECT m.text FROM edges e JOIN memories m ON m.id = e.target_id WHERE e.kind = 'derived_from'"
+        assert sorted(text for (text,) in memory.sql(asked).rows) == sorted(said)
+        for thing in ("pump", "ladder", "boiler"):
+            hits = memory.search(
+                f"what had Zorblatt said about the {thing}", include_archived=True, mode="keyword"
+            ).results
+            assert hits[0].path == DAILY and MONDAY in [hit.path for hit in hits]
+
+
+# -- facts ----------------------------------------------------------------------------------------------
+
+
+def facts(memory: Memory) -> list[tuple[Any, ...]]:
+    rows = memory.facts.query(history=True).rows
+    return sorted(
+        (row.subject, row.predicate, row.object, str(row.valid_from), row.source, row.id, row.current) for row in rows
+    )
+
+
+def test_a_fact_stays_as_it_is_whatever_becomes_of_its_note(memory: Memory, notes: Notes) -> None:
+    consolidated = facts(memory)
+    assert [(row[0], row[2], row[3], row[4]) for row in consolidated] == [("JR", "Delft", "2026-02-16", f"{MONDAY}#L4")]
+    notes.remove(MONDAY)  # as when it is retired from the index
+    assert facts(memory) == consolidated
+    without_summaries(memory, notes)
+    assert facts(memory) == []
+    notes.write(MONDAY, f"# Monday\n\n- {FIXED}\n- {LIVES}\n- tea with Marlowe was nice\n")
+    assert facts(memory) == consolidated
+
+
+def test_a_summary_of_what_no_longer_holds_is_put_behind_too(memory: Memory, notes: Notes) -> None:
+    notes.write(FRIDAY, "# Friday\n\n- JR lives in Utrecht\n")
+    hits = memory.search("where does JR lives in Delft", max_results=10).results
+    daily = next(hit for hit in hits if hit.path == DAILY)
+    assert daily.superseded == (f"lives in of JR: now Utrecht (since 2026-02-20, {FRIDAY}#L3)",)
+    assert [hit.path for hit in hits].index(FRIDAY) < [hit.path for hit in hits].index(DAILY)
+    rows = facts(memory)
+    assert [(row[2], row[3], row[6]) for row in rows] == [
+        ("Delft", "2026-02-16", False),
+        ("Utrecht", "2026-02-20", True),
+    ]
+
+
+def test_a_stated_fact_marks_the_summaries_of_its_source_when_it_ends(memory: Memory, notes: Notes) -> None:
+    memory.facts.add("Zorblatt", "works with", "Marlowe", source=f"{MONDAY}#L3")
+    (row,) = [row for row in memory.facts.query(subject="Zorblatt").rows if row.rule == "stated"]
+    memory.facts.remove(row.id)
+    daily = next(hit for hit in memory.search("fixed the pump", max_results=10).results if hit.path == DAILY)
+    assert any("no longer Marlowe" in words for words in daily.superseded)
+    notes.remove(MONDAY)
+    daily = next(hit for hit in memory.search("fixed the pump", max_results=10).results if hit.path == DAILY)
+    assert any("no longer Marlowe" in words for words in daily.superseded)
+
+
+def test_what_a_person_corrects_in_a_summary_is_known(memory: Memory, notes: Notes) -> None:
+    body = f"# 16 February 2026\n\n## Notes\n- {FIXED} [{MONDAY}#L3]\n- JR lives in Rotterdam [{MONDAY}#L4]\n"
+    write_summary(notes, "daily", "2026-02-16", body, [MONDAY], "2026-02-16", edited=True)
+    current = [(row.object, row.source) for row in memory.facts.query(subject="JR").rows]
+    assert current == [("Rotterdam", f"{DAILY}#L16")]
+
+
+# -- each sentence once, whatever there is -----------------------------------------------------------------
+
+GRAINS = ("daily", "weekly", "monthly")
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_every_sentence_that_is_in_the_index_is_shown_exactly_once(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    notes = Notes(tmp_path_factory.mktemp("any") / "workspace")
+    days = [f"2026-02-{n:02}" for n in range(16, 16 + data.draw(st.integers(1, 3)))]
+    said = [(day, f"word{day[-2:]}{n} of that day") for day in days for n in range(data.draw(st.integers(1, 3)))]
+    place = {text: f"memory/{day}.md#L{[other for d, other in said if d == day].index(text) + 1}" for day, text in said}
+    for day in days:
+        notes.write(f"memory/{day}.md", "".join(f"- {text}\n" for d, text in said if d == day))
+    below, here = {text for _, text in said}, set(days)
+    kept = {"working": set(days)}
+    for grain in GRAINS:
+        chosen = sorted(data.draw(st.sets(st.sampled_from(sorted(below)), min_size=1)))
+        groups = {text: next(day for day, other in said if other == text) for text in chosen}
+        for day in sorted(set(groups.values())) if grain == "daily" else ["all"]:
+            own = [text for text in chosen if day in ("all", groups[text])]
+            period = {"daily": day, "weekly": "2026-W08", "monthly": "2026-02"}[grain]
+            sources = [f"memory/{day}.md"] if grain == "daily" else []
+            body = "# Title\n\n## Notes\n" + "".join(f"- {text} [{place[text]}]\n" for text in own)
+            write_summary(notes, grain, period, body, sources, days[-1])
+        below = set(chosen)
+    for path in sorted(path for path in notes.root.rglob("*.md")):
+        if data.draw(st.booleans()):
+            notes.remove(str(path.relative_to(notes.root)))
+        elif data.draw(st.integers(0, 3)) == 0 and "consolidated" not in str(path):
+            path.write_text(path.read_text() + "- a later remark\n")
+    assert here and kept
+    present: dict[str, set[str]] = {}
+    for path in notes.root.rglob("*.md"):
+        for text in place:
+            if text in path.read_text():
+                present.setdefault(text, set()).add(str(path.relative_to(notes.root)))
+    with open_memory(notes) as memory:
+        memory.ingest()
+        corpus, archive = Corpus(), Archive()
+        corpus.refresh(memory.store)
+        archive.refresh(memory.store, corpus)
+        shown = np.ones(len(corpus), bool) if archive.masks is None else archive.masks.shown
+        texts = Counter[str]()
+        for row in np.flatnonzero(shown).tolist():
+            section = memory.store.section_texts([int(corpus.rows.section_id[row])])
+            (part,) = section.values()
+            line = part.lines[int(corpus.rows.start_line[row]) - part.start_line]
+            texts += Counter(text for text in place if text in line)
+        for text, paths in present.items():
+            day = next(d for d, other in said if other == text)
+            raw, daily = f"memory/{day}.md", f"memory/consolidated/daily/{day}.md"
+            stood_for = (
+                raw in paths
+                and (notes.root / daily).exists()
+                and sha256(notes, raw) in (notes.root / daily).read_text()
+            )
+            # A sentence that the daily summary left out stands in no coarser one either: it is archived.
+            assert texts[text] == (0 if stood_for and paths == {raw} else 1), (text, paths)
+
+
+# -- the command -----------------------------------------------------------------------------------------
+
+
+def run(notes: Notes, *arguments: str) -> Result:
+    base = ["--workspace", str(notes.root), "--db", str(notes.root.parent / "index.duckdb")]
+    return CliRunner().invoke(cli, [*base, "--set", "embedding.model=none", *arguments])
+
+
+def test_commands_take_grains_days_and_the_archive(memory: Memory, notes: Notes) -> None:
+    def told(*arguments: str) -> list[dict[str, Any]]:
+        answer = run(notes, *arguments, "--json")
+        assert answer.exit_code == 0, answer.output
+        return list(json.loads(answer.stdout)["results"])
+
+    memory.close()
+    assert {hit["path"] for hit in told("search", "pump")} >= {DAILY, FRIDAY}
+    archived = told("search", "pump", "--include-archived")
+    assert {hit["path"]: hit["archived"] for hit in archived}[MONDAY]
+    assert "a summary stands for this note" in run(notes, "search", "pump", "--include-archived").output
+    assert {hit["grain"] for hit in told("search", "pump", "--grain", "weekly")} == {"weekly"}
+    days = ("--now", "2026-02-21", "--min-days-ago", "4", "--max-days-ago", "5")
+    assert {hit["date"] for hit in told("search", "Zorblatt", *days)} == {"2026-02-16", "2026-02-17"}
+    assert {hit["date"] for hit in told("recall", "Zorblatt", *days)} == {"2026-02-16", "2026-02-17"}
+    assert {hit["date"] for hit in told("timeline", *days)} == {"2026-02-16", "2026-02-17"}
+    assert all(hit["snippet"].startswith(f"[{hit['date']}] ") for hit in told("search", "Zorblatt", "--dates"))
+    assert all(hit["snippet"].startswith(f"[{hit['date']}] ") for hit in told("recall", "Zorblatt", "--dates"))
+    assert MONDAY in {hit["path"] for hit in told("timeline", "--include-archived")}
+    assert MONDAY in {hit["path"] for hit in told("recall", "pump", "--include-archived", "-n", "20")}
+    assert {hit["grain"] for hit in told("recall", "pump", "--grain", "monthly")} == {"monthly"}
+    wrong = run(notes, "search", "pump", "--min-days-ago", "9", "--max-days-ago", "2")
+    assert wrong.exit_code == 2 and "swap the two numbers" in wrong.output
+    assert run(notes, "search", "pump", "--since", "2026-02-20", "--until", "2026-02-01").exit_code == 2

@@ -1,0 +1,313 @@
+"""Which sentences a summary keeps: what says most, nothing twice, within its budget, the same on every machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+from pathlib import Path
+from random import Random
+
+import pytest
+from extracts import DAY, extracted, period, read_back
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from openclaw_memory.consolidate.centrality import ONE, centrality
+from openclaw_memory.consolidate.sentences import Sentence, line_of, tokens
+from openclaw_memory.consolidate.summary import BUDGETS, Rules, Summary, summarise
+from openclaw_memory.ingest.summaries import DATED
+from openclaw_memory.types import Grain
+
+GRAINS = tuple(Grain)[1:]
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def kept(note: str, budget: float = 40, grain: Grain = Grain.DAILY, **rules: object) -> list[str]:
+    """What a summary of so many tokens keeps of a note."""
+    summary = summarise(extracted(note), grain, Rules(budget=budget, share=9, **rules))  # type: ignore[arg-type]
+    return [sentence.text for sentence in summary.sentences()]
+
+
+def items(*texts: str) -> str:
+    return "# 2026-02-16\n\n" + "".join(f"- {text}\n" for text in texts)
+
+
+def price(summary: Summary, grain: Grain) -> int:
+    return sum(tokens(line_of(sentence, grain in DATED)) for sentence in summary.sentences())
+
+
+# -- what is worth keeping ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("worth", "less"),
+    [
+        ("decided to keep the old pump in the cellar", "looked at the other pump in the attic"),
+        ("Decision: the pump in the cellar stays", "A view: the pump in the attic is odd"),
+        ("the pump in the cellar needs a new seal by Friday", "Thanks, have a great day and see you soon!"),
+        ("the pump in the cellar got a new seal", "what do you think about your pump in the attic?"),
+        ("asked Dario for the QX-7714 seal of the pump", "asked about that other thing with the pump again"),
+        ("- [x] mended the pump in the cellar for Mira", "- [ ] paint the fence of the garden for Anouk"),
+        ("the pump in the cellar runs at 40 W", "it was also a bit loud"),
+    ],
+)
+def test_what_says_more_is_kept(worth: str, less: str) -> None:
+    for texts in ((worth, less), (less, worth)):
+        note = "# Day\n\n" + "".join(f"{text if text.startswith('- ') else '- ' + text}\n" for text in texts)
+        assert kept(note, budget=22) == [worth.removeprefix("- [x] ")]
+
+
+@pytest.mark.parametrize("said", ["nothing. Odd, with that kiln", "none", "no", "nothing right now", "n/a"])
+def test_a_label_without_content_marks_nothing(said: str) -> None:
+    texts = [f"Blocked: {said}", "the pump in the cellar has a new seal"]
+    assert kept(items(*texts), budget=24)[-1:] == texts[1:]
+
+
+def test_to_decide_on_nothing_more_of_something_is_a_decision() -> None:
+    texts = ["the pump in the cellar has a new seal", "Decision: no pump in the cellar without a seal"]
+    assert kept(items(*texts), budget=24) == texts[1:]
+
+
+def test_what_a_person_says_counts_for_more_than_an_assistants_answer() -> None:
+    note = """## 09:12
+
+User: I moved to Utrecht in May and my sister Wren lives next door, can you list some museums?
+Assistant: The Centraal Museum in Utrecht opened in 1838 and shows Van Doesburg and Rietveld.
+Assistant: The Spoorwegmuseum in Utrecht is in the Maliebaan station of 1874 and shows trains.
+"""
+    assert kept(note, budget=40)[0].startswith("User: I moved")
+    assert len(kept(note, budget=400)) == 3
+
+
+def test_a_repeated_subject_is_covered_rather_than_repeated() -> None:
+    note = items(
+        "the heating pump in the cellar lost pressure",
+        "the heating pump in the cellar lost pressure again at noon",
+        "pressure of the heating pump in the cellar is lost",
+        "Anouk booked a dentist for Juno in Amersfoort",
+    )
+    assert "Anouk booked a dentist for Juno in Amersfoort" in kept(note, budget=46)
+
+
+def test_names_of_those_who_speak_say_nothing() -> None:
+    note = """## Chat
+
+Joanna: Hey Nate, thanks so much Nate!
+Nate: Hi Jo, thanks Joanna!
+Joanna: The ferry to Texel leaves at noon.
+Nate: Great, Joanna, great!
+"""
+    assert kept(note, budget=24) == ["Joanna: The ferry to Texel leaves at noon."]
+
+
+# -- markers are the settings' ------------------------------------------------------------------------
+
+TWO = items("the kiln reached its colour in the shed", "we decided on the big kiln for the shed")
+
+
+def test_markers_can_be_added_changed_and_turned_off() -> None:
+    assert kept(TWO, budget=20) == ["we decided on the big kiln for the shed"]
+    assert kept(TWO, budget=20, markers={"Colour": 9}) == ["the kiln reached its colour in the shed"]
+    assert kept(TWO, budget=20, markers={"reached its": 9.5}) == ["the kiln reached its colour in the shed"]
+    assert kept(TWO, budget=20, markers={"decided": -9}) == ["the kiln reached its colour in the shed"]
+
+
+def test_what_markers_take_away_is_kept_last() -> None:
+    texts = [f"{word} number {at} was seen at the harbour" for at, word in enumerate(["swan", "crane", "heron"])]
+    assert kept(items(*texts), budget=36, markers={"heron": -20}) == texts[:2]
+
+
+# -- nothing twice ------------------------------------------------------------------------------------
+
+
+def test_near_duplicates_are_merged() -> None:
+    texts = ["Restarted the hallway printer after lunch today", "restarted the hallway printer, after lunch, today!"]
+    assert len(kept(items(*texts), budget=400)) == 1
+    assert len(kept(items(*texts[:1], "restarted the hallway printer before breakfast"), budget=400)) == 2
+
+
+def test_how_near_is_a_setting() -> None:
+    texts = ["the hallway printer is out of cyan ink again", "the hallway printer is out of cyan ink today"]
+    assert len(kept(items(*texts), budget=400, near_duplicate=0.8)) == 1
+    assert len(kept(items(*texts), budget=400, near_duplicate=0.95)) == 2
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("the copy in the attic took 14 minutes and no error", "the copy in the attic took 41 minutes and no error"),
+        ("the lock of the back door is mended", "the lock of the back door is not mended"),
+        ("the lock of the back door works now", "the lock of the back door doesn't work now"),
+    ],
+)
+def test_other_figures_and_negations_are_no_duplicates(texts: tuple[str, str]) -> None:
+    assert kept(items(*texts), budget=400, near_duplicate=0.5) == list(texts)
+
+
+def test_the_same_words_of_another_speaker_are_no_duplicate() -> None:
+    note = "Mira: the blue lantern is mine\nAnouk: the blue lantern is mine\nMira: the blue lantern is mine\n"
+    assert kept(note, budget=400) == ["Mira: the blue lantern is mine", "Anouk: the blue lantern is mine"]
+
+
+# -- budgets ------------------------------------------------------------------------------------------
+
+NOUNS = "lantern kettle bicycle ladder piano compass anchor teapot magnet telescope barometer suitcase".split()
+PLACES = "harbour attic greenhouse station library cellar lighthouse market bakery observatory".split()
+
+
+def diary(first: date = DAY, days: int = 7, lines: int = 12) -> list[Sentence]:
+    """The notes of some days, always the same."""
+    chance = Random(7)
+
+    def line() -> str:
+        return f"- {chance.choice(['decided on', 'saw', 'mended', 'sold'])} the {chance.choice(NOUNS)} {chance.randrange(99)} at the {chance.choice(PLACES)}"
+
+    return period(
+        {
+            first + timedelta(days=at): "## Work\n\n" + "\n".join(line() for _ in range(lines)) + "\n"
+            for at in range(days)
+        }
+    )
+
+
+@pytest.mark.parametrize("grain", GRAINS)
+@pytest.mark.parametrize("budget", [1, 60, 250, 1000])
+def test_the_budget_holds_but_for_the_first_sentence(grain: Grain, budget: float) -> None:
+    summary = summarise(diary(), grain, Rules(budget=budget))
+    assert summary.sentences()
+    assert price(summary, grain) <= budget or len(summary.sentences()) == 1
+
+
+@pytest.mark.parametrize("grain", GRAINS)
+def test_a_summary_is_shorter_than_its_sources(grain: Grain) -> None:
+    given_ = diary()
+    summary = summarise(given_, grain, Rules(budget=10**6, share=0.5))
+    assert price(summary, Grain.WEEKLY) <= 0.5 * sum(tokens(line_of(one, False)) for one in given_)
+
+
+def test_nothing_has_an_empty_summary() -> None:
+    for grain in GRAINS:
+        assert summarise([], grain, Rules(budget=100)) == Summary(())
+
+
+def test_a_year_of_long_notes_gets_shorter_with_each_grain() -> None:
+    names = {Grain.WEEKLY: "2026-W08", Grain.MONTHLY: "2026-02", Grain.QUARTERLY: "2026-Q1", Grain.YEARLY: "2026"}
+    said: list[Sentence] = []
+    lengths = [sum(tokens(one.text) for one in diary(days=7, lines=160))]
+    for at in range(7):
+        day = [one for one in diary(days=7, lines=160) if one.day == DAY + timedelta(days=at)]
+        chosen = read_back(
+            summarise(day, Grain.DAILY, Rules(BUDGETS[Grain.DAILY])), Grain.DAILY, str(DAY + timedelta(days=at))
+        )
+        said += [replace(one, order=len(said) + place, entry=at) for place, one in enumerate(chosen)]
+    lengths.append(sum(tokens(one.text) for one in said))
+    for grain, name in names.items():
+        said = read_back(summarise(said, grain, Rules(BUDGETS[grain])), grain, name)
+        lengths.append(sum(tokens(one.text) for one in said))
+    assert lengths == sorted(lengths, reverse=True)
+    assert len(set(lengths)) == len(lengths)
+
+
+# -- the same on every machine ------------------------------------------------------------------------
+
+
+def shown(summary: Summary) -> list[object]:
+    return [[part.heading, part.tags, [one.order for one in part.sentences]] for part in summary.parts]
+
+
+SCRIPT = """
+import json, sys
+sys.path[:0] = sys.argv[1:]
+from test_summaries_selection import GRAINS, diary, shown
+from openclaw_memory.consolidate.summary import Rules, summarise
+print(json.dumps([shown(summarise(diary(), grain, Rules(budget=200))) for grain in GRAINS]))
+"""
+
+
+def test_the_same_whatever_the_hashes_are() -> None:
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT, str(ROOT / "tests"), str(ROOT)],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "4711")
+    }
+    assert len(outputs) == 1
+    here = [shown(summarise(diary(), grain, Rules(budget=200))) for grain in GRAINS]
+    assert json.loads(outputs.pop()) == json.loads(json.dumps(here))
+
+
+SAID = st.lists(
+    st.lists(
+        st.sampled_from("pump seal QX-7714 Mira decided not 14 41 the a `code` #tag tea? you Thanks! 测试".split()),
+        min_size=1,
+        max_size=12,
+    ).map(" ".join),
+    min_size=1,
+    max_size=25,
+)
+
+
+@given(SAID, st.randoms(use_true_random=False), st.sampled_from(GRAINS), st.integers(10, 400))
+@settings(deadline=None)
+def test_the_order_in_which_sentences_are_given_is_of_no_matter(
+    texts: Sequence[str], chance: Random, grain: Grain, budget: int
+) -> None:
+    given_ = period({DAY + timedelta(days=at): items(*texts[at::3]) for at in range(min(3, len(texts)))})
+    mixed = list(given_)
+    chance.shuffle(mixed)
+    rules = Rules(budget=budget)
+    first, second = summarise(given_, grain, rules), summarise(mixed, grain, rules)
+    assert first == second
+
+
+@given(SAID, st.sampled_from(GRAINS), st.integers(1, 400))
+@settings(deadline=None)
+def test_each_sentence_once_and_whole(texts: Sequence[str], grain: Grain, budget: int) -> None:
+    given_ = period({DAY + timedelta(days=at): items(*texts[at::3]) for at in range(min(3, len(texts)))})
+    summary = summarise(given_, grain, Rules(budget=budget))
+    orders = [one.order for one in summary.sentences()]
+    assert len(set(orders)) == len(orders)
+    assert set(summary.sentences()) <= set(given_)
+    assert len({(one.speaker, one.text.casefold()) for one in summary.sentences()}) == len(orders)
+    assert all(part.sentences for part in summary.parts)
+    assert bool(orders) == bool(given_)
+    if len(orders) > 1:
+        assert price(summary, grain) <= budget
+    for part in summary.parts:
+        places = [(one.day, one.order) for one in part.sentences]
+        assert places == sorted(places)
+
+
+# -- centrality ---------------------------------------------------------------------------------------
+
+
+def test_centrality_is_the_mean_cosine_over_idf_weighted_words() -> None:
+    import math
+
+    chance = Random(3)
+    said = [set(chance.sample("abcdefghijklmnop", chance.randrange(1, 9))) for _ in range(40)]
+    frequency = {word: sum(word in words for words in said) for word in set().union(*said)}
+    weight = {word: math.floor(16 * math.log2(1 + len(said) / count)) for word, count in frequency.items()}
+
+    def cosine(one: set[str], other: set[str]) -> float:
+        lengths = [math.sqrt(sum(weight[word] ** 2 for word in words)) for words in (one, other)]
+        return sum(weight[word] ** 2 for word in one & other) / (lengths[0] * lengths[1])
+
+    expected = [sum(cosine(one, other) for other in said if other is not one) / (len(said) - 1) for one in said]
+    assert [degree / ONE for degree in centrality(said)] == pytest.approx(expected, abs=1e-3)
+
+
+def test_centrality_of_few_sentences() -> None:
+    assert centrality([]) == []
+    assert centrality([{"a"}]) == [0]
+    assert centrality([{"a"}, {"a"}])[0] == pytest.approx(ONE, rel=1e-3)
+    assert centrality([{"a"}, {"b"}, set()]) == [0, 0, 0]

@@ -1,0 +1,214 @@
+"""What of a note is a sentence, and that its lines hold it."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+import pytest
+from extracts import DAY, extracted, read_back
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from openclaw_memory.consolidate.sentences import line_of, tokens
+from openclaw_memory.consolidate.summary import Rules, summarise
+from openclaw_memory.ingest.lines import split_lines
+from openclaw_memory.types import Grain
+
+
+def texts(markdown: str) -> list[str]:
+    return [sentence.text for sentence in extracted(markdown)]
+
+
+def plain(lines: list[str]) -> str:
+    """Lines as one, without the marks of quotes at their beginnings."""
+    return " ".join(" ".join(re.sub(r"^[ \t]*(?:>[ \t]*)*", "", line) for line in lines).split())
+
+
+# -- what is one --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("- the fibre is back", "the fibre is back"),
+        ("* the fibre   is back ", "the fibre is back"),
+        ("12. deleted 47 snapshots", "deleted 47 snapshots"),
+        ("- [x] pruned the images", "pruned the images"),
+        ("- [ ] order a disk", "order a disk"),
+        ("> the lamp is red", "the lamp is red"),
+        ("> > - the lamp is red", "the lamp is red"),
+        ("1986. What a year that was.", "What a year that was."),
+        ("In 1986. What a year that was.", "In 1986. What a year that was."),
+        ("- `canary.md` is **green** [here](x.md)", "`canary.md` is **green** [here](x.md)"),
+        ("测试通过了。", "测试通过了。"),
+    ],
+)
+def test_the_text_is_as_it_stands_without_the_marks_around_it(line: str, text: str) -> None:
+    assert texts(f"# Day\n\n{line}\n") == [text]
+
+
+def test_headings_code_front_matter_labels_and_comments_say_nothing() -> None:
+    note = """---
+tags: [home]
+---
+# 2026-02-16
+
+## Reasons
+
+What still worked:
+
+**Reasons:**
+
+- the doorbell
+
+```python
+print("no sentence")
+```
+
+<!-- draft -->
+
+***
+
+- 42
+"""
+    assert texts(note) == ["the doorbell"]
+
+
+def test_rows_of_a_table_are_sentences_and_its_head_is_none() -> None:
+    note = "| model | size |\n|---|---|\n| bge-m3 | 0.6 GB |\n| a \\| b | |\n"
+    assert texts(note) == ["bge-m3 | 0.6 GB", "a \\| b |"]
+
+
+def test_a_wrapped_line_is_one_sentence_with_all_its_lines() -> None:
+    note = "# Day\n\n- Mira asked for the list of files\n  that were ever affected\n- next\n"
+    first, second = extracted(note)
+    assert (first.text, first.start_line, first.end_line) == (
+        "Mira asked for the list of files that were ever affected",
+        3,
+        4,
+    )
+    assert (second.start_line, second.end_line) == (5, 5)
+
+
+def test_a_long_paragraph_is_cut_and_each_piece_keeps_its_lines() -> None:
+    said = [f"On run {number} the pump in the cellar stopped after some {number}7 seconds." for number in range(6)]
+    pieces = extracted("# Day\n\n" + "\n".join(said) + "\n", unit_tokens=20)
+    assert [piece.text for piece in pieces] == said
+    assert [piece.start_line for piece in pieces] == [3, 4, 5, 6, 7, 8]
+
+
+def test_a_turn_stays_whole_so_that_it_says_who_speaks() -> None:
+    long = " ".join(f"I painted the fence number {number} in green yesterday." for number in range(6))
+    note = f"## Chat\n\nAnouk: {long}\nJR: which green?\nAnouk: the usual one\n"
+    first, second, third = extracted(note)
+    assert first.text == f"Anouk: {long}"
+    assert [one.speaker for one in (first, second, third)] == ["Anouk", "JR", "Anouk"]
+    assert second.text == "JR: which green?"
+
+
+def test_an_endless_turn_is_cut_all_the_same() -> None:
+    long = " ".join(f"I painted the fence number {number} in green yesterday." for number in range(60))
+    note = f"Anouk: {long}\nJR: which green?\nAnouk: the usual one\n"
+    found = extracted(note)
+    assert len(found) > 3
+    assert all(tokens(one.text) < 300 for one in found)
+
+
+def test_done_is_what_is_ticked() -> None:
+    found = extracted("- [x] one thing\n- [X] two things\n- [ ] three things\n- four [x] things\n")
+    assert [one.done for one in found] == [True, True, False, False]
+
+
+# -- what belongs to it -------------------------------------------------------------------------------
+
+
+def test_entries_are_sections_and_places_count_through() -> None:
+    found = extracted("# A\n\none two\n\n# B\n\n# C\n\nthree four\n\nfive six\n", entry=5, order=9)
+    assert [(one.entry, one.order, one.heading) for one in found] == [(5, 9, "A"), (6, 10, "C"), (6, 11, "C")]
+
+
+def test_tags_are_those_of_the_sentence_its_section_and_the_note() -> None:
+    note = """---
+tags: [house rules]
+---
+# 2026-02-16
+
+Tags: #winter
+
+## Cellar
+
+#pump #water
+
+- the pump stopped #urgent
+- it runs again
+
+## Attic
+
+- the bird is a fan
+"""
+    pump, again, bird = extracted(note)
+    assert pump.tags == ("house rules", "winter", "pump", "water", "urgent")
+    assert again.tags == ("house rules", "winter", "pump", "water")
+    assert bird.tags == ("house rules", "winter")
+
+
+def test_a_heading_mentions_for_the_sentences_below_it() -> None:
+    found = extracted("## Benchmark for QX-7714\n\n- it took a day\n\n## Lunch\n\n- there was soup\n")
+    assert [{mention.text for mention in one.mentions} >= {"QX-7714"} for one in found] == [True, False]
+
+
+def test_the_line_cites_the_note() -> None:
+    one = extracted("# Day\n\n- the pump\n  stopped\n")[0]
+    assert line_of(one, dated=False) == "- the pump stopped [memory/2026-02-16.md#L3-L4]"
+    assert line_of(one, dated=True) == "- 2026-02-16: the pump stopped [memory/2026-02-16.md#L3-L4]"
+
+
+# -- properties ---------------------------------------------------------------------------------------
+
+WORDS = st.sampled_from(
+    "the pump stopped QX-7714 Mira's `code` #tag 02:10 e.g. v2.3.1 「测试」 **bold:** a|b [x] #L3 2026-02-11: > 1. # - <b> *".split()
+)
+TEXTS = st.lists(WORDS, min_size=1, max_size=24).map(" ".join)
+MARKS = st.sampled_from(
+    ["", "- ", "* ", "1. ", "> ", "> - ", "- [x] ", "- [ ] ", "  ", "  - ", "## ", "JR: ", "**Mira:** ", "| "]
+)
+LINES = st.lists(
+    st.one_of(
+        st.tuples(MARKS, TEXTS).map("".join),
+        st.sampled_from(["", "---", "| a | b |", "|---|---|", "```", "- ", ">"]),
+    ),
+    max_size=16,
+).map("\n".join)
+
+
+@given(LINES)
+@settings(deadline=None)
+def test_every_sentence_is_in_its_lines(note: str) -> None:
+    lines = split_lines(note)
+    found = extracted(note, unit_tokens=10)
+    assert [one.order for one in found] == list(range(len(found)))
+    for one in found:
+        assert one.text
+        assert one.text == " ".join(one.text.split())
+        assert one.text in plain(lines[one.start_line - 1 : one.end_line])
+
+
+@given(LINES, st.sampled_from([(Grain.DAILY, "2026-02-16"), (Grain.WEEKLY, "2026-W08"), (Grain.YEARLY, "2026")]))
+@settings(deadline=None)
+def test_what_a_summary_says_is_read_back_from_its_file(note: str, where: tuple[Grain, str]) -> None:
+    grain, name = where
+    given_ = extracted(note, unit_tokens=10)
+    summary = summarise(given_, grain, Rules(budget=500, share=1.0))
+    wrote = [(one.text, one.path, one.start_line, one.end_line, one.day) for one in summary.sentences()]
+    read = (
+        [(one.text, one.path, one.start_line, one.end_line, one.day) for one in read_back(summary, grain, name)]
+        if wrote
+        else []
+    )
+    assert read == wrote
+
+
+def test_the_day_is_that_of_the_note() -> None:
+    assert {one.day for one in extracted("# A\n\none two\n")} == {DAY}
+    assert {one.day for one in extracted("# A\n\none two\n", day=date(2025, 1, 2))} == {date(2025, 1, 2)}

@@ -1,0 +1,204 @@
+"""The headings of a summary: shared concepts, the notes' own headings, days, milestones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, timedelta
+
+import pytest
+from extracts import DAY, extracted, period, read_back
+
+from openclaw_memory.consolidate.summary import Rules, Summary, summarise
+from openclaw_memory.example import copy_to
+from openclaw_memory.types import Grain
+
+LONG = Rules(budget=10**6, share=9)
+COARSE = (Grain.MONTHLY, Grain.QUARTERLY, Grain.YEARLY)
+
+
+def shown(summary: Summary) -> dict[str, list[str]]:
+    return {part.heading: [one.text for one in part.sentences] for part in summary.parts}
+
+
+def days(*notes: str) -> Mapping[date, str]:
+    return {DAY + timedelta(days=at): note for at, note in enumerate(notes)}
+
+
+NOTE = """# 2026-02-16
+
+walked to the harbour before breakfast
+
+## Standup
+
+- benchmark of QX-7714 is running on the attic
+- the printer in the hallway wants cyan
+
+## Benchmark
+
+- QX-7714 finds 31 of 34 lines #search
+- the small model used 25 MB
+
+## Chores
+
+- watered the basil slowly
+"""
+
+
+# -- daily --------------------------------------------------------------------------------------------
+
+
+def test_a_day_has_its_own_headings_and_one_for_a_concept_that_entries_share() -> None:
+    summary = summarise(extracted(NOTE), Grain.DAILY, LONG)
+    assert shown(summary) == {
+        "2026-02-16": ["walked to the harbour before breakfast"],
+        "Consolidated: QX-7714": [
+            "benchmark of QX-7714 is running on the attic",
+            "QX-7714 finds 31 of 34 lines #search",
+        ],
+        "Standup": ["the printer in the hallway wants cyan"],
+        "Benchmark": ["the small model used 25 MB"],
+        "Chores": ["watered the basil slowly"],
+    }
+    assert [part.concept for part in summary.parts] == [None, "QX-7714", None, None, None]
+    assert summary.groups == 1
+
+
+def test_what_has_no_heading_stands_under_notes() -> None:
+    assert shown(summarise(extracted("the kiln is hot\n"), Grain.DAILY, LONG)) == {"Notes": ["the kiln is hot"]}
+
+
+def test_a_concept_of_one_entry_is_no_group() -> None:
+    note = "## Kiln\n\n- QX-7714 is hot\n- QX-7714 is cold again\n\n## Rest\n\n- the basil is green\n"
+    summary = summarise(extracted(note), Grain.DAILY, LONG)
+    assert list(shown(summary)) == ["Kiln", "Rest"]
+    assert summary.groups == 0
+
+
+def test_two_notes_of_a_day_share_a_heading() -> None:
+    said = extracted("## Chores\n\n- watered the basil\n")
+    said += extracted("## Chores\n\n- mended the ladder\n", entry=1, order=1)
+    assert shown(summarise(said, Grain.DAILY, LONG)) == {"Chores": ["watered the basil", "mended the ladder"]}
+
+
+def test_tags_of_merged_entries_are_united() -> None:
+    note = """## One
+
+Tags: #home
+
+- the canary of `tank_notes` is green #nas
+
+## Two
+
+- `tank_notes` has room again #disks
+
+## Three
+
+#garden
+
+- the basil is green
+"""
+    first, second = summarise(extracted(note), Grain.DAILY, LONG).parts
+    assert (first.heading, first.tags) == ("Consolidated: tank_notes", ("#home", "#nas", "#disks"))
+    assert (second.heading, second.tags) == ("Three", ("#garden",))
+
+
+def test_a_tag_that_its_sentence_shows_is_not_said_again() -> None:
+    (part,) = summarise(extracted("## One\n\n- the basil is green #garden\n"), Grain.DAILY, LONG).parts
+    assert part.tags == ()
+
+
+def test_whoever_is_in_most_entries_is_nobodys_theme() -> None:
+    entries = [
+        f"## Part {at}\n\n- we met Mira about the {noun}\n" for at, noun in enumerate(["kiln", "roof", "boat", "lamp"])
+    ]
+    assert summarise(extracted("\n".join(entries)), Grain.DAILY, LONG).groups == 0
+
+
+def test_who_speaks_is_no_theme() -> None:
+    one = "## 9:00\n\nJoanna: Hey Nate, the ferry leaves at noon\nNate: thanks Joanna, I packed the tent\n"
+    two = "## 17:00\n\nJoanna: Hey Nate, the tickets are in the drawer\nNate: found them, Jo\n"
+    three = "## 19:00\n\nNate: the kiln is hot, Joanna\nJoanna: then open the window\n"
+    four = "## 20:00\n\nJoanna: the basil is green\nNate: and the roof is mended, Jo\n"
+    assert summarise(extracted(one + two + three + four), Grain.DAILY, LONG).groups == 0
+
+
+# -- weekly -------------------------------------------------------------------------------------------
+
+
+def test_a_week_is_told_day_by_day() -> None:
+    said = period(days("- the kiln is hot\n- the kiln is cold\n", "- rain fell on the garden\n", "- mended the roof\n"))
+    assert shown(summarise(said, Grain.WEEKLY, LONG)) == {
+        "2026-02-16": ["the kiln is hot", "the kiln is cold"],
+        "2026-02-17": ["rain fell on the garden"],
+        "2026-02-18": ["mended the roof"],
+    }
+
+
+def test_every_day_with_something_to_say_has_its_say() -> None:
+    rich = "".join(f"- decided on QX-77{at} for Mira, Anouk and the attic in {at} May\n" for at in range(10, 40))
+    poor = "- the basil on the balcony is green\n"
+    said = period(days(rich, poor, rich.replace("QX", "RT"), poor.replace("basil", "thyme")))
+    assert list(shown(summarise(said, Grain.WEEKLY, Rules(budget=200)))) == [
+        "2026-02-16",
+        "2026-02-17",
+        "2026-02-18",
+        "2026-02-19",
+    ]
+
+
+# -- monthly and coarser ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("grain", COARSE)
+def test_months_have_milestones_and_themes(grain: Grain) -> None:
+    said = period(
+        days(
+            "- the parcel is in Rotterdam\n- watered the basil slowly\n",
+            "- decided on the kiln for the shed\n- the parcel left Rotterdam\n",
+            "- shipped the new pages\n- important: the roof leaks\n",
+        )
+    )
+    assert shown(summarise(said, grain, LONG)) == {
+        "Milestones": ["decided on the kiln for the shed", "shipped the new pages"],
+        "Consolidated: Rotterdam": ["the parcel is in Rotterdam", "the parcel left Rotterdam"],
+        "Other": ["watered the basil slowly", "important: the roof leaks"],
+    }
+
+
+def test_another_turn_of_events_belongs_to_its_theme_if_it_has_one() -> None:
+    said = period(
+        days(
+            "- the tender of `notesync` closed at noon\n",
+            "- `notesync` is on the pantry now\n",
+            "- the bakery closed for good\n",
+        )
+    )
+    assert shown(summarise(said, Grain.MONTHLY, LONG)) == {
+        "Milestones": ["the bakery closed for good"],
+        "Consolidated: notesync": ["the tender of `notesync` closed at noon", "`notesync` is on the pantry now"],
+    }
+
+
+# -- the example --------------------------------------------------------------------------------------
+
+
+def test_the_example_keeps_what_was_decided_and_leaves_the_jokes(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    copy_to(tmp_path)
+    notes = {
+        date.fromisoformat(file.stem): file.read_text(encoding="utf-8")
+        for file in sorted((tmp_path / "memory").glob("2026-*.md"))
+    }
+    assert len(notes) == 5
+    weeks: list[str] = []
+    for day, note in notes.items():
+        summary = summarise(extracted(note, day), Grain.DAILY, Rules(budget=300))
+        texts = [one.text for one in summary.sentences()]
+        assert 6 <= len(texts) <= 14
+        weeks += [one.text for one in read_back(summary, Grain.DAILY, day.isoformat())]
+    said = "\n".join(weeks)
+    for fact in ("Decision: the embedding model runs on our own", "Decision for QX-7714", "Decision: only safetensors"):
+        assert fact in said
+    assert "`fetchTiles()` retried at once" in said
+    assert "QX-7714 closed" in said
+    for joke in ("Mood of the rack", "good night", "Recipe received", "funeral at sea", "watered the basil"):
+        assert joke not in said
