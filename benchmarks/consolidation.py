@@ -1,0 +1,285 @@
+"""What extractive summaries keep of what people later ask for, against random and lead-sentence selection.
+
+    python -m benchmarks.consolidation --workspaces DIR [--seeds 10] [--unit-tokens 60] [--json]
+
+DIR is as for ``benchmarks.retrieval``; its rows have ``answer`` and ``evidence`` (``[{path, line}]``).  Every daily
+note is summarised, its summaries are written and read again as files are, and so on up to the years.  For each grain:
+
+- *evidence*: the share of the questions' evidence lines that a summary cites;
+- *answer*: the share of an answer's words in its evidence line that the text kept of that line still has, which a
+  summary cannot gain by citing a line for its beginning alone;
+- *length*: of the summaries' files with front matter and citations, as a share of the notes'.
+
+Random selection takes sentences in random order, lead selection from the top of each day, until in each period as
+many tokens are spent as ours spends there; both choose among what they kept of the finer grain.
+
+The points of ``consolidate/scoring.py`` are few and round.  They were set on conversations between two people (short
+turns, one a line), checked on long chats with an assistant, and looked at on a diary of a machine's work.  To halve or
+double any one of them costs at most 3.5 points in a hundred of the evidence of a day.  What each is good for, in the
+same points: names 4, words of time 4, addressing somebody 2, coverage 1, asking 1, markers and centrality next to
+nothing here; markers are what a diary is read for, and centrality tells apart what the rest holds alike.  In chats
+with an assistant it is decisive that what the assistant says counts for less.  Tried and left out: points for the first
+person, for greetings, for a place at the beginning of a day (no gain); coverage that counts once only, or more for
+frequent words (worse); centrality as more than a tie-break (worse: what all sentences share is what nobody asks for);
+the gain a token to a power below one (no better than some tokens more for each line); turns cut into sentences (5
+points more evidence and 1 more of the answers, but then a line no longer says who speaks).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from benchmarks.retrieval import questions
+from openclaw_memory import analysis
+from openclaw_memory.consolidate import periods
+from openclaw_memory.consolidate.document import LINKER, render, sentences_in
+from openclaw_memory.consolidate.sentences import Note, Sentence, line_of, sentences_of, tokens
+from openclaw_memory.consolidate.summary import BUDGETS, Rules, Summary, summarise
+from openclaw_memory.consolidate.themes import Part
+from openclaw_memory.ingest import plan
+from openclaw_memory.ingest.dates import date_in_name
+from openclaw_memory.ingest.markdown import parse
+from openclaw_memory.ingest.summaries import DATED
+from openclaw_memory.plugins import Plugins
+from openclaw_memory.types import CHARS_PER_TOKEN, Grain, Origin
+
+GRAINS = tuple(Grain)[1:]
+
+#: A period: its grain and its name.
+Period = tuple[Grain, str]
+#: Makes the summary of a period from its sentences.
+Summariser = Callable[[Sequence[Sentence], Period], Summary]
+Line = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Diary:
+    """The daily notes of a workspace: their texts by path, and what each says."""
+
+    texts: Mapping[str, str]
+    said: Mapping[str, list[Sentence]]
+
+
+@dataclass
+class Tally:
+    """Sums over the questions and periods of one grain."""
+
+    lines: int = 0
+    cited: int = 0
+    answers: int = 0
+    answered: float = 0.0
+    tokens: float = 0.0
+    source_tokens: float = 0.0
+    sentences: int = 0
+
+    def figures(self) -> dict[str, float]:
+        """The shares that the module's docstring names."""
+        return {
+            "evidence": self.cited / max(1, self.lines),
+            "answer": self.answered / max(1, self.answers),
+            "length": self.tokens / max(1.0, self.source_tokens),
+        }
+
+
+@dataclass
+class Kept:
+    """What the summaries of a grain kept: the terms of the text that stands for each line, and their length."""
+
+    terms: defaultdict[Line, set[str]] = field(default_factory=lambda: defaultdict(set))
+    tokens: float = 0.0
+    sentences: int = 0
+
+
+def diary(root: Path, unit_tokens: int, plugins: Plugins) -> Diary:
+    """Read the daily notes below ``root``/memory as ingest does."""
+    texts: dict[str, str] = {}
+    said: dict[str, list[Sentence]] = {}
+    for file in sorted((root / "memory").rglob("*.md")):
+        path = file.relative_to(root).as_posix()
+        day = date_in_name(path)
+        if day is None:
+            continue
+        texts[path] = file.read_text(encoding="utf-8")
+        parsed = parse(texts[path], path=path, mtime=day, unit_tokens=unit_tokens)
+        sections, units = plan.prepare(parsed, plugins)
+        linked = LINKER.linked(path, parsed.front_matter, sections, units)
+        said[path] = sentences_of(Note(path, day, Origin.AGENT, sections, linked))
+    return Diary(texts, said)
+
+
+def chain(given: Diary, make: Summariser, plugins: Plugins) -> dict[Grain, Kept]:
+    """Summarise a diary up to its years; what each grain kept of it."""
+    kept: dict[Grain, Kept] = {}
+    below: dict[Period, tuple[date, list[Sentence]]] = {}
+    for path, said in given.said.items():
+        if said:
+            day = said[0].day
+            _append(below, (Grain.WORKING, f"{day.isoformat()} {path}"), day, said)
+    for grain in GRAINS:
+        grouped: dict[Period, tuple[date, list[Sentence]]] = {}
+        for day, said in below.values():
+            _append(grouped, (grain, periods.period_of(day, grain)), day, said)
+        below = {}
+        kept[grain] = Kept()
+        for key, (day, said) in grouped.items():
+            summary = make(said, key)
+            text = render(grain, key[1], summary, (), Origin.AGENT, "0" * 64)
+            path = periods.path_of(grain, key[1])
+            last = periods.bounds(grain, key[1])[1]
+            below[key] = day, sentences_in(path, grain, text, last, Origin.AGENT, plugins, 0, 0)
+            _note(kept[grain], summary, text)
+    return kept
+
+
+def _append(groups: dict[Period, tuple[date, list[Sentence]]], key: Period, day: date, said: list[Sentence]) -> None:
+    """Add sentences to a period, with entries and places counted on; its day is the last one."""
+    _, members = groups.get(key, (day, []))
+    entry, order = (members[-1].entry + 1, len(members)) if members else (0, 0)
+    moved = [replace(one, entry=entry + one.entry, order=order + at) for at, one in enumerate(said)]
+    groups[key] = day, members + moved
+
+
+def _note(kept: Kept, summary: Summary, text: str) -> None:
+    kept.tokens += len(text) / CHARS_PER_TOKEN
+    for sentence in summary.sentences():
+        kept.sentences += 1
+        terms = analysis.terms(sentence.text)
+        for line in range(sentence.start_line, sentence.end_line + 1):
+            kept.terms[sentence.path, line].update(terms)
+
+
+def count(tally: Tally, kept: Kept, given: Diary, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Add what ``kept`` holds of the evidence of the questions of one workspace."""
+    tally.tokens += kept.tokens
+    tally.sentences += kept.sentences
+    tally.source_tokens += sum(map(len, given.texts.values())) / CHARS_PER_TOKEN
+    lines = {path: text.split("\n") for path, text in given.texts.items()}
+    for row in rows:
+        answer = set(analysis.terms(str(row.get("answer", ""))))
+        for evidence in row["evidence"]:
+            path, line = evidence["path"], int(evidence["line"])
+            if path not in lines:
+                continue
+            tally.lines += 1
+            tally.cited += (path, line) in kept.terms
+            wanted = answer.intersection(analysis.terms(lines[path][line - 1]))
+            if wanted:
+                tally.answers += 1
+                tally.answered += len(wanted & kept.terms.get((path, line), set())) / len(wanted)
+
+
+class Ours:
+    """The summaries of this package; remembers how many tokens each took."""
+
+    def __init__(self) -> None:
+        self.spent: dict[Period, int] = {}
+
+    def __call__(self, said: Sequence[Sentence], key: Period) -> Summary:
+        """A summary by the default rules."""
+        summary = summarise(said, key[0], Rules(budget=BUDGETS[key[0]]))
+        self.spent[key] = sum(tokens(line_of(one, key[0] in DATED)) for one in summary.sentences())
+        return summary
+
+
+class Baseline:
+    """Sentences in a given order, until as much is spent as ``spent`` says of the period."""
+
+    def __init__(self, spent: Mapping[Period, int], order: Callable[[list[Sentence]], list[Sentence]]) -> None:
+        self._spent = spent
+        self._order = order
+
+    def __call__(self, said: Sequence[Sentence], key: Period) -> Summary:
+        """What fits, under one heading a day."""
+        left = self._spent[key]
+        chosen: list[Sentence] = []
+        for one in self._order(list(said)):
+            price = tokens(line_of(one, key[0] in DATED))
+            if not chosen or price <= left:
+                chosen.append(one)
+                left -= price
+        by_day: defaultdict[date, list[Sentence]] = defaultdict(list)
+        for one in sorted(chosen, key=lambda sentence: (sentence.day, sentence.order)):
+            by_day[one.day].append(one)
+        return Summary(tuple(Part(day.isoformat(), tuple(members)) for day, members in by_day.items()))
+
+
+def leading(said: list[Sentence]) -> list[Sentence]:
+    """The first sentence of each day, then the second ones, and so on."""
+    place: defaultdict[date, int] = defaultdict(int)
+    ranked = []
+    for one in said:
+        ranked.append((place[one.day], one.day, one.order, one))
+        place[one.day] += 1
+    return [row[-1] for row in sorted(ranked, key=lambda row: row[:3])]
+
+
+def shuffled(seed: int) -> Callable[[list[Sentence]], list[Sentence]]:
+    """Random order, the same for a seed."""
+    chance = random.Random(seed)
+
+    def order(said: list[Sentence]) -> list[Sentence]:
+        chance.shuffle(said)
+        return said
+
+    return order
+
+
+def measure(root: Path, seeds: int, unit_tokens: int) -> dict[str, dict[str, dict[str, float]]]:
+    """Figures by way of selection and grain; those of random selection are means, with the least and the most."""
+    plugins = Plugins(entry_points=False)
+    names = ["ours", "lead", *(f"random {seed}" for seed in range(seeds))]
+    tallies = {name: {grain: Tally() for grain in GRAINS} for name in names}
+    for workspace, rows in questions(root).items():
+        given = diary(root / workspace, unit_tokens, plugins)
+        ours = Ours()
+        ways: dict[str, Summariser] = {"ours": ours}
+        ways["lead"] = Baseline(ours.spent, leading)
+        ways |= {f"random {seed}": Baseline(ours.spent, shuffled(seed)) for seed in range(seeds)}
+        for name, make in ways.items():
+            for grain, kept in chain(given, make, plugins).items():
+                count(tallies[name][grain], kept, given, rows)
+    found: dict[str, dict[str, dict[str, float]]] = {"ours": {}, "lead": {}, "random": {}}
+    for grain in GRAINS:
+        for name in ("ours", "lead"):
+            found[name][grain.value] = tallies[name][grain].figures()
+        runs = [tallies[f"random {seed}"][grain].figures() for seed in range(seeds)]
+        if runs:
+            mean = {key: sum(run[key] for run in runs) / len(runs) for key in runs[0]}
+            evidence = [run["evidence"] for run in runs]
+            found["random"][grain.value] = mean | {"least": min(evidence), "most": max(evidence)}
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--workspaces", type=Path, required=True, help="folder with queries.jsonl and the workspaces")
+    parser.add_argument("--seeds", type=int, default=10, help="runs of random selection")
+    parser.add_argument("--unit-tokens", type=int, default=60, help="ingest.unit_tokens")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    options = parser.parse_args(arguments)
+    found = measure(options.workspaces, options.seeds, options.unit_tokens)
+    if options.json:
+        print(json.dumps(found, indent=2))
+        return
+    print(f"{'grain':<10}{'way':<8}{'evidence':>10}{'answer':>10}{'length':>10}")
+    for grain in GRAINS:
+        for way in ("ours", "lead", "random"):
+            row = found[way].get(grain.value)
+            if row is None:
+                continue
+            span = f"   {row['least']:.3f} to {row['most']:.3f}" if "least" in row else ""
+            shares = "".join(f"{row[key]:>10.3f}" for key in ("evidence", "answer", "length"))
+            print(f"{grain.value:<10}{way:<8}{shares}{span}")
+
+
+if __name__ == "__main__":
+    main()
