@@ -117,6 +117,18 @@ def test_each_sentence_stands_once(memory: Memory, mode: str, how: dict[str, int
         assert FIXED in shown and SOLD in shown
 
 
+def test_a_budget_pays_for_each_sentence_once_with_archived_notes_too(memory: Memory) -> None:
+    query = "who fixed the pump, who lives in Delft, and the tea"
+    shown = Counter(
+        line.removeprefix("- ").partition(" [")[0]
+        for hit in memory.search(query, include_archived=True, budget=1000).results
+        for line in hit.snippet.split("\n")
+        if line.startswith("- ")
+    )
+    assert shown[FIXED] == shown[LIVES] == 1
+    assert any("tea" in line for line in shown)  # what the summary has left out
+
+
 def test_archived_notes_come_behind_their_summary_when_they_are_asked_for(memory: Memory) -> None:
     for options in ({"mode": "hybrid"}, {"mode": "keyword"}, {"mode": "vector"}, {"fusion": "rrf"}):
         hits = memory.search("fixed the pump with Marlowe", include_archived=True, max_results=50, **options).results

@@ -148,11 +148,20 @@ class SearchEngine:
             if ranked.allowed is not None and not ranked.allowed.any():
                 return []
             if request.budget is not None:
-                found = hits.spans(self._corpus, ranked.order, ranked.allowed, request.budget)
+                found = hits.spans(self._corpus, ranked.order, self._once(ranked.allowed), request.budget)
             else:
                 limit = request.max_results or self._settings.max_results
                 found = hits.grown(self._corpus, ranked.order, ranked.allowed, self._settings.hit_tokens, limit)
             return self._hits(request, found, ranked)
+
+    def _once(self, allowed: Bools | None) -> Bools | None:
+        """``allowed`` without archived rows that an allowed row of a summary says: a budget pays for each line once."""
+        summaries, originals = self.archive.originals()
+        if not len(originals):
+            return allowed
+        out = np.ones(len(self._corpus), bool) if allowed is None else allowed.copy()
+        out[originals[out[summaries]]] = False
+        return out
 
     def listing(self, request: SearchRequest) -> list[SearchHit]:
         """A hit for each section of the request's range: see :func:`openclaw_memory.search.timeline.newest`."""
