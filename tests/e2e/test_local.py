@@ -46,7 +46,9 @@ def test_other_hosts_reach_the_server_over_mcp(host: Host, tiny_gguf: Path) -> N
     options = ["--workspace", str(host.workspace), "--set", f"embedding.model={tiny_gguf}"]
     host.change({"mcp": {"servers": {"notes": {"command": str(EXECUTABLE), "args": [*options, "serve"]}}}})
     probed = host.run_json("mcp", "probe", "notes")
-    kinds = ("context", "facts", "get", "ingest", "search", "status", "timeline")
+    kinds = (
+        "capture", "consolidate", "context", "facts", "feedback", "get", "ingest", "search", "status", "timeline",
+    )  # fmt: skip
     assert sorted(probed["tools"]) == ["notes__graph_recall", *(f"notes__memory_{kind}" for kind in kinds)]
     assert probed["diagnostics"] == []
 
