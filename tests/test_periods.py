@@ -250,3 +250,10 @@ def test_without_a_moment_it_is_the_present_one() -> None:
 def test_an_unknown_zone_is_named_with_its_setting(zone: str) -> None:
     with pytest.raises(SettingsError, match=r"consolidate\.time_zone: there is no time zone"):
         periods.today_in(zone, datetime(2026, 2, 16, tzinfo=UTC))
+
+
+@pytest.mark.parametrize("zone", ["", "America/St_Johns", "Pacific/Auckland"])
+@pytest.mark.parametrize("day", [date.min, date(2026, 2, 16), date.max])
+def test_noon_is_on_its_day_at_the_ends_of_the_calendar_too(zone: str, day: date) -> None:
+    noon = periods.noon_in(zone, day)
+    assert (noon.date(), noon.hour) == (day, 12) and noon.tzinfo is not None

@@ -32,11 +32,12 @@ def capture(
     Without TEXT, or with "-", standard input is read.  Kept are sentences that state something for later (decisions,
     preferences, dates, facts) and that the memory does not say yet.
     """
+    from ..consolidate import periods
     from ..consolidate.capture import Message, Turn
     from ..types import Origin
 
     message = Message("assistant" if origin == "agent" else "user", _given(text))
-    moment = None if now is None else datetime.combine(now, datetime.now().time()).astimezone()
+    moment = None if now is None else periods.noon_in("", now, datetime.now().time())
     with cli.memory() as memory:
         report = memory.capture(
             Turn((message,), session=session, agent=memory.agent, origin=Origin(origin), now=moment),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import date, datetime, time, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -176,14 +176,19 @@ def now_in(zone: str, now: datetime | None = None) -> datetime:
     return (datetime.now() if now is None else now).astimezone(where)
 
 
-def noon_in(zone: str, day: date) -> datetime:
-    """Noon of ``day`` as the clocks of ``zone`` show it; ``zone`` as for :func:`now_in`.
+def noon_in(zone: str, day: date, clock: time = time(12)) -> datetime:
+    """Noon of ``day``, or another time by the ``clock``, in ``zone``, which is as for :func:`now_in`.
+
+    On the first and last days of the calendar, which no zone can shift, it is that of UTC.
 
     Raises:
         SettingsError: there is no zone of that name.
     """
-    noon = datetime.combine(day, time(12))
-    return noon.replace(tzinfo=_zone(zone)) if zone else noon.astimezone()
+    noon = datetime.combine(day, clock)
+    try:
+        return noon.replace(tzinfo=_zone(zone)) if zone else noon.astimezone()
+    except (OverflowError, ValueError):
+        return noon.replace(tzinfo=UTC)
 
 
 def today_in(zone: str, now: datetime | None = None) -> date:
