@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 
 from . import analysis
 from .errors import RequestError
-from .types import FeedbackReport
+from .types import FeedbackReport, cited
 from .usage import Usage
 
 if TYPE_CHECKING:
     from .store.protocol import Store, UnitRows
 
 _ID = re.compile(r"[0-9a-f]{16}")
-#: The lines of a unit as they are cited, ``path#L3-L9``, or printed, ``path:3-9``.
-_CITED = re.compile(r"(?P<path>.+?)(?:#L|:)(?P<first>\d{1,9})(?:-L?(?P<last>\d{1,9}))?")
 
 
 def give(store: Store, usage: Usage, chunk: str, verdict: str, today: date) -> FeedbackReport:
@@ -41,14 +39,14 @@ def place(store: Store, usage: Usage, chunk: str) -> tuple[str, str]:
         paths = {info.path: info.id for info in store.document_infos()}
         if _ID.fullmatch(named):
             return named, _path_of(named, store, paths, known.get(named, ("", date.min))[0])
-        found = _CITED.fullmatch(named)
-        path = found["path"].replace("\\", "/").removeprefix("./") if found else ""
+        found = cited(named)
+        path = found[0].replace("\\", "/").removeprefix("./") if found else ""
         if found is None or path not in paths:
             raise RequestError(
                 f"{named!r} names nothing in the index; give the id of a hit, or its lines, as memory/2026-03-01.md#L3"
             )
         units = store.unit_rows([paths[path]])
-    first, last = int(found["first"]), int(found["last"] or found["first"])
+    _, first, last = found
     inside = [at for at in range(len(units.hash)) if units.start_line[at] <= last and units.end_line[at] >= first]
     if not inside:
         raise RequestError(f"{path} has no text in line {first}{f' to {last}' if last > first else ''}; cite a hit")

@@ -7,6 +7,7 @@ inclusive.  Paths are relative to the workspace, with ``/``; extra roots read ``
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -665,6 +666,18 @@ class ExportReport:
 def citation(path: str, first: int, last: int) -> str:
     """``path#L3`` or ``path#L3-L9``."""
     return f"{path}#L{first}" + (f"-L{last}" if last > first else "")
+
+
+_CITED = re.compile(r"(?:#L(\d{1,9})(?:-L?(\d{1,9}))?|:(\d{1,9})(?:-(\d{1,9}))?)$")
+
+
+def cited(text: str) -> tuple[str, int, int] | None:
+    """Path, first and last line of a :func:`citation`, or of ``path:3-9`` as results are printed; else ``None``."""
+    found = _CITED.search(text.strip())
+    if found is None:
+        return None
+    first = int(found[1] or found[3])
+    return text.strip()[: found.start()], first, int(found[2] or found[4] or first)
 
 
 #: ``freshen(until)`` looks for changed files until a ``time.monotonic`` value; whether the answer may be stale, and

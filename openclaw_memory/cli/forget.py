@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from datetime import date
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from .context import DATE, CliContext, common_options
 
 if TYPE_CHECKING:
-    from ..memory import Memory
     from ..types import ForgetReport
 
 #: Texts, and files that keep them, shown to a person.
@@ -33,14 +32,9 @@ _SHOWN = 20
 @common_options
 def forget(
     cli: CliContext,
-    path: str | None,
-    query: str | None,
-    concept: str | None,
-    fact: str | None,
-    since: date | None,
-    until: date | None,
     dry_run: bool,
     yes: bool,
+    **named: Any,
 ) -> None:
     """Forget what one of the options names: its text leaves the index, summaries, captures, facts and records of use.
 
@@ -48,20 +42,18 @@ def forget(
     Your own notes are not changed; those that still have it are named, so that you can edit them.  There is no undo:
     the same sentence stays out even when it is written again on purpose.
     """
-    from ..errors import RequestError
-    from ..forget.selection import Wish
+    with _usage():
+        from ..forget.selection import Wish
 
-    try:
-        Wish(path, query, concept, fact, since, until)
-    except RequestError as error:
-        raise click.UsageError(str(error)) from error
+        Wish(**named)
     ask = not yes and not dry_run
     if ask and (cli.json or not sys.stdin.isatty()):
         raise click.UsageError("nobody can be asked here: give --yes to forget, or --dry-run to see what would go")
     with cli.memory() as memory:
 
         def run(dry: bool) -> ForgetReport:
-            return _run(memory, path, query, concept, fact, since, until, dry)
+            with _usage():
+                return memory.forget(dry_run=dry, **named)
 
         if dry_run or ask:
             report = run(True)
@@ -81,22 +73,13 @@ def forget(
         _show(cli, report)
 
 
-def _run(
-    memory: Memory,
-    path: str | None,
-    query: str | None,
-    concept: str | None,
-    fact: str | None,
-    since: date | None,
-    until: date | None,
-    dry_run: bool,
-) -> ForgetReport:
+@contextmanager
+def _usage() -> Iterator[None]:
+    """What cannot be meant is wrong usage."""
     from ..errors import RequestError
 
     try:
-        return memory.forget(
-            path=path, query=query, concept=concept, fact=fact, since=since, until=until, dry_run=dry_run
-        )
+        yield
     except RequestError as error:
         raise click.UsageError(str(error)) from error
 

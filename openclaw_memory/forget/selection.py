@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import posixpath
-import re
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from ..facts.predicates import normalise
 from ..graph.keys import concept_key
 from ..graph.matcher import Matcher as Names
 from ..store.protocol import RULES, Bools, DocumentInfo, Ints, PlannedUnit, StatedFact, Store
-from ..types import FactRow, FoundFact, Grain, Section
+from ..types import FactRow, FoundFact, Grain, Section, cited
 from ..workspace import inside
 from .masking import SUMMARIES
 from .words import words_of
@@ -31,8 +30,6 @@ from .words import words_of
 if TYPE_CHECKING:
     from ..graph.view import GraphView
 
-#: The lines of a citation: ``#L3-L9``, or ``:3-9`` as a search result is printed.
-_CITED = re.compile(r"(?:#L(\d{1,9})(?:-L?(\d{1,9}))?|:(\d{1,9})(?:-(\d{1,9}))?)$")
 #: Mentions that a unit has for the sake of its file: its own text need not name the concept.
 _OF_FILE = np.array([rule in ("meta", "file") for rule in RULES])
 
@@ -175,7 +172,7 @@ def facts_from(choice: Choice, snapshot: Snapshot, chosen: Bools, store: Store) 
     """Ids of the stated facts that cite nothing but what was chosen."""
 
     def derived(fact: StatedFact) -> bool:
-        place = cited_lines(fact.source) if fact.source else None
+        place = cited(fact.source) if fact.source else None
         return place is not None and _gone(choice, snapshot, chosen, *place)
 
     return _stated(store, derived)
@@ -195,10 +192,10 @@ def _by_path(path: str, store: Store, snapshot: Snapshot, workspace: Path, files
     known = {*snapshot.by_path, *files, *(place[0] for cited in snapshot.cited.values() for place in cited)}
     first, last = 1, 0
     names = [name for name in _names(path, workspace) if _below(name, known)]
-    if not names and (cited := _CITED.search(path)) is not None:
-        names = [name for name in _names(path[: cited.start()], workspace) if name in known]
-        first = max(1, int(cited[1] or cited[3]))
-        last = max(first, int(cited[2] or cited[4] or first))
+    if not names and (place := cited(path)) is not None:
+        names = [name for name in _names(place[0], workspace) if name in known]
+        first = max(1, place[1])
+        last = max(first, place[2])
     if (names[0] if names else path.strip()).endswith((".yaml", ".yml")):
         raise RequestError(f"{path}: is no note; forget a fact with --fact, a concept with --concept")
     if not names:
@@ -371,7 +368,7 @@ def _by_fact(id: str, store: Store, snapshot: Snapshot) -> Choice:
     places: list[tuple[tuple[str, int, int], str]] = []
     gone = {entry.id for entry in stated if entry.id == id or wanted & set(known.ids.get(entry.id, ()))}
     for entry in stated:
-        if entry.id in gone and entry.source and (place := cited_lines(entry.source)) is not None:
+        if entry.id in gone and entry.source and (place := cited(entry.source)) is not None:
             places.append((place, folded(entry.object)))
             there = snapshot.rows.unit_id[snapshot.rows_on(*place)].tolist()
             for told in store.unit_texts(there):
@@ -397,15 +394,6 @@ def _by_fact(id: str, store: Store, snapshot: Snapshot) -> Choice:
         )
 
     return Choice(rows, _with_retractions(stated, gone), means=means, says=says)
-
-
-def cited_lines(source: str) -> tuple[str, int, int] | None:
-    """Path and lines of a citation."""
-    found = _CITED.search(source.strip())
-    if found is None:
-        return None
-    first = int(found[1] or found[3])
-    return source.strip()[: found.start()], first, int(found[2] or found[4] or first)
 
 
 def _stated(store: Store, meant: Callable[[StatedFact], bool]) -> frozenset[str]:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 
 from ..settings import IngestSettings
-from ..types import FileText, SourceFile
+from ..types import FileText, SourceFile, cited
 from ..workspace import excerpt, inside
 from .lines import split_lines
 from .notes import Mask
 from .scan import Unreadable, max_bytes, read_text, scan
-
-#: The lines of a citation, ``#L3-L9``, or of a search result as it is printed, ``:3-9``.
-_CITED = re.compile(r"(?:#L(\d{1,9})(?:-L?(\d{1,9}))?|:(\d{1,9})(?:-(\d{1,9}))?)$")
 
 
 def read_lines(
@@ -37,11 +33,11 @@ def read_lines(
         return FileText("error", path, error="line numbers and counts start at 1")
     files = scan(workspace, settings).files
     found = _find(files, workspace, path)
-    if found is None and (cited := _CITED.search(path)):
-        found = _find(files, workspace, path[: cited.start()])
+    if found is None and (place := cited(path)) is not None:
+        found = _find(files, workspace, place[0])
         if start is None and count is None:
-            start = max(1, int(cited[1] or cited[3]))
-            count = max(1, int(cited[2] or cited[4] or start) - start + 1)
+            start = max(1, place[1])
+            count = max(1, place[2] - start + 1)
     if found is None:
         return FileText("not_found", path)
     try:
