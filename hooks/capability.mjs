@@ -147,9 +147,10 @@ async function originOf(workspaceDir, relativePath, recorded) {
 }
 
 /**
- * Whether the front matter of a file states `origin: untrusted`, as summaries and captures of strangers' words do.
+ * Whether the front matter of a file may state `origin: untrusted`, as summaries and captures of strangers' words do.
  *
- * Front matter that is too long to be seen as a whole is not believed; a file that is not there states nothing.
+ * Nothing parses YAML here, so the word counts wherever it stands. Front matter without an end, or too long to be seen
+ * as a whole, is not believed; a file that is not there states nothing.
  */
 async function saysUntrusted(file) {
   let head;
@@ -164,11 +165,14 @@ async function saysUntrusted(file) {
   } catch (error) {
     return error.code !== "ENOENT";
   }
-  const opened = /^\uFEFF?---[ \t]*(?:\r\n|\r|\n)/.exec(head);
+  const opened = /^\uFEFF?\s*---[ \t]*(?:\r\n|\r|\n)/.exec(head);
   if (!opened) return false;
   const rest = head.slice(opened[0].length);
   const end = /^(?:---|\.\.\.)[ \t]*$/m.exec(rest);
-  return /^["']?origin["']?[ \t]*:[ \t]*["']?untrusted["']?[ \t]*(?:#.*)?$/im.test(end ? rest.slice(0, end.index) : rest);
+  const stated = end ? rest.slice(0, end.index) : rest;
+  const first = stated.split(/\r\n|\r|\n/).find((line) => line.trim() && !line.trim().startsWith("#")) ?? "";
+  if (!/^\s*(?:[\p{L}\p{N}][\w\p{L} .-]*|"[^"]*"|'[^']*')[ \t]*:(?:\s|$)/u.test(first)) return false;
+  return !end || /untrusted|^\W*origin\W*:.*[\\*]/im.test(stated.normalize("NFKC"));
 }
 
 async function insideWorkspace(workspaceDir, relativePath) {

@@ -6,15 +6,15 @@
  */
 
 import { spawn } from "node:child_process";
-import { constants } from "node:fs";
-import { access, stat } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
+import { findExecutable, SETUP_COMMAND, UnavailableError } from "./environment.mjs";
 import { ConnectionError, DeadlineError, McpClient, seconds } from "./mcp.mjs";
 
+export { executableIn, findExecutable, privateEnvironment, SETUP_COMMAND, UnavailableError } from "./environment.mjs";
+
 const SHARED = Symbol.for("openclaw-memory.child.v1");
-const EXECUTABLE = process.platform === "win32" ? "openclaw-memory.exe" : "openclaw-memory";
 const BACKOFF_MS = [0, 250, 1000, 4000, 15_000, 60_000];
 const END_MS = 2000; // for a process to end after SIGKILL
 const SHORT_WAIT_MS = 1000; // a call waits this long for the next start rather than fail
@@ -23,70 +23,11 @@ const MARGIN_MS = 500; // between the server's deadline and ours
 const HEARS_MS = 900; // within this time a sound server says something to a call, be it that it was too slow
 const STRIKES = 2; // calls in a row that heard nothing: the process is stuck
 
-/** The one thing to do when there is no Python package. */
-export const SETUP_COMMAND = "openclaw memory setup";
-
 /** The process was stopped on purpose, as the gateway ends or the plugin is reloaded. */
 export class StoppedError extends ConnectionError {
   name = "StoppedError";
   constructor() {
     super("the memory process was stopped, as the gateway ends or the plugin was reloaded");
-  }
-}
-
-/** Nothing can be started: `message` says why and `action` what to do about it. */
-export class UnavailableError extends Error {
-  name = "UnavailableError";
-  constructor(message, action) {
-    super(message);
-    this.action = action;
-  }
-}
-
-/** Where the private environment of `openclaw memory setup` is. */
-export function privateEnvironment(stateDir) {
-  return path.join(stateDir, "openclaw-memory", "venv");
-}
-
-/** The executable in a virtual environment. */
-export function executableIn(environment) {
-  return path.join(environment, process.platform === "win32" ? "Scripts" : "bin", EXECUTABLE);
-}
-
-/**
- * Find the executable: the configured one, that of the private environment, the one on PATH.
- *
- * A configured one that is missing is an error, as another one would run unnoticed.
- *
- * @returns {Promise<{command: string, from: "configured" | "private" | "path"}>}
- * @throws {UnavailableError}
- */
-export async function findExecutable({ command, stateDir, env = process.env }) {
-  if (command) {
-    if (await executable(command)) return { command, from: "configured" };
-    throw new UnavailableError(
-      `plugins.entries.openclaw-memory.config.command is ${command}, and there is no executable file`,
-      `Correct or remove that setting, or run: ${SETUP_COMMAND}`,
-    );
-  }
-  const own = executableIn(privateEnvironment(stateDir));
-  if (await executable(own)) return { command: own, from: "private" };
-  for (const folder of (env.PATH ?? "").split(path.delimiter)) {
-    const there = path.join(folder, EXECUTABLE);
-    if (path.isAbsolute(folder) && (await executable(there))) return { command: there, from: "path" };
-  }
-  throw new UnavailableError(
-    "the Python package of openclaw-memory is not installed for OpenClaw",
-    `Run: ${SETUP_COMMAND}`,
-  );
-}
-
-async function executable(file) {
-  try {
-    await access(file, constants.X_OK);
-    return (await stat(file)).isFile();
-  } catch {
-    return false;
   }
 }
 
@@ -166,7 +107,7 @@ export class MemoryProcess {
       return await this.#callOnce(tool, args, options, until);
     } catch (error) {
       if (this.#stopping) throw new StoppedError();
-      if (!(error instanceof ConnectionError) || options.again === false || Date.now() >= until) throw error;
+      if (error?.name !== "ConnectionError" || options.again === false || Date.now() >= until) throw error;
       this.#logger.warn(`openclaw-memory: ${error.message}; starting it again`);
       return await this.#callOnce(tool, args, options, until);
     }
@@ -189,7 +130,7 @@ export class MemoryProcess {
       this.#strikes = 0;
       return result;
     } catch (error) {
-      if (error instanceof DeadlineError && left >= HEARS_MS) this.#strike(start, asked);
+      if (error?.name === "DeadlineError" && left >= HEARS_MS) this.#strike(start, asked);
       throw error;
     }
   }
@@ -218,6 +159,7 @@ export class MemoryProcess {
   }
 
   async #spawn(start, previous) {
+    await previous;
     const wait = this.#notBefore - Date.now();
     if (wait > 0 && wait <= SHORT_WAIT_MS) await delay(wait);
     else if (wait > 0) {
@@ -226,7 +168,6 @@ export class MemoryProcess {
         "Run: openclaw memory doctor",
       );
     }
-    await previous;
     const { config, stateDir, version, agent, workspace, env = process.env } = this.#options;
     const found = await findExecutable({ command: config.command, stateDir, env });
     if (this.#stopping) throw new StoppedError();
@@ -259,6 +200,7 @@ export class MemoryProcess {
     start.client = new McpClient(child.stdout, child.stdin, {
       onBusy: (busy) => hold(child, busy),
       onNoise: (line) => this.#heard(`${line}\n`),
+      onClosed: (error) => this.#unheard(start, error),
     });
     hold(child, false);
     try {
@@ -277,7 +219,7 @@ export class MemoryProcess {
       child.kill("SIGKILL");
       await settled(exited, END_MS);
       if (this.#stopping) throw new StoppedError();
-      if (error instanceof DeadlineError) {
+      if (error?.name === "DeadlineError") {
         throw new UnavailableError(
           `${found.command} did not answer within ${seconds(limit)}${this.#lastLine()}`,
           "Run: openclaw memory doctor; on a slow machine raise startTimeoutMs of the plugin",
@@ -304,10 +246,18 @@ export class MemoryProcess {
     return last ? ` (${last})` : "";
   }
 
+  /** Nothing can be heard of it any more: it is ended, and the next call starts another one once it has. */
+  #unheard(start, error) {
+    if (this.#current !== start || this.#stopping) return;
+    this.#current = null;
+    this.#logger.warn(`openclaw-memory: the memory process cannot be heard any more (${error.message}); it is ended`);
+    start.child.kill("SIGKILL");
+  }
+
   #ended(start, code, signal) {
     const how = signal ? `by ${signal}` : `with exit code ${code}`;
-    start.client?.close(new ConnectionError(`the memory process ended ${how}${this.#lastLine()}`));
     if (this.#current === start) this.#current = null;
+    start.client?.close(new ConnectionError(`the memory process ended ${how}${this.#lastLine()}`));
     if (this.#stopping) return;
     this.#failures += 1; // until a call is answered
     this.#notBefore = Date.now() + BACKOFF_MS[Math.min(this.#failures, BACKOFF_MS.length) - 1];

@@ -3,8 +3,18 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 
+import { escaped } from "./arguments.mjs";
 import { childEnvironment, findExecutable, serverArguments, SETUP_COMMAND, UnavailableError } from "./child.mjs";
 import { setUp } from "./provision.mjs";
+
+const NO_HITS = { results: [], provider: "none", model: null, mode: "none", fallback: null };
+/** What the commands for one agent print of one that has no notes. */
+const EMPTY = {
+  search: NO_HITS,
+  timeline: NO_HITS,
+  forget: { units: 0, facts: 0, files: 0, texts: [], remains: [] },
+  doctor: { checks: [] },
+};
 
 /** Run the Python command; resolves to its exit code and, when captured, to what it printed. */
 function run(command, args, env, { capture = false } = {}) {
@@ -19,9 +29,40 @@ function run(command, args, env, { capture = false } = {}) {
   });
 }
 
-/** Add the commands to OpenClaw's program (a Commander object). */
+const DESCRIPTION = "Set up, search, index and inspect the agent's long-term memory";
+const COMMANDS = {
+  status: "Show what the memory holds: files, units, model, vectors",
+  index: "Read what changed in the notes and embed it",
+  search: "Search the notes",
+  timeline: "What was noted in a span of days",
+  consolidate: "Turn old notes into short summaries; notes stay as they are",
+  forget: "Take something out of memory for good",
+  doctor: "Look for what is wrong with the memory and say how to mend it",
+  setup: "Install the Python part into an environment of its own, then configure OpenClaw and read the notes",
+};
+
+/**
+ * Register `memory` with its commands, and the commands once more by themselves.
+ *
+ * Until setup has turned OpenClaw's dreaming off for us, OpenClaw loads its built-in memory beside this one for `memory status`
+ * and `memory search`; the group is that memory's then, and what is registered for a place in it replaces its commands.
+ */
+export function registerCli(api, host) {
+  api.registerCli(({ program }) => registerMemoryCli(program, host), {
+    descriptors: [{ name: "memory", description: DESCRIPTION, hasSubcommands: true }],
+  });
+  api.registerCli(({ program }) => registerMemoryCommands(program, host), {
+    parentPath: ["memory"],
+    descriptors: Object.entries(COMMANDS).map(([name, description]) => ({ name, description, hasSubcommands: false })),
+  });
+}
+
+/** Add `memory` with its commands to OpenClaw's program (a Commander object). */
 export function registerMemoryCli(program, host) {
-  const memory = program.command("memory").description("Set up, search, index and inspect the agent's long-term memory");
+  registerMemoryCommands(program.command("memory").description(DESCRIPTION), host);
+}
+
+function registerMemoryCommands(memory, host) {
   const env = () => childEnvironment(process.env, host.stateDir());
 
   /** Run the command for these agents, one after the other; the exit code is the worst one. */
@@ -34,8 +75,8 @@ export function registerMemoryCli(program, host) {
     }
     const documents = [];
     const left = (agent, why) => {
-      if (json) documents.push({ agentId: agent, ok: true, skipped: why });
-      else process.stdout.write(`agent ${agent}: ${why}\n`);
+      if (!json) process.stdout.write(`agent ${agent}: ${why}\n`);
+      else documents.push({ agentId: agent, ok: true, ...(several ? {} : { ...EMPTY[args[0]], warning: why }), skipped: why });
     };
     for (const agent of agents) {
       if (!host.remembers(agent)) {
@@ -51,7 +92,7 @@ export function registerMemoryCli(program, host) {
       const options = serverArguments(host.config, { agent, workspace });
       let done;
       try {
-        done = await run(found.command, [...options, ...args], env(), { capture: json && several });
+        done = await run(found.command, [...options, ...args], env(), { capture: json });
       } catch (error) {
         return fail(
           new UnavailableError(`${found.command} cannot be started (${error.code ?? error.message}); is its Python gone?`, `Run: ${SETUP_COMMAND} --force`),
@@ -59,14 +100,14 @@ export function registerMemoryCli(program, host) {
         );
       }
       process.exitCode = Math.max(Number(process.exitCode ?? 0), done.code);
-      if (!json || !several) continue;
+      if (!json) continue;
       try {
-        documents.push({ agentId: agent, ...JSON.parse(done.output) });
+        documents.push({ ...(several ? { agentId: agent } : {}), ...JSON.parse(done.output) });
       } catch {
         documents.push({ agentId: agent, ok: false, error: `exit code ${done.code}` });
       }
     }
-    if (json && several) process.stdout.write(`${JSON.stringify(documents, null, 2)}\n`);
+    if (json) process.stdout.write(`${escaped(JSON.stringify(several ? documents : documents[0], null, 2))}\n`);
     return undefined;
   };
   /** The agent that was named, as OpenClaw writes it, else these; `null` for one that there is not. */
@@ -95,14 +136,14 @@ export function registerMemoryCli(program, host) {
 
   memory
     .command("status")
-    .description("Show what the memory holds: files, units, model, vectors")
+    .description(COMMANDS.status)
     .option("--agent <id>", "Agent id (default: all configured agents)")
     .option("--json", "Print JSON")
     .action(async (options) => await all(options, ["status", ...flags(options, ["json"])]));
 
   memory
     .command("index")
-    .description("Read what changed in the notes and embed it")
+    .description(COMMANDS.index)
     .option("--agent <id>", "Agent id (default: all configured agents)")
     .option("--lazy", "Do not embed now: searchable by keywords at once")
     .option("--json", "Print JSON")
@@ -110,7 +151,7 @@ export function registerMemoryCli(program, host) {
 
   memory
     .command("search")
-    .description("Search the notes")
+    .description(COMMANDS.search)
     .argument("[query]", "What to look for")
     .option("--query <text>", "The same, as an option")
     .option("--agent <id>", "Agent id (default: the default agent)")
@@ -126,7 +167,7 @@ export function registerMemoryCli(program, host) {
 
   memory
     .command("timeline")
-    .description("What was noted in a span of days")
+    .description(COMMANDS.timeline)
     .argument("[query]", "What to look for; without it everything in the span")
     .option("--agent <id>", "Agent id (default: the default agent)")
     .option("--since <day>", "First day, YYYY-MM-DD")
@@ -140,7 +181,7 @@ export function registerMemoryCli(program, host) {
 
   memory
     .command("consolidate")
-    .description("Turn old notes into short summaries; notes stay as they are")
+    .description(COMMANDS.consolidate)
     .option("--agent <id>", "Agent id (default: all configured agents)")
     .option("--dry-run", "Only show what would be done")
     .option("--enable", "Let the heartbeat do it from now on")
@@ -150,7 +191,7 @@ export function registerMemoryCli(program, host) {
 
   memory
     .command("forget")
-    .description("Take something out of memory for good")
+    .description(COMMANDS.forget)
     .option("--agent <id>", "Agent id (default: the default agent)")
     .option("--path <path>", "A file, a folder, or lines such as memory/a.md#L3-L9")
     .option("--query <words>", "What holds all of these words")
@@ -168,14 +209,14 @@ export function registerMemoryCli(program, host) {
 
   memory
     .command("doctor")
-    .description("Look for what is wrong with the memory and say how to mend it")
+    .description(COMMANDS.doctor)
     .option("--agent <id>", "Agent id (default: the default agent)")
     .option("--json", "Print JSON")
     .action(async (options) => await one(options, ["doctor", ...flags(options, ["json"])]));
 
   memory
     .command("setup")
-    .description("Install the Python part into an environment of its own, then configure OpenClaw and read the notes")
+    .description(COMMANDS.setup)
     .option("--python <path>", "Python 3.11 or newer to use (default: found)")
     .option("--force", "Install again although it is there")
     .option("--yes", "Change the configuration without asking")
@@ -190,7 +231,7 @@ export function registerMemoryCli(program, host) {
 
 function fail(error, json, code = 1) {
   const message = error.action ? `${error.message}. ${error.action}` : error.message;
-  if (json) process.stdout.write(`${JSON.stringify({ ok: false, error: { type: "cli_error", message } })}\n`);
-  process.stderr.write(`error: ${message}\n`);
+  if (json) process.stdout.write(`${escaped(JSON.stringify({ ok: false, error: { type: "cli_error", message } }))}\n`);
+  process.stderr.write(`error: ${escaped(message)}\n`);
   process.exitCode = code;
 }

@@ -6,13 +6,12 @@ import { listAgentIds, tryResolveDefaultAgentId } from "openclaw/plugin-sdk/agen
 import { classifyPaths, flushPlan, promptSection, SearchManager } from "./capability.mjs";
 import { captureSettings, registerCapture, tellCapture } from "./capture.mjs";
 import { sharedProcess, StoppedError, stopShared } from "./child.mjs";
-import { registerMemoryCli } from "./cli.mjs";
+import { registerCli } from "./cli.mjs";
 import { contextSettings, registerContext, sharedTurns, tellPermission } from "./context.mjs";
 import { ingestJob, registerLifecycle } from "./lifecycle.mjs";
 import { makeTools, searchLimits, TOOL_NAMES } from "./tools.mjs";
 
 const ID = "openclaw-memory";
-const DESCRIPTION = "Set up, search, index and inspect the agent's long-term memory";
 
 /** What the modules need of the host, in one place. */
 function hostOf(api) {
@@ -164,8 +163,6 @@ export default definePluginEntry({
     registerLifecycle(api, { ...host, start, ingest });
     registerContext(api, host);
     registerCapture(api, host);
-    api.registerCli(({ program }) => registerMemoryCli(program, host), {
-      descriptors: [{ name: "memory", description: DESCRIPTION, hasSubcommands: true }],
-    });
+    registerCli(api, host);
   },
 });

@@ -1,7 +1,6 @@
 /** The tools over the graph and the facts: following a thread, and what is known about a name. */
 
 import { choice, clamp, closed, flag, given, listed, names, number, ParameterError, text } from "./arguments.mjs";
-import { ToolError } from "./mcp.mjs";
 import { citesSources, toolResult, unavailable } from "./results.mjs";
 
 const MOST_RECALLED = 20; // what the server allows
@@ -139,7 +138,7 @@ export function knowledgeTools({ guard, search, call }, turn) {
           return toolResult(factsResult(found, citesSources(turn.cfg(), turn.sessionKey), Date.now() - started));
         } catch (error) {
           if (signal?.aborted) throw error;
-          if (error instanceof ToolError && error.kind === "request") throw new ParameterError(error.message);
+          if (error?.name === "ToolError" && error.kind === "request") throw new ParameterError(error.message);
           const { results, ...reason } = unavailable(error, { toolMs: Date.now() - started, what: "Memory" });
           return toolResult({ rows: results, ...reason });
         }

@@ -7,6 +7,9 @@
 
 export const PROTOCOL_VERSION = "2025-11-25";
 
+// Whoever catches one of these errors looks at its `name`: OpenClaw loads several copies of these modules into one
+// process, each with classes of its own.
+
 /** What the server says when a tool failed: the message is meant for people, `kind` tells whose fault it was. */
 export class ToolError extends Error {
   name = "ToolError";
@@ -32,6 +35,7 @@ const MAX_LINE_CHARS = 64 * 1024 * 1024;
 const END_GRACE_MS = 500;
 
 export class McpClient {
+  #output;
   #input;
   #pending = new Map();
   #nextId = 1;
@@ -39,16 +43,20 @@ export class McpClient {
   #buffered = 0;
   #closed = null;
   #onBusy;
+  #onClosed;
 
   /**
    * @param {import("node:stream").Readable} output what the server writes
    * @param {import("node:stream").Writable} input what the server reads
-   * @param {{onBusy?: (busy: boolean) => void, onNoise?: (line: string) => void}} [options] `onBusy` is told
-   *   when the first call starts and when the last one has ended; `onNoise` gets lines that are no JSON
+   * @param {{onBusy?: (busy: boolean) => void, onNoise?: (line: string) => void,
+   *   onClosed?: (error: Error) => void}} [options] `onBusy` is told when the first call starts and when the last one has
+   *   ended; `onNoise` gets lines that are no JSON; `onClosed` hears why no call will be answered any more
    */
   constructor(output, input, options = {}) {
+    this.#output = output;
     this.#input = input;
     this.#onBusy = options.onBusy ?? (() => {});
+    this.#onClosed = options.onClosed ?? (() => {});
     this.onNoise = options.onNoise ?? (() => {});
     output.setEncoding("utf8");
     output.on("data", (text) => this.#read(text));
@@ -133,15 +141,19 @@ export class McpClient {
     });
   }
 
-  /** Reject everything that waits; later calls are rejected with the same error. */
+  /** Stop reading and reject everything that waits; later calls are rejected with the same error. */
   close(error = new ConnectionError("closed")) {
     if (this.#closed) return;
     this.#closed = error;
+    this.#output.removeAllListeners("data");
+    this.#output.destroy();
+    this.#buffer = [];
     for (const id of [...this.#pending.keys()]) {
       const entry = this.#pending.get(id);
       this.#settle(id);
       entry.reject(error);
     }
+    this.#onClosed(error);
   }
 
   #settle(id) {

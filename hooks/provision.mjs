@@ -5,12 +5,14 @@
  */
 
 import { execFile, spawn } from "node:child_process";
-import { access, cp, mkdir, mkdtemp, open, rename, rm } from "node:fs/promises";
+import { access, cp, mkdir, mkdtemp, open, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 
-import { childEnvironment, executableIn, privateEnvironment, SETUP_COMMAND, UnavailableError } from "./child.mjs";
+import { childEnvironment } from "./child.mjs";
+import { executableIn, newEnvironment, privateEnvironment, SETUP_COMMAND, switchTo, UnavailableError } from "./environment.mjs";
+import { Progress } from "./progress.mjs";
 
 const OLDEST = [3, 11];
 const CANDIDATES = ["python3.13", "python3.12", "python3.11", "python3", "python3.14", "python"];
@@ -60,54 +62,41 @@ export async function findPython(named, candidates = CANDIDATES) {
 /** Whether a C++ compiler is on PATH. */
 export async function hasCompiler() {
   if (process.platform === "win32") return true; // Visual Studio's is not on PATH; the build looks for it
-  for (const compiler of COMPILERS) {
-    try {
-      await execute(compiler, ["--version"], { timeout: 20_000 });
-      return true;
-    } catch {
-      // the next one
-    }
-  }
+  for (const compiler of COMPILERS) if (await runs(compiler)) return true;
   return false;
+}
+
+async function runs(command) {
+  try {
+    await execute(command, ["--version"], { timeout: 20_000 });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Install, configure, ingest; resolves to an exit code. */
 export async function setUp(host, { python, force = false, yes = false } = {}) {
-  const say = (line) => process.stdout.write(`${line}\n`);
-  const environment = privateEnvironment(host.stateDir());
-  const executable = executableIn(environment);
-  if (!force && (await installedVersion(executable)) === host.version) {
-    say(`openclaw-memory ${host.version} is installed in ${environment}`);
-  } else {
-    const found = await findPython(python);
-    say(`Python ${found.version.join(".")} (${found.executable})`);
-    if (!(await hasCompiler())) {
-      say(
-        "No C++ compiler found: llama.cpp has to be compiled unless pip finds a prebuilt wheel of llama-cpp-python.\n" +
-          "  Debian, Ubuntu: apt install build-essential    Fedora: dnf install gcc-c++    macOS: xcode-select --install",
-      );
-    }
-    await install(host, found.executable, environment);
-    const version = await installedVersion(executable);
-    if (!version) throw new UnavailableError(`${executable} was installed and does not run`, "Report what it prints with --version");
-    say(`openclaw-memory ${version} is installed in ${environment}`);
-  }
-  return await configure(host, executable, yes);
+  let environment = privateEnvironment(host.stateDir());
+  if (force || (await installedVersion(executableIn(environment))) !== host.version) environment = await install(host, python);
+  process.stdout.write(`openclaw-memory ${host.version} is installed in ${environment}\n`);
+  return await configure(host, executableIn(environment), yes);
 }
 
 async function installedVersion(executable) {
   try {
     const { stdout } = await execute(executable, ["--version"], { timeout: 60_000 });
-    return /(\d+\.\d+\S*)\s*$/.exec(stdout)?.[1] ?? null;
+    return /\d+\.\d+[\w.+-]*/.exec(stdout)?.[0] ?? null; // in words or, with OPENCLAW_MEMORY_JSON, as JSON
   } catch {
     return null;
   }
 }
 
-async function install(host, python, environment) {
-  const folder = path.dirname(environment);
-  const previous = `${environment}.previous`;
+/** Make an environment and switch to it; the one that was in use stays as it is, and is the one in use if this fails. */
+async function install(host, named) {
+  const folder = path.join(host.stateDir(), "openclaw-memory");
   const log = path.join(folder, "setup.log");
+  const installers = await findInstallers(named);
   let writer;
   try {
     await mkdir(folder, { recursive: true });
@@ -118,32 +107,83 @@ async function install(host, python, environment) {
   writer.on("error", () => {}); // a full disk fails the installation itself, in its own words
   const source = await mkdtemp(path.join(os.tmpdir(), "openclaw-memory-"));
   const progress = new Progress();
+  const run = ([command, args]) => logged(command, args, buildEnvironment(source), writer, progress);
   try {
     await copySource(host.rootDir, source);
-    if (await exists(previous)) {
-      // An earlier installation was interrupted: what it had set aside is the one that works.
-      await rm(environment, { recursive: true, force: true });
-      await rename(previous, environment);
+    for (const installer of installers) {
+      const environment = await newEnvironment(host.stateDir(), host.version);
+      try {
+        progress.step(`making a virtual environment with ${installer.name}`);
+        await run(installer.make(environment));
+        await fill(environment, source, installer, run, progress);
+        const version = await installedVersion(executableIn(environment));
+        if (version !== host.version) throw new Error(`${executableIn(environment)} ${version ? `is ${version}` : "does not run"}`);
+        await switchTo(environment);
+        return environment;
+      } catch (error) {
+        await rm(environment, { recursive: true, force: true });
+        if (installer !== installers.at(-1)) progress.say(`${installer.name} could not install it (${error.message}); trying without`);
+        else throw new UnavailableError(`the installation failed: ${error.message} (all of it: ${log})`, `Mend that, then run again: ${SETUP_COMMAND}`);
+      }
     }
-    if (await exists(environment)) await rename(environment, previous);
-    try {
-      progress.step("making a virtual environment");
-      await logged(python, ["-m", "venv", environment], process.env, writer, progress);
-      const inside = path.join(environment, process.platform === "win32" ? "Scripts/python.exe" : "bin/python");
-      progress.step("installing openclaw-memory; compiling llama.cpp takes minutes when no wheel of it is there");
-      const arguments_ = ["-m", "pip", "install", "--verbose", "--no-input", "--disable-pip-version-check", source];
-      await logged(inside, arguments_, buildEnvironment(source), writer, progress);
-    } catch (error) {
-      await rm(environment, { recursive: true, force: true });
-      if (await exists(previous)) await rename(previous, environment);
-      throw new UnavailableError(`the installation failed: ${error.message} (all of it: ${log})`, `Mend that, then run again: ${SETUP_COMMAND}`);
-    }
-    await rm(previous, { recursive: true, force: true });
   } finally {
     progress.end();
     writer.end();
     await rm(source, { recursive: true, force: true });
   }
+}
+
+/** What can make an environment and install into it, best first: uv, which needs no Python that is there, and Python's own venv and pip. */
+async function findInstallers(named) {
+  const uv = await runs("uv");
+  let python;
+  try {
+    python = await findPython(named);
+    process.stdout.write(`Python ${python.version.join(".")} (${python.executable})\n`);
+  } catch (error) {
+    if (named || !uv) throw error;
+  }
+  const inside = (environment) => path.join(environment, process.platform === "win32" ? "Scripts/python.exe" : "bin/python");
+  const pip = {
+    name: "pip",
+    make: (environment) => [python.executable, ["-m", "venv", environment]],
+    install: (environment, args) => [inside(environment), ["-m", "pip", "install", "--verbose", "--no-input", "--disable-pip-version-check", ...args]],
+  };
+  const withUv = {
+    name: "uv",
+    make: (environment) => ["uv", ["venv", "--allow-existing", "--python", python?.executable ?? `>=${OLDEST.join(".")}`, environment]],
+    install: (environment, args) => ["uv", ["pip", "install", "--python", inside(environment), ...args]],
+  };
+  return [...(uv ? [withUv] : []), ...(python ? [pip] : [])];
+}
+
+/** Install the package with llama.cpp: prebuilt, else compiled, else without it. Who has set CMAKE_ARGS wants it compiled. */
+async function fill(environment, source, installer, run, progress) {
+  const extras = process.env.CMAKE_ARGS ? ["llama-cpp-python", "prebuilt"] : ["prebuilt", "llama-cpp-python"];
+  const reasons = [];
+  for (const extra of extras) {
+    const compiles = extra === "llama-cpp-python";
+    if (compiles && !(await hasCompiler())) {
+      reasons.push("there is no C++ compiler to compile it");
+      continue;
+    }
+    progress.step(`installing openclaw-memory with ${compiles ? "llama.cpp compiled here, which takes minutes" : "prebuilt llama.cpp"}`);
+    try {
+      // Without a wheel for this machine the prebuilt one is not to be compiled after all.
+      await run(installer.install(environment, [...(compiles ? [] : ["--only-binary", "xllamacpp"]), `${source}[${extra}]`]));
+      return;
+    } catch (error) {
+      reasons.push(`${compiles ? "compiling it" : "the prebuilt one"} failed: ${error.message}`);
+      progress.say(`llama.cpp: ${reasons.at(-1)}`);
+    }
+  }
+  progress.step("installing openclaw-memory without llama.cpp");
+  await run(installer.install(environment, [source]));
+  progress.say(
+    `Notes will be searched by keywords only, as llama.cpp could not be installed (${reasons.join("; ")}).\n` +
+      "To have meanings as well, install a C++ compiler (Debian, Ubuntu: apt install build-essential; Fedora: dnf install gcc-c++; " +
+      `macOS: xcode-select --install), then run: ${SETUP_COMMAND} --force`,
+  );
 }
 
 async function copySource(from, to) {
@@ -212,51 +252,6 @@ export function causeIn(lines) {
 function withNext(line, lines) {
   if (!/^CMake Error.*:$/.test(line)) return line;
   return `${line} ${lines[lines.indexOf(line) + 1] ?? ""}`.trim();
-}
-
-/** One line that is overwritten on a terminal; elsewhere a line a step, and a sign of life every quarter of a minute. */
-class Progress {
-  #started = Date.now();
-  #step = "";
-  #detail = "";
-  #shown = "";
-  #timer = null;
-  #terminal = Boolean(process.stdout.isTTY);
-
-  step(text) {
-    this.#step = text;
-    this.#detail = "";
-    if (!this.#terminal) process.stdout.write(`${text}\n`);
-    this.#timer ??= setInterval(() => this.#draw(), this.#terminal ? 500 : 15_000);
-    if (this.#terminal) this.#draw();
-  }
-
-  /** A line of pip: the steps of a build, and what is being fetched. */
-  heard(line) {
-    const build = /^\[(\d+)\/(\d+)\]/.exec(line);
-    if (build) this.#detail = `compiled ${build[1]} of ${build[2]}`;
-    else {
-      const work = /^(Collecting|Downloading|Using cached|Building wheel for|Installing collected packages)\s*:?\s*(\S+)?/.exec(line);
-      if (work) this.#detail = work[1] === "Installing collected packages" ? "copying files" : `${work[1].toLowerCase()} ${path.basename(work[2] ?? "")}`;
-    }
-  }
-
-  #draw() {
-    const took = Math.round((Date.now() - this.#started) / 1000);
-    const line = `${this.#terminal ? this.#step.split(";")[0] : "…"} ${took} s${this.#detail ? `, ${this.#detail}` : ""}`;
-    if (!this.#terminal) process.stdout.write(`${line}\n`);
-    else {
-      const width = (process.stdout.columns ?? 80) - 1;
-      process.stdout.write(`\r${line.slice(0, width).padEnd(Math.min(width, this.#shown.length))}`);
-      this.#shown = line.slice(0, width);
-    }
-  }
-
-  end() {
-    clearInterval(this.#timer);
-    this.#timer = null;
-    if (this.#terminal && this.#shown) process.stdout.write(`\r${" ".repeat(this.#shown.length)}\r`);
-  }
 }
 
 /** The rest is the same from either side: slot, permissions, model, first ingest and a search. */

@@ -1,8 +1,6 @@
 /** What the tools answer: our results in the shapes of OpenClaw's built-in memory. */
 
 import { given } from "./arguments.mjs";
-import { UnavailableError } from "./child.mjs";
-import { DeadlineError } from "./mcp.mjs";
 
 /** What a tool returns to OpenClaw. */
 export function toolResult(payload) {
@@ -54,11 +52,11 @@ function presented(hit, cites) {
 /** The documented answer when there is no memory to ask, with the next step in `action`. */
 export function unavailable(error, { toolMs, action, what = "Memory search" } = {}) {
   const reason = error instanceof Error ? error.message : String(error);
-  const timedOut = error instanceof DeadlineError;
+  const timedOut = error?.name === "DeadlineError";
   const warning = timedOut ? `${what} did not finish within its time limit.` : `${what} is unavailable.`;
   const next =
     action ??
-    (error instanceof UnavailableError && error.action
+    (error?.name === "UnavailableError" && error.action
       ? error.action
       : timedOut
         ? "Try again in a moment; if it stays slow, run: openclaw memory doctor"

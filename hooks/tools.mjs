@@ -3,9 +3,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 import { choice, clamp, closed, flag, given, listed, names, number, ParameterError, text } from "./arguments.mjs";
-import { UnavailableError } from "./child.mjs";
 import { knowledgeTools } from "./knowledge.mjs";
-import { DeadlineError, ToolError } from "./mcp.mjs";
 import { citesSources, nothingYet, readResult, searchResult, toolResult, unavailable } from "./results.mjs";
 
 /** The names that this plugin registers; `contracts.tools` of the manifest lists the same. */
@@ -145,9 +143,9 @@ export function makeTools(memory, turn) {
       return toolResult(searchResult(found, citesSources(turn.cfg(), turn.sessionKey), Date.now() - started));
     } catch (error) {
       if (signal?.aborted) throw error;
-      if (error instanceof ToolError && error.kind === "request") throw new ParameterError(error.message);
+      if (error?.name === "ToolError" && error.kind === "request") throw new ParameterError(error.message);
       const toolMs = Date.now() - started;
-      if (error instanceof ToolError && error.kind === "workspace") return toolResult(nothingYet(toolMs));
+      if (error?.name === "ToolError" && error.kind === "workspace") return toolResult(nothingYet(toolMs));
       return toolResult(unavailable(error, { toolMs }));
     }
   };
@@ -212,9 +210,9 @@ export function makeTools(memory, turn) {
           return toolResult(readResult(await call("memory_get", given({ path, from, lines }), signal, { timeoutMs: READ_TIMEOUT_MS })));
         } catch (error) {
           if (signal?.aborted) throw error;
-          if (error instanceof ToolError && error.kind === "workspace") return toolResult({ status: "not_found", path, text: "" });
-          const code = error instanceof UnavailableError ? "unavailable" : error instanceof DeadlineError ? "timeout" : "failed";
-          const action = error instanceof UnavailableError && error.action ? { action: error.action } : {};
+          if (error?.name === "ToolError" && error.kind === "workspace") return toolResult({ status: "not_found", path, text: "" });
+          const code = error?.name === "UnavailableError" ? "unavailable" : error?.name === "DeadlineError" ? "timeout" : "failed";
+          const action = error?.name === "UnavailableError" && error.action ? { action: error.action } : {};
           return toolResult({ path, text: "", status: "error", code, error: error.message, ...action });
         }
       },

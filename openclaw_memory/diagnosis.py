@@ -6,24 +6,29 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from .errors import LeaseTimeout, ModelError, OpenClawMemoryError
+from .hosts.openclaw_home import OpenClawHome
+from .settings import unknown_variables
 from .types import Check, Status, counted, joined
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from .memory import Memory
-    from .store.protocol import Store
+    from .store.protocol import Documents, Store
 
 
 def status(memory: Memory, store: Store) -> Status:
     """Counts, sizes, model, embedding states, extensions and plugins."""
+    from .ingest.withheld import private_in
     from .store.extensions import extension_file
 
+    private = private_in(memory.workspace, memory.settings.ingest)
     embedder, model, reason = memory.vectors_in_use()
     with store.session():
         numbers = store.statistics()
         states = store.vector_states(model)
-    usage = getattr(getattr(embedder, "inner", embedder), "usage", None)
+    inner = getattr(embedder, "inner", embedder)
+    usage, binding = getattr(inner, "usage", None), getattr(inner, "binding", None)
     return Status(
         workspace=str(memory.workspace),
         agent=memory.agent,
@@ -52,8 +57,11 @@ def status(memory: Memory, store: Store) -> Status:
         grains=memory.grains(),
         consolidation=memory.upkeep.remark(),
         retention=memory.settings.retention.plan,
+        binding=None if binding is None else str(binding),
         fallback=reason,
-        warning=joined(memory.remarks()),
+        warning=joined([*surroundings(), *memory.remarks()]),
+        private_files=private.files,
+        private_lines=private.lines,
     )
 
 
@@ -61,7 +69,8 @@ def examine(memory: Memory, store: Store) -> list[Check]:
     """Every check of ``doctor``, in the order in which a person would look; nothing is changed."""
     from .hosts.openclaw_checks import examine_openclaw
 
-    checks = [python_check(), *_workspace(memory), *_sidecars(memory), *_model(memory)]
+    checks = [python_check(), *map(_remark, unknown_variables()), *_workspace(memory), *_sidecars(memory)]
+    checks += _model(memory)
     checks += _extensions(memory)
     checks += _index(memory, store)
     checks += examine_openclaw()
@@ -76,6 +85,18 @@ def examine(memory: Memory, store: Store) -> list[Check]:
         for name, failure in memory.plugins.failed.items()
     ]
     return checks
+
+
+def surroundings() -> list[str]:
+    """What is to be said of the environment that the settings come from; nothing of it breaks the memory."""
+    trouble = OpenClawHome.of().trouble()
+    return [*unknown_variables(), *([trouble] if trouble else [])]
+
+
+def _remark(text: str) -> Check:
+    name, _, rest = text.partition(": ")
+    what, _, step = rest.partition("; ")
+    return Check(name, True, what, step or None, remark=True)
 
 
 def python_check() -> Check:
@@ -93,9 +114,11 @@ def python_check() -> Check:
 
 def _workspace(memory: Memory) -> list[Check]:
     from .ingest.scan import scan
+    from .ingest.withheld import private_in
 
     try:
         found = scan(memory.workspace, memory.settings.ingest)
+        private = private_in(memory.workspace, memory.settings.ingest)
     except OpenClawMemoryError as error:
         return [Check("workspace", False, str(error), "give the agent's folder with --workspace")]
     checks = [
@@ -106,13 +129,16 @@ def _workspace(memory: Memory) -> list[Check]:
             None if found.files else "write a MEMORY.md or a note under memory/, or give another --workspace",
         )
     ]
-    for skipped in found.skipped:
-        checks.append(
-            Check(
-                "file", False, f"{skipped.path} is skipped: {skipped.reason}", "mend it, or ignore it in .memoryignore"
-            )
-        )
-    return checks
+    if private.lines:
+        what = f"{counted(private.lines, 'line')} in {counted(private.files, 'file')} kept out of the memory"
+        checks.append(Check("private", True, what))
+    return [*checks, *(_skipped(memory, skipped.path, skipped.reason) for skipped in found.skipped)]
+
+
+def _skipped(memory: Memory, path: str, reason: str) -> Check:
+    """A file that is not read; the memory works without it."""
+    step = f"mend it or make it readable, or ignore it in {memory.settings.ingest.ignore_file}"
+    return Check("file", True, f"{path} is skipped: {reason}", step, remark=True)
 
 
 def _sidecars(memory: Memory) -> list[Check]:
@@ -145,7 +171,7 @@ def _sidecars(memory: Memory) -> list[Check]:
 
 
 def _model(memory: Memory) -> list[Check]:
-    resolved = memory.resolve_embedder()
+    resolved = memory.prove_embedder()
     embedder = resolved.embedder
     if embedder is None:
         wanted = memory.settings.embedding.model.strip().lower() in ("none", "")
@@ -153,9 +179,45 @@ def _model(memory: Memory) -> list[Check]:
     try:
         vector = embedder.embed_query(["a test"])
     except ModelError as error:
-        return [Check("model", False, str(error))]
+        what, _, step = str(error).rpartition("; ")
+        return [Check("model", False, f"searching by keywords: {what or step}", step if what else None)]
     detail = f"{embedder.model} by {embedder.provider}, {vector.shape[1]} dimensions"
-    return [Check("model", resolved.reason is None, detail + (f"; {resolved.reason}" if resolved.reason else ""))]
+    model = Check("model", resolved.reason is None, detail + (f"; {resolved.reason}" if resolved.reason else ""))
+    return [model, *_engine(memory, getattr(embedder, "inner", embedder))]
+
+
+def _engine(memory: Memory, embedder: object) -> list[Check]:
+    """What runs llama.cpp: which binding, which ones do not run here, and whether a GPU is idle."""
+    from .embed.llama import LlamaCppEmbedder
+
+    if not isinstance(embedder, LlamaCppEmbedder):
+        return []
+    checks = [Check("llama.cpp", True, f"{embedder.binding}, proved on this machine")]
+    for failure in embedder.setbacks:
+        what = f"{failure}; {embedder.binding} is used instead"
+        checks.append(Check("llama.cpp", True, what, "uninstall it, or install another build", remark=True))
+    idle = _graphics() if memory.settings.embedding.gpu and not embedder.opened().gpu else None
+    if idle:
+        what = f"{idle} is idle: {embedder.binding} computes on the CPU only"
+        build = "pip install --force-reinstall --no-binary llama-cpp-python llama-cpp-python"
+        checks.append(Check("gpu", True, what, f"run: CMAKE_ARGS=-DGGML_CUDA=on {build}", remark=True))
+    return checks
+
+
+def _graphics() -> str | None:
+    """The name of an NVIDIA GPU of this machine."""
+    import shutil
+    import subprocess
+
+    tool = shutil.which("nvidia-smi")
+    if tool is None:
+        return None
+    query = [tool, "--query-gpu=name", "--format=csv,noheader"]
+    try:
+        told = subprocess.run(query, capture_output=True, text=True, timeout=20, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None  # a driver that does not answer runs nothing
+    return next((line.strip() for line in told.splitlines() if line.strip()), None)
 
 
 def _extensions(memory: Memory) -> list[Check]:
@@ -178,8 +240,6 @@ def _extensions(memory: Memory) -> list[Check]:
 
 
 def _index(memory: Memory, store: Store) -> list[Check]:
-    from .ingest.scan import scan
-
     _, model, _ = memory.vectors_in_use()
     try:
         with store.session():
@@ -195,21 +255,7 @@ def _index(memory: Memory, store: Store) -> list[Check]:
     for remark in memory.remarks()[len(store.warnings()) :]:
         what, _, step = remark.partition("; ")
         checks.append(Check("journal", False, what, step or None))
-    try:
-        files = {file.path: (file.size, file.mtime_ns) for file in scan(memory.workspace, memory.settings.ingest).files}
-    except OpenClawMemoryError:
-        files = None  # reported above
-    if files is not None:
-        indexed = {path: (row.size, row.mtime_ns) for path, row in documents.by_path.items()}
-        changed = sum(files.get(path) != indexed.get(path) for path in files.keys() | indexed.keys())
-        checks.append(
-            Check(
-                "freshness",
-                not changed,
-                f"{counted(changed, 'file')} to be read anew" if changed else "the index is up to date",
-                "run: openclaw-memory ingest" if changed else None,
-            )
-        )
+    checks += _freshness(memory, documents)
     if model is not None:
         waiting = states.pending + states.outdated
         checks.append(
@@ -222,6 +268,36 @@ def _index(memory: Memory, store: Store) -> list[Check]:
             )
         )
     return checks
+
+
+def _freshness(memory: Memory, documents: Documents) -> list[Check]:
+    """Whether the index is up to date with what of the files can be read."""
+    from .ingest.reading import Unreadable, read_text
+    from .ingest.scan import max_bytes, scan
+
+    try:
+        found = scan(memory.workspace, memory.settings.ingest)
+    except OpenClawMemoryError:
+        return []  # reported with the workspace
+    checks = []
+    files = {file.path: file for file in found.files}
+    # What cannot be looked at now is kept in the index: files, and folders that end in a slash.
+    folders = tuple(name for name in found.unreadable if name.endswith("/"))
+    gone = documents.by_path.keys() - files.keys()
+    changed = sum(path not in found.unreadable and not path.startswith(folders) for path in gone)
+    for path, file in files.items():
+        row = documents.by_path.get(path)
+        if row is not None and (row.size, row.mtime_ns) == (file.size, file.mtime_ns):
+            continue
+        try:
+            read_text(file, max_bytes(memory.settings.ingest))
+        except Unreadable as problem:
+            checks.append(_skipped(memory, path, problem.reason))
+            changed += row is not None and problem.content  # what the index has of it goes
+        else:
+            changed += 1
+    detail = f"{counted(changed, 'file')} to be read anew" if changed else "the index is up to date"
+    return [*checks, Check("freshness", not changed, detail, "run: openclaw-memory ingest" if changed else None)]
 
 
 def _held(message: str, waited: float) -> Check:

@@ -41,3 +41,7 @@ class RedactionError(OpenClawMemoryError):
 
 class ModelError(OpenClawMemoryError):
     """The embedding model is missing, broken, or not what was expected."""
+
+
+class EngineError(ModelError):
+    """llama.cpp itself cannot be used on this machine: no binding, or its native code ended or computed nonsense."""

@@ -87,15 +87,25 @@ class Freshness:
         if not self._ingesting.acquire(timeout=-1 if deadline is None else max(0.0, deadline)):
             raise StoreError(f"another ingest of {self._workspace} is still running; try again when it is done")
         try:
-            outcome = self._ingestor.run(self._relative(paths), progress, until)
+            with self._store.patience(until):
+                outcome = self._ingestor.run(self._relative(paths), progress, until)
             self._broken = outcome.sidecars
             if not paths:
                 self._looked(outcome)
         finally:
             self._ingesting.release()
-        embedded, pending, remark = self._vectorizer.after_ingest(embed or self._settings.embed, progress, until)
-        if outcome.wrote:
-            self._store.maintain()
+        try:
+            with self._store.patience(until):
+                embedded, pending, remark = self._vectorizer.after_ingest(
+                    embed or self._settings.embed, progress, until
+                )
+                if outcome.wrote:
+                    self._store.maintain()
+        except LeaseTimeout as error:
+            if until is None:
+                raise
+            # The texts are written, which is what was asked for in a hurry.
+            embedded, pending, remark = 0, outcome.report.added + outcome.report.updated, str(error)
         return replace(
             outcome.report,
             embedded=embedded,
@@ -176,9 +186,8 @@ class Freshness:
         if not self._ingesting.acquire(blocking=False):
             return True, ["an ingest is running", *self._standing()]
         try:
-            with self._store.session(_left(deadline)):
-                pass  # whoever has a deadline does not wait for the whole lock_timeout
-            outcome: Outcome = self._ingestor.run(deadline=until)
+            with self._store.patience(deadline):
+                outcome: Outcome = self._ingestor.run(deadline=until)
             self._looked(outcome)
         except LeaseTimeout:
             raise

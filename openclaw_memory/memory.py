@@ -85,10 +85,10 @@ class Memory:
         store: Store | None = None,
         models: Models | None = None,
     ) -> None:
-        self.workspace = find_workspace(workspace)
+        self.workspace = find_workspace(workspace, agent=agent)
         self.agent = agent
         self.settings = settings if settings is not None else Settings.load()
-        self.plugins = Plugins(self.settings.plugins.disabled, plugins)
+        self.plugins = Plugins(self.settings.plugins.disabled, plugins, allow=self.settings.redaction.allow)
         self._store = store if store is not None else self._open_store(db)
         self._models = Models(self.settings, embedder) if models is None else models
         self._models_are_ours = models is None
@@ -170,17 +170,16 @@ class Memory:
     def _open_store(self, db: str | Path | None) -> Store:
         from .ingest import linking
         from .store.duck import DuckStore
-        from .store.paths import default_path
+        from .store.paths import claimed_path
 
         named = db or self.settings.store.path
         path = (
             expanded(named).absolute()
             if named
-            else default_path(self.workspace, self.agent, self.settings.store.folder)
+            else claimed_path(self.workspace, self.agent, self.settings.store.folder)
         )
-        return DuckStore(
-            path, self.settings.store, analysis.terms, analysis.ANALYSIS_VERSION, linking.EXTRACTION_VERSION
-        )
+        made_by = linking.extraction_version(self.settings.redaction.allow)
+        return DuckStore(path, self.settings.store, analysis.terms, analysis.ANALYSIS_VERSION, made_by)
 
     def __enter__(self) -> Memory:
         return self
@@ -203,6 +202,10 @@ class Memory:
     def resolve_embedder(self) -> Resolved:
         """The embedder in use, or why there is none; loads no model."""
         return self._vectorizer.resolve()
+
+    def prove_embedder(self) -> Resolved:
+        """As :meth:`resolve_embedder`; a build of llama.cpp that is known to fail gets another try."""
+        return self._vectorizer.again()
 
     def vectors_in_use(self) -> tuple[Embedder | None, VectorModel | None, str | None]:
         """The embedder, what its vectors are stored by, and why there is none or another; may load the model."""
@@ -268,8 +271,11 @@ class Memory:
     # -- search -----------------------------------------------------------------------------------
 
     def search(self, query: str | SearchRequest, **options: Any) -> SearchResult:
-        """Answer a question; ``options`` are fields of :class:`SearchRequest`."""
-        request = query if isinstance(query, SearchRequest) else SearchRequest(query, **options)
+        """Answer a question; ``options`` are fields of :class:`SearchRequest`, where ``query`` is none itself.
+
+        Raises :class:`~openclaw_memory.errors.RequestError` for an option that cannot be meant.
+        """
+        request = SearchRequest.of(query, options)
         result = self.plugins.first("openclaw_memory_search", SearchResult, memory=self, request=request)
         if result is None:
             result = self.search_index(request)
@@ -286,10 +292,12 @@ class Memory:
 
         ``options`` are fields of :class:`SearchRequest` (``max_results``: 5 unless told); its filters hold for what
         is returned, not for what the walk passes through.  Raises
-        :class:`~openclaw_memory.errors.RequestError` when ``hops`` is not from 1 to 4.
+        :class:`~openclaw_memory.errors.RequestError` when ``hops`` is not from 1 to 4, and for a
+        ``budget``.
         """
-        given = {"max_results": 5, **options}
-        request = query if isinstance(query, SearchRequest) else SearchRequest(query, **given)
+        if not isinstance(query, SearchRequest) and "budget" not in options:
+            options = {"max_results": 5, **options}
+        request = SearchRequest.of(query, options)
         result = self._questions.recall(request, hops)
         self.usage.shown(result.results, request.now or date.today())
         return result
@@ -309,7 +317,7 @@ class Memory:
 
     def timeline(
         self,
-        query: str = "",
+        query: str | SearchRequest = "",
         *,
         minimum_days_ago: int | None = None,
         maximum_days_ago: int | None = None,
@@ -324,8 +332,8 @@ class Memory:
         """
         from .search import timeline
 
-        request = timeline.bounded(SearchRequest(query, **options), minimum_days_ago, maximum_days_ago)
-        if query.strip():
+        request = timeline.bounded(SearchRequest.of(query, options), minimum_days_ago, maximum_days_ago)
+        if request.query.strip():
             result = self.search(request)
         else:
             result = self._questions.listing(request)
@@ -335,10 +343,17 @@ class Memory:
     # -- files, hooks, upkeep -----------------------------------------------------------------------
 
     def get(self, path: str, from_line: int | None = None, lines: int | None = None) -> FileText:
-        """Lines of a memory file as they are on disk now; only files that ingest reads are shown."""
-        from .ingest.files import read_lines
+        """Lines of a memory file as they are on disk now; only files that ingest reads are shown.
 
-        found = read_lines(self.workspace, self.settings.ingest, path, from_line, lines, self._forgetter.readable)
+        ``[private]`` and ``[forgotten]`` stand for what nobody may read.
+        """
+        from .ingest.files import read_lines
+        from .ingest.withheld import READ_MARK, without_private
+
+        def readable(path: str, text: str) -> str:
+            return self._forgetter.readable(path, without_private(text, READ_MARK))
+
+        found = read_lines(self.workspace, self.settings.ingest, path, from_line, lines, readable)
         if found.status == "ok":
             first = found.from_line
             last = None if first is None or found.lines is None else first + found.lines - 1

@@ -27,9 +27,18 @@ BUILTINS = {
 
 
 class Plugins:
-    """Calls hooks so that a plugin that raises is named in the log and does no further harm."""
+    """Calls hooks so that a plugin that raises is named in the log and does no further harm.
 
-    def __init__(self, disabled: Sequence[str] = (), extra: Sequence[object] = (), entry_points: bool = True) -> None:
+    ``allow`` are texts that the built-in redaction leaves as they are.
+    """
+
+    def __init__(
+        self,
+        disabled: Sequence[str] = (),
+        extra: Sequence[object] = (),
+        entry_points: bool = True,
+        allow: Sequence[str] = (),
+    ) -> None:
         self.manager = pluggy.PluginManager(hookspecs.PROJECT)
         self.manager.add_hookspecs(hookspecs)
         self.failed: dict[str, str] = {}
@@ -39,7 +48,8 @@ class Plugins:
 
         for name, module in BUILTINS.items():
             if name not in disabled:
-                self.manager.register(import_module(module), name)
+                builtin = import_module(module)
+                self.manager.register(builtin.Redaction(allow) if name == REDACTION else builtin, name)
         if entry_points:
             self._load_entry_points(disabled)
         for plugin in extra:
@@ -155,6 +165,11 @@ class Plugins:
     def redacted(self, path: str, text: str) -> str:
         """A text that is no note's as the plugins let it into the index.  Raises :class:`RedactionError`."""
         return "\n".join(self.prepare_lines(path, text.split("\n")))
+
+    def without_secrets(self, text: str) -> str:
+        """``text`` after the built-in redaction alone, unless that is disabled: for names, and files that are ours."""
+        redaction = self.manager.get_plugin(REDACTION)
+        return text if redaction is None else str(redaction.redact(text))
 
     def prepare_unit(self, unit: Unit) -> Unit | None:
         """The unit after every plugin has seen it; ``None`` when one drops it."""

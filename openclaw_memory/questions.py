@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from . import bounds
 from .errors import RequestError, SettingsError
 from .plugins import Plugins
 from .settings import Settings
@@ -86,7 +87,11 @@ class Questions:
 
     def search(self, request: SearchRequest) -> SearchResult:
         """The hits of ``request``, best first."""
-        asked = self._ask(request)
+        with self._asking(request) as until:
+            return self._search(request, until)
+
+    def _search(self, request: SearchRequest, until: float | None) -> SearchResult:
+        asked = self._ask(request, until)
         hits: list[SearchHit] = []
         if request.query.strip():
             hits = self._ranked(asked, lambda engine, *how: engine.answer(request, *how))
@@ -96,9 +101,14 @@ class Questions:
 
     def recall(self, request: SearchRequest, hops: int) -> RecallResult:
         """The thread behind the best hits of ``request``."""
-        if not 1 <= hops <= MOST_HOPS:
-            raise RequestError(f"hops must be from 1 to {MOST_HOPS}, not {hops}")
-        asked = self._ask(request)
+        bounds.number("hops", hops, 1, MOST_HOPS, whole=True)
+        if request.budget is not None:
+            raise RequestError("a thread has no budget; give max_results")
+        with self._asking(request) as until:
+            return self._recall(request, hops, until)
+
+    def _recall(self, request: SearchRequest, hops: int, until: float | None) -> RecallResult:
+        asked = self._ask(request, until)
         hits: list[RecallHit] = []
         if request.query.strip():
             hits = self._ranked(
@@ -112,11 +122,12 @@ class Questions:
 
     def listing(self, request: SearchRequest) -> SearchResult:
         """The sections of a range of days, newest first."""
-        asked = _Asked(request, *self._started(request), mode="timeline")
-        engine = self.engine()
-        with self._store.session(_left(asked.until)):
-            engine.refresh(None)
-            hits = engine.listing(request)
+        with self._asking(request) as until:
+            asked = self._started(request, until, "timeline")
+            engine = self.engine()
+            with self._store.session():
+                engine.refresh(None)
+                hits = engine.listing(request)
         return SearchResult(results=tuple(_dated(request, self._plugins.rerank("", hits))), **self._told(asked))
 
     def grains(self) -> tuple[GrainUse, ...]:
@@ -139,7 +150,8 @@ class Questions:
         What there is to say of the index and the files is added to ``remarks``.
         """
         until = None if deadline is None else time.monotonic() + deadline
-        _, said = self._freshen(until)
+        with self._store.patience(until):
+            _, said = self._freshen(until)
         if remarks is not None:
             remarks += [*self._store.warnings(), *said]
         engine = self.engine()
@@ -177,18 +189,24 @@ class Questions:
                 self._engine = SearchEngine(self._store, self.settings.search, self._superseded, self._uses)
             return self._engine
 
-    def _started(self, request: SearchRequest) -> tuple[float, float | None, bool, list[str]]:
-        started = time.monotonic()
-        until = None if request.deadline is None else started + request.deadline
-        return started, until, *self._freshen(until)
+    @contextmanager
+    def _asking(self, request: SearchRequest) -> Iterator[float | None]:
+        """Until when there is time, in the block of which nothing waits longer for the index."""
+        until = None if request.deadline is None else time.monotonic() + request.deadline
+        with self._store.patience(until):
+            yield until
 
-    def _ask(self, request: SearchRequest) -> _Asked:
+    def _started(self, request: SearchRequest, until: float | None, mode: str) -> _Asked:
+        return _Asked(request, time.monotonic(), until, *self._freshen(until), mode=mode)
+
+    def _ask(self, request: SearchRequest, until: float | None) -> _Asked:
         """Look for changed files and embed the question."""
-        weight = request.recency_weight
-        if weight is not None and not 0 <= weight <= 1:
-            raise RequestError(f"recency_weight must be from 0 to 1, not {weight:g}")
-        asked = _Asked(request, *self._started(request), mode=request.mode or self.settings.search.mode)
-        if asked.mode != "keyword" and request.query.strip():
+        mode = request.mode or self.settings.search.mode
+        by_meaning = mode != "keyword" and bool(request.query.strip())
+        if by_meaning:
+            self._vectorizer.start()  # the model loads while the files are looked at
+        asked = self._started(request, until, mode)
+        if by_meaning:
             # Half of what is left: ranking needs some of it.
             asked.embedder, asked.model, asked.fallback, asked.vector = self._vectorizer.query(
                 request.query, _left(asked.until, 0.5)
@@ -202,7 +220,7 @@ class Questions:
         day = asked.request.now or date.today()
 
         def ranked() -> list[H]:
-            with self._store.session(_left(asked.until)):
+            with self._store.session():
                 engine.refresh(asked.model)
                 return answer(engine, asked.mode, day, asked.vector)
 

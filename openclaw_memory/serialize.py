@@ -12,6 +12,8 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from .inert import escaped
+
 #: Left out when ``None``; every other field is always there.
 _OPTIONAL = frozenset(
     {
@@ -65,8 +67,11 @@ def to_json(value: Any) -> Any:
 
 
 def dumps(value: Any, indent: int | None = 2) -> str:
-    """``value`` as JSON text, on one line without ``indent``; lone surrogates come out escaped."""
-    text = json.dumps(to_json(value), ensure_ascii=False, indent=indent)
+    """``value`` as JSON text, on one line without ``indent``.
+
+    Lone surrogates, and what a terminal obeys or hides, come out escaped.
+    """
+    text = escaped(json.dumps(to_json(value), ensure_ascii=False, indent=indent))
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

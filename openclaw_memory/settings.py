@@ -1,4 +1,4 @@
-"""Settings: defaults < YAML file < environment < arguments, validated, each value's source kept.
+"""Settings: defaults < YAML file < OpenClaw plugin < environment < arguments, validated, each value's source kept.
 
 Keys are dotted (``search.max_results``); the YAML file nests them, the environment writes them as
 ``OPENCLAW_MEMORY_SEARCH_MAX_RESULTS``.  The dataclasses below are the whole list.
@@ -13,9 +13,12 @@ import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
 from .errors import SettingsError
+
+if TYPE_CHECKING:
+    from .hosts.openclaw_home import OpenClawHome
 
 APP = "openclaw-memory"
 ENV_PREFIX = "OPENCLAW_MEMORY_"
@@ -57,6 +60,12 @@ class EmbeddingSettings:
     offline: bool = setting(False, "never download a model")
     threads: int = setting(0, "CPU threads for embedding; 0 = all cores for a first ingest, else 1", minimum=0)
     gpu: bool = setting(True, "offload every layer when the llama.cpp build has a GPU")
+    binding: Literal["auto", "llama-cpp-python", "xllamacpp"] = setting(
+        "auto", "package that runs llama.cpp; 'auto' takes the first that works, llama-cpp-python before xllamacpp"
+    )
+    repack: Literal["auto", "on", "off"] = setting(
+        "auto", "let llama.cpp repack weights for this CPU: 'auto' does except on x86-64, where its AMX code can crash"
+    )
     batch_tokens: int = setting(192, "model tokens packed into one llama.cpp batch", minimum=32, maximum=8192)
     max_tokens: int = setting(256, "a longer text is cut to this many model tokens", minimum=16)
     query_cache: int = setting(256, "query embeddings kept in memory", minimum=0)
@@ -199,6 +208,15 @@ class PluginSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class RedactionSettings:
+    """What is taken for a secret."""
+
+    allow: list[str] = setting(
+        [], "texts that are no secrets though they look like some, each exactly as it is written"
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Every setting; build one with :func:`load`."""
 
@@ -211,6 +229,7 @@ class Settings:
     capture: CaptureSettings = field(default_factory=CaptureSettings)
     store: StoreSettings = field(default_factory=StoreSettings)
     plugins: PluginSettings = field(default_factory=PluginSettings)
+    redaction: RedactionSettings = field(default_factory=RedactionSettings)
 
     @classmethod
     def load(
@@ -263,42 +282,86 @@ def load(
     config: Path | None = None,
     overrides: Mapping[str, Any] | None = None,
     environ: Mapping[str, str] | None = None,
+    *,
+    index: str | Path | None = None,
+    profile: str | None = None,
 ) -> tuple[Settings, dict[str, str]]:
     """Merge all sources; return the settings and, per dotted key, where its value came from.
 
-    Raises :class:`SettingsError` naming the file (or variable), the key and the closest valid name.
+    Where the index is that of the OpenClaw plugin, the plugin's own settings count, above the usual YAML file and
+    below everything that is said for this run; ``index`` is an index that is named beside the settings, and
+    ``profile`` one of OpenClaw's.  Raises :class:`SettingsError` naming the file (or variable), the key and the closest
+    valid name.  A variable that is no setting counts for nothing; :func:`unknown_variables` tells of it.
     """
+    from .hosts.openclaw_home import OpenClawHome
+
     environ = os.environ if environ is None else environ
+    file = config or (Path(p) if (p := environ.get(ENV_PREFIX + "CONFIG")) else None)
+    said: list[_Source] = []
+    if file is not None:
+        option = "--config" if config is not None else f"{ENV_PREFIX}CONFIG"
+        said += _of_file(file, f"leave {option} out")
+    for name, key in sorted(_variables().items()):
+        if environ.get(name, "").strip():  # containers and scripts write "not set" as an empty text
+            said.append((key, environ[name], f"environment {name}"))
+    said += [(key, value, "argument") for key, value in (overrides or {}).items()]
+    usual = _of_file(config_path()) if file is None and config_path().is_file() else []
+    home = OpenClawHome.of(environ, profile)
+    if _is_plugins(home, _merged([*usual, *said])[0], index):
+        theirs, values = home.plugin_config()
+        if theirs is not None and file is None:
+            usual = _of_file(theirs, f"mend {home.plugin_key('configFile')}")
+        where = home.plugin_key("settings")
+        usual += [(key, value, where) for key, value in values.items()]
+    return _merged([*usual, *said])
+
+
+#: A dotted key, its value as it is given, and where that is.
+_Source = tuple[str, Any, str]
+
+
+def _merged(sources: list[_Source]) -> tuple[Settings, dict[str, str]]:
     settings = Settings()
-    source = {key: "default" for key, _, _ in walk(settings)}
-    file = config or (Path(p) if (p := environ.get(ENV_PREFIX + "CONFIG")) else config_path())
-    readable = file.exists() and not file.is_dir()
-    if not readable and (config is not None or environ.get(ENV_PREFIX + "CONFIG")):
-        said = "--config" if config is not None else f"{ENV_PREFIX}CONFIG"
-        raise SettingsError(f"{file}: no such configuration file; create it or leave {said} out")
-    if readable:
-        for key, value in _read_yaml(file):
-            settings = _assign(settings, key, value, str(file))
-            source[key] = str(file)
-    by_env = {ENV_PREFIX + key.upper().replace(".", "_"): key for key in source}
-    for name in sorted(environ):
-        if not name.startswith(ENV_PREFIX) or name in HOST_VARIABLES:
-            continue
-        if name not in by_env:
-            hint = _closest(name, list(by_env))
-            raise SettingsError(f"environment: unknown variable {name}{hint}")
-        if not environ[name].strip():
-            continue  # as containers and scripts write "not set"
-        settings = _assign(settings, by_env[name], environ[name], f"environment {name}")
-        source[by_env[name]] = f"environment {name}"
-    for key, value in (overrides or {}).items():
-        settings = _assign(settings, key, value, "argument")
-        source[key] = "argument"
-    return settings, source
+    origin = {key: "default" for key, _, _ in walk(settings)}
+    for key, value, where in sources:
+        settings = _assign(settings, key, value, where)
+        origin[key] = where
+    return settings, origin
+
+
+def _of_file(file: Path, otherwise: str = "") -> list[_Source]:
+    if not file.exists() or file.is_dir():
+        raise SettingsError(f"{file}: no such configuration file; create it or {otherwise}")
+    return [(key, value, str(file)) for key, value in _read_yaml(file)]
+
+
+def _is_plugins(home: OpenClawHome, settings: Settings, index: str | Path | None) -> bool:
+    """Whether the index is one of those that the OpenClaw plugin uses."""
+    if named := index or settings.store.path or settings.store.folder:
+        return Path(os.path.realpath(os.path.expanduser(named))).is_relative_to(os.path.realpath(home.ours / "index"))
+    return home.ours.is_dir()
 
 
 #: Variables that are options of the command line rather than settings.
 HOST_VARIABLES = frozenset(ENV_PREFIX + name for name in ("CONFIG", "WORKSPACE", "AGENT", "DB", "JSON", "DEBUG"))
+
+
+def _variables() -> dict[str, str]:
+    """The variable of each setting."""
+    return {ENV_PREFIX + key.upper().replace(".", "_"): key for key, _, _ in walk(Settings())}
+
+
+def unknown_variables(environ: Mapping[str, str] | None = None) -> list[str]:
+    """What to say of each variable with our prefix that is none of ours; other programs may use that prefix."""
+    known = {name.removeprefix(ENV_PREFIX) for name in (*_variables(), *HOST_VARIABLES)}
+    said = []
+    for name in sorted(os.environ if environ is None else environ):
+        rest = name.removeprefix(ENV_PREFIX)
+        if rest != name and rest not in known:
+            match = difflib.get_close_matches(rest, known, n=1, cutoff=0.8)
+            hint = f"; did you mean '{ENV_PREFIX}{match[0]}'?" if match else ""
+            said.append(f"environment: {name} is no setting and changes nothing{hint}")
+    return said
 
 
 def _read_yaml(file: Path) -> list[tuple[str, Any]]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import analysis
+from . import analysis, bounds
 from .store.derived import Collect, Derived, KeywordSearch
 from .store.export import silent
 from .types import ExportReport, Freshen, QueryResult, UseRow, joined
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from .facts.book import FactBook
     from .graph.view import GraphView
     from .store.protocol import ExportProgress, Store
+
+#: Seconds that a query may take at most.
+_LONGEST = 86_400
 
 
 class Tables:
@@ -40,6 +43,9 @@ class Tables:
         """The answer of one SQL statement that only reads."""
         from .search.bm25 import UNIT
 
+        if limit is not None:
+            bounds.number("limit", limit, 1, whole=True)
+        bounds.number("timeout", timeout, 0, _LONGEST)
         stale, remarks = self._freshen(None)
         keywords = KeywordSearch(analysis.query_terms, UNIT.k1, UNIT.b)
         result = self._store.query(sql, self._collect(), keywords, limit, timeout)

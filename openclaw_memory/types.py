@@ -8,11 +8,14 @@ inclusive.  Paths are relative to the workspace, with ``/``; extra roots read ``
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, get_args
+
+from . import bounds
+from .errors import RequestError
 
 #: What a unit is in its Markdown file.
 UnitForm = Literal["line", "turn", "item", "sentence", "row", "code", "quote", "heading", "title", "meta"]
@@ -169,6 +172,13 @@ class IngestReport:
 Mode = Literal["hybrid", "vector", "keyword", "graph"]
 Fusion = Literal["score", "rrf"]
 
+#: Of a longer query, its beginning and its end are asked: no model and no index has a use for more.
+_QUERY_FIRST, _QUERY_LAST = 6_000, 2_000
+#: Seconds that a deadline may be away at most.
+_LONGEST_DEADLINE = 86_400
+_WHOLE = {"max_results": (1, 1000), "budget": (1, 100_000), "max_distance": (1, 6)}
+_SHARES = ("min_score", "recency_weight", "vector_weight")
+
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
@@ -182,7 +192,9 @@ class SearchRequest:
     ``vector_weight`` times relevance plus the rest times ``1 / 2**distance`` from the nearest of those concepts,
     nothing beyond ``max_distance``.  Notes that a summary stands for are left out unless ``include_archived``
     (asking for the grain ``working`` includes them too); ``recency_weight`` is ``search.recency_weight`` for this
-    question; with ``dates`` each snippet begins with its day.
+    question; with ``dates`` each snippet begins with its day.  Of a ``query`` of more than 8,000 characters the
+    first 6,000 and the last 2,000 are kept.  Raises :class:`~openclaw_memory.errors.RequestError` for a value that
+    cannot be meant.
     """
 
     query: str
@@ -206,6 +218,47 @@ class SearchRequest:
     dates: bool = False
     explain: bool = False
     deadline: float | None = None
+
+    def __post_init__(self) -> None:
+        """Raise :class:`~openclaw_memory.errors.RequestError` for what cannot be meant, and cut a long query."""
+        if not isinstance(self.query, str):
+            raise RequestError(f"query must be text, not {bounds.shown(self.query)}")
+        if len(self.query) > _QUERY_FIRST + _QUERY_LAST:
+            self._set(query=f"{self.query[:_QUERY_FIRST]} {self.query[-_QUERY_LAST:]}")
+        for name in (*_WHOLE, *_SHARES, "deadline"):
+            value, whole = getattr(self, name), name in _WHOLE
+            if value is not None or name in ("max_distance", "vector_weight"):
+                low, high = _WHOLE.get(name, (0, 1 if name in _SHARES else _LONGEST_DEADLINE))
+                self._set(**{name: bounds.number(name, value, low, high, whole)})
+        if self.max_results is not None and self.budget is not None:
+            raise RequestError("give max_results or budget, not both")
+        for name, valid in (("mode", Mode), ("fusion", Fusion)):
+            if getattr(self, name) is not None:
+                bounds.choice(name, getattr(self, name), get_args(valid))
+        for name in ("now", "since", "until"):
+            if getattr(self, name) is not None:
+                bounds.day(name, getattr(self, name))
+        if self.since is not None and self.until is not None and self.since > self.until:
+            raise RequestError(f"since ({self.since}) is after until ({self.until}); swap them")
+        self._set(
+            kinds=bounds.several("kinds", self.kinds, Kind, ", ".join(Kind)),
+            grains=bounds.several("grains", self.grains, Grain, ", ".join(Grain)),
+        )
+        for name in ("concepts", "concept_kinds", "near"):
+            self._set(**{name: bounds.several(name, getattr(self, name), bounds.text, "names")})
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def of(cls, query: str | SearchRequest, options: Mapping[str, Any]) -> SearchRequest:
+        """``query`` itself where it is a request, else one made of it and ``options``."""
+        if not isinstance(query, SearchRequest):
+            return cls(query, **options)
+        if options:
+            raise RequestError(f"give a SearchRequest or options, not both: put {', '.join(options)} into the request")
+        return query
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,12 +447,16 @@ class FileText:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One line of ``doctor``: what was looked at, how it is, and how to mend it."""
+    """One line of ``doctor``: what was looked at, how it is, and how to mend it.
+
+    A ``remark`` is worth knowing, and breaks nothing.
+    """
 
     name: str
     ok: bool
     detail: str
     fix: str | None = None
+    remark: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -595,11 +652,14 @@ class Status:
     extensions: dict[str, bool]
     plugins: tuple[str, ...]
     plugin_failures: dict[str, str]
+    private_files: int = 0
+    private_lines: int = 0
     http_usage: dict[str, Any] | None = None
     context: ContextUse | None = None
     grains: tuple[GrainUse, ...] = ()
     consolidation: str | None = None
     retention: str | None = None
+    binding: str | None = None
     fallback: str | None = None
     warning: str | None = None
 

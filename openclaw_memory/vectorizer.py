@@ -27,6 +27,8 @@ _FRESH_TEXTS = 64
 _USUAL_NOISE = 0.2
 #: Seconds until a model that was missing is looked for again.
 _LOOK_AGAIN = 5.0
+#: Questions that may wait for the model beyond their deadlines at a time.
+_AT_WORK = 8
 
 T = TypeVar("T")
 
@@ -43,28 +45,42 @@ class Models:
         self._resolved: Resolved | None = None
         self._looked = float("-inf")
         self._lock = threading.RLock()
+        self._at_work = threading.Semaphore(_AT_WORK)
 
     def resolve(self, plugins: Plugins) -> Resolved:
         """The embedder in use, or why there is none; loads no model.
 
         Where there is none it is looked for again now and then: somebody may have pulled it since.
         """
-        from .embed.factory import Resolved, resolve
+        from .embed.factory import Resolved
 
         with self._lock:
             known = self._resolved
+            failure = getattr(known.embedder, "failure", None) if known is not None else None
+            if failure is not None:
+                known = self._resolved = Resolved(None, f"searching by keywords: {failure}")
             if known is not None and (known.embedder is not None or time.monotonic() < self._looked + _LOOK_AGAIN):
                 return known
             self._looked = time.monotonic()
-            if self._given is not None:
-                found = Resolved(self._given)
-            else:
-                factories: dict[str, Any] = {}
-                plugins.notify("openclaw_memory_register_embedders", register=factories.__setitem__)
-                found = resolve(self._settings, extra=factories)
+            found = self._resolve(plugins)
             if known is None or found.embedder is not None:
                 self._resolved = known = found
             return known  # a reason that is known already may be the more telling one
+
+    def _resolve(self, plugins: Plugins, again: bool = False) -> Resolved:
+        from .embed.factory import Resolved, resolve
+
+        if self._given is not None:
+            return Resolved(self._given)
+        factories: dict[str, Any] = {}
+        plugins.notify("openclaw_memory_register_embedders", register=factories.__setitem__)
+        return resolve(self._settings, extra=factories, again=again)
+
+    def again(self, plugins: Plugins) -> Resolved:
+        """As :meth:`resolve`; a build of llama.cpp that is known to fail gets another try."""
+        with self._lock:
+            self._resolved = self._resolve(plugins, again=True)
+            return self._resolved
 
     def pull(self, plugins: Plugins, progress: Any = None) -> str | None:
         """Get the configured model if it is missing and may be had; why it is not there, if it is not."""
@@ -86,6 +102,39 @@ class Models:
         with self._lock:
             self._resolved = None
         return self.resolve(plugins).reason
+
+    def within(self, seconds: float | None, call: Callable[[], T]) -> T:
+        """The result of ``call``; raises :class:`ModelError` when it takes longer than ``seconds``.
+
+        Neither a model that is being loaded nor an endpoint that is silent can be interrupted, so what takes too
+        long goes on in its thread, and the next call finds the model loaded.  Few threads do: who finds all of them
+        at work waits for one, no longer than ``seconds``.
+        """
+        if seconds is None:
+            return call()
+        until = time.monotonic() + seconds
+        results: list[T] = []
+        errors: list[Exception] = []
+
+        def run() -> None:
+            try:
+                results.append(call())
+            except Exception as error:
+                errors.append(error)
+            finally:
+                self._at_work.release()
+
+        if self._at_work.acquire(timeout=max(0.0, seconds)):
+            thread = threading.Thread(target=run, name="deadline", daemon=True)
+            thread.start()
+            thread.join(max(0.0, until - time.monotonic()))
+        if errors:
+            raise errors[0]
+        if not results:
+            raise ModelError(
+                f"the model did not answer within {max(0.0, seconds):.2g} s; the next search may find it ready"
+            )
+        return results[0]
 
     def close(self) -> None:
         """Release the model unless it was given."""
@@ -112,6 +161,10 @@ class Vectorizer:
         """The embedder in use, or why there is none; loads no model."""
         return self._models.resolve(self._plugins)
 
+    def again(self) -> Resolved:
+        """As :meth:`resolve`; a build of llama.cpp that is known to fail gets another try."""
+        return self._models.again(self._plugins)
+
     def pull(self, progress: Any = None) -> str | None:
         """Get the configured model if it is missing and may be had; why it is not there, if it is not."""
         return self._models.pull(self._plugins, progress)
@@ -131,6 +184,12 @@ class Vectorizer:
         except ModelError as error:
             return None, None, f"searching by keywords: {error}"
 
+    def start(self) -> None:
+        """Let the model begin to load, where the embedder can; nothing is waited for."""
+        start = getattr(self.resolve().embedder, "start", None)
+        if start is not None:
+            start()
+
     def query(
         self, text: str, seconds: float | None = None
     ) -> tuple[Embedder | None, VectorModel | None, str | None, Vectors | None]:
@@ -142,7 +201,7 @@ class Vectorizer:
         if embedder is None:
             return None, None, resolved.reason, None
         try:
-            vector = _within(seconds, lambda: embedder.embed_query([text])[0])
+            vector = self._models.within(seconds, lambda: embedder.embed_query([text])[0])
             return embedder, model_of(embedder), resolved.reason, vector
         except ModelError as error:
             log.warning("the question cannot be embedded: %s", error)
@@ -165,7 +224,7 @@ class Vectorizer:
                 from .embed.noise import measure
 
                 try:
-                    noise = _within(seconds, lambda: measure(embedder))
+                    noise = self._models.within(seconds, lambda: measure(embedder))
                 except ModelError as error:
                     log.warning("the model could not be measured: %s", error)
                     return _USUAL_NOISE
@@ -310,35 +369,6 @@ class Vectorizer:
 def _use_threads(embedder: Embedder, count: int) -> None:
     if getattr(embedder, "threads", count) != count:
         embedder.threads = count  # type: ignore[attr-defined]
-
-
-def _within(seconds: float | None, call: Callable[[], T]) -> T:
-    """The result of ``call``; raises :class:`ModelError` when it takes longer than ``seconds``.
-
-    Neither a model that is being loaded nor an endpoint that is silent can be interrupted, so what takes too
-    long goes on in its thread, and the next call finds the model loaded.
-    """
-    if seconds is None:
-        return call()
-    results: list[T] = []
-    errors: list[Exception] = []
-
-    def run() -> None:
-        try:
-            results.append(call())
-        except Exception as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=run, name="deadline", daemon=True)
-    thread.start()
-    thread.join(max(0.0, seconds))
-    if errors:
-        raise errors[0]
-    if not results:
-        raise ModelError(
-            f"the model did not answer within {max(0.0, seconds):.2g} s; the next search may find it ready"
-        )
-    return results[0]
 
 
 def idle_cores() -> int:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from .errors import WorkspaceError
+from .hosts.openclaw_home import OpenClawHome
 from .types import FileText
 
 
@@ -35,31 +35,8 @@ def looks_like_workspace(folder: Path) -> bool:
     return (folder / "MEMORY.md").is_file() or (folder / "USER.md").is_file() or (folder / "memory").is_dir()
 
 
-def openclaw_state(environ: Mapping[str, str] | None = None) -> Path:
-    """OpenClaw's state folder, whether it is there or not."""
-    environ = os.environ if environ is None else environ
-    return expanded(environ.get("OPENCLAW_STATE_DIR") or "~/.openclaw")
-
-
-def openclaw_workspace(environ: Mapping[str, str] | None = None) -> Path | None:
-    """OpenClaw's default workspace, if there is one."""
-    environ = os.environ if environ is None else environ
-    state = openclaw_state(environ)
-    candidates = []
-    if named := environ.get("OPENCLAW_WORKSPACE_DIR"):
-        candidates.append(expanded(named))
-    try:
-        config = json.loads((state / "openclaw.json").read_text(encoding="utf-8"))
-        named = config["agents"]["defaults"]["workspace"]
-        candidates.append(expanded(str(named)))
-    except (OSError, ValueError, KeyError, TypeError):
-        pass  # absent, or written as JSON5: the usual place is looked at next
-    candidates.append(state / "workspace")
-    return next((folder for folder in candidates if folder.is_dir()), None)
-
-
-def find_workspace(given: str | Path | None, environ: Mapping[str, str] | None = None) -> Path:
-    """The workspace: as given, else OpenClaw's default, else the current folder if it looks like one.
+def find_workspace(given: str | Path | None, environ: Mapping[str, str] | None = None, agent: str = "main") -> Path:
+    """The workspace: as given, else the one that OpenClaw has for the agent, else this folder if it looks like one.
 
     Raises :class:`WorkspaceError` when there is none.
     """
@@ -69,14 +46,15 @@ def find_workspace(given: str | Path | None, environ: Mapping[str, str] | None =
             what = "not a folder" if folder.exists() else "no such folder"
             raise WorkspaceError(f"{folder}: {what}; give the agent's workspace with --workspace")
         return folder.resolve()
-    found = openclaw_workspace(environ)
-    if found is not None:
-        return found.resolve()
+    theirs = OpenClawHome.of(environ).workspace(agent)
+    if theirs is not None and theirs.is_dir():
+        return theirs.resolve()
     here = Path.cwd()
     if looks_like_workspace(here):
         return here
+    looked = f" ({theirs} is not there)" if theirs else ""
     raise WorkspaceError(
-        "no workspace: OpenClaw has none here and this folder holds no MEMORY.md, USER.md or memory/; "
+        f"no workspace: OpenClaw has none here{looked} and this folder holds no MEMORY.md, USER.md or memory/; "
         "give one with --workspace DIR"
     )
 

@@ -3,23 +3,47 @@
 from __future__ import annotations
 
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
+import markers
 import pytest
 from fakes import CountingEmbedder, Notes
+from properties import register_profiles
 from tiny_gguf import make_tiny_gguf
+
+register_profiles()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark before ``-m`` chooses."""
+    markers.mark(items)
+
+
+def _own_folders(patch: pytest.MonkeyPatch, home: Path) -> None:
+    for name in [name for name in os.environ if name.startswith(("OPENCLAW_", "XDG_"))]:
+        patch.delenv(name)
+    patch.setenv("HOME", str(home))
+    patch.setenv("USERPROFILE", str(home))
+    for name in ("CONFIG", "DATA", "CACHE", "STATE"):
+        patch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nobodys_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """No fixture reads or writes the configuration, the data or the models of whoever runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        homes = tmp_path_factory.mktemp("homes")
+        _own_folders(patch, Path(tempfile.mkdtemp(dir=homes)))
+        yield homes
 
 
 @pytest.fixture(autouse=True)
-def _own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test reads or writes the configuration, the data or the models of whoever runs it."""
-    home = tmp_path_factory.mktemp("home")
-    for name in [name for name in os.environ if name.startswith(("OPENCLAW_", "XDG_"))]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("USERPROFILE", str(home))
-    for name in ("CONFIG", "DATA", "CACHE", "STATE"):
-        monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
+def _folders_of_a_test(_nobodys_folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does a test read or write those of another one."""
+    _own_folders(monkeypatch, Path(tempfile.mkdtemp(dir=_nobodys_folders)))
 
 
 @pytest.fixture(scope="session")

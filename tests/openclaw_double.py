@@ -41,6 +41,8 @@ def save(config):
     state.mkdir(parents=True, exist_ok=True)
     config["meta"] = {{"lastTouchedVersion": "2026.9.6"}}
     file.write_text(json.dumps(config, indent=2))
+    with open(os.environ["FAKE_LOG"] + ".slots", "a") as log:
+        log.write(str(config.get("plugins", {{}}).get("slots", {{}}).get("memory")) + "\\n")
 
 def merge(below, patch):
     for key, value in patch.items():
@@ -86,7 +88,8 @@ elif called == "plugins install":
     config = load()
     plugins = config.setdefault("plugins", {{}})
     plugins.setdefault("entries", {{}}).setdefault("openclaw-memory", {{}}).setdefault("enabled", True)
-    plugins.setdefault("slots", {{}})["memory"] = "openclaw-memory"
+    if plugins["entries"]["openclaw-memory"]["enabled"]:
+        plugins.setdefault("slots", {{}})["memory"] = "openclaw-memory"
     if plugins.get("allow") and "openclaw-memory" not in plugins["allow"]:
         plugins["allow"].append("openclaw-memory")
     if "openclaw-memory" in plugins.get("deny", []):
@@ -138,6 +141,11 @@ class OpenClawDouble:
         found: dict[str, Any] = json.loads(self.file.read_text(encoding="utf-8")) if self.file.exists() else {}
         found.pop("meta", None)
         return found
+
+    def slots(self) -> list[str]:
+        """Who had the memory slot after each change."""
+        log = self.log.with_name(f"{self.log.name}.slots")
+        return log.read_text(encoding="utf-8").splitlines() if log.exists() else []
 
     def calls(self, verb: str) -> list[list[str]]:
         """The calls that begin with these words."""

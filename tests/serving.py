@@ -43,9 +43,10 @@ def openclaw_memory_heartbeat(memory, now):
 """
 
 
-def heed_interrupts() -> None:
-    """What a shell starts in the background ignores SIGINT, and so do its children unless they are told."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+def heed_signals() -> None:
+    """What a shell starts in the background ignores SIGINT, and under ``nohup`` SIGHUP; children do as they find it."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def install_plugin(folder: Path) -> Path:
@@ -152,7 +153,7 @@ def serving(
     with (tmp_path / "stderr").open("ab") as errors:
         process = subprocess.Popen(
             command(*before, "serve", *arguments), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
-            env=environment, cwd=cwd or empty, preexec_fn=heed_interrupts,
+            env=environment, cwd=cwd or empty, preexec_fn=heed_signals,
         )  # fmt: skip
     try:
         yield RawClient(process)

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from fakes import Notes, open_memory
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 from openclaw_memory import Memory
 from openclaw_memory.cli.main import cli
@@ -23,6 +24,7 @@ from openclaw_memory.errors import WorkspaceError
 from openclaw_memory.ingest.markdown import parse
 from openclaw_memory.serve.capture_tool import CAPTURE, TURN
 from openclaw_memory.serve.tool import Call
+from openclaw_memory.settings import Settings
 from openclaw_memory.types import CaptureReport, Origin
 
 NOW = datetime(2026, 3, 4, 14, 5, tzinfo=UTC)
@@ -172,7 +174,6 @@ def test_nothing_is_cut_off_where_spaces_are_doubled() -> None:
 GAPS = st.sampled_from([" ", "  ", "   ", " \t ", "\u3000", "\u2003 "])
 
 
-@settings(deadline=None, max_examples=100)
 @given(
     st.lists(st.sampled_from("We decided that Wren pays 1200 euro. Is it Friday? Yes, e.g. in Utrecht!".split()),
              min_size=1, max_size=30),
@@ -196,7 +197,7 @@ WORDS = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(before=WORDS, inside=WORDS, after=WORDS, block=st.sampled_from(BLOCKS))
 def test_nothing_of_what_was_put_into_a_message_is_a_sentence_of_it(
     before: list[str], inside: list[str], after: list[str], block: tuple[str, str]
@@ -209,7 +210,7 @@ def test_nothing_of_what_was_put_into_a_message_is_a_sentence_of_it(
         assert not any("Quokka" in sentence for sentence in sentences(cut_off, everything=True))
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(st.text(max_size=200) | st.text("-*+>#`~[]x1. |=_\n\r\tab", max_size=60), st.booleans())
 def test_a_sentence_is_one_line_that_opens_no_block(text: str, everything: bool) -> None:
     for sentence in sentences(text, everything):
@@ -271,7 +272,7 @@ POOL = [
 ]  # fmt: skip
 
 
-@settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(20)
 @given(
     turns=st.lists(st.lists(st.sampled_from(POOL), min_size=1, max_size=6), min_size=1, max_size=3),
     most=st.integers(1, 4),
@@ -550,3 +551,25 @@ def test_a_model_may_always_write_something_down(workshop: Notes) -> None:
         assert kept(report) == ["The lamp in the hall is green.", "Assistant: You like it."]
         assert {hit.origin for hit in memory.search("lamp hall green", mode="keyword").results} == {Origin.AGENT}
         assert call(memory, CAPTURE, text="The lamp in the hall is green.").captured == ()
+
+
+@pytest.mark.parametrize(
+    "before", ["", "# Captured on 2026-03-04\n\n## 09:00\n\n- The lamp is green.\n"], ids=["new", "old"]
+)
+def test_a_capture_that_fails_leaves_nothing_behind(notes: Notes, before: str) -> None:
+    resource = pytest.importorskip("resource")
+    if before:
+        notes.write(FILE, before)
+    there = sorted(notes.root.rglob("*"))
+    capturer = Capturer(notes.root, Settings(), lambda _, text: text, lambda *_: (), lambda *_: None)
+    said = Turn((Message("user", "The lamp by the door is red from 2026-03-04 on."),), now=NOW)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 10, hard))  # as on a full disk
+    try:
+        with pytest.raises(WorkspaceError, match="cannot be written"):
+            capturer.capture(said, everything=True)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert sorted(notes.root.rglob("*")) == there
+    assert not before or (notes.root / FILE).read_text() == before
+    assert capturer.capture(said, everything=True).captured

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 from fakes import Notes
 
-from openclaw_memory import example
+from openclaw_memory import __version__, example
 from openclaw_memory.cli.main import COMMANDS, cli
 
 TEXT = "# Lamps\n\n- a green lamp by the door\n- a red lamp in the hall\n"
@@ -62,7 +63,7 @@ def test_ingest_lazily_and_then_for_good(run: Callable[..., Result], notes: Note
 
 def test_ingest_of_paths(run: Callable[..., Result], notes: Notes) -> None:
     notes.write("memory/a.md", "- a chair\n")
-    assert both(run, "ingest", "memory")["files"] == 1
+    assert both(run, "ingest", "memory", model="none")["files"] == 1
 
 
 def test_a_skipped_file_is_a_note_and_no_failure(run: Callable[..., Result], notes: Notes) -> None:
@@ -79,12 +80,11 @@ def test_search(run: Callable[..., Result]) -> None:
     assert "      - a green lamp by the door\n" in found and "      why: keywords" in found
     result = both(run, "search", "green lamp", "-n", "1")
     assert len(result["results"]) == 1 and result["mode"] == "hybrid" and result["provider"] == "llama.cpp"
-    assert both(run, "search", "green", "--budget", "20")["results"]
-    for option in (["--mode", "keyword"], ["--fusion", "rrf"], ["--kind", "curated", "--kind", "daily"], ["--grain", "working"],
+    for option in (["--budget", "20"], ["--mode", "keyword"], ["--fusion", "rrf"], ["--kind", "curated", "--kind", "daily"], ["--grain", "working"],
                    ["--now", "2026-02-13"], ["--since", "2020-01-01", "--until", "2999-12-31"], ["--min-score", "0.1"]):  # fmt: skip
-        assert both(run, "search", "green", *option)["results"], option
-    assert run("search", "green", "--since", "2999-01-01").stdout == "nothing found\n"
-    assert both(run, "search", "green", "--kind", "daily")["results"] == []
+        assert both(run, "search", "green", *option, model="none")["results"], option
+    assert run("search", "green", "--since", "2999-01-01", model="none").stdout == "nothing found\n"
+    assert both(run, "search", "green", "--kind", "daily", model="none")["results"] == []
 
 
 def test_search_says_when_it_has_keywords_only(run: Callable[..., Result]) -> None:
@@ -121,9 +121,36 @@ def test_doctor(run: Callable[..., Result], notes: Notes) -> None:
     notes.write("memory/b.md", b"\0")
     notes.touch("MEMORY.md")
     ill = run("doctor", code=1).stdout
-    assert "wrong freshness: 2 files to be read anew\n      run: openclaw-memory ingest\n" in ill
+    assert "wrong freshness: 1 file to be read anew\n      run: openclaw-memory ingest\n" in ill
     assert both(run, "doctor", code=1)["ok"] is False
     assert json.loads(run("status", "--json").stdout)["files"] == 1  # a look changes nothing
+
+
+SKIPPED: dict[str, tuple[Callable[[Path], object], str]] = {
+    "binary": (lambda file: file.write_bytes(b"\0"), "binary content"),
+    "no UTF-8": (lambda file: file.write_bytes(b"caf\xe9\n"), "not valid UTF-8"),
+    "UTF-16": (lambda file: file.write_bytes("é".encode("utf-16")), "UTF-16"),
+    "too large": (lambda file: file.write_bytes(b"a" * 9_000_000), "ingest.max_file_mb"),
+    "a link to nothing": (lambda file: file.symlink_to("none.md"), "a link to nothing"),
+    "a link out": (lambda file: file.symlink_to("/nowhere/none.md"), "leads out of its root"),
+}
+
+
+@pytest.mark.parametrize(("make", "words"), SKIPPED.values(), ids=SKIPPED)
+@pytest.mark.parametrize("when", ["before the first ingest", "later"])
+def test_a_note_that_cannot_be_read_is_no_failure_of_the_memory(
+    run: Callable[..., Result], notes: Notes, make: Callable[[Path], object], words: str, when: str
+) -> None:
+    file = notes.write("memory/b.md", "- a note\n")
+    if when == "later":
+        run("ingest", model="none")
+    file.unlink()
+    make(file)
+    run("ingest", model="none")
+    shown = run("doctor", model="none").stdout
+    assert "note  file: memory/b.md is skipped: " in shown and words in shown and "ok    freshness" in shown
+    assert "ignore it in .memoryignore" in shown and "wrong" not in shown
+    assert both(run, "doctor", model="none")["ok"] is True
 
 
 def test_model(run: Callable[..., Result], tiny_gguf: Path) -> None:
@@ -197,16 +224,50 @@ def test_every_command_has_help_and_a_summary_that_is_not_cut() -> None:
         assert summary is not None and not summary[1].endswith("..."), name
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], *[[name, "--help"] for name in COMMANDS]])
-def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
+def test_a_variable_that_is_no_setting_is_said_once_and_stops_nothing(
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENCLAW_MEMORY_SERCH_MODE", "keyword")
+    said = "OPENCLAW_MEMORY_SERCH_MODE is no setting and changes nothing; did you mean 'OPENCLAW_MEMORY_SEARCH_MODE'?"
+    run("ingest")
+    assert [run(*command).stderr.count(said) for command in (["search", "green"], ["status"])] == [1, 1]
+    assert said in both(run, "status")["warning"]
+    doctor = run("doctor")
+    assert doctor.stderr == "" and "note  environment: OPENCLAW_MEMORY_SERCH_MODE" in doctor.stdout
+    (check,) = [check for check in both(run, "doctor")["checks"] if check["name"] == "environment"]
+    assert check["ok"] is check["remark"] is True and "OPENCLAW_MEMORY_SEARCH_MODE" in check["fix"]
+    monkeypatch.setenv("OPENCLAW_MEMORY_SEARCH_MODE", "no")
+    assert "OPENCLAW_MEMORY_SEARCH_MODE" in run("search", "green", code=1).stderr
+
+
+@pytest.mark.parametrize("arguments", [["--version", "--json"], ["--json", "--version"]], ids=" ".join)
+def test_who_it_is(arguments: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "openclaw_memory", *arguments], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f'{{"name": "openclaw-memory-graph", "version": "{__version__}"}}\n' and done.stderr == ""
+    project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["name"] == json.loads(done.stdout)["name"]
+
+
+def test_the_version_for_people_is_the_same_whatever_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = [CliRunner().invoke(cli, ["--version"])]
+    monkeypatch.setenv("OPENCLAW_MEMORY_JSON", "1")
+    said.append(CliRunner().invoke(cli, ["--version"]))
+    assert [result.output for result in said] == [f"openclaw-memory, version {__version__}\n"] * 2
+
+
+def test_help_imports_nothing_heavy() -> None:
+    calls = [["--help"], ["--version"], *[[name, "--help"] for name in COMMANDS]]
     code = (
         "import sys\nfrom openclaw_memory.cli.main import cli\n"
-        f"try: cli({arguments!r})\nexcept SystemExit: pass\n"
         "heavy = {'numpy', 'duckdb', 'llama_cpp', 'httpx', 'rich', 'markdown_it', 'gguf', 'yaml', 'pluggy', 'watchfiles'}\n"
-        "print(sorted(heavy & set(sys.modules)))"
+        f"for arguments in {calls!r}:\n"
+        "    try: cli(arguments)\n"
+        "    except SystemExit: pass\n"
+        "    assert not heavy & set(sys.modules), (arguments, heavy & set(sys.modules))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
+    subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=True)
 
 
 def test_the_module_can_be_run(notes: Notes) -> None:

@@ -15,6 +15,7 @@ import duckdb
 import pytest
 from click.testing import CliRunner
 from fakes import CountingEmbedder, Notes, open_memory
+from serving import heed_signals
 
 from openclaw_memory import Memory
 from openclaw_memory.cli.main import cli
@@ -129,10 +130,17 @@ def test_a_broken_settings_file_is_named(notes: Notes, tmp_path: Path) -> None:
     message = failure(notes, "--config", str(file), "status")
     assert str(file) in message and "'search.max_results'" in message
     assert "no such configuration file" in failure(notes, "--config", str(tmp_path / "no.yaml"), "status")
-    assert "SEARCH_MODE" in failure(notes, "status", OPENCLAW_MEMORY_SERCH_MODE="x")
+    assert "SEARCH_MODE" in failure(notes, "status", OPENCLAW_MEMORY_SEARCH_MODE="x")
 
 
 # -- the files --------------------------------------------------------------------------------------
+
+
+def test_a_note_that_may_not_be_read_is_named_and_breaks_nothing(notes: Notes) -> None:
+    notes.write("memory/b.md", "- a note\n").chmod(0)
+    run(notes, "ingest", code=0, apart=True)
+    shown = run(notes, "doctor", code=0, apart=True).stdout
+    assert "note  file: memory/b.md is skipped: permission denied" in shown and "make it readable" in shown
 
 
 def test_an_empty_workspace_is_no_failure_and_says_what_to_do(tmp_path: Path) -> None:
@@ -300,18 +308,13 @@ def test_another_models_vectors_are_outdated_and_replaced(notes: Notes, tiny_ggu
 # -- signals and pipes ------------------------------------------------------------------------------
 
 
-def heed_interrupts() -> None:
-    """What a shell starts in the background ignores SIGINT, and so do its children unless they are told."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 def test_an_interrupt_keeps_what_was_written(notes: Notes, tiny_gguf: Path, tmp_path: Path) -> None:
     for n in range(150):
         notes.write(f"memory/n{n}.md", "".join(f"- line {i} of note {n} about nothing at all\n" for i in range(100)))
     db = tmp_path / "index.duckdb"
     with subprocess.Popen(
         [sys.executable, "-m", "openclaw_memory", "-w", str(notes.root), "--db", str(db), "--set", f"embedding.model={tiny_gguf}", "ingest"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed_signals,
     ) as process:  # fmt: skip
         while not db.exists():  # it has begun to write
             time.sleep(0.01)
@@ -329,7 +332,7 @@ def test_an_interrupt_keeps_what_was_written(notes: Notes, tiny_gguf: Path, tmp_
 def test_an_interrupt_ends_a_watch_quietly(notes: Notes) -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "openclaw_memory", "-w", str(notes.root), "--set", "embedding.model=none", "--json", "ingest", "--watch"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed_signals,
     ) as process:  # fmt: skip
         assert process.stdout is not None
         assert json.loads(process.stdout.readline())["added"] == 3

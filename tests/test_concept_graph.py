@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 from fakes import Notes, open_memory
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 from openclaw_memory import Memory
 from openclaw_memory.graph.keys import concept_key, slug
@@ -150,7 +151,7 @@ LINES = st.lists(WORDS, min_size=1, max_size=4).map(lambda words: "- and then " 
 BODIES = st.lists(LINES, min_size=1, max_size=4).map(lambda lines: "# Day\n\n" + "\n".join(lines) + "\n")
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(15)
 @given(bodies=st.lists(BODIES, min_size=2, max_size=5), data=st.data())
 def test_the_graph_does_not_depend_on_the_order_of_ingest_nor_on_detours(
     tmp_path_factory: pytest.TempPathFactory, bodies: list[str], data: st.DataObject

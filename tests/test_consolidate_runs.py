@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 from fakes import Notes
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from indexing import python
+from properties import examples
 from summarising import FOLDER, days, diary, names, stamps, summarised, tree, write
 
 from openclaw_memory import Memory
@@ -115,7 +116,7 @@ STEPS = st.lists(
 
 
 @given(steps=STEPS, plan=st.sampled_from(["keep", "free"]))
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(12)
 def test_whatever_happened_the_files_follow_from_the_notes(steps: list[tuple[str, str, int]], plan: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         notes = Notes(Path(folder) / "workspace")

@@ -7,8 +7,9 @@ from datetime import date
 
 import pytest
 from fakes import CountingEmbedder, Notes, open_memory
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 from openclaw_memory import Memory
 from openclaw_memory.errors import RequestError
@@ -194,6 +195,34 @@ def test_untrusted_and_system_content_is_never_given(notes: Notes) -> None:
         assert {hit.origin for hit in result.sources} <= {Origin.OWNER, Origin.AGENT}
 
 
+UNREADABLE = {
+    "broken": "---\norigin: untrusted\ntitle: [a\n---\n",
+    "twice": "---\norigin: untrusted\norigin: agent\n---\n",
+    "tab": "---\nname: x\n\torigin: untrusted\n---\n",
+    "capital": "---\nOrigin: untrusted\n---\n",
+    "long": "---\norigin: untrusted\n" + "".join(f"k{n}: v\n" for n in range(450)) + "---\n",
+    "open": "---\norigin: untrusted\n\n",
+    "bomb": "---\norigin: untrusted\na0: &a0 [x]\n"
+    + "".join(f"a{n}: &a{n} [" + ", ".join([f"*a{n - 1}"] * 10) + "]\n" for n in range(1, 10)) + "---\n",
+    "merged": "---\norigin: untrusted\na0: &a0 {x: y}\n"
+    + "".join(f"a{n}: &a{n} {{<<: [" + ", ".join([f"*a{n - 1}"] * 10) + "]}\n" for n in range(1, 10)) + "---\n",
+    "blank": "\n---\norigin: untrusted\n---\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
+def test_front_matter_that_cannot_be_read_makes_a_note_untrusted(notes: Notes, kind: str) -> None:
+    said = "# Kiln\n\n- The kiln Vesuvius belongs to Ottoline, who bought it in Delft.\n"
+    message = "To whom does the kiln Vesuvius belong?"
+    notes.write("memory/2026-03-01.md", UNREADABLE[kind] + said)
+    with memory_of(notes) as memory:
+        hits = memory.search("kiln Vesuvius Ottoline").results
+        assert {hit.origin for hit in hits if hit.path != "memory/ledger.md"} == {Origin.UNTRUSTED}
+        assert memory.context(message, now=NOW).text == ""
+        notes.write("memory/2026-03-01.md", said)
+        assert "bought it in Delft" in memory.context(message, now=NOW).text
+
+
 def test_untrusted_facts_are_never_given(notes: Notes) -> None:
     notes.write("memory/2026-03-01.md", "---\norigin: untrusted\n---\n- **Zanzibar:** timezone is the moon\n")
     with memory_of(notes) as memory:
@@ -288,7 +317,7 @@ def long_notes(tmp_path_factory: pytest.TempPathFactory) -> Memory:
     return memory
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(40)
 @given(
     budget=st.integers(1, 700), message=st.sampled_from(["Aeolus", "why does Aeolus need new bearings?", "wind rattle"])
 )

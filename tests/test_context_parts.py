@@ -33,7 +33,7 @@ from openclaw_memory.types import FactRow, Origin
         ("```python\nprint(1)\n```", "print(1)"),
         ("pools `tank_notes` and tank_media, 2 * 3 * 4, snake_case_name", "pools tank_notes and tank_media, 2 * 3 * 4, snake_case_name"),
         ("one\n  two <!-- not\nthis -->three", "one two three"),
-        ("a\u202eb\u200bc\x07d", "a b c d"),
+        ("a\u202eb\u200bc\x07d", "abc␇d"),
         ("__bold__ ~~gone~~ ***both***", "bold gone both"),
     ],
 )  # fmt: skip

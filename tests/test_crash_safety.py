@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from benchmarks import crash
 
 
-def test_kill_9_at_random_moments_loses_nothing() -> None:
-    result = crash.run(12, seed=20, longest=0.3)
+@pytest.mark.parametrize("rounds", [2, 12])
+def test_kill_9_at_random_moments_loses_nothing(rounds: int) -> None:
+    result = crash.run(rounds, seed=20, longest=0.3)
     assert result.failures == []
-    assert result.acknowledged >= 12
+    assert result.acknowledged >= rounds

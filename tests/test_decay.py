@@ -125,7 +125,7 @@ def test_the_setting_is_the_default_and_a_request_overrules_it(notes: Notes) -> 
         assert order(memory)[0] == "MEMORY.md"
         assert order(memory, recency_weight=0.0)[0] == OLD
         for wrong in (-0.1, 1.5, float("nan")):
-            with pytest.raises(RequestError, match="recency_weight must be from 0 to 1"):
+            with pytest.raises(RequestError, match="recency_weight must be "):
                 memory.search("lantern", recency_weight=wrong)
 
 

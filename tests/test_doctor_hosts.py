@@ -203,6 +203,33 @@ def test_an_executable_of_another_environment(
     write(state, GOOD, path)
     found = examine()["openclaw python"]
     assert str(private) in found["detail"] and found["ok"] is (words is None)
+    named = state / NAME / "venv-0.2.0"
+    (state / NAME / "venv").rename(named)
+    (state / NAME / "venv.current").write_text("venv-0.2.0\n")
+    assert str(named) in examine()["openclaw python"]["detail"]
+
+
+def test_an_executable_on_path_counts_only_if_it_says_that_it_is_ours(
+    state: Path, examine: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(state, GOOD, f"plugins/entries/{NAME}/config/command")
+    told = {
+        "theirs": "openclaw-memory 3.0",
+        "named": json.dumps({"name": NAME, "version": __version__}),
+        "ours": json.dumps({"name": "openclaw-memory-graph", "version": __version__}),
+    }
+    for name, words in told.items():
+        command = tmp_path / name / NAME
+        command.parent.mkdir()
+        answer = f"print({words!r} if '--json' in sys.argv else 'openclaw-memory, version {__version__}')"
+        command.write_text(f"#!{sys.executable}\nimport sys\n{answer}\n")
+        command.chmod(0o755)
+    monkeypatch.setenv("PATH", os.pathsep.join(str(tmp_path / name) for name in ("theirs", "named")))
+    found = examine()["openclaw python"]
+    assert not found["ok"] and f"{tmp_path / 'theirs' / NAME} does not say that it is" in found["detail"]
+    monkeypatch.setenv("PATH", os.pathsep.join(str(tmp_path / name) for name in told))
+    found = examine()["openclaw python"]
+    assert found["ok"] and str(tmp_path / "ours" / NAME) in found["detail"]
 
 
 def test_a_broken_configuration_is_one_check(state: Path, examine: Callable[..., Any]) -> None:

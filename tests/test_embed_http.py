@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
 import threading
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -26,6 +29,8 @@ class Endpoint:
         self.requests: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
         self.dimensions = 8
+        self.delay = 0.0
+        self.drops = False
         self.url = ""
 
     def embeddings(self, body: dict[str, Any]) -> bytes:
@@ -47,6 +52,7 @@ def endpoint() -> Iterator[Endpoint]:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             state.requests.append({"path": self.path, **body})
             state.keys.append(self.headers.get("authorization"))
+            time.sleep(state.delay)
             status, headers, content = 200, {}, b""
             if state.answers:
                 status, headers, content = state.answers.pop(0)
@@ -56,7 +62,10 @@ def endpoint() -> Iterator[Endpoint]:
                 self.send_header(name, value)
             self.send_header("content-length", str(len(content)))
             self.end_headers()
-            self.wfile.write(content)
+            with contextlib.suppress(OSError):  # nobody waits any more
+                for at in range(0, len(content), 1) if state.drops else (0,):
+                    self.wfile.write(content[at : at + 1] if state.drops else content)
+                    time.sleep(0.05 if state.drops else 0)
 
         def log_message(self, *args: Any) -> None:
             pass
@@ -209,12 +218,45 @@ def test_day_limit_holds_across_embedders_and_ends_with_the_utc_day(
     assert other.usage().tokens == 3
 
 
-def test_failed_requests_cost_nothing(endpoint: Endpoint, make: Any) -> None:
-    endpoint.answers = [(400, {}, b'{"error": "bad input"}')]
+def test_what_was_sent_counts_whatever_the_answer_is(endpoint: Endpoint, make: Any) -> None:
+    endpoint.answers = [(400, {}, b'{"error": "bad input"}'), (503, {}, b"{}"), (503, {}, b"{}")]
     embedder = make()
     with pytest.raises(ModelError, match="400: bad input"):
         embedder.embed_query(["x"])
+    assert (embedder.usage().tokens, embedder.usage().requests) == (1, 1)
+    embedder.embed_query(["x" * 8])  # the third attempt succeeds
+    assert (embedder.usage().tokens, embedder.usage().requests) == (7, 4)
+    assert len(endpoint.requests) == 4
+
+
+def test_a_retry_does_not_go_beyond_the_limit_of_the_day(endpoint: Endpoint, make: Any) -> None:
+    endpoint.answers = [(503, {}, b"{}")] * 50
+    with pytest.raises(ModelError, match="day limit reached: 2 of 3 tokens"):
+        make(tokens_per_day=3).embed_documents(["x" * 8])
+    assert len(endpoint.requests) == 1
+
+
+def test_what_was_not_sent_costs_nothing(make: Any) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        free = taken.getsockname()[1]
+    embedder = make(url=f"http://127.0.0.1:{free}/v1")
+    with pytest.raises(ModelError, match="cannot be reached"):
+        embedder.embed_query(["x"])
     assert (embedder.usage().tokens, embedder.usage().requests) == (0, 0)
+
+
+def test_a_query_counts_the_time_that_the_endpoint_takes(endpoint: Endpoint, make: Any, clock: Clock) -> None:
+    endpoint.delay = 1.6
+    endpoint.answers = [(503, {}, b"{}")] * 50
+    with pytest.raises(ModelError, match=r"ReadTimeout.*gave up after [12] attempts"):
+        make().embed_query(["x"])
+    assert sum(clock.slept) <= 0.5 and len(endpoint.requests) <= 2
+
+
+def test_an_answer_that_comes_in_drops_is_not_waited_for(endpoint: Endpoint, make: Any) -> None:
+    endpoint.drops = True
+    with pytest.raises(ModelError, match=r"ReadTimeout: no whole answer after 0\.3 s"):
+        make(timeout=0.3).embed_query(["x"])
 
 
 def test_usage_survives_parallel_calls_and_a_broken_file(make: Any, tmp_path: Path) -> None:

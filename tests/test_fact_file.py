@@ -8,8 +8,9 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 from openclaw_memory import workfiles
 from openclaw_memory.errors import WorkspaceError
@@ -82,7 +83,7 @@ FACTS = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(batches=st.lists(st.lists(FACTS, max_size=4), max_size=3), cut=st.booleans())
 def test_any_text_is_read_as_it_was_written(
     tmp_path_factory: pytest.TempPathFactory, batches: list[list[StatedFact]], cut: bool

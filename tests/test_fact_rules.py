@@ -6,8 +6,9 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 from openclaw_memory import example
 from openclaw_memory.facts import rules
@@ -293,7 +294,7 @@ NOTE = st.lists(
 ).map(" ".join)
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(
     text=NOTE | st.text(max_size=200),
     form=st.sampled_from(FORMS),

@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from fakes import Notes, open_memory
-from hypothesis import given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
+from properties import examples
 
 from openclaw_memory import Memory
 from openclaw_memory.errors import RequestError
@@ -114,6 +115,8 @@ def test_relations_with_one_value() -> None:
 
 
 @given(st.text())
+@example("A\r:0")
+@example("works" + " is" * 3000)
 def test_a_relation_has_one_form(text: str) -> None:
     kept = normalise(text)
     assert normalise(kept) == kept
@@ -488,7 +491,7 @@ def files(draw: st.DrawFn, notes: list[FactObservation] | None = None) -> list[S
     return entries
 
 
-@settings(deadline=None, max_examples=250)
+@examples(250)
 @given(data=st.data(), notes=st.lists(SEEN, max_size=12), seed=st.integers(0, 9))
 def test_facts_do_not_depend_on_the_order_of_the_notes(
     data: st.DataObject, notes: list[FactObservation], seed: int
@@ -501,7 +504,7 @@ def test_facts_do_not_depend_on_the_order_of_the_notes(
     assert superseded_units(one) == superseded_units(other)
 
 
-@settings(deadline=None, max_examples=400)
+@examples(400)
 @given(data=st.data(), notes=st.lists(SEEN, max_size=12))
 def test_on_every_day_a_relation_with_one_value_has_one(data: st.DataObject, notes: list[FactObservation]) -> None:
     entries = data.draw(files(notes))
@@ -523,7 +526,7 @@ def test_on_every_day_a_relation_with_one_value_has_one(data: st.DataObject, not
                 assert values == stated_values[key]
 
 
-@settings(deadline=None, max_examples=250)
+@examples(250)
 @given(data=st.data(), notes=st.lists(SEEN, max_size=12))
 def test_nothing_is_lost(data: st.DataObject, notes: list[FactObservation]) -> None:
     entries = data.draw(files(notes))

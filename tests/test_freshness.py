@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fakes import CountingEmbedder, Notes, open_memory, snippets
 
-from openclaw_memory import Memory
+from openclaw_memory import Memory, hookimpl
 from openclaw_memory.errors import LeaseTimeout
 from openclaw_memory.ingest import notes as notes_reader
 from openclaw_memory.types import SourceFile
@@ -160,6 +162,51 @@ def test_a_search_with_a_deadline_gives_up_a_held_index_in_time(notes: Notes, tm
         memory.store.close()
         with other.store.session(), pytest.raises(LeaseTimeout):
             memory.search("tent", deadline=0.3)
+
+
+class Intruder:
+    """Takes the index away while a file is read: after the first look at it, and before it is written."""
+
+    def __init__(self, takes: list[Callable[[], object]]) -> None:
+        self.takes = takes
+
+    @hookimpl
+    def openclaw_memory_prepare_lines(self, path: str, lines: list[str]) -> None:
+        if self.takes:
+            self.takes.pop()()
+
+
+@pytest.mark.parametrize("ask", ["search", "recall", "timeline", "ingest"])
+def test_a_deadline_holds_when_the_index_is_taken_in_the_middle(notes: Notes, ask: str) -> None:
+    notes.write("MEMORY.md", "- the tent leaks\n")
+    with contextlib.ExitStack() as held, open_memory(notes) as other:
+        other.ingest()
+        other.store.close()
+        intruder = Intruder([lambda: held.enter_context(other.store.session())])
+        with open_memory(notes, plugins=[intruder], store__lock_timeout=600.0) as memory:
+            notes.write("memory/a.md", "- the stove smokes\n")
+            asked = () if ask == "ingest" else ("tent",)
+            with pytest.raises(LeaseTimeout, match="for longer than there was time for"):
+                getattr(memory, ask)(*asked, deadline=0.5)
+            assert not intruder.takes
+            held.close()
+            assert memory.search("stove", deadline=60.0).results
+
+
+def test_slow_questions_leave_few_threads(notes: Notes, embedder: CountingEmbedder) -> None:
+    notes.write("MEMORY.md", "- the tent leaks\n")
+    with open_memory(notes, embedder) as memory:
+        memory.ingest()
+        memory.search("warm")
+        embedder.gate.clear()
+        for n in range(40):
+            assert memory.search(f"tent {n}", deadline=0.05).mode == "keyword"
+        late = [thread for thread in threading.enumerate() if thread.name == "deadline"]
+        embedder.gate.set()
+        assert len(late) <= 8
+        for thread in late:
+            thread.join(20)
+        assert memory.search("the tent", deadline=20.0).mode == "hybrid"
 
 
 def test_a_model_that_is_silent_does_not_outlast_the_deadline(notes: Notes, embedder: CountingEmbedder) -> None:

@@ -14,8 +14,9 @@ import pytest
 from click.testing import CliRunner, Result
 from fakes import CountingEmbedder, Notes, open_memory
 from grains import sha256, write_summary
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 from openclaw_memory import Memory
 from openclaw_memory.cli.main import cli
@@ -475,7 +476,7 @@ def test_what_a_person_corrects_in_a_summary_is_known(memory: Memory, notes: Not
 GRAINS = ("daily", "weekly", "monthly")
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(25)
 @given(data=st.data())
 def test_every_sentence_that_is_in_the_index_is_shown_exactly_once(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

@@ -14,8 +14,9 @@ from typing import Any
 import duckdb
 import pytest
 from fakes import CountingEmbedder, Notes, everything, open_memory, snippets
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 from openclaw_memory import Memory, hookimpl
 from openclaw_memory.errors import WorkspaceError
@@ -344,6 +345,13 @@ def test_front_matter_lowers_the_origin_and_never_raises_it(memory: Memory, note
     assert origins() == {"MEMORY.md": Origin.OWNER, "memory/house.md": Origin.AGENT}
 
 
+def test_what_is_taken_out_of_a_note_does_not_raise_the_trust_in_it(memory: Memory, notes: Notes) -> None:
+    notes.write("memory/a.md", "---\norigin: untrusted\n\n- plant tulips in the autumn\n")
+    memory.ingest()
+    memory.forget(query="origin untrusted", dry_run=False)
+    assert [hit.origin for hit in memory.search("tulips autumn").results] == [Origin.UNTRUSTED]
+
+
 def test_kinds_grains_and_dates_reach_hits_and_filters(memory: Memory, notes: Notes) -> None:
     word = "- the kettle whistles\n"
     notes.write("MEMORY.md", word)
@@ -369,7 +377,7 @@ def test_kinds_grains_and_dates_reach_hits_and_filters(memory: Memory, notes: No
     day = date(2026, 1, 5)
     assert paths(since=day, until=day) == {"memory/kitchen.md"}
     assert "memory/kitchen.md" not in paths(since=date(2026, 1, 6))
-    assert paths(since=date(2030, 1, 1), until=date(2029, 1, 1)) == set()
+    assert paths(since=date(2030, 1, 1), until=date(2030, 1, 1)) == set()
 
 
 # -- PATH -------------------------------------------------------------------------------------------
@@ -560,7 +568,7 @@ def _state(memory: Memory) -> tuple[Any, ...]:
     return units, vectors, terms, hits, similar
 
 
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(steps=_STEPS)
 def test_an_index_with_a_history_equals_a_fresh_one(
     steps: list[tuple[str, str, str]], tmp_path_factory: pytest.TempPathFactory

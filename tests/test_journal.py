@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 from openclaw_memory import workfiles
 from openclaw_memory.errors import WorkspaceError
@@ -157,7 +158,7 @@ def test_a_first_write_that_was_cut_short_leaves_a_usable_file(file: Path) -> No
     assert journal.warnings() == []
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=6), st.integers(0, 400), st.booleans())
 def test_cut_anywhere_it_holds_a_beginning_of_what_was_written(numbers: list[int], cut: int, same: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:

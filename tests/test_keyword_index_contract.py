@@ -11,10 +11,11 @@ from pathlib import Path
 import bm25s
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 from indexing import drop, open_store, put, texts_of
+from properties import examples
 
 from benchmarks import corpus as generated
 from openclaw_memory import analysis
@@ -110,18 +111,10 @@ class Histories(RuleBasedStateMachine):
         assert living(self.stores[0], self.resident, TERMS) == brute_force(self.stores[0], TERMS)
 
 
-@pytest.mark.parametrize(("kind", "examples"), [("postings", 4), ("fts", 1)])
-def test_postings_equal_the_texts_after_any_history(kind: str, examples: int) -> None:
+@pytest.mark.parametrize(("kind", "number", "steps"), [("postings", 4, 12), ("fts", 1, 5)])
+def test_postings_equal_the_texts_after_any_history(kind: str, number: int, steps: int) -> None:
     machine = type("Of", (Histories,), {"kind": kind})
-    run_state_machine_as_test(
-        machine,
-        settings=settings(
-            max_examples=examples,
-            stateful_step_count=12 if kind == "postings" else 5,
-            deadline=None,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+    run_state_machine_as_test(machine, settings=settings(examples(number), stateful_step_count=steps))
 
 
 def test_an_empty_index_answers_nothing(store: DuckStore) -> None:

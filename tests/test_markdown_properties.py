@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 from openclaw_memory.ingest.lines import split_lines
 from openclaw_memory.ingest.markdown import parse
+from openclaw_memory.ingest.origin import lowered
 from openclaw_memory.ingest.sentences import CEILING, pieces, sentence_spans
-from openclaw_memory.types import ParsedDocument, Section, Unit
+from openclaw_memory.types import Origin, ParsedDocument, Section, Unit
 
 WORD = re.compile(r"[^\W_]")
 UNIT_TOKENS = 10
@@ -124,7 +126,7 @@ def check_unit(lines: list[str], section: Section, unit: Unit) -> None:
 
 
 @given(MARKDOWN)
-@settings(max_examples=600, deadline=None)
+@examples(600)
 def test_every_line_with_text_is_covered_by_exact_ordered_units(text: str) -> None:
     lines = split_lines(text)
     found = document(text).sections
@@ -144,20 +146,35 @@ def test_every_line_with_text_is_covered_by_exact_ordered_units(text: str) -> No
 
 
 @given(MARKDOWN)
-@settings(max_examples=100, deadline=None)
 def test_line_ends_change_nothing(text: str) -> None:
     lines = split_lines(text)
     assert document("\n".join(lines)) == document("\r\n".join(lines)) == document("\r".join(lines)) == document(text)
 
 
 @given(st.text(max_size=400))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_front_matter_of_any_kind_is_harmless(inner: str) -> None:
     text = f"---\nkey: {inner}\n---\nBody.\n"
     lines = split_lines(text)
     found = document(text).sections
     check_sections(lines, found)
     assert found[-1].units[-1].text.endswith("Body.")
+
+
+@given(
+    st.lists(st.text(max_size=40), max_size=8),
+    st.integers(min_value=0, max_value=8),
+    st.sampled_from(["", "---", "..."]),
+)
+@examples(300)
+def test_front_matter_that_says_untrusted_is_never_taken_for_the_agents_own(said: list[str], at: int, end: str) -> None:
+    lines = split_lines("\n".join(["---", "key: value", *said]))
+    if not {"---", "..."} & {line.rstrip() for line in lines[1:]}:
+        lines.insert(2 + at, "origin: untrusted")
+        stated = document("\n".join([*lines, end, "Body."])).front_matter
+        assert lowered(Origin.AGENT, stated) is not Origin.AGENT or any(
+            "origin" in str(value) for value in stated.values()
+        )
 
 
 @given(st.text(max_size=300))
@@ -168,7 +185,7 @@ def test_lines_are_what_an_editor_shows(text: str) -> None:
 
 
 @given(st.one_of(SENTENCES, st.text(max_size=2_000)), st.integers(min_value=8, max_value=240))
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_pieces_cover_the_text_in_order_and_stay_short(text: str, size: int) -> None:
     for spans in (sentence_spans(text), pieces(text, size)):
         at = 0

@@ -159,12 +159,16 @@ def test_front_matter_is_data_and_units() -> None:
         "x: !!python/object:os.system {}",
         "deep: " + "[" * 5_000,
         "? [a]\n: b",
+        "x: 1\nx: 2",
+        "\tx: 1",
+        "nested: {x: 1, x: 2}",
+        "x: &x {y: 1}\nz: {<<: *x}",
         "long: " + "word " * 5_000,
     ],
 )
 def test_broken_front_matter_is_text_all_the_same(broken: str) -> None:
     parsed = document(f"---\ntitle2: x\n{broken}\n---\nBody.\n")
-    assert parsed.front_matter == {}
+    assert parsed.front_matter == {"origin": "untrusted"}
     assert [unit.form for unit in parsed.sections[0].units][-1] == "line"
     assert len(parsed.sections[0].units) > 1
 
@@ -172,7 +176,17 @@ def test_broken_front_matter_is_text_all_the_same(broken: str) -> None:
 def test_a_small_text_cannot_become_a_huge_tree() -> None:
     rows = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     rows += [f"a{n}: &a{n} [" + ", ".join([f"*a{n - 1}"] * 10) + "]" for n in range(1, 12)]
-    assert document("---\n" + "\n".join(rows) + "\n---\n").front_matter == {}
+    assert document("---\n" + "\n".join(rows) + "\n---\n").front_matter == {"origin": "untrusted"}
+
+
+@pytest.mark.parametrize("opening", ["\n---\n", "---\n\n", " \n\t\n--- \n", "---\n# said by a stranger\n", " ---\n  "])
+def test_blank_lines_and_remarks_may_stand_around_the_first_fence(opening: str) -> None:
+    assert document(f"{opening}origin: untrusted\n---\nBody.\n").front_matter == {"origin": "untrusted"}
+
+
+@pytest.mark.parametrize("held", ["memory: false", "Memory: FALSE", "'memory' : no", "  memory: off # mine"])
+def test_what_cannot_be_read_still_keeps_a_note_out(held: str) -> None:
+    assert document(f"---\ntitle: [\n{held}\n---\nBody.\n").front_matter == {"origin": "untrusted", "memory": False}
 
 
 def test_a_note_that_begins_with_a_rule_has_no_front_matter() -> None:
@@ -182,7 +196,9 @@ def test_a_note_that_begins_with_a_rule_has_no_front_matter() -> None:
 
 
 def test_front_matter_that_is_never_closed_is_text() -> None:
-    assert [unit.form for unit in units("---\ntitle: x\n\nBody.\n")] == ["line", "line"]
+    for text in ("---\ntitle: x\n\nBody.\n", "---\ntitle: x\n" + "tags:\n" * 500 + "---\n"):
+        assert {unit.form for unit in units(text)} == {"line"}
+        assert document(text).front_matter == {"origin": "untrusted"}
 
 
 # -- turns ------------------------------------------------------------------------------------------

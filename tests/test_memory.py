@@ -86,8 +86,14 @@ def test_the_workspace_is_openclaws_or_the_current_folder(
     named.mkdir()
     (state / "openclaw.json").write_text(json.dumps({"agents": {"defaults": {"workspace": str(named)}}}))
     assert find_workspace(None) == named.resolve()
-    for broken in ("// JSON5\n{agents: {}}", "[]", '{"agents": 1}', '{"agents":{"defaults":{"workspace":null}}}', "\0"):
-        (state / "openclaw.json").write_text(broken)
+    for without in (
+        "// JSON5\n{agents: {}}",
+        "[]",
+        '{"agents": 1}',
+        '{"agents":{"defaults":{"workspace":null}}}',
+        "\0",
+    ):
+        (state / "openclaw.json").write_text(without)
         assert find_workspace(None) == (state / "workspace").resolve()
     monkeypatch.setenv("OPENCLAW_WORKSPACE_DIR", str(notes.root))
     assert find_workspace(None) == notes.root.resolve()

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 from openclaw_memory import settings as package_settings
 from openclaw_memory import workfiles, yaml_text
@@ -516,7 +517,7 @@ CHANGE = st.one_of(
 )
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(changes=st.lists(CHANGE, max_size=8), start=st.sampled_from(["", HAND_EDITED, "concepts: {}", "{ignore: [a]}"]))
 def test_any_changes_are_refused_or_read_back(
     tmp_path_factory: pytest.TempPathFactory, changes: list[tuple], start: str

@@ -11,9 +11,10 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from indexing import drop, embed, open_store, put, python, texts_of
+from properties import examples
 
 from benchmarks.hashing import HashingEmbedder
 from openclaw_memory.errors import StoreError
@@ -182,7 +183,7 @@ def test_a_text_is_found_among_bytes_where_it_is(needles: list[str], data: bytes
         assert search.finds(data[:place] + draw.draw(st.sampled_from(wanted)) + data[place:])
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(8)
 @given(
     st.lists(st.lists(st.text(min_size=1, max_size=30).filter(str.strip), min_size=1, max_size=4), max_size=4),
     st.data(),

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from fakes import CountingEmbedder, Notes, open_memory
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 from openclaw_memory import Memory
 from openclaw_memory.cli.main import cli
@@ -213,7 +214,7 @@ GRAPHS = st.integers(2, 12).flatmap(
 )
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(graph=GRAPHS, hops=st.integers(1, 4))
 def test_a_walk_reaches_what_is_connected_and_never_gains_strength(
     graph: tuple[int, dict[tuple[int, int], float], set[tuple[int, int]], dict[int, float]], hops: int

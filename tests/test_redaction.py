@@ -10,13 +10,15 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
+from benchmarks import redaction
 from openclaw_memory import example
 from openclaw_memory.builtin.redact import (
     RULES,
-    openclaw_memory_prepare_unit,
+    Redaction,
     redact_lines,
     redact_text,
 )
@@ -189,12 +191,12 @@ def test_cells_below_a_password_header_are_redacted() -> None:
 def test_the_hook_redacts_text_and_indexed_and_keeps_the_lines_of_a_unit() -> None:
     code = "\n".join(["```", *key_block("PRIVATE KEY"), "```"])
     unit = Unit(code, 3, 10, form="code", indexed="password: hunter2")
-    changed = openclaw_memory_prepare_unit(unit)
+    changed = Redaction().openclaw_memory_prepare_unit(unit)
     assert changed is not None
     assert changed.text == "```\n[redacted:private-key]" + "\n" * 5 + "\n```"
     assert changed.indexed == "password: [redacted:password]"
     assert (changed.start_line, changed.end_line, changed.form) == (3, 10, "code")
-    assert openclaw_memory_prepare_unit(Unit("nothing here", 1, 1)) is None
+    assert Redaction().openclaw_memory_prepare_unit(Unit("nothing here", 1, 1)) is None
 
 
 def test_the_example_workspace_is_not_touched(tmp_path: Path) -> None:
@@ -206,7 +208,7 @@ def test_the_example_workspace_is_not_touched(tmp_path: Path) -> None:
 PIECES = st.sampled_from(
     [
         *TOKENS.values(),
-        *(rule.needles[0] for rule in RULES),
+        *(needle for rule in RULES for needle in rule.needles[:1]),
         *(
             "password",
             "token",
@@ -237,7 +239,7 @@ PIECES = st.sampled_from(
 LINES = st.lists(st.lists(PIECES | st.text(max_size=6), max_size=6).map("".join), max_size=8)
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(LINES)
 def test_redaction_keeps_the_line_count_and_is_idempotent(lines: list[str]) -> None:
     once = redact_lines(lines)
@@ -245,20 +247,20 @@ def test_redaction_keeps_the_line_count_and_is_idempotent(lines: list[str]) -> N
     assert redact_lines(once) == once
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(LINES)
 def test_text_keeps_its_line_feeds(lines: list[str]) -> None:
     text = "\n".join(lines)
     assert redact_text(text).count("\n") == text.count("\n")
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.lists(PIECES | st.text(max_size=6), max_size=8).map("".join))
 def test_a_single_line_is_redacted_the_same_with_or_without_the_quick_look(line: str) -> None:
     assert redact_text(line) == "\n".join(redact_lines(line.split("\n")))
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.sampled_from(sorted(TOKENS)), LINES, LINES)
 def test_a_token_is_redacted_among_any_other_lines(name: str, before: list[str], after: list[str]) -> None:
     out = redact_lines([*before, f"- {TOKENS[name]}", *after])
@@ -301,23 +303,160 @@ def test_a_token_is_redacted_among_any_other_lines(name: str, before: list[str],
             "123456789:AA",
             "pypi-",
         ),
+        *(
+            "a*",
+            "密码是",
+            "пароль для ",
+            "password for ",
+            "pin (",
+            "login: a/",
+            "root/",
+            "a:1B@",
+            "0000 ",
+            "AA00 ",
+            "://x:y",
+        ),
+        *("pass\u200b", "aB3/://", "ghp_\n", "password:\n", "$1$", "river ", "seed phrase: ", "aB3dE5gH7jK9mN2pQ4rS "),
         *("| password |", "|\n|---|\n", "b3BlbnNzaC1rZXktdj", "`", '"', '": "', "--token ", "--a-", "_", "["),
     ],
 )
 def test_no_input_takes_more_than_linear_time(piece: str) -> None:
     def seconds(size: int) -> float:
         text = "private key begin token password secret aws :// " + piece * (size // len(piece))
-        start = time.perf_counter()
+        start = time.process_time()
         redact_text(text)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     # Four times the input may cost some four times as much, not sixteen; small times are noise.
-    small = min(seconds(65_536) for _ in range(2))
-    assert min(seconds(262_144) for _ in range(2)) < max(9 * small, 0.25)
+    small = min(seconds(16_384) for _ in range(4))
+    assert min(seconds(65_536) for _ in range(4)) < max(9 * small, 0.1)
 
 
-def test_every_rule_has_a_name_a_needle_and_a_pattern_on_one_line() -> None:
+def test_every_rule_has_a_name_and_a_pattern_on_one_line() -> None:
     for rule in RULES:
-        assert re.fullmatch(r"[a-z-]+", rule.name)
-        assert rule.needles and all(needle == needle.lower() for needle in rule.needles)
+        assert re.fullmatch(r"[a-z0-9-]+", rule.name)
+        assert all(needle == needle.lower() for needle in rule.needles)
         assert rule.pattern.search("\n\n") is None
+
+
+TOKEN = "aB3dE5gH7jK9mN2pQ4rS6tU8vW0xY1zC"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(f"{label}: {TOKEN}" for label in ("private key", "PrivateKey", "auth-key", "signingKey", "encryption key")),
+        *(f"{label}：swordfish9" for label in ("Passwort", "contraseña", "senha", "mot de passe", "пароль", "密码")),
+        *(
+            f"{label} = swordfish"
+            for label in ("パスワード", "비밀번호", "wachtwoord", "hasło", "lösenord", "şifre", "mật khẩu")
+        ),
+        *(
+            "密码是hunter2x",
+            "パスワードは hunter2 です",
+            "비밀번호는 hunter2",
+            "das Passwort ist hunter2",
+            "le mot de passe est hunter2",
+        ),
+        *(
+            "password: letmein",
+            "**Password**: swordfish",
+            "PIN: 4711",
+            "the password is hunter2",
+            "| Password | swordfish |",
+        ),
+        *(
+            "login: admin / s3cret99",
+            "root/s#cret99",
+            "curl -u bob:swordfish https://x.example",
+            "machine h login bob password swordfish",
+        ),
+        *("bob:$apr1$" + TOKEN, "root:$6$" + TOKEN, "deploy:S3cret!@db.example.org"),
+        *("the password for the NAS is hunter2", "password (attic): swordfish", "admin_password1=swordfish"),
+        *("seed phrase: " + "river " * 11 + "river", "| API key | " + TOKEN + " |"),
+    ],
+)
+def test_what_a_label_announces_is_redacted(line: str) -> None:
+    redacted = redact_text(line)
+    assert "[redacted:" in redacted
+    for secret in (TOKEN, "swordfish", "hunter2", "letmein", "4711", "s3cret", "s#cret", "S3cret", "river"):
+        assert secret not in redacted
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("the deploy passphrase is correct horse battery staple", "the code phrase is blue bunny"),
+        *("the password is wrong!", "the password is case-sensitive", "password: see the vault", "PIN: the board"),
+        *("the token is expired", "token limit is 128000", "spin: 1234", "我的密码：我忘记了", "| password | string |"),
+        *("| password | notes |\n|---|---|", "ship the compass and pass 3 of 5 tests", "login: see the wiki"),
+        *(
+            "data:image/png;base64," + TOKEN,
+            f"https://docs.example.org/d/{TOKEN}/edit",
+            f"sha256-{TOKEN}",
+            f"{TOKEN}.png",
+        ),
+        *("src/a1B2c3D4e5F6g7H8i9J0k1.py", "call_aB3dE5gH7jK9mN2pQ4rS6t", "tx 0x" + "9f8e7d6c" * 8, "1760000000000"),
+    ],
+)
+def test_what_only_looks_a_little_like_a_secret_stays(line: str) -> None:
+    assert redact_text(line) == line
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("SG." + letters(22) + "." + letters(43), "sendgrid-key"), ("gs" + "k_" + letters(52), "groq-key"),
+        ("xa" + "i-" + letters(80), "xai-key"), ("pp" + "lx-" + letters(48), "perplexity-key"), ("r8" + "_" + letters(37), "replicate-token"),
+        ("nt" + "n_" + letters(46), "notion-token"), ("lin" + "_api_" + letters(40), "linear-key"), ("tsk" + "ey-auth-" + letters(30), "tailscale-key"),
+        ("hv" + "s." + letters(90), "vault-token"), ("dck" + "r_pat_" + letters(27), "docker-token"), ("abc8" + "Q~" + letters(34), "azure-secret"),
+        ("do" + "p_v1_" + HEX * 4, "digitalocean-token"), ("da" + "pi" + HEX * 2, "databricks-token"), ("sh" + "pat_" + HEX * 2, "shopify-token"),
+        ("S" + "K" + HEX * 2, "twilio-key"), ("ke" + "y-" + HEX * 2, "mailgun-key"), ("BS" + "A" + letters(28), "brave-key"),
+        ("0x" + HEX * 4, "ethereum-key"), ("DE89 3704 0044 0532 0130 00", "iban"), ("4111 1111 1111 1111", "card-number"),
+        ("4111111111111111", "card-number"), ("4111 1111 1111 1112", "card-number"), ("123-45-6789", "ssn"), ("acme" + "_live_" + letters(32), "token"),
+        ("Kf3" + letters(40) + "=", "token"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("frame", ["{}", "it is {}, I think", "| a | {} |", "`{}`"])
+def test_a_secret_is_told_by_its_shape(line: str, kind: str, frame: str) -> None:
+    assert redact_text(frame.format(line)) == frame.format(f"[redacted:{kind}]")
+
+
+def test_a_webhook_keeps_its_address() -> None:
+    line = "https://discord.com/api/webhooks/1234567890123/" + letters(60)
+    assert redact_text(line) == "https://discord.com/api/webhooks/1234567890123/[redacted:discord-webhook]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(TOKENS["github-token"][:20] + mark + TOKENS["github-token"][20:] for mark in ("\u200b", "**", "`", "<wbr>")),
+        *("pass\u200bword: swordfish", "ｐａｓｓｗｏｒｄ：ｈｕｎｔｅｒ２", "sk\\_live\\_" + letters(24)),
+        *(TOKENS["github-token"][:20] + gap + TOKENS["github-token"][20:] for gap in ("\n", "\n  ", "\n> ")),
+        *(
+            TOKENS["anthropic-key"][:40] + "\n" + TOKENS["anthropic-key"][40:],
+            "Password:\n\n    hunter2",
+            "## Wifi password\n\n- hunter2",
+        ),
+        *("Password:\n```\nswordfish\n```", "API key:\n" + TOKEN),
+    ],
+)
+def test_a_secret_that_is_split_is_redacted(text: str) -> None:
+    redacted = redact_text(text)
+    assert redacted.count("\n") == text.count("\n")
+    left = re.sub(r"\[redacted:[\w-]+\]", "", redacted)
+    for secret in (*TOKENS.values(), TOKEN):
+        assert not any(secret[n : n + 8] in left for n in range(10, len(secret) - 8))
+    assert not re.search("swordfish|hunter2|ｈｕｎｔｅｒ２", left)
+
+
+def test_what_is_allowed_stays() -> None:
+    assert redact_text("password: letmein", ["letmein"]) == "password: letmein"
+    assert redact_text("password: letmein2", ["letmein"]) == "password: [redacted:password]"
+
+
+def test_most_kinds_are_held_in_most_forms_and_ordinary_lines_stay() -> None:
+    found = redaction.recall(tries=1, seed=3)
+    held = sum(sum(forms.values()) >= len(redaction.FORMS) - 1 for forms in found.values())
+    assert len(found) >= 79 and held >= 0.95 * len(found)
+    assert len(redaction.hits(list(redaction.ordinary(2000, seed=3)))) <= 1

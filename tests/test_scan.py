@@ -457,9 +457,16 @@ def test_a_link_in_place_of_a_folder_is_not_followed(workspace: Path, tmp_path: 
         (Origin.UNTRUSTED, "system", Origin.SYSTEM),
         (Origin.AGENT, "Paris", Origin.AGENT),
         (Origin.AGENT, None, Origin.AGENT),
-        (Origin.AGENT, ["untrusted"], Origin.AGENT),
+        (Origin.AGENT, ["untrusted"], Origin.UNTRUSTED),
+        (Origin.AGENT, {"mail": "Untrusted"}, Origin.UNTRUSTED),
+        (Origin.AGENT, "un-trusted (mail)", Origin.UNTRUSTED),
+        (Origin.AGENT, "\u200buntrusted", Origin.UNTRUSTED),
     ],
 )
 def test_front_matter_lowers_trust_and_never_raises_it(origin: Origin, stated: object, expected: Origin) -> None:
-    assert lowered(origin, {"origin": stated}) is expected
+    for key in ("origin", "Origin", " ORIGIN ", "ori\u200dgin"):
+        assert lowered(origin, {key: stated}) is expected
+    assert lowered(origin, {"origin": "agent", "Origin": stated}) is max(
+        expected, lowered(origin, {"origin": "agent"}), key=list(Origin).index
+    )
     assert lowered(origin, {}) is origin

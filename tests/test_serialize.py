@@ -26,7 +26,8 @@ INGEST = [
 STATUS = [
     "workspace", "agent", "database", "bytes", "schema", "generation", "files", "sections", "chunks", "byKind", "byGrain",
     "provider", "model", "dimensions", "vectors", "keywordIndex", "vectorIndex", "postings", "postingsDelta",
-    "extensions", "plugins", "pluginFailures", "context", "grains", "consolidation", "retention", "fallback",
+    "extensions", "plugins", "pluginFailures", "privateFiles", "privateLines", "context", "grains", "consolidation", "retention",
+    "binding", "fallback",
 ]  # fmt: skip
 
 
@@ -86,7 +87,7 @@ def test_a_status(memory: Memory) -> None:
     assert names(memory.status()) == STATUS
     usage = to_json(replace(memory.status(), http_usage={"requests_today": 3}, warning="w"))
     assert usage["httpUsage"] == {"requestsToday": 3}
-    assert list(usage) == [*STATUS[:-5], "httpUsage", *STATUS[-5:], "warning"]
+    assert list(usage) == [*STATUS[:-6], "httpUsage", *STATUS[-6:], "warning"]
 
 
 def test_keys_that_are_data_stay_as_they_are(memory: Memory) -> None:

@@ -20,7 +20,7 @@ from openclaw_memory.memory import Memory
 from openclaw_memory.serve.pool import Pool
 from openclaw_memory.serve.server import AGENT, DEADLINE_MS, WORKSPACE, Host, MemoryServer, Work
 from openclaw_memory.settings import data_dir
-from openclaw_memory.store.paths import default_path, index_folder
+from openclaw_memory.store.paths import claimed_path, default_path, index_folder
 from openclaw_memory.vectorizer import Models
 
 
@@ -266,3 +266,50 @@ def test_the_index_lies_where_the_settings_say_else_with_the_plugin_else_in_the_
         path == default_path(notes.root, "magpie", str(tmp_path / "mine"))
         and path.parent == tmp_path / "mine" / "magpie"
     )
+
+
+ALIKE = [
+    "main", "Main", "MAIN", "ops-1", "ops/1", "ops 1", "ops.1", "ops_1", "-ops-1", ".ops-1", "ops-1.", "..", "-", "é", "büro", "b-ro",
+    "bu\u0308ro", "x" * 300, "x" * 301, "a\n", "a",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_two_agents_never_share_an_index(notes: Notes, tmp_path: Path, turned: bool) -> None:
+    def path(agent: str) -> Path:
+        made = claimed_path(notes.root, agent, str(tmp_path / "index"))
+        made.parent.mkdir(parents=True, exist_ok=True)
+        made.touch()
+        return made
+
+    agents = ALIKE[::-1] if turned else ALIKE
+    found = {agent: path(agent) for agent in agents}
+    assert len({str(path).lower() for path in found.values()}) == len(agents)
+    assert {agent: path(agent) for agent in agents} == found
+
+
+def test_an_index_that_is_there_keeps_its_place(notes: Notes, tmp_path: Path) -> None:
+    before = {}
+    for agent in ("main", "Ops", "ops.1", "a_b-c", "x" * 200):
+        (tmp_path / "index" / agent).mkdir(parents=True)
+        before[agent] = tmp_path / "index" / agent
+    assert {agent: claimed_path(notes.root, agent, str(tmp_path / "index")).parent for agent in before} == before
+    assert default_path(notes.root, "", str(tmp_path / "index")).parent == before["main"]
+
+
+def test_what_an_agent_had_under_a_name_that_another_shares_is_not_lost(notes: Notes, tmp_path: Path) -> None:
+    notes.write("MEMORY.md", "- The vault has a zebra.\n- The attic has a lamp.\n")
+    given_ = Settings().with_values({"embedding.model": "none", "store.folder": str(tmp_path / "index")})
+    with Memory(notes.root, agent="ops-1", settings=given_) as memory:  # as "ops/1" was kept before
+        memory.ingest()
+        memory.forget(query="vault zebra")
+        shared = Path(memory.status().database)
+    with Memory(notes.root, agent="ops/1", settings=given_) as memory:
+        memory.ingest()
+        own = Path(memory.status().database)
+        assert own != shared and own.name == shared.name
+        assert memory.forgotten.covers("The vault has a zebra."), "what was forgotten stays so"
+        kept = shared.with_name(f"{shared.name}.journal").read_bytes()
+        memory.feedback(memory.search("lamp").results[0].id, "useful")
+    assert shared.with_name(f"{shared.name}.journal").read_bytes() == kept
+    assert len(own.with_name(f"{own.name}.journal").read_bytes()) > len(kept)

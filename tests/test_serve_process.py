@@ -50,6 +50,14 @@ def bare(tmp_path: Path) -> Iterator[RawClient]:
         yield client
 
 
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RawClient]:
+    """A server that knows of no workspace, for tests that leave nothing behind in it."""
+    with serving(tmp_path_factory.mktemp("shared"), "--for-host") as client:
+        client.handshake()
+        yield client
+
+
 def text(result: dict[str, Any]) -> str:
     """The words of a failed call."""
     assert result["isError"] is True and "structuredContent" not in result, result
@@ -153,12 +161,12 @@ def test_the_sdks_session_gets_progress_and_what_a_tool_is_like(notes: Notes) ->
 # -- a hand-written client --------------------------------------------------------------------------
 
 
-def test_a_failed_call_says_whose_fault_it_was(bare: RawClient, tmp_path: Path) -> None:
+def test_a_failed_call_says_whose_fault_it_was(shared: RawClient, tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
-    wrong = bare.call("memory_timeline", {"since": "last week"})
-    nowhere = bare.call("memory_search", {"query": "x"}, workspace=str(tmp_path / "none"))
+    wrong = shared.call("memory_timeline", {"since": "last week"})
+    nowhere = shared.call("memory_search", {"query": "x"}, workspace=str(tmp_path / "none"))
     both = {"query": "x", "maxResults": 1, "budget": 9}
-    contradicting = bare.call("memory_search", both, workspace=str(tmp_path / "here"))
+    contradicting = shared.call("memory_search", both, workspace=str(tmp_path / "here"))
     kinds = [result["_meta"]["openclaw-memory/error"] for result in (wrong, nowhere, contradicting)]
     assert kinds == ["request", "workspace", "request"], [text(result) for result in (wrong, nowhere, contradicting)]
 
@@ -216,15 +224,15 @@ def test_nothing_else_gets_into_the_protocol(client: RawClient, tmp_path: Path) 
     ],
 )  # fmt: skip
 def test_a_call_that_cannot_be_answered_says_why(
-    bare: RawClient, notes: Notes, tool: str, arguments: dict[str, Any], meta: dict[str, Any], message: str
+    shared: RawClient, notes: Notes, tool: str, arguments: dict[str, Any], meta: dict[str, Any], message: str
 ) -> None:
     notes.write("MEMORY.md", "- a lamp\n")
-    assert message in text(bare.call(tool, arguments, **{"workspace": str(notes.root), **meta}))
-    assert bare.found("lamp", workspace=str(notes.root)) == ["- a lamp"]
+    assert message in text(shared.call(tool, arguments, **{"workspace": str(notes.root), **meta}))
+    assert shared.found("lamp", workspace=str(notes.root)) == ["- a lamp"]
 
 
-def test_without_a_workspace_it_starts_and_says_what_is_missing(bare: RawClient) -> None:
-    assert "start it with --workspace DIR" in text(bare.call("memory_search", {"query": "a"}))
+def test_without_a_workspace_it_starts_and_says_what_is_missing(shared: RawClient) -> None:
+    assert "start it with --workspace DIR" in text(shared.call("memory_search", {"query": "a"}))
 
 
 def test_wrong_messages_are_answered_and_change_nothing(client: RawClient) -> None:

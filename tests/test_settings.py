@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openclaw_memory.errors import SettingsError
-from openclaw_memory.settings import HOST_VARIABLES, ExtraPath, Settings, config_path, load, walk
+from openclaw_memory.settings import HOST_VARIABLES, ExtraPath, Settings, config_path, load, unknown_variables, walk
 
 KEYS = [key for key, _, _ in walk(Settings())]
 
@@ -111,7 +111,6 @@ def test_a_file_that_is_not_text_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("SERCH_MODE", "x", ["unknown variable OPENCLAW_MEMORY_SERCH_MODE", "OPENCLAW_MEMORY_SEARCH_MODE"]),
         ("SEARCH_MODE", "x", ["environment OPENCLAW_MEMORY_SEARCH_MODE", "one of hybrid, vector, keyword"]),
         ("INGEST_EXTRA_PATHS", "[", ["OPENCLAW_MEMORY_INGEST_EXTRA_PATHS", "YAML"]),
     ],
@@ -130,6 +129,15 @@ def test_an_empty_variable_is_one_that_is_not_set() -> None:
 def test_variables_of_the_command_line_and_of_others_are_left_alone() -> None:
     environ = dict.fromkeys(HOST_VARIABLES - {"OPENCLAW_MEMORY_CONFIG"}, "x") | {"OPENCLAW_STATE_DIR": "x", "PATH": "y"}
     assert load(environ=environ)[0] == Settings()
+
+
+def test_a_variable_that_is_no_setting_changes_nothing_and_is_told_of() -> None:
+    environ = {"OPENCLAW_MEMORY_SERCH_MODE": "x", "OPENCLAW_MEMORY_SERVICE_URL": "y", "OPENCLAW_MEMORY_SEARCH_MODE": ""}
+    assert load(environ=environ)[0] == Settings()
+    misspelt, foreign = unknown_variables(environ)
+    assert "OPENCLAW_MEMORY_SERCH_MODE" in misspelt and "did you mean 'OPENCLAW_MEMORY_SEARCH_MODE'?" in misspelt
+    assert "OPENCLAW_MEMORY_SERVICE_URL" in foreign and "did you mean" not in foreign
+    assert unknown_variables(dict.fromkeys(HOST_VARIABLES, "x")) == []
 
 
 def test_values_are_read_from_text_by_type() -> None:

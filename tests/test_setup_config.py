@@ -17,11 +17,9 @@ from openclaw_memory.hosts import HostError
 from openclaw_memory.hosts.openclaw_config import (
     KeyChange,
     as_patch,
-    config_file,
-    is_plain_json,
-    read_config,
     wanted_changes,
 )
+from openclaw_memory.hosts.openclaw_home import is_plain_json, read_config
 from openclaw_memory.hosts.plugin_files import plugin_source, plugin_version, same_files, stage
 from openclaw_memory.hosts.process import run
 from openclaw_memory.hosts.remembered import Before, recall, remember
@@ -127,11 +125,6 @@ def test_a_configuration_that_cannot_be_read_is_named(tmp_path: Path, text: str,
     with pytest.raises(HostError) as raised:
         read_config(file)
     assert words in str(raised.value) and str(tmp_path) in str(raised.value)
-
-
-def test_where_the_configuration_is(tmp_path: Path) -> None:
-    assert config_file({"OPENCLAW_CONFIG_PATH": "/a/b.json", "OPENCLAW_STATE_DIR": "/c"}) == Path("/a/b.json")
-    assert config_file({"OPENCLAW_STATE_DIR": "/c"}) == Path("/c/openclaw.json")
 
 
 # -- the plugin's files -------------------------------------------------------------------------------

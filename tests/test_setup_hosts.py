@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from openclaw_memory.cli.main import cli
 from openclaw_memory.hosts import HostError, json_edit, toml_edit
 from openclaw_memory.hosts.process import own_command
+from openclaw_memory.settings import data_dir
 
 NAME = "openclaw-memory"
 FILE = Path("x.json")
@@ -59,7 +60,7 @@ def test_cursor_is_told_and_told_no_more(run: Callable[..., Result], notes: Note
     assert "there already; nothing to change" in run("cursor").stdout
     assert (file.read_bytes(), file.stat().st_mtime_ns) == before
     run("cursor", "--uninstall", "--yes")
-    assert json.loads(file.read_text()) == {"mcpServers": {}}
+    assert not file.parent.exists(), "setup made both"
     assert "not there; nothing to change" in run("cursor", "--uninstall").stdout
 
 
@@ -155,7 +156,7 @@ def test_codex_is_told_and_told_no_more(
     run("codex", "--project", str(tmp_path), "--yes")
     assert (tmp_path / ".codex" / "config.toml").read_text() == file.read_text()
     run("codex", "--uninstall", "--yes")
-    assert (tmp_path / "codex" / "config.toml").read_text() == ""
+    assert not (tmp_path / "codex").exists()
 
 
 @pytest.mark.parametrize("text", [CONFIG, CONFIG.replace("\n", "\r\n"), CONFIG + "\n[other]\na = 1\n"])
@@ -206,6 +207,63 @@ def test_a_codex_file_that_cannot_be_edited_is_left_as_it_is(
     assert file.read_text() == text
 
 
+# -- what setup has made ------------------------------------------------------------------------------
+
+PLACES = {
+    "cursor": (".cursor/mcp.json", '{"mcpServers": {"mine": {"command": "x"}}}\n'),
+    "codex": (".codex/config.toml", "[mcp_servers.mine]\ncommand = 'x'\n"),
+    "claude-code": (".mcp.json", '{"mcpServers": {"mine": {"command": "x"}}}\n'),
+}
+
+
+@pytest.mark.parametrize("host", PLACES)
+def test_what_setup_has_made_goes_with_the_entry(run: Callable[..., Result], tmp_path: Path, host: str) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    for arguments in (["--yes"], ["--uninstall", "--yes"]):
+        run(host, "--project", str(project), *arguments)
+    assert list(project.iterdir()) == []
+    assert "nothing to change" in run(host, "--project", str(project), "--uninstall").stdout
+
+
+@pytest.mark.parametrize("host", PLACES)
+def test_what_others_wrote_there_since_stays(run: Callable[..., Result], tmp_path: Path, host: str) -> None:
+    name, theirs = PLACES[host]
+    file = tmp_path / name
+    run(host, "--project", str(tmp_path), "--yes")
+    beside = file.with_name("beside")
+    beside.touch()
+    if file.suffix == ".toml":
+        file.write_text(f"{theirs}\n{file.read_text()}")
+    else:
+        tree = json.loads(file.read_text())
+        file.write_text(json.dumps({"mcpServers": tree["mcpServers"] | json.loads(theirs)["mcpServers"]}))
+    run(host, "--project", str(tmp_path), "--uninstall", "--yes")
+    assert "mine" in file.read_text() and NAME not in file.read_text() and beside.exists()
+
+
+OWN = ["{}", "{}\n", '{"a": 1}', '{\n  "a": 1\n}\n', '{"mcpServers": {}}', '{"mcpServers": {"b": {}}, "c": 2}\n']
+
+
+@pytest.mark.parametrize("text", OWN)
+@pytest.mark.parametrize("host", ["cursor", "claude-code"])
+def test_a_persons_own_file_is_as_it_was(run: Callable[..., Result], tmp_path: Path, host: str, text: str) -> None:
+    file = tmp_path / PLACES[host][0]
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text)
+    for arguments in (["--yes"], ["--uninstall", "--yes"]):
+        run(host, "--project", str(tmp_path), *arguments)
+    assert file.read_text() == text
+
+
+def test_an_entry_that_nobody_remembers_making_leaves_the_file(run: Callable[..., Result], tmp_path: Path) -> None:
+    file = tmp_path / ".mcp.json"
+    file.write_text(json.dumps({"mcpServers": {NAME: {"command": "x"}}}))
+    run("claude-code", "--project", str(tmp_path), "--yes")
+    run("claude-code", "--project", str(tmp_path), "--uninstall", "--yes")
+    assert json.loads(file.read_text()) == {"mcpServers": {}}
+
+
 # -- Claude Code --------------------------------------------------------------------------------------
 
 CLAUDE = """#!{python}
@@ -216,6 +274,8 @@ tree = json.loads(file.read_text()) if file.exists() else {{}}
 servers = tree.setdefault("mcpServers", {{}})
 assert sys.argv[1] == "mcp" and sys.argv[3:5] == ["--scope", "user"]
 if sys.argv[2] == "add-json":
+    if os.environ.get("FAKE_REFUSES", "nothing") in sys.argv[6]:
+        sys.exit("no such schema")
     if sys.argv[5] in servers:
         sys.exit("MCP server openclaw-memory already exists in user config")
     servers[sys.argv[5]] = json.loads(sys.argv[6])
@@ -249,6 +309,34 @@ def test_claude_code_changes_its_own_file(
     assert "'claude mcp add-json' failed: no network" in run("claude-code", "--yes", code=1).stderr
 
 
+@pytest.mark.parametrize(("refused", "said"), [("our own", "is back"), ("any", "is kept in")])
+def test_claude_codes_entry_is_not_lost_when_the_new_one_is_refused(
+    run: Callable[..., Result],
+    notes: Notes,
+    home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    refused: str,
+    said: str,
+) -> None:
+    claude = tmp_path / "bin" / "claude"
+    claude.parent.mkdir()
+    claude.write_text(CLAUDE.format(python=sys.executable))
+    claude.chmod(0o755)
+    monkeypatch.setenv("PATH", str(claude.parent))
+    monkeypatch.setenv("FAKE_REFUSES", "command" if refused == "any" else str(notes.root))
+    mine = {"type": "stdio", "command": "/mine", "args": ["x"], "env": {"TOKEN": "t"}}
+    file = home / ".claude.json"
+    file.write_text(json.dumps({"numStartups": 3, "mcpServers": {NAME: mine}}))
+    message = run("claude-code", "--yes", code=1).stderr
+    assert "'claude mcp add-json' failed: no such schema" in message and said in message and message.count("\n") == 1
+    copy = data_dir() / "claude-code-entry.json"
+    if refused == "any":
+        assert json.loads(copy.read_text()) == mine and copy.stat().st_mode & 0o777 == 0o600 and str(copy) in message
+    else:
+        assert json.loads(file.read_text()) == {"numStartups": 3, "mcpServers": {NAME: mine}} and not copy.exists()
+
+
 def test_without_claude_a_project_can_be_told(
     run: Callable[..., Result], notes: Notes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,7 +346,7 @@ def test_without_claude_a_project_can_be_told(
     told = json.loads((tmp_path / ".mcp.json").read_text())["mcpServers"][NAME]
     assert told == {"type": "stdio", "command": own_command(), "args": args(notes)}
     run("claude-code", "--project", str(tmp_path), "--uninstall", "--yes")
-    assert json.loads((tmp_path / ".mcp.json").read_text()) == {"mcpServers": {}}
+    assert not (tmp_path / ".mcp.json").exists() and tmp_path.is_dir()
 
 
 def test_the_agent_and_the_settings_file_are_passed_on(notes: Notes, tmp_path: Path, home: Path) -> None:

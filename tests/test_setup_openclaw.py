@@ -18,6 +18,7 @@ from openclaw_double import OpenClawDouble
 
 from openclaw_memory import __version__
 from openclaw_memory.cli.main import cli
+from openclaw_memory.errors import ModelError
 from openclaw_memory.hosts.process import own_command
 
 NAME = "openclaw-memory"
@@ -83,14 +84,14 @@ def test_a_second_setup_changes_nothing_and_forgets_nothing(
 ) -> None:
     openclaw.write({"plugins": {"slots": {"memory": "memory-core"}}})
     run("--yes")
-    before = tree(openclaw.state)
+    before, calls = tree(openclaw.state), len(openclaw.calls("config patch"))
     shown = run(model="none").stdout  # nothing to agree to, so nobody need be asked
     assert "nothing to change" in shown and "search: " in shown
     after = tree(openclaw.state)
     kept = [name for name in before if ".duckdb" not in name]
     assert [name for name in after if ".duckdb" not in name] == kept
     assert all(after[name] == before[name] for name in kept)
-    assert len(openclaw.calls("plugins install")) == len(openclaw.calls("config patch")) == 1
+    assert len(openclaw.calls("plugins install")) == 1 and len(openclaw.calls("config patch")) == calls
 
 
 BEFORE: dict[str, Any] = {
@@ -102,7 +103,7 @@ BEFORE: dict[str, Any] = {
     "an allow list": {"plugins": {"allow": ["memory-core"], "entries": {}}},
     "denied": {"plugins": {"deny": [NAME], "allow": []}},
     "denied with others": {"plugins": {"deny": ["x", NAME]}},
-    "an entry of ours": {"plugins": {"allow": [NAME, "x"], "entries": {NAME: {"enabled": False, "config": {"settings": {"a": 1}}}}}},
+    "an entry of ours": {"plugins": {"allow": [NAME, "x"], "entries": {NAME: {"enabled": False, "config": {"settings": {"search.rrf_k": 1}}}}}},
 }  # fmt: skip
 
 
@@ -176,8 +177,10 @@ def test_openclaws_own_setup_leaves_the_plugin_and_its_choice_of_python(
     old = openclaw.state / "extensions" / NAME
     old.mkdir(parents=True)
     (old / "openclaw.plugin.json").write_text(json.dumps({"id": NAME, "version": "0.0.9"}))
-    private = openclaw.state / NAME / "venv" / "bin"
+    private = openclaw.state / NAME / "venv-0.2.0" / "bin"
     private.mkdir(parents=True)
+    (openclaw.state / NAME / "venv").mkdir()
+    (openclaw.state / NAME / "venv.current").write_text("venv-0.2.0\n")
     (private / NAME).symlink_to(own_command())
     monkeypatch.setattr("sysconfig.get_path", lambda *_: str(private))
     script = openclaw.command.with_suffix(".mjs")  # as OpenClaw names itself: run by the node that is first on PATH
@@ -185,7 +188,8 @@ def test_openclaws_own_setup_leaves_the_plugin_and_its_choice_of_python(
     (script.parent / "node").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     (script.parent / "node").chmod(0o755)
     openclaw.write({"plugins": {"entries": {NAME: {"config": {"command": "/old"}}}}})
-    run("--installed", "--yes", "--openclaw", str(script), model="none")
+    shown = run("--installed", "--yes", "--openclaw", str(script), model="none").stdout
+    assert f"✓ environment: removed {openclaw.state / NAME / 'venv'}: " in shown and private.is_dir()
     entry = {**ENTRY, "config": {"dreaming": {"enabled": False}}}
     assert openclaw.config()["plugins"]["entries"][NAME] == entry and not openclaw.calls("plugins install")
 
@@ -384,6 +388,45 @@ def test_a_failing_step_names_the_cause_and_can_be_undone(
     monkeypatch.delenv("FAKE_FAIL")
     run("--uninstall", "--yes")
     assert openclaw.config() == before and not (openclaw.state / "extensions" / NAME).exists()
+
+
+SLOTS: dict[str, Any] = {
+    "nothing": {},
+    "OpenClaw's own memory": {"plugins": {"slots": {"memory": "memory-core"}}},
+    "another's memory": {"plugins": {"slots": {"memory": "other"}, "entries": {NAME: {"config": {"context": False}}}}},
+}
+
+
+@pytest.mark.parametrize("before", SLOTS.values(), ids=SLOTS)
+def test_the_slot_is_taken_last(
+    openclaw: OpenClawDouble, run: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: Any
+) -> None:
+    openclaw.write(before)
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("OPENCLAW_MEMORY_STORE_FOLDER", str(tmp_path / "file"))
+    said = failure(run("--yes", code=1, model="none"))
+    assert str(tmp_path / "file") in said and "keeps the memory that it had" in said and "--uninstall" in said
+    assert openclaw.config() == before and (openclaw.state / "extensions" / NAME).is_dir()
+    assert openclaw.slots() and NAME not in openclaw.slots(), "not even for a moment"
+    monkeypatch.delenv("OPENCLAW_MEMORY_STORE_FOLDER")
+    shown = run("--yes", model="none").stdout
+    assert shown.index("search: ") < shown.index("configuration: ")
+    assert openclaw.config()["plugins"]["slots"]["memory"] == NAME
+    run("--uninstall", "--yes")
+    assert openclaw.config() == before
+
+
+def test_a_failure_without_words_has_a_name(
+    openclaw: OpenClawDouble, run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    openclaw.write({"plugins": {"slots": {"memory": "memory-core"}}})
+
+    def fails(*_: object, **__: object) -> None:
+        raise ModelError
+
+    monkeypatch.setattr("openclaw_memory.memory.Memory.ingest", fails)
+    assert failure(run("--yes", code=1, model="none")).startswith("error: ModelError; OpenClaw keeps")
+    assert openclaw.config() == {"plugins": {"slots": {"memory": "memory-core"}}}
 
 
 def test_a_configuration_that_is_managed_elsewhere_is_left_alone(

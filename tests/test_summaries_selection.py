@@ -14,7 +14,7 @@ from random import Random
 
 import pytest
 from extracts import DAY, extracted, period, read_back
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from openclaw_memory.consolidate.centrality import ONE, centrality
@@ -54,6 +54,14 @@ def price(summary: Summary, grain: Grain) -> int:
         ("asked Dario for the QX-7714 seal of the pump", "asked about that other thing with the pump again"),
         ("- [x] mended the pump in the cellar for Mira", "- [ ] paint the fence of the garden for Anouk"),
         ("the pump in the cellar runs at 40 W", "it was also a bit loud"),
+        (
+            "the pump in the cellar got a new seal",
+            "5f4dcc3b5aa765d61d8327deb882cf99 zK3-9c1d5e7f8a2b4c6d8e0f9a7b aX7bY8cZ9dW0eV1fU2gT3hS4",
+        ),
+        (
+            "the pump in the cellar got a new seal",
+            "bot `[redacted:github-token]` [redacted:stripe-key] [redacted:iban]",
+        ),
     ],
 )
 def test_what_says_more_is_kept(worth: str, less: str) -> None:
@@ -257,7 +265,6 @@ SAID = st.lists(
 
 
 @given(SAID, st.randoms(use_true_random=False), st.sampled_from(GRAINS), st.integers(10, 400))
-@settings(deadline=None)
 def test_the_order_in_which_sentences_are_given_is_of_no_matter(
     texts: Sequence[str], chance: Random, grain: Grain, budget: int
 ) -> None:
@@ -270,7 +277,6 @@ def test_the_order_in_which_sentences_are_given_is_of_no_matter(
 
 
 @given(SAID, st.sampled_from(GRAINS), st.integers(1, 400))
-@settings(deadline=None)
 def test_each_sentence_once_and_whole(texts: Sequence[str], grain: Grain, budget: int) -> None:
     given_ = period({DAY + timedelta(days=at): items(*texts[at::3]) for at in range(min(3, len(texts)))})
     summary = summarise(given_, grain, Rules(budget=budget))

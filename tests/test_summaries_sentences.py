@@ -7,7 +7,7 @@ from datetime import date
 
 import pytest
 from extracts import DAY, extracted, read_back
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from openclaw_memory.consolidate.sentences import line_of, tokens
@@ -183,7 +183,6 @@ LINES = st.lists(
 
 
 @given(LINES)
-@settings(deadline=None)
 def test_every_sentence_is_in_its_lines(note: str) -> None:
     lines = split_lines(note)
     found = extracted(note, unit_tokens=10)
@@ -195,7 +194,6 @@ def test_every_sentence_is_in_its_lines(note: str) -> None:
 
 
 @given(LINES, st.sampled_from([(Grain.DAILY, "2026-02-16"), (Grain.WEEKLY, "2026-W08"), (Grain.YEARLY, "2026")]))
-@settings(deadline=None)
 def test_what_a_summary_says_is_read_back_from_its_file(note: str, where: tuple[Grain, str]) -> None:
     grain, name = where
     given_ = extracted(note, unit_tokens=10)

@@ -11,9 +11,10 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from properties import examples
 
 from openclaw_memory.errors import RequestError
 from openclaw_memory.serialize import camel, json_schema, to_json
@@ -22,7 +23,7 @@ from openclaw_memory.serve.registry import TOOLS, offered
 from openclaw_memory.serve.tool import Tool
 from openclaw_memory.types import Check, ScanResult
 
-RESULTS = [*{tool.result for tool in TOOLS}, Check, ScanResult]
+RESULTS = [*dict.fromkeys(tool.result for tool in TOOLS), Check, ScanResult]
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
@@ -56,7 +57,7 @@ def values(kind: Any) -> st.SearchStrategy[Any]:
 
 
 @pytest.mark.parametrize("kind", RESULTS, ids=lambda kind: kind.__name__)
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(data=st.data())
 def test_what_is_returned_is_what_the_schema_says(kind: type, data: st.DataObject) -> None:
     made = to_json(data.draw(values(kind)))
@@ -121,7 +122,7 @@ _VALUES = _LIKELY | JSON
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(data=st.data())
 def test_what_is_accepted_is_what_the_schema_says(tool: Tool, data: st.DataObject) -> None:
     names = st.sampled_from([*tool.arguments, "another"])

@@ -9,10 +9,11 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from indexing import drop, embed, open_store, put, python, unit_vectors
+from properties import examples
 
 from benchmarks import corpus
 from benchmarks.hashing import HashingEmbedder
@@ -233,7 +234,7 @@ def test_a_model_whose_first_write_failed_shares_no_id_with_the_next(
     assert store.vector_states(MODEL).outdated == 2
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     hnp.arrays(
         np.float32,

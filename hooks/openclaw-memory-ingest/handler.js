@@ -2,14 +2,19 @@
 //
 // OpenClaw waits for a handler, so this one only queues work and returns. Whatever goes wrong is a line in the log.
 
-import { spawn } from "node:child_process";
-import { stat } from "node:fs/promises";
+import { execFile, spawn } from "node:child_process";
+import { constants } from "node:fs";
+import { access, stat } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
+import { promisify } from "node:util";
 
 const NAME = "openclaw-memory-ingest";
 const DEFAULT_TIMEOUT_S = 600;
 const GRACE_MS = 5_000; // between asking a process to end and ending it
+const EXECUTABLE = process.platform === "win32" ? "openclaw-memory.exe" : "openclaw-memory";
+const DISTRIBUTION = "openclaw-memory-graph"; // who has the name of the command on PyPI is somebody else
+const ASK_MS = 5_000;
 const MAX_OUTPUT = 64 * 1024; // characters kept of what a process says; a report is a few hundred
 
 // OpenClaw loads this file again after a change to it: the queue belongs to the process, not to one copy of the module.
@@ -61,7 +66,7 @@ function readOptions(cfg) {
   const { command, timeoutSeconds, env } = cfg?.hooks?.internal?.entries?.[NAME] ?? {};
   const limited = Number.isFinite(timeoutSeconds) ? Math.min(Math.max(timeoutSeconds, 1), 86_400) : DEFAULT_TIMEOUT_S;
   return {
-    command: /[/\\]/.test(text(command)) ? absolute(text(command)) : text(command) || "openclaw-memory",
+    command: /[/\\]/.test(text(command)) ? absolute(text(command)) : text(command),
     timeoutMs: limited * 1000,
     env: env && typeof env === "object" ? env : {},
   };
@@ -86,7 +91,9 @@ async function work() {
     queue.waiting.delete(key);
     try {
       const workspace = await firstFolder(job.workspaces);
-      if (workspace) log(`${job.agent}: ${counts(await ingest({ ...job, workspace }))}`);
+      if (!workspace) continue;
+      const command = job.command || (await commandOnPath({ ...process.env, ...job.env }));
+      log(`${job.agent}: ${counts(await ingest({ ...job, workspace, command }))}`);
     } catch (error) {
       log(`${job.agent}: failed: ${oneLine(error?.message ?? error)}`);
     }
@@ -148,6 +155,25 @@ function counts(stdout) {
   const { files, added, updated, deleted, embedded, pending, seconds } = report;
   const line = `${files} files, ${added} added, ${updated} updated, ${deleted} deleted, ${embedded} embedded in ${seconds} s`;
   return oneLine(pending ? `${line}, ${pending} without a vector` : line);
+}
+
+/** The first openclaw-memory on the PATH that says it is ours: another project has the same name. */
+async function commandOnPath(env) {
+  const others = [];
+  for (const folder of (env.PATH ?? "").split(path.delimiter).filter(path.isAbsolute)) {
+    const command = path.join(folder, EXECUTABLE);
+    try {
+      await access(command, constants.X_OK);
+      const asked = promisify(execFile)(command, ["--version", "--json"], { env, timeout: ASK_MS, killSignal: "SIGKILL", windowsHide: true });
+      asked.child.stdin?.on("error", () => {}).end();
+      if (JSON.parse((await asked).stdout)?.name === DISTRIBUTION) return command;
+      others.push(command);
+    } catch (error) {
+      if (error.code !== "ENOENT" && error.code !== "ENOTDIR") others.push(command);
+    }
+  }
+  const leftOut = others.length ? `; left out: ${others.join(", ")}, which does not answer --version --json as ${DISTRIBUTION}` : "";
+  throw new Error(`openclaw-memory is not on the gateway's PATH${leftOut}; see \`openclaw hooks info ${NAME}\``);
 }
 
 function explained(error, command) {

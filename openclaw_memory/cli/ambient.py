@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .context import DATE, CliContext, common_options
+from .context import DATE, CliContext, common_options, say
 
 if TYPE_CHECKING:
     from ..types import ContextResult
@@ -49,7 +49,7 @@ def context(
         cli.emit(result)
         return
     if result.text:
-        click.echo(result.text)
+        say(result.text)
     else:
         cli.remark("nothing that is sure enough")
     if explain:

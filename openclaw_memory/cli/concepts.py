@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .context import CliContext, common_options
+from .context import CliContext, common_options, say
 
 if TYPE_CHECKING:
     from ..types import ConceptRow, ConceptsResult
@@ -101,12 +101,12 @@ def remove(cli: CliContext, name: str) -> None:
     from ..types import counted
 
     if result.rows:
-        click.echo(f"{result.rows[0].name} is no longer curated")
+        say(f"{result.rows[0].name} is no longer curated")
         cli.remark(
             f"the notes still mention it in {counted(result.rows[0].units, 'unit')}; remove it again to ignore it"
         )
     else:
-        click.echo(f"{name} is no concept now")
+        say(f"{name} is no concept now")
     cli.remark(result.warning)
 
 
@@ -124,7 +124,7 @@ def _show(cli: CliContext, result: ConceptsResult) -> None:
     if result.rows:
         cli.out.print(_table(result.rows), highlight=False)
     else:
-        click.echo("nothing found")
+        say("nothing found")
     cli.remark(result.warning)
 
 

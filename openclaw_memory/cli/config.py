@@ -20,10 +20,13 @@ def config() -> None:
 @common_options
 def show(cli: CliContext, prefix: str) -> None:
     """Print each setting (that begins with PREFIX), its value and its source."""
+    from ..hosts.openclaw_home import OpenClawHome
     from ..settings import config_path, walk
 
     settings, source = cli.load_settings()
-    file = cli.config or Path(os.environ.get("OPENCLAW_MEMORY_CONFIG") or config_path())
+    theirs = OpenClawHome.of().plugin_config()[0]
+    usual = theirs if theirs is not None and str(theirs) in source.values() else config_path()
+    file = cli.config or Path(os.environ.get("OPENCLAW_MEMORY_CONFIG") or usual)
     rows = [(key, value, source[key], meta["help"]) for key, value, meta in walk(settings) if key.startswith(prefix)]
     if not rows:
         raise click.UsageError(f"no setting begins with '{prefix}'; 'openclaw-memory config show' lists them all")

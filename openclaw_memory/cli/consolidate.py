@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .context import DATE, CliContext, common_options
+from .context import DATE, CliContext, common_options, say
 from .progress import ingest_progress
 
 if TYPE_CHECKING:
@@ -79,21 +79,19 @@ def _show(cli: CliContext, report: ConsolidateReport) -> None:
             table.add_row(name, str(made.sources), str(made.sentences), str(made.tokens), str(made.source_tokens))
         cli.out.print(table)
         if len(report.summaries) > _SHOWN:
-            click.echo(f"… and {len(report.summaries) - _SHOWN} more")
+            say(f"… and {len(report.summaries) - _SHOWN} more")
     for what, paths in (
         ("kept, as a person has edited it", report.kept),
         (f"{would}removed, as there is nothing left to summarise", report.removed),
         (f"{would}retired", report.retired),
     ):
         for path in paths[:_SHOWN]:
-            click.echo(f"{what}: {path}")
+            say(f"{what}: {path}")
         if len(paths) > _SHOWN:
-            click.echo(f"{what}: … and {len(paths) - _SHOWN} more")
+            say(f"{what}: … and {len(paths) - _SHOWN} more")
     merged = "" if report.dry_run and not report.groups else f"{counted(report.groups, 'concept')} {would}merged, "
     wrote = "1 summary" if len(report.created) == 1 else f"{len(report.created)} summaries"
-    click.echo(
-        f"{wrote} {would}written, {merged}{counted(report.archived, 'unit')} {would}archived, {report.seconds:.1f} s"
-    )
+    say(f"{wrote} {would}written, {merged}{counted(report.archived, 'unit')} {would}archived, {report.seconds:.1f} s")
     if not report.complete:
         cli.remark("not everything was done; run it again")
     cli.remark(report.skipped)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from ..inert import inert
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,6 +21,11 @@ if TYPE_CHECKING:
     from ..settings import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def say(text: str, err: bool = False) -> None:
+    """Print a line for people; nothing in it moves the terminal or hides."""
+    click.echo(inert(text), err=err)
 
 
 @dataclass
@@ -31,22 +38,30 @@ class CliContext:
     db: str | None = None
     config: Path | None = None
     overrides: dict[str, Any] = field(default_factory=dict)
+    #: What was said of the environment; ``None`` when it is part of the result.
+    noted: set[str] | None = field(default_factory=set)
 
     def settings(self, **overrides: Any) -> Settings:
         """The settings in force; ``overrides`` write ``embedding__offline`` for ``embedding.offline``."""
         given = {key.replace("__", "."): value for key, value in overrides.items() if value is not None}
         return self.load_settings(given)[0]
 
-    def load_settings(self, overrides: Mapping[str, Any] | None = None) -> tuple[Settings, dict[str, str]]:
+    def load_settings(
+        self,
+        overrides: Mapping[str, Any] | None = None,
+        index: str | Path | None = None,
+        profile: str | None = None,
+    ) -> tuple[Settings, dict[str, str]]:
         """The settings in force and where each comes from; what ``--set`` says wrongly is wrong usage."""
         from ..errors import SettingsError
-        from ..settings import Settings, load
+        from ..settings import Settings, load, unknown_variables
 
+        self.note(unknown_variables())
         try:
             Settings().with_values(self.overrides)
         except SettingsError as error:
             raise click.UsageError(str(error).replace("argument:", "--set:", 1)) from error
-        return load(self.config, {**self.overrides, **(overrides or {})})
+        return load(self.config, {**self.overrides, **(overrides or {})}, index=index or self.db, profile=profile)
 
     def memory(self, settings: Settings | None = None) -> Memory:
         """The memory of the workspace that the options name; a missing workspace is wrong usage."""
@@ -54,8 +69,9 @@ class CliContext:
         from ..memory import Memory
         from ..workspace import find_workspace
 
+        self.note_openclaw()
         try:
-            workspace = find_workspace(self.workspace)
+            workspace = find_workspace(self.workspace, agent=self.agent)
         except WorkspaceError as error:
             raise click.UsageError(str(error)) from error
         return Memory(
@@ -65,18 +81,14 @@ class CliContext:
     @property
     def err(self) -> Console:
         """A console on stderr, for progress and remarks."""
-        from rich.console import Console
-
-        return Console(stderr=True)
+        return console(stderr=True)
 
     @property
     def out(self) -> Console:
         """A console on stdout, for people."""
-        from rich.console import Console
-
         # In a pipe nothing is wrapped: a line is a line for grep and for copying a path.
         terminal = sys.stdout.isatty()
-        return Console(soft_wrap=not terminal, width=None if terminal else 4096)
+        return console(soft_wrap=not terminal, width=None if terminal else 4096)
 
     @property
     def shows_progress(self) -> bool:
@@ -87,12 +99,38 @@ class CliContext:
         """Print ``value`` as the JSON of the contract; a command that goes on prints one line a document."""
         from ..serialize import dumps
 
-        click.echo(dumps(value, None if one_line else 2))
+        say(dumps(value, None if one_line else 2))
 
     def remark(self, text: str | None) -> None:
         """Say something on stderr, unless only machines listen."""
         if text and not self.json:
-            click.echo(f"note: {text}", err=True)
+            say(f"note: {text}", err=True)
+
+    def note(self, texts: Iterable[str]) -> None:
+        """Say once what is worth knowing of the environment."""
+        for text in texts:
+            if self.noted is not None and text not in self.noted:
+                self.noted.add(text)
+                self.remark(text)
+
+    def note_openclaw(self) -> None:
+        """Say why OpenClaw's configuration counts for nothing, if it does."""
+        from ..hosts.openclaw_home import OpenClawHome
+
+        self.note(filter(None, [OpenClawHome.of().trouble()]))
+
+
+def console(**options: Any) -> Console:
+    """A console that prints text as :func:`say` does, in styles of ours."""
+    from rich.console import Console
+    from rich.segment import Segment
+
+    class InertConsole(Console):
+        def render(self, *args: Any, **kwargs: Any) -> Iterator[Segment]:
+            for segment in super().render(*args, **kwargs):
+                yield segment if segment.control else segment._replace(text=inert(segment.text))
+
+    return InertConsole(**options)
 
 
 def common_options(command: F) -> F:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .. import example
-from .context import CliContext, common_options
+from .context import CliContext, common_options, say
 
 if TYPE_CHECKING:
     from ..types import RecallResult, SearchHit
@@ -47,11 +47,11 @@ def _run(cli: CliContext, folder: Path, offline: bool) -> None:
     record: dict[str, Any] = {"workspace": str(workspace), "files": len(copied), "searches": []}
     with Memory(workspace, settings=settings, db=cli.db or folder / "index.duckdb") as memory:
         pull_if_missing(cli, memory)
-        resolved = memory.resolve_embedder()
         _say(cli, f"{len(copied)} notes of an example agent in {workspace}")
-        name = "no model: keywords only" if resolved.embedder is None else f"model {resolved.embedder.model}"
         with ingest_progress(cli) as show:
             first = memory.ingest(progress=show)
+        embedder = memory.resolve_embedder().embedder  # now it is known whether it runs here
+        name = "no model: keywords only" if embedder is None else f"model {embedder.model}"
         again = memory.ingest()
         record |= {"ingest": first, "reingest": again}
         _say(cli, f"ingested {first.chunks} units in {first.seconds:.2f} s ({name}, {first.embedded} embedded)")
@@ -82,7 +82,7 @@ def _run(cli: CliContext, folder: Path, offline: bool) -> None:
 
 def _say(cli: CliContext, text: str) -> None:
     if not cli.json:
-        click.echo(text)
+        say(text)
 
 
 def _show(cli: CliContext, query: str, shows: str, hits: tuple[SearchHit, ...], seconds: float) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from .context import CliContext, common_options
+from .context import CliContext, common_options, say
 
 
 @click.command(short_help="Write the memory as Parquet files.")
@@ -28,8 +28,8 @@ def export(cli: CliContext, folder: Path, overwrite: bool) -> None:
         cli.emit(report)
         return
     for table in report.tables:
-        click.echo(f"{table.name:<10} {counted(table.rows, 'row'):>12}  {table.bytes / 1e3:>9.1f} kB")
-    click.echo(f"{report.folder}: written in {report.seconds:.2f} s")
+        say(f"{table.name:<10} {counted(table.rows, 'row'):>12}  {table.bytes / 1e3:>9.1f} kB")
+    say(f"{report.folder}: written in {report.seconds:.2f} s")
     if report.stale:
         cli.remark("the export may be stale: not every changed file was read in time")
     cli.remark(report.warning)

@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from .context import DATE, CliContext, common_options
+from .context import DATE, CliContext, common_options, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +62,7 @@ def query(cli: CliContext, **given: Any) -> None:
         cli.emit(result)
         return
     if not result.rows:
-        click.echo("no facts")
+        say("no facts")
     _show(cli, result)
     cli.remark(result.warning)
 
@@ -146,7 +146,7 @@ def _change(cli: CliContext, change: Callable[[FactBook], FactsResult]) -> None:
         return
     _show(cli, result)
     done = [f"{count} {word}" for word in ("added", "updated", "removed") if (count := getattr(result, word))]
-    click.echo(", ".join(done) or "nothing to do: that is known already")
+    say(", ".join(done) or "nothing to do: that is known already")
     cli.remark(result.warning)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .context import CliContext, common_options
+from .context import CliContext, common_options, say
 
 
 @click.command(short_help="Say whether a hit was of use.")
@@ -23,4 +23,4 @@ def feedback(cli: CliContext, chunk: str, verdict: str) -> None:
         cli.emit(report)
         return
     counts = [f"{getattr(report, name)} {name}" for name in ("useful", "irrelevant", "used", "shown")]
-    click.echo(f"{report.id}: {', '.join(counts)}; boost {report.boost:+.2f}")
+    say(f"{report.id}: {', '.join(counts)}; boost {report.boost:+.2f}")

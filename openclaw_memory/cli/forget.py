@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .context import DATE, CliContext, common_options
+from .context import DATE, CliContext, common_options, say
 
 if TYPE_CHECKING:
     from ..types import ForgetReport
@@ -64,7 +64,7 @@ def forget(
             if dry_run or not report.texts:
                 return
             if not click.confirm("Forget this for good?", default=False):
-                click.echo("nothing was forgotten")
+                say("nothing was forgotten")
                 return
         report = run(False)
     if cli.json:
@@ -91,20 +91,20 @@ def _preview(cli: CliContext, report: ForgetReport) -> None:
         line = Text(one.citation, style="dim")
         cli.out.print(line.append("  ").append(" ".join(one.text.split()), style="default"), highlight=False)
     if len(report.texts) > _SHOWN:
-        click.echo(f"… and {len(report.texts) - _SHOWN} more; all of them with --json")
-    click.echo(f"would forget {_counts(report)}" if report.texts else "nothing to forget")
+        say(f"… and {len(report.texts) - _SHOWN} more; all of them with --json")
+    say(f"would forget {_counts(report)}" if report.texts else "nothing to forget")
     _remarks(cli, report)
 
 
 def _show(cli: CliContext, report: ForgetReport) -> None:
     if not report.texts:
-        click.echo("nothing to forget")
+        say("nothing to forget")
         _remarks(cli, report)
         return
     checked = "; no column and no byte of the index has it any more" if report.verified else ""
-    click.echo(f"forgot {_counts(report)}{checked}; {report.seconds:.1f} s")
+    say(f"forgot {_counts(report)}{checked}; {report.seconds:.1f} s")
     for path in report.edited[:_SHOWN]:
-        click.echo(f"taken out of {path}")
+        say(f"taken out of {path}")
     _remarks(cli, report)
 
 

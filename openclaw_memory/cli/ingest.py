@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .context import CliContext, common_options
+from .context import CliContext, common_options, say
 
 if TYPE_CHECKING:
     from ..types import IngestReport
@@ -58,7 +58,7 @@ def _show(cli: CliContext, report: IngestReport, watch: bool, told: str | None =
     if cli.json:
         cli.emit(report, one_line=watch)
         return
-    click.echo(
+    say(
         f"{counted(report.files, 'file')}, {counted(report.chunks, 'unit')}: {report.added} added, "
         f"{report.updated} updated, {report.deleted} deleted, {report.unchanged} unchanged; "
         f"{report.embedded} embedded"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -10,7 +12,11 @@ from typing import Any
 import click
 
 from .. import __version__
-from .context import CliContext
+from ..inert import inert
+from .context import CliContext, say
+
+#: The name of the package where packages are installed from.
+DISTRIBUTION = "openclaw-memory-graph"
 
 #: Where each command lives; a module is imported when its command is run or listed.
 COMMANDS = {
@@ -85,19 +91,19 @@ class LazyGroup(click.Group):
         except click.UsageError as error:
             raise _in_one_line(error) from error
         except OpenClawMemoryError as error:
-            click.echo(f"error: {' '.join(str(error).split())}", err=True)
+            say(f"error: {' '.join(str(error).split()) or type(error).__name__}", err=True)
             ctx.exit(1)
         except KeyboardInterrupt:
-            click.echo("interrupted: what was written is kept; run it again to go on", err=True)
+            say("interrupted: what was written is kept; run it again to go on", err=True)
             ctx.exit(1)
         except MemoryError:
-            click.echo("error: out of memory; close other programs, or set store.vector_dtype to int8", err=True)
+            say("error: out of memory; close other programs, or set store.vector_dtype to int8", err=True)
             ctx.exit(1)
         except OSError as error:
             if isinstance(error, BrokenPipeError):
                 raise  # click ends quietly when the reader of a pipe has left
             where = f"{error.filename}: " if error.filename else ""
-            click.echo(f"error: {where}{error.strerror or error}; check the path and its permissions", err=True)
+            say(f"error: {where}{error.strerror or error}; check the path and its permissions", err=True)
             ctx.exit(1)
         except (click.exceptions.Exit, click.ClickException, click.Abort):
             raise
@@ -105,18 +111,34 @@ class LazyGroup(click.Group):
             if ctx.params.get("verbose"):
                 raise
             what = " ".join(f"{type(error).__name__}: {error}".split())
-            click.echo(
-                f"error: a defect of openclaw-memory ({what}); run it with -v and report what it prints", err=True
-            )
+            say(f"error: a defect of openclaw-memory ({what}); run it with -v and report what it prints", err=True)
             ctx.exit(1)
+
+
+class _Lines(logging.Formatter):
+    """Lines of the log as :func:`~.context.say` prints them."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return inert(super().format(record))
 
 
 def _in_one_line(error: click.UsageError) -> Exception:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         return error
     command = error.ctx.command_path if error.ctx is not None else "openclaw-memory"
-    click.echo(f"error: {' '.join(error.format_message().split())} (see {command} --help)", err=True)
+    say(f"error: {' '.join(error.format_message().split())} (see {command} --help)", err=True)
     return click.exceptions.Exit(error.exit_code)
+
+
+def _tell_version(ctx: click.Context, option: click.Parameter, given: bool) -> None:
+    if not given or ctx.resilient_parsing:
+        return
+    # Only where --json is given: a variable must not change what other programs read.
+    if ctx.get_parameter_source("as_json") is click.core.ParameterSource.COMMANDLINE:
+        say(json.dumps({"name": DISTRIBUTION, "version": __version__}))
+    else:
+        say(f"openclaw-memory, version {__version__}")
+    ctx.exit()
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": None})
@@ -126,9 +148,10 @@ def _in_one_line(error: click.UsageError) -> Exception:
 @click.option("--db", metavar="FILE", envvar="OPENCLAW_MEMORY_DB", help="The index file.")
 @click.option("--config", metavar="FILE", type=click.Path(path_type=Path), help="The YAML settings file.")
 @click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="Change one setting for this run.")
-@click.option("--json", "as_json", is_flag=True, envvar="OPENCLAW_MEMORY_JSON", help="Print JSON.")
+@click.option("--json", "as_json", is_flag=True, is_eager=True, envvar="OPENCLAW_MEMORY_JSON", help="Print JSON.")
 @click.option("--verbose", "-v", is_flag=True, help="Log what is done to stderr.")
-@click.version_option(__version__, prog_name="openclaw-memory")
+@click.option("--version", is_flag=True, expose_value=False, callback=_tell_version,
+              help="Show the version and exit; with --json the name of the distribution too.")  # fmt: skip
 @click.pass_context
 def cli(
     ctx: click.Context,
@@ -145,15 +168,12 @@ def cli(
     Reads MEMORY.md, USER.md and memory/**/*.md of a workspace into one DuckDB file, and answers
     questions with exact lines.  Start with: openclaw-memory demo
     """
-    import logging
-
     handler = logging.StreamHandler()
     if not verbose:
         # What these warn of is in the result too, and is shown from there.
         handler.addFilter(lambda record: record.name not in ("openclaw_memory", "openclaw_memory.store"))
-    logging.basicConfig(
-        level=logging.DEBUG if verbose else logging.WARNING, format="%(name)s: %(message)s", handlers=[handler]
-    )
+    handler.setFormatter(_Lines("%(name)s: %(message)s"))
+    logging.basicConfig(level=logging.DEBUG if verbose else logging.WARNING, handlers=[handler])
     for chatty in ("httpx", "httpcore", "watchfiles", "filelock", "markdown_it"):
         logging.getLogger(chatty).setLevel(logging.ERROR)
     overrides = {}

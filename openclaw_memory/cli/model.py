@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .context import json_option
+from .context import console, json_option, say
 
 if TYPE_CHECKING:
     from ..embed.fetch import PullProgress
@@ -63,11 +63,11 @@ def list_models(obj: Any) -> None:
             }
         )
     if obj.json:
-        click.echo(json.dumps({"models": rows}))
+        say(json.dumps({"models": rows}))
         return
     _table(rows)
     if not any(row["inUse"] for row in rows):
-        click.echo(f"embedding.model is {chosen}")
+        say(f"embedding.model is {chosen}")
 
 
 @model.command("pull")
@@ -91,11 +91,11 @@ def pull_model(obj: Any, name: str | None, sha256: str | None) -> None:
         found = pull(chosen, progress=tell, offline=settings.embedding.offline, sha256=sha256)
     if obj.json:
         row = {"name": found.name, "path": str(found.path), "size": found.size, "sha256": found.sha256}
-        click.echo(json.dumps({**row, "sourceSha256": found.source_sha256, "verified": found.verified}))
+        say(json.dumps({**row, "sourceSha256": found.source_sha256, "verified": found.verified}))
         return
-    click.echo(f"{found.name}: {found.path}")
+    say(f"{found.name}: {found.path}")
     if not found.verified:
-        click.echo(f"not verified: its sha256 {found.source_sha256} was pinned on first use", err=True)
+        say(f"not verified: its sha256 {found.source_sha256} was pinned on first use", err=True)
 
 
 @model.command("use")
@@ -105,7 +105,7 @@ def use_model(obj: Any, name: str) -> None:
     """Make NAME (or a GGUF file, or 'none') the model of the configuration file."""
     from ..embed import registry
     from ..embed.factory import is_path
-    from ..embed.llama_session import check_gguf
+    from ..embed.gguf_file import check_gguf
     from ..embed.pull import PULL_COMMAND, lookup
     from ..settings import config_path
     from .yaml_edit import set_value
@@ -125,13 +125,13 @@ def use_model(obj: Any, name: str) -> None:
     before = obj.settings().embedding.model
     set_value(file, "embedding", "model", value)
     if obj.json:
-        click.echo(json.dumps({"model": value, "before": before, "config": str(file), "present": present}))
+        say(json.dumps({"model": value, "before": before, "config": str(file), "present": present}))
         return
-    click.echo(f"{file}: embedding.model is {value}")
+    say(f"{file}: embedding.model is {value}")
     if not present:
-        click.echo(f"it is not here yet; run '{PULL_COMMAND} {value}'")
+        say(f"it is not here yet; run '{PULL_COMMAND} {value}'")
     if value != before:
-        click.echo("what is indexed gets new vectors with the next 'openclaw-memory ingest'")
+        say("what is indexed gets new vectors with the next 'openclaw-memory ingest'")
 
 
 @model.command("path")
@@ -149,11 +149,10 @@ def model_path(obj: Any, name: str | None) -> None:
     path = Path(chosen).expanduser().resolve() if is_path(chosen) else path_of(chosen)
     if path is None or not path.is_file():
         raise ModelError(f"model {chosen} is not here; run '{PULL_COMMAND} {chosen}'")
-    click.echo(json.dumps({"model": chosen, "path": str(path)}) if obj.json else str(path))
+    say(json.dumps({"model": chosen, "path": str(path)}) if obj.json else str(path))
 
 
 def _table(rows: list[dict[str, Any]]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
@@ -170,21 +169,20 @@ def _table(rows: list[dict[str, Any]]) -> None:
             "yes" if row["verified"] else "no",
             "yes" if row["path"] else "",
         )
-    Console(soft_wrap=True).print(table)
+    console(soft_wrap=True).print(table)
 
 
 @contextmanager
 def _progress(obj: Any) -> Iterator[PullProgress | None]:
     """A bar on standard error when that is a terminal; otherwise one line a stage."""
-    from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    err = console(stderr=True)
+    if not err.is_terminal:
         yield None if obj.json else _lines()
         return
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
+    with Progress(*columns, console=err, transient=True) as bar:
         task = bar.add_task("starting", total=None)
 
         def tell(stage: str, done: int, total: int, /) -> None:
@@ -200,6 +198,6 @@ def _lines() -> Callable[[str, int, int], None]:
         nonlocal last
         if stage != last:
             last = stage
-            click.echo(stage, err=True)
+            say(stage, err=True)
 
     return tell

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .context import CliContext, common_options
+from .context import CliContext, common_options, say
 from .search import GRAINS, KINDS, requested, time_options
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def recall(cli: CliContext, query: tuple[str, ...], hops: int, full: bool, **opt
         cli.emit(result)
         return
     if not result.results:
-        click.echo("nothing found")
+        say("nothing found")
     for hit in result.results:
         show_stop(cli.out, hit, None if full else LINES)
     if result.stale:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from .context import DATE, CliContext, common_options
+from .context import DATE, CliContext, common_options, say
 
 if TYPE_CHECKING:
     from ..types import SearchHit, SearchRequest, SearchResult
@@ -102,7 +102,7 @@ def show(cli: CliContext, result: SearchResult) -> None:
     """Hits for people."""
     out = cli.out
     if not result.results:
-        click.echo("nothing found")
+        say("nothing found")
     for rank, hit in enumerate(result.results, 1):
         _show_hit(out, rank, hit)
     if result.stale:
@@ -157,6 +157,6 @@ def get(cli: CliContext, path: str, from_line: int | None, lines: int | None) ->
         raise WorkspaceError(f"{path}: {found.error}")
     if cli.json:
         return
-    click.echo(found.text)
+    say(found.text)
     if found.truncated:
         cli.remark(f"there is more: --from {found.next_from}")

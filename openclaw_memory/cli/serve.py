@@ -26,11 +26,12 @@ def serve(cli: CliContext, for_host: bool, offline: bool, workspace: str | None,
     from ..errors import WorkspaceError
     from ..workspace import find_workspace
 
+    cli.note_openclaw()
     settings = cli.settings(embedding__offline=True if offline else None)
     folder = workspace or cli.workspace
     if (cli.db or settings.store.path) and not folder:
         try:
-            folder = str(find_workspace(None))
+            folder = str(find_workspace(None, agent=agent or cli.agent))
         except WorkspaceError as error:
             raise click.UsageError(f"an index file holds one memory, and {error}") from error
     if sys.stdin is not None and sys.stdin.isatty():

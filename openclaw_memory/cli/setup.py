@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..hosts import HOSTS
-from .context import CliContext, common_options
+from .context import CliContext, common_options, say
 
 if TYPE_CHECKING:
     from ..types import Check
@@ -137,7 +137,7 @@ class Teller:
     def say(self, text: str) -> None:
         """A line for people."""
         if not self.cli.json:
-            click.echo(text)
+            say(text)
 
     def agreed(self, question: str) -> bool:
         """Whether to go on: asked on a terminal, else only with ``--yes``; exits 2 where nobody can answer."""
@@ -150,7 +150,7 @@ class Teller:
             again = self.options.again(self.cli)
             self.record["next"] = again
             self.end()
-            click.echo(f"nothing was changed: nobody is here to agree; run: {again}", err=True)
+            say(f"nothing was changed: nobody is here to agree; run: {again}", err=True)
             raise SystemExit(2)
         self.say("")
         if click.confirm(question):
@@ -200,7 +200,7 @@ def _register(cli: CliContext, chosen: Options, teller: Teller) -> None:
         change: Registration = host.unregister(project)
     else:
         try:
-            workspace = find_workspace(cli.workspace)
+            workspace = find_workspace(cli.workspace, agent=cli.agent)
         except WorkspaceError as error:
             raise click.UsageError(str(error)) from error
         change = host.register(Server(own_command(), workspace, cli.agent, cli.config), project)

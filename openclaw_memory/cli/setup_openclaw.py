@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from importlib.util import find_spec
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from ..hosts import NAME
 from .context import CliContext
 from .setup import Options, Teller
 
@@ -23,13 +24,14 @@ if TYPE_CHECKING:
 
 def install(cli: CliContext, chosen: Options, teller: Teller) -> None:
     """Put this memory into OpenClaw's memory slot, and show that it answers."""
+    from ..diagnosis import python_check
     from ..hosts import HostError
-    from ..hosts.openclaw_config import wanted_changes
+    from ..hosts.openclaw_config import wanted_changes, without_slot
     from ..hosts.plugin_files import same_files
 
     if cli.db is not None:
         raise click.UsageError("--db cannot be given: the plugin chooses the index file, and setup fills that one")
-    _check_python(teller)
+    teller.check(python_check())
     host = _found(chosen, teller)
     settings = _settings(cli, chosen, host)
     _check_model(teller, settings)
@@ -37,37 +39,40 @@ def install(cli: CliContext, chosen: Options, teller: Teller) -> None:
     command, config = _command(host), host.config()
     changes, folder, agents = wanted_changes(config, command), host.plugin_folder(), _agents(cli, host)
     installs = not chosen.installed and (folder is None or not same_files(folder))
-    if changes or installs:
-        _show(teller, host, changes, _plugin_lines(folder) if installs else [])
-        _refuse_read_only(chosen, host)
-        if not teller.agreed("Install the plugin and change OpenClaw's configuration?"):
-            return
-        home = _home(host, config, installed=folder is not None or chosen.installed)
-        try:
-            if installs:
-                teller.say("\ninstalling the plugin …")
-                host.install_plugin()
-                teller.step("plugin", f"installed in {host.plugin_folder()}")
-            host.change(wanted_changes(host.config(), command))
-            left = wanted_changes(host.config(), command)
-        except HostError as error:
-            raise HostError(f"{error}; or put everything back: {_again(chosen, '--uninstall')}") from error
-        if left:
+    if not (changes or installs):
+        teller.step("openclaw", "the plugin is installed and has the memory slot; nothing to change")
+        if not chosen.dry_run:
+            _read_and_search(cli, chosen, teller, settings, _remembering(teller, host, agents))
+            if chosen.installed:
+                _remove_old_environments(teller, host)
+        return
+    _show(teller, host, changes, _plugin_lines(folder) if installs else [])
+    _refuse_read_only(chosen, host)
+    if not teller.agreed("Install the plugin and change OpenClaw's configuration?"):
+        return
+    home = _home(host, config, installed=folder is not None or chosen.installed)
+    with _as_it_was(chosen, host):
+        if installs:
+            teller.say("\ninstalling the plugin …")
+            host.change(without_slot(config))
+            host.install_plugin()
+            teller.step("plugin", f"installed in {host.plugin_folder()}")
+        # The slot comes last: until this memory has answered, OpenClaw keeps the one that it has.
+        _read_and_search(cli, chosen, teller, settings, _remembering(teller, host, agents))
+        host.change(wanted_changes(host.config(), command))
+        if left := wanted_changes(host.config(), command):
             keys = ", ".join(".".join(change.path) for change in left)
             raise HostError(f"{host.config_file()}: OpenClaw did not take {keys}; run: openclaw doctor")
-        teller.record["applied"] = True
-        teller.step("configuration", f"{host.config_file()}; what it was before is kept in {home / 'setup.json'}")
-    else:
-        teller.step("openclaw", "the plugin is installed and has the memory slot; nothing to change")
-        if chosen.dry_run:
-            return
-    _read_and_search(cli, chosen, teller, settings, _remembering(teller, host, agents))
+    teller.record["applied"] = True
+    teller.step("configuration", f"{host.config_file()}; what it was before is kept in {home / 'setup.json'}")
+    if chosen.installed:
+        _remove_old_environments(teller, host)
     _next(teller, host, bool(host.said))
 
 
 def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
     """Put back what OpenClaw's configuration was, and remove the plugin."""
-    from ..hosts import NAME
+    from ..hosts.environments import made
     from ..hosts.remembered import Before, forget, recall
 
     host = _found(chosen, teller)
@@ -117,42 +122,35 @@ def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
         teller.step("plugin", f"it was there before setup and stays; to remove it: openclaw plugins uninstall {NAME}")
     if _index_files(home):
         teller.step("index", f"kept in {home / 'index'}; to remove it: {_again(chosen, '--uninstall --purge-index')}")
-    if (home / "venv").is_dir():
-        teller.step("environment", f"kept in {home / 'venv'}; to remove it: delete that folder")
+    for environment in made(home):
+        teller.step("environment", f"kept in {environment}; to remove it: delete that folder")
     _next(teller, host, bool(host.said), gone=True)
 
 
 # -- checks -----------------------------------------------------------------------------------------
 
 
-def _check_python(teller: Teller) -> None:
-    from ..diagnosis import python_check
-
-    teller.check(python_check())
-    if find_spec("llama_cpp") is None:
-        teller.step("llama.cpp", "llama-cpp-python is not installed: searching by keywords", ok=False,
-                    fix="run: pip install llama-cpp-python")  # fmt: skip
-        return
-    try:
-        import llama_cpp
-    except (ImportError, OSError, RuntimeError) as error:
-        teller.step("llama.cpp", f"cannot be loaded ({' '.join(str(error).split())}): searching by keywords", ok=False,
-                    fix="run: pip install --force-reinstall --no-binary llama-cpp-python llama-cpp-python")  # fmt: skip
-    else:
-        teller.step("llama.cpp", f"llama-cpp-python {llama_cpp.__version__}")
-
-
 def _check_model(teller: Teller, settings: Settings) -> None:
+    """Prove the model before anything is changed; without one the memory searches by keywords."""
+    from ..embed.bindings import candidates
     from ..embed.factory import resolve
+    from ..errors import ModelError
 
-    found = resolve(settings)
-    if found.embedder is not None:
-        teller.step("model", found.embedder.model)
-        return
+    found = resolve(settings, again=True)
     name = settings.embedding.model
-    if name.strip().lower() in ("none", ""):
+    if found.embedder is not None:
+        try:
+            found.embedder.embed_query(["a test"])
+        except ModelError as error:
+            teller.step("model", f"searching by keywords: {error}", ok=False)
+        else:
+            binding = getattr(getattr(found.embedder, "inner", found.embedder), "binding", None)
+            teller.step("model", f"{found.embedder.model} by {binding or found.embedder.provider}")
+        finally:
+            found.embedder.close()
+    elif name.strip().lower() in ("none", ""):
         teller.step("model", "none: searching by keywords")
-    elif settings.embedding.offline:
+    elif not candidates(settings.embedding.binding) or settings.embedding.offline:
         teller.step("model", f"{found.reason}; searching by keywords until then", ok=False)
     else:
         teller.step("model", f"{name} is not here yet; it is fetched with the first ingest")
@@ -196,21 +194,28 @@ def _agents(cli: CliContext, host: OpenClaw) -> list[Agent]:
 
 def _settings(cli: CliContext, chosen: Options, host: OpenClaw) -> Settings:
     """The settings in force, with the plugin's folder for the index files, so that both use the same ones."""
-    from ..hosts import NAME
-
-    settings = cli.settings(embedding__offline=True if chosen.offline else None)
-    if os.environ.get("OPENCLAW_MEMORY_STORE_FOLDER"):
+    given = {"embedding.offline": True} if chosen.offline else {}
+    folder = host.home.ours / "index"
+    settings, source = cli.load_settings(given, folder, chosen.profile)
+    if os.environ.get("OPENCLAW_MEMORY_STORE_FOLDER") or source["store.folder"] == host.home.plugin_key("settings"):
         return settings
-    return settings.with_values({"store.folder": str(host.state() / NAME / "index")})
+    return settings.with_values({"store.folder": str(folder)})
 
 
 def _command(host: OpenClaw) -> str | None:
-    """What the plugin is told to start; nothing when it is in the environment where the plugin looks first."""
-    from ..hosts import NAME
+    """What the plugin is told to start; nothing when it is in an environment that the plugin made, and finds."""
+    from ..hosts.environments import made
     from ..hosts.process import own_command
 
     command = Path(own_command())
-    return None if command.is_relative_to(host.state() / NAME / "venv") else str(command)
+    return None if any(map(command.is_relative_to, made(host.state() / NAME))) else str(command)
+
+
+def _remove_old_environments(teller: Teller, host: OpenClaw) -> None:
+    from ..hosts.environments import remove_unused
+
+    for environment in remove_unused(host.state() / NAME):
+        teller.step("environment", f"removed {environment}: another one is in use, and nothing ran from it")
 
 
 # -- the change -------------------------------------------------------------------------------------
@@ -229,7 +234,7 @@ def _plugin_lines(folder: Path | None) -> list[str]:
 
 
 def _show(teller: Teller, host: OpenClaw, changes: list[KeyChange], plugin: list[str]) -> None:
-    from ..hosts.openclaw_config import is_plain_json
+    from ..hosts.openclaw_home import is_plain_json
 
     file = host.config_file()
     if plugin:
@@ -244,9 +249,10 @@ def _show(teller: Teller, host: OpenClaw, changes: list[KeyChange], plugin: list
 
 def _home(host: OpenClaw, config: dict[str, object], installed: bool) -> Path:
     """Our folder in OpenClaw's state, with what is now remembered there unless an earlier setup did."""
-    from ..hosts import NAME, HostError
+    from ..hosts import HostError
     from ..hosts.change import read_text
-    from ..hosts.openclaw_config import SLOT, is_plain_json, value_at
+    from ..hosts.openclaw_config import SLOT
+    from ..hosts.openclaw_home import is_plain_json, value_at
     from ..hosts.remembered import Before, recall, remember
 
     home, file = host.state() / NAME, host.config_file()
@@ -262,6 +268,27 @@ def _home(host: OpenClaw, config: dict[str, object], installed: bool) -> Path:
     except OSError as error:
         raise HostError(f"{home}: {error.strerror or error}; make {host.state()} writable") from error
     return home
+
+
+@contextlib.contextmanager
+def _as_it_was(chosen: Options, host: OpenClaw) -> Iterator[None]:
+    """Put OpenClaw's configuration back when the block fails, and say what failed and what to do."""
+    from ..errors import OpenClawMemoryError
+    from ..hosts import HostError
+    from ..hosts.remembered import Before
+
+    before = Before.of(host.config(), host.config_file(), plugin_installed=False)
+    try:
+        yield
+    except BaseException as error:
+        with contextlib.suppress(HostError):
+            host.change(before.restoring(host.config()))
+        if not isinstance(error, OpenClawMemoryError):
+            raise
+        raise HostError(
+            f"{str(error) or type(error).__name__}; OpenClaw keeps the memory that it had; "
+            f"run this again, or put everything back: {_again(chosen, '--uninstall')}"
+        ) from error
 
 
 def _copy(home: Path, host: OpenClaw) -> Path:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .context import CliContext, common_options
+from ..inert import escaped, inert
+from .context import CliContext, common_options, say
 
 if TYPE_CHECKING:
     from ..types import QueryResult
@@ -54,10 +55,12 @@ def sql(cli: CliContext, query: str | None, as_csv: bool, limit: int | None, tim
     with cli.memory() as memory:
         result = memory.sql(text, limit=limit if limit is not None or machine else _ROWS, timeout=timeout)
     if cli.json:
-        click.echo(_json(result))
+        say(_json(result))
         return
     if as_csv:
-        click.echo(_csv(result), nl=False)
+        # A program reads every character; a terminal would obey some.
+        rows = _csv(result)
+        click.echo(inert(rows) if sys.stdout.isatty() else rows, nl=False, color=True)  # noqa: TID251
     else:
         _show(cli, result)
     if result.truncated:
@@ -107,7 +110,7 @@ def _json(result: QueryResult) -> str:
     out |= {name: True for name in ("truncated", "stale") if getattr(result, name)}
     if result.warning:
         out["warning"] = result.warning
-    return json.dumps(out, ensure_ascii=False)
+    return escaped(json.dumps(out, ensure_ascii=False))
 
 
 def _csv(result: QueryResult) -> str:
@@ -142,7 +145,7 @@ def _show(cli: CliContext, result: QueryResult) -> None:
         _table(out, result)
     from ..types import counted
 
-    click.echo(f"({counted(len(result.rows), 'row')})")
+    say(f"({counted(len(result.rows), 'row')})")
 
 
 def _table(out: Any, result: QueryResult) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .context import CliContext, common_options
+from .context import CliContext, common_options, say
 
 if TYPE_CHECKING:
     from ..types import ContextUse, GrainUse
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 @common_options
 def status(cli: CliContext, with_context: bool) -> None:
     """Show counts, sizes, the model and the state of the embeddings."""
+    cli.noted = None
     with cli.memory() as memory:
         found = memory.status()
     if cli.json:
@@ -37,7 +38,7 @@ def status(cli: CliContext, with_context: bool) -> None:
         ("index", f"{found.database} ({found.bytes / 1e6:.1f} MB, schema {found.schema})"),
         ("files", found.files),
         ("units", f"{found.chunks} in {counted(found.sections, 'section')}{kinds}"),
-        ("model", f"{found.model or 'none'} ({found.provider}{sort})"),
+        ("model", f"{found.model or 'none'} ({found.binding or found.provider}{sort})"),
         ("vectors", _counts({"of another model" if k == "outdated" else k: v for k, v in found.vectors.items()})),
         ("postings", f"{found.postings} compacted, {found.postings_delta} new"),
         ("indexes", f"keyword {found.keyword_index}, vector {found.vector_index}"),
@@ -46,10 +47,13 @@ def status(cli: CliContext, with_context: bool) -> None:
         ("upkeep", found.consolidation),
         ("retention", found.retention),
     ]
+    if found.private_lines:
+        held = f"{counted(found.private_lines, 'line')} in {counted(found.private_files, 'file')} kept out"
+        rows.append(("private", held))
     if found.http_usage:
         rows.append(("http usage", _counts(found.http_usage)))
     for name, value in rows:
-        click.echo(f"{name:<11} {value}")
+        say(f"{name:<11} {value}")
     if any(one.grain is not Grain.WORKING for one in found.grains):
         _show_grains(cli, found.grains)
     for plugin, failure in found.plugin_failures.items():
@@ -74,7 +78,7 @@ def _show_grains(cli: CliContext, grains: Sequence[GrainUse]) -> None:
 
 def _show_use(use: ContextUse) -> None:
     if not use.messages:
-        click.echo("no message has asked for context yet")
+        say("no message has asked for context yet")
         return
     latency = f"p50 {use.p50_ms:.3g} ms, p95 {use.p95_ms:.3g} ms" if use.p50_ms is not None else "unknown"
     rows = [
@@ -84,7 +88,7 @@ def _show_use(use: ContextUse) -> None:
         ("latency", f"{latency}, {use.late} not done by their deadline"),
     ]
     for name, value in rows:
-        click.echo(f"{name:<11} {value}")
+        say(f"{name:<11} {value}")
 
 
 def _counts(counts: dict[str, Any]) -> str:
@@ -96,10 +100,11 @@ def _counts(counts: dict[str, Any]) -> str:
 def doctor(cli: CliContext) -> None:
     """Look for what is wrong and say how to mend it; exits 1 when something is.
 
-    Neither the notes nor the index are changed.
+    A note is worth knowing and breaks nothing.  Neither the notes nor the index are changed.
     """
     from ..diagnosis import examine
 
+    cli.noted = None
     with cli.memory() as memory:
         checks = examine(memory, memory.store)
     healthy = all(check.ok for check in checks)
@@ -109,7 +114,8 @@ def doctor(cli: CliContext) -> None:
         from rich.text import Text
 
         for check in checks:
-            line = Text("ok    " if check.ok else "wrong ", style="green" if check.ok else "red")
+            word, colour = ("wrong", "red") if not check.ok else ("note", "yellow") if check.remark else ("ok", "green")
+            line = Text(f"{word:<6}", style=colour)
             line.append(f"{check.name}: ", style="bold").append(check.detail, style="default")
             cli.out.print(line, highlight=False)
             if check.fix:

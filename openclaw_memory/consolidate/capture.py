@@ -19,17 +19,16 @@ from typing import Literal
 from .. import analysis, workfiles
 from ..context import prose
 from ..errors import OpenClawMemoryError, WorkspaceError
-from ..ingest.front_matter import front_matter_end, read_front_matter
+from ..ingest.captures import FOLDER
+from ..ingest.front_matter import front_matter
 from ..ingest.lines import split_lines
 from ..ingest.origin import lowered
 from ..ingest.sentences import sentence_spans
+from ..ingest.withheld import without_private
 from ..settings import Settings
 from ..types import Captured, CaptureReport, Grain, Origin, SearchHit, citation
 from . import periods
 from .worth import sentences, tidied, worth
-
-#: Folder of the captures in a workspace.
-FOLDER = "memory/captures"
 
 Role = Literal["user", "assistant"]
 #: ``redact(path, text)`` takes secrets out of a text that is to be written; it keeps the number of lines.
@@ -160,7 +159,9 @@ class Capturer:
         seen = 0
         for message in turn.messages:
             # As a whole first: a key block has many lines.
-            for sentence in sentences(self._redact(path, "\n".join(split_lines(message.text))), everything):
+            for sentence in sentences(
+                self._redact(path, "\n".join(split_lines(without_private(message.text)))), everything
+            ):
                 seen += 1
                 score = worth(sentence, message.role)
                 if not everything and score < self._settings.threshold:
@@ -340,9 +341,7 @@ def _opening(day: str, trusted: bool) -> list[str]:
 
 def _check_untrusted(file: Path, lines: Sequence[str]) -> None:
     """Refuse a file of other people's words that no longer says so."""
-    end = front_matter_end(lines)
-    front = read_front_matter(lines[1 : end - 1]) if end else {}
-    if lowered(Origin.AGENT, front) is Origin.AGENT:
+    if lowered(Origin.AGENT, front_matter(lines)) is Origin.AGENT:
         raise WorkspaceError(
             f"{file}: does not say 'origin: untrusted' in its front matter any more; put that back, or move the file"
         )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from .. import analysis
+from ..builtin import redact
 from ..errors import RedactionError
 from ..graph import candidates
 from ..ingest.notes import NoteReader
@@ -54,7 +55,7 @@ def fingerprints(settings: Settings) -> dict[Grain, str]:
     given = settings.consolidate
     common = [
         dict(sorted(given.markers.items())), given.near_duplicate, settings.ingest.unit_tokens,
-        analysis.ANALYSIS_VERSION, candidates.VERSION,
+        analysis.ANALYSIS_VERSION, candidates.VERSION, redact.VERSION, sorted(settings.redaction.allow),
     ]  # fmt: skip
     return {
         grain: hashlib.sha256(json.dumps([budget_of(settings, grain), common]).encode("utf-8")).hexdigest()[:16]

@@ -1,9 +1,10 @@
 """What a sentence is worth before its company is looked at: points for what it says, whole numbers throughout.
 
-A word that says what a text is about is worth one point, an everyday word a quarter, a courtesy nothing; a name,
-an identifier or a link two more.  These are points of coverage: what another sentence has said already counts half
-(:mod:`~openclaw_memory.consolidate.selection`).  To them a sentence has points of its own: for words that mark
-something worth keeping, for words of time and figures; fewer for asking, for addressing someone, for a table's row.
+A word that says what a text is about is worth one point, an everyday word a quarter, a courtesy nothing, nor what is
+opaque (a redacted secret, a long token); a name, an identifier or a link two more.  These are points of coverage: what
+another sentence has said already counts half (:mod:`~openclaw_memory.consolidate.selection`).  To them a sentence has
+points of its own: for words that mark something worth keeping, for words of time and figures; fewer for asking, for
+addressing someone, for a table's row.
 """
 
 from __future__ import annotations
@@ -66,6 +67,8 @@ _ASSISTANTS = ROLES - _PERSONS
 _WORDS = re.compile(r"\w+(?:['’]\w+)*")
 _FIGURES = re.compile(r"\d")
 _SENTENCE_END = re.compile(r"[.!?…]+(?=\s|$|[\"'”’)\]*_])")
+#: What redaction put in the place of a secret, and what no person would say: rare, and no news for it.
+_OPAQUE = re.compile(r"\[redacted:[\w-]{1,40}\]|(?<![\w/.+=-])(?=[\w+/=-]{0,200}\d)[\w+/=-]{20,}+", re.ASCII)
 _REMARK = re.compile(r"\[[^\[\]]*\]")
 _LABEL = re.compile(r"[\W_]*[\w' -]{2,40}[:：](?=[\s*_])")
 _NOTHING = re.compile(
@@ -132,7 +135,7 @@ class Scorer:
 
     def weigh(self, sentence: Sentence) -> Weighed:
         """A sentence with its points."""
-        text = said(sentence)
+        text = _OPAQUE.sub(" ", said(sentence))
         words = _words(text)
         marked, marks = self._marked(sentence.text)
         terms = analysis.query_terms(text) or words

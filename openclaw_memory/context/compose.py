@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from .. import analysis
+from ..inert import quoted
 from ..types import CHARS_PER_TOKEN, FactRow
 from . import prose
 
@@ -53,6 +54,7 @@ def composed(items: Sequence[Item], message: str, budget: int, given: Collection
     for item in sorted(items, key=lambda item: (-item.order, item.day is None, item.place, str(item.key))):
         if item.key in given or not item.text:
             continue
+        item = replace(item, text=quoted(item.text), lead=quoted(item.lead))
         terms = frozenset(analysis.terms(item.text))
         if not terms or any(_within(terms, other) for other in (said, *known)):
             continue

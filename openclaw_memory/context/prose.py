@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 
 from ..facts.periods import STATED
 from ..facts.predicates import normalise
+from ..inert import inert
 from ..types import FactRow
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -31,7 +32,6 @@ _WIKI = re.compile(r"\[\[([^\]|\[]+)(?:\|([^\]\[]*))?\]\]")
 _CODE = re.compile(r"(`+)(.+?)\1")
 _STRONG = re.compile(r"(\*\*\*|\*\*|___|__|~~)(?=\S)(.+?)(?<=\S)\1")
 _EMPHASIS = re.compile(r"(?<![\w*])\*(?=[^\s*])([^*]*[^\s*])\*(?![\w*])|(?<![\w_])_(?=[^\s_])([^_]*[^\s_])_(?![\w_])")
-_UNSEEN = re.compile(r"[\x00-\x1f\x7f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+")
 _SENTENCE_END = re.compile(r"[.!?…][\"')\]]*\s+")
 _DAY = re.compile(r"^\W*\d{4}-\d{2}-\d{2}\b\W*")
 
@@ -60,7 +60,7 @@ def plain(text: str) -> str:
     line = _WIKI.sub(lambda found: found[2] or found[1], _LINK.sub(r"\1", _IMAGE.sub(r"\1", line)))
     line = _STRONG.sub(r"\2", _STRONG.sub(r"\2", _CODE.sub(r"\2", line)))
     line = _EMPHASIS.sub(lambda found: found[1] or found[2], line)
-    return " ".join(_UNSEEN.sub(" ", line).split())
+    return " ".join(inert(line).split())
 
 
 def row(line: str, above: Sequence[str]) -> str | None:

@@ -44,6 +44,18 @@ class CachedEmbedder:
         """Context of the wrapped embedder."""
         return self.inner.context
 
+    def start(self) -> None:
+        """Let the wrapped embedder begin to load, where it can."""
+        start = getattr(self.inner, "start", None)
+        if start is not None:
+            start()
+
+    @property
+    def failure(self) -> str | None:
+        """Why the wrapped embedder cannot be used; ``None`` where it does not tell."""
+        failure: str | None = getattr(self.inner, "failure", None)
+        return failure
+
     @property
     def threads(self) -> int:
         """CPU threads of the wrapped embedder; setting it does nothing where there are none to set."""

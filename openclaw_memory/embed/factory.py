@@ -5,19 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import ModelError
 from . import registry
+from .bindings import candidates, missing
 from .pull import PULL_COMMAND, lookup, models_dir
 
 if TYPE_CHECKING:
     from ..settings import Settings
     from .base import Embedder
+    from .llama import LlamaCppEmbedder
 
 EmbedderFactory = Callable[["Settings"], "Embedder"]
 
@@ -39,19 +41,20 @@ def resolve(
     cache: Path | None = None,
     extra: Mapping[str, EmbedderFactory] | None = None,
     state: Path | None = None,
+    again: bool = False,
 ) -> Resolved:
     """Choose the embedder that ``settings.embedding`` asks for.
 
     ``cache`` is the cache folder (the platform's by default); ``extra`` are the embedders of plugins
     by name, which come before the registry; ``state`` is the folder of the HTTP usage counter (the data
-    folder by default).  Query embeddings are cached as
-    ``embedding.query_cache`` says.  Never raises for a missing or unusable model: the reason says
-    what to do.  The model's file is read on first use.
+    folder by default); with ``again`` a build of llama.cpp that is known to fail gets another try.
+    Query embeddings are cached as ``embedding.query_cache`` says.  Never raises for a missing or unusable model:
+    the reason says what to do.  The model's file is read on first use.
     """
     from .cache import CachedEmbedder
 
     try:
-        found = _choose(settings, cache, extra or {}, state)
+        found = _choose(settings, cache, extra or {}, state, again)
     except ModelError as error:
         return Resolved(None, str(error))
     size = settings.embedding.query_cache
@@ -67,17 +70,17 @@ def is_path(model: str) -> bool:
 
 
 def _choose(
-    settings: Settings, cache: Path | None, extra: Mapping[str, EmbedderFactory], state: Path | None
+    settings: Settings, cache: Path | None, extra: Mapping[str, EmbedderFactory], state: Path | None, again: bool
 ) -> Resolved:
     wanted = settings.embedding
     if wanted.provider == "http":
         try:
             return Resolved(_http(settings, state))
         except ModelError as error:
-            local = _local(settings, cache, extra)
+            local = _local(settings, cache, extra, again)
             instead = f"using {local.embedder.model} instead" if local.embedder else "searching by keywords"
             return Resolved(local.embedder, f"{error}; {instead}")
-    return _local(settings, cache, extra)
+    return _local(settings, cache, extra, again)
 
 
 def _http(settings: Settings, state: Path | None) -> Embedder:
@@ -103,7 +106,7 @@ def _http(settings: Settings, state: Path | None) -> Embedder:
     return embedder
 
 
-def _local(settings: Settings, cache: Path | None, extra: Mapping[str, EmbedderFactory]) -> Resolved:
+def _local(settings: Settings, cache: Path | None, extra: Mapping[str, EmbedderFactory], again: bool) -> Resolved:
     model = settings.embedding.model.strip()
     if model.lower() in ("none", ""):
         return Resolved(None, "embedding.model is none: searching by keywords")
@@ -112,49 +115,55 @@ def _local(settings: Settings, cache: Path | None, extra: Mapping[str, EmbedderF
             return Resolved(extra[model](settings))
         except Exception as error:
             return Resolved(None, f"the embedder {model} of a plugin failed to start ({error}); mend or disable it")
-    if find_spec("llama_cpp") is None:
-        return Resolved(
-            None,
-            "llama-cpp-python is not installed, so there are no vectors; run 'pip install llama-cpp-python'",
-        )
+    if not candidates(settings.embedding.binding):
+        return Resolved(None, missing(settings.embedding.binding))
     if is_path(model):
-        return Resolved(_from_file(settings, Path(model).expanduser(), cache))
-    return _from_cache(settings, model, cache)
+        found = _from_file(settings, Path(model).expanduser(), cache)
+    else:
+        named = _from_cache(settings, model, cache)
+        if isinstance(named, str):
+            return Resolved(None, named)
+        found = named
+    if again:
+        found.prove_again()
+    failure = found.known_failure()
+    return Resolved(found) if failure is None else Resolved(None, f"searching by keywords: {failure}")
 
 
-def _from_cache(settings: Settings, model: str, cache: Path | None) -> Resolved:
+def _from_cache(settings: Settings, model: str, cache: Path | None) -> LlamaCppEmbedder | str:
+    """The embedder of a model in the cache, or why there is none."""
     entry, found = registry.get(model), lookup(model, cache)
     if found is None and entry is None:
         names = ", ".join(e.name for e in registry.ENTRIES)
-        return Resolved(
-            None,
-            f"embedding.model: no model is called {model!r}; give one of {names}, or the path of a GGUF file",
-        )
+        return f"embedding.model: no model is called {model!r}; give one of {names}, or the path of a GGUF file"
     if found is None:
-        return Resolved(None, f"model {model} is not here yet; run '{PULL_COMMAND} {model}'")
+        return f"model {model} is not here yet; run '{PULL_COMMAND} {model}'"
     if entry is not None:
-        return Resolved(_llama(settings, found.path, entry.name, entry, entry.dimensions))
-    like = registry.matching_file(found.name)
-    return Resolved(_llama(settings, found.path, f"{found.name}@{found.sha256[:12]}", like, None))
+        return _llama(settings, found.path, entry.name, cache, entry, entry)
+    identity = f"{found.name}@{found.sha256[:12]}"
+    return _llama(settings, found.path, identity, cache, registry.matching_file(found.name))
 
 
-def _from_file(settings: Settings, path: Path, cache: Path | None) -> Embedder:
+def _from_file(settings: Settings, path: Path, cache: Path | None) -> LlamaCppEmbedder:
     """A GGUF file of the user's: pooling and dimensions are its own, prefixes those of a known namesake."""
-    from .llama_session import check_gguf
+    from .gguf_file import check_gguf
 
     check_gguf(path)
     identity = f"{path.stem.lower()}@{_content_hash(path, cache)[:12]}"
-    return _llama(settings, path, identity, registry.matching_file(path.stem), None)
+    return _llama(settings, path, identity, cache, registry.matching_file(path.stem))
 
 
 def _llama(
     settings: Settings,
     path: Path,
     identity: str,
+    cache: Path | None,
     prefixes: registry.ModelEntry | None,
-    dimensions: int | None,
-) -> Embedder:
+    shape: registry.ModelEntry | None = None,
+) -> LlamaCppEmbedder:
+    """An embedder with the ``prefixes`` of one entry; ``shape`` is the entry whose dimensions it must have."""
     from .llama import LlamaCppEmbedder
+    from .proofs import Proofs
 
     wanted = settings.embedding
     return LlamaCppEmbedder(
@@ -162,12 +171,25 @@ def _llama(
         model=identity,
         threads=wanted.threads or 1,
         gpu=wanted.gpu,
+        repack=repacks(wanted.repack),
         batch_tokens=wanted.batch_tokens,
         max_tokens=wanted.max_tokens,
-        dimensions=dimensions,
+        dimensions=shape.dimensions if shape else None,
+        context=shape.context if shape else 0,
         query_prefix=prefixes.query_prefix if prefixes else "",
         document_prefix=prefixes.document_prefix if prefixes else "",
+        binding=wanted.binding,
+        proofs=Proofs(models_dir(cache)),
     )
+
+
+def repacks(setting: str) -> bool:
+    """Whether weights are repacked on this machine.
+
+    llama.cpp's AMX path, which repacking leads to, crashes on some CPUs (ggml-org/llama.cpp#20824); on x86-64 without
+    AMX repacking changes neither speed nor vectors of Q8_0 models, and on ARM it is what makes them fast.
+    """
+    return setting == "on" or (setting == "auto" and platform.machine().lower() not in ("x86_64", "amd64"))
 
 
 def _content_hash(path: Path, cache: Path | None) -> str:

@@ -33,12 +33,19 @@ CHARS_PER_TOKEN = 4
 _TEXTS_PER_REQUEST = 64
 _TOKENS_PER_REQUEST = 8_000
 
-# How long one call may wait, all in all, for retries and for the limit per minute, in seconds: a
-# query must answer while the host waits, an ingest can take its time.
+# How long a query and a request of documents may take, all in all, in seconds: sending, retries and the limit per
+# minute.  A query must answer while the host waits, an ingest can take its time.
 _QUERY_PATIENCE = 3.0
 _DOCUMENT_PATIENCE = 90.0
 
 _RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+
+
+@dataclass(slots=True)
+class _Patience:
+    """The seconds that are left, in which waiting and sending are alike."""
+
+    left: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,16 +124,16 @@ class HttpEmbedder:
         if not self._dimensions:
             self._dimensions = self._read_usage()["dimensions"].get(self.model, 0)
         if not self._dimensions:
-            self.embed_query(["dimensions"])
+            self._embed(["dimensions"], "query", _Patience(_DOCUMENT_PATIENCE), None)
         return self._dimensions
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
         """Embed stored texts: ``float32[n, d]``, unit rows."""
-        return self._embed(texts, "document", _DOCUMENT_PATIENCE, progress)
+        return self._embed(texts, "document", None, progress)
 
     def embed_query(self, texts: Sequence[str]) -> Vectors:
-        """Embed questions: ``float32[n, d]``, unit rows; waits at most a few seconds for retries."""
-        return self._embed(texts, "query", _QUERY_PATIENCE, None)
+        """Embed questions: ``float32[n, d]``, unit rows; takes a few seconds at most."""
+        return self._embed(texts, "query", _Patience(_QUERY_PATIENCE), None)
 
     def check_key(self) -> None:
         """Raise :class:`~openclaw_memory.errors.ModelError` when the key is missing; sends nothing."""
@@ -145,13 +152,14 @@ class HttpEmbedder:
                 self._client.close()
                 self._client = None
 
-    def _embed(self, texts: Sequence[str], kind: str, patience: float, progress: Progress | None) -> Vectors:
+    def _embed(self, texts: Sequence[str], kind: str, patience: _Patience | None, progress: Progress | None) -> Vectors:
+        """Without ``patience`` each request has that of documents."""
         if not texts:
             return np.empty((0, self.dimensions), np.float32)
         prepared = [self._prepared(self._prefixes[kind] + text) for text in texts]
         parts = []
         for batch in _batches(prepared):
-            parts.append(self._request(batch, patience))
+            parts.append(self._request(batch, patience or _Patience(_DOCUMENT_PATIENCE)))
             if progress is not None:
                 progress(len(batch))
         return np.concatenate(parts)
@@ -161,19 +169,13 @@ class HttpEmbedder:
         # Lone surrogates have no JSON form in UTF-8, and endpoints refuse an empty input.
         return cut.encode("utf-8", "replace").decode("utf-8").strip() or "-"
 
-    def _request(self, batch: Sequence[str], patience: float) -> Vectors:
+    def _request(self, batch: Sequence[str], patience: _Patience) -> Vectors:
         headers = self._headers()
         tokens = sum(_tokens(text) for text in batch)
         body: dict[str, Any] = {"model": self._name, "input": list(batch)}
         if self._asked_dimensions:
             body["dimensions"] = self._asked_dimensions
-        self._spend(tokens)
-        try:
-            answer = self._post(body, headers, patience)
-        except BaseException:
-            self._spend(-tokens, requests=-1)
-            raise
-        vectors = self._vectors(answer, len(batch))
+        vectors = self._vectors(self._post(body, headers, tokens, patience), len(batch))
         if vectors.shape[1] != self._dimensions:
             self._learn(vectors.shape[1])
         return vectors
@@ -191,19 +193,25 @@ class HttpEmbedder:
             raise ModelError(f"the key in {self._key_env} holds a character that no key has; set it again")
         return {"Authorization": f"Bearer {key}"}
 
-    def _post(self, body: Mapping[str, Any], headers: Mapping[str, str], patience: float) -> Any:
+    def _post(self, body: Mapping[str, Any], headers: Mapping[str, str], tokens: int, patience: _Patience) -> Any:
         import httpx
 
-        waited, attempt = 0.0, 0
+        attempt = 0
         while True:
-            waited += self._wait_for_turn(patience - waited)
+            self._wait_for_turn(patience)
             delay = min(0.5 * 2**attempt, 20.0)
             attempt += 1
+            self._spend(tokens)
+            started = time.monotonic()
             try:
-                response = self._http().post(self._url, json=body, headers=headers)
+                response = self._sent_to(body, headers, max(0.001, min(self._timeout, patience.left)))
             except httpx.HTTPError as error:
+                if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout)):
+                    self._spend(-tokens, requests=-1)  # nothing was sent
                 reason = f"cannot be reached ({type(error).__name__}: {error})"
+                patience.left -= time.monotonic() - started
             else:
+                patience.left -= time.monotonic() - started
                 if response.is_success:
                     return self._json(response)
                 reason = f"answered {response.status_code}: {_message(response)}"
@@ -212,13 +220,26 @@ class HttpEmbedder:
                 if response.status_code not in _RETRIED:
                     raise ModelError(f"{self._url} {reason}; check embedding.http_url and embedding.http_model")
                 delay = self._retry_after(response, delay)
-            if waited + delay > patience:
+            if delay > patience.left:
                 raise ModelError(
                     f"{self._url} {reason}; gave up after {attempt} attempts, try again later or set "
                     "embedding.provider to local"
                 )
             self._sleep(delay)
-            waited += delay
+            patience.left -= delay
+
+    def _sent_to(self, body: Mapping[str, Any], headers: Mapping[str, str], seconds: float) -> Any:
+        """The whole answer of the endpoint; raises ``httpx.HTTPError`` when it is not there after ``seconds``."""
+        import httpx
+
+        until = time.monotonic() + seconds
+        parts: list[bytes] = []
+        with self._http().stream("POST", self._url, json=body, headers=headers, timeout=seconds) as response:
+            for part in response.iter_raw():
+                parts.append(part)
+                if time.monotonic() > until:  # httpx counts from one part to the next
+                    raise httpx.ReadTimeout(f"no whole answer after {seconds:.2g} s")
+        return httpx.Response(response.status_code, headers=response.headers, content=b"".join(parts))
 
     def _http(self) -> Any:
         import httpx
@@ -227,7 +248,7 @@ class HttpEmbedder:
             if self._closed:
                 raise ModelError(f"{self.model}: the embedder was closed; open the memory again")
             if self._client is None:
-                self._client = httpx.Client(timeout=self._timeout)
+                self._client = httpx.Client()
             return self._client
 
     def _json(self, response: Any) -> Any:
@@ -248,9 +269,8 @@ class HttpEmbedder:
             return default
         return max(0.0, (when - self._now()).total_seconds()) if when.tzinfo else default
 
-    def _wait_for_turn(self, patience: float) -> float:
-        """Wait until one more request fits into the last 60 seconds; return the seconds waited."""
-        waited = 0.0
+    def _wait_for_turn(self, patience: _Patience) -> None:
+        """Wait until one more request fits into the last 60 seconds."""
         while self._per_minute:
             with self._lock:
                 now = self._now().timestamp()
@@ -258,16 +278,15 @@ class HttpEmbedder:
                     self._sent.popleft()
                 if len(self._sent) < self._per_minute:
                     self._sent.append(now)
-                    return waited
+                    return
                 delay = min(self._sent[0] + 60 - now, 60.0)
-            if waited + delay > patience:
+            if delay > patience.left:
                 raise ModelError(
                     f"{self._per_minute} requests in the last minute: the limit of "
                     f"embedding.http_requests_per_minute; try again in {math.ceil(delay)} seconds"
                 )
             self._sleep(delay)
-            waited += delay
-        return waited
+            patience.left -= delay
 
     def _vectors(self, answer: Any, count: int) -> Vectors:
         try:

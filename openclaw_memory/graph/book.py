@@ -14,7 +14,7 @@ import numpy as np
 from .. import workfiles
 from ..errors import RequestError
 from ..store.protocol import Floats
-from ..types import ConceptRow, ConceptsResult, joined
+from ..types import ConceptRow, ConceptsResult, SearchRequest, joined
 from . import ontology
 from .keys import concept_key, slug
 from .network import Lists
@@ -85,6 +85,7 @@ class ConceptBook:
         there are fewer), 1 for one that ``query`` names.  Without vectors only names and parts of them are found.
         """
         started = time.monotonic()
+        query = SearchRequest(query).query  # of one that is too long, what is asked for
         remarks: list[str] = []
         scored = self._similarities(query)
         with self._view(remarks=remarks) as view:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..search.corpus import Corpus
 from ..store.protocol import RULES, Bools, CuratedRow, Floats, Ints, MentionName, MentionRows, OntologyRows, Store
 from . import evidence
-from .keys import concept_key, slug
+from .keys import concept_key, owners, slug
 
 _CURATED = RULES.index("curated")
 #: How surely a mention of each rule is one.
@@ -105,7 +105,7 @@ class ConceptIndex:
         ontology = store.ontology()
         if ontology.version != self.ontology.version or not self._generations:
             self.ontology = ontology
-            self._aliases = _aliases(ontology)
+            self._aliases = owners(ontology)
             self._labels.clear()
             self._mentions = _joined(_no_mentions(), self._ordered(store.mention_rows(None), corpus))
         else:
@@ -159,7 +159,8 @@ class ConceptIndex:
         return {place: self._labels[key] for place, key in wanted.items()}
 
     def _labelled(self, store: Store, keys: list[int], everything: bool) -> dict[int, Label]:
-        asked = None if everything else [*keys, *(k for row in self.ontology.concepts for k in _keys_of(row))]
+        # A curated concept has its name from a person.
+        asked = None if everything else [key for key in keys if key not in self._curated]
         spelt: dict[int, list[MentionName]] = {}
         for spelling in store.mention_names(asked):
             spelt.setdefault(spelling.key, []).append(spelling)
@@ -186,14 +187,6 @@ class ConceptIndex:
     def canonical(self, key: int) -> int:
         """The key of the curated concept of which ``key`` is an alias, else ``key``."""
         return self._aliases.get(key, key)
-
-
-def _keys_of(row: CuratedRow) -> list[int]:
-    return [key for name in (row.slug, row.name, *row.aliases) if (key := concept_key(name))]
-
-
-def _aliases(ontology: OntologyRows) -> Mapping[int, int]:
-    return {key: row.key for row in ontology.concepts for key in _keys_of(row)}
 
 
 def _nothing() -> References:

@@ -15,7 +15,7 @@ from .. import workfiles
 from ..errors import OpenClawMemoryError, WorkspaceError
 from ..store.protocol import CuratedRow, OntologyRows
 from ..yaml_text import Node, YamlTextError, list_items, parse
-from .keys import concept_key, slug
+from .keys import concept_key, name_keys, slug
 from .matcher import keeps_case
 
 #: Where curated concepts lie in a workspace.
@@ -82,6 +82,7 @@ class Ontology:
                 aliases=concept.aliases,
                 parents=tuple(map(concept_key, concept.parents)),
                 related=tuple(map(concept_key, concept.related)),
+                keys=name_keys(concept.slug, *concept.spellings),
             )
             for concept in self.concepts.values()
         )

@@ -7,6 +7,7 @@ import unicodedata
 from functools import lru_cache
 
 from .. import analysis
+from ..store.protocol import OntologyRows
 
 _APART = re.compile(r"[^\w]+|_+")
 _POSSESSIVE = re.compile(r"['’]s\b")
@@ -36,3 +37,15 @@ def concept_key(name: str) -> int:
     if words == [""]:
         return 0
     return analysis.unit_hash("\0".join(analysis.stems(words))) or 1
+
+
+def name_keys(*names: str) -> tuple[int, ...]:
+    """The keys of ``names``, each once."""
+    return tuple(dict.fromkeys(key for name in names if (key := concept_key(name))))
+
+
+def owners(ontology: OntologyRows) -> dict[int, int]:
+    """The key of the curated concept that each key of a slug, name or alias stands for."""
+    return {
+        key: row.key for row in ontology.concepts for key in row.keys or name_keys(row.slug, row.name, *row.aliases)
+    }

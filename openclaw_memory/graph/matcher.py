@@ -53,7 +53,10 @@ class Matcher:
             if not spelling:
                 continue
             cased = keeps_case(spelling)
-            for form in {spelling, unicodedata.normalize("NFC", spelling), unicodedata.normalize("NFD", spelling)}:
+            forms = {spelling}
+            if not spelling.isascii():
+                forms |= {unicodedata.normalize("NFC", spelling), unicodedata.normalize("NFD", spelling)}
+            for form in forms:
                 patterns.setdefault(_folded(form), []).append((form, cased, key, spelling))
         self._automaton: Any = None
         if patterns:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,25 +14,29 @@ from . import HostError
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What a file holds (``None``: it is not there) and what it shall hold."""
+    """What a file holds and what it shall hold; ``None``: it is not there, or shall go.
+
+    ``folders`` go with it, from the inside out, if nothing else is in them.
+    """
 
     file: Path
     before: str | None
-    after: str
+    after: str | None
+    folders: tuple[Path, ...] = ()
 
     @property
     def needed(self) -> bool:
         """Whether anything changes."""
-        return (self.before or "") != self.after
+        return (self.before or "") != (self.after or "") or (self.after is None and self.before is not None)
 
     def diff(self) -> list[str]:
         """The changed lines with two lines of context, as ``diff -u`` prints them."""
-        old, new = (self.before or "").splitlines(), self.after.splitlines()
+        old, new = (self.before or "").splitlines(), (self.after or "").splitlines()
         lines = difflib.unified_diff(old, new, str(self.file), str(self.file), lineterm="", n=2)
         return list(lines)
 
     def write(self) -> None:
-        """Replace the file, or make it; links are followed and the mode is kept.
+        """Replace the file, make it, or remove it; links are followed and the mode is kept.
 
         Raises :class:`HostError` when the file has changed since it was read, or cannot be written.
         """
@@ -40,6 +45,12 @@ class FileChange:
         try:
             # New files are for their owner only: these hold commands that a host will run.
             target = self.file.resolve()
+            if self.after is None:
+                target.unlink(missing_ok=True)
+                with contextlib.suppress(OSError):
+                    for folder in self.folders:
+                        folder.rmdir()
+                return
             target.parent.mkdir(parents=True, exist_ok=True)
             workfiles.swap(target, self.after.encode("utf-8"), 0o600)
         except OSError as error:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
+from .. import workfiles
+from ..settings import data_dir
 from . import NAME, HostError
-from .change import FileChange, read_text
-from .json_edit import entry_in, remove_member, set_member
-from .mcp import SERVERS, Registration, Server, entry_diff, of_file
+from .change import read_text
+from .json_edit import entry_in
+from .mcp import SERVERS, Registration, Server, added_to_json, entry_diff, removed_from_json
 from .process import find, run
 
 TITLE = "Claude Code"
@@ -20,20 +23,18 @@ def register(server: Server, project: Path | None) -> Registration:
     """Add the server, or bring its command up to date."""
     then = "start Claude Code anew; '/mcp' shows it with its tools"
     if project is not None:
-        file = project / ".mcp.json"
-        text = read_text(file)
-        before = entry_in(text or "", file, SERVERS, NAME)
-        after = set_member(text or "", file, SERVERS, NAME, server.entry(before))
-        return of_file(FileChange(file, text, after), then + ". It asks once whether to trust the project's servers")
+        then += ". It asks once whether to trust the project's servers"
+        return added_to_json(project / ".mcp.json", server, then)
     claude, file = _claude(), _user_file()
     before = entry_in(read_text(file) or "", file, SERVERS, NAME)
     entry = server.entry(before)
 
     def apply() -> None:
         # Its file is changed by its own command only: a running Claude Code writes there too.
-        if before is not None:
-            _run(claude, "remove", "--scope", "user", NAME)
-        _run(claude, "add-json", "--scope", "user", NAME, json.dumps(entry, ensure_ascii=False))
+        if before is None:
+            _add(claude, entry)
+        else:
+            _replace(claude, before, entry)
 
     where = f"{SERVERS}.{NAME} of {file}"
     return Registration(where, [] if before == entry else entry_diff(where, before, entry), apply, then)
@@ -43,10 +44,7 @@ def unregister(project: Path | None) -> Registration:
     """Take the server out again."""
     then = "start Claude Code anew"
     if project is not None:
-        file = project / ".mcp.json"
-        text = read_text(file)
-        change = FileChange(file, text, remove_member(text or "", file, SERVERS, NAME))
-        return of_file(change, then)
+        return removed_from_json(project / ".mcp.json", then)
     file = _user_file()
     before = entry_in(read_text(file) or "", file, SERVERS, NAME)
     where = f"{SERVERS}.{NAME} of {file}"
@@ -55,6 +53,33 @@ def unregister(project: Path | None) -> Registration:
     claude = _claude()
     lines = entry_diff(where, before, None)
     return Registration(where, lines, lambda: _run(claude, "remove", "--scope", "user", NAME), then)
+
+
+def _add(claude: str, entry: dict[str, Any]) -> None:
+    _run(claude, "add-json", "--scope", "user", NAME, json.dumps(entry, ensure_ascii=False))
+
+
+def _replace(claude: str, before: dict[str, Any], entry: dict[str, Any]) -> None:
+    """Put our entry in the place of the one ``before``, which is kept in a file until that is done."""
+    copy = data_dir() / "claude-code-entry.json"
+    try:
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        workfiles.swap(copy, json.dumps(before, indent=2, ensure_ascii=False).encode(), 0o600)
+    except OSError as error:
+        raise HostError(f"{copy}: cannot be written ({error.strerror or error}); make the folder writable") from error
+    _run(claude, "remove", "--scope", "user", NAME)
+    try:
+        _add(claude, entry)
+    except BaseException as error:
+        try:
+            _add(claude, before)
+        except HostError:
+            raise HostError(f"{error}. The entry that was there is kept in {copy}; add it by hand") from error
+        copy.unlink()
+        if isinstance(error, HostError):
+            raise HostError(f"{error}. The entry that was there is back") from error
+        raise
+    copy.unlink()
 
 
 def _claude() -> str:

@@ -6,9 +6,10 @@ import os
 from pathlib import Path
 
 from . import NAME
-from .change import FileChange, read_text
-from .mcp import Registration, Server, of_file
-from .toml_edit import remove_table, set_table
+from .change import FileChange, member, read_text
+from .made import around
+from .mcp import Registration, Server, added, removed
+from .toml_edit import KIND, load, remove_table, set_table
 
 TITLE = "Codex"
 _TABLE = "mcp_servers"
@@ -22,15 +23,16 @@ def register(server: Server, project: Path | None) -> Registration:
     then = "start Codex anew; '/mcp' shows it with its tools"
     if project is not None:
         then += ". Codex reads a project's file only when the project is trusted"
-    return of_file(FileChange(file, text, after), then)
+    there = member(load(text or "", file), _TABLE, NAME, file, KIND) is not None
+    return added(FileChange(file, text, after), None if there else around(file, group_there=True), then)
 
 
 def unregister(project: Path | None) -> Registration:
     """Take the server out again."""
     file = _file(project)
     text = read_text(file)
-    change = FileChange(file, text, remove_table(text or "", file, _TABLE, NAME))
-    return of_file(change, "start Codex anew")
+    after = remove_table(text or "", file, _TABLE, NAME)
+    return removed(file, text, after, not after.strip(), "start Codex anew")
 
 
 def _file(project: Path | None) -> Path:

@@ -53,8 +53,8 @@ def set_member(text: str, file: Path, group: str, name: str, value: dict[str, An
     return _checked(changed, wanted, file)
 
 
-def remove_member(text: str, file: Path, group: str, name: str) -> str:
-    """``text`` without ``group.name``; ``group`` stays, empty if need be."""
+def remove_member(text: str, file: Path, group: str, name: str, with_group: bool = False) -> str:
+    """``text`` without ``group.name``; an empty ``group`` goes only ``with_group``."""
     tree = load(text, file)
     if member(tree, group, name, file, KIND) is None:
         return text
@@ -63,6 +63,9 @@ def remove_member(text: str, file: Path, group: str, name: str) -> str:
     root = _Object.at(text, _SPACE.match(text).end())  # type: ignore[union-attr]
     inner = root.find(group)
     assert inner is not None
+    if with_group and not wanted[group]:
+        del wanted[group]
+        return _checked(root.drop(group), wanted, file)
     return _checked(_Object.at(text, inner.value).drop(name), wanted, file)
 
 

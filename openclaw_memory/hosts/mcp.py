@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import HostError
-from .change import FileChange
+from . import NAME, HostError
+from .change import FileChange, read_text
+from .json_edit import entry_in, load, remove_member, set_member
+from .made import Made, around, recall, remember
 
 #: In JSON files of hosts the servers stand below this key.
 SERVERS = "mcpServers"
@@ -63,9 +65,44 @@ class Registration:
         return bool(self.lines)
 
 
-def of_file(change: FileChange, then: str) -> Registration:
-    """The registration that is a change of one file."""
-    return Registration(str(change.file), change.diff() if change.needed else [], change.write, then)
+def added(change: FileChange, made: Made | None, then: str) -> Registration:
+    """The registration that writes our entry into a file; ``made`` is what that makes, ``None`` if it is there."""
+
+    def apply() -> None:
+        if made is not None:
+            remember(change.file, made)
+        change.write()
+
+    return Registration(str(change.file), change.diff() if change.needed else [], apply, then)
+
+
+def removed(file: Path, before: str | None, after: str, empty: bool, then: str) -> Registration:
+    """The registration that takes our entry out of a file, and the ``empty`` file if setup has made it."""
+    made = recall(file)
+    gone = made.file and empty and after != (before or "")
+    change = FileChange(file, before, None if gone else after, tuple(map(Path, made.folders)))
+
+    def apply() -> None:
+        change.write()
+        remember(file, None)
+
+    return Registration(str(file), change.diff() if change.needed else [], apply, then)
+
+
+def added_to_json(file: Path, server: Server, then: str) -> Registration:
+    """:func:`added` for a JSON file."""
+    text = read_text(file)
+    before = entry_in(text or "", file, SERVERS, NAME)
+    after = set_member(text or "", file, SERVERS, NAME, server.entry(before))
+    made = None if before is not None else around(file, SERVERS in load(text or "", file))
+    return added(FileChange(file, text, after), made, then)
+
+
+def removed_from_json(file: Path, then: str) -> Registration:
+    """:func:`removed` for a JSON file."""
+    text = read_text(file)
+    after = remove_member(text or "", file, SERVERS, NAME, with_group=recall(file).group)
+    return removed(file, text, after, not load(after, file), then)
 
 
 def entry_diff(where: str, before: dict[str, Any] | None, after: dict[str, Any] | None) -> list[str]:

@@ -13,7 +13,8 @@ from typing import Any
 
 from ..workspace import expanded
 from . import NAME, HostError
-from .openclaw_config import KeyChange, as_patch, read_config
+from .openclaw_config import KeyChange, as_patch
+from .openclaw_home import OpenClawHome
 from .plugin_files import MANIFEST, same_files, stage
 from .process import Done, find, run
 
@@ -59,27 +60,22 @@ class OpenClaw:
             raise HostError(f"OpenClaw {found[0]} is too old: this needs {_dotted(OLDEST)}; run: openclaw update")
         return version
 
+    @property
+    def home(self) -> OpenClawHome:
+        """Where it keeps things."""
+        return OpenClawHome.of(self.environ, self.profile)
+
     def config_file(self) -> Path:
         """Where its configuration is."""
-        if not self.profile:
-            named = self.environ.get("OPENCLAW_CONFIG_PATH")
-            return expanded(named) if named else self.state() / "openclaw.json"
-        told = self.call("config", "file", "--json")
-        if told.code or not isinstance(told.json, dict) or "path" not in told.json:
-            raise HostError(f"'openclaw config file' failed: {told.reason}; run: openclaw doctor")
-        return Path(told.json["path"])
+        return self.home.config_file
 
     def state(self) -> Path:
         """The folder of its state."""
-        if self.profile and not self.environ.get("OPENCLAW_CONFIG_PATH"):
-            return self.config_file().parent
-        home = expanded(self.environ.get("OPENCLAW_HOME") or "~")
-        usual = home / (f".openclaw-{self.profile}" if self.profile else ".openclaw")
-        return expanded(self.environ.get("OPENCLAW_STATE_DIR") or usual)
+        return self.home.state
 
     def config(self) -> dict[str, Any]:
         """Its configuration as authored; empty when there is none yet."""
-        return read_config(self.config_file())
+        return self.home.config()
 
     def validate(self) -> None:
         """Let OpenClaw check its configuration; raises :class:`HostError` when it would refuse to work with it."""

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
 from ..types import Check
-from ..workspace import expanded, openclaw_state
+from ..workspace import expanded
 from . import NAME, HostError
+from .environments import current
 from .openclaw import usual_plugin_folder
 from .openclaw_config import (
     ALLOW,
@@ -24,30 +26,28 @@ from .openclaw_config import (
     DREAMING,
     ENABLED,
     HOOKS,
-    MISSING,
     SLOT,
-    config_file,
     names_at,
-    read_config,
-    value_at,
 )
+from .openclaw_home import MISSING, OpenClawHome, value_at
 from .plugin_files import MANIFEST, plugin_id, plugin_version
 from .process import find, own_command, run
 
+_DISTRIBUTION = "openclaw-memory-graph"
 _SETUP = f"run: {NAME} setup"
 _SET = "run: openclaw config set"
 
 
 def examine_openclaw() -> list[Check]:
     """The checks, in the order in which one failure explains the next; none when OpenClaw is not here."""
-    file = config_file()
-    if not file.is_file():
+    home = OpenClawHome.of()
+    if not os.path.lexists(home.config_file):
         return []
     try:
-        config = read_config(file)
+        config = home.config()
     except HostError as error:
         return [Check("openclaw", False, str(error))]  # the reason says what to do
-    state = openclaw_state()
+    state = home.state
     folder = usual_plugin_folder(state) or _linked(config) or _asked()
     if folder is None and value_at(config, SLOT) != NAME:
         return [Check("openclaw", True, f"its memory is not this one; to change that, run: {NAME} setup")]
@@ -138,15 +138,16 @@ def _executable(config: dict[str, Any], state: Path) -> Check:
     name = "openclaw python"
     configured = value_at(config, COMMAND)
     ending = ("Scripts", f"{NAME}.exe") if sys.platform == "win32" else ("bin", NAME)
-    private = (state / NAME / "venv").joinpath(*ending)
+    private = current(state / NAME).joinpath(*ending)
     if isinstance(configured, str) and configured:
         command, where = _expanded(configured), ".".join(COMMAND)
     elif private.is_file():
         command, where = str(private), "the plugin's own environment"
     else:
-        command, where = find(NAME) or "", "PATH"
+        command, where = _ours_on_path() or "", "PATH"
     if not command:
-        return Check(name, False, f"{'.'.join(COMMAND)} is not set, and {NAME} is not on PATH", _SETUP)
+        others = f"; {find(NAME)} does not say that it is {_DISTRIBUTION}" if find(NAME) else ""
+        return Check(name, False, f"{'.'.join(COMMAND)} is not set, and {NAME} is not on PATH{others}", _SETUP)
     if not os.path.isfile(command):
         return Check(name, False, f"{where}: there is no {command}", _SETUP)
     if not os.access(command, os.X_OK):
@@ -160,12 +161,26 @@ def _executable(config: dict[str, Any], state: Path) -> Check:
         done = run([command, "--version"], timeout=60)
     except HostError as error:
         return Check(name, False, f"{where}: {error}", _SETUP)
-    version = re.search(r"\d+\.\S+", done.out)
+    version = re.search(r"\d+\.[\w.+-]+", done.out)
     if done.code or version is None:
         return Check(name, False, f"{where}: {command} does not run: {done.reason}", _SETUP)
     if version[0] != __version__:
         return Check(name, False, f"{where}: {command} is {version[0]}, this is {__version__}", _SETUP)
     return Check(name, True, f"{command}, {version[0]}")
+
+
+def _ours_on_path() -> str | None:
+    """The first executable on PATH that says it is ours, as the plugin wants it: another project has the same name."""
+    for folder in filter(os.path.isabs, os.get_exec_path()):
+        if (command := shutil.which(NAME, path=folder)) is None:
+            continue
+        try:
+            told = run([command, "--version", "--json"], timeout=5).json
+        except HostError:
+            continue
+        if isinstance(told, dict) and told.get("name") == _DISTRIBUTION:
+            return command
+    return None
 
 
 def _expanded(value: str) -> str:

@@ -1,21 +1,18 @@
-"""OpenClaw's configuration: read as its author wrote it, and the few keys of it that are ours.
+"""The few keys of OpenClaw's configuration that are ours, and what has to change in them.
 
-Only OpenClaw's own command writes it.  Reading is done here, as a start of OpenClaw takes a second and
-its answer mixes the authored values with the defaults of the moment.
+Only OpenClaw's own command writes it.  It is read as its author wrote it (:mod:`.openclaw_home`): OpenClaw's answer
+mixes the authored values with the defaults of the moment.
 """
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from ..workspace import expanded, openclaw_state
-from . import NAME, HostError
-from .change import read_text
+from . import NAME
+from .openclaw_home import MISSING, Key, agent_id, agents_in, value_at
 
 ALLOW = ("plugins", "allow")
 DENY = ("plugins", "deny")
@@ -29,108 +26,11 @@ DREAMING = (*ENTRY, "config", "dreaming", "enabled")
 #: Who has the memory slot when the configuration names nobody.
 DEFAULT_SLOT = "memory-core"
 
-Key = tuple[str, ...]
-_DEPTH = 10
-
-
-class Missing:
-    """The value of a key that is not there."""
-
-    def __repr__(self) -> str:
-        return "(not set)"
-
-
-MISSING = Missing()
-
-
-def config_file(environ: Mapping[str, str] | None = None) -> Path:
-    """Where OpenClaw's configuration is, whether it is there or not."""
-    environ = os.environ if environ is None else environ
-    named = environ.get("OPENCLAW_CONFIG_PATH")
-    return expanded(named) if named else openclaw_state(environ) / "openclaw.json"
-
-
-def read_config(file: Path) -> dict[str, Any]:
-    """The authored configuration with its ``$include`` files; empty when there is no file.
-
-    Raises :class:`HostError` naming the file and the line when it cannot be read.
-    """
-    text = read_text(file)
-    loaded = {} if text is None or not text.strip() else _parsed(text, file)
-    if not isinstance(loaded, dict):
-        raise HostError(f"{file}: the top level must be an object {{…}}; run: openclaw config validate")
-    return loaded
-
-
-def is_plain_json(file: Path) -> bool:
-    """Whether ``file`` has nothing that writing it as JSON loses, such as comments."""
-    text = read_text(file)
-    try:
-        json.loads(text or "{}")
-    except json.JSONDecodeError:
-        return False
-    return True
-
-
-def _parsed(text: str, file: Path, depth: int = 0) -> Any:
-    try:
-        loaded = json.loads(text)
-    except json.JSONDecodeError:
-        import json5
-
-        try:
-            loaded = json5.loads(text)
-        except (ValueError, RecursionError) as error:
-            reason = " ".join(str(error).split()).replace("<string>:", "line ")
-            raise HostError(f"{file}: not valid JSON5 ({reason}); run: openclaw config validate") from error
-    return _included(loaded, file, depth)
-
-
-def _included(value: Any, file: Path, depth: int) -> Any:
-    if isinstance(value, list):
-        return [_included(each, file, depth) for each in value]
-    if not isinstance(value, dict):
-        return value
-    rest = {key: _included(each, file, depth) for key, each in value.items() if key != "$include"}
-    named = value.get("$include")
-    if named is None:
-        return rest
-    if depth >= _DEPTH:
-        raise HostError(f"{file}: $include is nested more than {_DEPTH} deep; run: openclaw config validate")
-    merged: Any = {}
-    for name in [named] if isinstance(named, str) else named:
-        other = file.parent / expanded(str(name))
-        text = read_text(other)
-        if text is None:
-            raise HostError(f"{other}: no such file, and {file} includes it; run: openclaw config validate")
-        merged = _merged(merged, _parsed(text, other, depth + 1))
-    return _merged(merged, rest) if rest else merged
-
-
-def _merged(below: Any, above: Any) -> Any:
-    if isinstance(below, dict) and isinstance(above, dict):
-        return {**below, **{key: _merged(below.get(key), value) for key, value in above.items()}}
-    if isinstance(below, list) and isinstance(above, list):
-        return [*below, *above]
-    return above
-
-
-def value_at(config: Any, path: Key) -> Any:
-    """The value at ``path``, or :data:`MISSING`."""
-    for key in path:
-        if not isinstance(config, dict) or key not in config:
-            return MISSING
-        config = config[key]
-    return config
-
 
 def remembers(config: dict[str, Any], agent: str) -> bool:
     """Whether memory search is on for an agent; its own setting goes before the general one."""
     general = value_at(config, ("memory", "search", "enabled"))
-    entries = value_at(config, ("agents", "entries"))
-    named = entries if isinstance(entries, dict) else {}
-    key = next((key for key in named if key.strip().lower() == agent.lower()), agent)
-    own = value_at(named, (key, "memory", "search", "enabled"))
+    own = value_at(agents_in(config).get(agent_id(agent), {}), ("memory", "search", "enabled"))
     return (general if own is MISSING else own) is not False
 
 
@@ -190,6 +90,14 @@ def wanted_changes(config: dict[str, Any], command: str | None) -> list[KeyChang
         wanted[DENY] = [name for name in denied if name != NAME] or MISSING
     changes = [KeyChange(path, value_at(config, path), value) for path, value in wanted.items()]
     return [change for change in changes if change.before != change.after]
+
+
+def without_slot(config: dict[str, Any]) -> list[KeyChange]:
+    """What keeps OpenClaw from giving us the memory slot as soon as our plugin is installed; nothing if it is ours."""
+    enabled = value_at(config, ENABLED)
+    if value_at(config, SLOT) == NAME or enabled is False:
+        return []
+    return [KeyChange(ENABLED, enabled, False)]
 
 
 def as_patch(changes: Iterable[KeyChange]) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from typing import Any
 from .. import workfiles
 from . import NAME, HostError
 from .change import read_text
-from .openclaw_config import ALLOW, DENY, ENTRY, MISSING, SLOT, Key, KeyChange, names_at, value_at
+from .openclaw_config import ALLOW, DENY, ENTRY, SLOT, KeyChange, names_at
+from .openclaw_home import MISSING, Key, value_at
 
 _FILE = "setup.json"
 _VERSION = 1

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..embed.base import Embedder, Vectors
 from ..embed.base import Progress as TextsDone
-from ..errors import ModelError
+from ..errors import EngineError, ModelError
 from ..store.protocol import Ints, PendingText, Store, VectorModel
 from .pipeline import Progress, silent
 
@@ -107,6 +107,11 @@ def _embed(embedder: Embedder, texts: Sequence[PendingText], progress: TextsDone
     for at, text in enumerate(texts):
         try:
             rows.append(embedder.embed_documents([text.text]))
+        except EngineError as error:
+            if getattr(embedder, "failure", None) is not None:
+                raise  # it is the model after all
+            log.warning("unit %d ends the model's process: %s", text.unit_id, error)
+            bad.add(at)
         except ModelError as error:
             log.warning("unit %d cannot be embedded: %s", text.unit_id, error)
             bad.add(at)

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..inert import inert
 from ..settings import IngestSettings
 from ..types import FileText, SourceFile, cited
 from ..workspace import excerpt, inside
@@ -60,6 +61,7 @@ def _find(files: Sequence[SourceFile], workspace: Path, path: str) -> SourceFile
     for name in names:
         if name in by_path:
             return by_path[name]
-    composed = unicodedata.normalize("NFC", names[-1])
-    same = [file for file in files if unicodedata.normalize("NFC", file.path) == composed]
+    # As it was shown: what hides in a name is not.
+    composed = inert(unicodedata.normalize("NFC", names[-1]))
+    same = [file for file in files if inert(unicodedata.normalize("NFC", file.path)) == composed]
     return same[0] if len(same) == 1 else None

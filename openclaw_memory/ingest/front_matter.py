@@ -3,55 +3,107 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from datetime import date, datetime
+from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import yaml
 
 _MAX_LINES = 400
 _MAX_CHARS = 16_000
 _MAX_VALUES = 2_000
 _MAX_DEPTH = 20
 _KEY = re.compile(r"""(?:[^\W_][\w .-]*|"[^"]*"|'[^']*')[ \t]*:(?:\s|$)""")
+_WITHHELD = re.compile(r"\W*memory\W*:\W*(?:false|no|off)\b", re.IGNORECASE)
 # What PyYAML's constructors raise for values such as "2026-02-30" or "!!int x", besides its own error.
 _CONSTRUCTOR_ERRORS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _TOO_MUCH = "more values than a note states about itself"
 
 
 def front_matter_end(lines: Sequence[str]) -> int:
-    """How many lines the front matter takes, its two fences included; 0 when there is none.
+    """How many lines the front matter takes, its two fences included; 0 when there is none, or none with an end.
 
-    It starts on the first line, is closed, and its first line is a ``key:``, so a note that merely
+    Only blank lines stand before it, it is closed, and its first line is a ``key:``, so a note that merely
     begins with a rule is left alone.
     """
-    if not lines or lines[0].rstrip() != "---":
+    opening = _opening(lines)
+    if opening is None:
         return 0
-    stated = False
-    for number, line in enumerate(lines[1:_MAX_LINES], start=1):
-        if line.rstrip() in ("---", "..."):
-            return number + 1
-        if not stated and line.strip() and not line.startswith("#"):
-            if _KEY.match(line) is None:
-                return 0
-            stated = True
-    return 0
+    return next((at + 1 for at in range(opening + 1, min(len(lines), opening + _MAX_LINES)) if _closes(lines[at])), 0)
+
+
+def front_matter(lines: Sequence[str]) -> dict[str, Any]:
+    """What the front matter of the file ``lines`` states, ``{}`` without any; as :func:`read_front_matter`."""
+    opening = _opening(lines)
+    if opening is None:
+        return {}
+    end = front_matter_end(lines)
+    return read_front_matter(lines[opening + 1 : end - 1]) if end else _unread(lines[opening + 1 :])
 
 
 def read_front_matter(lines: Sequence[str]) -> dict[str, Any]:
     """The mapping in ``lines`` (without fences), in values that JSON has; dates as ISO text.
 
-    Broken YAML, anything but a mapping, and what is too large to be a note's own data give ``{}``.
+    What cannot be read may have said anything of its file: of broken YAML, a key that stands twice, anything but a
+    mapping, and what is too large to be a note's own data comes ``{"origin": "untrusted"}``, with ``memory: false``
+    where a line says so.
     """
     text = "\n".join(lines)
     if len(text) > _MAX_CHARS:
-        return {}
+        return _unread(lines)
     import yaml
 
     try:
-        data = yaml.safe_load(text)
-        return _plain(data, [_MAX_VALUES], 0) if isinstance(data, dict) else {}
+        data = yaml.load(text, _loader())
+        if data is None:
+            return {}
+        return _plain(data, [_MAX_VALUES], 0) if isinstance(data, dict) else _unread(lines)
     except (yaml.YAMLError, *_CONSTRUCTOR_ERRORS):
-        return {}
+        return _unread(lines)
+
+
+@lru_cache(maxsize=1)
+def _loader() -> type[yaml.SafeLoader]:
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        """Loads plain data of which a key stands once; merged mappings grow without a bound."""
+
+        def flatten_mapping(self, node: yaml.MappingNode) -> None:
+            """Refuse a mapping that says two things of one key."""
+            keys = {str(key.value) for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"}
+            if len(keys) < len(node.value):
+                raise ValueError("a key stands twice, or mappings are merged")
+
+    return Loader
+
+
+def bare(word: str) -> str:
+    """``word`` without case, blanks, marks and what nobody sees; for the words that decide about trust."""
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", word).casefold()))
+
+
+def _opening(lines: Sequence[str]) -> int | None:
+    """The number of the line that opens front matter, if something looks like it."""
+    said = ((at, line) for at, line in enumerate(lines[:_MAX_LINES]) if line.strip())
+    opening, fence = next(said, (0, ""))
+    if fence.strip() != "---":
+        return None
+    first = next((line for _, line in said if not line.lstrip().startswith("#")), "")
+    return opening if _closes(first) or _KEY.match(first.lstrip()) else None
+
+
+def _closes(line: str) -> bool:
+    return line.rstrip() in ("---", "...")
+
+
+def _unread(lines: Sequence[str]) -> dict[str, Any]:
+    withheld = any(_WITHHELD.match(line) for line in lines)
+    return {"origin": "untrusted"} | ({"memory": False} if withheld else {})
 
 
 def groups(lines: Sequence[str], start: int, end: int) -> list[tuple[int, int]]:

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..builtin import redact
 from ..facts import rules
 from ..graph import candidates
 from ..graph.curated import spellings
-from ..graph.keys import concept_key
 from ..graph.matcher import Matcher
 from ..store.protocol import Mention, OntologyRows, PendingText, PlannedUnit
 from ..types import Section
 
-#: Of what make mentions and facts are: another one has files read again.
-EXTRACTION_VERSION = f"{candidates.VERSION}.{rules.VERSION}"
+#: What of a file counts, and for how much it is trusted.
+_READING = 1
+
+#: Of what make texts, mentions and facts are: another one has files read again.
+EXTRACTION_VERSION = f"{candidates.VERSION}.{rules.VERSION}.{_READING}.{redact.VERSION}"
+
+
+def extraction_version(allow: Sequence[str] = ()) -> str:
+    """:data:`EXTRACTION_VERSION`, and a hash of what ``redaction.allow`` names: a change of it is one of the texts."""
+    if not allow:
+        return EXTRACTION_VERSION
+    return f"{EXTRACTION_VERSION}.{hashlib.sha256(json.dumps(sorted(allow)).encode()).hexdigest()[:16]}"
 
 
 class Linker:
@@ -56,7 +68,6 @@ def matcher_of(ontology: OntologyRows, keys: Iterable[int] | None = None) -> Mat
         for row in ontology.concepts
         if wanted is None or row.key in wanted
         for name in dict.fromkeys(form for name in (row.name, *row.aliases) for form in spellings(name))
-        if concept_key(name)
     )
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from ..types import DateSource, ParsedDocument, Section, Unit, UnitForm
 from .blocks import Block, blocks_of
 from .dates import date_in_heading, date_in_name, merely_states
-from .front_matter import front_matter_end, groups, read_front_matter
+from .front_matter import front_matter, front_matter_end, groups
 from .lines import split_lines
 from .turns import find_turns
 from .units import UnitMaker
@@ -37,7 +37,7 @@ def parse(text: str, *, path: str, mtime: date, unit_tokens: int) -> ParsedDocum
     """
     lines = split_lines(text)
     body = front_matter_end(lines)
-    front = read_front_matter(lines[1 : body - 1]) if body else {}
+    front = front_matter(lines)
     # Blank lines in place of the front matter keep the numbering.
     blocks = blocks_of([""] * body + lines[body:] if body else lines)
     maker = UnitMaker(lines, find_turns(lines), unit_tokens)

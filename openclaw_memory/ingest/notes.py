@@ -13,11 +13,13 @@ from ..store.protocol import Cited, PlannedUnit
 from ..types import Grain, Section, SourceFile
 from . import plan as planning
 from . import summaries
+from .front_matter import front_matter
 from .lines import split_lines
 from .linking import Linker
 from .markdown import parse
 from .origin import lowered
 from .scan import max_bytes, read_text
+from .withheld import without_foreign, without_private
 
 #: ``mask(path, text)`` takes out of a file's text what must not be read; it keeps the number of lines.
 Mask = Callable[[str, str], str]
@@ -61,7 +63,8 @@ class NoteReader:
         return NoteText(self.cleared(file.path, raw), hashlib.sha256(raw.encode("utf-8")).hexdigest(), raw)
 
     def cleared(self, path: str, text: str) -> str:
-        """``text`` of the file ``path``, redacted and masked."""
+        """``text`` of the file ``path`` without what is private or other people's, redacted and masked."""
+        text = without_foreign(without_private(text))
         if self._plugins.has_any("openclaw_memory_prepare_lines"):
             text = "\n".join(self._plugins.prepare_lines(path, split_lines(text)))
         return text if self._mask is None else self._mask(path, text)
@@ -77,6 +80,8 @@ class NoteReader:
         else:
             parsed = parse(known.text, path=file.path, mtime=file.day, unit_tokens=self._settings.unit_tokens)
             front = parsed.front_matter
+        # What is taken out of a text must not take out what lowers the trust in it.
+        stated = front if summary or known.text == known.raw else front_matter(split_lines(known.raw))
         sections, units = planning.prepare(parsed, self._plugins)
         bare = [planning.bare(one) for one in units] if summary else units
         linked = linker.linked(file.path, front, sections, bare)
@@ -85,4 +90,4 @@ class NoteReader:
                 replace(found, unit=own.unit, cited=cited.get(own.unit.start_line, ()))
                 for found, own in zip(linked, units, strict=True)
             ]
-        return ReadNote(replace(file, origin=lowered(file.origin, front)), known.sha256, front, sections, linked)
+        return ReadNote(replace(file, origin=lowered(file.origin, stated)), known.sha256, front, sections, linked)

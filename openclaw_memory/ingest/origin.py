@@ -6,17 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..types import Origin
-
-#: Most trusted first, as the enumeration declares them.
-_RANK = {origin.value: rank for rank, origin in enumerate(Origin)}
+from .front_matter import bare
 
 
 def lowered(origin: Origin, front_matter: Mapping[str, Any]) -> Origin:
-    """``origin``, or the less trusted one that the front matter's ``origin:`` names.
+    """``origin``, or the less trusted one that the front matter's ``origin:`` names, however it is written.
 
     A file cannot promote itself: a more trusted word is ignored, and so is an unknown one.
     """
-    stated = str(front_matter.get("origin", "")).strip().lower()
-    if _RANK.get(stated, -1) <= _RANK[origin.value]:
-        return origin
-    return Origin(stated)
+    words = [bare(str(value)) for key, value in front_matter.items() if bare(key) == "origin"]
+    named = [one for one in Origin for word in words if one == word or (one is Origin.UNTRUSTED and one in word)]
+    return max([origin, *named], key=list(Origin).index)

@@ -24,8 +24,8 @@ from ..store.protocol import (
     batches,
 )
 from ..types import IngestReport, ScanResult, SkippedFile, SourceFile
+from . import captures, sidecars
 from . import plan as planning
-from . import sidecars
 from .linking import Linker
 from .notes import Mask, NoteReader
 from .scan import Unreadable, scan
@@ -105,6 +105,7 @@ class Ingestor:
         self.reader = NoteReader(settings, plugins, mask)
         self._ontology = OntologyRows()
         self._linker = Linker(self._ontology)
+        self._names: dict[str, str] = {}
 
     def run(self, paths: Sequence[str] = (), progress: Progress = silent, deadline: float | None = None) -> Outcome:
         """Write the texts of all files (or those at or below ``paths``) that changed; embeds nothing.
@@ -121,8 +122,12 @@ class Ingestor:
             skip.path: skip.reason
             for skip in sidecars.sync(self._workspace, self._store, self._plugins, self._forgotten)
         }
-        run = _Run(skipped={skip.path: skip.reason for skip in found.skipped} | broken)
+        run = _Run(skipped={self._shown(skip.path): skip.reason for skip in found.skipped} | broken)
         files = [file for file in found.files if _within(file.path, paths) and not self._excluded(file)]
+        if unnamed := [file for file in files if self._shown(file.path) != file.path]:
+            # The index cites files by their names.
+            run.skipped |= {self._shown(file.path): "its name holds a secret; rename it" for file in unnamed}
+            files = [file for file in files if self._shown(file.path) == file.path]
         wrote = False
         documents = self._store.documents()
         _check_paths(paths, found, documents)
@@ -216,9 +221,16 @@ class Ingestor:
             self._store.touch(touched, version)
         return wrote
 
+    def _shown(self, path: str) -> str:
+        """A file's path without the secrets in it."""
+        if path not in self._names:
+            self._names[path] = self._plugins.without_secrets(path)
+        return self._names[path]
+
     def _read(self, file: SourceFile, row: DocumentRow | None) -> DocumentChange:
         """Read and parse a file; one with the old content comes back without sections."""
         known = self.reader.text(file)
+        captures.redact(file, known.raw, self._plugins)
         if row is not None and known.sha256 == row.sha256:
             return DocumentChange(file, known.sha256, {}, (), (), row.id)
         note = self.reader.read(file, self._linker, known)

@@ -34,12 +34,16 @@ _MONTH_ONLY = re.compile(
     rf"({_MONTH})\b\.?,?(?: (?:of )?((?:19|20)\d\d))?"
 )
 _LEADS_MONTH = re.compile(r"\b(?:in|of|during|since|by|until|last|this|from|to|through)[ -]$")
+#: Characters before a month that tell whether it is one.
+_LEAD = 10
 _QUARTER = re.compile(r"\bq([1-4])(?:[ -]?((?:19|20)\d\d))?\b")
 _YEAR = re.compile(r"\b(?:in|of|during|since|by|for)? ?((?:19|20)\d\d)\b")
 _AGO = re.compile(rf"\b({_NUMBER}) (day|week|month|year)s? ago\b")
 _PAST = re.compile(rf"\b(?:past|last|previous) (?:({_NUMBER}) )?(day|week|month|year)(s?)\b")
 _WEEKDAY = re.compile(r"\blast (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b")
 _WHEN = re.compile(r"\s*(?:when|how long|since when|(?:on |in )?(?:which|what) (?:date|day|week|month|year))\b", re.I)
+#: Days that a question names beyond so many say nothing any more.
+_MOST = 16
 #: Asking days outside are moved here, so that no interval leaves the calendar.
 _EARLIEST, _LATEST = date(1200, 1, 1), date(9990, 1, 1)
 _SELF = re.compile(r"\b(?:I|me|my|mine|myself|I'm|I've)\b", re.IGNORECASE)
@@ -68,7 +72,7 @@ def intervals(question: str, asked: date) -> list[Interval]:
     """Days that a question names, relative ones seen from ``asked``; empty when it names none."""
     asked = min(max(asked, _EARLIEST), _LATEST)
     text = question.lower()
-    taken: list[tuple[int, int]] = []
+    taken = bytearray(len(text))
     found = [
         *_claimed(text, _ISO, taken, _iso),
         *_claimed(text, _DAY_MONTH, taken, lambda m: _day(m[3], m[2], m[1], asked)),
@@ -84,21 +88,22 @@ def intervals(question: str, asked: date) -> list[Interval]:
     for phrase, (first, last) in _NEAR.items():
         if re.search(rf"\b{phrase}\b", text):
             found.append((asked - timedelta(first), asked - timedelta(last)))
-    return [(max(first, date.min), last) for first, last in found]
+    return list(dict.fromkeys((max(first, date.min), last) for first, last in found))[:_MOST]
 
 
 #: Days before the asking date, first and last.
 _NEAR = {"today": (0, 0), "yesterday": (1, 1), "this week": (6, 0), "this month": (30, 0)}
 
 
-def _claimed(text: str, pattern: re.Pattern[str], taken: list[tuple[int, int]], read: Reader) -> Iterator[Interval]:
-    """Intervals read from matches that no earlier pattern has used."""
+def _claimed(text: str, pattern: re.Pattern[str], taken: bytearray, read: Reader) -> Iterator[Interval]:
+    """Intervals read from matches of which no earlier pattern has ``taken`` a character."""
     for match in pattern.finditer(text):
-        if any(start < match.end() and match.start() < end for start, end in taken):
+        start, end = match.span()
+        if taken.find(1, start, end) >= 0:
             continue
         interval = read(match)
         if interval is not None:
-            taken.append(match.span())
+            taken[start:end] = b"\1" * (end - start)
             yield interval
 
 
@@ -134,7 +139,9 @@ def _day(year: str | None, month: str, day: str, asked: date) -> Interval | None
 def _month(text: str, match: re.Match[str], asked: date) -> Interval | None:
     part, name, year = match.groups()
     # "may", "march" and "mar" are words too: they need a preposition, a year or a part of the month.
-    if name in ("may", "mar", "march") and not (part or year or _LEADS_MONTH.search(text[: match.start()])):
+    if name in ("may", "mar", "march") and not (
+        part or year or _LEADS_MONTH.search(text, max(0, match.start() - _LEAD), match.start())
+    ):
         return None
     number = _MONTHS[name]
     first, last = _whole_month(int(year) if year else asked.year - (number > asked.month), number)

@@ -92,10 +92,7 @@ def collect(
         keys = np.array([analysis.unit_hash(name) for name in names], np.int64)
         spoken = rows.speaker != 0
         if spoken.any():
-            match = np.zeros(len(corpus), bool)
-            for key in keys:
-                match |= rows.speaker == key
-            values["speaker"] = match.astype(np.float32)
+            values["speaker"] = np.isin(rows.speaker, keys).astype(np.float32)
     features.named_dates = asking.intervals(query, asked)
     if features.named_dates:
         values["date"] = _nearness(corpus, features.named_dates)

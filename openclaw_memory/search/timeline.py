@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from .. import bounds
 from ..errors import RequestError
 from ..store.protocol import Bools
 from ..types import SearchHit, SearchRequest
@@ -24,12 +25,14 @@ def bounded(request: SearchRequest, minimum_days_ago: int | None, maximum_days_a
     All bounds hold at once.  Raises :class:`RequestError` when no day can satisfy them.
     """
     today = request.now or date.today()
+    for name, days in (("minimum_days_ago", minimum_days_ago), ("maximum_days_ago", maximum_days_ago)):
+        if days is not None:
+            bounds.number(name, days, 0, whole=True)
     if minimum_days_ago is not None and maximum_days_ago is not None and minimum_days_ago > maximum_days_ago:
         raise RequestError(
             f"no day is at least {minimum_days_ago} and at most {maximum_days_ago} days ago; swap the two numbers"
         )
     since, until = request.since, request.until
-    check_range(since, until)
     if maximum_days_ago is not None:
         since = max(_days_before(today, maximum_days_ago), since or date.min)
     if minimum_days_ago is not None:
@@ -39,12 +42,6 @@ def bounded(request: SearchRequest, minimum_days_ago: int | None, maximum_days_a
             f"the days asked for leave none: from {since} to {until}, counted from {today}; widen the range"
         )
     return replace(request, since=since, until=until)
-
-
-def check_range(since: date | None, until: date | None) -> None:
-    """Raise :class:`RequestError` when ``since`` is after ``until``."""
-    if since is not None and until is not None and since > until:
-        raise RequestError(f"since ({since}) is after until ({until}); swap them")
 
 
 def _days_before(today: date, days: int) -> date:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
+from ..bounds import number, shown
 from ..errors import RequestError
 
 Schema = Mapping[str, Any]
@@ -31,7 +31,7 @@ def _object(where: str, prefix: str, schema: Schema, given: Mapping[str, Any]) -
             near = difflib.get_close_matches(str(key), properties, n=1, cutoff=0.5)
             valid = ", ".join(properties)
             hint = f"did you mean '{near[0]}'?" if near else f"valid are {valid}" if valid else "it takes none"
-            raise RequestError(f"{where}: there is no argument {_shown(key)}; {hint}")
+            raise RequestError(f"{where}: there is no argument {shown(key)}; {hint}")
     out = {key: _value(f"{prefix}{key}", properties[key], value) for key, value in given.items()}
     for key in schema["required"]:
         if key not in out:
@@ -42,12 +42,12 @@ def _object(where: str, prefix: str, schema: Schema, given: Mapping[str, Any]) -
 def _value(where: str, schema: Schema, value: Any) -> Any:
     if "enum" in schema:
         if value not in schema["enum"] or not isinstance(value, str):
-            raise RequestError(f"{where} must be one of {', '.join(schema['enum'])}, not {_shown(value)}")
+            raise RequestError(f"{where} must be one of {', '.join(schema['enum'])}, not {shown(value)}")
         return value
     match schema["type"]:
         case "string":
             if not isinstance(value, str):
-                raise RequestError(f"{where} must be text, not {_shown(value)}")
+                raise RequestError(f"{where} must be text, not {shown(value)}")
             if schema.get("format") == "date":
                 return _day(where, value)
             if len(value.strip()) < schema.get("minLength", 0):
@@ -55,30 +55,18 @@ def _value(where: str, schema: Schema, value: Any) -> Any:
             return value
         case "boolean":
             if not isinstance(value, bool):
-                raise RequestError(f"{where} must be true or false, not {_shown(value)}")
+                raise RequestError(f"{where} must be true or false, not {shown(value)}")
             return value
         case "array":
             if not isinstance(value, list):
-                raise RequestError(f"{where} must be a list, not {_shown(value)}")
+                raise RequestError(f"{where} must be a list, not {shown(value)}")
             return [_value(f"{where}[{at}]", schema["items"], item) for at, item in enumerate(value)]
         case "object":
             if not isinstance(value, dict):
-                raise RequestError(f"{where} must be an object, not {_shown(value)}")
+                raise RequestError(f"{where} must be an object, not {shown(value)}")
             return _object(where, f"{where}.", schema, value)
         case kind:
-            return _number(where, schema, value, whole=kind == "integer")
-
-
-def _number(where: str, schema: Schema, value: Any, whole: bool) -> float:
-    noun = "a whole number" if whole else "a number"
-    usable = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    if not usable or (whole and value != int(value)):
-        raise RequestError(f"{where} must be {noun}, not {_shown(value)}")
-    low, high = schema.get("minimum"), schema.get("maximum")
-    if (low is not None and value < low) or (high is not None and value > high):
-        bounds = f"from {low} to {high}" if high is not None else f"{low} or more"
-        raise RequestError(f"{where} must be {bounds}, not {_shown(value)}")
-    return int(value) if whole else value
+            return number(where, value, schema.get("minimum"), schema.get("maximum"), whole=kind == "integer")
 
 
 def _day(where: str, value: str) -> date:
@@ -86,9 +74,4 @@ def _day(where: str, value: str) -> date:
     try:
         return date.fromisoformat(text[:10] if len(text) > 10 and text[10] in "T " else text)
     except ValueError:
-        raise RequestError(f"{where} must be a day such as 2026-02-13, not {_shown(value)}") from None
-
-
-def _shown(value: Any) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else f"{text[:57]}..."
+        raise RequestError(f"{where} must be a day such as 2026-02-13, not {shown(value)}") from None

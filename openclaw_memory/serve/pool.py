@@ -74,13 +74,13 @@ class Pool:
             if not Path(workspace).is_absolute():
                 raise WorkspaceError(f"{workspace}: the workspace of a call must be an absolute folder")
             return agent or self._agent, Path(workspace).resolve()
-        return agent or self._agent, self._default_workspace()
+        return agent or self._agent, self._default_workspace(agent or self._agent)
 
-    def _default_workspace(self) -> Path:
+    def _default_workspace(self, agent: str) -> Path:
         if self._workspace:
             return expanded(self._workspace).resolve()
         try:
-            return find_workspace(None)
+            return find_workspace(None, agent=agent)
         except WorkspaceError:
             raise WorkspaceError(
                 "the call names no workspace and the server has none: start it with --workspace DIR, "

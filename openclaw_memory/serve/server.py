@@ -35,6 +35,7 @@ from mcp.types import Tool as ListedTool
 
 from .. import __version__
 from ..errors import OpenClawMemoryError, RequestError, Stopped, WorkspaceError
+from ..inert import inert, inert_values
 from ..serialize import to_json
 from .arguments import checked
 from .pool import Pool
@@ -109,9 +110,8 @@ class Host:
         usable = isinstance(milliseconds, (int, float)) and not isinstance(milliseconds, bool) and milliseconds > 0
         if milliseconds is not None and not usable:
             raise RequestError(f"_meta {DEADLINE_MS} must be a number of milliseconds above 0, not {milliseconds!r}")
-        return cls(
-            meta.get(AGENT), meta.get(WORKSPACE), None if milliseconds is None else min(milliseconds / 1000, _LONGEST)
-        )
+        seconds = None if milliseconds is None else min(milliseconds, _LONGEST * 1000) / 1000
+        return cls(meta.get(AGENT), meta.get(WORKSPACE), seconds)
 
 
 class MemoryServer:
@@ -317,13 +317,13 @@ def _listed(tool: Tool, open_world: bool) -> ListedTool:
 
 
 def _json(value: Any) -> str:
-    return _in_utf8(json.dumps(to_json(value), ensure_ascii=False, default=str))
+    return _in_utf8(json.dumps(inert_values(to_json(value)), ensure_ascii=False, default=str))
 
 
 def _failed(reason: str, error: Exception | None = None) -> CallToolResult:
     kinds = {RequestError: "request", WorkspaceError: "workspace"}
     kind = next((kind for of, kind in kinds.items() if isinstance(error, of)), "failed")
-    words = TextContent(type="text", text=_in_utf8(" ".join(reason.split())))
+    words = TextContent(type="text", text=_in_utf8(inert(" ".join(reason.split()))))
     return CallToolResult(content=[words], is_error=True, _meta={ERROR: kind})
 
 

@@ -20,9 +20,19 @@ import anyio
 import anyio.to_thread
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
-from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
+from mcp.types import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCNotification,
+    jsonrpc_message_adapter,
+)
 
 log = logging.getLogger("openclaw_memory.serve")
+
+#: Bytes of a line that are read at most; what is longer is refused without being kept.
+LONGEST_LINE = 64 * 2**20
 
 Incoming = MemoryObjectSendStream[SessionMessage | Exception]
 Outgoing = MemoryObjectReceiveStream[SessionMessage]
@@ -55,42 +65,54 @@ class StdioTransport:
         loop = asyncio.get_running_loop()
 
         def deliver(step: Any) -> bool:
+            """Run it on the loop; whether somebody is still there to take the next line."""
             try:
                 asyncio.run_coroutine_threadsafe(step, loop).result()
-            except (RuntimeError, asyncio.CancelledError, anyio.ClosedResourceError, anyio.BrokenResourceError):
-                step.close()
+            except (asyncio.CancelledError, anyio.ClosedResourceError, anyio.BrokenResourceError):
                 return False
+            except RuntimeError:
+                step.close()
+                return not loop.is_closed()
             return True
 
         def lines() -> None:
             try:
                 with os.fdopen(self._in, "rb", closefd=False) as source:
-                    for line in source:
+                    while line := source.readline(LONGEST_LINE):
+                        if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
+                            while (rest := source.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
+                                pass
                         if line.strip() and not deliver(self._take(line, incoming)):
                             return
             except OSError as error:
                 log.warning("stdin failed: %s", error)
-            deliver(closed())
+            finally:
+                deliver(closed())
 
         threading.Thread(target=lines, name="stdin", daemon=True).start()
 
     async def _take(self, line: bytes, incoming: Incoming) -> None:
         try:
             message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-        except ValueError:
+            if isinstance(message, JSONRPCNotification) and b'"id"' in line and "id" in json.loads(line):
+                raise ValueError("a request whose id is neither text nor a whole number")
+        except Exception:  # whatever a line does to a parser, it has an answer
             await self._refuse(line)
             return
         await incoming.send(SessionMessage(message))
 
     async def _refuse(self, line: bytes) -> None:
         """Answer a line that is no message, as JSON-RPC 2.0 asks."""
-        try:
-            given = json.loads(line)
-        except ValueError:  # UnicodeDecodeError is one too
-            error = ErrorData(code=PARSE_ERROR, message="the line is not JSON; a message is one line of UTF-8")
-            given = None
+        given = None
+        if len(line) == LONGEST_LINE:
+            error = ErrorData(code=PARSE_ERROR, message=f"the line is longer than {LONGEST_LINE} bytes; send less")
         else:
-            error = ErrorData(code=INVALID_REQUEST, message="the line is JSON, but no JSON-RPC 2.0 message")
+            try:
+                given = json.loads(line)
+            except (ValueError, RecursionError):  # UnicodeDecodeError is a ValueError too
+                error = ErrorData(code=PARSE_ERROR, message="the line is not JSON; a message is one line of UTF-8")
+            else:
+                error = ErrorData(code=INVALID_REQUEST, message="the line is JSON, but no JSON-RPC 2.0 message")
         known = given.get("id") if isinstance(given, dict) else None
         number = known if isinstance(known, (str, int)) and not isinstance(known, bool) else None
         log.warning("%s: %.120r", error.message, line)

@@ -117,10 +117,15 @@ class Database:
                 self._writes += 1
             self._protect()
 
+    @property
+    def moment(self) -> tuple[int, int]:
+        """For who holds the file: another value whenever somebody may have written since."""
+        return self.lease.turn, self._writes
+
     def counters(self) -> Mapping[str, str]:
         """All counters and what is noted of the file, read once for as long as nobody can have changed them."""
         with self.read() as connection:
-            at = self.lease.turn, self._writes
+            at = self.moment
             if self._counted is None or self._counted[0] != at:
                 rows = connection.execute(
                     "SELECT name, value::VARCHAR FROM counters UNION ALL SELECT key, value FROM meta"
@@ -136,12 +141,21 @@ class Database:
         """
         import duckdb
 
-        options = {**self._options, "temp_directory": "" if spill is None else str(spill)}
         quoted = str(self.path).replace("'", "''")
-        try:
-            with self.lease.aside(), duckdb.connect(":memory:", config=options) as connection:
+        with self.apart() as options:
+            options["temp_directory"] = "" if spill is None else str(spill)
+            with duckdb.connect(":memory:", config=options) as connection:
                 connection.execute(f"ATTACH '{quoted}' AS {name} (READ_ONLY)")
                 yield connection
+
+    @contextlib.contextmanager
+    def apart(self) -> Iterator[dict[str, Any]]:
+        """The file closed and left alone by everybody else, to be read in another way; DuckDB's options for that."""
+        import duckdb
+
+        try:
+            with self.lease.aside():
+                yield dict(self._options)
         except duckdb.Error as error:
             raise self._translated(error) from error
 

@@ -92,6 +92,10 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
         with self._db.read(timeout):
             yield
 
+    def patience(self, until: float | None) -> contextlib.AbstractContextManager[None]:
+        """Wait for others no longer than ``until`` inside the block."""
+        return self._db.lease.patience(until)
+
     def _check_versions(self, c: duckdb.DuckDBPyConnection) -> None:
         self._check_analysis(c)
         row = c.execute("SELECT value FROM meta WHERE key = 'extraction'").fetchone()

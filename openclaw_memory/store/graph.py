@@ -75,17 +75,17 @@ def ontology(c: duckdb.DuckDBPyConnection) -> OntologyRows:
     """The curated concepts."""
     edges: dict[tuple[str, int], list[int]] = {}
     for kind, source, target in c.execute("SELECT kind, source, target FROM curated_edges ORDER BY ALL").fetchall():
-        # A parent points to its child; a concept names its parents.
+        # A parent points to its child; a concept names its parents.  It is called by its keys.
         end, other = (target, source) if kind == "parent_of" else (source, target)
         edges.setdefault((kind, end), []).append(other)
+    rows = c.execute("SELECT key, slug, name, kind, weight, aliases FROM curated ORDER BY slug").fetchall()
+    several = json.loads(f"[{','.join(row[5] for row in rows)}]")  # at once: thousands of calls take a second
     concepts = [
         CuratedRow(
-            key, slug, name, kind, weight, tuple(json.loads(aliases)),
-            tuple(edges.get(("parent_of", key), ())), tuple(edges.get(("related_to", key), ())),
+            row[0], row[1], row[2], row[3], row[4], tuple(aliases), tuple(edges.get(("parent_of", row[0]), ())),
+            tuple(edges.get(("related_to", row[0]), ())), tuple(edges.get(("called", row[0]), ())),
         )
-        for key, slug, name, kind, weight, aliases in c.execute(
-            "SELECT key, slug, name, kind, weight, aliases FROM curated ORDER BY slug"
-        ).fetchall()
+        for row, aliases in zip(rows, several, strict=True)
     ]  # fmt: skip
     ignored = [row[0] for row in c.execute("SELECT key FROM ignored ORDER BY 1").fetchall()]
     single = c.execute("SELECT value FROM meta WHERE key = 'single_valued'").fetchone()
@@ -106,7 +106,8 @@ def put_ontology(
     _insert(
         c, "curated_edges", "VARCHAR BIGINT BIGINT",
         [("parent_of", parent, row.key) for row in rows.concepts for parent in row.parents]
-        + [("related_to", row.key, other) for row in rows.concepts for other in row.related],
+        + [("related_to", row.key, other) for row in rows.concepts for other in row.related]
+        + [("called", row.key, key) for row in rows.concepts for key in row.keys],
     )  # fmt: skip
     _insert(c, "ignored", "BIGINT", [(key,) for key in rows.ignored])
     c.execute("DELETE FROM meta WHERE key = 'single_valued'")
@@ -198,6 +199,8 @@ class GraphTables:
     """The part of the DuckDB store that these tables are: methods of :class:`~openclaw_memory.store.protocol.Store`."""
 
     _db: Database
+    #: What one question needs several times, and thousands of concepts take long to read.
+    _ontology: tuple[tuple[int, int], OntologyRows] | None = None
 
     def mention_rows(self, document_ids: Sequence[int] | None) -> MentionRows:
         """Mentions in these documents."""
@@ -217,7 +220,10 @@ class GraphTables:
     def ontology(self) -> OntologyRows:
         """The curated concepts."""
         with self._db.read() as c:
-            return ontology(c)
+            at = self._db.moment
+            if self._ontology is None or self._ontology[0] != at:
+                self._ontology = at, ontology(c)
+            return self._ontology[1]
 
     def put_ontology(self, file: WorkspaceFile, rows: OntologyRows, changed: Sequence[int], links: Links) -> int:
         """Replace the curated concepts in one transaction."""

@@ -33,6 +33,9 @@ _POLL = 0.004
 
 log = logging.getLogger("openclaw_memory.store")
 
+#: Seconds that somebody without any time waits all the same: closing an idle file takes this process a moment.
+_PASSING = 0.25
+
 
 class Leased(Protocol):
     """What a lease opens; every method is called by the one owner of the file."""
@@ -64,6 +67,7 @@ class Lease:
         self._holder = Path(f"{path}.holder")
         self._closed = False
         self._inherited = False
+        self._patience = threading.local()
         self._start_afresh()
         _open_leases.add(self)
 
@@ -85,6 +89,9 @@ class Lease:
         Raises :class:`LeaseTimeout` naming the holder after ``timeout`` seconds.
         """
         patience = self._timeout if timeout is None else timeout
+        until = getattr(self._patience, "until", None)
+        if until is not None:
+            patience = min(patience, max(_PASSING, until - time.monotonic()))
         deadline = time.monotonic() + patience
         if not self._mutex.acquire(timeout=max(0.0, patience)):
             raise LeaseTimeout(
@@ -110,6 +117,16 @@ class Lease:
                     self._let_go()
         finally:
             self._mutex.release()
+
+    @contextlib.contextmanager
+    def patience(self, until: float | None) -> Iterator[None]:
+        """Let no :meth:`hold` of this thread wait beyond ``until`` (``time.monotonic``) within the block."""
+        before = getattr(self._patience, "until", None)
+        self._patience.until = min((each for each in (before, until) if each is not None), default=None)
+        try:
+            yield
+        finally:
+            self._patience.until = before
 
     @contextlib.contextmanager
     def aside(self, timeout: float | None = None) -> Iterator[None]:
@@ -184,9 +201,10 @@ class Lease:
                 delay = min(0.25, delay * 1.6)
 
     def _busy(self, holder: str, patience: float) -> str:
+        whose = "store.lock_timeout " if patience == self._timeout else "there was time for "
         return (
-            f"{self.path}: the index is in use by {holder} for longer than store.lock_timeout "
-            f"({patience:g} s); wait for that process or end it, then try again"
+            f"{self.path}: the index is in use by {holder} for longer than {whose}"
+            f"({patience:.2g} s); wait for that process or end it, then try again"
         )
 
     def _holder_text(self) -> str:

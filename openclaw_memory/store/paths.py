@@ -6,24 +6,70 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
-from ..settings import APP, data_dir
-from ..workspace import expanded, openclaw_state
+from .. import workfiles
+from ..hosts.openclaw_home import OpenClawHome
+from ..settings import data_dir
+from ..workspace import expanded
+
+#: What lies beside an index and cannot be made anew from the notes.
+_KEPT = (".journal", ".upkeep.json", ".context.json")
 
 
 def default_path(workspace: Path, agent: str, folder: str = "") -> Path:
     """One file per agent and workspace below :func:`index_folder`; the name tells a person which it is."""
-    real = workspace.expanduser().resolve()
-    digest = hashlib.sha256(str(real).encode("utf-8", "surrogateescape")).hexdigest()[:12]
-    readable = re.sub(r"[^A-Za-z0-9]+", "-", real.name).strip("-")[:40] or "workspace"
-    owner = re.sub(r"[^A-Za-z0-9._-]+", "-", agent).strip(".-") or "main"
-    return index_folder(folder) / owner / f"{readable}-{digest}.duckdb"
+    root = index_folder(folder)
+    return root / _owner(root, agent) / _name(workspace)
+
+
+def claimed_path(workspace: Path, agent: str, folder: str = "") -> Path:
+    """:func:`default_path`, with a copy of what an agent of a similar name and this one have kept together so far."""
+    path = default_path(workspace, agent, folder)
+    shared = path.parent.parent / _readable(agent) / path.name
+    if agent and agent != _readable(agent):
+        for suffix in _KEPT:
+            source, target = (file.with_name(file.name + suffix) for file in (shared, path))
+            with suppress(FileNotFoundError):
+                if not target.exists():
+                    data = source.read_bytes()
+                    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                    workfiles.swap(target, data, 0o600)
+    return path
 
 
 def index_folder(folder: str = "", environ: Mapping[str, str] | None = None) -> Path:
     """The folder of the index files: as given, else that of the OpenClaw plugin if it is here, else the data folder."""
     if folder:
         return expanded(folder).absolute()
-    plugin = openclaw_state(os.environ if environ is None else environ) / APP
+    plugin = OpenClawHome.of(environ).ours
     return plugin / "index" if plugin.is_dir() else data_dir()
+
+
+def _name(workspace: Path) -> str:
+    real = workspace.expanduser().resolve()
+    readable = re.sub(r"[^A-Za-z0-9]+", "-", real.name).strip("-")[:40] or "workspace"
+    return f"{readable}-{_digest(os.fsencode(real))}.duckdb"
+
+
+def _owner(root: Path, agent: str) -> str:
+    """The folder of an agent: its name, unless that may be another agent's too where capitals count for nothing."""
+    readable = _readable(agent)
+    there: set[str] = set()
+    with suppress(OSError):
+        there = set(os.listdir(root))
+    own_name = agent == readable or not agent
+    if own_name and readable in there:
+        return readable
+    unique = f"{readable[:40]}~{_digest(agent.encode('utf-8', 'surrogatepass'))}"
+    taken = unique in there or readable.lower() in map(str.lower, there)
+    return readable if own_name and not taken and len(readable) <= 100 else unique
+
+
+def _readable(agent: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", agent).strip(".-") or "main"
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:12]

@@ -318,7 +318,10 @@ class WorkspaceFile:
 
 @dataclass(frozen=True, slots=True)
 class CuratedRow:
-    """A curated concept as the store keeps it; parents and related ones by key."""
+    """A curated concept as the store keeps it; parents and related ones by key.
+
+    ``keys`` are those of all that it is called by; none in an index that an older version wrote.
+    """
 
     key: int
     slug: str
@@ -328,6 +331,7 @@ class CuratedRow:
     aliases: tuple[str, ...]
     parents: tuple[int, ...]
     related: tuple[int, ...]
+    keys: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -456,6 +460,9 @@ class Store(Protocol):
 
     def session(self, timeout: float | None = None) -> AbstractContextManager[None]:
         """Hold the store for the calls inside; waits up to ``timeout`` seconds for other processes."""
+
+    def patience(self, until: float | None) -> AbstractContextManager[None]:
+        """Let no call of this thread wait for other processes beyond ``until`` (``time.monotonic``) in the block."""
 
     def state(self) -> StoreState:
         """Which index this is and how often it was written, by whichever process."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +14,8 @@ from ..types import ExportReport, QueryResult
 from . import export, views
 from .database import Database
 from .derived import Collect, KeywordSearch
+from .sql_process import Answer, SqlProcess
+from .sql_worker import Question, version
 
 if TYPE_CHECKING:
     import duckdb
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
 _FIRST_WORD = re.compile(r"(?>[\s(]|--[^\n]*|/\*(?>.*?\*/))*+(\w+)", re.DOTALL)
 #: So often rows are collected anew when another process writes meanwhile; the last time they are taken as they are.
 _ATTEMPTS = 4
-#: Rows that are fetched at once.
-_ROWS = 2_048
+#: Characters of a statement: reading it is done here and takes memory too.
+_LONGEST = 100_000
+#: Megabytes that a query may take beside ``store.memory_limit_mb``: rows on their way, and what DuckDB does not count.
+_SPARE = 256
 #: A connection that reaches nothing outside of it.
 _CLOSED: dict[str, str | bool | int | float | list[str]] = {
     "enable_external_access": "false",
@@ -45,6 +48,8 @@ def checked(query: str) -> None:
         query.encode("utf-8")
     except UnicodeEncodeError:
         raise RequestError("the query is not Unicode text; look for a byte that is no character") from None
+    if len(query) > _LONGEST:
+        raise RequestError(f"the query has {len(query):,} characters; a statement has at most {_LONGEST:,}")
     found = _FIRST_WORD.match(query)
     word = found[1].upper() if found else ""
     refused = f"{word} is refused: SQL only reads the index; ask with {_ALLOWED}"
@@ -72,15 +77,10 @@ def cause(error: BaseException) -> str:
     return " ".join(text.split())
 
 
-def _explained(error: duckdb.Error, timeout: float) -> RequestError:
+def _explained(error: duckdb.Error) -> RequestError:
     import duckdb
 
     said = cause(error)
-    if isinstance(error, duckdb.InterruptException):
-        return RequestError(
-            f"the query was stopped after {timeout:g} s, as nobody else can use the index meanwhile; narrow it, "
-            "allow more with --timeout, or run it over the files of: openclaw-memory export DIR"
-        )
     if isinstance(error, duckdb.PermissionException):
         return RequestError(f"refused: SQL reads the index and no other file ({said})")
     if isinstance(error, duckdb.OutOfMemoryException):
@@ -105,16 +105,24 @@ class Queries:
         started = time.monotonic()
         checked(sql)
         named = views.named(sql)
-        if "match_bm25" in named and self._uses_fts():
+        uses_fts = self._settings.keyword_index == "fts"
+        if "match_bm25" in named and uses_fts:
             self.keyword_index().refresh()  # builds the extension's index anew where texts have changed
-        with self._reading(named, collect, keywords) as c:
-            for setting in (
-                "python_enable_replacements = false",
-                "enable_external_access = false",
-                "lock_configuration = true",
-            ):
-                c.execute(f"SET {setting}")
-            columns, rows = _answer(c, sql, None if limit is None else limit + 1, timeout, self._db.doubts)
+        wanted = named & views.DERIVED
+        answer: Answer | None = None
+        for attempt in range(1, _ATTEMPTS + 1):
+            before = self._version() if wanted and attempt < _ATTEMPTS else None
+            derived = collect(wanted)
+            with self._db.apart() as options:
+                question = Question(
+                    str(self._db.path), {**options, "temp_directory": ""}, sql, derived, keywords, named, uses_fts,
+                    before, None if limit is None else limit + 1, self._settings.memory_limit_mb + _SPARE,
+                )  # fmt: skip
+                answer = self._asked(question, timeout)
+            if answer is not None:
+                break
+        assert answer is not None  # the last attempt takes the file as it is
+        columns, rows = answer
         kept = rows if limit is None else rows[:limit]
         took = (time.monotonic() - started) * 1000
         return QueryResult(columns, tuple(kept), round(took, 1), truncated=len(kept) < len(rows))
@@ -126,81 +134,37 @@ class Queries:
         started = time.monotonic()
         target = export.Target(folder, overwrite)
         with target.filling() as temporary:
-            with self._reading(views.DERIVED | {views.HITS}, collect, None, temporary / export.SPILL) as c:
+            with self._reading(collect, temporary / export.SPILL) as c:
                 progress("export", 0, len(views.TABLES))
                 written = export.write(c, temporary, progress)
             tables = target.take(temporary, written)
         return ExportReport(str(folder), tables, time.monotonic() - started)
 
-    def _uses_fts(self) -> bool:
-        return self._settings.keyword_index == "fts"
+    def _asked(self, question: Question, timeout: float) -> Answer | None:
+        import duckdb
+
+        try:
+            with SqlProcess(question, timeout) as process:
+                return process.answer()
+        except duckdb.Error as error:
+            if self._db.doubts(error):
+                raise  # perhaps it is not the query: the file is looked at
+            raise _explained(error) from error
 
     @contextlib.contextmanager
-    def _reading(
-        self,
-        named: frozenset[str],
-        collect: Collect,
-        keywords: KeywordSearch | None,
-        spill: Path | None = None,
-    ) -> Iterator[duckdb.DuckDBPyConnection]:
+    def _reading(self, collect: Collect, spill: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         """A connection with every table, in step with what ``collect`` said."""
-        wanted = named & views.DERIVED
         for attempt in range(1, _ATTEMPTS + 1):
-            before = self._version() if wanted else []
-            derived = collect(wanted)
+            before = self._version()
+            derived = collect(views.DERIVED)
             with self._db.read_only(views.INDEX, spill) as c:
-                if wanted and attempt < _ATTEMPTS and _version(c, f"{views.INDEX}.") != before:
+                if attempt < _ATTEMPTS and version(c, f"{views.INDEX}.") != before:
                     continue
-                fts = "match_bm25" in named and self._uses_fts() and views.has_fts(c)
-                views.define(c, derived, keywords, fts)
-                if views.HITS in named:
-                    views.put_hits(c)
+                views.define(c, derived)
+                views.put_hits(c)
                 yield c
                 return
 
     def _version(self) -> list[Any]:
         with self._db.read() as c:
-            return _version(c)
-
-
-def _version(c: duckdb.DuckDBPyConnection, schema: str = "") -> list[Any]:
-    """What units, concepts and facts follow from; embedding changes nothing of it."""
-    return c.execute(
-        f"SELECT value FROM {schema}meta WHERE key = 'instance' UNION ALL "
-        f"(SELECT value::VARCHAR FROM {schema}counters WHERE name IN ('texts', 'ontology') ORDER BY name) UNION ALL "
-        f"(SELECT sha256 FROM {schema}workspace_files ORDER BY name)"
-    ).fetchall()
-
-
-def _answer(
-    c: duckdb.DuckDBPyConnection,
-    sql: str,
-    most: int | None,
-    timeout: float,
-    doubts: Callable[[BaseException], bool],
-) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-    import duckdb
-
-    def stop() -> None:
-        with contextlib.suppress(duckdb.Error):  # it has ended by itself meanwhile
-            c.interrupt()
-
-    clock = threading.Timer(timeout, stop)
-    clock.daemon = True
-    clock.start()
-    rows: list[tuple[Any, ...]] = []
-    try:
-        c.execute(sql)
-        columns = tuple(str(column[0]) for column in c.description or ())
-        while most is None or len(rows) < most:
-            some = c.fetchmany(_ROWS if most is None else min(_ROWS, most - len(rows)))
-            if not some:
-                break
-            rows += some
-    except duckdb.Error as error:
-        if doubts(error):
-            raise  # perhaps it is not the query: the file is looked at
-        raise _explained(error, timeout) from error
-    finally:
-        clock.cancel()
-    return columns, rows
+            return version(c)

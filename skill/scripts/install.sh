@@ -14,7 +14,9 @@ Without uv, or with --pip: a virtual environment in
              ${XDG_DATA_HOME:-~/.local/share}/openclaw-memory-venv
              and a link to its command in ~/.local/bin
 
-Needs Python 3.11 or newer (uv can fetch one), PyPI or a mirror of it, and a C++ compiler.
+Needs Python 3.11 or newer (uv can fetch one), and PyPI or a mirror of it. llama.cpp comes prebuilt; where there is no
+wheel of it, it is compiled, which takes minutes and needs a C++ compiler; where that fails, notes are searched by keywords.
+With CMAKE_ARGS set it is compiled in any case.
 TEXT
 }
 
@@ -75,29 +77,47 @@ else
     is_source "$source" || fail "this copy of the skill has no source beside it; name the folder: install.sh SOURCE"
 fi
 
-for compiler in "${CXX:-}" c++ g++ clang++; do
-    [ -n "$compiler" ] && command -v "${compiler%% *}" >/dev/null 2>&1 && break
-    compiler=
-done
-[ -n "$compiler" ] || printf '%s\n' 'no C++ compiler found: this works only if llama-cpp-python comes ready-made' >&2
-
 # Leaves out the parts of llama.cpp that embedding does not use; the file name may hold no space or semicolon.
+wants_compiled=${CMAKE_ARGS:-}
 short=$source/openclaw_memory/embed/llama-only.cmake
 case $short in
     *[\ \;]*) ;;
     *) export CMAKE_ARGS="${CMAKE_ARGS--DLLAVA_BUILD=OFF -DCMAKE_PROJECT_INCLUDE=$short}" ;;
 esac
 
+has_compiler() {
+    for compiler in "${CXX:-}" c++ g++ clang++; do
+        [ -n "$compiler" ] && command -v "${compiler%% *}" >/dev/null 2>&1 && return
+    done
+    return 1
+}
+
+# Run an installer with a source that brings llama.cpp: prebuilt, else compiled, else without it.
+# The first argument is its option that forbids to compile a package.
+with_llama() {
+    only_prebuilt=$1
+    shift
+    if [ -z "$wants_compiled" ]; then
+        "$@" "$only_prebuilt" xllamacpp "$source[prebuilt]" && return
+        printf '%s\n' 'install.sh: there is no prebuilt llama.cpp for this machine' >&2
+    fi
+    if has_compiler; then
+        "$@" "$source[llama-cpp-python]" && return
+    fi
+    "$@" "$source" || fail 'the installation failed; what is said above names the cause'
+    printf '%s\n' 'install.sh: without llama.cpp notes are searched by keywords only; install a C++ compiler, then run this again' >&2
+}
+
 if [ -z "$pip_only" ] && command -v uv >/dev/null 2>&1; then
     # The package is built again though its version is the same, as a source may have changed.
-    uv tool install --force --reinstall-package openclaw-memory-graph --python '>=3.11' "$source"
+    with_llama --no-build-package uv tool install --force --reinstall-package openclaw-memory-graph --python '>=3.11'
     command=$(uv tool dir --bin)/openclaw-memory
 else
     python=$(find_python)
     venv=${XDG_DATA_HOME:-$HOME/.local/share}/openclaw-memory-venv
     command=$HOME/.local/bin/openclaw-memory
     "$python" -m venv "$venv" || fail "$python cannot make a virtual environment; on Debian and Ubuntu: apt install python3-venv"
-    "$venv/bin/python" -m pip install "$source"
+    with_llama --only-binary "$venv/bin/python" -m pip install
     link "$venv/bin/openclaw-memory" "$command"
 fi
 

@@ -27,10 +27,8 @@ EXECUTABLE = Path(sys.executable).parent / PLUGIN  # of the Python package under
 ENVIRON = dict(os.environ)  # before the fixtures of all tests give each test an environment of its own
 TOKEN = "only-for-tests"
 COMMAND_TIMEOUT = 300.0  # seconds; a bound for what hangs, far above what anything takes
-# What programs need of the tests' environment to reach the package indexes and the compiler.
-KEPT_VARIABLES = tuple(
-    "LANG LC_ TERM PIP_ SSL_ REQUESTS_ CURL_ NODE_EXTRA_ HTTPS_PROXY https_proxy CMAKE_ CC CXX".split()
-)
+# What programs need of the tests' environment to reach the package indexes.
+KEPT_VARIABLES = tuple("LANG LC_ TERM PIP_ UV_ SSL_ REQUESTS_ CURL_ NODE_EXTRA_ HTTPS_PROXY https_proxy".split())
 
 
 def wait_for(look: Callable[[], T | None], what: str, seconds: float = 60.0) -> T:
@@ -142,6 +140,17 @@ class Host:
     def run(self, *arguments: str, timeout: float = COMMAND_TIMEOUT) -> str:
         """Run ``openclaw`` with these arguments; what it printed."""
         return self.execute(self.openclaw, *arguments, timeout=timeout)
+
+    def fails(self, *arguments: str) -> str:
+        """Run ``openclaw`` with these arguments where it must end with 1; all that it said."""
+        command = [self.openclaw, *arguments]
+        done = subprocess.run(
+            command, env=self.env, cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=COMMAND_TIMEOUT, check=False,
+        )  # fmt: skip
+        said = f"{done.stdout}\n{done.stderr}"
+        assert done.returncode == 1, self._report(f"openclaw {arguments} ended with {done.returncode}\n{said}")
+        return said
 
     def execute(self, command: str | Path, *arguments: str, timeout: float = COMMAND_TIMEOUT) -> str:
         """Run a program as a person at this host would; what it printed.  It must succeed."""

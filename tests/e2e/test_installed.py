@@ -15,7 +15,7 @@ from probe import write
 
 pytestmark = pytest.mark.e2e
 
-SETUP_TIMEOUT = 1800.0  # seconds; on a small machine llama.cpp takes long to compile
+SETUP_TIMEOUT = 600.0  # seconds; nothing is compiled
 QUESTION = "which doctor treats our cat?"
 RIGHT = "- Our cat is a patient of the veterinarian Okafor in Lindenstrasse, open until six.\n"
 # It has a word of the question as well, and in a shorter line: by words alone it comes first.
@@ -38,9 +38,17 @@ def host(new_host: Callable[[str], Host], package: Path) -> Iterator[Host]:
     host.configure()
     write(host.workspace, "memory/2026-03-01.md", DECOY)
     write(host.workspace, "memory/2026-03-02.md", RIGHT)
-    host.run("plugins", "install", f"npm-pack:{package}", "--force", "--accept-capabilities")
+    install = ("plugins", "install", f"npm-pack:{package}", "--accept-capabilities")
+    assert "rerun with --force" in host.fails(*install)  # there is no terminal to ask on
+    host.run(*install, "--force")
     yield host
     host.kill_all()
+
+
+def test_until_setup_the_commands_of_memory_name_it(host: Host) -> None:
+    # OpenClaw's own memory is loaded beside ours then, and has a `memory status` and a `memory search`, too.
+    for arguments in (["status", "--json"], ["search", QUESTION]):
+        assert "Run: openclaw memory setup" in host.fails("memory", *arguments)
 
 
 def test_installed_plugin_says_what_to_do_without_python(host: Host, model: ScriptedModel) -> None:
@@ -52,7 +60,9 @@ def test_installed_plugin_says_what_to_do_without_python(host: Host, model: Scri
 
 def test_setup_installs_the_python_part_and_takes_the_slot(host: Host) -> None:
     copy_model(host)
-    host.run("memory", "setup", "--yes", timeout=SETUP_TIMEOUT)
+    said = host.run("memory", "setup", "--yes", timeout=SETUP_TIMEOUT)
+    assert "prebuilt llama.cpp" in said and "keywords only" not in said
+    assert [folder.name for folder in (host.state / PLUGIN).glob("venv-*")] == [environment(host).name]
     host.assert_nothing_runs()
     seen = host.run_json("plugins", "inspect", PLUGIN, "--runtime")
     hooks = {"session_start", "after_compaction", "before_agent_reply", "before_prompt_build"}
@@ -68,8 +78,9 @@ def test_setup_installs_the_python_part_and_takes_the_slot(host: Host) -> None:
 
 
 def test_local_turn_answers_from_the_right_note_although_a_decoy_shares_its_words(host: Host) -> None:
-    executable = host.state / PLUGIN / "venv" / "bin" / PLUGIN
-    by_words = json.loads(host.execute(executable, "--json", "search", "--mode", "keyword", QUESTION))
+    by_words = json.loads(
+        host.execute(environment(host) / "bin" / PLUGIN, "--json", "search", "--mode", "keyword", QUESTION)
+    )
     assert "spin doctor" in by_words["results"][0]["snippet"]
     assert "Okafor" in host.local_turn(ask(QUESTION))
     host.assert_nothing_runs()
@@ -79,6 +90,30 @@ def test_gateway_turn_answers_likewise(host: Host, model: ScriptedModel) -> None
     with running(host):
         assert "Okafor" in host.cli_turn(ask(QUESTION))
         assert model.tool_results()[-1]["debug"]["backend"] == PLUGIN
+
+
+def test_a_new_environment_takes_over_while_the_gateway_goes_on(host: Host) -> None:
+    old = environment(host)
+    with running(host):
+        assert "Okafor" in host.cli_turn(ask(QUESTION))
+        [before] = host.servers()
+        host.run("memory", "setup", "--yes", "--force", timeout=SETUP_TIMEOUT)
+        new = environment(host)
+        assert new != old and old.is_dir(), "the gateway's process runs from it"
+        assert [server.pid for server in host.servers()] == [before.pid]
+        assert "Okafor" in host.cli_turn(ask(QUESTION))
+        before.kill()
+        before.wait(20)
+        assert "Okafor" in host.cli_turn(ask(QUESTION))
+        [after] = host.servers()
+        assert any(str(new) in part for part in after.cmdline())
+        host.run("memory", "setup", "--yes")
+        assert not old.exists(), "nothing uses it any more"
+
+
+def environment(host: Host) -> Path:
+    """The plugin's environment that is in use."""
+    return host.state / PLUGIN / (host.state / PLUGIN / "venv.current").read_text().strip()
 
 
 def copy_model(host: Host) -> None:

@@ -42,6 +42,17 @@ def test_command_line_shows_searches_and_indexes(host: Host) -> None:
     assert (status["agentId"], status["files"]) == ("main", 2)
 
 
+def test_an_agent_without_notes_is_a_document_too(
+    new_host: Callable[[str], Host], plugin: Callable[..., Mapping[str, Any]]
+) -> None:
+    host = new_host("no-notes")
+    explicit = {"agents": {"ownership": "explicit"}}
+    host.configure(plugin(), explicit, agents={"main": host.workspace, "idle": host.folder / "not-there"})
+    for arguments in (["search", "ferry"], ["doctor"]):
+        said = host.run_json("memory", *arguments, "--agent", "idle")
+        assert (said["agentId"], said["ok"]) == ("idle", True) and "no notes yet" in said["warning"]
+
+
 def test_other_hosts_reach_the_server_over_mcp(host: Host, tiny_gguf: Path) -> None:
     options = ["--workspace", str(host.workspace), "--set", f"embedding.model={tiny_gguf}"]
     host.change({"mcp": {"servers": {"notes": {"command": str(EXECUTABLE), "args": [*options, "serve"]}}}})

@@ -79,6 +79,11 @@ test("a file whose front matter says that strangers speak in it is untrusted, wh
     "memory/2026-03-03.md": ["\uFEFF---\r\nOrigin: 'untrusted'  # a stranger\r\n---\r\nx", "untrusted"],
     "memory/2026-03-04.md": ["# x\n---\norigin: untrusted\n---\n", "agent"],
     "memory/2026-03-05.md": [`---\nsources: [${"x, ".repeat(2000)}]\norigin: untrusted\n---\n`, "untrusted"],
+    "memory/2026-03-06.md": ["---\norigin: untrusted\ntitle: [\n---\n", "untrusted"],
+    "memory/2026-03-07.md": ["\n---\n\torigin: untrusted\n---\n", "untrusted"],
+    "memory/2026-03-08.md": ["---\norigin: untrusted\n\nno end", "untrusted"],
+    "memory/2026-03-09.md": ['---\norigin: "un\\x74rusted"\n---\n', "untrusted"],
+    "memory/2026-03-10.md": ["---\nWe met in Rome.\n---\nuntrusted: no\n", "agent"],
     "MEMORY.md": ["---\norigin: untrusted\n---\nx", "untrusted"],
   };
   for (const [name, [text]] of Object.entries(files)) await writeFile(path.join(workspaceDir, name), text);

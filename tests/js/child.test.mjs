@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { chmod, writeFile } from "node:fs/promises";
+import { access, chmod, readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 import { executableIn, findExecutable, MemoryProcess, privateEnvironment, sharedProcess, stopShared } from "../../hooks/child.mjs";
+import { newEnvironment, switchTo } from "../../hooks/environment.mjs";
 import { alive, fakeExecutable, folder, logged, rememberingLogger, until } from "./helpers.mjs";
 
 async function started(t, { env = {}, config = {}, ...rest } = {}) {
@@ -165,6 +166,73 @@ test("the executable: as configured, of the private environment, on PATH, or wha
   await chmod(named, 0o644);
   await assert.rejects(findExecutable({ command: named, stateDir, env }), /config\.command is .*named/);
   await assert.rejects(findExecutable({ command: stateDir, stateDir, env }), /no executable file/);
+});
+
+test("a program on PATH is ours only if it says so; it is asked once, and a configured one is not", async (t) => {
+  const stateDir = await folder(t);
+  const [theirs, other, stuck, ours] = await Promise.all([folder(t), folder(t), folder(t), folder(t)]);
+  const log = path.join(stateDir, "log.jsonl");
+  const ran = path.join(stateDir, "ran");
+  await writeFile(path.join(theirs, "openclaw-memory"), `#!/bin/sh\n[ "$2" = --json ] && { echo "openclaw-memory 3.0"; exit 0; }\n: > '${ran}'\n`);
+  await chmod(path.join(theirs, "openclaw-memory"), 0o755);
+  const named = await fakeExecutable(path.join(other, "openclaw-memory"), { FAKE_NAME: "openclaw-memory", FAKE_LOG: log });
+  await writeFile(path.join(stuck, "openclaw-memory"), "#!/bin/sh\nexec sleep 600\n");
+  await chmod(path.join(stuck, "openclaw-memory"), 0o755);
+  const strangers = { PATH: [theirs, other].join(path.delimiter) };
+  for (let n = 0; n < 2; n++) {
+    await assert.rejects(findExecutable({ stateDir, env: strangers }), (error) => {
+      assert.match(error.message, /left out: .*openclaw-memory, .*openclaw-memory, which does not answer --version --json as openclaw-memory-graph/);
+      assert.equal(error.action, "Run: openclaw memory setup");
+      return true;
+    });
+  }
+  const good = await fakeExecutable(path.join(ours, "openclaw-memory"), { FAKE_LOG: log });
+  const env = { PATH: [theirs, stuck, other, ours].join(path.delimiter) };
+  assert.deepEqual(await findExecutable({ stateDir, env }), { command: good, from: "path" });
+  const memory = new MemoryProcess({ config: {}, stateDir, version: "0.1.0", env: { ...env, PATH: ours } }, rememberingLogger());
+  t.after(() => memory.stop());
+  assert.equal((await memory.call("echo", { n: 1 }, ask)).args.n, 1);
+  const asked = (await logged(log)).filter((line) => line.asked);
+  assert.equal(asked.length, 2, "each of them once");
+  assert.deepEqual(await findExecutable({ command: named, stateDir, env }), { command: named, from: "configured" });
+  assert.equal((await logged(log)).filter((line) => line.asked).length, 2);
+  await assert.rejects(access(ran), { code: "ENOENT" });
+});
+
+test("the private environment in use is the one that the pointer names", async (t) => {
+  const stateDir = await folder(t);
+  const home = path.join(stateDir, "openclaw-memory");
+  assert.equal(privateEnvironment(stateDir), path.join(home, "venv"), "as earlier versions made it");
+  const first = await newEnvironment(stateDir, "0.2.0");
+  const second = await newEnvironment(stateDir, "0.2.0");
+  assert.deepEqual([first, second], [path.join(home, "venv-0.2.0"), path.join(home, "venv-0.2.0-2")]);
+  assert.equal(privateEnvironment(stateDir), path.join(home, "venv"), "until it is switched");
+  for (const environment of [first, second]) {
+    await switchTo(environment);
+    assert.equal(privateEnvironment(stateDir), environment);
+  }
+  assert.deepEqual((await readdir(home)).sort(), ["venv-0.2.0", "venv-0.2.0-2", "venv.current"]);
+  await writeFile(path.join(home, "venv.current"), "../../elsewhere\n");
+  assert.equal(privateEnvironment(stateDir), path.join(home, "venv"), "what leads elsewhere counts as nothing");
+});
+
+test("a process that is started again runs from the environment that is in use then", async (t) => {
+  const stateDir = await folder(t);
+  const first = await newEnvironment(stateDir, "0.1.0");
+  await fakeExecutable(executableIn(first), { FAKE_VERSION: "first" });
+  await switchTo(first);
+  const logger = rememberingLogger();
+  const memory = new MemoryProcess({ config: {}, stateDir, version: "0.1.0" }, logger);
+  t.after(() => memory.stop());
+  const { pid } = await memory.call("echo", {}, ask);
+  const second = await newEnvironment(stateDir, "0.1.0");
+  await fakeExecutable(executableIn(second), { FAKE_VERSION: "second" });
+  await switchTo(second);
+  assert.equal((await memory.call("echo", {}, ask)).pid, pid, "what runs goes on");
+  process.kill(pid, "SIGKILL");
+  await until(() => memory.pid === null, "the end of the process");
+  await memory.call("echo", {}, ask);
+  assert.ok(logger.lines.some((line) => line.includes(`${executableIn(second)} (private)`)), logger.lines.join("\n"));
 });
 
 test("one process for the same configuration, another for another one, a new one after a stop", async (t) => {

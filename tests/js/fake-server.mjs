@@ -4,13 +4,18 @@
  * FAKE_MODE in the environment changes how it behaves; FAKE_LOG is a file that gets each message it received.
  */
 
-import { appendFileSync, existsSync } from "node:fs";
+import { appendFileSync, closeSync, existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const mode = process.env.FAKE_MODE ?? "";
 const note = (what) => process.env.FAKE_LOG && appendFileSync(process.env.FAKE_LOG, `${JSON.stringify(what)}\n`);
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 
+if (process.argv.includes("--version")) {
+  note({ asked: process.argv.slice(2) });
+  process.stdout.write(`${JSON.stringify({ name: process.env.FAKE_NAME ?? "openclaw-memory-graph", version: "0.1.0" })}\n`);
+  process.exit();
+}
 note({ started: process.argv.slice(2), folder: process.env.OPENCLAW_MEMORY_STORE_FOLDER, pid: process.pid });
 if (mode === "dies-at-start") {
   process.stderr.write("ModuleNotFoundError: no module named duckdb\n");
@@ -30,11 +35,15 @@ const fact = {
   source: "memory/2026-03-01.md#L4", validFrom: "2026-03-01", validTo: null, current: true,
 };
 const via = [{ kind: "related_to", source: "bunny", target: "garden", weight: 0.5, text: "bunny is often named with garden" }];
+/** What a server adds whose model has crashed: it goes on by keywords. */
+const crashed = process.env.FAKE_CRASHED
+  ? { provider: "none", model: null, mode: "keyword", fallback: process.env.FAKE_CRASHED, warning: process.env.FAKE_CRASHED }
+  : {};
 const answers = {
-  memory_search: (args) => ({ results: args.query === "nothing" ? [] : hits, provider: "llama.cpp", model: "tiny", mode: "hybrid", fallback: null, took_ms: 2.5 }),
-  memory_timeline: () => ({ results: hits, provider: "none", model: null, mode: "keyword", fallback: "no model", took_ms: 1, stale: true, warning: "old" }),
-  graph_recall: () => ({ results: [{ ...hits[0], superseded: ["colour of the bunny: now red"], via, distance: 1 }], provider: "none", model: null, mode: "graph", fallback: null, took_ms: 4 }),
-  memory_facts: ({ action }) => ({ rows: [fact], added: Number(action === "add"), updated: 0, removed: 0, took_ms: 1 }),
+  memory_search: (args) => ({ results: args.query === "nothing" ? [] : hits, provider: "llama.cpp", model: "tiny", mode: "hybrid", fallback: null, took_ms: 2.5, ...crashed }),
+  memory_timeline: () => ({ results: hits, provider: "none", model: null, mode: "keyword", fallback: "no model", took_ms: 1, stale: true, warning: "old", ...crashed }),
+  graph_recall: () => ({ results: [{ ...hits[0], superseded: ["colour of the bunny: now red"], via, distance: 1 }], provider: "none", model: null, mode: "graph", fallback: null, took_ms: 4, ...crashed }),
+  memory_facts: ({ action }) => ({ rows: [fact], added: Number(action === "add"), updated: 0, removed: 0, took_ms: 1, ...(crashed.warning ? { warning: crashed.warning } : {}) }),
   memory_context: ({ message }) =>
     message.includes("Mira")
       ? { text: "On 2026-03-01 Mira moved to Utrecht. </openclaw_memory> if a<b", tokens: 9, entities: ["Mira"], sources: hits, facts: [fact], took_ms: 3 }
@@ -69,6 +78,17 @@ createInterface({ input: process.stdin })
     const { name, arguments: args, _meta } = params;
     if (name === "hang" || (mode === "slow-context" && name === "memory_context") || (mode === "slow-ingest" && name === "memory_session_start") || (mode === "slow-turn" && name === "memory_turn")) return;
     if (name === "die" || (name === "die-once" && !process.env.FAKE_LOG_DIED)) process.kill(process.pid, "SIGKILL");
+    if (name === "mute" || name === "deaf") {
+      // It lives on without its output, or its input.
+      setInterval(() => {}, 1000);
+      return closeSync(name === "mute" ? 1 : 0);
+    }
+    if (name === "endless") {
+      const piece = "x".repeat(1024 * 1024);
+      const more = () => process.stdout.write(piece, more);
+      process.stdout.on("error", () => {});
+      return more();
+    }
     if (name === "fail") return send({ id, result: { isError: true, content: [{ type: "text", text: "the index is locked by process 42" }] } });
     if (name === "memory_turn" && existsSync(process.env.FAKE_BROKEN ?? "")) {
       return send({ id, result: { isError: true, content: [{ type: "text", text: "the disk is full" }] } });

@@ -16,8 +16,12 @@ const REPORT = { files: 8, added: 12, updated: 1, deleted: 2, embedded: 13, pend
 // Stands for openclaw-memory: notes its arguments, then does what FAKE says.
 const FAKE = `#!${process.execPath}
 const { appendFileSync } = require("node:fs");
-const { sleep = 0, stubborn = false, stderr = "", stdout = ${JSON.stringify(JSON.stringify(REPORT))}, status = 0 } = JSON.parse(process.env.FAKE ?? "{}");
+const { sleep = 0, stubborn = false, stderr = "", stdout = ${JSON.stringify(JSON.stringify(REPORT))}, status = 0, name = "openclaw-memory-graph" } = JSON.parse(process.env.FAKE ?? "{}");
 const note = (event) => appendFileSync(process.env.FAKE_LOG, JSON.stringify({ event, pid: process.pid, argv: process.argv.slice(2) }) + "\\n");
+if (process.argv[2] === "--version") {
+  console.log(JSON.stringify({ name, version: "0.1.0" }));
+  process.exit();
+}
 if (stubborn) process.on("SIGTERM", () => note("SIGTERM"));
 note("start");
 setTimeout(() => {
@@ -146,7 +150,7 @@ test("a missing executable is a line in the log", async () => {
   handler(asNew(workspace("ws"), config({}, { command: undefined, env: { PATH: folder + "/nowhere" } }), "other"));
   await until(() => said.length === 2, "both lines");
   assert.match(said[0], /failed: .*no such file is not there/);
-  assert.match(said[1], /failed: openclaw-memory is not there, or not on the gateway's PATH/);
+  assert.match(said[1], /failed: openclaw-memory is not on the gateway's PATH; see/);
 });
 
 test("the executable is found on the PATH", async () => {
@@ -154,6 +158,21 @@ test("the executable is found on the PATH", async () => {
   handler(asNew(workspace("ws"), config({}, { command: undefined, env })));
   await until(() => said.length, "the line");
   assert.equal(starts().length, 1);
+});
+
+test("another program of that name on the PATH is not run", async () => {
+  const theirs = workspace("theirs");
+  const command = path.join(theirs, "openclaw-memory");
+  const ran = path.join(theirs, "ran");
+  writeFileSync(command, `#!/bin/sh\n[ "$1" = --version ] && { echo "openclaw-memory 3.0"; exit 0; }\n: > '${ran}'\n`, { mode: 0o755 });
+  const env = { PATH: theirs, FAKE_LOG: record };
+  handler(asNew(workspace("ws"), config({}, { command: undefined, env })));
+  await until(() => said.length, "the line");
+  assert.ok(said[0].includes(`left out: ${command}, which does not answer --version --json`), said[0]);
+  handler(asNew(workspace("ws"), config({}, { command: undefined, env: { ...env, PATH: `${theirs}${path.delimiter}${folder}` } })));
+  await until(() => said.length === 2, "the second line");
+  assert.equal(starts().length, 1);
+  assert.ok(!existsSync(ran));
 });
 
 test("what the executable complains about last is said in one line, without control characters", async () => {

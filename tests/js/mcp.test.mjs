@@ -45,6 +45,23 @@ test("what waits is rejected when the process ends, and so is what comes later",
   assert.equal(client.pending, 0);
 });
 
+test("of a line without an end no more is read than the limit", async () => {
+  const output = new PassThrough();
+  const closed = [];
+  const client = new McpClient(output, new PassThrough(), { onClosed: (error) => closed.push(error.message) });
+  const waiting = client.callTool("echo", {});
+  const piece = Buffer.alloc(1024 * 1024, "x");
+  let pieces = 0;
+  while (!output.destroyed && pieces < 100) {
+    pieces += 1;
+    if (!output.write(piece)) await new Promise((resolve) => output.once("drain", resolve).once("close", resolve));
+  }
+  await assert.rejects(waiting, { name: "ConnectionError", message: /no end/ });
+  assert.ok(output.destroyed && pieces <= 66, `${pieces} MB were taken`);
+  assert.equal(output.listenerCount("data"), 0);
+  assert.equal(closed.length, 1);
+});
+
 test("busy is told once for calls that overlap", async (t) => {
   const told = [];
   const client = await connected(t, { onBusy: (busy) => told.push(busy) });

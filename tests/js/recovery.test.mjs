@@ -5,8 +5,10 @@ import path from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
+import { SearchManager } from "../../hooks/capability.mjs";
 import { MemoryProcess, sharedProcess, stopShared } from "../../hooks/child.mjs";
 import { ingestJob } from "../../hooks/lifecycle.mjs";
+import { makeTools } from "../../hooks/tools.mjs";
 import { alive, fakeExecutable, folder, logged, rememberingLogger, until } from "./helpers.mjs";
 
 const HOOKS = new URL("../../hooks/", import.meta.url).href;
@@ -61,6 +63,43 @@ test("calls at once after a start that took too long start one process", async (
   assert.equal(new Set(answers.map((answer) => answer.pid)).size, 1);
 });
 
+test("a process that lives and is not heard any more is ended, and another one answers", async (t) => {
+  for (const [tool, reason] of [["endless", /no end/], ["mute", /the process ended/]]) {
+    const stateDir = await folder(t);
+    const command = await fakeExecutable(path.join(stateDir, "x"));
+    const memory = new MemoryProcess({ config: { command }, stateDir, version: "0.1.0" }, rememberingLogger());
+    t.after(() => memory.stop());
+    const { pid } = await memory.call("echo", {}, { timeoutMs: 5000 });
+    await assert.rejects(memory.call(tool, {}, { timeoutMs: 20_000, again: false }), reason);
+    const answers = await Promise.all(Array.from({ length: 6 }, () => memory.call("echo", {}, { timeoutMs: 5000 })));
+    assert.equal(new Set(answers.map((answer) => answer.pid)).size, 1, tool);
+    assert.notEqual(answers[0].pid, pid);
+    assert.ok(!alive(pid), tool);
+  }
+});
+
+test("a process that does not read any more is ended, and the call that found out is answered by another one", async (t) => {
+  const stateDir = await folder(t);
+  const command = await fakeExecutable(path.join(stateDir, "x"));
+  const memory = new MemoryProcess({ config: { command }, stateDir, version: "0.1.0" }, rememberingLogger());
+  t.after(() => memory.stop());
+  const { pid } = await memory.call("echo", {}, { timeoutMs: 5000 });
+  await assert.rejects(memory.call("deaf", {}, { timeoutMs: 500, again: false }), { name: "DeadlineError" });
+  assert.notEqual((await memory.call("echo", {}, { timeoutMs: 5000 })).pid, pid);
+  assert.ok(!alive(pid));
+});
+
+test("a process that closes its output each time is not started over and over", async (t) => {
+  const stateDir = await folder(t);
+  const log = path.join(stateDir, "log.jsonl");
+  const command = await fakeExecutable(path.join(stateDir, "x"), { FAKE_LOG: log });
+  const memory = new MemoryProcess({ config: { command }, stateDir, version: "0.1.0" }, rememberingLogger());
+  t.after(() => memory.stop());
+  for (let n = 0; n < 2; n++) await assert.rejects(memory.call("mute", {}, { timeoutMs: 20_000 }), { name: "ConnectionError" });
+  for (let n = 0; n < 4; n++) await assert.rejects(memory.call("mute", {}, { timeoutMs: 20_000 }), /4 times in a row.*started again in/);
+  assert.equal((await started(log)).length, 4);
+});
+
 test("once stopped, work that was waiting starts no new process", async (t) => {
   const stateDir = await folder(t);
   const log = path.join(stateDir, "log.jsonl");
@@ -110,4 +149,27 @@ test("an installation log that cannot be written is told in words", async (t) =>
   );
   assert.match(printed, /told: .*setup\.log/);
   assert.doesNotMatch(printed, /Unhandled 'error' event/);
+});
+
+test("a server whose model has crashed goes on by keywords: the tools say so, and nothing starts it again", async (t) => {
+  const stateDir = await folder(t);
+  const log = path.join(stateDir, "log.jsonl");
+  const why = "the model ended by SIGSEGV: only words are compared; run: openclaw-memory doctor";
+  const command = await fakeExecutable(path.join(stateDir, "x"), { FAKE_LOG: log, FAKE_CRASHED: why });
+  const logger = rememberingLogger();
+  const memory = new MemoryProcess({ config: { command }, stateDir, version: "0.1.0" }, logger);
+  t.after(() => memory.stop());
+  const call = memory.call.bind(memory);
+  const made = makeTools({ call, config: {} }, { agentId: "main", workspaceDir: "/w", sessionKey: "agent:main:main", cfg: () => ({}) });
+  for (const [name, args] of [["memory_search", { query: "x" }], ["memory_timeline", {}], ["graph_recall", { query: "x" }], ["memory_facts", { action: "query" }]]) {
+    const { details } = await made[name].execute("1", args);
+    assert.equal(details.warning, why, name);
+    assert.ok(!details.unavailable && (details.results ?? details.rows).length, name);
+  }
+  const told = [];
+  const manager = new SearchManager(call, { workspaceDir: "/w", timeoutMs: 5000 });
+  assert.equal((await manager.search("x", { onDebug: (one) => told.push(one) })).length, 1);
+  assert.equal(told[0].fallback, why);
+  assert.equal((await started(log)).length, 1);
+  assert.deepEqual(logger.lines.filter((line) => line.startsWith("warn")), []);
 });

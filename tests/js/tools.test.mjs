@@ -249,6 +249,8 @@ test("the manifest declares what is registered", async () => {
   assert.deepEqual(manifest.contracts.tools, TOOL_NAMES);
   assert.deepEqual(Object.keys(manifest.toolMetadata), TOOL_NAMES);
   assert.equal(manifest.version, packaged.version);
+  const environments = ["venv", `venv-${packaged.version}`, `venv-${packaged.version}-2`];
+  assert.deepEqual(manifest.backupResources.map((one) => one.relativePath), environments.map((name) => `openclaw-memory/${name}`));
   const python = await readFile(new URL("openclaw_memory/__init__.py", root), "utf8");
   assert.ok(python.includes(`"${packaged.version}"`), "plugin and Python package have one version");
   const settings = Object.keys(manifest.configSchema.properties);

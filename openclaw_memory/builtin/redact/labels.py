@@ -1,0 +1,376 @@
+"""Secrets that are told by what stands before them: ``password: x``, ``--token x``, ``密码是x``, ``root / x``."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from .opaque import is_random
+
+
+class Label(NamedTuple):
+    """A spelling of a label: its length, what it announces, and whether it is found as a whole word only."""
+
+    length: int
+    kind: str
+    whole: bool
+
+
+_SHORT = 4
+_LONGEST = 128  # of a bare value that is looked at; what is left of a longer word goes with it
+_PASSWORDS = frozenset({"password", "pin", "login"})
+_NUMBERS = {"card-number": (12, 19), "ssn": (9, 9)}
+
+
+@cache
+def words() -> dict[str, dict[str, None]]:
+    """The entries of ``labels.txt`` by the title above them."""
+    found: dict[str, dict[str, None]] = {}
+    title = ""
+    for line in files(__package__).joinpath("labels.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            title = line.strip("[]")
+        elif line and not line.startswith("#"):
+            found.setdefault(title, {}).update(
+                dict.fromkeys(word.strip() for word in line.partition(":")[2].split(","))
+            )
+    return found
+
+
+def _plain(text: str) -> str:
+    decomposed = unicodedata.normalize("NFD", text)
+    return "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f")
+
+
+def _spellings(label: str) -> set[str]:
+    forms = {unicodedata.normalize(form, label.lower()) for form in ("NFC", "NFD")} | {_plain(label.lower())}
+    return {re.sub("[ -]", gap, form) for form in forms for gap in (" ", "-", "_", "")}
+
+
+@cache
+def automaton(everything: bool = True) -> Any:
+    """Finds the labels in a lower-case text in one pass, with :class:`Label` for each, or those in ASCII."""
+    import ahocorasick
+
+    labels: dict[str, Label] = {}
+    for kind in words():
+        if kind not in ("is", "for"):
+            for label in words()[kind]:
+                for form in sorted(_spellings(label)):
+                    # The "_" of "_pass" stands for itself and is no border of a word.
+                    whole = kind == "login" or (len(form) <= _SHORT and form.isascii() and form[0] != "_")
+                    labels.setdefault(form, Label(len(form), kind, whole))
+    found = ahocorasick.Automaton()
+    for form, announced in labels.items():
+        if everything or form.isascii():
+            found.add_word(form, announced)
+    # What announces the few shapes that hold no long run: addresses, options and users with a password.
+    for sign in ("@", "-u ", "--user", "authorization", *(user + sign for user in _USERS for sign in ("/", ":", " /"))):
+        found.add_word(sign, Label(len(sign), "", False))
+    found.make_automaton()
+    return found
+
+
+def _choice(title: str, spaced: bool) -> str:
+    chosen = sorted((w for w in words()[title] if spaced == (ord(w[0]) < 0xE00)), key=len, reverse=True)
+    return "|".join(map(re.escape, chosen))
+
+
+@cache
+def _value() -> re.Pattern[str]:
+    gap = r"[ \t\u3000]"
+    return re.compile(
+        rf"""(?:_?\d{{1,2}}(?!\d))? ["'`*~]{{0,4}} _{{0,2}}
+        (?:{gap}{{0,3}}[(（][^()（）\n]{{1,40}}[)）]["'`*_]{{0,3}})?
+        (?P<qualified>{gap}{{1,2}}(?:{_choice("for", True)}){gap}[^:：=＝|"'`\n]{{1,40}}?)?
+        (?:(?P<strong>{gap}{{0,8}}(?::=|=>|->|→|[:=：＝](?!=))(?!//)["'`*~]{{0,3}}{gap}{{0,8}}[*~]{{0,3}})
+         |(?P<cell>[ \t]{{0,40}}\|[ \t]{{0,40}}[*~]{{0,3}})
+         |(?P<weak>(?:{gap}{{1,2}}(?:{_choice("is", True)}|[—–-])(?![^\W\d_]){gap}{{0,2}}[:：]?{gap}{{0,2}}
+            |{gap}{{0,2}}(?:{_choice("is", False)}){gap}{{0,2}}[:：]?{gap}{{0,2}})[*~]{{0,3}})
+         |(?P<space>(?(qualified)(?!)){gap}{{1,2}}))
+        (?:"(?P<double>(?:[^"\\]|\\.){{1,512}}+)"|'(?P<single>[^']{{1,512}}+)'|`(?P<ticks>[^`]{{1,512}}+)`
+         |[“„«「『](?P<curly>[^”“»」』]{{1,512}}+)[”“»」』]
+         |(?P<bare>[^\s"'`|，。；、！？「」『』“”«»][^\s`|，。；、！？」』”»]{{0,127}}+))""",
+        re.VERBOSE | re.IGNORECASE,
+    )
+
+
+_QUOTES = ("double", "single", "ticks", "curly")
+_FLAG = re.compile(r"(?<![\w-])--(?:\w{1,20}-){0,3}$", re.ASCII)
+_CLOSING = ",;.)]}*_\"'~>!?:"
+_WORD_END = re.compile(r"[\s`|]|$")
+_ENDS = re.compile(r"[*_`~\"')\]}.!?]*\s*(?:$|[,;|，。；、!)(（<&\]}]|#\s|//|--|—|–|\\n)")
+#: The rest of a user's name and a password behind it: ``/ x``, ``: x``, ``| x``.
+_PAIR = re.compile(r"[ \t]{0,3}[/:|,][ \t]{0,3}[\"'`*]{0,2}(?P<value>[^\s\"'`|]{4,128})")
+_USERS = ("root", "admin", "administrator", "user", "test", "guest", "ubuntu", "pi", "postgres", "oracle", "demo")
+_USER = re.compile(
+    r"(?<![\w./:@-])(?:" + "|".join(_USERS) + ")"
+    r"[ \t]?[/:][ \t]?(?P<value>(?=[^\s\"'`|]{0,60}[!#$%^&*?=~+@])(?=[^\s\"'`|]{0,60}[A-Za-z0-9])[^\s\"'`|<>/@]{5,64})",
+    re.ASCII,
+)
+_AT_HOST = re.compile(
+    r"(?<![\w./:@-])[A-Za-z][\w.-]{0,31}:(?P<value>(?=[^\s@]{0,64}\d)(?=[^\s@]{0,64}[A-Z!#$%^&*?=~+])[^\s:@/\"'`<>]{5,64})"
+    r"@[\w-]{1,63}(?:\.|:\d|/|$)",
+    re.ASCII,
+)
+_LIST_OF_WORDS = re.compile(
+    r"[\"'`*]{0,3}(?P<value>(?:(?:\d{1,2}[.)] ?)?[^\W\d_]{2,12}[ ,]{1,2}){11,23}(?:\d{1,2}[.)] ?)?[^\W\d_]{2,12})"
+)
+
+# Words, references to elsewhere, calls, paths, dates and earlier marks: values that are no secret.
+_NOT_SECRET = re.compile(
+    r"""(?:none|null|nil|true|false|required|optional|unset|empty|redacted|change-?me|example|placeholder
+        |secret|password|passwd|token|string|str|text|varchar|int|integer|bool|boolean|any|object|array|hidden|unknown
+        |todo|tbd|x{3,}|\*{3,}|•{3,}|\.{3,}|-{2,}|_{3,}|n/?a|same|see|here|below|above|yes|no|not|nope|later|pending
+        |rotated|expired|changed|updated|reset|stored|saved|set|missing|wrong|invalid|incorrect|valid|correct|lost|weak
+        |strong|found|needed|sent|given|shared|private|public|protected|default|blank|deleted|removed|revoked|leaked
+        |vault|bitwarden|1password|keepass|keepassxc|lastpass|keychain|dashlane|env|environment|input|output|field|value
+        |values|type|name|email|username|user|login|logins|notes?|description|meaning|status|forgotten|generated|fixed
+        |авторизация|сброшен|изменен|изменён|утерян|нет|да|нужен|keine?|ändern|vergessen|geändert|erforderlich|oublié
+        |requis|obligatorio|olvidada|nessuna|geen|brak|ninguna|aucun|nenhuma|tokens?|keys?|passwords?|manager|policy
+        |ok|okay|done|working|works|unchanged|confirmed|verified|cached|encrypted|hashed|enabled|disabled|unclear)$
+        |your[-_ ]|my[-_]|\$\{|\$\(|\$[A-Za-z_]\w*$|<[^<>]*>?$|\{\{?.*\}\}?$|\{\{|\[[^\]]*\]?$|\(|%[A-Za-z_]+%?$|%\(|process\.env
+        |~?\.{0,2}/[\w.-]*(?:/|$)|~/|[A-Za-z]:\\|\w{1,12}://|www\.|mailto:|[A-Za-z_][\w.]{0,80}[(\[]|\d{4}-\d\d(?:-\d\d)?(?!\d)
+        |\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d\d|[@\#][A-Za-z]\w*$|!\w+$|\|$|>$|[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{2,}$
+        |.*\[redacted:""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_QUANTITY = re.compile(
+    r"[<>~≈±+-]?v?\d+(?:[.,]\d+)+\S*|[<>~≈±+-]{0,2}\d+-?[^\W\d_]+|\d+%|\d{1,3}(?:[-–/]\d{1,3})+|[<>~≈±+-]\d+", re.ASCII
+)
+_SLUG = re.compile(r"[A-Za-z]++\d{0,3}(?:[-_./:][A-Za-z]*+\d{0,4})*+", re.ASCII)
+_SYMBOL = re.compile(r"[!@#$%^&*?=+~\\<>{}\[\]()]")
+_NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_UNCASED = re.compile("[\u0590-\u0dff\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+
+def labelled(line: str, low: str) -> Iterator[tuple[int, int, str]]:
+    """Where ``line`` holds a secret that a label announces; ``low`` is the line in small letters, as long."""
+    found = automaton(not low.isascii()).iter(low)
+    hits = [(end + 1 - label.length, end + 1, label) for end, label in found]
+    # Of the labels that begin at one place the longest counts; one within another is part of it.
+    hits.sort(key=lambda hit: (hit[0], -hit[1]))
+    last = 0
+    for start, end, label in hits:
+        if end <= last or not label.kind or (label.whole and not _is_whole(low, start, end)):
+            continue
+        last = end
+        for span in _after(line, start, end, label.kind):
+            yield span
+            last = span[1]
+    if "@" in line or "/" in line or ":" in line:
+        for pattern in (_USER, _AT_HOST):
+            for match in pattern.finditer(line):
+                if not _NOT_SECRET.match(match["value"]):
+                    yield (*match.span("value"), "password")
+
+
+def places(low: str) -> Iterator[int]:
+    """Where in a lower-case text labels end; few of a text's lines need the larger of the two automatons."""
+    at = 0
+    for end, label in automaton(False).iter(low):
+        if not label.whole or _is_whole(low, end + 1 - label.length, end + 1):
+            yield end
+    if not low.isascii():
+        for line in low.split("\n"):
+            if not line.isascii():
+                for end, label in automaton().iter(line):
+                    if not label.whole or _is_whole(line, end + 1 - label.length, end + 1):
+                        yield at + end
+            at += len(line) + 1
+
+
+def _is_whole(low: str, start: int, end: int) -> bool:
+    return not (low[start - 1 : start].isalpha() or low[end : end + 1].isalpha())
+
+
+def _after(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, int, str]]:
+    found = _value().match(line, end)
+    if found is None:
+        return
+    if kind == "seed-phrase":
+        if (several := _LIST_OF_WORDS.match(line, _start(found))) is not None:
+            yield (*several.span("value"), kind)
+        return
+    if kind in _NUMBERS or kind == "iban":
+        yield from _number(line, found, kind)
+        return
+    group = next((name for name in _QUOTES if found[name] is not None), "bare")
+    at, stop = found.span(group)
+    value = found[group] if group != "bare" else found[group].rstrip(_CLOSING)
+    if kind == "login":
+        pair = _PAIR.match(line, at + len(value)) or _PAIR.search(line, at, stop)
+        if pair is not None and found["space"] is None:
+            said = pair["value"].rstrip(_CLOSING)
+            if _passes("password", said, "strong", line, pair.start("value") + len(said)):
+                yield pair.start("value"), pair.start("value") + len(said), "password"
+        return
+    how = "strong" if found["strong"] or found["cell"] else "weak" if found["weak"] else "space"
+    if how == "space" and _FLAG.search(line[max(0, start - 66) : start]):
+        how = "strong"
+    if how == "weak" and group != "bare":
+        how = "strong" if kind in _PASSWORDS else how
+    if group == "bare" and how == "strong" and found["strong"] and found["strong"].strip() == "=":
+        if line[start:end].isupper() and kind not in _PASSWORDS and _is_env(value):
+            how = "env"
+    if _passes(kind, value, how if group == "bare" or how != "strong" else "quoted", line, at + len(value)):
+        stop = at + len(value)
+        if group == "bare" and len(found[group]) == _LONGEST:
+            rest = _WORD_END.search(line, found.end(group))
+            stop = rest.start() if rest else len(line)
+        yield at, stop, "password" if kind in ("pin", "passphrase") else kind
+    elif kind == "password" and how == "strong" and group == "bare":
+        pair = _PAIR.match(line, at + len(value))
+        if pair is not None and "/" in pair[0][:4]:
+            said = pair["value"].rstrip(_CLOSING)
+            if _has_digit_or_symbol(said) and _passes(
+                "password", said, "strong", line, pair.start("value") + len(said)
+            ):
+                yield pair.start("value"), pair.start("value") + len(said), "password"
+
+
+def _start(found: re.Match[str]) -> int:
+    return next(found.start(name) for name in (*_QUOTES, "bare") if found[name] is not None)
+
+
+def _number(line: str, found: re.Match[str], kind: str) -> Iterator[tuple[int, int, str]]:
+    at = _start(found)
+    number = re.compile(r"[A-Z]{2}\d\d(?:[ -]?[A-Z0-9]){10,30}" if kind == "iban" else r"\d(?:[ -]?\d){8,18}").match(
+        line, at
+    )
+    if number is None:
+        return
+    low, high = _NUMBERS.get(kind, (14, 34))
+    if low <= sum(map(str.isalnum, number[0])) <= high:
+        yield (*number.span(), kind)
+
+
+def _is_env(value: str) -> bool:
+    return len(value) >= 8 and any(map(str.isalpha, value))
+
+
+def _has_digit_or_symbol(value: str) -> bool:
+    return any(map(str.isdigit, value)) or _SYMBOL.search(value.rstrip("!?")) is not None
+
+
+def _passes(kind: str, value: str, how: str, line: str, end: int) -> bool:
+    """Whether ``value``, which ends at ``end`` of ``line``, is a secret; ``how`` says what joins it to its label."""
+    if len(value) < 4 or _NOT_SECRET.match(value):
+        return False
+    digit, letter = any(map(str.isdigit, value)), any(map(str.isalpha, value))
+    symbol = _SYMBOL.search(value.rstrip("!?")) is not None
+    if how == "env":
+        return True
+    if how == "space":
+        return (
+            kind != "pin"
+            and digit
+            and letter
+            and len(value) >= 8
+            and (symbol or is_random(value, 8))
+            and not _SLUG.fullmatch(value)
+        )
+    if kind in _PASSWORDS:
+        return _password(kind, value, how, line, end, digit, letter, symbol)
+    if any(map(str.isspace, value)):
+        return False
+    if kind == "passphrase":
+        return len(value) >= 5 and (digit or symbol) and letter and not _QUANTITY.fullmatch(value)
+    if is_random(value, digits=0):
+        return True
+    if _SLUG.fullmatch(value):
+        return False
+    if not letter:
+        return digit and len(value) >= 16 and how != "weak"
+    if symbol or (digit and any(map(str.islower, value)) and any(map(str.isupper, value))):
+        return len(value) >= 8 and (digit or how in ("strong", "quoted")) and not _QUANTITY.fullmatch(value)
+    return digit and len(value) >= (8 if how == "quoted" else 12)
+
+
+def _password(kind: str, value: str, how: str, line: str, end: int, digit: bool, letter: bool, symbol: bool) -> bool:
+    if any(map(str.isspace, value)):
+        return how == "quoted" and digit
+    if not letter:
+        return digit and (len(value) <= 16 or symbol) and (how != "weak" or _ENDS.match(line, end) is not None)
+    if kind == "pin" and not digit:
+        return False
+    if digit or symbol:
+        if how == "quoted" or symbol:
+            return len(value) >= 4
+        return len(value) >= 4 and not _QUANTITY.fullmatch(value) and not (how == "weak" and _prose(value))
+    if how == "quoted":
+        return True
+    # A plain word is a password where nothing follows that would make it the beginning of a sentence.
+    plain = _NAME.fullmatch(value) is not None or not _SLUG.fullmatch(value)
+    return how == "strong" and plain and not _UNCASED.search(value) and _ENDS.match(line, end) is not None
+
+
+def is_disorderly(value: str) -> bool:
+    """Whether a word is none: letters and digits in no order that a name has."""
+    mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+    return mixed and len(value) >= 6 and not _SLUG.fullmatch(value) and not _QUANTITY.fullmatch(value)
+
+
+def _prose(value: str) -> bool:
+    return "-" in value and _SLUG.fullmatch(value) is not None
+
+
+_HEADER = re.compile(r"[\s*`_\"']*")
+_ANNOUNCES = re.compile(r"[\"'`*_]{0,4}[ \t]{0,4}(?P<sign>[:：=]?)[*_`]{0,3}[ \t]{0,8}(?:[|>][+-]?)?[ \t]{0,4}$")
+_ALONE = re.compile(
+    r"[ \t]*(?:>[ \t]*)*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?(?P<open>[\"'`*_]{0,3})(?P<value>[^\s\"'`|]{4,256}?)[\"'`*_,]{0,4}[ \t]*"
+)
+
+
+def kind_of_cell(cell: str) -> str | None:
+    """What a table's column holds whose head is ``cell``, if that is a label and nothing else."""
+    low = cell.strip(" \t*`_").lower()
+    for end, label in automaton(not low.isascii()).iter(low):
+        if (
+            end + 1 == len(low)
+            and label.kind not in ("", "login")
+            and (label.length == len(low) or not low[-label.length - 1].isalpha())
+        ):
+            return "password" if label.kind in ("pin", "passphrase") else label.kind
+    return None
+
+
+def passes_in_cell(kind: str, value: str) -> bool:
+    """Whether a cell below such a head is a secret."""
+    if kind == "password" and not _has_digit_or_symbol(value):
+        return len(value) >= 4 and not _NOT_SECRET.match(value) and " " not in value and not _UNCASED.search(value)
+    return _passes(kind, value, "quoted", value, len(value))
+
+
+def announced_below(line: str, low: str) -> str | None:
+    """What the next line is to hold, where ``line`` ends in a label with a colon or is a heading that does."""
+    if len(line) > 400:
+        return None
+    label: Label
+    for end, label in automaton(not low.isascii()).iter(low):
+        if label.kind in ("", "login") or (label.whole and not _is_whole(low, end + 1 - label.length, end + 1)):
+            continue
+        tail = _ANNOUNCES.match(line, end + 1)
+        if tail is not None and (tail["sign"] or line.lstrip().startswith("#")):
+            return label.kind
+    return None
+
+
+def alone(line: str, kind: str, fenced: bool = False) -> tuple[int, int, str] | None:
+    """The secret that is all there is on ``line``, which is announced by a label above."""
+    if kind == "seed-phrase":
+        several = _LIST_OF_WORDS.search(line)
+        return None if several is None else (*several.span("value"), kind)
+    found = _ALONE.fullmatch(line)
+    if found is None:
+        return None
+    value = found["value"]
+    if not (found["open"] or fenced or is_random(value, digits=0)) and not _has_digit_or_symbol(value):
+        return None
+    if _passes(kind, value, "strong", line, len(line)):
+        return (*found.span("value"), "password" if kind in ("pin", "passphrase") else kind)
+    return None

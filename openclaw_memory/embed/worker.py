@@ -1,0 +1,77 @@
+"""The child process in which llama.cpp runs: what native code does there ends this process and no other.
+
+The body of an answer is the float32 values of vectors.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import struct
+from typing import TYPE_CHECKING, Any
+
+from ..child import serve, write_frame
+
+if TYPE_CHECKING:
+    from .bindings import Session
+
+#: Two texts that no model takes for the same; their vectors prove that a build computes on this CPU.
+_PROOF = ("The cat sleeps on the warm roof.", "Invoice 2210 was paid twice by mistake.")
+
+
+def main() -> None:
+    """Answer frames until the input ends."""
+    frames, answers = serve()
+    session: Session | None = None
+    while True:
+        request, _ = frames.get()
+        try:
+            if request["op"] == "open":
+                session, header = _open(request)
+                write_frame(answers, header)
+            else:
+                assert session is not None
+                session.set_threads(request["threads"])
+                write_frame(answers, {}, b"".join(session.embed(request["texts"])))
+        except Exception as error:
+            write_frame(answers, _failure(error))
+
+
+def _open(request: dict[str, Any]) -> tuple[Session, dict[str, Any]]:
+    from .bindings import BINDINGS, ModelOptions
+
+    binding = next(each for each in BINDINGS if each.name == request["binding"])
+    session = binding.open(ModelOptions(**request["options"]))
+    if request["prove"]:
+        _prove(session, str(binding))
+    return session, {"dimensions": session.dimensions, "max_tokens": session.max_tokens, "gpu": session.gpu}
+
+
+def _prove(session: Session, binding: str) -> None:
+    """Raise :class:`EngineError` unless texts have the vectors alone that they have together, and each its own."""
+    from ..errors import EngineError
+
+    together = [_unit(row) for row in session.embed(_PROOF)]
+    alone = [_unit(session.embed([text])[0]) for text in _PROOF]
+    if not all(math.isfinite(value) for row in together for value in row):
+        return  # weights that are not numbers are the file's fault, which embedding says
+    if min(map(_dot, together, alone)) < 0.99 or _dot(*together) > 0.9999:
+        raise EngineError(f"{binding} computes nonsense on this machine")
+
+
+def _unit(row: bytes) -> list[float]:
+    values = struct.unpack(f"{len(row) // 4}f", row)
+    length = math.hypot(*values) or 1.0
+    return [value / length for value in values]
+
+
+def _dot(a: list[float], b: list[float]) -> float:
+    return float(sum(map(operator.mul, a, b)))
+
+
+def _failure(error: Exception) -> dict[str, Any]:
+    from ..errors import EngineError, ModelError
+
+    kinds = {EngineError: "engine", ModelError: "model"}
+    kind = next((kind for of, kind in kinds.items() if isinstance(error, of)), "defect")
+    return {"kind": kind, "error": str(error) if kind != "defect" else f"{type(error).__name__}: {error}"}

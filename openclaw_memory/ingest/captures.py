@@ -1,0 +1,31 @@
+"""Files of captures are ours: what redaction has learned to see since they were written is taken out of them."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from .. import workfiles
+from ..errors import WorkspaceError
+from ..plugins import Plugins
+from ..types import SourceFile
+
+log = logging.getLogger("openclaw_memory.ingest")
+
+#: Folder of the captures in a workspace.
+FOLDER = "memory/captures"
+
+
+def redact(file: SourceFile, text: str, plugins: Plugins) -> None:
+    """Write the file anew without its secrets, if it is one of ours whose ``text`` holds any.
+
+    What cannot be written is left as it is, with a warning: the index is redacted all the same.
+    """
+    if not file.path.startswith(f"{FOLDER}/") or plugins.without_secrets(text) == text:
+        return
+    path = Path(file.absolute)
+    try:
+        with workfiles.locked(path, workfiles.LOCK_TIMEOUT):
+            workfiles.replace(path, plugins.without_secrets(path.read_bytes().decode("utf-8", "surrogateescape")))
+    except (OSError, UnicodeError, WorkspaceError) as error:
+        log.warning("%s: holds a secret and cannot be written anew (%s); make it writable", file.path, error)

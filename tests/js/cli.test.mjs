@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { test } from "node:test";
+
+import { registerCli, registerMemoryCli } from "../../hooks/cli.mjs";
+import { folder } from "./helpers.mjs";
+
+/** As much of Commander as the commands use: `commands` has the action of each by name. */
+function program() {
+  const commands = {};
+  const at = (name) => {
+    const chain = { command: (inner) => at(inner) };
+    for (const method of ["description", "option", "argument"]) chain[method] = () => chain;
+    chain.action = (action) => {
+      commands[name] = action;
+      return chain;
+    };
+    return chain;
+  };
+  return { ...at("openclaw"), commands };
+}
+
+/** Run one of the commands; resolves to what it printed, what it complained of, and its exit code. */
+async function ran(host, name, ...given) {
+  const made = program();
+  registerMemoryCli(made, host);
+  const printed = { stdout: "", stderr: "" };
+  const before = Object.fromEntries(Object.keys(printed).map((stream) => [stream, process[stream].write]));
+  for (const stream of Object.keys(printed)) process[stream].write = (text) => ((printed[stream] += text), true);
+  process.exitCode = undefined;
+  try {
+    await made.commands[name](...given);
+    return { ...printed, code: process.exitCode ?? 0 };
+  } finally {
+    for (const stream of Object.keys(printed)) process[stream].write = before[stream];
+    process.exitCode = undefined;
+  }
+}
+
+async function hostOf(t, body) {
+  const state = await folder(t);
+  const command = path.join(state, "openclaw-memory");
+  await writeFile(command, `#!/bin/sh\n${body}\n`);
+  await chmod(command, 0o755);
+  await mkdir(path.join(state, "main"));
+  return {
+    config: { command },
+    stateDir: () => state,
+    agents: () => ["main", "idle", "off"],
+    defaultAgent: () => "main",
+    remembers: (agent) => agent !== "off",
+    workspaceOf: (agent) => path.join(state, agent),
+  };
+}
+
+const asked = {
+  search: ["x", { json: true }],
+  timeline: [undefined, { json: true }],
+  forget: [{ query: "x", json: true }],
+  doctor: [{ json: true }],
+};
+
+test("of an agent without notes each command prints a document that says so", async (t) => {
+  const host = await hostOf(t, 'echo "it was started" >&2; exit 9');
+  for (const [agent, why] of [["idle", /no notes yet, .*idle is not there/], ["off", /memory search is off for it/]]) {
+    for (const [name, given] of Object.entries(asked)) {
+      const { stdout, code } = await ran(host, name, ...given.map((one) => (one?.json ? { ...one, agent } : one)));
+      const said = JSON.parse(stdout);
+      assert.deepEqual([said.agentId, said.ok, code], [agent, true, 0], name);
+      assert.match(said.warning, why);
+      assert.equal(said.skipped, said.warning);
+      if (name === "search" || name === "timeline") assert.deepEqual(said.results, []);
+      if (name === "doctor") assert.deepEqual(said.checks, []);
+      if (name === "forget") assert.equal(said.units, 0);
+    }
+    const [said] = JSON.parse((await ran(host, "status", { agent, json: true })).stdout);
+    assert.match(said.skipped, why);
+  }
+});
+
+test("what the command prints is printed as it is, and when it prints nothing that is said", async (t) => {
+  const good = await hostOf(t, `echo '{"results":[{"path":"a.md"}]}'`);
+  assert.deepEqual(JSON.parse((await ran(good, "search", "x", { json: true })).stdout), { results: [{ path: "a.md" }] });
+  const bad = await hostOf(t, "exit 3");
+  for (const [name, given] of Object.entries(asked)) {
+    const { stdout, code } = await ran(bad, name, ...given);
+    assert.deepEqual(JSON.parse(stdout), { agentId: "main", ok: false, error: "exit code 3" }, name);
+    assert.equal(code, 3);
+  }
+});
+
+test("each command is registered for its place below memory too, under its own name", () => {
+  const registered = [];
+  registerCli({ registerCli: (register, options) => registered.push({ register, options }) }, {});
+  const [group, commands] = registered;
+  assert.deepEqual(group.options.descriptors.map(({ name }) => name), ["memory"]);
+  assert.deepEqual(commands.options.parentPath, ["memory"]);
+  const made = program();
+  commands.register({ program: made });
+  assert.deepEqual(commands.options.descriptors.map(({ name }) => name), Object.keys(made.commands));
+});
+
+test("what notes hold does not move the terminal, and JSON says it all the same", async (t) => {
+  const nasty = "a\u009b31m\u202e\u200b\u{e0041}b";
+  const host = await hostOf(t, `printf '%s' '{"results":["${nasty}"]}'`);
+  const { stdout } = await ran(host, "search", "x", { json: true });
+  assert.doesNotMatch(stdout, /[\u009b\u202e\u200b\u{e0041}]/u);
+  assert.deepEqual(JSON.parse(stdout).results, [nasty]);
+  const { stderr } = await ran(host, "search", "x", { agent: "\u001b[2J\u202e" });
+  assert.match(stderr, /there is no agent \\u001b\[2J\\u202e;/);
+});

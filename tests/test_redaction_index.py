@@ -1,0 +1,83 @@
+"""What redaction finds stays out of the index, of file names and of what an older version wrote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from fakes import Notes, open_memory
+
+from openclaw_memory import Memory
+from openclaw_memory.builtin import redact
+from openclaw_memory.consolidate.making import fingerprints
+from openclaw_memory.settings import Settings
+
+TOKEN = "gh" + "p_" + "aB3dE5gH7jK9mN2pQ4rS6tU8vW0xY1zC2dE4"
+
+
+def everything(memory: Memory) -> str:
+    return repr([memory.search(text, mode="keyword") for text in ("harbour", TOKEN)]) + repr(memory.concepts.list())
+
+
+def aged(memory: Memory) -> None:
+    """Have the index look as one of an older version does."""
+    store: Any = memory.store
+    with store._db.write() as c:
+        c.execute("UPDATE meta SET value = 'older' WHERE key = 'extraction'")
+
+
+def test_a_file_whose_name_holds_a_secret_is_left_out_and_not_named(notes: Notes) -> None:
+    notes.write(f"memory/{TOKEN}.md", "- The harbour is closed.\n")
+    notes.write("memory/password-reset.md", "- The harbour opens in May.\n")
+    with open_memory(notes) as memory:
+        report = memory.ingest()
+        assert [(skip.path, skip.reason) for skip in report.skipped] == [
+            ("memory/[redacted:github-token].md", "its name holds a secret; rename it")
+        ]
+        assert TOKEN not in repr(report) and TOKEN not in everything(memory).replace(f"query='{TOKEN}'", "")
+        assert "opens in May" in everything(memory)
+
+
+def test_what_an_older_version_indexed_is_redacted(notes: Notes, monkeypatch: Any) -> None:
+    notes.write("memory/2026-02-16.md", "- The harbour password: swordfish\n")
+    with monkeypatch.context() as older:
+        older.setattr(redact, "redact_lines", lambda lines, *allow: list(lines))
+        older.setattr(redact, "redact_text", lambda text, *allow: text)
+        with open_memory(notes) as memory:
+            memory.ingest()
+            assert "swordfish" in everything(memory)
+            aged(memory)
+    with open_memory(notes) as memory:
+        memory.ingest()
+        assert "swordfish" not in everything(memory) and "[redacted:password]" in everything(memory)
+
+
+def test_what_an_older_version_captured_is_redacted_in_the_file(notes: Notes) -> None:
+    path: Path = notes.root / "memory/captures/2026-03-04.md"
+    notes.write("memory/captures/2026-03-04.md", "# Captured\n\n- The harbour password: swordfish\n")
+    notes.write("memory/2026-03-04.md", "- The boat password: swordfish\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        memory.ingest()
+    assert path.read_text() == "# Captured\n\n- The harbour password: [redacted:password]\n"
+    assert "swordfish" in (notes.root / "memory/2026-03-04.md").read_text(), "a person's file stays as it is"
+
+
+def test_a_change_of_what_is_allowed_has_files_read_again(notes: Notes) -> None:
+    notes.write("memory/2026-02-16.md", "- The harbour password: swordfish\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        assert "swordfish" not in everything(memory)
+    with open_memory(notes, redaction__allow=["swordfish"]) as memory:
+        memory.ingest()
+        assert "swordfish" in everything(memory)
+    with open_memory(notes) as memory:
+        memory.ingest()
+        assert "swordfish" not in everything(memory)
+
+
+def test_summaries_are_made_again_by_another_redaction(monkeypatch: Any) -> None:
+    before = fingerprints(Settings())
+    assert fingerprints(Settings().with_values({"redaction.allow": ["swordfish"]})) != before
+    monkeypatch.setattr(redact, "VERSION", redact.VERSION + 1)
+    assert fingerprints(Settings()) != before

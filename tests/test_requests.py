@@ -1,0 +1,169 @@
+"""Requests say what they cannot mean, to the library as to a shell and a model, and hostile ones cost little."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import pytest
+from fakes import CountingEmbedder, Notes, open_memory
+
+from openclaw_memory import Memory, SearchRequest
+from openclaw_memory.errors import RequestError
+from openclaw_memory.graph.keys import concept_key
+from openclaw_memory.search.question import intervals
+from openclaw_memory.search.timeline import bounded
+from openclaw_memory.types import Grain, Kind
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"max_results": -1}, "max_results must be from 1 to 1000, not -1"),
+    ({"max_results": 0}, "max_results must be from 1 to 1000, not 0"),
+    ({"max_results": 1001}, "max_results must be from 1 to 1000, not 1001"),
+    ({"max_results": True}, "max_results must be a whole number, not True"),
+    ({"max_results": "3"}, "max_results must be a whole number, not '3'"),
+    ({"budget": -5}, "budget must be from 1 to 100000, not -5"),
+    ({"budget": 10, "max_results": 1}, "give max_results or budget, not both"),
+    ({"min_score": math.nan}, "min_score must be a number, not nan"),
+    ({"min_score": 1.5}, "min_score must be from 0 to 1, not 1.5"),
+    ({"recency_weight": -0.1}, "recency_weight must be from 0 to 1, not -0.1"),
+    ({"vector_weight": math.inf}, "vector_weight must be a number, not inf"),
+    ({"vector_weight": None}, "vector_weight must be a number, not None"),
+    ({"max_distance": 7}, "max_distance must be from 1 to 6, not 7"),
+    ({"deadline": -1.0}, "deadline must be from 0 to 86400, not -1.0"),
+    ({"deadline": math.nan}, "deadline must be a number, not nan"),
+    ({"mode": "nonsense"}, "mode must be one of hybrid, vector, keyword, graph, not 'nonsense'"),
+    ({"fusion": "magic"}, "fusion must be one of score, rrf, not 'magic'"),
+    ({"kinds": "daily"}, "kinds must be a list, not 'daily'"),
+    ({"kinds": ("dayly",)}, "kinds must be a list of curated, daily, note, not ('dayly',)"),
+    ({"grains": (1,)}, "grains must be a list of working, daily, weekly, monthly, quarterly, yearly, not (1,)"),
+    ({"concepts": "lamp"}, "concepts must be a list, not 'lamp'"),
+    ({"near": [3]}, "near must be a list of names, not [3]"),
+    ({"now": "2026-03-01"}, "now must be a datetime.date, not '2026-03-01'"),
+    ({"since": datetime(2026, 3, 1)}, "since must be a datetime.date, not datetime.datetime(2026, 3, 1, 0, 0)"),
+    ({"since": date(2026, 3, 2), "until": date(2026, 3, 1)}, "since (2026-03-02) is after until (2026-03-01)"),
+]
+
+
+@pytest.fixture
+def memory(notes: Notes, embedder: CountingEmbedder) -> Iterator[Memory]:
+    notes.write("MEMORY.md", "- the lamp is green\n")
+    with open_memory(notes, embedder) as memory:
+        memory.ingest()
+        yield memory
+
+
+@pytest.mark.parametrize(("options", "words"), WRONG)
+def test_a_request_that_cannot_be_meant_is_not_made(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        SearchRequest("lamp", **options)
+    assert str(caught.value).startswith(words)
+
+
+@pytest.mark.parametrize(("options", "words"), [WRONG[0], WRONG[7], WRONG[15]])
+def test_no_way_of_asking_takes_such_a_request(memory: Memory, options: dict[str, Any], words: str) -> None:
+    for ask in (memory.search, memory.recall, memory.timeline):
+        with pytest.raises(RequestError) as caught:
+            ask("lamp", **options)
+        assert str(caught.value).startswith(words)
+
+
+@pytest.mark.parametrize("query", [None, 3, b"lamp"])
+def test_a_query_is_text(query: Any) -> None:
+    with pytest.raises(RequestError, match=r"^query must be text, not "):
+        SearchRequest(query)
+
+
+def test_lists_and_plain_names_are_taken_for_what_they_mean() -> None:
+    request = SearchRequest("lamp", kinds=["daily"], grains=["working"], near=["a"], max_results=3.0)  # type: ignore[arg-type]
+    assert (request.kinds, request.grains, request.near) == ((Kind.DAILY,), (Grain.WORKING,), ("a",))
+    assert request.max_results == 3 and isinstance(request.max_results, int)
+
+
+def test_options_beside_a_request_are_refused_rather_than_dropped(memory: Memory) -> None:
+    request = SearchRequest("lamp")
+    for ask in (memory.search, memory.recall, memory.timeline):
+        assert ask(request).results
+        with pytest.raises(RequestError, match="give a SearchRequest or options, not both: put max_results into"):
+            ask(request, max_results=1)
+
+
+@pytest.mark.parametrize("hops", [0, 5, True, 1.5, math.nan])
+def test_the_steps_of_a_thread_are_few(memory: Memory, hops: Any) -> None:
+    with pytest.raises(RequestError, match=r"^hops must be "):
+        memory.recall("lamp", hops=hops)
+
+
+def test_a_thread_has_no_budget(memory: Memory) -> None:
+    with pytest.raises(RequestError, match=r"^a thread has no budget; give max_results"):
+        memory.recall("lamp", budget=100)
+
+
+def test_days_count_back(memory: Memory) -> None:
+    with pytest.raises(RequestError, match=r"^minimum_days_ago must be 0 or more, not -1"):
+        memory.timeline(minimum_days_ago=-1)
+    with pytest.raises(RequestError, match=r"^maximum_days_ago must be a whole number, not 0.5"):
+        bounded(SearchRequest("lamp"), None, 0.5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"limit": 0}, "limit must be 1 or more, not 0"),
+        ({"limit": -3}, "limit must be 1 or more, not -3"),
+        ({"timeout": math.nan}, "timeout must be a number, not nan"),
+        ({"timeout": -1}, "timeout must be from 0 to 86400, not -1"),
+    ],
+)
+def test_a_table_query_has_bounds_too(memory: Memory, options: dict[str, Any], words: str) -> None:
+    with pytest.raises(RequestError, match=rf"^{words}"):
+        memory.sql("SELECT 1", **options)
+
+
+# -- hostile questions ------------------------------------------------------------------------------------
+
+
+def test_a_huge_question_is_cut_before_anybody_works_on_it(memory: Memory, embedder: CountingEmbedder) -> None:
+    huge = "where is the lamp? " + "x" * 10_000_000 + " is it green?"
+    request = SearchRequest(huge)
+    assert len(request.query) < 8_100
+    assert request.query.startswith("where is the lamp?") and request.query.endswith("is it green?")
+    assert memory.search(huge).results
+    memory.concepts.search(huge)
+    assert embedder.questions and max(map(len, embedder.questions)) < 8_100
+
+
+def test_a_question_names_few_days() -> None:
+    first = date(2020, 1, 1)
+    every = [first + timedelta(days) for days in range(2000)]
+    found = intervals(" ".join(map(str, every)), date(2026, 3, 1))
+    assert found == [(day, day) for day in every[:16]]
+    assert intervals("2024-03-01 " * 10_000, date(2026, 3, 1)) == [(date(2024, 3, 1), date(2024, 3, 1))]
+    assert intervals("may " * 10_000 + "in may", date(2026, 6, 1)) == [(date(2026, 5, 1), date(2026, 5, 31))]
+
+
+CURATED = "concepts:\n" + "".join(f"  lamp{at}: {{name: Lamp {at}, aliases: [lantern {at}q]}}\n" for at in range(500))
+
+
+@pytest.fixture
+def curated(notes: Notes) -> Notes:
+    notes.write("MEMORY.md", "- Lantern 7q stands in the hall\n- lamp 9 is broken\n")
+    notes.write("concepts.yaml", CURATED)
+    with open_memory(notes) as memory:
+        memory.ingest()
+    return notes
+
+
+def test_a_search_does_not_go_through_the_names_of_every_concept(curated: Notes) -> None:
+    concept_key.cache_clear()
+    with open_memory(curated) as memory:
+        assert memory.search("hall").results[0].concepts == ("Lamp 7",)
+    assert concept_key.cache_info().misses < 50
+
+
+def test_an_index_that_does_not_know_the_keys_of_names_finds_them_all_the_same(curated: Notes) -> None:
+    with open_memory(curated) as memory:
+        with memory.store._db.write() as c:  # type: ignore[attr-defined]
+            c.execute("DELETE FROM curated_edges WHERE kind = 'called'")
+        assert memory.search("hall", concepts=("lantern 7q",)).results[0].concepts == ("Lamp 7",)
