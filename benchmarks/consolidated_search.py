@@ -118,7 +118,11 @@ def measure(root: Path, cache: Path | None, seeds: int) -> dict[str, Figures]:
                 workspace = Path(folder) / "workspace"
                 shutil.copytree(root / name, workspace)
                 memory = Memory(
-                    workspace, settings=settings, db=Path(folder) / "index.duckdb", embedder=cached or embedder
+                    workspace,
+                    settings=settings,
+                    db=Path(folder) / "index.duckdb",
+                    state=Path(folder) / "state.sqlite",
+                    embedder=cached or embedder,
                 )
                 memory.ingest()
                 if how is not None:

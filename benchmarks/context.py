@@ -84,7 +84,13 @@ def opened(root: Path, settings: Settings, embedder: Embedder | None) -> Iterato
     """A memory of a workspace whose index is thrown away."""
     with (
         tempfile.TemporaryDirectory(prefix="openclaw-memory-bench-") as folder,
-        Memory(root, settings=settings, db=Path(folder) / "index.duckdb", embedder=embedder) as memory,
+        Memory(
+            root,
+            settings=settings,
+            db=Path(folder) / "index.duckdb",
+            state=Path(folder) / "state.sqlite",
+            embedder=embedder,
+        ) as memory,
     ):
         memory.ingest()
         memory.search("warm")

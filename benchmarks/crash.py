@@ -69,7 +69,9 @@ def run(rounds: int, seed: int = 1, longest: float = 0.6) -> Result:
 
 def _memory(workspace: Path, db: Path) -> Memory:
     settings = Settings.load(overrides={"ingest.embed": "eager", "store.idle_close": 0.05}, environ={})
-    return Memory(workspace, settings=settings, db=db, embedder=HashingEmbedder(DIMENSIONS))
+    return Memory(
+        workspace, settings=settings, db=db, state=db.with_suffix(".sqlite"), embedder=HashingEmbedder(DIMENSIONS)
+    )
 
 
 def _contents(workspace: Path) -> dict[str, str]:

@@ -52,7 +52,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         workspace = options.workspaces / name
         with (
             tempfile.TemporaryDirectory(prefix="openclaw-memory-bench-") as folder,
-            Memory(workspace, settings=settings, db=Path(folder) / "index.duckdb", embedder=cached) as memory,
+            Memory(
+                workspace,
+                settings=settings,
+                db=Path(folder) / "index.duckdb",
+                state=Path(folder) / "state.sqlite",
+                embedder=cached,
+            ) as memory,
         ):
             memory.ingest()
             for row in rows:

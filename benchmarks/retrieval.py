@@ -109,7 +109,11 @@ def run(root: Path, settings: Settings, request: dict[str, object], cache: Path 
     for name, rows in questions(root).items():
         with tempfile.TemporaryDirectory(prefix="openclaw-memory-bench-") as folder:
             memory = Memory(
-                root / name, settings=settings, db=Path(folder) / "index.duckdb", embedder=cached or embedder
+                root / name,
+                settings=settings,
+                db=Path(folder) / "index.duckdb",
+                state=Path(folder) / "state.sqlite",
+                embedder=cached or embedder,
             )
             started = time.perf_counter()
             report = memory.ingest()

@@ -69,7 +69,13 @@ class Bench:
     def memory(self, units: int, **values: Any) -> Memory:
         """An open memory of that corpus, ingested and embedded by the hashing embedder."""
         db = self.options.work / f"index-{units}.duckdb"
-        memory = Memory(self.workspace(units), settings=self.settings(units, **values), db=db, embedder=self.embedder)
+        memory = Memory(
+            self.workspace(units),
+            settings=self.settings(units, **values),
+            db=db,
+            state=db.with_suffix(".sqlite"),
+            embedder=self.embedder,
+        )
         memory.ingest(embed="lazy")
         embed_pending(memory.store, self.embedder, batch=20_000)
         memory.maintain()
@@ -79,7 +85,9 @@ class Bench:
         """Workspace and index of the corpus that the real model has embedded."""
         units = self.options.model_units
         workspace, db = self.workspace(units), self.options.work / f"model-{units}.duckdb"
-        with Memory(workspace, settings=self.settings(units, **self.model_setting()), db=db) as memory:
+        with Memory(
+            workspace, settings=self.settings(units, **self.model_setting()), db=db, state=db.with_suffix(".sqlite")
+        ) as memory:
             report = memory.ingest()
         if report.warning:
             pytest.fail(report.warning)
@@ -146,7 +154,13 @@ def test_first_ingest_without_embedding(benchmark: Any, bench: Bench, units: int
         def run() -> None:
             db = Path(folder) / f"{next(numbers)}.duckdb"
             settings = bench.settings(units)
-            with Memory(bench.workspace(units), settings=settings, db=db, embedder=bench.embedder) as memory:
+            with Memory(
+                bench.workspace(units),
+                settings=settings,
+                db=db,
+                state=db.with_suffix(".sqlite"),
+                embedder=bench.embedder,
+            ) as memory:
                 memory.ingest(embed="lazy")
 
         benchmark.pedantic(run, rounds=1 if units > 200_000 else 3)
@@ -289,7 +303,7 @@ import json, sys, time
 import psutil
 from openclaw_memory import Memory, Settings
 workspace, db, values, texts = json.loads(sys.argv[1])
-memory = Memory(workspace, settings=Settings().with_values(values), db=db)
+memory = Memory(workspace, settings=Settings().with_values(values), db=db, state=db + ".sqlite")
 for text in texts:
     memory.search(text)
 def resident():

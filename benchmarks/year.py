@@ -82,7 +82,13 @@ def simulate(root: Path, plan: str, days: int, kilobytes: float) -> Year:
     steps: list[_Step] = []
     marks: list[Mark] = []
     source = root / "source"
-    with Memory(workspace, settings=settings, db=root / plan / "index.duckdb", embedder=HashingEmbedder()) as memory:
+    with Memory(
+        workspace,
+        settings=settings,
+        db=root / plan / "index.duckdb",
+        state=root / plan / "state.sqlite",
+        embedder=HashingEmbedder(),
+    ) as memory:
         for number, (day, path) in enumerate(_notes(source, days, kilobytes), start=1):
             target = workspace / path.relative_to(source)
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -136,7 +142,10 @@ def entries(root: Path, count: int = ENTRIES) -> float:
     (workspace / "memory").mkdir(parents=True)
     (workspace / "memory/2022-01-01.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
     with Memory(
-        workspace, settings=Settings().with_values({"embedding.model": "none"}), db=root / "entries.duckdb"
+        workspace,
+        settings=Settings().with_values({"embedding.model": "none"}),
+        db=root / "entries.duckdb",
+        state=root / "entries.sqlite",
     ) as memory:
         memory.consolidate(now=date(2022, 1, 2))  # nothing is due yet: the index is read, the code loaded
         report = memory.consolidate(now=date(2022, 1, 9), grain=Grain.DAILY)

@@ -21,7 +21,7 @@ def give(store: Store, usage: Usage, chunk: str, verdict: str, today: date) -> F
     """Note that the unit which ``chunk`` names was ``useful`` or ``irrelevant``; see :func:`place`.
 
     Raises :class:`~openclaw_memory.errors.RequestError`, and :class:`~openclaw_memory.errors.WorkspaceError` when the
-    journal cannot be written.
+    state cannot be written.
     """
     unit, path = place(store, usage, chunk)
     return usage.feedback(unit, path, verdict, today)

@@ -24,10 +24,10 @@ from .freshness import Freshness
 from .graph.book import ConceptBook
 from .graph.ontology import FILE_NAME
 from .ingest.pipeline import Ingestor, Progress, silent
-from .journal import Journal
 from .plugins import Plugins
 from .questions import Questions
 from .settings import Settings
+from .state.opening import open_state
 from .types import (
     CaptureReport,
     ConsolidateReport,
@@ -68,7 +68,8 @@ class Memory:
     ``workspace`` is the agent's folder (default: OpenClaw's, else the current one), ``db`` the index
     file (default: one per agent and workspace in the data folder), ``embedder`` replaces the one that
     the settings name, ``plugins`` are objects with hook implementations, ``store`` replaces the DuckDB
-    file, ``models`` is shared with other memories and closed by whoever made it.  Safe to use from
+    file, ``models`` is shared with other memories and closed by whoever made it, ``state`` is the file of what people
+    and agents did (default: one per workspace in the data folder).  Safe to use from
     several threads.  Raises
     :class:`~openclaw_memory.errors.OpenClawMemoryError` with the cause and the next step.
     """
@@ -84,6 +85,7 @@ class Memory:
         plugins: Sequence[object] = (),
         store: Store | None = None,
         models: Models | None = None,
+        state: str | Path | None = None,
     ) -> None:
         self.workspace = find_workspace(workspace, agent=agent)
         self.agent = agent
@@ -93,10 +95,16 @@ class Memory:
         self._models = Models(self.settings, embedder) if models is None else models
         self._models_are_ours = models is None
         self._vectorizer = Vectorizer(self.settings, self._store, self.plugins, self._models)
-        self.journal = Journal(self._store.beside(".journal"))
-        self.usage = Usage(self.journal)
-        self.forgotten = Tombstones(self.journal)
-        retired = Retired(self.journal, self.settings.retention.plan != "keep")
+        self.state = open_state(
+            self.workspace,
+            self.settings.state,
+            self.settings.store,
+            self._store.beside(""),
+            expanded(state) if state is not None else None,
+        )
+        self.usage = Usage(self.state)
+        self.forgotten = Tombstones(self.state)
+        retired = Retired(self.state, self.settings.retention.plan != "keep")
         ingestor = Ingestor(
             self.workspace,
             self.settings.ingest,
@@ -104,7 +112,7 @@ class Memory:
             self.plugins,
             mask=self.forgotten.mask,
             excluded=retired.holds,
-            ready=partial(in_step, self._store, self.journal, self.forgotten),
+            ready=partial(in_step, self._store, self.state, self.forgotten),
             forgotten=self.forgotten.covers_fact,
         )
         self._freshness = Freshness(
@@ -114,7 +122,7 @@ class Memory:
             self.plugins,
             ingestor,
             self._vectorizer,
-            partial(unfinished, self.journal),
+            partial(unfinished, self.state),
         )
         self.facts = FactBook(
             self.workspace, self._store, self.freshen, partial(self.plugins.redacted, FACTS), self.forgotten.covers_fact
@@ -140,7 +148,7 @@ class Memory:
             self.settings.ingest,
             self._store,
             ingestor.reader,
-            self.journal,
+            self.state,
             self.forgotten,
             self.usage,
             self._questions.graph,
@@ -153,7 +161,7 @@ class Memory:
             self._store,
             ingestor.reader,
             self.plugins,
-            self.journal,
+            self.state,
             retired,
             self._brought_up,
         )
@@ -196,6 +204,7 @@ class Memory:
         if self._models_are_ours:
             self._models.close()
         self._store.close()
+        self.state.close()
 
     # -- the model --------------------------------------------------------------------------------
 
@@ -482,12 +491,12 @@ class Memory:
         return status(self, self._store)
 
     def remarks(self) -> list[str]:
-        """What a person should hear about the index and the journal."""
+        """What a person should hear about the index and the state."""
         gone = lost(self._store, self.forgotten)
         return [
             *self._store.warnings(),
-            *self.journal.warnings(),
-            *unfinished(self.journal),
+            *self.state.warnings(),
+            *unfinished(self.state),
             *([gone] if gone else []),
         ]
 

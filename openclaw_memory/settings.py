@@ -201,6 +201,16 @@ class StoreSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class StateSettings:
+    """What people and agents did that no note says: use, feedback, what was forgotten."""
+
+    folder: str = setting("", "folder of the states of workspaces; empty = state in the data folder")
+    key: Literal["file", "keyring"] = setting(
+        "file", "where the key of what was forgotten is: a file in the configuration folder, or the system's keyring"
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class PluginSettings:
     """Which plugins run."""
 
@@ -228,6 +238,7 @@ class Settings:
     retention: RetentionSettings = field(default_factory=RetentionSettings)
     capture: CaptureSettings = field(default_factory=CaptureSettings)
     store: StoreSettings = field(default_factory=StoreSettings)
+    state: StateSettings = field(default_factory=StateSettings)
     plugins: PluginSettings = field(default_factory=PluginSettings)
     redaction: RedactionSettings = field(default_factory=RedactionSettings)
 

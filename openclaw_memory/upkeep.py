@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import workfiles
 from .consolidate.retired import Retired
 from .errors import LeaseTimeout, RequestError, StoreError, WorkspaceError
 from .ingest.notes import NoteReader
 from .ingest.pipeline import Progress, silent
-from .journal import Journal
 from .plugins import Plugins
 from .settings import Settings
+from .state import State, StateError
 from .store.protocol import Store
 from .types import ConsolidateReport, Grain, counted
 
@@ -30,7 +26,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("openclaw_memory.consolidate")
 
-_ENABLED = "automatic"
+#: Names in the state: whether heartbeats may write, and what the last of them did.
+_ENABLED, _RUN = "automatic", "last run"
 #: Seconds to wait for another process that notes its run.
 _IN_TURN = 2.0
 
@@ -45,15 +42,14 @@ class Upkeep:
         store: Store,
         reader: NoteReader,
         plugins: Plugins,
-        journal: Journal,
+        state: State,
         retired: Retired,
         ingest: Callable[..., bool],
     ) -> None:
         self._settings = settings.consolidate
-        self._journal = journal
+        self._state = state
         self._ingest = ingest
         self._made_of = workspace, settings, store, reader, plugins, retired
-        self._last = _LastRun(store.beside(".upkeep.json"))
 
     @cached_property
     def _consolidator(self) -> Consolidator:
@@ -112,21 +108,25 @@ class Upkeep:
 
         It takes about ``consolidate.slice_seconds``; the next run goes on where one was cut short.
         """
-        if self._settings.automatic == "off" or not self._is_due(now):
+        if self._settings.automatic == "off" or not self._is_due(now, self._last()):
             return None
         enabled = self.enabled
-        # Noted before it is done: of two processes one does it, and one that is killed does not try at once.
-        with self._last.locked():
-            if not self._is_due(now):
+        begun = {"now": now.isoformat(), "dry_run": not enabled}
+        try:
+            # Noted before it is done: of two processes one does it, and one that is killed does not try at once.
+            if not self._state.change_flag(
+                _RUN, lambda last: begun if self._is_due(now, last) else None, _IN_TURN, False
+            ):
                 return None
-            self._last.put(now=now.isoformat(), dry_run=not enabled)
+        except StateError as problem:
+            log.warning("the run is not noted: %s", problem)
         try:
             # Half for the summaries, half for reading them into the index.
             report = self._run(now, self._settings.slice_seconds / 2, silent, listing=not enabled)
         except (WorkspaceError, StoreError) as problem:
-            self._last.put(now=now.isoformat(), dry_run=not enabled, problem=str(problem))
+            self._note(now=now.isoformat(), dry_run=not enabled, problem=str(problem))
             return ConsolidateReport(dry_run=not enabled, complete=False, skipped=str(problem))
-        self._last.put(
+        self._note(
             now=now.isoformat(),
             dry_run=not enabled,
             complete=report.complete,
@@ -138,22 +138,24 @@ class Upkeep:
 
     @property
     def enabled(self) -> bool:
-        """Whether heartbeats may write: by the setting, or because a person has said so for this index."""
+        """Whether heartbeats may write: by the setting, or because a person has said so for this workspace."""
         if self._settings.automatic != "ask":
             return self._settings.automatic == "on"
-        records = self._journal.records(_ENABLED)
-        return bool(records) and records[-1].get("on") is True
+        try:
+            return self._state.flag(_ENABLED) is True
+        except StateError:
+            return False
 
     def enable(self, on: bool) -> None:
         """Say for good whether heartbeats may write.  Raises :class:`~openclaw_memory.errors.WorkspaceError`."""
-        self._journal.append([{"kind": _ENABLED, "on": on}])
+        self._state.set_flag(_ENABLED, on)
 
     def remark(self) -> str:
         """How automatic consolidation stands, in words."""
         if self._settings.automatic == "off":
             return "off (consolidate.automatic)"
         state = "on" if self.enabled else "reports only; to let it write: openclaw-memory consolidate --enable"
-        last = self._last.get()
+        last = self._last()
         if "now" not in last:
             return f"{state}; has not run yet"
         did = [f"{'would write' if last.get('dry_run') else 'wrote'} {counted(_number(last, 'created'), 'file')}"]
@@ -167,55 +169,27 @@ class Upkeep:
             did.append("the next run goes on")
         return f"{state}; last run {str(last['now'])[:16].replace('T', ' ')}: {', '.join(did)}"
 
-    def _is_due(self, now: datetime) -> bool:
+    def _last(self) -> dict[str, Any]:
+        """What the last automatic run of any process did; nothing where there was none."""
         try:
-            last = datetime.fromisoformat(str(self._last.get().get("now")))
-        except ValueError:
-            return True
-        waited = _aware(now) - _aware(last)
-        return waited < timedelta(0) or waited >= timedelta(minutes=self._settings.interval_minutes)
-
-
-class _LastRun:
-    """What the last automatic run of any process did: a small file beside the index; without one in memory only."""
-
-    def __init__(self, file: Path | None) -> None:
-        self._file = file
-        self._known: dict[str, Any] = {}
-        self._thread = threading.Lock()
-
-    @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Keep others from writing it, unless no lock can be had: then two may do the same, which harms nothing."""
-        with ExitStack() as stack:
-            if self._file is None:
-                stack.enter_context(self._thread)
-            else:
-                try:
-                    stack.enter_context(workfiles.locked(self._file, _IN_TURN))
-                except WorkspaceError as problem:
-                    log.info("%s", problem)
-            yield
-
-    def get(self) -> dict[str, Any]:
-        """Nothing where there was none, or where the file is spoilt."""
-        if self._file is None:
-            return self._known
-        try:
-            found = json.loads(self._file.read_bytes())
-        except (OSError, ValueError, RecursionError):
-            return self._known
+            found = self._state.flag(_RUN)
+        except StateError:
+            return {}
         return found if isinstance(found, dict) else {}
 
-    def put(self, **values: Any) -> None:
-        """Never fails; what cannot be written is known to this process at least."""
-        self._known = values
-        if self._file is not None:
-            try:
-                self._file.parent.mkdir(parents=True, exist_ok=True)
-                workfiles.swap(self._file, json.dumps(values).encode("ascii"), 0o600)
-            except OSError as error:
-                log.warning("%s: cannot be written (%s)", self._file, error)
+    def _note(self, **values: Any) -> None:
+        """Never fails: what cannot be noted is tried again."""
+        try:
+            self._state.set_flag(_RUN, values, _IN_TURN, lasting=False)
+        except StateError as problem:
+            log.warning("the run is not noted: %s", problem)
+
+    def _is_due(self, now: datetime, last: Any) -> bool:
+        try:
+            waited = _aware(now) - _aware(datetime.fromisoformat(last["now"]))
+        except (KeyError, TypeError, ValueError):
+            return True
+        return waited < timedelta(0) or waited >= timedelta(minutes=self._settings.interval_minutes)
 
 
 def _left(until: float | None) -> float | None:

@@ -1,10 +1,9 @@
-"""What was shown, opened, quoted and judged: counts of units by the lasting ids of hits, kept in the journal."""
+"""What was shown, opened, quoted and judged: counts of units by the lasting ids of hits, kept in the state."""
 
 from __future__ import annotations
 
 import logging
 import re
-import secrets
 import threading
 import time
 import unicodedata
@@ -12,21 +11,18 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
 from .errors import OpenClawMemoryError, RequestError
-from .journal import Journal, Record
+from .state import State
+from .state.use import NAME, Sum, fade, put, sum_of, sums
 from .types import FeedbackReport, SearchHit, UseRow
-from .usage_table import USE, WORTH, Sum, Table, Uses
-
-__all__ = ["VERDICTS", "Usage", "Uses"]
 
 log = logging.getLogger("openclaw_memory")
 
 #: What somebody may say of a unit.
 VERDICTS = ("useful", "irrelevant")
 
-#: The kind of the record that something was forgotten just then.
+#: What goes by this name changes when units are forgotten.
 _FORGOT = "forgot"
 #: Seconds and events after which counts are written, and seconds to wait for another process that writes.
 _SECONDS, _EVENTS, _PATIENCE = 60.0, 200, 1.0
@@ -36,10 +32,6 @@ _RECENT, _REMEMBERED = 30 * 60.0, 600
 _RUN, _REPLY = 8, 200_000
 #: Units whose counts wait to be written at most, when they cannot be.
 _WAITING = 10_000
-#: Bytes of the journal from which records are put together, where that halves them at least.
-_LARGE = 1_000_000
-#: Days after which a unit that was shown and nothing more is no longer counted.
-_FADED = 400
 
 #: A word, or a character of a script without spaces between words.
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\W\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
@@ -59,15 +51,29 @@ class _Shown:
     counted: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """What use says about units, by the ids of hits; while nothing of it changes it is the same object.
+
+    ``boosts`` are in [-1, 1] and hold only what is not 0, ``paths`` are the files of all the ids, ``last`` the days
+    on which each was last shown, opened, quoted or judged.
+    """
+
+    version: str
+    boosts: Mapping[str, float]
+    paths: Mapping[str, str]
+    last: Mapping[str, date]
+
+
 class Usage:
-    """Counts how units are used, in ``journal``; ``clock()`` are seconds that only grow.
+    """Counts how units are used, in ``state``; ``clock()`` are seconds that only grow.
 
     What is shown and used is counted in memory and written by a background thread now and then, so that it slows
     nothing; the last minute is lost when the process is killed.  Safe to use from several threads.
     """
 
-    def __init__(self, journal: Journal, clock: Callable[[], float] = time.monotonic) -> None:
-        self._journal = journal
+    def __init__(self, state: State, clock: Callable[[], float] = time.monotonic) -> None:
+        self._state = state
         self._clock = clock
         self._recent: deque[_Shown] = deque(maxlen=_REMEMBERED)
         #: Counts that are not written yet: path and numbers by id and day.
@@ -76,7 +82,6 @@ class Usage:
         self._written = clock()
         #: Which forgetting is known here: what was counted before another one is dropped.
         self._forgot: str | None = None
-        self._table = Table()
         self._uses: Uses | None = None
         self._uses_of: tuple[str, date] | None = None
         self._lock = threading.Lock()
@@ -133,34 +138,43 @@ class Usage:
         """Write down at once that a unit was ``useful`` or ``irrelevant``; what is known of it then.
 
         Raises :class:`~openclaw_memory.errors.RequestError` for another verdict, and
-        :class:`~openclaw_memory.errors.WorkspaceError` when the journal cannot be written.
+        :class:`~openclaw_memory.errors.WorkspaceError` when the state cannot be written.
         """
         if verdict not in VERDICTS:
             raise RequestError(f"a verdict is {' or '.join(VERDICTS)}, not {verdict!r}")
         self.flush()
-        self._journal.append([_record(id, now, path, {verdict: 1})])
-        with self._lock:
-            known = self._sums().get(id) or Sum(path, now.toordinal(), now.toordinal())
-            return FeedbackReport(
-                id=id,
-                verdict=verdict,
-                **known.counts,
-                boost=known.boost(now.toordinal()),
-                last=date.fromordinal(known.last),
-            )
+        new = Sum.of(path, now, {verdict: 1})
+        with self._state.writing(NAME) as connection:
+            put(connection, id, new)
+        known = sum_of(self._state, id) or new
+        return FeedbackReport(
+            id=id,
+            verdict=verdict,
+            **known.counts,
+            boost=known.boost(now.toordinal()),
+            last=date.fromordinal(known.last),
+        )
 
     # -- what is known ----------------------------------------------------------------------------
 
     def state(self, today: date) -> Uses:
-        """What use says about units on a day, as far as it is written; another object only where that changed."""
+        """What use says about units on a day, as far as it is written; another object only where that changed.
+
+        While the state cannot be read it is what was known before.
+        """
         with self._lock:
-            of = self._journal.version_of(USE), today
-            if self._uses is not None and of == self._uses_of:
-                return self._uses
-            sums, day = self._sums(), today.toordinal()
-            boosts = {unit: boost for unit, one in sums.items() if (boost := one.boost(day))}
-            paths = {unit: one.path for unit, one in sums.items()}
-            last = {unit: date.fromordinal(one.last) for unit, one in sums.items()}
+            try:
+                of = self._state.version(NAME), today
+                if self._uses is not None and of == self._uses_of:
+                    return self._uses
+                known = sums(self._state)
+            except OpenClawMemoryError as problem:
+                log.debug("use is not known: %s", problem)
+                return self._uses or Uses("", {}, {}, {})
+            day = today.toordinal()
+            boosts = {unit: boost for unit, one in known.items() if (boost := one.boost(day))}
+            paths = {unit: one.path for unit, one in known.items()}
+            last = {unit: date.fromordinal(one.last) for unit, one in known.items()}
             old = self._uses
             if old is None or (old.boosts, old.paths, old.last) != (boosts, paths, last):
                 self._uses = Uses(f"{of[0]}-{today}", boosts, paths, last)
@@ -169,27 +183,29 @@ class Usage:
             return self._uses
 
     def rows(self, today: date | None = None) -> list[UseRow]:
-        """What is known of every unit that was ever shown or judged, by path and id; boosts are those of ``today``."""
+        """What is known of every unit that was ever shown or judged, by path and id; boosts are those of ``today``.
+
+        Raises :class:`~openclaw_memory.state.StateError` when the state cannot be read.
+        """
         self.flush()
         day = (today or date.today()).toordinal()
-        with self._lock:
-            rows = [
-                UseRow(
-                    id=unit,
-                    path=one.path,
-                    **one.counts,
-                    first=date.fromordinal(one.first),
-                    last=date.fromordinal(one.last),
-                    boost=one.boost(day),
-                )
-                for unit, one in self._sums().items()
-            ]
+        rows = [
+            UseRow(
+                id=unit,
+                path=one.path,
+                **one.counts,
+                first=date.fromordinal(one.first),
+                last=date.fromordinal(one.last),
+                boost=one.boost(day),
+            )
+            for unit, one in sums(self._state).items()
+        ]
         return sorted(rows, key=lambda row: (row.path, row.id))
 
     def known(self) -> dict[str, tuple[str, date]]:
-        """Path and last day of every unit that there are counts of, by id."""
+        """Path and last day of every unit that there are counts of, by id.  Raises as :meth:`rows`."""
         with self._lock:
-            out = {unit: (one.path, date.fromordinal(one.last)) for unit, one in self._sums().items()}
+            out = {unit: (one.path, date.fromordinal(one.last)) for unit, one in sums(self._state).items()}
             for (unit, day), (path, _) in self._new.items():
                 out[unit] = path, max(day, out.get(unit, (path, day))[1])
             return out
@@ -197,10 +213,10 @@ class Usage:
     # -- forgetting -------------------------------------------------------------------------------
 
     def forget(self, ids: Collection[str]) -> int:
-        """Drop everything about some ids, here and in the journal; how many of them there were records of.
+        """Drop everything about some ids, here and in the state; how many of them there was anything of.
 
         What other processes have counted and not yet written, they drop too.  Raises as
-        :meth:`~openclaw_memory.journal.Journal.rewrite`.
+        :meth:`~openclaw_memory.state.State.writing`.
         """
         gone = frozenset(ids)
         return self._forget(lambda unit, _: unit in gone)
@@ -211,21 +227,14 @@ class Usage:
         return self._forget(lambda _, of: of == path or of.startswith(below))
 
     def _forget(self, gone: Callable[[str, str], bool]) -> int:
-        dropped: set[str] = set()
-
-        def without(records: list[Record]) -> list[Record]:
-            kept = []
-            for record in records:
-                if record["kind"] == USE and gone(str(record.get("id")), str(record.get("path"))):
-                    dropped.add(str(record.get("id")))
-                elif record["kind"] != _FORGOT:
-                    kept.append(record)
-            return [*kept, {"kind": _FORGOT, "mark": secrets.token_hex(8)}]
-
         with self._writing:
-            self._journal.remake(without)
+            with self._state.writing(NAME, _FORGOT) as connection:
+                known = connection.execute("SELECT unit, path FROM use").fetchall()
+                dropped = {unit for unit, path in known if gone(unit, path)}
+                connection.executemany("DELETE FROM use WHERE unit = ?", [[unit] for unit in dropped])
+            self._state.wipe()
             with self._lock:
-                self._forgot = self._journal.version_of(_FORGOT)
+                self._forgot = self._state.version(_FORGOT)
                 for unit, day in list(self._new):
                     if gone(unit, self._new[unit, day][0]):
                         del self._new[unit, day]
@@ -255,18 +264,17 @@ class Usage:
         self.flush()
 
     def _write(self) -> None:
-        taken: dict[tuple[str, date], tuple[str, dict[str, int]]] = {}
-
-        def records() -> list[Record]:
-            with self._lock:
-                self._keep_forgotten_out()
-                taken.update(self._new)
-                self._new = {}
-            return [_record(unit, day, path, counts) for (unit, day), (path, counts) in taken.items()]
-
+        with self._lock:
+            self._keep_forgotten_out()
+            taken, self._new, forgot = self._new, {}, self._forgot
         try:
-            self._journal.extend(records, _PATIENCE)
-        except OpenClawMemoryError:
+            with self._state.writing(NAME, patience=_PATIENCE, lasting=False) as connection:
+                if self._state.version(_FORGOT, connection) != forgot:
+                    return  # it may be just what somebody has forgotten since
+                for (unit, day), (path, counts) in taken.items():
+                    put(connection, unit, Sum.of(path, day, counts))
+                fade(connection, date.today())
+        except BaseException:
             with self._lock:
                 for (unit, day), (path, counts) in taken.items():
                     for name, number in counts.items():
@@ -274,30 +282,8 @@ class Usage:
                 if len(self._new) > _WAITING:
                     self._new = {key: told for key, told in self._new.items() if set(told[1]) != {"shown"}}
             raise
-        if self._journal.size > _LARGE and 2 * len(self._sums()) < len(self._journal.records(USE)):
-            self.compact()
         if self._uses_of is not None:
             self.state(self._uses_of[1])  # here rather than in the next search
-
-    def compact(self, today: date | None = None) -> int:
-        """Put all records of a unit into one, and drop units that were shown long ago and nothing more.
-
-        Returns by how many the records became fewer; nothing else changes.  Raises as
-        :meth:`~openclaw_memory.journal.Journal.rewrite`.
-        """
-        oldest = (today or date.today()).toordinal() - _FADED
-
-        def joined(records: list[Record]) -> list[Record]:
-            table = Table()
-            table.follow([record for record in records if record["kind"] == USE])
-            kept = [
-                one.record(unit)
-                for unit, one in table.sums.items()
-                if one.last >= oldest or any(one.counts[name] for name in WORTH)
-            ]
-            return [*(record for record in records if record["kind"] != USE), *kept]
-
-        return self._journal.remake(joined)
 
     # -- the caller holds the lock ----------------------------------------------------------------
 
@@ -308,15 +294,14 @@ class Usage:
 
     def _keep_forgotten_out(self) -> None:
         """Drop what was counted and shown before something was forgotten elsewhere: it may have been just that."""
-        forgot = self._journal.version_of(_FORGOT)
+        try:
+            forgot = self._state.version(_FORGOT)
+        except OpenClawMemoryError:
+            return  # nothing is written then
         if self._forgot not in (None, forgot):
             self._new.clear()
             self._recent.clear()
         self._forgot = forgot
-
-    def _sums(self) -> dict[str, Sum]:
-        self._table.follow(self._journal.records(USE))
-        return self._table.sums
 
     # -- without it -------------------------------------------------------------------------------
 
@@ -341,10 +326,6 @@ class Usage:
                 self._written, self._events = self._clock(), 0
         if due:
             threading.Thread(target=self.flush, name="usage", daemon=True).start()
-
-
-def _record(id: str, day: date, path: str, counts: Mapping[str, int]) -> dict[str, Any]:
-    return {"kind": USE, "day": day.isoformat(), "id": id, "path": path, **counts}
 
 
 def _words(text: str) -> list[str]:

@@ -32,7 +32,7 @@ OLD, NEW = "memory/2025-06-01.md", "memory/2026-03-09.md"
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of use, as the journal tells it."""
+    """What is known of use, as the state tells it."""
 
     version: str = "1"
     boosts: Mapping[str, float] = field(default_factory=dict)

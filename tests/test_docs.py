@@ -33,3 +33,8 @@ def test_every_command_is_documented(name: str) -> None:
 @pytest.mark.parametrize("key", [key for key, _, _ in walk(Settings())])
 def test_every_setting_is_documented(key: str) -> None:
     assert re.search(rf"(?<![\w.]){re.escape(key)}(?![\w])", DOCS), key
+
+
+def test_every_test_that_the_docs_name_is_there() -> None:
+    named = set(re.findall(r"\btest_[\w*]+\.py", DOCS))
+    assert named and [name for name in sorted(named) if not list((ROOT / "tests").glob(name))] == []

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 from fakes import Notes, open_memory
 from jsonschema import Draft202012Validator
+from states import state_file
 
 from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import RequestError
@@ -45,7 +46,7 @@ def test_the_command_takes_ids_and_lines(kiln: Notes) -> None:
     assert report["boost"] == 0.6464
     shown = run(kiln, "feedback", hit["citation"], "irrelevant").stdout
     assert shown == f"{hit['id']}: 1 useful, 1 irrelevant, 0 used, 1 shown; boost -0.29\n"
-    assert Path(f"{kiln.root.parent / 'cli.duckdb'}.journal").is_file()
+    assert state_file().is_file()
 
 
 def test_wrong_usage_is_said_in_one_line(kiln: Notes) -> None:
@@ -92,8 +93,7 @@ def test_use_survives_the_database_and_a_rebuild(kiln: Notes) -> None:
         memory.ingest()
         first = memory.feedback(f"{PATH}#L5", "useful")
     for file in kiln.root.parent.glob("index.duckdb*"):
-        if not file.name.endswith(".journal"):
-            file.unlink()
+        file.unlink()
     kiln.write(PATH, NOTE.replace("## Kiln trouble", "Some more words.\n\n## Kiln trouble"))
     with open_memory(kiln) as memory:
         memory.ingest()

@@ -14,11 +14,12 @@ from forgetting import traces
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
+from states import content, noted, state_file
 from summarising import summarised, tree, write
 
 from openclaw_memory import Memory
 from openclaw_memory.errors import OpenClawMemoryError, RequestError
-from openclaw_memory.forget.operations import OPEN
+from openclaw_memory.forget.operations import unfinished
 from openclaw_memory.hookspecs import hookimpl
 from openclaw_memory.types import ForgetReport, Origin, Unit
 
@@ -59,7 +60,7 @@ def forgotten(memory: Memory, **named: Any) -> ForgetReport:
         preview.facts,
         preview.files,
     )
-    assert memory.journal.records(OPEN) == []
+    assert not unfinished(memory.state)
     return report
 
 
@@ -112,8 +113,8 @@ def test_a_dry_run_changes_nothing(notes: Notes) -> None:
         report = memory.forget(query="vault zebra", dry_run=True)
         assert report.units == 1
         assert memory.store.state() == before
-        assert memory.journal.records() == []
-        assert not (notes.root.parent / "index.duckdb.journal").exists()
+        assert "tombstones" not in noted(memory)
+        assert not (notes.root / ".openclaw-memory").exists()
         assert snippets(memory, "vault zebra")
 
 
@@ -122,7 +123,7 @@ def test_nothing_that_matches_is_no_error(notes: Notes) -> None:
     with open_memory(notes) as memory:
         report = memory.forget(query="nothing of the kind")
         assert not report.texts and not report.units
-        assert memory.journal.records() == []
+        assert "tombstones" not in noted(memory)
 
 
 @pytest.mark.parametrize(
@@ -273,8 +274,7 @@ def test_it_does_not_come_back_with_a_new_index(notes: Notes) -> None:
     with open_memory(notes) as memory:
         forgotten(memory, query="vault zebra")
     for file in notes.root.parent.glob("index.duckdb*"):
-        if not file.name.endswith(".journal"):
-            file.unlink()
+        file.unlink()
     with open_memory(notes) as memory:
         assert snippets(memory, "giraffe")
         assert not any("zebra" in text for text in snippets(memory, "vault zebra"))
@@ -544,7 +544,7 @@ def test_a_broken_file_is_said_before_anything_is_done(notes: Notes) -> None:
     with open_memory(notes) as memory, pytest.raises(OpenClawMemoryError, match=r"facts\.yaml"):
         memory.forget(query="zebra vault")
     with open_memory(notes) as memory:
-        assert memory.journal.records() == []
+        assert "tombstones" not in noted(memory)
 
 
 def test_a_concept_goes_with_all_that_mentions_it(notes: Notes) -> None:
@@ -595,7 +595,7 @@ def test_records_of_use_and_questions_are_dropped(notes: Notes) -> None:
         assert report.access_records == 1
         known = memory.usage.known()
         assert secret.id not in known and other.id in known
-        assert not [record for record in memory.journal.records() if record.get("id") == secret.id]
+        assert secret.id.encode() not in content(state_file())
         memory.search("zoo giraffe")
         assert len(counting.questions) == asked + 1
 
@@ -712,7 +712,7 @@ def test_a_summary_as_a_whole_is_no_thing_to_forget(notes: Notes) -> None:
         for path in (daily, "memory/consolidated/daily", "memory/consolidated/"):
             with pytest.raises(RequestError, match="is made from notes; forget those"):
                 memory.forget(path=path)
-        assert memory.journal.records() == [] and tree(notes) == before
+        assert "tombstones" not in noted(memory) and tree(notes) == before
         lines = before[daily].decode().splitlines()
         line = next(at for at, text in enumerate(lines, start=1) if "zebra" in text)
         assert forgotten(memory, path=f"{daily}#L{line}").summary_sentences
@@ -741,27 +741,28 @@ def test_front_matter_of_which_nothing_is_left_says_nothing(notes: Notes) -> Non
     gone(notes)
 
 
-# -- the journal ------------------------------------------------------------------------------------
+# -- the state --------------------------------------------------------------------------------------
 
 
-def test_the_journal_is_all_that_is_kept_and_says_nothing(notes: Notes) -> None:
+def test_the_state_is_all_that_is_kept_and_says_nothing(notes: Notes) -> None:
     filled(notes)
     with open_memory(notes) as memory:
         forgotten(memory, query="zebra vault")
-        kinds = {record["kind"] for record in memory.journal.records()}
-        assert kinds == {"forgotten", "forgot"}
-    text = (notes.root.parent / "index.duckdb.journal").read_text()
-    assert "zebra" not in text and DAY not in text
+        assert noted(memory) == {"tombstones"}
+        key = memory.state.key()
+    kept = content(state_file())
+    assert b"zebra" not in kept.lower() and DAY.encode() not in kept
+    assert key not in kept and key.hex().encode() not in kept
 
 
-def test_a_lost_journal_is_said(notes: Notes) -> None:
+def test_a_lost_state_is_said(notes: Notes) -> None:
     from openclaw_memory.forget.operations import lost
 
     filled(notes)
     with open_memory(notes) as memory:
         forgotten(memory, query="zebra vault")
         assert lost(memory.store, memory.forgotten) is None
-    (notes.root.parent / "index.duckdb.journal").unlink()
+    state_file().unlink()
     with open_memory(notes) as memory:
         assert "put it back" in (lost(memory.store, memory.forgotten) or "")
         assert not any("zebra" in text for text in snippets(memory, "vault zebra"))

@@ -10,12 +10,13 @@ import pytest
 from fakes import Notes, open_memory, snippets
 from forgetting import traces
 from indexing import python
+from states import content, noted, state_file
 
 from openclaw_memory import workfiles
 from openclaw_memory.consolidate import periods
 from openclaw_memory.errors import OpenClawMemoryError, RedactionError, WorkspaceError
 from openclaw_memory.forget import operations
-from openclaw_memory.forget.operations import OPEN
+from openclaw_memory.forget.operations import unfinished
 from openclaw_memory.hookspecs import hookimpl
 
 SECRET = "The vault of the bakery opens with 7714 zebra"
@@ -28,14 +29,13 @@ import os, sys
 from pathlib import Path
 from fakes import Notes, open_memory
 from openclaw_memory.forget import files, operations
-from openclaw_memory.journal import Journal
 from openclaw_memory.store.duck import DuckStore
 from openclaw_memory.usage import Usage
 root, where, when = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 owner, name = {
-    "journal": (Journal, "append"), "notes": (files, "edit_notes"), "facts": (files, "edit_facts"),
+    "state": (operations.Forgetter, "_begin"), "notes": (files, "edit_notes"), "facts": (files, "edit_facts"),
     "concepts": (files, "edit_concepts"), "marks": (DuckStore, "read_again"), "write": (DuckStore, "apply"),
-    "records": (Usage, "forget"), "purge": (DuckStore, "purge"), "close": (Journal, "rewrite"),
+    "records": (Usage, "forget"), "purge": (DuckStore, "purge"), "close": (operations.Forgetter, "_end"),
 }[where]
 memory = open_memory(Notes(root))
 memory.ingest()
@@ -63,7 +63,7 @@ def filled(notes: Notes) -> None:
         memory.facts.add("Mira", "drinks", "tea")
 
 
-STEPS = ["journal", "notes", "facts", "concepts", "marks", "write", "records", "purge", "close"]
+STEPS = ["state", "notes", "facts", "concepts", "marks", "write", "records", "purge", "close"]
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
@@ -73,16 +73,16 @@ def test_killed_at_any_step_the_next_ingest_finishes_it(notes: Notes, step: str,
     child = python(_CHILD, str(notes.root), step, when)
     _, err = child.communicate(timeout=120)
     assert child.returncode == -signal.SIGKILL, err
-    begun = (step, when) != ("journal", "before")
+    begun = (step, when) != ("state", "before")
     with open_memory(notes) as memory:
-        assert bool(memory.journal.records(OPEN)) is (begun and (step, when) != ("close", "after"))
-        assert "zebra" not in (notes.root.parent / "index.duckdb.journal").read_text().lower()
+        assert bool(unfinished(memory.state)) is (begun and (step, when) != ("close", "after"))
+        assert not begun or b"zebra" not in content(state_file()).lower()
         # A search before that finds it no more, if it was written down at all.
         assert any("zebra" in text for text in snippets(memory, "vault zebra bakery")) is not begun
         memory.ingest()
         if not begun:
             assert memory.forget(concept="Zebra").verified
-        assert memory.journal.records(OPEN) == []
+        assert not unfinished(memory.state)
         assert snippets(memory, "milk") and [row.object for row in memory.facts.query(subject="Mira").rows] == ["tea"]
     assert traces(database(notes), "zebra") == []
     for name in (CAPTURE, "facts.yaml", "concepts.yaml"):
@@ -95,9 +95,9 @@ def test_the_next_forgetting_finishes_it_too(notes: Notes) -> None:
     child = python(_CHILD, str(notes.root), "marks", "before")
     child.communicate(timeout=120)
     with open_memory(notes) as memory:
-        assert memory.journal.records(OPEN)
+        assert unfinished(memory.state)
         assert memory.forget(query="milk market").verified
-        assert memory.journal.records(OPEN) == []
+        assert not unfinished(memory.state)
     assert traces(database(notes), "zebra", "milk") == []
 
 
@@ -115,7 +115,7 @@ def test_it_is_said_until_watching_or_a_heartbeat_finishes_it(notes: Notes, way:
             assert said not in (next(memory.watch()).warning or "")
         else:
             memory.heartbeat()
-        assert memory.journal.records(OPEN) == []
+        assert not unfinished(memory.state)
         assert said not in (memory.search("milk").warning or "") and said not in memory.remarks()
     assert traces(database(notes), "zebra") == []
 
@@ -128,10 +128,10 @@ def test_watching_goes_on_when_it_cannot_be_finished(notes: Notes) -> None:
     with open_memory(notes) as memory:
         assert "still to be forgotten" in (next(memory.watch()).warning or "")
         memory.heartbeat()
-        assert memory.journal.records(OPEN)
+        assert unfinished(memory.state)
         broken.unlink()
         memory.heartbeat()
-        assert not memory.journal.records(OPEN)
+        assert not unfinished(memory.state)
     assert traces(database(notes), "zebra") == []
 
 
@@ -192,13 +192,13 @@ def test_an_index_that_has_not_heard_of_it_reads_everything_again(notes: Notes) 
     kept = database(notes).read_bytes()
     with open_memory(notes) as memory:
         assert memory.forget(query="zebra bakery").verified
-    database(notes).write_bytes(kept)  # as from a backup, of which the journal is no part
+    database(notes).write_bytes(kept)  # as from a backup, of which the state is no part
     with open_memory(notes) as memory:
         assert not any("7714" in text for text in snippets(memory, "vault bakery opens"))
         assert snippets(memory, "milk")
-        assert memory.journal.records(OPEN)
+        assert unfinished(memory.state)
         memory.ingest()  # writes the file anew, as it still has the bytes
-        assert memory.journal.records(OPEN) == []
+        assert not unfinished(memory.state)
     assert traces(database(notes), "7714 zebra") == []
 
 
@@ -222,22 +222,21 @@ def test_what_cannot_be_read_again_leaves_the_index(notes: Notes, monkeypatch: p
     assert traces(database(notes), "7714 zebra") == []
 
 
-def test_without_the_journal_nothing_is_read(notes: Notes) -> None:
+def test_without_the_state_nothing_is_read(notes: Notes) -> None:
     filled(notes)
     with open_memory(notes) as memory:
         assert memory.forget(query="zebra bakery").verified
-    journal = notes.root.parent / "index.duckdb.journal"
-    kept = journal.read_bytes()
-    journal.unlink()
-    journal.mkdir()
+    state = state_file()
+    kept = state.read_bytes()
+    state.write_bytes(b"no state" * 1000)
     with open_memory(notes) as memory:
         notes.write("memory/copy.md", f"- {SECRET}\n")
-        with pytest.raises(WorkspaceError, match="journal"):
+        with pytest.raises(WorkspaceError, match="is damaged"):
             memory.ingest()
         result = memory.search("vault bakery opens", mode="keyword")
         assert result.stale and not any("7714" in hit.snippet for hit in result.results)
-        journal.rmdir()
-        journal.write_bytes(kept)
+        state.unlink()
+        state.write_bytes(kept)
         memory.ingest()
         assert not any("7714" in text for text in snippets(memory, "vault bakery"))
     assert traces(database(notes), "7714 zebra") == []
@@ -249,7 +248,7 @@ def test_while_summaries_are_written_it_waits(notes: Notes, monkeypatch: pytest.
     with open_memory(notes) as memory:
         with workfiles.locked(notes.root / periods.FOLDER), pytest.raises(OpenClawMemoryError, match="another process"):
             memory.forget(query="zebra bakery")
-        assert memory.journal.records() == []
+        assert "tombstones" not in noted(memory)
         assert memory.forget(query="zebra bakery").verified
 
 

@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from states import content, state_in
 
 from openclaw_memory.forget.masking import INDEX_MARK, READ_MARK, is_ours, masked, shown, touched
-from openclaw_memory.forget.tombstones import KIND, Matcher, Scope, Tombstones
-from openclaw_memory.forget.words import LONG, needles, phrases, words_of
+from openclaw_memory.forget.tombstones import NAME, Matcher, Scope, Tombstones, put
+from openclaw_memory.forget.words import LONG, VERSION, needles, phrases, words_of
 from openclaw_memory.ingest.front_matter import read_front_matter
 from openclaw_memory.ingest.lines import split_lines
 from openclaw_memory.ingest.markdown import parse
-from openclaw_memory.journal import Journal
+from openclaw_memory.state import State
 from openclaw_memory.store.protocol import StatedFact
 from openclaw_memory.types import Origin
 
@@ -256,35 +257,46 @@ def test_what_is_forgotten_of_a_text_is_all_of_it(text: str) -> None:
     assert said(masked(text, "a.md", matcher).replace(INDEX_MARK, " ")) == [] or text.startswith("---")
 
 
-# -- in the journal ---------------------------------------------------------------------------------
+# -- in the state -----------------------------------------------------------------------------------
 
 
-def test_the_journal_holds_no_word(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "journal")
-    matcher = Matcher(journal.key())
-    hashes = [matcher.tombstone(phrase.words, "anywhere", "") for phrase in phrases(SECRET)]
-    journal.append([{"kind": KIND, "hashes": [*hashes, "q9.0000.aa", "a0.zz", 7, None]}])
-    content = (tmp_path / "journal").read_text()
-    assert not re.search("vault|zebra|7714", content)
-    again = Tombstones(Journal(tmp_path / "journal"))
+KEY = b"k" * 32
+
+
+def set_in(state: State, key: bytes, hashes: list[str], words: int = VERSION) -> None:
+    state.add_key(key)
+    with state.writing(NAME) as connection:
+        put(connection, key, hashes)
+        connection.execute("UPDATE tombstones SET words = ?", [words])
+
+
+def test_the_state_holds_no_word(tmp_path: Path) -> None:
+    state = state_in(tmp_path / "state")
+    matcher = Matcher(KEY)
+    set_in(
+        state,
+        KEY,
+        [*(matcher.tombstone(phrase.words, "anywhere", "") for phrase in phrases(SECRET)), "q9.0.aa", "a0.zz"],
+    )
+    assert not re.search(b"vault|zebra|7714", content(tmp_path / "state"))
+    again = Tombstones(state_in(tmp_path / "state"))
     assert again and again.covers(f"they said {SECRET}")
     assert not again.covers("they said nothing")
     assert again.mask("a.md", f"- {SECRET}") == f"- {INDEX_MARK}"
 
 
 def test_without_any_it_costs_no_key(tmp_path: Path) -> None:
-    tombstones = Tombstones(Journal(tmp_path / "journal"))
+    tombstones = Tombstones(state_in(tmp_path / "state"))
     assert not tombstones and tombstones.version == ""
     assert tombstones.mask("a.md", SECRET) == SECRET
     assert not tombstones.covers(SECRET)
-    assert not (tmp_path / "journal").exists()
+    assert not list(tmp_path.iterdir())
 
 
 def test_another_process_is_heard_of(tmp_path: Path) -> None:
-    here, there = Tombstones(Journal(tmp_path / "journal")), Journal(tmp_path / "journal")
+    here, there = Tombstones(state_in(tmp_path / "state")), state_in(tmp_path / "state")
     assert here.mask("a.md", SECRET) == SECRET
-    matcher = Matcher(there.key())
-    there.append([{"kind": KIND, "hashes": [matcher.tombstone(tuple(said(SECRET)), "anywhere", "")]}])
+    set_in(there, KEY, [Matcher(KEY).tombstone(tuple(said(SECRET)), "anywhere", "")])
     assert here.mask("a.md", SECRET) == INDEX_MARK
 
 
@@ -296,13 +308,13 @@ def test_two_keys_give_two_hashes() -> None:
 
 
 def test_facts_are_covered_by_id_and_by_their_words(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "journal")
-    matcher = Matcher(journal.key())
+    state = state_in(tmp_path / "state")
+    matcher = Matcher(KEY)
     hashes = [
         matcher.tombstone(phrase.words, "anywhere", "") for text in (SECRET, "PIN 7714") for phrase in phrases(text)
     ]
-    journal.append([{"kind": KIND, "hashes": [*hashes, matcher.tombstone_of_fact("f-1")]}])
-    tombstones = Tombstones(journal)
+    set_in(state, KEY, [*hashes, matcher.tombstone_of_fact("f-1")])
+    tombstones = Tombstones(state)
 
     def fact(id: str, thing: str) -> StatedFact:
         return StatedFact(id, "Mira", "said", thing, 1.0, Origin.AGENT, None, None, None, "")
@@ -310,7 +322,7 @@ def test_facts_are_covered_by_id_and_by_their_words(tmp_path: Path) -> None:
     assert tombstones.covers_fact(fact("f-1", "anything"))
     assert tombstones.covers_fact(fact("f-2", SECRET))
     assert not tombstones.covers_fact(fact("f-3", "PIN 7714"))  # a few words may be said of something else
-    assert not Tombstones(Journal(None)).covers_fact(fact("f-1", SECRET))
+    assert not Tombstones(state_in(None)).covers_fact(fact("f-1", SECRET))
 
 
 @given(st.lists(st.lists(WORD, min_size=1, max_size=9).map(tuple), min_size=1, max_size=60, unique=True))

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from fakes import Notes
+from states import state_file
 from summarising import FOLDER, GRAINS, check, days, diary, names, stamps, summarised, tree, write
 
 from openclaw_memory import Memory
@@ -205,7 +206,7 @@ def test_what_is_retired_survives_the_loss_of_the_index(notes: Notes) -> None:
         report = memory.consolidate(now=now)
         assert (report.created, report.removed, report.retired) == ((), (), ())
     (notes.root.parent / "index.duckdb").unlink()
-    (notes.root.parent / "index.duckdb.journal").unlink()
+    state_file().unlink()
     with summarised(notes, retention__plan="free") as memory:
         report = memory.consolidate(now=now)
         assert len(report.retired) == 7 and indexed(memory) == set()

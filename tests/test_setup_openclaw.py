@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 from openclaw_double import OpenClawDouble
 
-from openclaw_memory import __version__
+from openclaw_memory import Memory, Settings, __version__
 from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import ModelError
 from openclaw_memory.hosts.process import own_command
@@ -135,6 +135,21 @@ def test_uninstall_keeps_the_index_unless_it_is_told_to(openclaw: OpenClawDouble
     assert "- main/workspace-" in run("--uninstall", "--purge-index", "--yes").stdout
     assert not list(index.rglob("*.duckdb*")) and other.read_text() == "precious"
     assert "go" in run("--purge-index", code=2).stderr
+
+
+def test_uninstall_keeps_what_was_forgotten_unless_it_is_told_to(
+    openclaw: OpenClawDouble, run: Callable[..., Result]
+) -> None:
+    run("--yes", model="none")
+    with Memory(openclaw.workspace, settings=Settings().with_values({"embedding.model": "none"})) as memory:
+        memory.upkeep.enable(True)
+        file = memory.state.file
+    assert file is not None
+    shown = run("--uninstall", "--purge-index", "--yes").stdout
+    assert f"✓ state: kept in {file}" in shown and "--uninstall --purge-state" in shown and file.exists()
+    assert str(file) in run("--uninstall", "--purge-state", "--yes").stdout
+    assert not file.exists() and not (openclaw.workspace / ".openclaw-memory" / "id").exists()
+    assert "go" in run("--purge-state", code=2).stderr
 
 
 def test_uninstall_without_a_record_removes_what_is_ours(openclaw: OpenClawDouble, run: Callable[..., Result]) -> None:

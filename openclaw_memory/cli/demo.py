@@ -45,7 +45,9 @@ def _run(cli: CliContext, folder: Path, offline: bool) -> None:
     # The example is read as it is: no folders of the user's, nothing left for later.
     settings = replace(cli.settings(embedding__offline=True if offline else None), ingest=IngestSettings())
     record: dict[str, Any] = {"workspace": str(workspace), "files": len(copied), "searches": []}
-    with Memory(workspace, settings=settings, db=cli.db or folder / "index.duckdb") as memory:
+    with Memory(
+        workspace, settings=settings, db=cli.db or folder / "index.duckdb", state=folder / "state.sqlite"
+    ) as memory:
         pull_if_missing(cli, memory)
         _say(cli, f"{len(copied)} notes of an example agent in {workspace}")
         with ingest_progress(cli) as show:

@@ -32,6 +32,7 @@ COMMANDS = {
     "capture": "capture",
     "feedback": "feedback",
     "forget": "forget",
+    "state": "state",
     "sql": "sql",
     "export": "export",
     "status": "status",

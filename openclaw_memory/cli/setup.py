@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 @click.option("--offline", is_flag=True, help="Do not download a missing model.")
 @click.option("--query", metavar="TEXT", help="What to search for at the end; default: a heading of the newest note.")
 @click.option("--purge-index", is_flag=True, help="With --uninstall: remove the index files too.")
+@click.option("--purge-state", is_flag=True,
+              help="With --uninstall: delete what the agents' workspaces had forgotten, judged and allowed, too.",
+              )  # fmt: skip
 @click.option("--project", metavar="DIR", type=click.Path(path_type=Path, file_okay=False, exists=True),
               help="Claude Code, Codex, Cursor: for this project only; default: for all of them.")  # fmt: skip
 @common_options
@@ -43,6 +46,8 @@ def setup(cli: CliContext, host: str | None, project: Path | None, **options: An
         raise click.UsageError("--project is for claude-code, codex and cursor")
     if chosen.purge_index and not chosen.uninstall:
         raise click.UsageError("--purge-index goes with --uninstall")
+    if chosen.purge_state and not chosen.uninstall:
+        raise click.UsageError("--purge-state goes with --uninstall")
     teller = Teller(cli, chosen)
     if chosen.host == "openclaw":
         from .setup_openclaw import install, uninstall
@@ -68,6 +73,7 @@ class Options:
     offline: bool = False
     query: str | None = None
     purge_index: bool = False
+    purge_state: bool = False
     project: Path | None = None
 
     def again(self, cli: CliContext) -> str:
@@ -79,8 +85,8 @@ class Options:
             words += ["--set", f"{key}={value}"]
         words += ["setup", self.host]
         for flag, given in (
-            ("--uninstall", self.uninstall), ("--purge-index", self.purge_index), ("--offline", self.offline),
-            ("--installed", self.installed),
+            ("--uninstall", self.uninstall), ("--purge-index", self.purge_index),
+            ("--purge-state", self.purge_state), ("--offline", self.offline), ("--installed", self.installed),
         ):  # fmt: skip
             words += [flag] if given else []
         for option, value in (
@@ -189,8 +195,8 @@ def _register(cli: CliContext, chosen: Options, teller: Teller) -> None:
 
     for option, value in (
         ("--openclaw", chosen.executable), ("--profile", chosen.profile), ("--query", chosen.query),
-        ("--purge-index", chosen.purge_index), ("--offline", chosen.offline),
-        ("--installed", chosen.installed),
+        ("--purge-index", chosen.purge_index), ("--purge-state", chosen.purge_state),
+        ("--offline", chosen.offline), ("--installed", chosen.installed),
     ):  # fmt: skip
         if value:
             raise click.UsageError(f"{option} is for openclaw")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..hosts.openclaw_config import KeyChange
     from ..memory import Memory
     from ..settings import Settings
+    from ..state import State
 
 
 def install(cli: CliContext, chosen: Options, teller: Teller) -> None:
@@ -97,7 +98,11 @@ def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
     index = _index_files(home) if chosen.purge_index else []
     if index:
         teller.plan(str(home / "index"), [f"- {file.relative_to(home / 'index')}" for file in index])
-    if not (removes or changes or index):
+    states = _states(cli, chosen, host)
+    doomed = states if chosen.purge_state else []
+    for state in doomed:
+        teller.plan(str(state.file), ["- what was forgotten, judged and allowed in this workspace"])
+    if not (removes or changes or index or doomed):
         teller.step("openclaw", "nothing of openclaw-memory is set up here; nothing to put back")
     elif not teller.agreed("Put OpenClaw's configuration back and remove the plugin?"):
         return
@@ -108,6 +113,8 @@ def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
         host.change(before.restoring(host.config()))
         for file in index:
             file.unlink(missing_ok=True)
+        for state in doomed:
+            state.purge()
         teller.record["applied"] = True
         what = "is as it was before setup" if known else "has nothing of ours any more"
         teller.step(
@@ -122,6 +129,9 @@ def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
         teller.step("plugin", f"it was there before setup and stays; to remove it: openclaw plugins uninstall {NAME}")
     if _index_files(home):
         teller.step("index", f"kept in {home / 'index'}; to remove it: {_again(chosen, '--uninstall --purge-index')}")
+    for state in states if not doomed else []:
+        again = _again(chosen, "--uninstall --purge-state")
+        teller.step("state", f"kept in {state.file}; to remove it: {again}")
     for environment in made(home):
         teller.step("environment", f"kept in {environment}; to remove it: delete that folder")
     _next(teller, host, bool(host.said), gone=True)
@@ -298,6 +308,19 @@ def _copy(home: Path, host: OpenClaw) -> Path:
 
 def _index_files(home: Path) -> list[Path]:
     return sorted((home / "index").glob("*/*.duckdb*"))
+
+
+def _states(cli: CliContext, chosen: Options, host: OpenClaw) -> list[State]:
+    """The states of the agents' workspaces that hold anything."""
+    from ..state.opening import open_state
+
+    settings = _settings(cli, chosen, host)
+    found = {}
+    for agent in _agents(cli, host):
+        state = open_state(agent.workspace, settings.state, settings.store, None)
+        if state.file is not None and state.file.exists():
+            found[state.file] = state
+    return list(found.values())
 
 
 def _again(chosen: Options, options: str) -> str:

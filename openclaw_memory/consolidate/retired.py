@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from ..journal import Journal
+from ..errors import OpenClawMemoryError
+from ..state import State
 from ..types import Origin, SourceFile
 
-_KIND = "retired"
+log = logging.getLogger("openclaw_memory.consolidate")
+
+#: What goes by this name changes with the retired notes.
+_NAME = "retired"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +28,10 @@ class RetiredNote:
 
 
 class Retired:
-    """The record of retired notes in the journal; with a plan that keeps everything (not ``active``) nobody is."""
+    """The retired notes in the state; with a plan that keeps everything (not ``active``) there are none."""
 
-    def __init__(self, journal: Journal, active: bool) -> None:
-        self._journal = journal
+    def __init__(self, state: State, active: bool) -> None:
+        self._state = state
         self._active = active
         self._known: tuple[str, dict[str, RetiredNote]] = "", {}
 
@@ -44,45 +48,30 @@ class Retired:
 
     def add(self, notes: Iterable[RetiredNote]) -> None:
         """Note for good that these are retired.  Raises :class:`~openclaw_memory.errors.WorkspaceError`."""
-        self._journal.append(
-            [
-                {
-                    "kind": _KIND,
-                    "path": note.path,
-                    "size": note.size,
-                    "mtime_ns": note.mtime_ns,
-                    "sha256": note.sha256,
-                    "origin": note.origin.value,
-                }
-                for note in notes
-            ]
-        )
+        rows = [(note.path, note.size, note.mtime_ns, note.sha256, note.origin.value) for note in notes]
+        if rows:
+            with self._state.writing(_NAME) as connection:
+                connection.executemany("INSERT OR REPLACE INTO retired VALUES (?, ?, ?, ?, ?)", rows)
 
     def release(self, paths: Iterable[str]) -> None:
         """Note for good that these are retired no more.  Raises :class:`~openclaw_memory.errors.WorkspaceError`."""
-        self._journal.append([{"kind": _KIND, "path": path, "back": True} for path in paths])
+        rows = [(path,) for path in paths]
+        if rows:
+            with self._state.writing(_NAME) as connection:
+                connection.executemany("DELETE FROM retired WHERE path = ?", rows)
 
     def _by_path(self) -> dict[str, RetiredNote]:
+        """While the state cannot be read, what was known before."""
         if not self._active:
             return {}
-        version = self._journal.version_of(_KIND)
-        if self._known[0] != version:
-            found: dict[str, RetiredNote] = {}
-            for record in self._journal.records(_KIND):
-                note = _note(record)
-                if note is not None:
-                    found[note.path] = note
-                elif record.get("back") is True:
-                    found.pop(str(record.get("path")), None)
-            self._known = version, dict(sorted(found.items()))
+        try:
+            version = self._state.version(_NAME)
+            if self._known[0] != version:
+                rows = self._state.read("SELECT path, size, mtime_ns, sha256, origin FROM retired ORDER BY path")
+                self._known = (
+                    version,
+                    {row[0]: RetiredNote(row[0], row[1], row[2], row[3], Origin(row[4])) for row in rows},
+                )
+        except OpenClawMemoryError as problem:
+            log.debug("retired notes are not known: %s", problem)
         return self._known[1]
-
-
-def _note(record: dict[str, Any]) -> RetiredNote | None:
-    try:
-        return RetiredNote(
-            str(record["path"]), int(record["size"]), int(record["mtime_ns"]), str(record["sha256"]),
-            Origin(record["origin"]),
-        )  # fmt: skip
-    except (KeyError, TypeError, ValueError):
-        return None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from .. import workfiles
 from ..consolidate import periods
@@ -17,22 +17,21 @@ from ..errors import RedactionError, WorkspaceError
 from ..facts.file import NAME as FACTS
 from ..graph.ontology import FILE_NAME as CONCEPTS
 from ..ingest.notes import NoteReader
-from ..journal import Journal, JournalError
 from ..settings import IngestSettings
+from ..state import State, StateError
+from ..state.database import now
 from ..store.protocol import Store, TextsChanged
 from ..types import ForgetReport, joined
 from . import files, masking
 from .plan import AccessRecords, Plan, Planner
 from .scopes import holding
 from .selection import Snapshot, View, Wish
-from .tombstones import KIND, Matcher, Tombstones
+from .tombstones import NAME, Matcher, Tombstones, put
 
 log = logging.getLogger("openclaw_memory")
 
-#: The kind of a record of the journal that something is being forgotten; it goes when that is done.
-OPEN = "forgetting"
-#: Tombstones in one record of the journal.
-_HASHES = 1_000
+#: Names the lock that keeps others from forgetting in the same workspace.
+_FORGETTING = "forgetting"
 #: Seconds to wait for who forgets or consolidates in the same workspace: when asked to, and when finishing by the way.
 _PATIENCE, _BY_THE_WAY = 30.0, 0.0
 
@@ -50,7 +49,7 @@ class Forgetter:
         settings: IngestSettings,
         store: Store,
         reader: NoteReader,
-        journal: Journal,
+        state: State,
         tombstones: Tombstones,
         uses: AccessRecords,
         view: View,
@@ -60,7 +59,7 @@ class Forgetter:
         self._workspace = workspace
         self._store = store
         self._reader = reader
-        self._journal = journal
+        self._state = state
         self._tombstones = tombstones
         self._uses = uses
         self._ingest = ingest
@@ -77,22 +76,23 @@ class Forgetter:
         """
         started = time.monotonic()
         files.check(self._workspace)
-        self._journal.check()
+        self._tombstones.check()
         self._ingest()
+        key = self._state.key()
         if dry_run:
-            return _timed(self._planner.plan(wish, self._key(True)).report, started)
+            return _timed(self._planner.plan(wish, key).report, started)
         with self._alone(_PATIENCE):
             self._finish_others()
-            plan = self._planner.plan(wish, self._key(False))
+            plan = self._planner.plan(wish, key)
             if not plan.report.texts:
                 return _timed(replace(plan.report, dry_run=False), started)
-            self._journal.append(self._records(plan))
+            self._begin(plan, key)
             edited = self._finish()
             return _timed(self._done(plan, edited), started)
 
     def resume(self) -> bool:
         """Finish what was cut short; whether there was anything.  While others are at it, it is left to them."""
-        if not self._journal.records(OPEN):
+        if not unfinished(self._state):
             return False
         try:
             with self._alone(_BY_THE_WAY):
@@ -102,7 +102,11 @@ class Forgetter:
             return False
 
     def readable(self, path: str, text: str) -> str:
-        """``text`` of the file ``path`` as people and models may read it."""
+        """``text`` of the file ``path`` as people and models may read it.
+
+        Raises :class:`~openclaw_memory.state.StateError` when it is not known what was forgotten.
+        """
+        self._tombstones.check()
         matcher = self._tombstones.matcher
         if not matcher:
             return text
@@ -114,26 +118,28 @@ class Forgetter:
 
     # -- the steps ----------------------------------------------------------------------------------
 
-    def _records(self, plan: Plan) -> list[Mapping[str, Any]]:
-        """What is to be done first, as half of the tombstones without it would never be finished."""
+    def _begin(self, plan: Plan, key: bytes) -> None:
+        """Write down what is to be forgotten, and how to finish it."""
+        self._state.add_key(key)
         # A concept's name is a text too.
-        concepts = [Matcher(self._journal.key()).concept(slug) for slug in plan.concepts]
-        todo = _todo(ids=plan.ids, paths=plan.paths, notes=plan.notes, concepts=concepts)
-        runs = [plan.hashes[at : at + _HASHES] for at in range(0, len(plan.hashes), _HASHES)]
-        return [todo, *({"kind": KIND, "hashes": list(run)} for run in runs)]
+        concepts = [Matcher(key).concept(slug) for slug in plan.concepts]
+        todo = {"ids": plan.ids, "paths": plan.paths, "notes": plan.notes, "concepts": concepts}
+        with self._state.writing(NAME) as connection:
+            connection.execute("INSERT INTO forgetting VALUES (?, ?, ?)", _row(todo))
+            put(connection, key, plan.hashes)
 
     def _finish(self) -> list[str]:
-        """Do everything that the open records ask for, and close them; which of our files changed.
+        """Do everything that was begun and not ended, and end it; which of our files changed.
 
         Every step may be done again.
         """
-        records = self._journal.records(OPEN)
-        todo = {name: _gathered(records, name) for name in ("ids", "paths", "notes", "concepts")}
+        begun = self._state.read("SELECT id, todo FROM forgetting")
+        todo = _gathered(json.loads(row[1]) for row in begun)
         matcher = self._tombstones.matcher
         edited = files.edit_notes(self._workspace, matcher, todo["notes"])
         edited += [FACTS] if files.edit_facts(self._workspace, self._store, self._tombstones) else []
         gone = set(todo["concepts"])
-        if gone and files.edit_concepts(self._workspace, lambda slug: matcher.concept(slug) in gone):
+        if gone and files.edit_concepts(self._workspace, lambda slug: not gone.isdisjoint(matcher.concepts(slug))):
             edited.append(CONCEPTS)
         with self._store.session():
             snapshot = Snapshot(self._store)
@@ -148,9 +154,13 @@ class Forgetter:
         )
         self._clear()
         self._store.purge()
-        ids = {record.get("id") for record in records}
-        self._journal.rewrite(lambda record: None if record["kind"] == OPEN and record.get("id") in ids else record)
+        self._end([row[0] for row in begun])
         return edited
+
+    def _end(self, begun: Sequence[str]) -> None:
+        with self._state.writing() as connection:
+            connection.executemany("DELETE FROM forgetting WHERE id = ?", [[one] for one in begun])
+        self._state.wipe()
 
     def _drop_unread(self, affected: set[int]) -> None:
         """Take documents out of the index that could not be read again: they come in when they can."""
@@ -185,7 +195,7 @@ class Forgetter:
 
     def _finish_others(self) -> bool:
         """Finish what somebody began and did not end."""
-        if not self._journal.records(OPEN):
+        if not unfinished(self._state):
             return False
         self._finish()
         return True
@@ -193,25 +203,18 @@ class Forgetter:
     def _alone(self, patience: float) -> ExitStack:
         """Keep everybody else from forgetting, and from writing summaries of what is being forgotten."""
         with ExitStack() as stack:
-            stack.enter_context(workfiles.locked(self._workspace / f".{OPEN}", patience))
+            stack.enter_context(workfiles.locked(self._workspace / f".{_FORGETTING}", patience))
             stack.enter_context(workfiles.locked(self._workspace / periods.FOLDER, patience))
             return stack.pop_all()
 
-    def _key(self, dry_run: bool) -> bytes:
-        """The key of tombstones; a dry run writes nothing, not even that."""
-        return bytes(32) if dry_run else self._journal.key()
 
-
-def in_step(store: Store, journal: Journal, tombstones: Tombstones) -> None:
+def in_step(store: Store, state: State, tombstones: Tombstones) -> None:
     """Have every file read again after something was forgotten that the index has not heard of.
 
-    Called whenever files are about to be read; mostly it costs a look at the journal's time and one at the index.
-    Raises :class:`~openclaw_memory.errors.WorkspaceError` when the journal cannot be read: nothing may be read then.
+    Called whenever files are about to be read; mostly it costs a look at the state and one at the index.  Raises
+    :class:`~openclaw_memory.state.StateError` when it is not known what was forgotten: nothing may be read then.
     """
-    try:
-        journal.check()
-    except JournalError as problem:
-        raise WorkspaceError(str(problem)) from problem
+    tombstones.check()
     version = tombstones.version
     if not version or store.masks() == version:
         return
@@ -220,33 +223,41 @@ def in_step(store: Store, journal: Journal, tombstones: Tombstones) -> None:
             return
         filled = bool(store.documents().by_path)
         store.read_again(None, version)
-    if filled and not journal.records(OPEN):
+    if filled and not unfinished(state):
         # It may be an older copy of the index, whose free blocks hold what was forgotten: the next ingest purges it.
-        journal.append([_todo()])
+        with state.writing() as connection:
+            connection.execute("INSERT INTO forgetting VALUES (?, ?, ?)", _row({}))
 
 
-def unfinished(journal: Journal) -> list[str]:
+def unfinished(state: State) -> list[str]:
     """What to say while something that was to be forgotten is not yet out of everything."""
-    return ["something is still to be forgotten; run: openclaw-memory ingest"] if journal.records(OPEN) else []
+    try:
+        open_ones = state.read("SELECT 1 FROM forgetting LIMIT 1")
+    except StateError:
+        return []  # the state says so itself
+    return ["something is still to be forgotten; run: openclaw-memory ingest"] if open_ones else []
 
 
 def lost(store: Store, tombstones: Tombstones) -> str | None:
-    """What to say when the index remembers that something was forgotten, and the journal does not."""
+    """What to say when the index remembers that something was forgotten, and the state does not."""
     if tombstones.version or not store.masks():
         return None
     return (
-        "what was forgotten is not known any more, as the journal beside the index is gone: put it back, or forget "
-        "those things again; until then they come back with the files that change"
+        "what was forgotten is not known any more, as the state of this workspace is gone: put it back (run: "
+        "openclaw-memory state restore), or forget those things again; until then they come back with files that change"
     )
 
 
-def _todo(**lists: Sequence[str]) -> Mapping[str, Any]:
-    return {"kind": OPEN, "id": secrets.token_hex(8), **{name: list(each) for name, each in lists.items()}}
+def _row(todo: Mapping[str, Sequence[str]]) -> tuple[str, str, str]:
+    return secrets.token_hex(8), json.dumps({name: list(each) for name, each in todo.items()}), now()
 
 
-def _gathered(records: Sequence[Mapping[str, Any]], name: str) -> list[str]:
-    found = [str(one) for record in records for one in record.get(name) or ()]
-    return list(dict.fromkeys(found))
+def _gathered(begun: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, list[str]]:
+    out: dict[str, dict[str, None]] = {name: {} for name in ("ids", "paths", "notes", "concepts")}
+    for todo in begun:
+        for name, found in out.items():
+            found |= dict.fromkeys(todo.get(name, ()))
+    return {name: list(found) for name, found in out.items()}
 
 
 def _timed(report: ForgetReport, started: float) -> ForgetReport:

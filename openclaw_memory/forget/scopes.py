@@ -15,7 +15,7 @@ from ..store.protocol import Bools, Store, UnitText, batches
 from ..types import Grain
 from .selection import Snapshot
 from .tombstones import Matcher, Scope
-from .words import LONG, WIDE, Phrase, Words, needles, phrases, words_of
+from .words import LONG, WIDE, Phrase, Words, needles, phrases, weight, words_of
 
 #: A text that so many other notes have is a form that people fill in: forgotten in one, it stays in the others.
 _COMMON = 3
@@ -103,7 +103,7 @@ def decide(
         for phrase in text.phrases:
             digest = scout.digest("a", phrase.words)
             said = says(phrase.words)
-            wide = len(phrase.words) >= (LONG if said else WIDE)
+            wide = weight(phrase.words) >= (LONG if said else WIDE)
             others = elsewhere.notes(digest, wide) - copies[text.path]
             whole = not phrase.part and text.unit.form not in _TITLES and (wide or (aimed and phrase.long))
             where = _scope(phrase, said, wide, len(others), whole)
@@ -111,7 +111,7 @@ def decide(
             there = [place for place in places.get(digest, ()) if wide or place.alone]
             if where == "file":
                 out.places += [place for place in there if place.document == own]
-                if others and len(phrase.words) > 1 and not phrase.part and text.unit.form not in _TITLES:
+                if others and weight(phrase.words) > 1 and not phrase.part and text.unit.form not in _TITLES:
                     common.add((text.path, text.unit.start_line))
                 continue
             out.places += there
@@ -205,7 +205,7 @@ def _copies(texts: Sequence[Text], elsewhere: _Elsewhere, scout: Matcher) -> dic
 
 def _scope(phrase: Phrase, said: bool, wide: bool, others: int, whole: bool) -> Scope:
     if not said:
-        if len(phrase.words) == 1 or others >= (_COMMON if whole else 1):
+        if weight(phrase.words) <= 1 or others >= (_COMMON if whole else 1):
             return "file"
     return "anywhere" if wide else "alone"
 
@@ -217,6 +217,6 @@ def _needles(texts: Sequence[Text], gone: set[bytes], scout: Matcher) -> tuple[s
         every = all(scout.digest("a", phrase.words) in gone for phrase in text.phrases)
         for needle in needles(text.unit.text, text.unit.speaker):
             words = words_of(needle).folded
-            if (every and len(words) >= WIDE) or scout.digest("a", words) in gone:
+            if (every and weight(words) >= WIDE) or scout.digest("a", words) in gone:
                 out[needle] = None
     return tuple(out)

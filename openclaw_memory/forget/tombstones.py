@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import logging
+import sqlite3
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Literal
 
-from ..journal import Journal
+from ..errors import OpenClawMemoryError
+from ..state import State, StateError
+from ..state.database import now
+from ..state.keys import key_id
 from ..store.protocol import StatedFact
-from .words import LONG, WIDE, Words, words_of
+from .words import LONG, VERSION, WIDE, Words, weight, words_of
 
-#: The kind of a record of the journal that holds tombstones.
-KIND = "forgotten"
+log = logging.getLogger("openclaw_memory")
+
+#: What goes by this name changes with the tombstones.
+NAME = "forgotten"
 
 #: Where a phrase is forgotten: wherever its words follow each other, where they stand alone in any file, or so in the
 #: one file in which they stood.
@@ -35,7 +42,7 @@ class Match:
 
 @dataclass(slots=True)
 class Matcher:
-    """Finds forgotten words by their hashes.
+    """Finds forgotten words by their hashes: those made with ``key`` of words of a ``version``, and ``earlier`` ones.
 
     What is hashed is scope, file and words.  So that not every run of words has to be hashed, 16 bits of the first
     two are kept beside the length: a text of *w* words costs *w* look-ups and about ``w * n / 65536`` hashes for *n*
@@ -43,44 +50,50 @@ class Matcher:
     """
 
     key: bytes
+    version: int = VERSION
+    earlier: tuple[Matcher, ...] = ()
     digests: set[bytes] = field(default_factory=set)
     #: Scopes and lengths by 16 bits of the first two words, the longest first; and of single words.
     anchors: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
     single: dict[int, list[str]] = field(default_factory=dict)
-    whole: bool = False
+    texts: bool = False
     _bits: dict[str, int] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.digests)
+        return bool(self.digests) or any(self.earlier)
 
     # -- adding -----------------------------------------------------------------------------------
 
     def tombstone(self, words: Sequence[str], scope: Scope, path: str) -> str:
-        """How the journal records a phrase; ``path`` is the file where ``scope`` is that."""
+        """How the state records a phrase; ``path`` is the file where ``scope`` is that."""
         digest = self.digest(_CODE[scope], words, path)
         return f"{_CODE[scope]}{len(words)}.{self._anchor(words):04x}.{digest.hex()}"
 
     def tombstone_of_text(self, text: str, path: str) -> str:
-        """How the journal records the whole text of a file."""
+        """How the state records the whole text of a file."""
         words = words_of(text).folded
         return f"{_CODE['text']}{max(1, len(words))}.0000.{self._text(words, path).hex()}"
 
     def tombstone_of_fact(self, id: str) -> str:
-        """How the journal records a stated fact."""
+        """How the state records a stated fact."""
         return f"{_CODE['fact']}1.0000.{self.digest(_CODE['fact'], [id]).hex()}"
 
     def concept(self, slug: str) -> str:
         """How a curated concept is named while it is being forgotten; later it may be curated again."""
         return self.digest("c", [slug]).hex()
 
+    def concepts(self, slug: str) -> set[str]:
+        """All names by which :meth:`concept` may have named it."""
+        return {one.concept(slug) for one in (self, *self.earlier)}
+
     def add(self, tombstone: str) -> None:
-        """Take over a record of the journal.  Raises :class:`ValueError` when it is none."""
+        """Take over a tombstone.  Raises :class:`ValueError` when it is none."""
         head, anchor, digest = tombstone.split(".")
         code, length, at, made = head[:1], int(head[1:]), int(anchor, 16), bytes.fromhex(digest)
         if length < 1 or len(made) != _DIGEST or code not in _CODE.values():
             raise ValueError(tombstone)
         self.digests.add(made)
-        self.whole |= code == "t"
+        self.texts |= code == "t"
         if code in "abf":
             if length == 1:
                 codes = self.single.setdefault(at, [])
@@ -98,11 +111,11 @@ class Matcher:
 
         Of those that begin with the same word the longest is found, or with ``every`` each.
         """
+        found = [match for one in self.earlier for match in one.find(words, path, every)]
         if not self.digests:
-            return []
+            return found
         folded = words.folded
         bits = [self._word(word) for word in folded]
-        found: list[Match] = []
         anchors, single, total = self.anchors, self.single, len(folded)
         for at in range(total - 1):
             kinds = anchors.get((31 * bits[at] + bits[at + 1]) & _BITS)
@@ -118,16 +131,25 @@ class Matcher:
                     if (match := self._match(words, path, code, at, 1)) is not None:
                         found.append(match)
                         break
+        if single or self.earlier:
             found.sort(key=lambda match: match.first)
         return found
 
     def holds_text(self, words: Words, path: str) -> bool:
         """Whether these are all the words of a file that was forgotten as it is."""
-        return self.whole and bool(words.folded) and self._text(words.folded, path) in self.digests
+        return any(
+            one.texts and bool(words.folded) and one._text(words.folded, path) in one.digests
+            for one in (self, *self.earlier)
+        )
+
+    @property
+    def whole(self) -> bool:
+        """Whether any file was forgotten as it is."""
+        return any(one.texts for one in (self, *self.earlier))
 
     def holds_fact(self, id: str) -> bool:
         """Whether a stated fact was forgotten."""
-        return bool(self.digests) and self.digest(_CODE["fact"], [id]) in self.digests
+        return any(one.digests and one.digest(_CODE["fact"], [id]) in one.digests for one in (self, *self.earlier))
 
     def digest(self, code: str, words: Sequence[str], path: str = "") -> bytes:
         """The keyed hash of words."""
@@ -142,7 +164,9 @@ class Matcher:
         if digest not in self.digests:
             return None
         # In their own file many words in a row are the unit, however it is wrapped.
-        if (code == "b" or (code == "f" and length < WIDE)) and not words.alone(at, at + length - 1):
+        if (
+            code == "b" or (code == "f" and weight(words.folded[at : at + length], self.version) < WIDE)
+        ) and not words.alone(at, at + length - 1):
             return None
         return Match(at, at + length - 1, digest)
 
@@ -160,37 +184,72 @@ class Matcher:
         return bits
 
 
-class Tombstones:
-    """The tombstones of one journal, by whichever process they were set; safe to use from several threads."""
+def put(connection: sqlite3.Connection, key: bytes, hashes: Iterable[str]) -> None:
+    """Write tombstones of the words of now, within a transaction of the state."""
+    at = now()
+    connection.executemany(
+        "INSERT OR IGNORE INTO tombstones VALUES (?, ?, ?, ?)", [(each, key_id(key), VERSION, at) for each in hashes]
+    )
 
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
+
+class Tombstones:
+    """The tombstones of one state, by whichever process they were set; safe to use from several threads."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
         self._lock = threading.Lock()
         self._known: tuple[str, Matcher] = "", Matcher(b"")
 
     def __bool__(self) -> bool:
         return bool(self.version)
 
+    def check(self) -> None:
+        """Raise :class:`~openclaw_memory.state.StateError` when it is not known what was forgotten."""
+        self._state.check()
+        if self._state.read("SELECT 1 FROM tombstones WHERE words > ? LIMIT 1", [VERSION]):
+            raise StateError(f"{self._state.file}: a newer openclaw-memory has forgotten something; upgrade this one")
+
     @property
     def version(self) -> str:
         """Another text after something was forgotten; empty as long as nothing was."""
-        return self._journal.version_of(KIND)
+        try:
+            return self._state.version(NAME)
+        except StateError as problem:
+            log.debug("what was forgotten is not known: %s", problem)
+            return self._known[0]
 
     @property
     def matcher(self) -> Matcher:
-        """Finds what was forgotten until now; with nothing in it as long as nothing was."""
+        """Finds what was forgotten until now; with nothing in it as long as nothing was.
+
+        While that cannot be read, it finds what was known before; :meth:`~openclaw_memory.state.State.check` raises.
+        """
         version = self.version
         with self._lock:
             if self._known[0] != version:
-                matcher = Matcher(self._journal.key()) if version else Matcher(b"")
-                for record in self._journal.records(KIND):
-                    for tombstone in record.get("hashes") or ():
-                        try:
-                            matcher.add(tombstone)
-                        except (AttributeError, ValueError):
-                            continue  # of a newer version: what it means is not known here
-                self._known = version, matcher
+                try:
+                    self._known = version, self._read()
+                except OpenClawMemoryError as problem:
+                    log.debug("what was forgotten is not known: %s", problem)
             return self._known[1]
+
+    def _read(self) -> Matcher:
+        keys = self._state.keys()
+        made: dict[tuple[str, int], Matcher] = {}
+        for tombstone, key, words in self._state.read("SELECT hash, key, words FROM tombstones"):
+            if key not in keys or words > VERSION:
+                continue  # the check of the state says so
+            matcher = made.setdefault((key, words), Matcher(keys[key], words))
+            try:
+                matcher.add(tombstone)
+            except (AttributeError, ValueError):
+                continue  # of a newer version: what it means is not known here
+        latest = max(made, key=lambda of: of[1], default=None)
+        if latest is None:
+            return Matcher(b"")
+        first = made.pop(latest)
+        first.earlier = tuple(made.values())
+        return first
 
     def covers(self, text: str) -> bool:
         """Whether ``text`` holds anything that was forgotten in every file."""
@@ -204,7 +263,7 @@ class Tombstones:
             return False
         words = words_of(f"{fact.subject} {fact.predicate} {fact.object}")
         return matcher.holds_fact(fact.id) or any(
-            match.last - match.first + 1 >= LONG for match in matcher.find(words, "")
+            weight(words.folded[match.first : match.last + 1]) >= LONG for match in matcher.find(words, "")
         )
 
     def mask(self, path: str, text: str) -> str:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..ingest.sentences import sentence_spans
 
-#: So many words or more are a sentence: those of a unit are forgotten by themselves too.
+#: Grows with every change of what a word is, how it is folded, or how much it weighs.  What was forgotten is hashed by
+#: one version for good, so the earlier ones stay here.  1 gave each character of a script without spaces the weight of
+#: a word.
+VERSION = 2
+
+#: A text of this weight or more is a sentence: those of a unit are forgotten by themselves too.
 LONG = 4
-#: So many words are hardly said twice by chance: they are forgotten inside of other sentences too.
+#: One of this weight is hardly said twice by chance: it is forgotten inside of other sentences too.
 WIDE = 6
 
 #: Scripts without spaces between words: each of their characters counts as one.
@@ -37,6 +42,26 @@ _STAMP = re.compile(
 _NAME = r"[^\W\d_][\w'’.-]{0,30}"
 _SPEAKER = re.compile(rf"(?:\*\*|__)?{_NAME}(?:[ ]{_NAME}){{0,2}}(?:(?:\*\*|__)?[:：]|[:：](?:\*\*|__))(?:[ \t]+|$)")
 _AFTER_NAME = re.compile(r"(?:\*\*|__)?[:：](?:\*\*|__)?[ \t]*")
+
+
+#: How many characters make a word, on average, where no spaces do: ideographs and kana, and the alphabets of South-East
+#: Asia.
+_PER_WORD = ((re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]"), 4), (re.compile(f"[{_UNSPACED}]"), 2))
+
+
+def weight(words: Sequence[str], version: int = VERSION) -> float:
+    """How many words these are; a character of a script without spaces counts as a part of one."""
+    if version == 1:
+        return len(words)
+    return sum(_weight(word) for word in words)
+
+
+def _weight(word: str) -> float:
+    if len(word) == 1 and word > "\u0dff":
+        for script, characters in _PER_WORD:
+            if script.match(word):
+                return 1 / characters
+    return 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +97,7 @@ class Phrase:
     @property
     def long(self) -> bool:
         """Whether they are a sentence rather than a few words."""
-        return len(self.words) >= LONG
+        return weight(self.words) >= LONG
 
 
 def words_of(text: str) -> Words:
@@ -113,7 +138,7 @@ def needles(text: str, speaker: str | None = None) -> list[str]:
     """The texts, as they are written, by which a unit is recognised among the bytes of a file."""
     core = _forms(text, speaker)[-1]
     pieces = dict.fromkeys((*_lines(core), *_sentences(core)))
-    return [piece for piece in pieces if len(words_of(piece).folded) >= LONG]
+    return [piece for piece in pieces if weight(words_of(piece).folded) >= LONG]
 
 
 def says_nothing(line: str) -> bool:
@@ -134,9 +159,9 @@ def _lead(line: str) -> int:
     return match.end() if match else 0
 
 
-def _add(found: dict[tuple[str, ...], Phrase], text: str, part: bool, least: int = 1) -> None:
+def _add(found: dict[tuple[str, ...], Phrase], text: str, part: bool, least: int = 0) -> None:
     words = tuple(words_of(text).folded)
-    if len(words) >= least:
+    if words and weight(words) >= least:
         found.setdefault(words, Phrase(words, part))
 
 

@@ -15,7 +15,7 @@ from ..settings import data_dir
 from ..workspace import expanded
 
 #: What lies beside an index and cannot be made anew from the notes.
-_KEPT = (".journal", ".upkeep.json", ".context.json")
+_KEPT = (".context.json",)
 
 
 def default_path(workspace: Path, agent: str, folder: str = "") -> Path:
@@ -39,6 +39,12 @@ def claimed_path(workspace: Path, agent: str, folder: str = "") -> Path:
     return path
 
 
+def index_files(workspace: Path, folder: str = "") -> list[Path]:
+    """Where the indexes of all agents of a workspace lie, or lay before OpenClaw's plugin was here."""
+    roots = dict.fromkeys((index_folder(folder), data_dir()))
+    return [root / agent / _name(workspace) for root in roots for agent in sorted(_listed(root))]
+
+
 def index_folder(folder: str = "", environ: Mapping[str, str] | None = None) -> Path:
     """The folder of the index files: as given, else that of the OpenClaw plugin if it is here, else the data folder."""
     if folder:
@@ -56,15 +62,19 @@ def _name(workspace: Path) -> str:
 def _owner(root: Path, agent: str) -> str:
     """The folder of an agent: its name, unless that may be another agent's too where capitals count for nothing."""
     readable = _readable(agent)
-    there: set[str] = set()
-    with suppress(OSError):
-        there = set(os.listdir(root))
+    there = _listed(root)
     own_name = agent == readable or not agent
     if own_name and readable in there:
         return readable
     unique = f"{readable[:40]}~{_digest(agent.encode('utf-8', 'surrogatepass'))}"
     taken = unique in there or readable.lower() in map(str.lower, there)
     return readable if own_name and not taken and len(readable) <= 100 else unique
+
+
+def _listed(folder: Path) -> set[str]:
+    with suppress(OSError):
+        return set(os.listdir(folder))
+    return set()
 
 
 def _readable(agent: str) -> str:

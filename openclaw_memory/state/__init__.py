@@ -1,0 +1,5 @@
+"""What people and agents did that no note says: one SQLite file a workspace, and the key of its hashes elsewhere."""
+
+from .database import State, StateError
+
+__all__ = ["State", "StateError"]

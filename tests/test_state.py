@@ -1,0 +1,419 @@
+"""The state: what was written is there, whatever happens to the machine, the workspace, the file or other processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import stat
+import sys
+import threading
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from click.testing import CliRunner, Result
+from fakes import Notes, open_memory, snippets
+from indexing import python
+from states import content, noted, state_file, state_in
+
+from openclaw_memory import Settings
+from openclaw_memory.cli.main import cli
+from openclaw_memory.errors import WorkspaceError
+from openclaw_memory.settings import StateSettings, data_dir
+from openclaw_memory.state import StateError
+from openclaw_memory.state.keys import Keys
+from openclaw_memory.state.opening import keys_of
+from openclaw_memory.state.place import FOLDER
+
+SECRET = "The vault of the bakery opens with 7714 zebra"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "state.sqlite"
+
+
+def run(notes: Notes, *arguments: str, code: int = 0) -> Result:
+    before = ["--set", "embedding.model=none", "-w", str(notes.root), "--db", str(notes.root.parent / "index.duckdb")]
+    result = CliRunner().invoke(cli, [*before, *arguments], prog_name="openclaw-memory")
+    assert result.exit_code == code, result.output
+    return result
+
+
+def filled(notes: Notes) -> None:
+    notes.write("MEMORY.md", f"- {SECRET}.\n- The attic has a lamp.\n")
+
+
+def shows_zebra(notes: Notes) -> bool:
+    with open_memory(notes) as memory:
+        memory.ingest()
+        return any("zebra" in text for text in snippets(memory, "vault zebra bakery"))
+
+
+# -- the file ---------------------------------------------------------------------------------------
+
+
+def test_what_was_written_is_there(file: Path) -> None:
+    state = state_in(file)
+    assert state.flag("automatic") is None and state.version("flags") == "" and not file.exists()
+    state.set_flag("automatic", {"on": True})
+    assert state.flag("automatic") == state_in(file).flag("automatic") == {"on": True}
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_version_changes_with_what_goes_by_its_name(file: Path) -> None:
+    ours, theirs = state_in(file), state_in(file)
+    with ours.writing("a", "b"):
+        pass
+    before = [theirs.version(name) for name in ("a", "b", "c")]
+    assert before[0] and before[1] and not before[2]
+    with theirs.writing("a"):
+        pass
+    assert ours.version("a") != before[0] and ours.version("b") == before[1]
+
+
+def test_nothing_is_written_of_what_fails(file: Path) -> None:
+    state = state_in(file)
+
+    def fail() -> None:
+        with state.writing("a") as connection:
+            connection.execute("INSERT INTO flags VALUES ('x', '1', '')")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert state.flag("x") is None and state.version("a") == ""
+    state.set_flag("x", 2)
+    assert state.flag("x") == 2
+
+
+def test_who_waits_too_long_is_told(file: Path) -> None:
+    state = state_in(file)
+    with state_in(file).writing(), pytest.raises(StateError, match="another process has been writing it for"):
+        state.set_flag("x", 1, patience=0.01)
+    assert state.flag("x") is None
+
+
+def test_a_change_of_a_flag_sees_what_others_noted(file: Path) -> None:
+    def work() -> None:
+        state = state_in(file)
+        for _ in range(20):
+            state.change_flag("n", lambda known: (known or 0) + 1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert state_in(file).flag("n") == 80
+    assert not state_in(file).change_flag("n", lambda known: None)
+
+
+def test_what_was_written_survives_a_kill(file: Path) -> None:
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom states import state_in\nstate = state_in(Path(sys.argv[1]))\n"
+        "for n in range(10_000):\n    state.set_flag('n', n)\n    print(n, flush=True)\n"
+    )
+    child = python(code, str(file))
+    assert child.stdout is not None
+    for _ in range(30):
+        said = child.stdout.readline()
+    child.send_signal(signal.SIGKILL)
+    child.communicate(timeout=60)
+    assert state_in(file).flag("n") >= int(said)
+
+
+@pytest.mark.parametrize("spoilt", [b"no database at all " * 100, b"SQLite format 3\0" + b"\xff" * 8000])
+def test_a_damaged_file_is_named_and_stays(file: Path, spoilt: bytes) -> None:
+    file.write_bytes(spoilt)
+    state = state_in(file)
+    for ask in (state.check, lambda: state.set_flag("x", 1), lambda: state.flag("x")):
+        with pytest.raises(StateError, match="put it back from a backup"):
+            ask()
+    assert len(state.warnings()) == 1
+    assert file.read_bytes() == spoilt
+
+
+def test_a_file_of_a_newer_version_is_refused(file: Path) -> None:
+    with sqlite3.connect(file) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(StateError, match="newer openclaw-memory"):
+        state_in(file).check()
+
+
+def test_a_file_that_was_put_in_its_place_is_read(file: Path, tmp_path: Path) -> None:
+    state, other = state_in(file), state_in(tmp_path / "other.sqlite")
+    state.set_flag("x", 1)
+    other.set_flag("x", 2)
+    other.close()
+    state.wipe()
+    os.replace(tmp_path / "other.sqlite", file)
+    assert state.flag("x") == 2
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_can_be_read(file: Path) -> None:
+    state = state_in(file)
+    state.set_flag("x", 1)
+    state.close()
+    file.chmod(0o400)
+    file.parent.chmod(0o500)
+    try:
+        assert state_in(file).flag("x") == 1
+        with pytest.raises(StateError, match="make the file and its folder writable"):
+            state_in(file).set_flag("x", 2)
+    finally:
+        file.parent.chmod(0o700)
+
+
+# -- whose it is ------------------------------------------------------------------------------------
+
+
+def test_it_moves_with_the_workspace(notes: Notes, tmp_path: Path) -> None:
+    filled(notes)
+    with open_memory(notes) as memory:
+        memory.forget(query="vault zebra")
+    moved = Notes(tmp_path / "elsewhere" / "workspace")
+    shutil.rmtree(moved.root)
+    notes.root.rename(moved.root)
+    assert not shows_zebra(moved)
+    assert state_file().is_file(), "there is one state"
+
+
+def test_it_is_known_by_its_path_when_the_identity_was_deleted(notes: Notes) -> None:
+    filled(notes)
+    with open_memory(notes) as memory:
+        memory.forget(query="vault zebra")
+    shutil.rmtree(notes.root / FOLDER)  # as git clean does
+    assert not shows_zebra(notes)
+
+
+def test_another_index_and_another_agent_know_it(notes: Notes) -> None:
+    filled(notes)
+    with open_memory(notes) as memory:
+        memory.forget(query="vault zebra")
+    with open_memory(notes, name="other", agent="ops") as memory:
+        memory.ingest()
+        assert not any("zebra" in text for text in snippets(memory, "vault zebra"))
+
+
+def test_a_copy_on_this_machine_takes_it_along_and_goes_its_own_way(notes: Notes, tmp_path: Path) -> None:
+    filled(notes)
+    with open_memory(notes) as memory:
+        memory.forget(query="vault zebra")
+        memory.upkeep.enable(True)
+    copy = Notes(tmp_path / "copy" / "workspace")
+    shutil.copytree(notes.root, copy.root, dirs_exist_ok=True)
+    assert not shows_zebra(copy)
+    with open_memory(copy) as memory, open_memory(notes) as original:
+        assert not memory.upkeep.enabled, "that was said of the original alone"
+        memory.forget(query="attic lamp")
+        assert snippets(original, "attic lamp") and not snippets(memory, "attic lamp")
+        assert original.state.file != memory.state.file
+
+
+def test_a_clone_elsewhere_is_empty_until_it_is_restored(
+    notes: Notes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(notes)
+    with open_memory(notes) as memory:
+        memory.forget(query="vault zebra")
+        memory.state.backup(tmp_path / "backup.sqlite")
+        key = memory.state.key()
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "machine" / "data"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "machine" / "config"))
+    clone = Notes(tmp_path / "clone" / "workspace")
+    shutil.copytree(notes.root, clone.root, dirs_exist_ok=True)
+    assert shows_zebra(clone)
+    with open_memory(clone) as memory:
+        memory.state.restore(tmp_path / "backup.sqlite")
+        with pytest.raises(WorkspaceError, match="the key of what was forgotten is missing"):
+            memory.ingest()
+        memory.state.add_key(key)
+        memory.ingest()
+        assert not any("zebra" in text for text in snippets(memory, "vault zebra"))
+
+
+def test_a_workspace_that_cannot_be_written_goes_by_its_path(notes: Notes) -> None:
+    filled(notes)
+    (notes.root / FOLDER).write_text("in the way")  # nothing can be put there, by root either
+    with open_memory(notes) as memory:
+        memory.forget(query="vault zebra")
+    assert state_file().name.startswith("path-")
+    assert not shows_zebra(notes)
+    (notes.root / FOLDER).unlink()
+    with open_memory(notes) as memory:
+        memory.forget(query="attic lamp")  # the identity is given as soon as that is possible
+    assert not state_file().name.startswith("path-")
+    assert not shows_zebra(notes)
+
+
+def test_who_only_looks_leaves_nothing_in_the_workspace(notes: Notes) -> None:
+    filled(notes)
+    with open_memory(notes) as memory:
+        assert snippets(memory, "vault zebra")
+        memory.heartbeat()
+    assert sorted(path.name for path in notes.root.iterdir()) == ["MEMORY.md"]
+    with open_memory(notes) as memory:
+        assert noted(memory) >= {"use"}
+        memory.feedback(memory.search("attic lamp").results[0].id, "useful")
+        assert (notes.root / FOLDER / "id").is_file() and memory.usage.rows()[0].shown
+    assert state_file().is_file(), "what went by the path goes by the identity now"
+
+
+# -- the key ----------------------------------------------------------------------------------------
+
+
+def test_the_key_lies_elsewhere_for_its_owner_alone(notes: Notes) -> None:
+    filled(notes)
+    with open_memory(notes) as memory:
+        memory.forget(query="vault zebra")
+        key = memory.state.key()
+    file = keys_of(StateSettings()).where(state_file().stem)
+    assert stat.S_IMODE(os.stat(file).st_mode) == 0o600
+    assert not Path(file).is_relative_to(data_dir())
+    assert key.hex().encode() not in content(state_file()) and key not in content(state_file())
+
+
+def test_without_the_key_nothing_is_read(notes: Notes) -> None:
+    filled(notes)
+    with open_memory(notes) as memory:
+        memory.forget(query="vault zebra")
+    key = Path(keys_of(StateSettings()).where(state_file().stem))
+    kept = key.read_bytes()
+    key.unlink()
+    with open_memory(notes) as memory:
+        notes.write("memory/copy.md", f"- {SECRET}.\n")
+        with pytest.raises(StateError, match=r"the key of what was forgotten is missing.*drop-tombstones"):
+            memory.ingest()
+        with pytest.raises(StateError, match="the key"):
+            memory.get("MEMORY.md")
+        assert memory.search("vault zebra", mode="keyword").stale
+        assert any("the key of what was forgotten is missing" in remark for remark in memory.remarks())
+        key.write_bytes(kept)
+        memory.ingest()
+        assert memory.remarks() == [] and not any("zebra" in text for text in snippets(memory, "vault zebra"))
+
+
+class _Ring(ModuleType):
+    """What the package ``keyring`` offers."""
+
+    def __init__(self) -> None:
+        super().__init__("keyring")
+        self.kept: dict[tuple[str, str], str] = {}
+
+    def get_password(self, service: str, name: str) -> str | None:
+        return self.kept.get((service, name))
+
+    def set_password(self, service: str, name: str, text: str) -> None:
+        self.kept[service, name] = text
+
+    def delete_password(self, service: str, name: str) -> None:
+        del self.kept[service, name]
+
+
+def test_a_keyring_keeps_the_key_by_choice(notes: Notes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ring = _Ring()
+    monkeypatch.setitem(sys.modules, "keyring", ring)
+    filled(notes)
+    with open_memory(notes, state__key="keyring") as memory:
+        memory.forget(query="vault zebra")
+        assert [service for service, _ in ring.kept] == ["openclaw-memory"]
+    assert not list(Path(keys_of(StateSettings()).where("x")).parent.glob("*.key"))
+    with open_memory(notes, state__key="keyring") as memory:
+        memory.ingest()
+        assert not any("zebra" in text for text in snippets(memory, "vault zebra"))
+        ring.kept.clear()
+        with pytest.raises(StateError, match=r"openclaw-memory/.* in the keyring: the key"):
+            memory.ingest()
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    with pytest.raises(WorkspaceError, match="pip install"):
+        Keys(tmp_path, "keyring").all("x")
+
+
+# -- what earlier versions kept ---------------------------------------------------------------------
+
+#: Written by b787860 after ``forget --query "vault zebra"``, a verdict, and ``consolidate --enable``.
+JOURNAL = Path(__file__).parent / "data" / "journal-b787860.jsonl"
+
+
+def test_a_journal_beside_any_index_of_the_workspace_is_taken_over(notes: Notes, tmp_path: Path) -> None:
+    from openclaw_memory import Memory
+
+    filled(notes)
+    settings = Settings().with_values({"embedding.model": "none", "store.folder": str(tmp_path / "index")})
+    with Memory(notes.root, agent="ops", settings=settings) as memory:
+        index = Path(memory.status().database)
+    journal = index.with_name(f"{index.name}.journal")
+    journal.write_bytes(JOURNAL.read_bytes())
+    with Memory(notes.root, settings=settings) as memory:
+        memory.ingest()
+        texts = [hit.snippet for hit in memory.search("vault zebra bakery attic lamp").results]
+        assert any("lamp" in text for text in texts) and not any("zebra" in text for text in texts)
+        assert memory.upkeep.enabled
+        [row] = memory.usage.rows()
+        assert (row.useful, row.path) == (1, "MEMORY.md")
+        old = json.loads(JOURNAL.read_text().splitlines()[0])["key"]
+        assert memory.state.key().hex() != old, "what is forgotten from now on has a key that never lay there"
+    assert not journal.exists()
+    assert old.encode() not in content(state_file())
+
+
+def test_it_is_taken_over_once_however_many_open_at_once(notes: Notes) -> None:
+    filled(notes)
+    (notes.root.parent / "index.duckdb.journal").write_bytes(JOURNAL.read_bytes())
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom fakes import Notes, open_memory\n"
+        "with open_memory(Notes(Path(sys.argv[1]))) as memory:\n    print([row.useful for row in memory.usage.rows()])\n"
+    )
+    children = [python(code, str(notes.root)) for _ in range(4)]
+    assert [child.communicate(timeout=120)[0].strip() for child in children] == ["[1]"] * 4
+    assert not shows_zebra(notes)
+
+
+def test_a_damaged_line_of_a_journal_is_left_out(notes: Notes, caplog: pytest.LogCaptureFixture) -> None:
+    filled(notes)
+    lines = JOURNAL.read_bytes().splitlines(keepends=True)
+    lines.insert(1, b'{"kind": "forgotten", "hash\n')
+    (notes.root.parent / "index.duckdb.journal").write_bytes(b"".join(lines))
+    assert not shows_zebra(notes)
+    assert "line 2: damaged" in caplog.text
+
+
+# -- the command ------------------------------------------------------------------------------------
+
+
+def test_a_backup_with_its_key_brings_everything_to_another_machine(
+    notes: Notes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(notes)
+    assert "forgot" in run(notes, "forget", "--query", "vault zebra", "--yes").stdout
+    before = json.loads(run(notes, "state", "--json").stdout)
+    assert before["tombstones"] and before["keyPresent"] and not before["automatic"]
+    run(notes, "state", "backup", str(tmp_path / "kept.sqlite"), "--with-key")
+    assert "is there already" in run(notes, "state", "backup", str(tmp_path / "kept.sqlite"), code=1).stderr
+    assert stat.S_IMODE((tmp_path / "kept.sqlite").stat().st_mode) == 0o600
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "machine" / "data"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "machine" / "config"))
+    assert json.loads(run(notes, "state", "show", "--json").stdout)["exists"] is False
+    assert "give --yes" in run(notes, "state", "restore", str(tmp_path / "kept.sqlite"), code=2).stderr
+    run(notes, "state", "restore", str(tmp_path / "kept.sqlite"), "--yes")
+    after = json.loads(run(notes, "state", "--json").stdout)
+    assert {**after, "path": "", "key": "", "bytes": 0} == {**before, "path": "", "key": "", "bytes": 0}
+    assert not shows_zebra(notes)
+
+
+def test_what_was_forgotten_can_be_given_up_and_the_state_deleted(notes: Notes) -> None:
+    filled(notes)
+    run(notes, "forget", "--query", "vault zebra", "--yes")
+    Path(keys_of(StateSettings()).where(state_file().stem)).unlink()
+    assert "(MISSING)" in run(notes, "state").stdout
+    assert "drop-tombstones" in run(notes, "ingest", code=1).stderr
+    run(notes, "state", "drop-tombstones", "--yes")
+    assert shows_zebra(notes)
+    run(notes, "state", "purge", "--yes")
+    assert not list((data_dir() / "state").iterdir()) and not (notes.root / FOLDER / "id").exists()
