@@ -808,3 +808,34 @@ def test_unrelated_texts_stay(
 def _texts(memory: Memory) -> set[tuple[str, str]]:
     rows = memory.sql("SELECT path, text FROM memories").rows
     return {(str(path), str(text)) for path, text in rows}
+
+
+@pytest.mark.parametrize(
+    ("said", "longer"),
+    [
+        ("今天我们开会了", "今天我们开会了，讨论预算和新的计划。"),
+        ("今日は会議だった", "今日は会議だったので疲れた。"),
+        ("วันนี้ประชุม", "วันนี้ประชุมเรื่องงบประมาณกับทีมงาน"),
+    ],
+)
+def test_a_few_words_of_a_script_without_spaces_stay_inside_of_longer_sentences(
+    notes: Notes, said: str, longer: str
+) -> None:
+    notes.write("memory/2026-02-16.md", f"- {said}。\n- Bought milk.\n")
+    with open_memory(notes) as memory:
+        memory.forget(path="memory/2026-02-16.md#L1")
+        notes.write("memory/2026-02-17.md", f"- {longer}\n")
+        memory.ingest()
+        texts = [text for _, text in _texts(memory)]
+        assert any(longer in text for text in texts), texts
+        assert not any(text.strip("- 。") == said for text in texts)
+
+
+def test_a_long_sentence_of_a_script_without_spaces_goes_from_wherever_it_is(notes: Notes) -> None:
+    secret = "保险柜的密码写在蓝色笔记本的最后一页"
+    notes.write("memory/2026-02-16.md", f"- {secret}。\n")
+    with open_memory(notes) as memory:
+        memory.forget(path="memory/2026-02-16.md#L1")
+        notes.write("memory/2026-02-17.md", f"- 他说{secret}，别告诉别人。\n")
+        memory.ingest()
+        assert not any(secret in text for _, text in _texts(memory))
