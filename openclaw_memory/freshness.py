@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -197,6 +198,9 @@ class Freshness:
             self._ingesting.release()
         if outcome.wrote:
             self._vectorizer.after_freshening(until)
+            if time.monotonic() < until:
+                with suppress(LeaseTimeout), self._store.patience(until):
+                    self._store.maintain()
         if outcome.complete:
             return False, self._standing()
         return True, ["not all changed files were read in time; run: openclaw-memory ingest", *self._standing()]

@@ -69,29 +69,28 @@ class Corpus:
             return
         added = store.unit_rows(fresh if stale or len(self) else None) if fresh else empty_rows()
         keep = ~np.isin(self.rows.document_id, np.asarray(stale, np.int32)) if stale else np.ones(len(self), bool)
+        # The order of a corpus that is read at once, so that what depends on it is the same to the last bit.
+        order = np.argsort(np.concatenate([self.rows.document_id[keep], added.document_id]), kind="stable")
         self._neighbours = np.concatenate(
             [self._neighbours[:, keep], np.full((_REACH, len(added.unit_id)), np.nan, np.float32)], axis=1
-        )
-        self.rows = _joined(self.rows, keep, added)
+        )[:, order]
+        self.rows = _joined(self.rows, keep, added, order)
         self.shown_chars = self.rows.chars
         self.shape = _shape(self.rows, self.documents)
         self.version += 1
 
-    def refresh_windows(self, index: VectorIndex | None, anew: bool) -> None:
-        """Recompute the lengths of the windows' summed vectors where vectors are new.
+    def refresh_windows(self, index: VectorIndex, changed: Ints, anew: bool) -> None:
+        """Recompute the lengths of the windows' summed vectors: where units are ``changed``, or all of them.
 
         A sum of unit vectors has the squared length ``Σ |v|² + 2 Σ v_i·v_j``, so the cosines of
         near neighbours suffice.
         """
-        if anew:
-            self._neighbours[:] = np.nan
         n = len(self)
-        if index is None or not n:
-            self.window_norm = np.ones(n, np.float32)
-            return
         # Row i is unknown when its pair with the next row is; vectors arrive in batches of whole runs.
         unknown = np.isnan(self._neighbours[0])
         unknown[-1:] = False
+        touched = self.rows_of(changed)
+        unknown[slice(None) if anew else touched[touched >= 0]] = True
         if unknown.any():
             rows = np.flatnonzero(unknown)
             if len(rows) * 4 > n:
@@ -150,8 +149,10 @@ def empty_rows() -> UnitRows:
     return UnitRows(i32, i32, i32, i32, i32, i32, i32, flags, i32, flags, flags, i64, i32, flags, i64, i32)
 
 
-def _joined(old: UnitRows, keep: Bools, new: UnitRows) -> UnitRows:
-    columns = {f.name: np.concatenate([getattr(old, f.name)[keep], getattr(new, f.name)]) for f in fields(UnitRows)}
+def _joined(old: UnitRows, keep: Bools, new: UnitRows, order: NDArray[np.intp]) -> UnitRows:
+    columns = {
+        f.name: np.concatenate([getattr(old, f.name)[keep], getattr(new, f.name)])[order] for f in fields(UnitRows)
+    }
     return replace(old, **columns)
 
 

@@ -109,11 +109,9 @@ class SearchEngine:
             if model is not None:
                 if self._vector is None:
                     self._vector = self._store.vector_index(model)
-                self._vector.refresh()
+                self._corpus.refresh_windows(self._vector, self._vector.refresh(), self._fresh_vectors)
+                self._fresh_vectors = False
                 self._model = model
-            exhaustive = self._vector if self._vector is not None and self._vector.exhaustive else None
-            self._corpus.refresh_windows(exhaustive, self._fresh_vectors)
-            self._fresh_vectors = exhaustive is None
             if self._state is None:
                 self._store.give_back_memory()
             self._state = state
@@ -341,9 +339,9 @@ class SearchEngine:
             found = index.similarities(query, unit_ids)
             self.missing = int(np.isnan(found).sum())
             return found
-        near, _ = index.search(query, _CANDIDATES)
-        rows = self._corpus.rows_of(near)
-        rows = rows[rows >= 0]
+        has = index.has(unit_ids)
+        self.missing = len(unit_ids) - int(has.sum())
+        rows = self._nearest(index, query)
         if keyword is not None:
             best = np.argpartition(-keyword.window, min(_CANDIDATES, len(unit_ids) - 1))[:_CANDIDATES]
             rows = np.concatenate([rows, best[keyword.window[best] > 0].astype(np.int32)])
@@ -354,8 +352,19 @@ class SearchEngine:
         out[rows] = index.similarities(query, unit_ids[rows])
         known = ~np.isnan(out)
         if known.any():
-            out[~known] = out[known].min()
+            out[has & ~known] = out[known].min()
         return out
+
+    def _nearest(self, index: VectorIndex, query: Floats) -> Ints:
+        """Rows of the nearest units; a unit that is on its way from one file to another has a vector and no row."""
+        wanted = _CANDIDATES
+        while True:
+            near, _ = index.search(query, wanted)
+            rows = self._corpus.rows_of(near)
+            rows = rows[rows >= 0]
+            if len(rows) >= _CANDIDATES or len(near) < wanted:
+                return rows[:_CANDIDATES]
+            wanted *= 2
 
     def _allowed(self, request: SearchRequest) -> Bools | None:
         rows, shape = self._corpus.rows, self._corpus.shape

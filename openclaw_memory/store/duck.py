@@ -370,34 +370,32 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
                 large = count(c, "SELECT count(*) FROM units") >= self._settings.vss_threshold
             choice = "vss" if large else "exact"
 
-        def load(since: int) -> tuple[list[tuple[Ints, NDArray[np.float16]]], int]:
+        def load(since: int) -> tuple[list[tuple[Ints, NDArray[np.float16]]], Ints, int]:
             return self._load_vectors(model, since)
 
         if choice == "vss":
             return VssIndex(model, load)
         return ExactIndex(model, load, self._settings.vector_dtype)
 
-    def _load_vectors(self, model: VectorModel, since: int) -> tuple[list[tuple[Ints, NDArray[np.float16]]], int]:
+    def _load_vectors(self, model: VectorModel, since: int) -> tuple[list[tuple[Ints, NDArray[np.float16]]], Ints, int]:
         parts: list[tuple[Ints, NDArray[np.float16]]] = []
         with self._db.read() as c:
             reached = count(c, "SELECT value FROM counters WHERE name = 'generation'")
-            model_id = self._model_id(c, model)
-            where = "model_id = ? AND status = 'ready' AND generation > ?"
-            span = c.execute(
-                f"SELECT min(unit_id), max(unit_id) FROM vectors WHERE {where}", [model_id, since]
-            ).fetchone()
-            if span is None or span[0] is None:
-                return parts, reached
-            for low in range(span[0], span[1] + 1, _RANGE):
+            where = f"model_id = {self._model_id(c, model):d} AND status = 'ready'"
+            known = c.execute(f"SELECT unit_id, generation > ? AS new FROM vectors WHERE {where}", [since]).fetchnumpy()
+            ready, new = (np.ma.getdata(known[name]) for name in ("unit_id", "new"))
+            ready = ready.astype(np.int32, copy=False)
+            fresh = ready[new.astype(bool)]
+            for low in range(int(fresh.min()), int(fresh.max()) + 1, _RANGE) if len(fresh) else ():
                 found = c.execute(
-                    f"SELECT unit_id, v FROM vectors WHERE {where} AND unit_id BETWEEN ? AND ?",
-                    [model_id, since, low, low + _RANGE - 1],
+                    f"SELECT unit_id, v FROM vectors WHERE {where} AND generation > ? AND unit_id BETWEEN ? AND ?",
+                    [since, low, low + _RANGE - 1],
                 ).fetchnumpy()
                 if len(found["unit_id"]):
                     blob = b"".join(np.ma.getdata(found["v"]))
                     rows = np.frombuffer(blob, np.float16).reshape(-1, model.dimensions)
                     parts.append((np.asarray(found["unit_id"], np.int32), rows))
-        return parts, reached
+        return parts, ready, reached
 
     def give_back_memory(self) -> None:
         """Return to the operating system what reading the whole index took."""
@@ -407,7 +405,7 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
             c.execute(f"SET memory_limit = '{self._settings.memory_limit_mb}MB'")
         free_unused_heap()
 
-    def _load_postings(self, unit: int, compaction: int) -> tuple[Columns | None, Columns, int, int]:
+    def _load_postings(self, unit: int, compaction: int) -> tuple[Columns | None, Columns, int, int, int]:
         def columns(table: str, order: str) -> Columns:
             found = c.execute(f"SELECT term, unit_id, tf FROM {table} WHERE unit_id > ? {order}", [unit]).fetchnumpy()
             term, unit_id, tf = (np.ma.getdata(found[name]) for name in ("term", "unit_id", "tf"))
@@ -421,7 +419,8 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
             reached = count(c, "SELECT value FROM counters WHERE name = 'compaction'")
             highest = count(c, "SELECT value FROM counters WHERE name = 'unit'")
             base = columns("postings", "ORDER BY term") if reached != compaction else None
-            return base, columns("postings_delta", ""), highest, reached
+            rows = sum(count(c, f"SELECT count(*) FROM {table}") for table in ("postings", "postings_delta"))
+            return base, columns("postings_delta", ""), highest, reached, rows
 
     def _rebuild_fts(self, analyse: Analyse) -> None:
         with self._db.read() as c:
@@ -438,11 +437,11 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
     # -- upkeep -----------------------------------------------------------------------------------
 
     def maintain(self, force: bool = False) -> bool:
-        """Fold the delta into the term-sorted base once it has grown, and drop what is dead."""
+        """Fold the delta into the term-sorted base, and drop what is dead, once either has grown."""
         with self._db.read() as c:
             base = count(c, "SELECT count(*) FROM postings")
             delta = count(c, "SELECT count(*) FROM postings_delta")
-            if not force and delta <= max(20_000, base // 8):
+            if not force and delta <= max(20_000, base // 8) and not writing.many_dead(c):
                 return False
             with self._db.write():
                 writing.compact(c)

@@ -13,6 +13,8 @@ from .protocol import Analyse, Ints, Postings
 
 #: Segments beyond this many are merged into one.
 _SEGMENTS = 8
+#: Postings that the file has dropped stay in memory while they are at most this share of what it holds.
+_DROPPED = 1 / 3
 
 
 @lru_cache(maxsize=1 << 17)
@@ -47,14 +49,17 @@ class _Segment:
 Columns = tuple[NDArray[np.int64], Ints, NDArray[np.int16]]
 
 #: ``load(unit, compaction)`` returns the base (``None`` when it holds nothing new), the delta, both
-#: for units above ``unit``, then the highest unit id and the number of the last compaction.
-LoadPostings = Callable[[int, int], tuple[Columns | None, Columns, int, int]]
+#: for units above ``unit``, then the highest unit id, the number of the last compaction, and how many postings the
+#: file holds.
+LoadPostings = Callable[[int, int], tuple[Columns | None, Columns, int, int, int]]
 
 
 class PostingsIndex:
     """Our postings: a term-sorted base and a delta in the file, both resident as sorted arrays.
 
-    A unit's postings never change and unit ids only grow, so what is new is what has a higher id.
+    A unit's postings never change and unit ids only grow, so what is new is what has a higher id.  Postings of
+    units that are gone stay until the file drops them; all are read anew when the file has dropped a third as many
+    as it holds.
     """
 
     name = "postings"
@@ -67,13 +72,22 @@ class PostingsIndex:
 
     def refresh(self) -> None:
         """Take over the postings of units that were added since the last call."""
-        base, delta, self._unit, self._compaction = self._load(self._unit, self._compaction)
+        base, delta, unit, compaction, rows = self._load(self._unit, self._compaction)
+        if self.rows + sum(len(part[0]) for part in (base, delta) if part is not None) > rows * (1 + _DROPPED):
+            self._segments = []
+            base, delta, unit, compaction, _ = self._load(0, -1)
+        self._unit, self._compaction = unit, compaction
         if base is not None and len(base[0]):
             self._segments.append(_Segment(*base, ordered=True))
         if len(delta[0]):
             self._segments.append(_Segment(*delta, ordered=False))
         if len(self._segments) > _SEGMENTS:
             self._merge()
+
+    @property
+    def rows(self) -> int:
+        """Postings in memory."""
+        return sum(len(segment.unit_id) for segment in self._segments)
 
     def _merge(self) -> None:
         # The large first segment stays as it is until the others together are worth a sort of all.

@@ -414,8 +414,11 @@ class VectorIndex(Protocol):
     def exhaustive(self) -> bool:
         """Whether scoring every unit is the cheap way to ask."""
 
-    def refresh(self) -> None:
-        """Take over what was written since the last call."""
+    def refresh(self) -> Ints:
+        """Take over what was written or removed since the last call; returns the units whose vectors that was."""
+
+    def has(self, unit_ids: Ints) -> Bools:
+        """Whether each unit has a vector: ``bool[n]``."""
 
     def similarities(self, query: Floats, unit_ids: Ints) -> Floats:
         """Cosine of ``query`` (``float32[d]``, unit length) with each unit; NaN without a vector."""
@@ -427,7 +430,7 @@ class VectorIndex(Protocol):
         """
 
     def search(self, query: Floats, k: int) -> tuple[Ints, Floats]:
-        """The ``k`` nearest units, best first: ids and cosines."""
+        """The ``k`` nearest units that have a vector, best first: ids and cosines; fewer where there are no more."""
 
 
 @dataclass(frozen=True, slots=True)

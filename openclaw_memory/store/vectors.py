@@ -7,13 +7,14 @@ holds only the float16 blobs and the graph is rebuilt.
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .protocol import Floats, Ints, VectorModel
+from .protocol import Bools, Floats, Ints, VectorModel
 
 if TYPE_CHECKING:
     import duckdb
@@ -22,21 +23,29 @@ _BLOCK = 16_384
 #: Small enough that a block of rows stays in the second-level cache over its passes.
 _NEIGHBOUR_BLOCK = 1_024
 
-#: ``load(since)`` yields ``(unit ids, float16[n, d])`` written after generation ``since``, and the
-#: generation that was reached.
-Load = Callable[[int], tuple[list[tuple[Ints, NDArray[np.float16]]], int]]
+#: Rows without a unit are dropped when they are more than this share of the rows that a unit has.
+_DEAD = 1 / 3
+
+#: ``load(since)`` returns ``(unit ids, float16[n, d])`` written after generation ``since``, the ids of all units that
+#: have a vector, and the generation that was reached.
+Load = Callable[[int], tuple[list[tuple[Ints, NDArray[np.float16]]], Ints, int]]
 Dtype = Literal["float32", "float16", "int8"]
 
 
 class Matrix:
-    """Rows of vectors by unit id, grown in place; ``int8`` rows carry a scale each."""
+    """Rows of vectors by unit id, grown in place; ``int8`` rows carry a scale each.
+
+    ``used`` rows are held, of which ``dead`` have no unit any more: a third of the living ones at most.
+    """
 
     def __init__(self, dimensions: int, dtype: Dtype) -> None:
         self._dtype = dtype
         self._data: NDArray[Any] = np.zeros((0, dimensions), dtype)
         self._scale = np.zeros(0, np.float32)
         self._slot_of = np.full(0, -1, np.int32)
+        self._unit_of = np.zeros(0, np.int32)
         self.used = 0
+        self.dead = 0
 
     def put(self, unit_ids: Ints, vectors: NDArray[Any]) -> None:
         """Set the rows of ``unit_ids``; a unit that has one already is overwritten."""
@@ -52,6 +61,7 @@ class Matrix:
         fresh = int(new.sum())
         slots[new] = np.arange(self.used, self.used + fresh)
         self._slot_of[unit_ids] = slots
+        self._unit_of = np.append(self._unit_of[: self.used], unit_ids[new].astype(np.int32))
         self.used += fresh
         if self.used > len(self._data):
             room = self.used if not len(self._data) else max(self.used, len(self._data) * 5 // 4)
@@ -72,6 +82,27 @@ class Matrix:
                 self._scale[part] = scale
             else:
                 self._data[part] = rows
+
+    def keep(self, unit_ids: Ints) -> Ints:
+        """Forget all other units; returns those that were held."""
+        stale = np.flatnonzero((self._unit_of >= 0) & ~np.isin(self._unit_of, unit_ids))
+        gone = self._unit_of[stale]
+        self._slot_of[gone] = -1
+        self._unit_of[stale] = -1
+        self.dead += len(gone)
+        if self.dead > _DEAD * (self.used - self.dead):
+            living = np.flatnonzero(self._unit_of >= 0)
+            self._data = self._data[living]
+            self._scale = self._scale[living] if self._dtype == "int8" else self._scale
+            self._unit_of = self._unit_of[living]
+            self._slot_of[self._unit_of] = np.arange(len(living), dtype=np.int32)
+            self.used, self.dead = len(living), 0
+        return gone
+
+    @property
+    def unit_ids(self) -> Ints:
+        """The units that have a row, ascending."""
+        return np.flatnonzero(self._slot_of >= 0).astype(np.int32)
 
     def slots(self, unit_ids: Ints) -> Ints:
         """Row number per unit, -1 where there is none."""
@@ -112,16 +143,24 @@ class ExactIndex:
         self._load = load
         self._generation = -1
 
-    def refresh(self) -> None:
-        """Take over the vectors that were written since the last call."""
-        parts, reached = self._load(self._generation)
+    def refresh(self) -> Ints:
+        """Take over the vectors that were written or removed since the last call; returns whose these are."""
+        parts, ready, reached = self._load(self._generation)
         for unit_ids, vectors in parts:
-            self._added(unit_ids, vectors)
-            self._matrix.put(unit_ids, vectors)
+            self._put(unit_ids, vectors)
+        gone = self._keep(ready)
         self._generation = reached
+        return np.concatenate([*(unit_ids for unit_ids, _ in parts), gone])
 
-    def _added(self, unit_ids: Ints, vectors: NDArray[np.float16]) -> None:
-        """For an index that keeps more than the matrix, which has not got these yet."""
+    def _put(self, unit_ids: Ints, vectors: NDArray[np.float16]) -> None:
+        self._matrix.put(unit_ids, vectors)
+
+    def _keep(self, unit_ids: Ints) -> Ints:
+        return self._matrix.keep(unit_ids)
+
+    def has(self, unit_ids: Ints) -> Bools:
+        """Whether each unit has a vector: ``bool[n]``."""
+        return self._matrix.slots(unit_ids) >= 0
 
     def similarities(self, query: Floats, unit_ids: Ints) -> Floats:
         """Cosine with each unit, NaN where it has no vector: ``float32[n]``."""
@@ -156,7 +195,7 @@ class ExactIndex:
 
     def search(self, query: Floats, k: int) -> tuple[Ints, Floats]:
         """The ``k`` nearest units, best first."""
-        unit_ids = np.flatnonzero(self._matrix._slot_of >= 0).astype(np.int32)
+        unit_ids = self._matrix.unit_ids
         if not len(unit_ids):
             return unit_ids, np.zeros(0, np.float32)
         scores = self.similarities(query, unit_ids)
@@ -165,7 +204,10 @@ class ExactIndex:
 
 
 class VssIndex(ExactIndex):
-    """DuckDB's HNSW graph in a database of its own in memory, with float16 rows to score exactly."""
+    """DuckDB's HNSW graph in a database of its own in memory, with float16 rows to score exactly.
+
+    The graph only marks what is deleted: it is made anew when that is more than a third of what is left.
+    """
 
     name = "vss"
     exhaustive = False
@@ -174,8 +216,26 @@ class VssIndex(ExactIndex):
         super().__init__(model, load, "float16")
         self._dimensions = model.dimensions
         self._connection: duckdb.DuckDBPyConnection | None = None
+        self._deleted = 0
+
+    def _put(self, unit_ids: Ints, vectors: NDArray[np.float16]) -> None:
+        overwritten = unit_ids[self.has(unit_ids)]
+        super()._put(unit_ids, vectors)
+        if self._connection is not None:
+            self._delete(self._connection, overwritten)
+            self._insert(self._connection, unit_ids, vectors)
+
+    def _keep(self, unit_ids: Ints) -> Ints:
+        gone = super()._keep(unit_ids)
+        if self._connection is not None:
+            self._delete(self._connection, gone)
+            if self._deleted > _DEAD * (self._matrix.used - self._matrix.dead):
+                self._connection.close()
+                self._connection = None
+        return gone
 
     def _graph(self) -> duckdb.DuckDBPyConnection:
+        """The graph over all rows; made anew, in one go, which costs less and finds more than row by row."""
         if self._connection is None:
             import duckdb
 
@@ -185,28 +245,31 @@ class VssIndex(ExactIndex):
             load_extension(connection, "vss")
             connection.execute("SET enable_external_access = false")
             connection.execute(f"CREATE TABLE v (id INTEGER, e FLOAT[{self._dimensions}])")
+            unit_ids = self._matrix.unit_ids
+            for at in range(0, len(unit_ids), _BLOCK):
+                some = unit_ids[at : at + _BLOCK]
+                self._insert(connection, some, self._matrix.rows(self._matrix.slots(some)))
             connection.execute("CREATE INDEX graph ON v USING HNSW (e) WITH (metric = 'cosine')")
-            self._connection = connection
+            self._connection, self._deleted = connection, 0
         return self._connection
 
-    def _added(self, unit_ids: Ints, vectors: NDArray[np.float16]) -> None:
-        connection = self._graph()
+    def _insert(self, connection: duckdb.DuckDBPyConnection, unit_ids: Ints, vectors: NDArray[Any]) -> None:
         names = [f"c{i}" for i in range(self._dimensions)]
         for at in range(0, len(unit_ids), _BLOCK):
-            ids = np.ascontiguousarray(unit_ids[at : at + _BLOCK])
             rows = vectors[at : at + _BLOCK].astype(np.float32)
-            incoming = {"id": ids} | {name: np.ascontiguousarray(rows[:, i]) for i, name in enumerate(names)}
-            connection.register("incoming", incoming)
-            try:
-                if (self._matrix.slots(ids) >= 0).any():
-                    connection.execute("DELETE FROM v WHERE id IN (SELECT id FROM incoming)")
+            incoming = {name: np.ascontiguousarray(rows[:, i]) for i, name in enumerate(names)}
+            with _incoming(connection, {"id": np.ascontiguousarray(unit_ids[at : at + _BLOCK])} | incoming):
                 connection.execute(f"INSERT INTO v SELECT id, array_value({', '.join(names)}) FROM incoming")
-            finally:
-                connection.unregister("incoming")
+
+    def _delete(self, connection: duckdb.DuckDBPyConnection, unit_ids: Ints) -> None:
+        if len(unit_ids):
+            with _incoming(connection, {"id": np.ascontiguousarray(unit_ids)}):
+                connection.execute("DELETE FROM v WHERE id IN (SELECT id FROM incoming)")
+            self._deleted += len(unit_ids)
 
     def search(self, query: Floats, k: int) -> tuple[Ints, Floats]:
         """The ``k`` nearest units that the graph finds, best first, scored exactly."""
-        if not self._matrix.used:
+        if self._matrix.used == self._matrix.dead:
             return np.zeros(0, np.int32), np.zeros(0, np.float32)
         connection = self._graph()
         connection.execute(f"SET hnsw_ef_search = {max(64, k)}")
@@ -219,6 +282,16 @@ class VssIndex(ExactIndex):
         scores = self.similarities(query, unit_ids)
         best = np.argsort(-scores, kind="stable")
         return unit_ids[best], scores[best]
+
+
+@contextmanager
+def _incoming(connection: duckdb.DuckDBPyConnection, columns: dict[str, NDArray[Any]]) -> Iterator[None]:
+    """Numpy columns as the table ``incoming`` for the block."""
+    connection.register("incoming", columns)
+    try:
+        yield
+    finally:
+        connection.unregister("incoming")
 
 
 def pack(vectors: Floats) -> list[str | None]:

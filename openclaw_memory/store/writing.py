@@ -22,6 +22,8 @@ _OF_UNITS = ("mentions", "found_facts", "derived_from")
 _RULE = {rule: code for code, rule in enumerate(RULES)}
 #: Units whose texts are in memory at once while postings are made anew.
 _STEP = 20_000
+#: Units that are gone are worth a compaction when they are this many and this share of the living ones.
+_DEAD, _DEAD_SHARE = 500, 1 / 3
 
 
 def apply(c: duckdb.DuckDBPyConnection, changes: Sequence[DocumentChange]) -> None:
@@ -155,6 +157,17 @@ def touch(c: duckdb.DuckDBPyConnection, files: Sequence[tuple[int, SourceFile]])
     _facts_changed(c)  # those without a day of their own are ordered by the files' times
 
 
+def many_dead(c: duckdb.DuckDBPyConnection) -> bool:
+    """Whether a compaction is due for the units whose postings are there and that are not.
+
+    Ids are given in order, so these are the ids ever given without those of the living units and of the units that
+    earlier compactions dropped.
+    """
+    numbers = "coalesce(sum(value) FILTER (name = 'unit'), 0) - coalesce(sum(value) FILTER (name = 'dropped'), 0)"
+    dead = count(c, f"SELECT {numbers} - (SELECT count(*) FROM units) FROM counters")
+    return dead > max(_DEAD, _DEAD_SHARE * count(c, "SELECT count(*) FROM units"))
+
+
 def compact(c: duckdb.DuckDBPyConnection) -> None:
     """Rebuild the term-sorted base of postings from the living units, and drop orphaned vectors."""
     c.execute(
@@ -166,6 +179,10 @@ def compact(c: duckdb.DuckDBPyConnection) -> None:
     c.execute("ALTER TABLE postings_sorted RENAME TO postings")
     c.execute("DELETE FROM postings_delta")
     c.execute("DELETE FROM vectors WHERE unit_id NOT IN (SELECT id FROM units)")
+    c.execute("DELETE FROM counters WHERE name = 'dropped'")
+    c.execute(
+        "INSERT INTO counters SELECT 'dropped', value - (SELECT count(*) FROM units) FROM counters WHERE name = 'unit'"
+    )
     # A planner may be about to give a unit that is between two files its old id: it must plan anew.
     c.execute("UPDATE counters SET value = value + 1 WHERE name IN ('compaction', 'texts')")
 

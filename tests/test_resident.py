@@ -1,0 +1,283 @@
+"""What a process that lives for months holds in memory: as much as there is, and what a fresh process would."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+from indexing import embed, open_store, put, unit_vectors
+from properties import examples
+from test_hits import EMBEDDER, PATHS, document, question
+
+from benchmarks.hashing import HashingEmbedder
+from openclaw_memory.memory import Memory
+from openclaw_memory.search.corpus import Corpus
+from openclaw_memory.search.engine import SearchEngine
+from openclaw_memory.settings import SearchSettings, Settings
+from openclaw_memory.store.duck import DuckStore
+from openclaw_memory.store.protocol import VectorIndex, VectorModel
+from openclaw_memory.types import SearchRequest
+
+TODAY = date(2024, 7, 1)
+KINDS: dict[str, dict[str, str]] = {
+    "exact": {"vector_index": "exact"},
+    "int8": {"vector_index": "exact", "vector_dtype": "int8"},
+    "vss": {"vector_index": "vss"},
+}
+
+
+class Months(RuleBasedStateMachine):
+    """Random edits in one process, some of them taken over by another one; each answer equals a fresh process'."""
+
+    store: dict[str, str] = {}  # noqa: RUF012
+
+    @initialize()
+    def start(self) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        self.workspace = Path(self.folder.name) / "workspace"
+        self.workspace.mkdir()
+        self.turn = 0
+        self.write("MEMORY.md", "# Seed\n\n- the wolf owns the garden\n- an invoice came\n\n## Other\n\n- a fox\n")
+        self.resident = self.process()
+        self.resident.ingest()
+
+    def process(self) -> Memory:
+        given = {"ingest.fresh_seconds": 1e9, "store.idle_close": 0} | {
+            f"store.{name}": value for name, value in self.store.items()
+        }
+        read = Settings.load(overrides=given, environ={})
+        return Memory(self.workspace, settings=read, db=Path(self.folder.name) / "i.duckdb", embedder=EMBEDDER)
+
+    def teardown(self) -> None:
+        self.resident.close()
+        self.folder.cleanup()
+
+    @rule(path=st.sampled_from(PATHS), text=document)
+    def write(self, path: str, text: str) -> None:
+        self.turn += 1
+        file = self.workspace / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        os.utime(file, (1_700_000_000, 1_700_000_000 + self.turn))
+
+    @rule(path=st.sampled_from(PATHS))
+    def remove(self, path: str) -> None:
+        (self.workspace / path).unlink(missing_ok=True)
+
+    @rule(path=st.sampled_from(PATHS), to=st.sampled_from(PATHS))
+    def rename(self, path: str, to: str) -> None:
+        if (self.workspace / path).exists():
+            (self.workspace / to).parent.mkdir(parents=True, exist_ok=True)
+            (self.workspace / path).replace(self.workspace / to)
+
+    @rule(elsewhere=st.booleans(), embed=st.booleans())
+    def ingest(self, elsewhere: bool, embed: bool) -> None:
+        if not elsewhere:
+            self.resident.ingest(embed="sync" if embed else "lazy")
+            return
+        with self.process() as other:
+            other.ingest(embed="sync" if embed else "lazy")
+
+    @rule()
+    def compact(self) -> None:
+        self.resident.maintain(force=True)
+
+    @rule(query=question)
+    def ask(self, query: str) -> None:
+        with self.process() as fresh:
+            assert answers(self.resident, query) == answers(fresh, query)
+
+
+def answers(memory: Memory, query: str) -> list[Any]:
+    """Everything that ``query`` gets, by all ways of asking."""
+    out: list[Any] = []
+    for mode in ("keyword", "hybrid", "vector", "graph"):
+        out.append(memory.search(SearchRequest(query, now=TODAY, mode=mode, explain=True)).results)  # type: ignore[arg-type]
+    out.append(memory.search(SearchRequest(query, now=TODAY, budget=300)).results)
+    out.append(memory.recall(SearchRequest(query, now=TODAY), hops=2).results)
+    context = memory.context(query, now=TODAY)
+    return [*out, (context.text, context.entities, context.sources, context.facts)]
+
+
+@pytest.mark.parametrize(
+    ("store", "number", "steps"),
+    [({}, 30, 14), ({"vector_index": "vss", "keyword_index": "fts"}, 10, 8), ({"vector_dtype": "int8"}, 10, 10)],
+    ids=["default", "vss-fts", "int8"],
+)
+def test_a_process_of_any_age_answers_as_a_fresh_one(store: dict[str, str], number: int, steps: int) -> None:
+    machine = type("Of", (Months,), {"store": store})
+    run_state_machine_as_test(machine, settings=settings(examples(number), stateful_step_count=steps))
+
+
+# -- how much is held -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=list(KINDS))
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def store(kind: str, tmp_path: Path) -> Iterator[DuckStore]:
+    opened = open_store(tmp_path / "i.duckdb", **KINDS[kind])
+    yield opened
+    opened.close()
+
+
+def engine_of(store: DuckStore, model: VectorModel) -> Any:
+    engine = SearchEngine(store, SearchSettings())
+    engine.refresh(model)
+    return engine
+
+
+def test_a_file_that_is_written_anew_all_the_time_leaves_nothing_behind(store: DuckStore) -> None:
+    embedder = HashingEmbedder(32)
+    put(store, {"a.md": [["a line that stays"] * 10]})
+    model = embed(store, embedder)
+    engine = engine_of(store, model)
+    for turn in range(40):
+        put(store, {"b.md": [[f"line {n} of turn {turn}" for n in range(50)]]})
+        embed(store, embedder)
+        store.maintain()
+        engine.refresh(model)
+    live = len(engine._corpus)
+    assert live == 60
+    matrix = engine._vector._matrix
+    assert matrix.used - matrix.dead == live and matrix.used <= live * 4 / 3
+    assert len(matrix._data) <= live * 2 and len(matrix._unit_of) == matrix.used
+    if engine._vector.name == "vss":
+        assert engine._vector._graph().execute("SELECT count(*) FROM v").fetchone() == (live,)
+    fresh = store.keyword_index()
+    fresh.refresh()
+    # Of 2,000 units that are gone, 500 may wait for a compaction of the file, as in a fresh process.
+    assert engine._keyword.rows <= fresh.rows * 4 / 3  # type: ignore[attr-defined]
+    assert len(set(np.concatenate([s.unit_id for s in engine._keyword._segments]).tolist())) <= live + 500 + 50
+
+
+def test_what_a_compaction_of_the_file_drops_leaves_memory_too(store: DuckStore) -> None:
+    put(store, {f"{n}.md": [[f"fox {n} {word}" for word in "abcdefgh"]] for n in range(30)})
+    model = embed(store, HashingEmbedder(32))
+    engine = engine_of(store, model)
+    documents = store.documents()
+    store.remove([row.id for path, row in documents.by_path.items() if path != "3.md"], (), documents.version)
+    assert store.maintain(force=True)
+    engine.refresh(model)
+    fresh = engine_of(store, model)
+    assert engine._keyword.rows == fresh._keyword.rows
+    assert engine._vector._matrix.used == fresh._vector._matrix.used == 8
+
+
+# -- the nearest, and windows -----------------------------------------------------------------------------
+
+
+def rewritten(store: DuckStore, n: int, d: int) -> tuple[VectorModel, VectorIndex, Corpus, list[int]]:
+    """An index that has lived through the loss of nine units in ten: model, index, corpus, ids."""
+    model = VectorModel("test", d)
+    put(store, {f"{at}.md": [[f"{at} line {i}" for i in range(n)]] for at in range(10)})
+    ids = store.unit_rows(None).unit_id.tolist()
+    store.put_vectors(model, ids, unit_vectors(len(ids), d, 1))
+    index = store.vector_index(model)
+    index.refresh()
+    documents = store.documents()
+    store.remove([row.id for path, row in documents.by_path.items() if path != "7.md"], (), documents.version)
+    corpus = Corpus()
+    corpus.refresh(store)
+    return model, index, corpus, corpus.rows.unit_id.tolist()
+
+
+def test_the_nearest_are_units_that_are_there(store: DuckStore) -> None:
+    model, index, _, living = rewritten(store, 600, 32)
+    changed = index.refresh()
+    assert len(changed) == 5400 and not set(changed.tolist()) & set(living)
+    fresh = store.vector_index(model)
+    fresh.refresh()
+    right = 0
+    for query in unit_vectors(10, 32, 2):
+        found, _ = index.search(query, 256)
+        assert len(found) == 256 and set(found.tolist()) <= set(living)
+        right += len(set(found.tolist()) & set(fresh.search(query, 256)[0].tolist()))
+    assert right >= 0.98 * 2560
+    assert index.has(np.array([living[0], int(changed[0]), 10**6], np.int32)).tolist() == [True, False, False]
+    assert np.isnan(index.similarities(query, changed)).all()
+
+
+def test_a_few_lost_units_are_not_among_the_nearest(store: DuckStore) -> None:
+    model = VectorModel("test", 32)
+    put(store, {"a.md": [[f"line {i}" for i in range(300)]], "b.md": [["one", "two"]]})
+    ids = store.unit_rows(None).unit_id.tolist()
+    store.put_vectors(model, ids, unit_vectors(302, 32, 1))
+    index = store.vector_index(model)
+    index.refresh()
+    query = unit_vectors(302, 32, 1)[-1]
+    assert index.search(query, 1)[0].tolist() == [ids[-1]]
+    documents = store.documents()
+    store.remove([documents.by_path["b.md"].id], (), documents.version)
+    index.refresh()
+    found, _ = index.search(query, 301)
+    assert sorted(found.tolist()) == ids[:300]
+
+
+def test_vectors_that_came_back_after_they_were_dropped_are_found(store: DuckStore) -> None:
+    model, index, _, living = rewritten(store, 20, 32)
+    index.refresh()
+    store.put_vectors(VectorModel("other", 8), living[:10], unit_vectors(10, 8))
+    assert sorted(index.refresh().tolist()) == living[:10]
+    vectors = unit_vectors(10, 32, 5)
+    store.put_vectors(model, living[:10], vectors)
+    assert sorted(index.refresh().tolist()) == living[:10]
+    for unit_id, vector in zip(living[:10], vectors, strict=True):
+        assert index.search(vector, 1)[0].tolist() == [unit_id]
+
+
+@pytest.mark.parametrize("steps", ["texts first", "together"])
+def test_windows_are_as_long_as_the_sums_of_their_vectors(store: DuckStore, kind: str, steps: str) -> None:
+    model = VectorModel("test", 32)
+    corpus, index = Corpus(), store.vector_index(model)
+    vectors: dict[int, Any] = {}
+    for turn, path in enumerate(["a.md", "b.md", "a.md", "c.md", "b.md"]):
+        put(store, {path: [[f"{path} {turn} {n}" for n in range(9)], [f"{path} {n} stays" for n in range(4)]]})
+        if steps == "texts first":
+            corpus.refresh(store)
+            corpus.refresh_windows(index, index.refresh(), turn == 0)
+        new = [i for i in store.unit_rows(None).unit_id.tolist() if i not in vectors]
+        vectors |= dict(zip(new, unit_vectors(len(new), 32, turn), strict=True))
+        store.put_vectors(model, new, np.array([vectors[i] for i in new]))
+        corpus.refresh(store)
+        corpus.refresh_windows(index, index.refresh(), turn == 0)
+    # Vectors of units that stay may change: those of another model took their place for a while.
+    last = corpus.rows.unit_id[-3:].tolist()
+    store.put_vectors(model, last, again := unit_vectors(3, 32, 99))
+    vectors |= dict(zip(last, again, strict=True))
+    corpus.refresh_windows(index, index.refresh(), False)
+    fresh = Corpus()
+    fresh.refresh(store)
+    own = store.vector_index(model)
+    fresh.refresh_windows(own, own.refresh(), True)
+    np.testing.assert_array_equal(corpus.rows.unit_id, fresh.rows.unit_id)
+    np.testing.assert_array_equal(corpus.window_norm, fresh.window_norm)
+    rows = corpus.rows
+    for at in range(len(corpus)):
+        near = [i for i in range(at - 2, at + 3) if 0 <= i < len(corpus) and rows.section_id[i] == rows.section_id[at]]
+        whole = sum(vectors[int(rows.unit_id[i])] for i in near)
+        assert corpus.window_norm[at] == pytest.approx(np.linalg.norm(whole), abs=0.02 if kind == "int8" else 2e-3)
+
+
+def test_units_without_a_vector_are_counted_by_every_index(store: DuckStore) -> None:
+    put(store, {"a.md": [["the red fox", "a blue whale"]]})
+    embedder = HashingEmbedder(32)
+    model = embed(store, embedder)
+    put(store, {"b.md": [["a green fox"]]})
+    engine = engine_of(store, model)
+    asked = embedder.embed_query(["fox"])[0]
+    found = engine.answer(SearchRequest("fox"), "hybrid", TODAY, asked)
+    assert engine.missing == 1
+    assert {hit.path for hit in found} == {"a.md", "b.md"}
