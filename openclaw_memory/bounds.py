@@ -11,6 +11,9 @@ from .errors import RequestError
 
 T = TypeVar("T")
 
+#: Characters of the longest name of a concept or a file: as many as a path has.
+LONGEST_NAME = 4_096
+
 
 def number(name: str, value: Any, low: float | None, high: float | None = None, whole: bool = False) -> float:
     """``value`` where it is a finite number within the bounds; else raises :class:`RequestError` naming ``name``."""
@@ -49,14 +52,16 @@ def several(name: str, values: Any, of: Callable[[Any], T], noun: str) -> tuple[
         raise RequestError(f"{name} must be a list of {noun}, not {shown(values)}") from None
 
 
-def text(value: Any) -> str:
-    """``value`` where it is text; else raises ``TypeError``."""
+def name(value: Any) -> str:
+    """``value`` where it is text that may name something; else raises ``TypeError`` or ``ValueError``."""
     if not isinstance(value, str):
         raise TypeError
+    if len(value) > LONGEST_NAME:
+        raise ValueError
     return value
 
 
 def shown(value: Any) -> str:
     """``value`` on one short line."""
-    line = " ".join(repr(value).split())
+    line = " ".join(repr(value)[:600].split())
     return line if len(line) <= 60 else f"{line[:57]}..."

@@ -6,7 +6,7 @@ import re
 from datetime import date
 from typing import TYPE_CHECKING
 
-from . import analysis
+from . import analysis, bounds
 from .errors import RequestError
 from .types import FeedbackReport, cited
 from .usage import Usage
@@ -39,11 +39,12 @@ def place(store: Store, usage: Usage, chunk: str) -> tuple[str, str]:
         paths = {info.path: info.id for info in store.document_infos()}
         if _ID.fullmatch(named):
             return named, _path_of(named, store, paths, known.get(named, ("", date.min))[0])
-        found = cited(named)
+        found = cited(named) if len(named) <= bounds.LONGEST_NAME else None
         path = found[0].replace("\\", "/").removeprefix("./") if found else ""
         if found is None or path not in paths:
             raise RequestError(
-                f"{named!r} names nothing in the index; give the id of a hit, or its lines, as memory/2026-03-01.md#L3"
+                f"{bounds.shown(named)} names nothing in the index; "
+                "give the id of a hit, or its lines, as memory/2026-03-01.md#L3"
             )
         units = store.unit_rows([paths[path]])
     _, first, last = found

@@ -23,6 +23,11 @@ UnitForm = Literal["line", "turn", "item", "sentence", "row", "code", "quote", "
 CHARS_PER_TOKEN = 4
 
 
+def ends(text: str, first: int, last: int) -> str:
+    """All of ``text``, or of a longer one its ``first`` and its ``last`` characters."""
+    return text if len(text) <= first + last else f"{text[:first]} {text[-last:]}"
+
+
 def tokens_of(text: str) -> float:
     """Length of ``text`` in tokens of four characters."""
     return len(text) / CHARS_PER_TOKEN
@@ -223,8 +228,7 @@ class SearchRequest:
         """Raise :class:`~openclaw_memory.errors.RequestError` for what cannot be meant, and cut a long query."""
         if not isinstance(self.query, str):
             raise RequestError(f"query must be text, not {bounds.shown(self.query)}")
-        if len(self.query) > _QUERY_FIRST + _QUERY_LAST:
-            self._set(query=f"{self.query[:_QUERY_FIRST]} {self.query[-_QUERY_LAST:]}")
+        self._set(query=ends(self.query, _QUERY_FIRST, _QUERY_LAST))
         for name in (*_WHOLE, *_SHARES, "deadline"):
             value, whole = getattr(self, name), name in _WHOLE
             if value is not None or name in ("max_distance", "vector_weight"):
@@ -245,7 +249,7 @@ class SearchRequest:
             grains=bounds.several("grains", self.grains, Grain, ", ".join(Grain)),
         )
         for name in ("concepts", "concept_kinds", "near"):
-            self._set(**{name: bounds.several(name, getattr(self, name), bounds.text, "names")})
+            self._set(**{name: bounds.several(name, getattr(self, name), bounds.name, "names")})
 
     def _set(self, **values: Any) -> None:
         for name, value in values.items():

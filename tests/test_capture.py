@@ -573,3 +573,15 @@ def test_a_capture_that_fails_leaves_nothing_behind(notes: Notes, before: str) -
     assert sorted(notes.root.rglob("*")) == there
     assert not before or (notes.root / FILE).read_text() == before
     assert capturer.capture(said, everything=True).captured
+
+
+def test_of_a_message_without_end_the_beginning_is_looked_through(workshop: Notes) -> None:
+    start, end = "Remember that Wren moved to Delft.", "Remember that Juno moved to Ghent."
+    endless = f"{start}\n" + "x\n" * 60_000 + end
+    with open_in_utc(workshop) as memory:
+        report = memory.capture(turn(endless))
+        assert [text for text in kept(report) if "moved" in text] == kept(report) != []
+        assert not any("Ghent" in text for text in kept(report))
+        assert report.warning == "only the first 100,000 characters of a message are looked through"
+        assert memory.capture(turn(endless), everything=True).warning is None
+    assert any("Ghent" in line for line in written(workshop))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from datetime import date
+from typing import Any
 
 import pytest
 from fakes import CountingEmbedder, Notes, open_memory
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
 
-from openclaw_memory import Memory
+from openclaw_memory import Memory, hookimpl
 from openclaw_memory.errors import RequestError
 from openclaw_memory.types import ContextResult, Kind, Origin
 
@@ -409,3 +410,48 @@ def test_new_notes_are_known_at_once(workshop: Notes) -> None:
 def test_an_empty_workspace_has_nothing_to_say(notes: Notes) -> None:
     with open_memory(notes) as memory:
         assert memory.context("How is Vesuvius doing?", now=NOW).text == ""
+
+
+# -- messages without end, and questions without answer ----------------------------------------------------
+
+
+class Overhears:
+    """A plugin that notes how long the messages are that it is told of."""
+
+    def __init__(self) -> None:
+        self.lengths: list[int] = []
+
+    @hookimpl
+    def openclaw_memory_rerank(self, query: str, hits: Any) -> None:
+        self.lengths.append(len(query))
+
+
+def test_of_a_message_of_ten_megabytes_the_beginning_and_the_end_are_read(workshop: Notes) -> None:
+    overhears, embedder = Overhears(), CountingEmbedder()
+    pasted = "gravel and sand on the road by the mill " * 250_000
+    with memory_of(workshop, embedder, plugins=[overhears]) as memory:
+        asked = f"{pasted}\nHow is Vesuvius doing?"
+        embedder.questions.clear()
+        result = memory.context(asked, now=NOW)
+        assert memory.ambient.entities(asked) == result.entities == ("Vesuvius",)
+        assert "Vesuvius" in result.text
+        assert max(overhears.lengths) <= 20_001
+        assert max(map(len, embedder.questions)) <= 1_001
+        assert memory.context("How is Vesuvius doing? " + pasted, now=NOW).entities == ("Vesuvius",)
+
+
+def test_slow_messages_leave_few_threads(workshop: Notes) -> None:
+    embedder = CountingEmbedder()
+    before = set(threading.enumerate())
+    with memory_of(workshop, embedder) as memory:
+        memory.context("warm up the kiln", now=NOW)
+        embedder.gate.clear()
+        for n in range(40):
+            memory.context(f"How is Vesuvius doing on day {n}?", now=NOW, deadline=0.02)
+            memory.search(f"Vesuvius {n}", deadline=0.02)
+        late = [one for one in threading.enumerate() if one not in before and one.name in ("context", "deadline")]
+        embedder.gate.set()
+        for thread in late:
+            thread.join(20)
+        assert sum(one.name == "context" for one in late) <= 2
+        assert sum(one.name == "deadline" for one in late) <= 8

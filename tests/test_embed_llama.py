@@ -365,3 +365,24 @@ def test_factory_http_without_a_key_falls_back_and_says_so(tiny_gguf: Path, tmp_
     )
     assert chosen.embedder is not None
     assert chosen.embedder.model == "http:127.0.0.1:9/m"
+
+
+def test_one_thread_loads_however_often_it_is_told_to_start(tiny_gguf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = LlamaCppEmbedder(tiny_gguf, model="tiny")
+    gate, loads = threading.Event(), []
+    opened = model.opened
+
+    def slow() -> object:
+        loads.append(threading.current_thread())
+        assert gate.wait(20)
+        return opened()
+
+    monkeypatch.setattr(model, "opened", slow)
+    for _ in range(40):
+        model.start()
+    gate.set()
+    for thread in loads:
+        thread.join(60)
+    model.start()  # it is there
+    assert len(loads) == 1 and model.loaded
+    model.close()

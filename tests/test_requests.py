@@ -167,3 +167,18 @@ def test_an_index_that_does_not_know_the_keys_of_names_finds_them_all_the_same(c
         with memory.store._db.write() as c:  # type: ignore[attr-defined]
             c.execute("DELETE FROM curated_edges WHERE kind = 'called'")
         assert memory.search("hall", concepts=("lantern 7q",)).results[0].concepts == ("Lamp 7",)
+
+
+@pytest.mark.parametrize("name", ["concepts", "concept_kinds", "near"])
+def test_a_name_without_end_is_refused_in_a_short_line(name: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        SearchRequest("x", **{name: ("y" * 5_000,)})
+    assert name in str(caught.value) and len(str(caught.value)) < 200
+
+
+def test_a_path_or_a_citation_without_end_names_nothing(memory: Memory) -> None:
+    found = memory.get("y" * 5_000)
+    assert found.status == "error" and len(found.path) < 100
+    with pytest.raises(RequestError) as caught:
+        memory.feedback("y" * 5_000 + "#L3", "useful")
+    assert len(str(caught.value)) < 300

@@ -26,7 +26,7 @@ from ..ingest.origin import lowered
 from ..ingest.sentences import sentence_spans
 from ..ingest.withheld import without_private
 from ..settings import Settings
-from ..types import Captured, CaptureReport, Grain, Origin, SearchHit, citation
+from ..types import Captured, CaptureReport, Grain, Origin, SearchHit, citation, joined
 from . import periods
 from .worth import sentences, tidied, worth
 
@@ -40,6 +40,8 @@ Ingest = Callable[[str, float | None], object]
 
 #: So many of the best sentences are looked up for each that may be kept.
 _LOOKED_UP = 4
+#: So many characters of a message are looked through, unless all of it is to be kept.
+_READ = 100_000
 #: A sentence of fewer terms is the same as another only if that is about as short.
 _SHORT = 4
 _ID_CHARS = 80
@@ -131,24 +133,26 @@ class Capturer:
         day, trusted = moment.date().isoformat(), turn.origin in _TRUSTED
         path = f"{FOLDER}/{day}.md" if trusted else f"{FOLDER}/{day}-untrusted.md"
         candidates, seen = self._candidates(turn, path, trusted, everything)
-        warning = None
+        warnings: list[str] = []
+        if not everything and any(len(message.text) > _READ for message in turn.messages):
+            warnings.append(f"only the first {_READ:,} characters of a message are looked through")
         chosen = candidates
         if not everything:
             chosen, late = self._new(candidates, path, trusted, until)
             if late:
-                warning = "not everything was looked up in time; what was not is not kept"
+                warnings.append("not everything was looked up in time; what was not is not kept")
         captured = self._write(path, _heading(moment, turn), chosen, trusted, _left(until)) if chosen else ()
         if captured:
             try:
                 self._ingest(str(self._workspace / path), _left(until))
             except OpenClawMemoryError as problem:
-                warning = f"written to {path}, but not read into the index yet: {problem}"
+                warnings.append(f"written to {path}, but not read into the index yet: {problem}")
         return CaptureReport(
             captured=captured,
             path=path if captured else None,
             seen=seen,
             took_ms=(time.monotonic() - started) * 1000,
-            warning=warning,
+            warning=joined(warnings),
         )
 
     # -- what is worth it -----------------------------------------------------------------------------
@@ -158,10 +162,10 @@ class Capturer:
         found: dict[str, _Candidate] = {}
         seen = 0
         for message in turn.messages:
+            # Only the end is cut off: what is private, or was put in, may begin before what would be left of it.
+            text = message.text if everything else message.text[:_READ]
             # As a whole first: a key block has many lines.
-            for sentence in sentences(
-                self._redact(path, "\n".join(split_lines(without_private(message.text)))), everything
-            ):
+            for sentence in sentences(self._redact(path, "\n".join(split_lines(without_private(text)))), everything):
                 seen += 1
                 score = worth(sentence, message.role)
                 if not everything and score < self._settings.threshold:

@@ -20,7 +20,18 @@ from ..ingest.summaries import DATED, read_line
 from ..search import hits
 from ..settings import Settings
 from ..store.protocol import Floats, SectionText, Store, VectorModel
-from ..types import CHARS_PER_TOKEN, ContextResult, ContextUse, Freshen, Grain, Kind, SearchHit, SearchRequest, joined
+from ..types import (
+    CHARS_PER_TOKEN,
+    ContextResult,
+    ContextUse,
+    Freshen,
+    Grain,
+    Kind,
+    SearchHit,
+    SearchRequest,
+    ends,
+    joined,
+)
 from . import candidates, prose
 from .compose import Composed, Item, composed
 from .counters import Counters
@@ -38,10 +49,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("openclaw_memory")
 
-#: Of a longer message, its beginning and its end are searched for.
+#: Of a longer message, its beginning and its end are read.
+_READ_FIRST, _READ_LAST = 14_000, 6_000
+#: Of what is longer without its courtesies, the beginning and the end are searched for.
 _FIRST, _LAST = 700, 300
-#: Of a longer message, so many characters are looked through for names.
-_READ = 20_000
 #: Notes that are turned into sentences: one for so many tokens of the budget, and at least so many.
 _TOKENS_EACH, _SAID = 10, 16
 #: With so many seconds left nobody is in a hurry.
@@ -133,6 +144,7 @@ class Ambient:
         if not 0 <= serendipity <= 1:
             raise RequestError(f"serendipity must be from 0 to 1, not {serendipity:g}")
         until = None if deadline is None else started + max(0.0, deadline)
+        message = ends(message, _READ_FIRST, _READ_LAST)
         asked = Asked(message, budget, session, now or date.today(), tuple(themes), serendipity, explain, until)
         remarks: list[str] = []
         draft, late = _Draft(), False
@@ -165,7 +177,8 @@ class Ambient:
         with self._store.session():
             engine.refresh(None)
             with engine.lock:
-                return tuple(entity.name for entity in self._entities.named(engine.graph, message[:_READ]))
+                named = self._entities.named(engine.graph, ends(message, _READ_FIRST, _READ_LAST))
+                return tuple(entity.name for entity in named)
 
     def use(self) -> ContextUse:
         """How often it was asked for and given, with how long that took."""
@@ -214,7 +227,7 @@ class Ambient:
 
     def _drafts(self, asked: Asked) -> Iterator[_Draft]:
         """Draft after draft, each with more in it; stops early where there is nothing to say."""
-        text = _ends(searched(asked.message))
+        text = ends(searched(asked.message), _FIRST, _LAST)
         about = substance(text)
         remarks: list[str] = []
         _, said = self._freshen(None if asked.until is None else time.monotonic() + (asked.left(0.5) or 0.0))
@@ -239,7 +252,7 @@ class Ambient:
         self, engine: SearchEngine, asked: Asked, text: str, vector: Floats | None, remarks: tuple[str, ...]
     ) -> Iterator[_Draft]:
         view, own, about = engine.graph, self._settings.context, substance(text)
-        named = tuple(self._entities.named(view, asked.message[:_READ], asked.patient))
+        named = tuple(self._entities.named(view, asked.message, asked.patient))
         draft = _Draft(named, remarks=remarks)
         yield draft
         if not len(view.corpus) or not (about or named):
@@ -367,11 +380,6 @@ class Ambient:
                 items.append(Item(key=row.id, order=order, text=prose.fact(row), day=row.valid_from, fact=row))
         items.sort(key=lambda item: (-item.order, str(item.key)))
         return items[: own.facts]
-
-
-def _ends(text: str) -> str:
-    """All of a text, or its beginning and its end."""
-    return text if len(text) <= _FIRST + _LAST else f"{text[:_FIRST]}\n{text[-_LAST:]}"
 
 
 def _words(view: GraphView, section: SectionText, row: int) -> str:

@@ -87,6 +87,7 @@ class LlamaCppEmbedder:
             str(self.path), self._threads, gpu, repack, batch_tokens, max_tokens, context, pooling
         )
         self._binding = binding
+        self._loading = threading.Lock()
         self._proofs = proofs
         self._turn = threading.Condition()
         self._busy = False
@@ -151,10 +152,13 @@ class LlamaCppEmbedder:
         """Begin to load the model; what fails is told by the first call that needs it."""
 
         def load() -> None:
-            with suppress(ModelError):
-                self.opened()
+            try:
+                with suppress(ModelError):
+                    self.opened()
+            finally:
+                self._loading.release()
 
-        if not self.loaded and not self._closed:
+        if not self.loaded and not self._closed and self._loading.acquire(blocking=False):
             threading.Thread(target=load, name="model", daemon=True).start()
 
     def opened(self) -> Opened:

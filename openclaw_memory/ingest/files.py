@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 
+from .. import bounds
 from ..inert import inert
 from ..settings import IngestSettings
 from ..types import FileText, SourceFile, cited
@@ -32,6 +33,8 @@ def read_lines(
     """
     if (start is not None and start < 1) or (count is not None and count < 1):
         return FileText("error", path, error="line numbers and counts start at 1")
+    if len(path) > bounds.LONGEST_NAME:
+        return FileText("error", f"{path[:60]}...", error=f"a path has at most {bounds.LONGEST_NAME} characters")
     files = scan(workspace, settings).files
     found = _find(files, workspace, path)
     if found is None and (place := cited(path)) is not None:
