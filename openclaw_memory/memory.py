@@ -186,8 +186,8 @@ class Memory:
             if named
             else claimed_path(self.workspace, self.agent, self.settings.store.folder)
         )
-        made_by = linking.extraction_version(self.settings.redaction.allow)
-        return DuckStore(path, self.settings.store, analysis.terms, analysis.ANALYSIS_VERSION, made_by)
+        extraction = linking.extraction(self.settings.redaction.allow)
+        return DuckStore(path, self.settings.store, analysis.terms, analysis.ANALYSIS_VERSION, extraction)
 
     def __enter__(self) -> Memory:
         return self

@@ -87,7 +87,7 @@ def test_an_index_of_before_is_read_again(notes: Notes, monkeypatch: pytest.Monk
 
     notes.write("memory/2026-02-13.md", NOTE)
     with monkeypatch.context() as before:
-        before.setattr(linking, "EXTRACTION_VERSION", "of before")
+        before.setattr(linking, "EXTRACTION_VERSION", (0,))
         before.setattr(reader, "without_private", str)
         with open_memory(notes) as memory:
             memory.ingest()

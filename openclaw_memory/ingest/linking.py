@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,21 +12,24 @@ from ..facts import rules
 from ..graph import candidates
 from ..graph.curated import spellings
 from ..graph.matcher import Matcher
-from ..store.protocol import Mention, OntologyRows, PendingText, PlannedUnit
+from ..store.protocol import Extraction, Mention, OntologyRows, PendingText, PlannedUnit
 from ..types import Section
 
 #: What of a file counts, and for how much it is trusted.
 _READING = 1
 
-#: Of what make texts, mentions and facts are: another one has files read again.
-EXTRACTION_VERSION = f"{candidates.VERSION}.{rules.VERSION}.{_READING}.{redact.VERSION}"
+#: Of what make texts, mentions and facts are: a higher one has files read again.  No number in it may ever fall.
+EXTRACTION_VERSION = (candidates.VERSION, rules.VERSION, _READING, redact.VERSION)
 
 
-def extraction_version(allow: Sequence[str] = ()) -> str:
-    """:data:`EXTRACTION_VERSION`, and a hash of what ``redaction.allow`` names: a change of it is one of the texts."""
-    if not allow:
-        return EXTRACTION_VERSION
-    return f"{EXTRACTION_VERSION}.{hashlib.sha256(json.dumps(sorted(allow)).encode()).hexdigest()[:16]}"
+def extraction(allow: Sequence[str] = ()) -> Extraction:
+    """How this program reads texts, with ``allow`` for ``redaction.allow``: a change of that is one of the texts."""
+    return Extraction(EXTRACTION_VERSION, frozenset(map(fingerprint, allow)))
+
+
+def fingerprint(text: str) -> str:
+    """What the index knows an allowed text by."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 class Linker:

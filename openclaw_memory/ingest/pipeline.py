@@ -26,7 +26,7 @@ from ..store.protocol import (
 from ..types import IngestReport, ScanResult, SkippedFile, SourceFile
 from . import captures, sidecars
 from . import plan as planning
-from .linking import Linker
+from .linking import Linker, fingerprint
 from .notes import Mask, NoteReader
 from .scan import Unreadable, scan
 
@@ -116,6 +116,7 @@ class Ingestor:
         """
         started = time.monotonic()
         self._ready()
+        documents = self._documents()
         found = scan(self._workspace, self._settings)
         # Before the notes: what these mention is looked for by the curated concepts as they are now.
         broken = {
@@ -129,7 +130,6 @@ class Ingestor:
             run.skipped |= {self._shown(file.path): "its name holds a secret; rename it" for file in unnamed}
             files = [file for file in files if self._shown(file.path) == file.path]
         wrote = False
-        documents = self._store.documents()
         _check_paths(paths, found, documents)
         while True:
             difference = _compare(files, found, documents, paths)
@@ -139,7 +139,7 @@ class Ingestor:
             except TextsChanged:
                 # Another process ingests the same files; what it wrote is not ours to do again.
                 log.debug("the index changed during ingest; planning anew")
-                documents = self._store.documents()
+                documents = self._documents()
         chunks = 0
         for file in files:
             row = documents.by_path.get(file.path)
@@ -220,6 +220,13 @@ class Ingestor:
         if touched:
             self._store.touch(touched, version)
         return wrote
+
+    def _documents(self) -> Documents:
+        """What the index holds; from here on redaction leaves what all who share the index allow."""
+        documents = self._store.documents()
+        self._plugins.leave([text for text in self._plugins.allow if fingerprint(text) in documents.allow])
+        self._names.clear()
+        return documents
 
     def _shown(self, path: str) -> str:
         """A file's path without the secrets in it."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import logging
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +16,7 @@ from numpy.typing import NDArray
 from ..errors import SchemaTooNew, StoreError
 from ..settings import StoreSettings
 from ..types import Grain, Kind, Origin, SourceFile
-from . import fts, schema, writing
+from . import extraction, fts, schema, writing
 from .database import IDS, Database, count, free_unused_heap, id_list, insert
 from .graph import GraphTables
 from .keywords import Columns, FtsIndex, PostingsIndex
@@ -24,6 +26,7 @@ from .protocol import (
     DocumentInfo,
     DocumentRow,
     Documents,
+    Extraction,
     Floats,
     Ints,
     KeywordIndex,
@@ -47,6 +50,10 @@ from .vectors import ExactIndex, VssIndex, pack
 if TYPE_CHECKING:
     import duckdb
 
+log = logging.getLogger("openclaw_memory.store")
+
+#: For an index that nobody has read texts into.
+_NO_WAY = Extraction()
 #: Sections asked by key in one statement.
 _KEYS = 50
 #: Vectors are read in ranges of this many unit ids, which bounds the Python objects alive at once.
@@ -66,13 +73,15 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
         settings: StoreSettings,
         analyse: Analyse,
         analysis_version: int = 0,
-        extraction_version: str = "",
+        read_as: Extraction = _NO_WAY,
     ) -> None:
         self.path = path
         self._settings = settings
         self._analyse = analyse
         self._analysis_version = str(analysis_version)
-        self._extraction_version = extraction_version
+        self._extraction = read_as
+        self._left: frozenset[str] = frozenset()
+        self._remarks: list[str] = []
         self._models: dict[VectorModel, int] = {}
         self._models_epoch = -1
         self._db = Database(
@@ -98,12 +107,33 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
 
     def _check_versions(self, c: duckdb.DuckDBPyConnection) -> None:
         self._check_analysis(c)
-        row = c.execute("SELECT value FROM meta WHERE key = 'extraction'").fetchone()
-        if row is None or row[0] != self._extraction_version:
+        self._check_extraction(c)
+
+    def _check_extraction(self, c: duckdb.DuckDBPyConnection) -> None:
+        """Have texts read again that were read another way; see :mod:`openclaw_memory.store.extraction`."""
+        meta = dict(c.execute("SELECT key, value FROM meta WHERE key IN ('extraction', 'older')").fetchall())
+        known = extraction.noted(meta.get("extraction"))
+        new = extraction.decided(known, self._extraction, time.time())
+        behind = self._extraction.version < new.extraction.version
+        due = extraction.is_due(known, new, self._extraction)
+        if due or behind != ("older" in meta):
+            generation = count(c, "SELECT value FROM counters WHERE name = 'generation'")
+            since = int(meta.get("older", generation))
             with transaction(c):
-                writing.read_anew(c)
-                c.execute("DELETE FROM meta WHERE key = 'extraction'")
-                c.execute("INSERT INTO meta VALUES ('extraction', ?)", [self._extraction_version])
+                if known is None or known.extraction != new.extraction:
+                    writing.read_anew(c)
+                elif not behind and since < generation:
+                    writing.read_anew(c, since)
+                c.execute("DELETE FROM meta WHERE key IN ('extraction', 'older')")
+                c.execute("INSERT INTO meta VALUES ('extraction', ?)", [new.text()])
+                if behind:  # a newer program reads again what is written from here on
+                    c.execute("INSERT INTO meta VALUES ('older', ?)", [str(since)])
+        self._left = new.extraction.allow
+        remarks = extraction.remarks(new, self._extraction)
+        for remark in remarks:
+            if remark not in self._remarks:
+                log.warning("%s: %s", self.path, remark)
+        self._remarks = remarks
 
     def _check_analysis(self, c: duckdb.DuckDBPyConnection) -> None:
         """Make postings anew when they were made by another version of the text analysis."""
@@ -132,7 +162,7 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
 
     def warnings(self) -> list[str]:
         """What happened to the file that a person should hear."""
-        return list(self._db.warnings)
+        return [*self._db.warnings, *self._remarks]
 
     def close(self) -> None:
         """Let go of the file."""
@@ -145,7 +175,7 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
         with self._db.read() as c:
             rows = c.execute("SELECT id, path, size, mtime_ns, sha256, units FROM documents").fetchall()
             version = count(c, "SELECT value FROM counters WHERE name = 'texts'")
-        return Documents({row[1]: DocumentRow(*row) for row in rows}, version)
+            return Documents({row[1]: DocumentRow(*row) for row in rows}, version, self._left)
 
     def units_of(self, document_ids: Sequence[int]) -> list[StoredUnit]:
         """Indexed units of these documents, in reading order."""

@@ -52,11 +52,24 @@ class DocumentRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Extraction:
+    """How texts are read: another way has them read again.
+
+    ``version`` has a number for each thing that makes texts, mentions and facts, and none of them ever falls; ``allow``
+    are hashes of the texts that redaction leaves as they are.
+    """
+
+    version: tuple[int, ...] = ()
+    allow: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Documents:
-    """All indexed files by path, as of ``version`` of the texts."""
+    """All indexed files by path, as of ``version`` of the texts; ``allow`` is what redaction may leave in them."""
 
     by_path: Mapping[str, DocumentRow]
     version: int
+    allow: frozenset[str] = frozenset()
 
 
 class TextsChanged(Exception):

@@ -131,9 +131,13 @@ def next_version(c: duckdb.DuckDBPyConnection, version: int) -> int:
     return version + 1
 
 
-def read_anew(c: duckdb.DuckDBPyConnection) -> None:
-    """Have the next ingest read every file: what is looked for in texts has changed, the texts have not."""
-    c.execute("UPDATE documents SET sha256 = '', mtime_ns = -1")
+def read_anew(c: duckdb.DuckDBPyConnection, since: int = -1) -> None:
+    """Have the next ingest read every file that was written after generation ``since``, and those that are no notes.
+
+    What is looked for in texts has changed, the texts have not.
+    """
+    c.execute("UPDATE documents SET sha256 = '', mtime_ns = -1 WHERE generation > ?", [since])
+    c.execute("UPDATE workspace_files SET sha256 = '', mtime_ns = -1")
     c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")
 
 
