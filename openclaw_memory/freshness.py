@@ -6,7 +6,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -198,12 +197,20 @@ class Freshness:
             self._ingesting.release()
         if outcome.wrote:
             self._vectorizer.after_freshening(until)
-            if time.monotonic() < until:
-                with suppress(LeaseTimeout), self._store.patience(until):
-                    self._store.maintain()
+            self._maintain(until)
         if outcome.complete:
             return False, self._standing()
         return True, ["not all changed files were read in time; run: openclaw-memory ingest", *self._standing()]
+
+    def _maintain(self, until: float) -> None:
+        """Drop what is dead from the index, unless a question has no time for it; another one will have."""
+        if time.monotonic() >= until:
+            return
+        try:
+            with self._store.patience(until):
+                self._store.maintain()
+        except StoreError as error:
+            log.warning("the index was not compacted: %s", error)
 
     def watch(self, stop: threading.Event | None, ingest: Callable[[], IngestReport]) -> Iterator[IngestReport]:
         """Call ``ingest`` now and after every change of the files, until ``stop`` is set or the memory is closed.

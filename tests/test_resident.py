@@ -282,3 +282,17 @@ def test_units_without_a_vector_are_counted_by_every_index(store: DuckStore) -> 
     found = engine.answer(SearchRequest("fox"), "hybrid", TODAY, asked)
     assert engine.missing == 1
     assert {hit.path for hit in found} == {"a.md", "b.md"}
+
+
+def test_a_process_that_only_asks_drops_what_is_dead_too(tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    given = Settings.load(overrides={"ingest.fresh_seconds": 0, "ingest.fresh_deadline": 30}, environ={})
+    with Memory(workspace, settings=given, db=tmp_path / "i.duckdb", embedder=EMBEDDER) as memory:
+        for turn in range(20):
+            (workspace / "MEMORY.md").write_text("".join(f"- the fox of turn {turn}, line {n}\n" for n in range(50)))
+            assert memory.search("fox", mode="keyword").results
+        found = memory.store.statistics()
+    assert found.units == 50
+    fewest = 50 * len("fox turn line 1 2".split())
+    assert (found.postings + found.postings_delta) / fewest <= (50 + 500 + 50) / 50
