@@ -18,6 +18,7 @@ from indexing import embed, open_store, put, unit_vectors
 from properties import examples
 from test_hits import EMBEDDER, PATHS, document, question
 
+from benchmarks import corpus as generated
 from benchmarks.hashing import HashingEmbedder
 from openclaw_memory.memory import Memory
 from openclaw_memory.search.corpus import Corpus
@@ -296,3 +297,22 @@ def test_a_process_that_only_asks_drops_what_is_dead_too(tmp_path: Path) -> None
     assert found.units == 50
     fewest = 50 * len("fox turn line 1 2".split())
     assert (found.postings + found.postings_delta) / fewest <= (50 + 500 + 50) / 50
+
+
+def test_both_vector_indexes_answer_alike(tmp_path: Path) -> None:
+    found = {}
+    for kind in ("exact", "vss"):
+        workspace = tmp_path / kind
+        generated.write_workspace(workspace, 300)
+        given = Settings.load(overrides={"store.vector_index": kind, "ingest.fresh_seconds": 1e9}, environ={})
+        with Memory(workspace, settings=given, db=tmp_path / f"{kind}.duckdb", embedder=EMBEDDER) as memory:
+            memory.ingest()
+            found[kind] = [
+                [(hit.citation, hit.score, hit.vector_score) for hit in memory.search(request).results]
+                for query in generated.queries(10, within=300)
+                for request in (
+                    SearchRequest(query.text, mode="vector", now=TODAY),
+                    SearchRequest(query.text, now=TODAY),
+                )
+            ]
+    assert found["vss"] == found["exact"]
