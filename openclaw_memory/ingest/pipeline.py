@@ -106,6 +106,8 @@ class Ingestor:
         self._ontology = OntologyRows()
         self._linker = Linker(self._ontology)
         self._names: dict[str, str] = {}
+        #: What redaction leaves, by its hashes; ``None`` before the index has been asked.
+        self._allow: frozenset[str] | None = None
 
     def run(self, paths: Sequence[str] = (), progress: Progress = silent, deadline: float | None = None) -> Outcome:
         """Write the texts of all files (or those at or below ``paths``) that changed; embeds nothing.
@@ -224,8 +226,10 @@ class Ingestor:
     def _documents(self) -> Documents:
         """What the index holds; from here on redaction leaves what all who share the index allow."""
         documents = self._store.documents()
-        self._plugins.leave([text for text in self._plugins.allow if fingerprint(text) in documents.allow])
-        self._names.clear()
+        if documents.allow != self._allow:
+            self._plugins.leave([text for text in self._plugins.allow if fingerprint(text) in documents.allow])
+            self._names.clear()
+            self._allow = documents.allow
         return documents
 
     def _shown(self, path: str) -> str:
