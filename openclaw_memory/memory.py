@@ -173,18 +173,19 @@ class Memory:
             self._freshness.freshen,
             self.facts,
             self.plugins,
+            self.state,
         )
 
     def _open_store(self, db: str | Path | None) -> Store:
         from .ingest import linking
         from .store.duck import DuckStore
-        from .store.paths import claimed_path
+        from .store.paths import default_path
 
         named = db or self.settings.store.path
         path = (
             expanded(named).absolute()
             if named
-            else claimed_path(self.workspace, self.agent, self.settings.store.folder)
+            else default_path(self.workspace, self.agent, self.settings.store.folder)
         )
         extraction = linking.extraction(self.settings.redaction.allow)
         return DuckStore(path, self.settings.store, analysis.terms, analysis.ANALYSIS_VERSION, extraction)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from datetime import date
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from states import state_in
 
 from openclaw_memory.context import candidates, prose
 from openclaw_memory.context.compose import Item, composed
@@ -181,46 +183,60 @@ def test_what_sessions_were_given_is_bounded() -> None:
 
 
 def test_counters_add_up_over_processes(tmp_path: Path) -> None:
-    file = tmp_path / "index.duckdb.context.json"
-    one, other = Counters(file), Counters(file)
+    file = tmp_path / "state.sqlite"
+    one, other = Counters(state_in(file)), Counters(state_in(file))
     for counters in (one, other):
         counters.count(entities=2, tokens=100, milliseconds=9.0, late=False)
         counters.count(entities=0, tokens=0, milliseconds=200.0, late=True)
     one.flush()
     one.flush()
     other.flush()
-    use = Counters(file).use()
+    use = Counters(state_in(file)).use()
     assert (use.messages, use.with_context, use.share, use.entities_per_message) == (4, 2, 0.5, 1.0)
     assert (use.tokens_per_context, use.late, use.since) == (100.0, 2, date.today())
     assert use.p50_ms is not None and use.p95_ms is not None and 9 <= use.p50_ms < 12 and 200 <= use.p95_ms < 250
-    assert file.stat().st_size < 1000
 
 
 @pytest.mark.parametrize(
     "content", ["", "[]", "{}", '{"messages": -1}', "\x00\xff", '{"since": "soon", "messages": 1}']
 )
-def test_a_file_that_is_not_ours_counts_as_none(tmp_path: Path, content: str) -> None:
-    file = tmp_path / "counters.json"
-    file.write_text(content, encoding="latin-1")
-    counters = Counters(file)
+def test_what_is_not_ours_counts_as_none(tmp_path: Path, content: str) -> None:
+    before = tmp_path / "index.duckdb.context.json"
+    before.write_text(content, encoding="latin-1")
+    state = state_in(tmp_path / "state.sqlite")
+    state.set_flag("context", content)
+    counters = Counters(state, before)
     counters.count(1, 1, 1.0, False)
     assert counters.use().messages == 1
     counters.flush()
-    assert Counters(file).use().messages == 1
+    assert Counters(state).use().messages == 1
+
+
+def test_the_file_of_an_earlier_version_is_added_once(tmp_path: Path) -> None:
+    state, before = state_in(tmp_path / "state.sqlite"), tmp_path / "index.duckdb.context.json"
+    other = Counters(state)
+    other.count(1, 1, 1.0, False)
+    other.flush()
+    before.write_text(json.dumps(state.flag("context")))
+    for _ in range(2):
+        counters = Counters(state, before)
+        counters.count(1, 1, 1.0, False)
+        counters.flush()
+    assert Counters(state).use().messages == 4 and not before.exists()
 
 
 def test_counters_that_cannot_be_written_are_kept(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    counters = Counters(tmp_path / "file" / "below" / "counters.json")
+    counters = Counters(state_in(tmp_path / "file" / "below" / "state.sqlite"))
     counters.count(1, 1, 1.0, False)
     counters.flush()
     assert counters.use().messages == 1
-    assert Counters(None).use().p50_ms is None
+    assert Counters(state_in(None)).use().p50_ms is None
 
 
 def test_counting_from_several_threads_loses_nothing(tmp_path: Path) -> None:
-    file = tmp_path / "counters.json"
-    counters = Counters(file)
+    file = tmp_path / "state.sqlite"
+    counters = Counters(state_in(file))
     threads = [
         threading.Thread(target=lambda: [counters.count(1, 1, 0.1, False) for _ in range(120)]) for _ in range(4)
     ]
@@ -233,4 +249,4 @@ def test_counting_from_several_threads_loses_nothing(tmp_path: Path) -> None:
         if thread.name == "context counters":
             thread.join()
     counters.flush()
-    assert Counters(file).use().messages == 480
+    assert Counters(state_in(file)).use().messages == 480

@@ -20,7 +20,7 @@ from openclaw_memory.memory import Memory
 from openclaw_memory.serve.pool import Pool
 from openclaw_memory.serve.server import AGENT, DEADLINE_MS, WORKSPACE, Host, MemoryServer, Work
 from openclaw_memory.settings import data_dir
-from openclaw_memory.store.paths import claimed_path, default_path, index_folder
+from openclaw_memory.store.paths import default_path, index_folder
 from openclaw_memory.vectorizer import Models
 
 
@@ -277,7 +277,7 @@ ALIKE = [
 @pytest.mark.parametrize("turned", [False, True])
 def test_two_agents_never_share_an_index(notes: Notes, tmp_path: Path, turned: bool) -> None:
     def path(agent: str) -> Path:
-        made = claimed_path(notes.root, agent, str(tmp_path / "index"))
+        made = default_path(notes.root, agent, str(tmp_path / "index"))
         made.parent.mkdir(parents=True, exist_ok=True)
         made.touch()
         return made
@@ -293,7 +293,7 @@ def test_an_index_that_is_there_keeps_its_place(notes: Notes, tmp_path: Path) ->
     for agent in ("main", "Ops", "ops.1", "a_b-c", "x" * 200):
         (tmp_path / "index" / agent).mkdir(parents=True)
         before[agent] = tmp_path / "index" / agent
-    assert {agent: claimed_path(notes.root, agent, str(tmp_path / "index")).parent for agent in before} == before
+    assert {agent: default_path(notes.root, agent, str(tmp_path / "index")).parent for agent in before} == before
     assert default_path(notes.root, "", str(tmp_path / "index")).parent == before["main"]
 
 

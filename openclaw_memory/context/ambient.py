@@ -19,6 +19,7 @@ from ..facts.periods import STATED
 from ..ingest.summaries import DATED, read_line
 from ..search import hits
 from ..settings import Settings
+from ..state import State
 from ..store.protocol import Floats, SectionText, Store, VectorModel
 from ..types import (
     CHARS_PER_TOKEN,
@@ -108,6 +109,7 @@ class Ambient:
         freshen: Freshen,
         facts: FactBook,
         plugins: Plugins,
+        state: State,
     ) -> None:
         self._settings = settings
         self._store = store
@@ -119,7 +121,7 @@ class Ambient:
         own = settings.context
         self._entities = Entities(own.cache_seconds, own.entities)
         self._given = Given(own.repeat_minutes * 60)
-        self._counters = Counters(store.beside(".context.json"))
+        self._counters = Counters(state, store.beside(".context.json"))
         self._late: list[threading.Thread] = []
         self._lock = threading.Lock()
 

@@ -1,4 +1,4 @@
-"""How often ambient context was asked for and given: counted in memory, now and then added to a small file."""
+"""How often ambient context was asked for and given: counted in memory, now and then added to the state."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from .. import workfiles
 from ..errors import OpenClawMemoryError
+from ..state import State
 from ..types import ContextUse
 
 log = logging.getLogger("openclaw_memory")
@@ -24,8 +24,10 @@ _ENDS = tuple(round(0.5 * 1.25**step, 3) for step in range(45))
 _SECONDS, _MESSAGES = 60.0, 50
 #: What is added up beside the latency.
 _NUMBERS = ("messages", "with_context", "entities", "tokens", "late")
-#: Seconds to wait for another process that writes the same file.
+#: Seconds to wait for another process that writes.
 _PATIENCE = 1.0
+#: What the counts are called in the state.
+_NAME = "context"
 
 
 @dataclass
@@ -49,13 +51,15 @@ class Counts:
 
 
 class Counters:
-    """Counts of one memory, kept in ``file`` together with those of other processes; without a file in memory only.
+    """Counts of one workspace, kept in ``state`` together with those of other processes.
 
-    Safe to use from several threads.  A file that cannot be read or written never fails a call.
+    Safe to use from several threads.  A state that cannot be read or written never fails a call.  What an earlier
+    version kept in the file ``before`` is added first.
     """
 
-    def __init__(self, file: Path | None) -> None:
-        self._file = file
+    def __init__(self, state: State, before: Path | None = None) -> None:
+        self._state = state
+        self._before = before
         self._new = Counts()
         self._written = time.monotonic()
         self._lock = threading.Lock()
@@ -75,12 +79,12 @@ class Counters:
             due = new.messages >= _MESSAGES or time.monotonic() - self._written >= _SECONDS
             if due:
                 self._written = time.monotonic()
-        if due and self._file is not None:
+        if due:
             threading.Thread(target=self.flush, name="context counters", daemon=True).start()
 
     def flush(self) -> None:
         """Write what was counted since the last time."""
-        if self._file is None or not self._writing.acquire(timeout=_PATIENCE):
+        if not self._writing.acquire(timeout=_PATIENCE):
             return
         try:
             with self._lock:
@@ -92,12 +96,15 @@ class Counters:
             self._writing.release()
 
     def _added(self, new: Counts) -> bool:
-        assert self._file is not None
+        def total(known: Any) -> Any:
+            kept = _counts(known)
+            kept.add(new)
+            if self._before is not None:
+                kept.add(_taken(self._before))
+            return asdict(kept)
+
         try:
-            with workfiles.locked(self._file, _PATIENCE):
-                kept = _read(self._file)
-                kept.add(new)
-                workfiles.replace(self._file, json.dumps(asdict(kept)) + "\n")
+            self._state.change_flag(_NAME, total, _PATIENCE, lasting=False)
         except OpenClawMemoryError as error:
             log.debug("the counters of context are not written: %s", error)
             return False
@@ -105,9 +112,10 @@ class Counters:
 
     def use(self) -> ContextUse:
         """What was counted so far, by every process."""
-        total = Counts()
-        if self._file is not None:
-            total.add(_read(self._file))
+        try:
+            total = _counts(self._state.flag(_NAME))
+        except OpenClawMemoryError:
+            total = Counts()
         with self._lock:
             total.add(self._new)
         asked = total.messages or 1
@@ -124,10 +132,19 @@ class Counters:
         )
 
 
-def _read(file: Path) -> Counts:
-    """The counts of a file; none when it is absent or is not one of ours."""
+def _taken(file: Path) -> Counts:
+    """The counts of a file, which is deleted."""
     try:
-        found: Any = json.loads(file.read_text(encoding="utf-8"))
+        found = json.loads(file.read_text(encoding="utf-8"))
+        file.unlink()
+    except (OSError, ValueError):
+        return Counts()
+    return _counts(found)
+
+
+def _counts(found: Any) -> Counts:
+    """The counts that were noted; none where that is nothing of ours."""
+    try:
         numbers = {name: found[name] for name in _NUMBERS}
         latency = list(found["latency"])
         valid = all(isinstance(number, int) and number >= 0 for number in [*numbers.values(), *latency])
@@ -137,7 +154,7 @@ def _read(file: Path) -> Counts:
         if since:
             date.fromisoformat(since)
         return Counts(since=since, latency=latency, **numbers)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         return Counts()
 
 

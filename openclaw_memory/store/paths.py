@@ -9,34 +9,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from .. import workfiles
 from ..hosts.openclaw_home import OpenClawHome
 from ..settings import data_dir
 from ..workspace import expanded
-
-#: What lies beside an index and cannot be made anew from the notes.
-_KEPT = (".context.json",)
 
 
 def default_path(workspace: Path, agent: str, folder: str = "") -> Path:
     """One file per agent and workspace below :func:`index_folder`; the name tells a person which it is."""
     root = index_folder(folder)
     return root / _owner(root, agent) / _name(workspace)
-
-
-def claimed_path(workspace: Path, agent: str, folder: str = "") -> Path:
-    """:func:`default_path`, with a copy of what an agent of a similar name and this one have kept together so far."""
-    path = default_path(workspace, agent, folder)
-    shared = path.parent.parent / _readable(agent) / path.name
-    if agent and agent != _readable(agent):
-        for suffix in _KEPT:
-            source, target = (file.with_name(file.name + suffix) for file in (shared, path))
-            with suppress(FileNotFoundError):
-                if not target.exists():
-                    data = source.read_bytes()
-                    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                    workfiles.swap(target, data, 0o600)
-    return path
 
 
 def index_files(workspace: Path, folder: str = "") -> list[Path]:
