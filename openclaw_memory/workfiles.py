@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import secrets
@@ -9,9 +10,14 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from .errors import WorkspaceError
 from .settings import data_dir
+
+if TYPE_CHECKING:
+    import filelock
 
 #: Takes secrets out of a text that is to be written or kept.
 Redact = Callable[[str], str]
@@ -19,36 +25,93 @@ Redact = Callable[[str], str]
 #: Seconds to wait for another process that writes the same file.
 LOCK_TIMEOUT = 30.0
 
+#: Folder of a workspace for what this package keeps in it beside the files that people read.
+OWN_FOLDER = ".openclaw-memory"
+
+#: Where nothing may be written the files that a lock is for cannot be written either.
+_NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
+
 
 @contextmanager
-def locked(path: Path, timeout: float = LOCK_TIMEOUT) -> Iterator[None]:
+def locked(path: Path, timeout: float = LOCK_TIMEOUT, root: Path | None = None) -> Iterator[None]:
     """Keep every other writer of ``path`` out, in this process and in others, for as long as the block runs.
 
-    The lock lies in the data folder, not beside the file.  It is not re-entrant.  Raises
-    :class:`~openclaw_memory.errors.WorkspaceError` after ``timeout`` seconds, or when the data folder
-    cannot be written.
+    The lock of a file of the workspace ``root`` lies in that workspace, under a name that is the same wherever the
+    workspace is mounted; that of any other file lies beside it.  Where nothing may be written it lies in the data
+    folder: whoever has no right to write there keeps out those who share that folder.  It is not re-entrant.  Raises
+    :class:`~openclaw_memory.errors.WorkspaceError` after ``timeout`` seconds, or when no lock can be kept.
     """
     import filelock
 
-    real = os.path.realpath(path)
-    digest = hashlib.sha256(real.encode("utf-8", "surrogateescape")).hexdigest()[:24]
-    folder = data_dir() / "locks"
+    real = Path(os.path.realpath(path))
+    digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:24]
+    spare = data_dir() / "locks" / f"{digest}.lock"
+    place = real.with_name(f"{real.name}.lock") if root is None else _place(real, Path(os.path.realpath(root)))
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = filelock.FileLock(folder / f"{digest}.lock", timeout=timeout)
-        lock.acquire()
+        try:
+            lock = _taken(place, timeout, root)
+        except OSError as error:
+            if error.errno not in _NOT_ALLOWED:
+                raise
+            place = spare
+            lock = _taken(place, timeout, None)
     except filelock.Timeout:
         raise WorkspaceError(
             f"{path}: another process has been writing it for {timeout:.0f} s; try again when that has ended"
         ) from None
     except OSError as error:
         raise WorkspaceError(
-            f"{folder}: no lock can be kept there ({error.strerror or error}); make the folder writable"
+            f"{place.parent}: no lock can be kept there ({error.strerror or error}); make the folder writable"
         ) from error
     try:
         yield
     finally:
         lock.release()
+
+
+def _place(real: Path, root: Path) -> Path:
+    """The lock of the file ``real`` in the workspace ``root``; neither has a link in it."""
+    folder = root / OWN_FOLDER / "locks"
+    if os.path.realpath(folder) != str(folder):
+        raise WorkspaceError(f"{folder}: is reached by a link; put a folder in its place")
+    name = real.relative_to(root) if real.is_relative_to(root) else real
+    return folder / f"{quote(name.as_posix(), safe='')}.lock"
+
+
+def _taken(place: Path, timeout: float, root: Path | None) -> filelock.BaseFileLock:
+    """The lock ``place``, held; as open to others as the workspace ``root``, else ours alone.
+
+    Raises ``OSError``, of which ``filelock.Timeout`` is one, and for what is no file as :func:`check`.
+    """
+    import filelock
+
+    if root is None:
+        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    else:
+        for folder in (place.parent.parent, place.parent):
+            if not folder.is_dir():
+                folder.mkdir(parents=True, exist_ok=True)
+                _give(folder, root)
+                if folder == place.parent:  # what is in it is nobody's to keep; what lies beside it may be
+                    (folder / ".gitignore").write_text("*\n", encoding="ascii")
+                    _give(folder / ".gitignore", root)
+    check(place)
+    fresh = not place.exists()
+    mode = 0o600 if root is None else stat.S_IMODE(root.stat().st_mode) & 0o666
+    lock = filelock.FileLock(place, timeout=timeout, mode=mode)
+    lock.acquire()
+    if fresh and root is not None:
+        _give(place, root)
+    return lock
+
+
+def _give(path: Path, root: Path) -> None:
+    """Let those write ``path`` who may write in ``root``: a container may run as another user than its host."""
+    own = root.stat()
+    with suppress(OSError):
+        os.chmod(path, stat.S_IMODE(own.st_mode) & (0o777 if path.is_dir() else 0o666))
+        if hasattr(os, "chown"):
+            os.chown(path, own.st_uid, own.st_gid)
 
 
 def check(path: Path) -> None:

@@ -26,6 +26,7 @@ from openclaw_memory.serve.capture_tool import CAPTURE, TURN
 from openclaw_memory.serve.tool import Call
 from openclaw_memory.settings import Settings
 from openclaw_memory.types import CaptureReport, Origin
+from openclaw_memory.workfiles import OWN_FOLDER
 
 NOW = datetime(2026, 3, 4, 14, 5, tzinfo=UTC)
 FILE = "memory/captures/2026-03-04.md"
@@ -553,6 +554,11 @@ def test_a_model_may_always_write_something_down(workshop: Notes) -> None:
         assert call(memory, CAPTURE, text="The lamp in the hall is green.").captured == ()
 
 
+def shown(notes: Notes) -> list[Path]:
+    """What lies in the workspace, hidden names aside."""
+    return sorted(path for path in notes.root.rglob("*") if OWN_FOLDER not in path.parts)
+
+
 @pytest.mark.parametrize(
     "before", ["", "# Captured on 2026-03-04\n\n## 09:00\n\n- The lamp is green.\n"], ids=["new", "old"]
 )
@@ -560,7 +566,7 @@ def test_a_capture_that_fails_leaves_nothing_behind(notes: Notes, before: str) -
     resource = pytest.importorskip("resource")
     if before:
         notes.write(FILE, before)
-    there = sorted(notes.root.rglob("*"))
+    there = shown(notes)
     capturer = Capturer(notes.root, Settings(), lambda _, text: text, lambda *_: (), lambda *_: None)
     said = Turn((Message("user", "The lamp by the door is red from 2026-03-04 on."),), now=NOW)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -570,7 +576,7 @@ def test_a_capture_that_fails_leaves_nothing_behind(notes: Notes, before: str) -
             capturer.capture(said, everything=True)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert sorted(notes.root.rglob("*")) == there
+    assert shown(notes) == there
     assert not before or (notes.root / FILE).read_text() == before
     assert capturer.capture(said, everything=True).captured
 

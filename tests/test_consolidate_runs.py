@@ -21,6 +21,7 @@ from summarising import FOLDER, days, diary, names, stamps, summarised, tree, wr
 
 from openclaw_memory import Memory
 from openclaw_memory.types import Grain
+from openclaw_memory.workfiles import OWN_FOLDER
 
 FIRST, LAST = date(2026, 1, 2), date(2026, 5, 10)
 LATER = date(2027, 6, 1)
@@ -62,7 +63,11 @@ def count(notes: Notes) -> int:
 
 
 def litter(notes: Notes) -> list[str]:
-    return [path.name for path in notes.root.rglob("*") if path.is_file() and path.suffix != ".md"]
+    return [
+        path.name
+        for path in notes.root.rglob("*")
+        if path.is_file() and path.suffix != ".md" and OWN_FOLDER not in path.parts
+    ]
 
 
 def indexed(memory: Memory) -> dict[str, str]:

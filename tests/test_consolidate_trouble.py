@@ -13,6 +13,7 @@ from summarising import FOLDER, GRAINS, check, days, diary, front, names, senten
 
 from openclaw_memory.errors import WorkspaceError
 from openclaw_memory.types import Origin
+from openclaw_memory.workfiles import OWN_FOLDER
 
 MONDAY = date(2026, 2, 16)
 LATER = date(2030, 1, 1)
@@ -71,7 +72,7 @@ def test_a_workspace_without_memory(notes: Notes) -> None:
         for dry in (True, False):
             report = memory.consolidate(now=LATER, dry_run=dry)
             assert report.complete and report.created == ()
-    assert sorted(path.name for path in notes.root.iterdir()) == ["MEMORY.md"]
+    assert sorted(path.name for path in notes.root.iterdir()) == [OWN_FOLDER, "MEMORY.md"]
 
 
 def test_an_empty_workspace(notes: Notes) -> None:

@@ -270,7 +270,7 @@ def test_a_failed_write_leaves_the_file_as_it_was(path: Path, monkeypatch: pytes
 def test_writers_wait_for_each_other(path: Path, tmp_path: Path) -> None:
     def work(name: str) -> None:
         for number in range(10):
-            with workfiles.locked(path):
+            with workfiles.locked(path, root=tmp_path):
                 file.append(path, [fact(f"f-{name}-{number}")])
 
     threads = [threading.Thread(target=work, args=(str(at),)) for at in range(4)]
@@ -279,11 +279,11 @@ def test_writers_wait_for_each_other(path: Path, tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert len(file.read(path)) == 40
-    assert [entry.name for entry in tmp_path.iterdir()] == [file.NAME]  # no lock beside it
+    assert {entry.name for entry in tmp_path.iterdir()} == {file.NAME, workfiles.OWN_FOLDER}  # no lock beside it
     with (
-        workfiles.locked(path),
+        workfiles.locked(path, root=tmp_path),
         pytest.raises(WorkspaceError, match="another process"),
-        workfiles.locked(path, timeout=0),
+        workfiles.locked(path, timeout=0, root=tmp_path),
     ):
         pass
 

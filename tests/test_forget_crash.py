@@ -246,7 +246,8 @@ def test_while_summaries_are_written_it_waits(notes: Notes, monkeypatch: pytest.
     filled(notes)
     monkeypatch.setattr(operations, "_PATIENCE", 0.0)
     with open_memory(notes) as memory:
-        with workfiles.locked(notes.root / periods.FOLDER), pytest.raises(OpenClawMemoryError, match="another process"):
+        consolidating = workfiles.locked(notes.root / periods.FOLDER, root=notes.root)
+        with consolidating, pytest.raises(OpenClawMemoryError, match="another process"):
             memory.forget(query="zebra bakery")
         assert "tombstones" not in noted(memory)
         assert memory.forget(query="zebra bakery").verified

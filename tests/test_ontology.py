@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
 
-from openclaw_memory import settings as package_settings
 from openclaw_memory import workfiles, yaml_text
 from openclaw_memory.errors import OpenClawMemoryError
 from openclaw_memory.graph import ontology
@@ -304,7 +303,7 @@ def test_the_first_concept_makes_a_file_that_explains_itself(file: Path) -> None
         }
     }  # fmt: skip
     assert ontology.read(file) == done.ontology
-    assert [path.name for path in file.parent.iterdir()] == ["concepts.yaml"]
+    assert {path.name for path in file.parent.iterdir()} == {"concepts.yaml", workfiles.OWN_FOLDER}
 
 
 def lines_lost(before: str, after: str) -> list[str]:
@@ -488,11 +487,10 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert "wren" in ontology.read(target).concepts
 
 
-def test_the_lock_lies_in_the_data_folder(edited: Path) -> None:
+def test_the_lock_lies_in_the_folder_of_the_workspace_that_is_ours(edited: Path) -> None:
     ontology.add(edited, "Wren")
-    assert [path.name for path in edited.parent.iterdir()] == ["concepts.yaml"]
-    assert (package_settings.data_dir() / "locks").is_dir()
-    with workfiles.locked(edited):  # and is let go
+    assert {path.name for path in edited.parent.iterdir()} == {"concepts.yaml", workfiles.OWN_FOLDER}
+    with workfiles.locked(edited, timeout=0, root=edited.parent):  # and is let go
         assert ontology.read(edited).find("Wren")
 
 

@@ -182,7 +182,7 @@ def test_a_failure_is_a_remark(week: Notes) -> None:
 def test_another_process_at_work_is_a_remark_for_a_heartbeat(week: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("openclaw_memory.consolidate.runner._IN_A_HURRY", 0.05)
     with summarised(week, consolidate__automatic="on") as memory:
-        with workfiles.locked(week.root / FOLDER):
+        with workfiles.locked(week.root / FOLDER, root=week.root):
             (report,) = beat(memory, NOW)
         assert report.skipped is not None and "another process has been writing it" in report.skipped
         assert tree(week) == {}

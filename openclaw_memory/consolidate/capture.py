@@ -220,7 +220,8 @@ class Capturer:
     ) -> tuple[Captured, ...]:
         """Append what the file does not have yet; what was appended."""
         file = self._file(path)
-        with workfiles.locked(file, workfiles.LOCK_TIMEOUT if timeout is None else max(_LEAST_WAIT, timeout)):
+        patience = workfiles.LOCK_TIMEOUT if timeout is None else max(_LEAST_WAIT, timeout)
+        with workfiles.locked(self._workspace / FOLDER, patience, self._workspace):
             lines = self._lines(path)
             there = {_key(line.removeprefix("- ")) for line in lines if line.startswith("- ")}
             new = [one for one in chosen if one.key not in there]

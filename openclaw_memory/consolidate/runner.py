@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from pathlib import Path
@@ -118,8 +119,9 @@ class Consolidator:
         been consolidating for too long.
         """
         started = time.monotonic()
-        with workfiles.locked(self._files.folder, _PATIENCE if until is None else _IN_A_HURRY):
-            dry = dry_run or listing
+        dry = dry_run or listing  # writes nothing, a lock neither
+        patience = _PATIENCE if until is None else _IN_A_HURRY
+        with nullcontext() if dry else workfiles.locked(self._files.folder, patience, self._workspace):
             if not dry:
                 self._files.sweep()
             there = periods.now_in(self._settings.consolidate.time_zone, now)

@@ -182,7 +182,7 @@ class FactBook:
         several = len(operations) > 1
         wanted = [checked(given, f"operation {at}: " if several else "") for at, given in enumerate(operations, 1)]
         self._freshen()
-        with workfiles.locked(self._file):
+        with workfiles.locked(self._file, root=self._workspace):
             # Another process may have written since, and a broken file must be heard of before anything is added.
             file.take_over(self._workspace, self._store, self._redact, self._forgotten)
             plan = self._planned(wanted, several)

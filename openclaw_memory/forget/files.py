@@ -40,8 +40,8 @@ def edit_notes(workspace: Path, matcher: Matcher, notes: Iterable[str]) -> list[
     """
     due = {path for note in notes if not note.startswith(f"{SUMMARIES}/") for path in _summaries_of(note)}
     changed = []
-    for path, file in _ours(workspace):
-        with workfiles.locked(file):
+    with workfiles.locked(workspace / CAPTURES, root=workspace):
+        for path, file in _ours(workspace):
             try:
                 text = file.read_bytes().decode("utf-8")
             except FileNotFoundError:
@@ -66,7 +66,7 @@ def edit_facts(workspace: Path, store: Store, tombstones: Tombstones) -> bool:
     if not path.exists():
         return False
     before = path.read_bytes()
-    with workfiles.locked(path):
+    with workfiles.locked(path, root=workspace):
         gone = [fact for fact in facts.read(path) if tombstones.covers_fact(fact)]
         ended = _ended(store, facts.read(path), {fact.id for fact in gone}) if gone else []
         facts.remove(path, tombstones.covers_fact, tombstones.covers)

@@ -203,8 +203,8 @@ class Forgetter:
     def _alone(self, patience: float) -> ExitStack:
         """Keep everybody else from forgetting, and from writing summaries of what is being forgotten."""
         with ExitStack() as stack:
-            stack.enter_context(workfiles.locked(self._workspace / f".{_FORGETTING}", patience))
-            stack.enter_context(workfiles.locked(self._workspace / periods.FOLDER, patience))
+            stack.enter_context(workfiles.locked(self._workspace / f".{_FORGETTING}", patience, self._workspace))
+            stack.enter_context(workfiles.locked(self._workspace / periods.FOLDER, patience, self._workspace))
             return stack.pop_all()
 
 

@@ -174,7 +174,7 @@ class _Change:
 
 
 def _edit(file: Path, change: Callable[[ParsedFile], _Change]) -> Edited:
-    with workfiles.locked(file):
+    with workfiles.locked(file, root=file.parent):
         before = load(file)
         wanted = change(before)
         if wanted.after == before.ontology and all(each in before.entries for each in wanted.entries):

@@ -16,7 +16,7 @@ log = logging.getLogger("openclaw_memory.ingest")
 FOLDER = "memory/captures"
 
 
-def redact(file: SourceFile, text: str, plugins: Plugins) -> None:
+def redact(workspace: Path, file: SourceFile, text: str, plugins: Plugins) -> None:
     """Write the file anew without its secrets, if it is one of ours whose ``text`` holds any.
 
     What cannot be written is left as it is, with a warning: the index is redacted all the same.
@@ -25,7 +25,7 @@ def redact(file: SourceFile, text: str, plugins: Plugins) -> None:
         return
     path = Path(file.absolute)
     try:
-        with workfiles.locked(path, workfiles.LOCK_TIMEOUT):
+        with workfiles.locked(workspace / FOLDER, root=workspace):
             workfiles.replace(path, plugins.without_secrets(path.read_bytes().decode("utf-8", "surrogateescape")))
     except (OSError, UnicodeError, WorkspaceError) as error:
         log.warning("%s: holds a secret and cannot be written anew (%s); make it writable", file.path, error)

@@ -241,7 +241,7 @@ class Ingestor:
     def _read(self, file: SourceFile, row: DocumentRow | None) -> DocumentChange:
         """Read and parse a file; one with the old content comes back without sections."""
         known = self.reader.text(file)
-        captures.redact(file, known.raw, self._plugins)
+        captures.redact(self._workspace, file, known.raw, self._plugins)
         if row is not None and known.sha256 == row.sha256:
             return DocumentChange(file, known.sha256, {}, (), (), row.id)
         note = self.reader.read(file, self._linker, known)
