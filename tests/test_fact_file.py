@@ -321,7 +321,7 @@ class Shelf:
 
 def test_the_index_takes_it_over(path: Path) -> None:
     store = Shelf()
-    take = lambda: file.take_over(path.parent, store)  # type: ignore[arg-type]  # noqa: E731
+    take = lambda: file.take_over(path.parent, store, str, lambda fact: False)  # type: ignore[arg-type]  # noqa: E731
     assert not take() and store.writes == 0
     file.append(path, [fact()])
     assert take() and store.facts == [fact()]

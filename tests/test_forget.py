@@ -483,6 +483,68 @@ def test_entries_that_are_put_back_stay_out(notes: Notes) -> None:
     assert not [place for place in traces(database(notes), "zebra") if place.startswith("stated_facts")]
 
 
+@pytest.mark.parametrize("named", ["fact", "query"])
+@pytest.mark.parametrize("change", ["add", "update", "remove"])
+def test_entries_that_are_put_back_stay_out_when_others_change(notes: Notes, named: str, change: str) -> None:
+    filled(notes)
+    with open_memory(notes) as memory:
+        (other,) = memory.facts.add("Ben", "likes", "tea").rows
+        (told,) = memory.facts.add("Mira", "said", SECRET).rows
+        before = (notes.root / "facts.yaml").read_bytes()
+        forgotten(memory, **({"fact": told.id} if named == "fact" else {"query": "vault zebra"}))
+        notes.write("facts.yaml", before)
+        if change == "add":
+            memory.facts.add("Ben", "likes", "milk")
+        elif change == "update":
+            memory.facts.update(other.id, object="milk")
+        else:
+            memory.facts.remove(other.id)
+        notes.touch("facts.yaml")
+        memory.facts.add("Olu", "likes", "bread")
+        stated = [row for row in memory.facts.query(history=True).rows if row.rule == "stated"]
+        assert {row.subject for row in stated} == {"Ben", "Olu"}
+        assert not memory.sql("SELECT * FROM facts WHERE object LIKE '%zebra%'").rows
+        memory.ingest()
+    assert not [place for place in traces(database(notes), "zebra") if place.startswith("stated_facts")]
+
+
+def test_entries_that_are_put_back_with_an_older_index_stay_out(notes: Notes) -> None:
+    filled(notes)
+    kept = notes.root.parent / "kept"
+    kept.mkdir()
+    with open_memory(notes) as memory:
+        (told,) = memory.facts.add("Mira", "said", SECRET).rows
+        memory.facts.query()
+    for file in (database(notes), notes.root / "facts.yaml"):
+        shutil.copy2(file, kept)
+    with open_memory(notes) as memory:
+        forgotten(memory, fact=told.id)
+    shutil.copy2(kept / database(notes).name, database(notes))
+    shutil.copy2(kept / "facts.yaml", notes.root)  # with the size and time that the index remembers
+    with open_memory(notes) as memory:
+        assert not memory.facts.query(subject="Mira", predicate="said", history=True).rows
+    assert not [place for place in traces(database(notes), "zebra") if place.startswith("stated_facts")]
+
+
+@pytest.mark.parametrize("change", ["add", "update"])
+def test_what_was_forgotten_is_not_stated_again(notes: Notes, change: str) -> None:
+    filled(notes)
+    with open_memory(notes) as memory:
+        (other,) = memory.facts.add("Mira", "says", "nothing").rows
+        forgotten(memory, query="vault zebra")
+        before = (notes.root / "facts.yaml").read_bytes()
+        with pytest.raises(RequestError, match=r"operation 2: .*was forgotten"):
+            memory.facts.batch(
+                [
+                    {"action": "add", "subject": "Ben", "predicate": "likes", "object": "tea"},
+                    {"action": "add", "subject": "Mira", "predicate": "said", "object": SECRET}
+                    if change == "add"
+                    else {"action": "update", "id": other.id, "object": SECRET},
+                ]
+            )
+        assert (notes.root / "facts.yaml").read_bytes() == before
+
+
 def test_what_a_forgotten_fact_replaced_does_not_hold_again(notes: Notes) -> None:
     filled(notes)
     with open_memory(notes) as memory:

@@ -184,14 +184,17 @@ class FactBook:
         self._freshen()
         with workfiles.locked(self._file, root=self._workspace):
             # Another process may have written since, and a broken file must be heard of before anything is added.
-            file.take_over(self._workspace, self._store, self._redact, self._forgotten)
+            self._take_over()
             plan = self._planned(wanted, several)
             file.append(self._file, [file.redacted(entry, self._redact) for entry in plan.entries])
-            file.take_over(self._workspace, self._store, self._redact)
+            self._take_over()
         known = self._now()
         rows = [row for shown in dict.fromkeys(plan.shown) for row in known.history.ids.get(shown, ())]
         rows = list(dict.fromkeys(rows))
         return FactsResult(tuple(rows), plan.added, plan.updated, plan.removed, _since(started), self._warning())
+
+    def _take_over(self) -> None:
+        file.take_over(self._workspace, self._store, self._redact, self._forgotten)
 
     def _planned(self, operations: Sequence[tuple[str, dict[str, Any]]], several: bool) -> _Plan:
         plan = _Plan([], [])
@@ -216,6 +219,11 @@ class FactBook:
                 plan.removed += 1
         return plan
 
+    def _checked(self, entry: StatedFact, where: str) -> StatedFact:
+        if self._forgotten(entry):
+            raise RequestError(f"{where}what it says was forgotten and stays out of the memory; say something else")
+        return entry
+
     def _plan_add(self, plan: _Plan, given: dict[str, Any], known: _Known, now: str, where: str) -> None:
         from ..ingest.dates import date_in_name
 
@@ -233,7 +241,7 @@ class FactBook:
         if (same := _stated_already(known, plan.entries, entry, told)) is not None:
             plan.shown.append(same)
             return
-        plan.entries.append(entry)
+        plan.entries.append(self._checked(entry, where))
         plan.shown.append(entry.id)
         plan.added += 1
 
@@ -263,7 +271,7 @@ class FactBook:
             now,
             replaces=(lasting,),
         )
-        plan.entries.append(entry)
+        plan.entries.append(self._checked(entry, where))
         plan.shown += [entry.id]
         plan.updated += 1
 

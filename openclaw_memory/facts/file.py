@@ -313,12 +313,7 @@ def redacted(fact: StatedFact, redact: workfiles.Redact) -> StatedFact:
     return replace(fact, subject=subject, predicate=predicate, object=thing, source=source)
 
 
-def take_over(
-    workspace: Path,
-    store: Store,
-    redact: workfiles.Redact = str,
-    forgotten: Callable[[StatedFact], bool] = lambda fact: False,
-) -> bool:
+def take_over(workspace: Path, store: Store, redact: workfiles.Redact, forgotten: Callable[[StatedFact], bool]) -> bool:
     """Bring the index to what ``facts.yaml`` says now; returns whether that has changed.
 
     What a person wrote there passes through ``redact`` first; what is ``forgotten`` stays out.  Raises

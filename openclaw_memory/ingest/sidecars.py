@@ -21,9 +21,7 @@ from .reading import reason_of
 NAMES = (FILE_NAME, FACTS)
 
 
-def sync(
-    workspace: Path, store: Store, plugins: Plugins, forgotten: Callable[[StatedFact], bool] = lambda fact: False
-) -> list[SkippedFile]:
+def sync(workspace: Path, store: Store, plugins: Plugins, forgotten: Callable[[StatedFact], bool]) -> list[SkippedFile]:
     """Take over what changed; a file that cannot be read is named, and what it held before stays."""
 
     def take_curated(workspace: Path, store: Store) -> int:
@@ -79,7 +77,7 @@ def stamp(workspace: Path, name: str) -> WorkspaceFile:
     return WorkspaceFile(name, found.st_size, found.st_mtime_ns, hashlib.sha256(content).hexdigest())
 
 
-def take_concepts(workspace: Path, store: Store, redact: workfiles.Redact = str) -> int:
+def take_concepts(workspace: Path, store: Store, redact: workfiles.Redact) -> int:
     """Put the curated concepts of the workspace into the store; returns how many references that changed.
 
     Names that ``redact`` would change stay out.  Raises

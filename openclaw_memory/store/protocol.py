@@ -602,7 +602,7 @@ class Store(Protocol):
         """What :meth:`read_again` was last told; empty before."""
 
     def read_again(self, document_ids: Sequence[int] | None, masks: str) -> None:
-        """Have the next ingest read these documents (all when ``None``) again, as ``masks`` are others now.
+        """Have the next ingest read these documents again, as ``masks`` are others now; with ``None`` every file.
 
         An ingest that is reading meanwhile gets :class:`TextsChanged`.
         """

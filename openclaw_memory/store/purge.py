@@ -54,11 +54,13 @@ class PurgeTables:
             return self._db.counters().get("masks", "")
 
     def read_again(self, document_ids: Sequence[int] | None, masks: str) -> None:
-        """Have the next ingest read these documents (all when ``None``) again; whoever is reading must begin anew."""
+        """Have the next ingest read these documents again, or every file; whoever is reading must begin anew."""
         with self._db.write() as c:
             which = "" if document_ids is None else f" WHERE id IN {IDS}"
             given = [] if document_ids is None else [id_list(document_ids)]
             c.execute(f"UPDATE documents SET sha256 = '', mtime_ns = -1{which}", given)
+            if document_ids is None:
+                c.execute("UPDATE workspace_files SET size = -1, mtime_ns = -1 WHERE mtime_ns <> 0")
             c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")
             c.execute("DELETE FROM meta WHERE key = 'masks'")
             c.execute("INSERT INTO meta VALUES ('masks', ?)", [masks])
