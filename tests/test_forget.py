@@ -234,6 +234,78 @@ def test_a_file_that_is_called_so_is_named(notes: Notes) -> None:
         assert "memory/zebra-vault.md (its name)" in report.remains and report.verified
 
 
+@pytest.mark.parametrize(
+    ("query", "name", "concept", "spelling"),
+    [
+        ("project zebra", "2026-03-01-project-zebra", "Project Zebra", "Project Zebra"),
+        ("zebras", "ProjectZebra", "Striped one", "the zebra"),
+        ("斑马", "2026-03-01-斑马项目", "项目", "斑马项目"),
+        ("シマウマ", "シマウマ計画", "計画", "大きなシマウマ"),
+        ("얼룩말", "얼룩말-계획", "얼룩말", "얼룩말"),
+        ("зебра", "проект-зебра", "Проект Зебра", "Проект Зебра"),
+        ("ม้าลาย", "โครงการม้าลาย", "โครงการ", "โครงการม้าลาย"),
+        ("زرافة", "مشروع-زرافة", "مشروع زرافة", "مشروع زرافة"),
+    ],
+)
+def test_names_that_still_hold_it_are_told(notes: Notes, query: str, name: str, concept: str, spelling: str) -> None:
+    notes.write(f"memory/{name}.md", f"# Plans\n\n- We saw {query} at the zoo.\n- A lamp.\n")
+    notes.write("memory/lamp.md", "- Another lamp.\n")
+    with open_memory(notes) as memory:
+        memory.concepts.add(concept, aliases=[] if spelling == concept else ["another", spelling])
+        memory.concepts.add("Lamp")
+        for report in (memory.forget(query=query, dry_run=True), memory.forget(query=query)):
+            assert {(one.kind, one.path) for one in report.names} == {
+                ("file", f"memory/{name}.md"), ("concept", "concepts.yaml")
+            }  # fmt: skip
+            (told,) = (one for one in report.names if one.kind == "concept")
+            assert (told.name, told.spelling) == (concept, spelling)
+            also = "" if spelling == concept else f', by "{spelling}"'
+            assert {f"memory/{name}.md (its name)", f"concepts.yaml (the concept {concept}{also})"} <= set(
+                report.remains
+            )
+        assert report.verified
+        memory.concepts.remove(concept)
+        shutil.move(notes.root / f"memory/{name}.md", notes.root / "memory/other.md")
+        assert memory.forget(query=query).names == ()
+
+
+def test_what_goes_is_not_told_as_what_stays(notes: Notes) -> None:
+    notes.write("MEMORY.md", "- Project Falcon starts soon.\n- Lunch was late.\n")
+    notes.write(
+        "concepts.yaml",
+        "# The falcon flies.\nconcepts:\n  falcon: {aliases: [k7]}\n  k8: {aliases: [red falcon]}\nignore: [the falcon]\n",
+    )
+    with open_memory(notes) as memory:
+        memory.facts.add("Falcon", "belongs to", "Mira")
+        (other,) = memory.facts.add("Red falcon", "belongs to", "Ben").rows
+        wanted = {
+            ("concept", "k8"), ("ignored", "the falcon"), ("fact", other.id), ("comment", "concepts.yaml#L1")
+        }  # fmt: skip
+        for report in (memory.forget(concept="falcon", dry_run=True), memory.forget(concept="falcon")):
+            assert {(one.kind, one.name) for one in report.names} == wanted
+        assert {"concepts.yaml#L1", 'concepts.yaml (the concept k8, by "red falcon")'} <= set(report.remains)
+        assert {"concepts.yaml (the ignored name the falcon)", f"facts.yaml (the fact {other.id})"} <= set(
+            report.remains
+        )
+
+
+def test_of_words_that_every_path_has_no_file_is_told(notes: Notes) -> None:
+    filled(notes)
+    with open_memory(notes) as memory:
+        assert memory.forget(query="memory", dry_run=True).names == ()
+        assert memory.forget(query="2026", dry_run=True).names
+
+
+def test_a_name_without_spaces_in_it_goes_from_everywhere(notes: Notes) -> None:
+    notes.write("memory/a.md", "- 斑马项目\n- 我们在河边看到了一只红色的小鸟。\n")
+    with open_memory(notes) as memory:
+        forgotten(memory, query="斑马项目")
+        notes.write("memory/b.md", "- 我们讨论了斑马项目的事情。\n- 我们在桥上。\n")
+        memory.ingest()
+        assert any("桥上" in text for text in snippets(memory, "我们"))
+    gone(notes, "斑马项目")
+
+
 def test_copies_of_a_file_do_not_make_it_common(notes: Notes) -> None:
     text = "# Trip\n\n" + "".join(f"- On stop {n} we saw the harbour of town {n}.\n" for n in range(6))
     for name in ("a", "b", "c", "d", "e"):

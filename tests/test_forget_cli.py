@@ -77,6 +77,21 @@ def test_a_query_takes_the_whole_paragraph_and_shows_it(run: Run, notes: Notes) 
     assert traces(database(notes), "zebra") == []
 
 
+def test_names_that_stay_are_said(run: Run, notes: Notes) -> None:
+    notes.write("memory/zebra-plan.md", "- A lamp.\n")
+    run("concepts", "add", "Zebra")
+    for option in ("--dry-run", "--yes"):
+        said = run("forget", "--query", "zebra", option).stderr
+        assert "still written in memory/zebra-plan.md (its name); it is yours to edit" in said
+        assert "still written in concepts.yaml (the concept Zebra); it is yours to edit" in said
+    assert json.loads(run("--json", "forget", "--query", "zebra", "--dry-run").stdout)["names"] == [
+        {
+            "kind": "file", "path": "memory/zebra-plan.md", "name": "memory/zebra-plan.md", "spelling": "zebra-plan"
+        },
+        {"kind": "concept", "path": "concepts.yaml", "name": "Zebra", "spelling": "Zebra"},
+    ]  # fmt: skip
+
+
 def test_help_says_that_there_is_no_undo(run: Run) -> None:
     assert "There is no undo" in " ".join(run("forget", "--help").stdout.split())
 

@@ -39,8 +39,9 @@ def forget(
     """Forget what one of the options names: its text leaves the index, summaries, captures, facts and records of use.
 
     What was forgotten does not come back from a note, a copy or a summary: its words are recognised by keyed hashes.
-    Your own notes are not changed; those that still have it are named, so that you can edit them.  There is no undo:
-    the same sentence stays out even when it is written again on purpose.
+    Your own notes are not changed; those that still have it are named, so that you can edit them, and so are files and
+    curated concepts that are called so.  There is no undo: the same sentence stays out even when it is written again on
+    purpose.
     """
     with _usage():
         from ..forget.selection import Wish

@@ -6,7 +6,7 @@ import logging
 import os
 import re
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -20,15 +20,17 @@ from ..ingest.dates import date_in_name
 from ..ingest.lines import split_lines
 from ..ingest.summaries import content_hash, is_edited, is_tag_line
 from ..store.protocol import StatedFact, Store
-from ..types import Grain, Origin
+from ..types import Grain, Origin, StillNamed, citation
 from .masking import CAPTURES, READ_MARK, SUMMARIES, masked
 from .tombstones import Matcher, Tombstones
-from .words import lead, words_of
+from .words import lead
 
 log = logging.getLogger("openclaw_memory")
 
 #: Lines of the front matter of a summary.
 _CONTENT, _DIGEST = (re.compile(rf"(?m)^{key}: [0-9a-f]{{64}}") for key in ("content", "digest"))
+
+_COMMENT = re.compile(r"(?:^|\s)#(.*)$")
 
 
 def edit_notes(workspace: Path, matcher: Matcher, notes: Iterable[str]) -> list[str]:
@@ -86,18 +88,50 @@ def edit_concepts(workspace: Path, meant: Callable[[str], bool]) -> bool:
     return bool(found)
 
 
-def naming(workspace: Path, spellings: Sequence[str]) -> list[str]:
-    """Which of the two YAML files still have one of ``spellings``, as in a comment or as the name of something else."""
-    forms = [tuple(words_of(spelling).folded) for spelling in spellings]
-    out = []
-    for name in (ontology.FILE_NAME, facts.NAME):
-        try:
-            said = words_of((workspace / name).read_text(encoding="utf-8")).folded
-        except (OSError, UnicodeDecodeError):
-            continue
-        if any(form == tuple(said[at : at + len(form)]) for form in forms if form for at in range(len(said))):
-            out.append(name)
-    return out
+def naming(
+    workspace: Path, says: Callable[[str], bool], going: Collection[str], covers: Callable[[str], bool]
+) -> list[StillNamed]:
+    """What in the two YAML files ``says`` what is forgotten and stays: concepts, ignored names, facts, comments.
+
+    ``going`` are slugs and ids of what goes; a comment that ``covers`` is true of goes from ``facts.yaml`` too.
+    Raises as :func:`check`.
+    """
+    path = ontology.FILE_NAME
+    said = ontology.read(workspace / path)
+    found = [
+        StillNamed("concept", path, concept.name, spelling)
+        for concept in said.concepts.values()
+        if concept.slug not in going and (spelling := _spelled(concept, says)) is not None
+    ]
+    found += [StillNamed("ignored", path, name, name) for name in said.ignored if says(name)]
+    for fact in facts.read(workspace / facts.NAME):
+        text = " ".join(filter(None, (fact.subject, fact.predicate, fact.object, fact.source)))
+        if fact.id not in going and says(text):
+            found.append(StillNamed("fact", facts.NAME, fact.id, text))
+    for path in (ontology.FILE_NAME, facts.NAME):
+        for number, comment in _comments(workspace / path):
+            if says(comment) and not (path == facts.NAME and covers(comment)):
+                found.append(StillNamed("comment", path, citation(path, number, number), comment))
+    return found
+
+
+def _spelled(concept: ontology.CuratedConcept, says: Callable[[str], bool]) -> str | None:
+    """Which of a concept's names says it; the first where only all of them together do."""
+    spellings = (*concept.spellings, concept.slug, concept.kind or "")
+    if not says(" ".join(spellings)):
+        return None
+    return next(filter(says, spellings), concept.name)
+
+
+def _comments(file: Path) -> Iterator[tuple[int, str]]:
+    """Number and text of the comments of a YAML file."""
+    try:
+        lines = split_lines(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return
+    for number, line in enumerate(lines, 1):
+        if comment := _COMMENT.search(line):
+            yield number, comment[1].strip()
 
 
 def _ours(workspace: Path) -> Iterator[tuple[str, Path]]:

@@ -80,12 +80,13 @@ class Forgetter:
         self._ingest()
         key = self._state.key()
         if dry_run:
-            return _timed(self._planner.plan(wish, key).report, started)
+            plan = self._planner.plan(wish, key)
+            return _timed(_with_names(plan.report, plan), started)
         with self._alone(_PATIENCE):
             self._finish_others()
             plan = self._planner.plan(wish, key)
             if not plan.report.texts:
-                return _timed(replace(plan.report, dry_run=False), started)
+                return _timed(_with_names(replace(plan.report, dry_run=False), plan), started)
             self._begin(plan, key)
             edited = self._finish()
             return _timed(self._done(plan, edited), started)
@@ -177,21 +178,16 @@ class Forgetter:
     def _done(self, plan: Plan, edited: Sequence[str]) -> ForgetReport:
         report = plan.report
         found = self._store.contains(plan.needles)
-        remains = [*report.remains, *files.naming(self._workspace, plan.spellings)]
         warnings = [report.warning] if report.warning else []
         if found:
             warnings.append(
                 f"some of it is still found in {', '.join(found)}, as part of another text; look for it with a search, "
                 "and forget that too"
             )
-        return replace(
-            report,
-            edited=tuple(sorted(edited)),
-            remains=tuple(dict.fromkeys(remains)),
-            dry_run=False,
-            verified=not found,
-            warning=joined(warnings),
+        done = replace(
+            report, edited=tuple(sorted(edited)), dry_run=False, verified=not found, warning=joined(warnings)
         )
+        return _with_names(done, plan)
 
     def _finish_others(self) -> bool:
         """Finish what somebody began and did not end."""
@@ -246,6 +242,12 @@ def lost(store: Store, tombstones: Tombstones) -> str | None:
         "what was forgotten is not known any more, as the state of this workspace is gone: put it back (run: "
         "openclaw-memory state restore), or forget those things again; until then they come back with files that change"
     )
+
+
+def _with_names(report: ForgetReport, plan: Plan) -> ForgetReport:
+    """``report`` with what is still called by the words."""
+    names = tuple(plan.named())
+    return replace(report, names=names, remains=tuple(dict.fromkeys((*report.remains, *map(str, names)))))
 
 
 def _row(todo: Mapping[str, Sequence[str]]) -> tuple[str, str, str]:

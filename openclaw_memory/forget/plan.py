@@ -20,7 +20,8 @@ from ..ingest.notes import NoteReader
 from ..ingest.scan import max_bytes, read_text, scan
 from ..settings import IngestSettings
 from ..store.protocol import Bools, OntologyRows, StatedFact, Store, UnitText
-from ..types import ForgetReport, Forgotten, Grain, SourceFile, citation
+from ..types import ForgetReport, Forgotten, Grain, SourceFile, StillNamed, citation
+from .files import naming
 from .masking import is_ours, touched
 from .scopes import Decided, Text, decide, phrases_of
 from .selection import Choice, Snapshot, View, Wish, choose, facts_from, named, unknown, with_derived
@@ -45,8 +46,9 @@ class AccessRecords(Protocol):
 class Plan:
     """What is written down before anything is done, and what it will come to.
 
-    ``hashes`` are tombstones; ``ids`` and ``paths`` those of access records; ``concepts`` slugs and ``spellings``
-    their names; ``notes`` the files whose units go; ``needles`` the texts by which it is shown that they are gone.
+    ``hashes`` are tombstones; ``ids`` and ``paths`` those of access records; ``concepts`` slugs; ``notes`` the files
+    whose units go; ``needles`` the texts by which it is shown that they are gone.  ``named()`` tells of the files as
+    they then are what is still called by the words.
     """
 
     report: ForgetReport
@@ -54,9 +56,9 @@ class Plan:
     ids: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     concepts: tuple[str, ...] = ()
-    spellings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     needles: tuple[str, ...] = ()
+    named: Callable[[], list[StillNamed]] = list
 
 
 class Planner:
@@ -116,7 +118,9 @@ class Planner:
                 written[path] = split_lines(self._texts(files[path])[-1]) if path in files else []
             made = phrases_of(unit)
             if snapshot.is_summary(row) and unit.form in ("heading", "title"):
-                made = [phrase for phrase in made if choice.says(phrase.words)]  # else it is the name of a period
+                made = [
+                    phrase for phrase in made if choice.says(" ".join(phrase.words))
+                ]  # else it is the name of a period
             elif made:
                 made += _as_written(unit, "\n".join(written[path][unit.start_line - 1 : unit.end_line]))
             if made:
@@ -193,7 +197,7 @@ class Planner:
             access_records=sum(unit in ids or path in whole for unit, (path, _) in self._uses.known().items()),
             files=len(notes),
             texts=tuple(listed),
-            remains=tuple(self._remaining(snapshot, choice, going, whole, files, matcher)),
+            remains=tuple(self._remaining(snapshot, going, whole, files, matcher)),
             dry_run=True,
             warning=_kept_elsewhere(decided.common),
         )
@@ -203,10 +207,23 @@ class Planner:
             tuple(sorted(ids)),
             tuple(whole),
             choice.concepts,
-            choice.spellings,
             tuple(sorted(notes | set(whole))),
             decided.needles,
+            lambda: self._named(choice, files, matcher),
         )
+
+    def _named(self, choice: Choice, files: Iterable[str], matcher: Matcher) -> list[StillNamed]:
+        """What says what was forgotten: names that a person gave to files, and what stays of the two YAML files."""
+        names = {
+            path: path.removeprefix("memory/").removesuffix(".md")
+            for path in files
+            if "/" in path and not is_ours(path)
+        }
+        found = [StillNamed("file", path, path, name) for path, name in names.items() if choice.says(name)]
+        if choice.named:
+            going = {*choice.concepts, *choice.facts}
+            found += naming(self._workspace, choice.says, going, lambda text: bool(matcher.find(words_of(text), "")))
+        return found
 
     def _texts(self, file: SourceFile) -> list[str]:
         """A file's text as it is, and as ingest reads it; none when it cannot be read now."""
@@ -247,13 +264,12 @@ class Planner:
     def _remaining(
         self,
         snapshot: Snapshot,
-        choice: Choice,
         going: Mapping[int, UnitText],
         whole: Sequence[str],
         files: Mapping[str, SourceFile],
         matcher: Matcher,
     ) -> list[str]:
-        """Places in files of the person that hold what goes, files that are called so, and copies of the index."""
+        """Places in files of the person that hold what goes, and copies of the index."""
         found: dict[str, None] = {}
         for row, unit in going.items():
             path = snapshot.info(row).path
@@ -264,8 +280,7 @@ class Planner:
                 for text in self._texts(file)[-1:]:
                     for first, last in touched(text, path, matcher):
                         found[citation(path, first + 1, last + 1)] = None
-        named = [f"{path} (its name)" for path in files if choice.says(words_of(path).folded)]
-        return [*sorted(found), *named, *(self._store.leftovers() if going else ())]
+        return [*sorted(found), *(self._store.leftovers() if going else ())]
 
 
 def _or_all(names: Callable[[str, int, int], bool], retired: _Retired) -> Callable[[str, int, int], bool]:

@@ -78,7 +78,7 @@ def decide(
     snapshot: Snapshot,
     chosen: Bools,
     store: Store,
-    says: Callable[[Sequence[str]], bool],
+    says: Callable[[str], bool],
     aimed: bool,
     key: bytes,
 ) -> Decided:
@@ -102,7 +102,7 @@ def decide(
         own = snapshot.by_path.get(text.path)
         for phrase in text.phrases:
             digest = scout.digest("a", phrase.words)
-            said = says(phrase.words)
+            said = says(" ".join(phrase.words))
             wide = weight(phrase.words) >= (LONG if said else WIDE)
             others = elsewhere.notes(digest, wide) - copies[text.path]
             whole = not phrase.part and text.unit.form not in _TITLES and (wide or (aimed and phrase.long))

@@ -119,18 +119,18 @@ class Choice:
     """What a wish means.
 
     ``rows`` are those of a :class:`Snapshot`; ``names`` whether lines of a file (0 and 0: all of it) that is not
-    in the index are meant too, ``means`` whether a unit of such a file is for what it says; ``says`` whether words
-    themselves say what was named, so that they go wherever they stand.  ``aimed``: single lines were named, whose
-    sentences are meant rather than their place.
+    in the index are meant too, ``means`` whether a unit of such a file is for what it says; ``says`` whether a text
+    itself says what was named, so that it goes wherever it stands, and ``named``: so do concepts, facts and comments.
+    ``aimed``: single lines were named, whose sentences are meant rather than their place.
     """
 
     rows: Bools
     facts: frozenset[str] = frozenset()
     concepts: tuple[str, ...] = ()
-    spellings: tuple[str, ...] = ()
+    named: bool = False
     names: Callable[[str, int, int], bool] = lambda path, first, last: False
     means: Callable[[str, Section, PlannedUnit], bool] = lambda path, section, planned: False
-    says: Callable[[Sequence[str]], bool] = lambda words: False
+    says: Callable[[str], bool] = lambda text: False
     aimed: bool = False
 
 
@@ -183,6 +183,21 @@ def _gone(choice: Choice, snapshot: Snapshot, chosen: Bools, path: str, first: i
         return True
     there = snapshot.rows_on(path, first, last)
     return bool(len(there)) and bool(chosen[there].all())
+
+
+def _any_of(phrases: Collection[str]) -> Callable[[str], bool]:
+    """Whether a text has all words of one of ``phrases``, one behind the other."""
+    forms = [words_of(phrase).folded for phrase in phrases]
+
+    def says(text: str) -> bool:
+        said = words_of(text).folded
+        return any(_holds(said, form) for form in forms)
+
+    return says
+
+
+def _holds(said: Sequence[str], form: Sequence[str]) -> bool:
+    return bool(form) and any(said[at : at + len(form)] == form for at in range(len(said) - len(form) + 1))
 
 
 # -- by path ----------------------------------------------------------------------------------------
@@ -250,10 +265,12 @@ def _by_query(query: str, store: Store, snapshot: Snapshot) -> Choice:
     ids = found.of(0)[0]
     for at in range(1, len(terms)):
         ids = np.intersect1d(ids, found.of(at)[0])
-    wanted = set(terms)
+    parts = [(set(analysis.query_terms(part)), words_of(part).folded) for part in query.split()]
 
     def says(text: str) -> bool:
-        return wanted <= set(analysis.terms(text))
+        has, said = set(analysis.terms(text)), words_of(text).folded
+        # By its characters too, as what has no spaces between words has other terms when it stands among others.
+        return all(terms <= has or _holds(said, form) for terms, form in parts)
 
     alive = [unit for unit in np.unique(ids).tolist() if unit in snapshot.row_of]
     rows = np.zeros(len(snapshot), bool)
@@ -264,8 +281,9 @@ def _by_query(query: str, store: Store, snapshot: Snapshot) -> Choice:
     return Choice(
         rows,
         facts=facts,
+        named=True,
         means=lambda path, section, planned: says(f"{planned.unit.speaker or ''} {planned.unit.text}"),
-        says=lambda words: says(" ".join(words)),
+        says=says,
     )
 
 
@@ -309,12 +327,7 @@ def _by_concept(concept: Named, store: Store, snapshot: Snapshot) -> Choice:
     rows = np.zeros(len(snapshot), bool)
     for unit in store.unit_texts(sorted(asked & snapshot.row_of.keys())):
         rows[snapshot.row_of[unit.id]] = unit.id in sure or bool(names.find(unit.text))
-    forms = [tuple(words_of(spelling).folded) for spelling in spellings]
-
-    def says(words: Sequence[str]) -> bool:
-        said = tuple(words)
-        return any(form == said[at : at + len(form)] for form in forms if form for at in range(len(said)))
-
+    says = _any_of(spellings)
     aliases = {name_key(spelling) for spelling in spellings}
     facts = _stated(
         store,
@@ -328,7 +341,7 @@ def _by_concept(concept: Named, store: Store, snapshot: Snapshot) -> Choice:
             mention.key in keys and not _OF_FILE[RULES.index(mention.rule)] for mention in planned.mentions
         )
 
-    return Choice(rows, facts, concepts, spellings, means=means, says=says)
+    return Choice(rows, facts, concepts, named=True, means=means, says=says)
 
 
 def _of_form(store: Store, snapshot: Snapshot, form: str) -> set[int]:
@@ -374,11 +387,6 @@ def _by_fact(id: str, store: Store, snapshot: Snapshot) -> Choice:
             for told in store.unit_texts(there):
                 if folded(entry.object) in folded(told.text):
                     rows[snapshot.row_of[told.id]] = True
-    forms = [tuple(words_of(thing).folded) for thing in objects]
-
-    def says(words: Sequence[str]) -> bool:
-        said = tuple(words)
-        return any(form == said[at : at + len(form)] for form in forms if form for at in range(len(said)))
 
     def key(fact: FoundFact | FactRow) -> tuple[int | str, str, str]:
         subject = name_key(fact.subject)
@@ -393,7 +401,7 @@ def _by_fact(id: str, store: Store, snapshot: Snapshot) -> Choice:
             for (there, first, last), thing in places
         )
 
-    return Choice(rows, _with_retractions(stated, gone), means=means, says=says)
+    return Choice(rows, _with_retractions(stated, gone), means=means, says=_any_of(objects))
 
 
 def _stated(store: Store, meant: Callable[[StatedFact], bool]) -> frozenset[str]:
