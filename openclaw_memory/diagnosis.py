@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from .errors import LeaseTimeout, ModelError, OpenClawMemoryError
 from .hosts.openclaw_home import OpenClawHome
 from .settings import unknown_variables
-from .types import Check, Status, counted, joined
+from .types import Check, Grain, ScanResult, SkippedFile, Status, counted, joined
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,13 +16,16 @@ if TYPE_CHECKING:
     from .memory import Memory
     from .store.protocol import Documents, Store
 
+#: Files of one kind that are named one by one.
+_NAMED = 5
+
 
 def status(memory: Memory, store: Store) -> Status:
     """Counts, sizes, model, embedding states, extensions and plugins."""
-    from .ingest.withheld import private_in
+    from .ingest.scan import scan
     from .store.extensions import extension_file
 
-    private = private_in(memory.workspace, memory.settings.ingest)
+    said = _said(memory, scan(memory.workspace, memory.settings.ingest))
     embedder, model, reason = memory.vectors_in_use()
     with store.session():
         numbers = store.statistics()
@@ -60,9 +63,38 @@ def status(memory: Memory, store: Store) -> Status:
         binding=None if binding is None else str(binding),
         fallback=reason,
         warning=joined([*surroundings(), *memory.remarks()]),
-        private_files=private.files,
-        private_lines=private.lines,
+        private_files=sum(map(bool, said.private)),
+        private_lines=sum(said.private),
+        unread_front_matter=tuple(said.unread),
     )
+
+
+@dataclass(slots=True)
+class _Said:
+    """What files say of themselves: private lines of each, and what front matter cannot be read."""
+
+    private: list[int] = field(default_factory=list)
+    unread: list[SkippedFile] = field(default_factory=list)
+
+
+def _said(memory: Memory, found: ScanResult) -> _Said:
+    from .ingest.front_matter import trouble
+    from .ingest.lines import split_lines
+    from .ingest.reading import Unreadable, read_text
+    from .ingest.scan import max_bytes
+    from .ingest.withheld import private_lines
+
+    said = _Said()
+    for file in found.files:
+        try:
+            text = read_text(file, max_bytes(memory.settings.ingest))
+        except Unreadable:
+            continue
+        said.private.append(private_lines(text))
+        # That of a summary is ours.
+        if file.grain is Grain.WORKING and (problem := trouble(split_lines(text))) is not None:
+            said.unread.append(SkippedFile(file.path, problem))
+    return said
 
 
 def examine(memory: Memory, store: Store) -> list[Check]:
@@ -114,11 +146,9 @@ def python_check() -> Check:
 
 def _workspace(memory: Memory) -> list[Check]:
     from .ingest.scan import scan
-    from .ingest.withheld import private_in
 
     try:
         found = scan(memory.workspace, memory.settings.ingest)
-        private = private_in(memory.workspace, memory.settings.ingest)
     except OpenClawMemoryError as error:
         return [Check("workspace", False, str(error), "give the agent's folder with --workspace")]
     checks = [
@@ -129,9 +159,17 @@ def _workspace(memory: Memory) -> list[Check]:
             None if found.files else "write a MEMORY.md or a note under memory/, or give another --workspace",
         )
     ]
-    if private.lines:
-        what = f"{counted(private.lines, 'line')} in {counted(private.files, 'file')} kept out of the memory"
-        checks.append(Check("private", True, what))
+    said = _said(memory, found)
+    if any(said.private):
+        files = counted(sum(map(bool, said.private)), "file")
+        checks.append(Check("private", True, f"{counted(sum(said.private), 'line')} in {files} kept out of the memory"))
+    for one in said.unread[:_NAMED]:
+        what, _, step = one.reason.rpartition("; ")
+        told = f"{one.path} is taken as untrusted, as its front matter cannot be read: {what}"
+        checks.append(Check("trust", True, told, step, remark=True))
+    if (more := len(said.unread) - _NAMED) > 0:
+        told = f"and {counted(more, 'more file')} whose front matter cannot be read"
+        checks.append(Check("trust", True, told, "to see all of them: openclaw-memory status --json", remark=True))
     return [*checks, *(_skipped(memory, skipped.path, skipped.reason) for skipped in found.skipped)]
 
 

@@ -681,6 +681,8 @@ class Status:
     plugin_failures: dict[str, str]
     private_files: int = 0
     private_lines: int = 0
+    #: Files that are taken as untrusted because their front matter cannot be read, and why.
+    unread_front_matter: tuple[SkippedFile, ...] = ()
     http_usage: dict[str, Any] | None = None
     context: ContextUse | None = None
     grains: tuple[GrainUse, ...] = ()

@@ -12,6 +12,9 @@ from .context import CliContext, common_options, say
 if TYPE_CHECKING:
     from ..types import ContextUse, GrainUse
 
+#: Files named one by one.
+_NAMED = 5
+
 
 @click.command()
 @click.option("--context", "with_context", is_flag=True, help="Show how ambient context was used instead.")
@@ -50,6 +53,10 @@ def status(cli: CliContext, with_context: bool) -> None:
     if found.private_lines:
         held = f"{counted(found.private_lines, 'line')} in {counted(found.private_files, 'file')} kept out"
         rows.append(("private", held))
+    if unread := found.unread_front_matter:
+        more = f" and {len(unread) - _NAMED} more" if len(unread) > _NAMED else ""
+        named = ", ".join(one.path for one in unread[:_NAMED])
+        rows.append(("untrusted", f"{named}{more}: front matter that cannot be read; run: openclaw-memory doctor"))
     if found.http_usage:
         rows.append(("http usage", _counts(found.http_usage)))
     for name, value in rows:

@@ -21,7 +21,11 @@ _KEY = re.compile(r"""(?:[^\W_][\w .-]*|"[^"]*"|'[^']*')[ \t]*:(?:\s|$)""")
 _WITHHELD = re.compile(r"\W*memory\W*:\W*(?:false|no|off)\b", re.IGNORECASE)
 # What PyYAML's constructors raise for values such as "2026-02-30" or "!!int x", besides its own error.
 _CONSTRUCTOR_ERRORS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-_TOO_MUCH = "more values than a note states about itself"
+_NOT_A_VALUE = "a value that cannot be, such as the day 2026-02-30; mend it"
+
+
+class _Refused(ValueError):
+    """Valid YAML that is no data of a note; the message says why and what to do."""
 
 
 def front_matter_end(lines: Sequence[str]) -> int:
@@ -45,6 +49,21 @@ def front_matter(lines: Sequence[str]) -> dict[str, Any]:
     return read_front_matter(lines[opening + 1 : end - 1]) if end else _unread(lines[opening + 1 :])
 
 
+def trouble(lines: Sequence[str]) -> str | None:
+    """Why the front matter of the file ``lines`` cannot be read; what is wrong and, after a ``;``, what to do."""
+    opening = _opening(lines)
+    if opening is None:
+        return None
+    end = front_matter_end(lines)
+    if not end:
+        return f"no line '---' ends it within {_MAX_LINES} lines; write one below it"
+    try:
+        _stated(lines[opening + 1 : end - 1], opening + 2)
+    except _Refused as refused:
+        return str(refused)
+    return None
+
+
 def read_front_matter(lines: Sequence[str]) -> dict[str, Any]:
     """The mapping in ``lines`` (without fences), in values that JSON has; dates as ISO text.
 
@@ -52,18 +71,32 @@ def read_front_matter(lines: Sequence[str]) -> dict[str, Any]:
     mapping, and what is too large to be a note's own data comes ``{"origin": "untrusted"}``, with ``memory: false``
     where a line says so.
     """
+    try:
+        return _stated(lines)
+    except _Refused:
+        return _unread(lines)
+
+
+def _stated(lines: Sequence[str], first: int = 1) -> dict[str, Any]:
+    """The mapping in ``lines``, the first of which has the number ``first``.  Raises :class:`_Refused`."""
     text = "\n".join(lines)
     if len(text) > _MAX_CHARS:
-        return _unread(lines)
+        raise _Refused(f"more than {_MAX_CHARS} characters; put what is no data of the note below it")
     import yaml
 
     try:
         data = yaml.load(text, _loader())
-        if data is None:
-            return {}
-        return _plain(data, [_MAX_VALUES], 0) if isinstance(data, dict) else _unread(lines)
-    except (yaml.YAMLError, *_CONSTRUCTOR_ERRORS):
-        return _unread(lines)
+        if data is not None and not isinstance(data, dict):
+            raise _Refused("no 'key: value'; write one a line")
+        return {} if data is None else _plain(data, [_MAX_VALUES], 0)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f" in line {first + mark.line}" if mark else ""
+        raise _Refused(f"not valid YAML{where} ({error.problem or error.context}); mend that line") from error
+    except yaml.YAMLError as error:
+        raise _Refused("a character that YAML does not have; take it out") from error
+    except _CONSTRUCTOR_ERRORS as error:
+        raise error if isinstance(error, _Refused) else _Refused(_NOT_A_VALUE) from error
 
 
 @lru_cache(maxsize=1)
@@ -77,7 +110,7 @@ def _loader() -> type[yaml.SafeLoader]:
             """Refuse a mapping that says two things of one key."""
             keys = {str(key.value) for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"}
             if len(keys) < len(node.value):
-                raise ValueError("a key stands twice, or mappings are merged")
+                raise _Refused("a key stands twice; keep one of them")
 
     return Loader
 
@@ -117,7 +150,7 @@ def _plain(value: Any, left: list[int], depth: int) -> Any:
     # Aliases make a small text a huge tree, so values are counted as they are visited.
     left[0] -= 1
     if left[0] < 0 or depth > _MAX_DEPTH:
-        raise ValueError(_TOO_MUCH)
+        raise _Refused("more values than a note states about itself; put some of them below it")
     if isinstance(value, dict):
         return {str(_plain(key, left, depth + 1)): _plain(inner, left, depth + 1) for key, inner in value.items()}
     if isinstance(value, (list, tuple, set)):

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
-from typing import NamedTuple
 
-from ..settings import IngestSettings
 from .front_matter import bare, front_matter
 from .lines import split_lines
-from .scan import Unreadable, max_bytes, read_text, scan
 
 #: What readers see in the place of a private line.
 READ_MARK = "[private]"
@@ -35,13 +31,6 @@ _FOREIGN = re.compile(
 )
 
 
-class Withheld(NamedTuple):
-    """How much of some files is private."""
-
-    files: int = 0
-    lines: int = 0
-
-
 def without_private(text: str, mark: str = " ") -> str:
     """``text`` with ``mark`` in the place of each private line or part of one; line ends stay where they are.
 
@@ -63,17 +52,9 @@ def without_foreign(text: str) -> str:
     return text
 
 
-def private_in(workspace: Path, settings: IngestSettings) -> Withheld:
-    """How much of the memory files of a workspace is private now; raises as :func:`~.scan.scan`."""
-    counts = []
-    for file in scan(workspace, settings).files:
-        try:
-            text = read_text(file, max_bytes(settings))
-        except Unreadable:
-            continue
-        lines = zip(split_lines(text), split_lines(without_private(text)), strict=True)
-        counts.append(sum(line != seen for line, seen in lines))
-    return Withheld(sum(map(bool, counts)), sum(counts))
+def private_lines(text: str) -> int:
+    """How many lines of ``text`` are private, or hold something that is."""
+    return sum(line != seen for line, seen in zip(split_lines(text), split_lines(without_private(text)), strict=True))
 
 
 def _private(text: str) -> Iterator[tuple[int, int]]:

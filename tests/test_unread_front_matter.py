@@ -1,0 +1,82 @@
+"""Front matter that cannot be read makes a file untrusted, and whoever looks after the memory hears of it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from fakes import Notes, open_memory
+from hypothesis import given
+from hypothesis import strategies as st
+from properties import examples
+
+from openclaw_memory.cli.main import cli
+from openclaw_memory.diagnosis import examine
+from openclaw_memory.ingest.front_matter import front_matter, trouble
+from openclaw_memory.types import Origin
+
+#: Front matter by what is wrong with it.
+BROKEN = {
+    "not valid YAML in line 3 (": "---\ntitle: Plans\ndate: [2026-02-16\n---\n",
+    "a key stands twice; keep one of them": "---\norigin: agent\norigin: owner\n---\n",
+    "a value that cannot be, such as the day 2026-02-30; mend it": "---\ntitle: a\ndate: 2026-02-30\n---\n",
+    "no line '---' ends it within 400 lines; write one below it": "---\ntitle: Plans\n\nThe lamp is green.\n",
+    "more than 16000 characters; ": f"---\ntitle: {'a' * 16_001}\n---\n",
+    "more values than a note states about itself; ": f"---\ntags: [{'a, ' * 2_001}]\n---\n",
+    "not valid YAML in line 4 (": "\n---\ntitle: Plans\nowner: %x\n---\n",
+    "a character that YAML does not have; take it out": "---\ntitle: a\x0eb\n---\n",
+}
+FINE = ["", "A note.\n", "---\ntitle: Plans\n---\n", "---\n\nA rule above.\n", "---\n# nothing\n---\n"]
+
+
+@pytest.mark.parametrize("said", BROKEN)
+def test_it_is_said_what_is_wrong_and_what_to_do(said: str) -> None:
+    told = trouble((BROKEN[said] + "- More.\n").split("\n"))
+    assert told is not None and told.startswith(said) and told.rpartition("; ")[2]
+
+
+@pytest.mark.parametrize("text", FINE)
+def test_nothing_is_said_of_what_can_be_read(text: str) -> None:
+    assert trouble(text.split("\n")) is None
+
+
+@examples(300)
+@given(
+    st.lists(st.sampled_from(["---", "a: 1", "a: 2", "b: [", "- c", "", "# d", "e", "...", "f: {", "2: 2026-02-30"]))
+)
+def test_what_is_untrusted_for_it_is_told_and_nothing_else(lines: list[str]) -> None:
+    assert (trouble(lines) is not None) == (front_matter(lines).get("origin") == "untrusted")
+
+
+def test_doctor_and_status_name_the_files(notes: Notes) -> None:
+    broken = list(BROKEN.values())
+    for number, text in enumerate(broken):
+        notes.write(f"memory/n{number}.md", f"{text}- The lamp number {number} is green.\n")
+    notes.write("memory/fine.md", "---\norigin: untrusted\n---\n- The lamp in the hall is red.\n")
+    options = ["-w", str(notes.root), "--db", str(notes.root.parent / "index.duckdb"), "--set", "embedding.model=none"]
+    with open_memory(notes) as memory:
+        memory.ingest()
+        hits = memory.search("lamp", max_results=20).results
+        untrusted = {hit.path for hit in hits if hit.origin is Origin.UNTRUSTED} - {"memory/fine.md"}
+        assert len(untrusted) == len(broken)
+        status = memory.status()
+        assert {one.path for one in status.unread_front_matter} == untrusted
+        told = [check for check in examine(memory, memory.store) if check.name == "trust"]
+    assert all(check.ok and check.remark and check.fix for check in told)
+    assert told[0].detail.startswith(
+        "memory/n0.md is taken as untrusted, as its front matter cannot be read: not valid YAML in line 3 ("
+    )
+    assert told[0].fix == "mend that line"
+    assert len(told) == 6 and told[-1].detail == "and 3 more files whose front matter cannot be read"
+    run = CliRunner()
+    shown = run.invoke(cli, [*options, "status"]).output
+    assert "untrusted   memory/n0.md, memory/n1.md" in shown and " and 3 more: front matter" in shown
+    found = json.loads(run.invoke(cli, [*options, "--json", "status"]).stdout)
+    assert found["unreadFrontMatter"][1] == {
+        "path": "memory/n1.md", "reason": "a key stands twice; keep one of them"
+    }  # fmt: skip
+    for number in range(len(broken)):
+        notes.write(f"memory/n{number}.md", "- The lamp is green.\n")
+    assert json.loads(run.invoke(cli, [*options, "--json", "status"]).stdout)["unreadFrontMatter"] == []
+    assert "front matter" not in run.invoke(cli, [*options, "doctor"]).output
