@@ -26,7 +26,7 @@ INGEST = [
 STATUS = [
     "workspace", "agent", "database", "bytes", "schema", "generation", "files", "sections", "chunks", "byKind", "byGrain",
     "provider", "model", "dimensions", "vectors", "keywordIndex", "vectorIndex", "postings", "postingsDelta",
-    "extensions", "plugins", "pluginFailures", "privateFiles", "privateLines", "context", "grains", "consolidation", "retention",
+    "extensions", "plugins", "pluginFailures", "privateFiles", "privateLines", "unreadFrontMatter", "context", "grains", "consolidation", "retention",
     "binding", "fallback",
 ]  # fmt: skip
 
