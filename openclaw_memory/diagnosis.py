@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from .errors import LeaseTimeout, ModelError, OpenClawMemoryError
 from .hosts.openclaw_home import OpenClawHome
 from .settings import unknown_variables
-from .types import Check, Grain, ScanResult, SkippedFile, Status, counted, joined
+from .types import Check, Grain, Origin, ScanResult, SkippedFile, Status, counted, joined
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,11 +26,13 @@ def status(memory: Memory, store: Store) -> Status:
     from .ingest.scan import scan
     from .store.extensions import extension_file
 
-    said = _said(memory, scan(memory.workspace, memory.settings.ingest))
+    found = scan(memory.workspace, memory.settings.ingest)
     embedder, model, reason = memory.vectors_in_use()
     with store.session():
         numbers = store.statistics()
         states = store.vector_states(model)
+        trusted = {info.path for info in store.document_infos() if info.origin is not Origin.UNTRUSTED}
+    said = _said(memory, found, trusted)
     inner = getattr(embedder, "inner", embedder)
     usage, binding = getattr(inner, "usage", None), getattr(inner, "binding", None)
     return Status(
@@ -77,7 +80,8 @@ class _Said:
     unread: list[SkippedFile] = field(default_factory=list)
 
 
-def _said(memory: Memory, found: ScanResult) -> _Said:
+def _said(memory: Memory, found: ScanResult, trusted: Collection[str] = ()) -> _Said:
+    """What the files say; of those that are known to be ``trusted`` the front matter was read already."""
     from .ingest.front_matter import trouble
     from .ingest.lines import split_lines
     from .ingest.reading import Unreadable, read_text
@@ -92,7 +96,9 @@ def _said(memory: Memory, found: ScanResult) -> _Said:
             continue
         said.private.append(private_lines(text))
         # That of a summary is ours.
-        if file.grain is Grain.WORKING and (problem := trouble(split_lines(text))) is not None:
+        if file.grain is not Grain.WORKING or file.path in trusted:
+            continue
+        if (problem := trouble(split_lines(text))) is not None:
             said.unread.append(SkippedFile(file.path, problem))
     return said
 
