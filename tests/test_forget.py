@@ -297,13 +297,13 @@ def test_of_words_that_every_path_has_no_file_is_told(notes: Notes) -> None:
 
 
 def test_a_name_without_spaces_in_it_goes_from_everywhere(notes: Notes) -> None:
-    notes.write("memory/a.md", "- 斑马项目\n- 我们在河边看到了一只红色的小鸟。\n")
+    notes.write("memory/a.md", "- 斑马项目的秋季计划会议\n- 我们在河边看到了一只红色的小鸟。\n")
     with open_memory(notes) as memory:
-        forgotten(memory, query="斑马项目")
-        notes.write("memory/b.md", "- 我们讨论了斑马项目的事情。\n- 我们在桥上。\n")
+        forgotten(memory, query="斑马项目的秋季计划会议")
+        notes.write("memory/b.md", "- 我们讨论了斑马项目的秋季计划会议的事情。\n- 我们在桥上。\n")
         memory.ingest()
         assert any("桥上" in text for text in snippets(memory, "我们"))
-    gone(notes, "斑马项目")
+    gone(notes, "斑马项目的秋季计划会议")
 
 
 def test_copies_of_a_file_do_not_make_it_common(notes: Notes) -> None:
