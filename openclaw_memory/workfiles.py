@@ -28,8 +28,8 @@ LOCK_TIMEOUT = 30.0
 #: Folder of a workspace for what this package keeps in it beside the files that people read.
 OWN_FOLDER = ".openclaw-memory"
 
-#: Where nothing may be written the files that a lock is for cannot be written either.
-_NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
+#: Why no lock can lie where its file is, for everybody alike: nothing may be written there, or a file is in the way.
+_NO_PLACE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.ENOTDIR)
 
 
 @contextmanager
@@ -37,8 +37,8 @@ def locked(path: Path, timeout: float = LOCK_TIMEOUT, root: Path | None = None) 
     """Keep every other writer of ``path`` out, in this process and in others, for as long as the block runs.
 
     The lock of a file of the workspace ``root`` lies in that workspace, under a name that is the same wherever the
-    workspace is mounted; that of any other file lies beside it.  Where nothing may be written it lies in the data
-    folder: whoever has no right to write there keeps out those who share that folder.  It is not re-entrant.  Raises
+    workspace is mounted; that of any other file lies beside it.  Where it cannot lie there, as nothing may be written,
+    it lies in the data folder and keeps out those who share that.  It is not re-entrant.  Raises
     :class:`~openclaw_memory.errors.WorkspaceError` after ``timeout`` seconds, or when no lock can be kept.
     """
     import filelock
@@ -51,7 +51,7 @@ def locked(path: Path, timeout: float = LOCK_TIMEOUT, root: Path | None = None) 
         try:
             lock = _taken(place, timeout, root)
         except OSError as error:
-            if error.errno not in _NOT_ALLOWED:
+            if error.errno not in _NO_PLACE:
                 raise
             place = spare
             lock = _taken(place, timeout, None)

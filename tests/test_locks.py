@@ -132,7 +132,7 @@ def test_who_writes_in_the_workspace_can_lock_there(tmp_path: Path) -> None:
         assert not as_root or (own.st_uid, own.st_gid) == (12345, 12345), path
 
 
-@pytest.mark.parametrize("code", [errno.EROFS, errno.EACCES])
+@pytest.mark.parametrize("code", [errno.EROFS, errno.EACCES, errno.EEXIST])
 def test_where_nothing_may_be_written_the_data_folder_has_the_lock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
@@ -155,12 +155,21 @@ def test_where_nothing_may_be_written_the_data_folder_has_the_lock(
     assert len(in_data_folder()) == 1 and not list(root.iterdir())
 
 
-def test_another_failure_is_said_rather_than_locked_elsewhere(tmp_path: Path) -> None:
-    (tmp_path / workfiles.OWN_FOLDER).write_text("in the way")
+def test_another_failure_is_said_rather_than_locked_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Any, *more: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    monkeypatch.setattr(os, "mkdir", full)
     lock = workfiles.locked(tmp_path / "facts.yaml", root=tmp_path)
     with pytest.raises(WorkspaceError, match="no lock can be kept there"), lock:
         pass
     assert not in_data_folder()
+
+
+def test_a_file_in_the_place_of_the_folder_is_no_reason_to_stop(tmp_path: Path) -> None:
+    (tmp_path / workfiles.OWN_FOLDER).write_text("in the way")
+    with workfiles.locked(tmp_path / "facts.yaml", root=tmp_path):
+        assert len(in_data_folder()) == 1
 
 
 def test_no_link_leads_a_lock_out_of_the_workspace(tmp_path: Path) -> None:
