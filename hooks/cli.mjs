@@ -29,6 +29,8 @@ function run(command, args, env, { capture = false } = {}) {
   });
 }
 
+/** The commands that are about every agent unless one is named; with --json they print a list. */
+const OF_ALL = ["status", "index", "consolidate"];
 const DESCRIPTION = "Set up, search, index and inspect the agent's long-term memory";
 const COMMANDS = {
   status: "Show what the memory holds: files, units, model, vectors",
@@ -57,176 +59,104 @@ export function registerCli(api, host) {
   });
 }
 
-/** Add `memory` with its commands to OpenClaw's program (a Commander object). */
+/** Add `memory` with its commands to OpenClaw's program (a Commander object); any other word is our command line's, too. */
 export function registerMemoryCli(program, host) {
-  registerMemoryCommands(program.command("memory").description(DESCRIPTION), host);
+  const memory = program.command("memory").description(`${DESCRIPTION}. All other commands of openclaw-memory work here, too.`);
+  handsOn(memory, (words) => (words.length ? passOn(host, words) : memory.help({ error: true })));
+  registerMemoryCommands(memory, host);
 }
 
 function registerMemoryCommands(memory, host) {
-  const env = () => childEnvironment(process.env, host.stateDir());
+  memory.enablePositionalOptions();
+  for (const [name, description] of Object.entries(COMMANDS)) {
+    const command = memory.command(name).description(description);
+    if (name !== "setup") handsOn(command.helpOption(false), (words) => passOn(host, [name, ...words]));
+    else
+      command
+        .option("--python <path>", "Python 3.11 or newer to use (default: found)")
+        .option("--force", "Install again although it is there")
+        .option("--yes", "Change the configuration without asking")
+        .action(async (options) => {
+          try {
+            process.exitCode = await setUp(host, options);
+          } catch (error) {
+            fail(error, false);
+          }
+        });
+  }
+}
 
-  /** Run the command for these agents, one after the other; the exit code is the worst one. */
-  const forAgents = async (agents, args, { json = false, several = false } = {}) => {
-    let found;
+/** Have a command hand on the words that follow it, whatever they are; by --json OpenClaw knows to print nothing of its own. */
+function handsOn(command, action) {
+  command.argument("[words...]").passThroughOptions().allowUnknownOption().option("--json", "Print JSON");
+  command.action(async (words, { json }) => await action(json ? ["--json", ...words] : words));
+}
+
+/** An option's value, and the words without it; words after `--` are no options. */
+function taken(words, option) {
+  const end = words.includes("--") ? words.indexOf("--") : words.length;
+  const at = words.slice(0, end).findIndex((word) => word === option || word.startsWith(`${option}=`));
+  if (at < 0) return [undefined, words];
+  const alone = words[at] === option;
+  return [alone ? (words[at + 1] ?? "") : words[at].slice(option.length + 1), words.toSpliced(at, alone ? 2 : 1)];
+}
+
+/**
+ * Run a command of ours for the agents that it is about, one after the other; the exit code is the worst one.
+ *
+ * What it reads and prints is left alone, but where OpenClaw's own command prints one JSON document for agents of which
+ * some may have no notes.
+ */
+async function passOn(host, [name, ...given]) {
+  const [agent, words] = taken(given, "--agent");
+  const [query, rest] = name === "search" ? taken(words, "--query") : [undefined, words];
+  // A query comes last and after --, as it may start with a dash.
+  const args = [name === "index" ? "ingest" : name, ...rest, ...(query === undefined ? [] : ["--", query])];
+  const says = (option) => taken(rest, option)[0] !== undefined;
+  const several = OF_ALL.includes(name) && !says("--help") && !says("-h");
+  const hosts = several || name in EMPTY;
+  const json = hosts && says("--json");
+
+  const known = host.agents();
+  const named = known.find((each) => each === agent?.trim().toLowerCase());
+  if (agent !== undefined && !named) return fail(new Error(`there is no agent ${agent}; there are ${known.join(", ")}`), json, 2);
+  const agents = named ? [named] : several ? known : [host.defaultAgent()];
+  let found;
+  try {
+    found = await findExecutable({ command: host.config.command, stateDir: host.stateDir() });
+  } catch (error) {
+    return fail(error, json);
+  }
+  const documents = [];
+  for (const agentId of agents) {
+    const workspace = host.workspaceOf(agentId);
+    const missing = hosts && !existsSync(workspace) && `no notes yet, ${workspace} is not there`;
+    const why = host.remembers(agentId) ? missing : "memory search is off for it";
+    if (why && !hosts) return fail(new Error(`agent ${agentId}: ${why}`), json);
+    if (why) {
+      if (!json) process.stdout.write(`agent ${agentId}: ${why}\n`);
+      documents.push({ agentId, ok: true, ...(several ? {} : { ...EMPTY[name], warning: why }), skipped: why });
+      continue;
+    }
+    if (!json && agents.length > 1) process.stdout.write(`agent ${agentId}\n`);
+    const command = [...serverArguments(host.config, { agent: agentId, workspace }), ...args];
+    let done;
     try {
-      found = await findExecutable({ command: host.config.command, stateDir: host.stateDir() });
+      done = await run(found.command, command, childEnvironment(process.env, host.stateDir()), { capture: json });
     } catch (error) {
-      return fail(error, json);
+      const reason = `${found.command} cannot be started (${error.code ?? error.message}); is its Python gone?`;
+      return fail(new UnavailableError(reason, `Run: ${SETUP_COMMAND} --force`), json);
     }
-    const documents = [];
-    const left = (agent, why) => {
-      if (!json) process.stdout.write(`agent ${agent}: ${why}\n`);
-      else documents.push({ agentId: agent, ok: true, ...(several ? {} : { ...EMPTY[args[0]], warning: why }), skipped: why });
-    };
-    for (const agent of agents) {
-      if (!host.remembers(agent)) {
-        left(agent, "memory search is off for it");
-        continue;
-      }
-      const workspace = host.workspaceOf(agent);
-      if (!existsSync(workspace)) {
-        left(agent, `no notes yet, ${workspace} is not there`);
-        continue;
-      }
-      if (!json && agents.length > 1) process.stdout.write(`agent ${agent}\n`);
-      const options = serverArguments(host.config, { agent, workspace });
-      let done;
-      try {
-        done = await run(found.command, [...options, ...args], env(), { capture: json });
-      } catch (error) {
-        return fail(
-          new UnavailableError(`${found.command} cannot be started (${error.code ?? error.message}); is its Python gone?`, `Run: ${SETUP_COMMAND} --force`),
-          json,
-        );
-      }
-      process.exitCode = Math.max(Number(process.exitCode ?? 0), done.code);
-      if (!json) continue;
-      try {
-        documents.push({ ...(several ? { agentId: agent } : {}), ...JSON.parse(done.output) });
-      } catch {
-        documents.push({ agentId: agent, ok: false, error: `exit code ${done.code}` });
-      }
+    process.exitCode = Math.max(Number(process.exitCode ?? 0), done.code);
+    if (!json) continue;
+    try {
+      documents.push({ ...(several ? { agentId } : {}), ...JSON.parse(done.output) });
+    } catch {
+      documents.push({ agentId, ok: false, error: `exit code ${done.code}` });
     }
-    if (json) process.stdout.write(`${escaped(JSON.stringify(several ? documents : documents[0], null, 2))}\n`);
-    return undefined;
-  };
-  /** The agent that was named, as OpenClaw writes it, else these; `null` for one that there is not. */
-  const chosen = ({ agent, json }, otherwise) => {
-    if (!agent) return otherwise;
-    const known = host.agents().find((each) => each === agent.trim().toLowerCase());
-    if (known) return [known];
-    fail(new Error(`there is no agent ${agent}; there are ${host.agents().join(", ")}`), json, 2);
-    return null;
-  };
-  const all = async (options, args) => {
-    const agents = chosen(options, host.agents());
-    if (agents) await forAgents(agents, args, { json: options.json, several: true });
-  };
-  const one = async (options, args) => {
-    const agents = chosen(options, [host.defaultAgent()]);
-    if (agents) await forAgents(agents, args, { json: options.json });
-  };
-  const flags = (options, names) =>
-    names.flatMap((name) => {
-      const value = options[name];
-      const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-      if (value === undefined || value === false) return [];
-      return value === true ? [flag] : [flag, String(value)];
-    });
-
-  memory
-    .command("status")
-    .description(COMMANDS.status)
-    .option("--agent <id>", "Agent id (default: all configured agents)")
-    .option("--json", "Print JSON")
-    .action(async (options) => await all(options, ["status", ...flags(options, ["json"])]));
-
-  memory
-    .command("index")
-    .description(COMMANDS.index)
-    .option("--agent <id>", "Agent id (default: all configured agents)")
-    .option("--lazy", "Do not embed now: searchable by keywords at once")
-    .option("--json", "Print JSON")
-    .action(async (options) => await all(options, ["ingest", ...flags(options, ["lazy", "json"])]));
-
-  memory
-    .command("search")
-    .description(COMMANDS.search)
-    .argument("[query]", "What to look for")
-    .option("--query <text>", "The same, as an option")
-    .option("--agent <id>", "Agent id (default: the default agent)")
-    .option("--max-results <n>", "Number of hits")
-    .option("--min-score <n>", "Leave out hits below this score")
-    .option("--json", "Print JSON")
-    .action(async (argument, options) => {
-      const query = options.query ?? argument;
-      if (!query?.trim()) return fail(new Error("nothing to search for; give a query"), options.json, 2);
-      // The query comes last and after --, as it may start with a dash.
-      return await one(options, ["search", ...flags(options, ["maxResults", "minScore", "json"]), "--", query]);
-    });
-
-  memory
-    .command("timeline")
-    .description(COMMANDS.timeline)
-    .argument("[query]", "What to look for; without it everything in the span")
-    .option("--agent <id>", "Agent id (default: the default agent)")
-    .option("--since <day>", "First day, YYYY-MM-DD")
-    .option("--until <day>", "Last day, YYYY-MM-DD")
-    .option("--max-results <n>", "Number of hits")
-    .option("--json", "Print JSON")
-    .action(async (query, options) => {
-      const args = flags(options, ["since", "until", "maxResults", "json"]);
-      await one(options, ["timeline", ...args, ...(query?.trim() ? ["--", query] : [])]);
-    });
-
-  memory
-    .command("consolidate")
-    .description(COMMANDS.consolidate)
-    .option("--agent <id>", "Agent id (default: all configured agents)")
-    .option("--dry-run", "Only show what would be done")
-    .option("--enable", "Let the heartbeat do it from now on")
-    .option("--disable", "Let the heartbeat only report")
-    .option("--json", "Print JSON")
-    .action(async (options) => await all(options, ["consolidate", ...flags(options, ["dryRun", "enable", "disable", "json"])]));
-
-  memory
-    .command("forget")
-    .description(COMMANDS.forget)
-    .option("--agent <id>", "Agent id (default: the default agent)")
-    .option("--path <path>", "A file, a folder, or lines such as memory/a.md#L3-L9")
-    .option("--query <words>", "What holds all of these words")
-    .option("--concept <name>", "What mentions this")
-    .option("--fact <id>", "A fact, and what it was found in")
-    .option("--since <day>", "With --until: what was noted in these days")
-    .option("--until <day>", "With --since: what was noted in these days")
-    .option("--dry-run", "Only show what would go")
-    .option("--yes", "Do not ask")
-    .option("--json", "Print JSON")
-    .action(async (options) => {
-      const names = ["path", "query", "concept", "fact", "since", "until", "dryRun", "yes", "json"];
-      await one(options, ["forget", ...flags(options, names)]);
-    });
-
-  memory
-    .command("doctor")
-    .description(COMMANDS.doctor)
-    .option("--agent <id>", "Agent id (default: the default agent)")
-    .option("--json", "Print JSON")
-    .action(async (options) => await one(options, ["doctor", ...flags(options, ["json"])]));
-
-  memory
-    .command("setup")
-    .description(COMMANDS.setup)
-    .option("--python <path>", "Python 3.11 or newer to use (default: found)")
-    .option("--force", "Install again although it is there")
-    .option("--yes", "Change the configuration without asking")
-    .action(async (options) => {
-      try {
-        process.exitCode = await setUp(host, options);
-      } catch (error) {
-        fail(error, false);
-      }
-    });
+  }
+  if (json) process.stdout.write(`${escaped(JSON.stringify(several ? documents : documents[0], null, 2))}\n`);
+  return undefined;
 }
 
 function fail(error, json, code = 1) {

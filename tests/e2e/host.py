@@ -141,15 +141,15 @@ class Host:
         """Run ``openclaw`` with these arguments; what it printed."""
         return self.execute(self.openclaw, *arguments, timeout=timeout)
 
-    def fails(self, *arguments: str) -> str:
-        """Run ``openclaw`` with these arguments where it must end with 1; all that it said."""
+    def ends(self, *arguments: str, code: int, given: str = "") -> str:
+        """Run ``openclaw`` with these arguments and this input where it must end with ``code``; all that it said."""
         command = [self.openclaw, *arguments]
         done = subprocess.run(
-            command, env=self.env, cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            command, env=self.env, cwd=self.folder, input=given, capture_output=True, text=True,
             timeout=COMMAND_TIMEOUT, check=False,
         )  # fmt: skip
         said = f"{done.stdout}\n{done.stderr}"
-        assert done.returncode == 1, self._report(f"openclaw {arguments} ended with {done.returncode}\n{said}")
+        assert done.returncode == code, self._report(f"openclaw {arguments} ended with {done.returncode}\n{said}")
         return said
 
     def execute(self, command: str | Path, *arguments: str, timeout: float = COMMAND_TIMEOUT) -> str:

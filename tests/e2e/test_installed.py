@@ -39,7 +39,7 @@ def host(new_host: Callable[[str], Host], package: Path) -> Iterator[Host]:
     write(host.workspace, "memory/2026-03-01.md", DECOY)
     write(host.workspace, "memory/2026-03-02.md", RIGHT)
     install = ("plugins", "install", f"npm-pack:{package}", "--accept-capabilities")
-    assert "rerun with --force" in host.fails(*install)  # there is no terminal to ask on
+    assert "rerun with --force" in host.ends(*install, code=1)  # there is no terminal to ask on
     host.run(*install, "--force")
     yield host
     host.kill_all()
@@ -48,7 +48,7 @@ def host(new_host: Callable[[str], Host], package: Path) -> Iterator[Host]:
 def test_until_setup_the_commands_of_memory_name_it(host: Host) -> None:
     # OpenClaw's own memory is loaded beside ours then, and has a `memory status` and a `memory search`, too.
     for arguments in (["status", "--json"], ["search", QUESTION]):
-        assert "Run: openclaw memory setup" in host.fails("memory", *arguments)
+        assert "Run: openclaw memory setup" in host.ends("memory", *arguments, code=1)
 
 
 def test_installed_plugin_says_what_to_do_without_python(host: Host, model: ScriptedModel) -> None:

@@ -42,6 +42,14 @@ def test_command_line_shows_searches_and_indexes(host: Host) -> None:
     assert (status["agentId"], status["files"]) == ("main", 2)
 
 
+def test_any_other_command_reaches_our_command_line_as_it_is(host: Host) -> None:
+    [concept] = host.run_json("memory", "concepts", "add", "Harbour Office", "--kind", "place")["rows"]
+    assert concept["name"] == "Harbour Office"
+    assert "sell the boat" in host.ends("memory", "capture", given="We decided to sell the boat on Friday.", code=0)
+    assert "No such command 'nonsense'" in host.ends("memory", "nonsense", code=2)
+    assert "the query failed" in host.ends("memory", "sql", "select nothing", code=1)
+
+
 def test_an_agent_without_notes_is_a_document_too(
     new_host: Callable[[str], Host], plugin: Callable[..., Mapping[str, Any]]
 ) -> None:

@@ -1,17 +1,19 @@
 import assert from "node:assert/strict";
-import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
 
 import { registerCli, registerMemoryCli } from "../../hooks/cli.mjs";
 import { folder } from "./helpers.mjs";
 
+const CHAINED = ["description", "argument", "option", "helpOption", "enablePositionalOptions", "passThroughOptions", "allowUnknownOption"];
+
 /** As much of Commander as the commands use: `commands` has the action of each by name. */
 function program() {
   const commands = {};
   const at = (name) => {
-    const chain = { command: (inner) => at(inner) };
-    for (const method of ["description", "option", "argument"]) chain[method] = () => chain;
+    const chain = { command: (inner) => at(inner), help: () => process.stdout.write("usage") };
+    for (const method of CHAINED) chain[method] = () => chain;
     chain.action = (action) => {
       commands[name] = action;
       return chain;
@@ -21,8 +23,8 @@ function program() {
   return { ...at("openclaw"), commands };
 }
 
-/** Run one of the commands; resolves to what it printed, what it complained of, and its exit code. */
-async function ran(host, name, ...given) {
+/** Run one of the commands, or `memory` itself; resolves to what it printed, what it complained of, and its exit code. */
+async function ran(host, name, ...args) {
   const made = program();
   registerMemoryCli(made, host);
   const printed = { stdout: "", stderr: "" };
@@ -30,7 +32,8 @@ async function ran(host, name, ...given) {
   for (const stream of Object.keys(printed)) process[stream].write = (text) => ((printed[stream] += text), true);
   process.exitCode = undefined;
   try {
-    await made.commands[name](...given);
+    const json = args[0] === "--json"; // all that Commander itself reads
+    await made.commands[name](args.slice(Number(json)), { json });
     return { ...printed, code: process.exitCode ?? 0 };
   } finally {
     for (const stream of Object.keys(printed)) process[stream].write = before[stream];
@@ -54,18 +57,13 @@ async function hostOf(t, body) {
   };
 }
 
-const asked = {
-  search: ["x", { json: true }],
-  timeline: [undefined, { json: true }],
-  forget: [{ query: "x", json: true }],
-  doctor: [{ json: true }],
-};
+const asked = { search: ["x", "--json"], timeline: ["--json"], forget: ["--query", "x", "--json"], doctor: ["--json"] };
 
 test("of an agent without notes each command prints a document that says so", async (t) => {
   const host = await hostOf(t, 'echo "it was started" >&2; exit 9');
   for (const [agent, why] of [["idle", /no notes yet, .*idle is not there/], ["off", /memory search is off for it/]]) {
     for (const [name, given] of Object.entries(asked)) {
-      const { stdout, code } = await ran(host, name, ...given.map((one) => (one?.json ? { ...one, agent } : one)));
+      const { stdout, code } = await ran(host, name, ...given, "--agent", agent);
       const said = JSON.parse(stdout);
       assert.deepEqual([said.agentId, said.ok, code], [agent, true, 0], name);
       assert.match(said.warning, why);
@@ -74,14 +72,14 @@ test("of an agent without notes each command prints a document that says so", as
       if (name === "doctor") assert.deepEqual(said.checks, []);
       if (name === "forget") assert.equal(said.units, 0);
     }
-    const [said] = JSON.parse((await ran(host, "status", { agent, json: true })).stdout);
+    const [said] = JSON.parse((await ran(host, "status", `--agent=${agent}`, "--json")).stdout);
     assert.match(said.skipped, why);
   }
 });
 
 test("what the command prints is printed as it is, and when it prints nothing that is said", async (t) => {
   const good = await hostOf(t, `echo '{"results":[{"path":"a.md"}]}'`);
-  assert.deepEqual(JSON.parse((await ran(good, "search", "x", { json: true })).stdout), { results: [{ path: "a.md" }] });
+  assert.deepEqual(JSON.parse((await ran(good, "search", "x", "--json")).stdout), { results: [{ path: "a.md" }] });
   const bad = await hostOf(t, "exit 3");
   for (const [name, given] of Object.entries(asked)) {
     const { stdout, code } = await ran(bad, name, ...given);
@@ -98,15 +96,33 @@ test("each command is registered for its place below memory too, under its own n
   assert.deepEqual(commands.options.parentPath, ["memory"]);
   const made = program();
   commands.register({ program: made });
-  assert.deepEqual(commands.options.descriptors.map(({ name }) => name), Object.keys(made.commands));
+  assert.deepEqual(commands.options.descriptors.map(({ name }) => name), ["status", "index", "search", "timeline", "consolidate", "forget", "doctor", "setup"]);
+  assert.deepEqual(Object.keys(made.commands), commands.options.descriptors.map(({ name }) => name));
 });
 
 test("what notes hold does not move the terminal, and JSON says it all the same", async (t) => {
   const nasty = "a\u009b31m\u202e\u200b\u{e0041}b";
   const host = await hostOf(t, `printf '%s' '{"results":["${nasty}"]}'`);
-  const { stdout } = await ran(host, "search", "x", { json: true });
+  const { stdout } = await ran(host, "search", "x", "--json");
   assert.doesNotMatch(stdout, /[\u009b\u202e\u200b\u{e0041}]/u);
   assert.deepEqual(JSON.parse(stdout).results, [nasty]);
-  const { stderr } = await ran(host, "search", "x", { agent: "\u001b[2J\u202e" });
+  const { stderr } = await ran(host, "search", "x", "--agent", "\u001b[2J\u202e");
   assert.match(stderr, /there is no agent \\u001b\[2J\\u202e;/);
+});
+
+test("whatever else is asked reaches our command line as it is, for one agent, with its exit code", async (t) => {
+  const host = await hostOf(t, 'echo "$#: $*" > "$(dirname "$0")/asked"; exit 4');
+  const words = async (...given) => {
+    const { stdout, code } = await ran(host, ...given);
+    assert.deepEqual([stdout, code], ["", 4]);
+    const [, after] = (await readFile(path.join(host.stateDir(), "asked"), "utf8")).trim().split("/main ");
+    return after;
+  };
+  assert.equal(await words("memory", "facts", "add", "a b", "--json", "--", "--agent", "x"), "facts add a b --json -- --agent x");
+  assert.equal(await words("memory", "sql", "select 1", "--agent", "MAIN"), "sql select 1");
+  assert.equal(await words("memory", "--json", "nonsense"), "--json nonsense");
+  assert.equal(await words("search", "--query", "-x", "--max-results", "3"), "search --max-results 3 -- -x");
+  assert.equal(await words("index", "--help"), "ingest --help");
+  assert.equal((await ran(host, "memory")).stdout, "usage");
+  assert.match((await ran(host, "memory", "facts", "--agent", "off")).stderr, /agent off: memory search is off for it/);
 });
