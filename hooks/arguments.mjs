@@ -3,62 +3,28 @@
 /** An argument that cannot be read; the message is for the model. */
 export class ParameterError extends Error {}
 
-/** JSON Schema of an object that has these properties and no others. */
-export const closed = (required, properties) => ({ type: "object", properties, required, additionalProperties: false });
-
-/** Text without blanks around it; `undefined` when there is none. */
-export function text(params, name, required) {
-  const value = params?.[name];
-  if (typeof value === "string" && value.trim()) return value.trim();
-  if (value !== undefined && value !== null && typeof value !== "string") throw new ParameterError(`${name} must be text`);
-  if (required) throw new ParameterError(`${name} required`);
-  return undefined;
-}
-
-/** A number; models send numbers as text now and then, and the built-in tools read those too. */
-export function number(params, name, { integer = false, minimum = -Infinity, maximum = Infinity } = {}) {
-  const given = params?.[name];
-  if (given === undefined || given === null || given === "") return undefined;
-  const value = typeof given === "string" ? Number(given) : given;
-  if (typeof value !== "number" || !Number.isFinite(value) || (integer && !Number.isInteger(value)) || value < minimum || value > maximum) {
-    const least = minimum > -Infinity ? ` of at least ${minimum}` : "";
-    const most = maximum < Infinity ? `${least ? " and" : " of"} at most ${maximum}` : "";
-    throw new ParameterError(`${name} must be ${integer ? "a whole number" : "a number"}${least}${most}`);
-  }
-  return value;
-}
-
-/** One of the `allowed` words. */
-export function choice(params, name, allowed, required) {
-  const value = text(params, name, required);
-  if (value === undefined || allowed.includes(value)) return value;
-  throw new ParameterError(`${name} must be one of: ${allowed.join(", ")}`);
-}
-
-/** Yes or no. */
-export function flag(params, name) {
-  const value = params?.[name];
-  if (value === undefined || value === null || value === "") return undefined;
-  if (typeof value === "boolean") return value;
-  if (value === "true" || value === "false") return value === "true";
-  throw new ParameterError(`${name} must be true or false`);
-}
-
-/** Several names; a single one may stand without its list. */
-export function names(params, name) {
-  const value = params?.[name];
-  if (value === undefined || value === null) return undefined;
-  const list = Array.isArray(value) ? value : [value];
-  if (list.some((each) => typeof each !== "string")) throw new ParameterError(`${name} must be a list of names`);
-  const kept = list.map((each) => each.trim()).filter(Boolean);
-  return kept.length ? kept : undefined;
-}
-
-/** The same arguments with each of these as a list, for a host that checks them against the schema first. */
-export function listed(params, ...lists) {
+/**
+ * Arguments in the types of their schema, where it is plain what was meant: a host checks them against it next.
+ *
+ * What is blank counts as not given, a single name stands for a list, and more than the most of something is the most.
+ */
+export function prepared({ properties }, params) {
   if (params === null || typeof params !== "object") return params;
-  const single = lists.filter((name) => typeof params[name] === "string");
-  return single.length ? { ...params, ...Object.fromEntries(single.map((name) => [name, [params[name]]])) } : params;
+  const meant = Object.entries(params).map(([name, value]) => [name, meantBy(properties[name] ?? {}, value)]);
+  return Object.fromEntries(meant.filter(([, value]) => value !== undefined && value !== null && value !== ""));
+}
+
+function meantBy({ type, maximum, items }, value) {
+  if (typeof value === "string") value = value.trim();
+  if (value === "") return undefined;
+  if (type === "array" && typeof value === "string" && !value.startsWith("[")) value = [value];
+  if (Array.isArray(value) && items?.type === "string") {
+    value = value.map((each) => (typeof each === "string" ? each.trim() : each)).filter((each) => each !== "");
+    return value.length ? value : undefined;
+  }
+  if (type === "boolean" && (value === "true" || value === "false")) return value === "true";
+  if ((type === "integer" || type === "number") && typeof value === "string" && !Number.isNaN(Number(value))) value = Number(value);
+  return type === "integer" && value > maximum ? maximum : value;
 }
 
 /** An object without what is undefined. */

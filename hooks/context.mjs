@@ -17,7 +17,7 @@ const TURNS = Symbol.for("openclaw-memory.turns.v1");
 /**
  * What the plugin's configuration says of an agent's context; `null` when it is off.
  *
- * @returns {{timeoutMs: number, turns: "owner" | "private" | "all", budget: number, themes: string[],
+ * @returns {{timeoutMs: number, turns: "owner" | "private" | "all", budget?: number, themes: string[],
  *   serendipity: number} | null}
  */
 export function contextSettings(config, agentId) {
@@ -27,7 +27,7 @@ export function contextSettings(config, agentId) {
   return {
     timeoutMs: config.contextTimeoutMs ?? 100,
     turns: own.turns ?? config.contextTurns ?? "owner",
-    budget: own.budget ?? config.contextBudget ?? 200,
+    budget: own.budget ?? config.contextBudget, // else the setting context.budget
     themes: own.themes ?? config.contextThemes ?? [],
     serendipity: own.serendipity ?? config.contextSerendipity ?? 0,
   };

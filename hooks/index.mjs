@@ -9,7 +9,7 @@ import { sharedProcess, StoppedError, stopShared } from "./child.mjs";
 import { registerCli } from "./cli.mjs";
 import { contextSettings, registerContext, sharedTurns, tellPermission } from "./context.mjs";
 import { ingestJob, registerLifecycle } from "./lifecycle.mjs";
-import { makeTools, searchLimits, TOOL_NAMES } from "./tools.mjs";
+import { makeTool, searchLimits, TOOLS } from "./tools.mjs";
 
 const ID = "openclaw-memory";
 
@@ -140,7 +140,7 @@ export default definePluginEntry({
     const host = hostOf(api);
     api.registerMemoryCapability(capability(host));
     const ingest = ingestJob(host.memory, api.logger);
-    for (const name of TOOL_NAMES) {
+    for (const tool of TOOLS) {
       api.registerTool(
         (ctx) => {
           const subject = host.subjectOf(ctx);
@@ -148,11 +148,11 @@ export default definePluginEntry({
           const cfg = () => ctx.getRuntimeConfig?.() ?? ctx.runtimeConfig ?? ctx.config ?? host.cfg();
           const memory = { config: host.config, call: (...given) => host.memory().call(...given) };
           const reading = () => ingest.running(subject);
-          if (name === "memory_search") sharedTurns().toolsMade({ ...ctx, agentId: subject.agentId });
+          if (tool.name === "memory_search") sharedTurns().toolsMade({ ...ctx, agentId: subject.agentId });
           const stranger = Boolean(ctx.requesterSenderId) && ctx.senderIsOwner !== true;
-          return makeTools(memory, { ...subject, sessionKey: ctx.sessionKey, cfg, reading, stranger })[name];
+          return makeTool(tool, memory, { ...subject, sessionKey: ctx.sessionKey, cfg, reading, stranger });
         },
-        { names: [name] },
+        { names: [tool.name], optional: tool.destructive },
       );
     }
     const start = (ctx) => {

@@ -34,71 +34,69 @@ export function hostHit(hit) {
   };
 }
 
-function presented(hit, cites) {
-  const out = {
-    ...hostHit(hit),
-    corpus: "memory",
-    id: hit.id,
-    heading: hit.heading,
-    date: hit.date,
-    kind: hit.kind,
-    ...(hit.superseded?.length ? { superseded: hit.superseded } : {}),
-    ...(hit.via ? { distance: hit.distance, via: hit.via } : {}),
-  };
-  if (!cites) return out;
-  return { ...out, citation: hit.citation, snippet: `${hit.snippet.trimEnd()}\n\nSource: ${hit.citation}` };
+/** A hit for the model; the shares of single signals are in `why`, for those who ask for it. */
+function shownHit({ origin, citation, concepts, graphScore, timeScore, archived, ...hit }, cites) {
+  const out = { ...hit, ...hostHit({ ...hit, origin }), corpus: "memory", ...(archived ? { archived } : {}) };
+  return cites ? { ...out, citation, snippet: `${hit.snippet.trimEnd()}\n\nSource: ${citation}` } : out;
 }
 
-/** The documented answer when there is no memory to ask, with the next step in `action`. */
-export function unavailable(error, { toolMs, action, what = "Memory search" } = {}) {
-  const reason = error instanceof Error ? error.message : String(error);
-  const timedOut = error?.name === "DeadlineError";
-  const warning = timedOut ? `${what} did not finish within its time limit.` : `${what} is unavailable.`;
-  const next =
-    action ??
-    (error?.name === "UnavailableError" && error.action
-      ? error.action
-      : timedOut
-        ? "Try again in a moment; if it stays slow, run: openclaw memory doctor"
-        : "Run: openclaw memory doctor");
+/** A fact for the model; who wrote it is told as with a hit. */
+function shownFact({ origin, source, ...row }, cites) {
+  return { ...row, provenance: { originClass: origin }, ...(cites && source ? { source } : {}) };
+}
+
+const SHOWN = { results: shownHit, sources: shownHit, rows: shownFact, facts: shownFact };
+
+/** The host's answer from ours. */
+export function presented(tool, { took_ms: searchMs, ...found }, { cites, mode }, toolMs) {
+  if (tool.result === "text") return readResult(found);
+  for (const [list, shown] of Object.entries(SHOWN)) if (found[list]) found[list] = found[list].map((each) => shown(each, cites));
   return {
-    results: [],
+    ...found,
+    citations: mode,
+    ...(found.stale ? { action: "Run: openclaw memory index" } : {}),
+    debug: given({ backend: "openclaw-memory", effectiveMode: found.mode, searchMs, toolMs, hits: (found.results ?? found.rows)?.length }),
+  };
+}
+
+/** The documented answer of a tool that has nothing to ask, with the next step in `action`. */
+function unavailable(tool, error, reason, { toolMs, action }) {
+  const timedOut = error?.name === "DeadlineError";
+  const what = tool.result === "hits" ? "Memory search" : "Memory";
+  const warning = timedOut ? `${what} did not finish within its time limit.` : `${what} is unavailable.`;
+  const next = timedOut ? "Try again in a moment; if it stays slow, run: openclaw memory doctor" : "Run: openclaw memory doctor";
+  const told = { error: reason, warning, action: action ?? error?.action ?? next };
+  return {
+    ...(tool.result === "hits" ? { results: [] } : tool.result === "facts" ? { rows: [] } : {}),
     disabled: true,
     unavailable: true,
     ...(timedOut ? { timedOut: true } : {}),
-    error: reason,
-    warning,
-    action: next,
-    debug: { backend: "openclaw-memory", toolMs, error: reason, warning, action: next },
+    ...told,
+    debug: { backend: "openclaw-memory", toolMs, ...told },
   };
 }
 
-/** The answer for an agent whose workspace is not made yet. */
-export function nothingYet(toolMs) {
-  return {
-    results: [],
-    provider: "none",
-    model: null,
-    fallback: null,
-    mode: "none",
-    warning: "This agent has no notes yet.",
-    debug: { backend: "openclaw-memory", toolMs, hits: 0 },
-  };
+const notFound = (path) => ({ status: "not_found", path, text: "" });
+
+/** The answer about what this memory does not hold. */
+export function absent(tool, { path }, reason) {
+  if (tool.result === "text") return notFound(path);
+  const action = "Search again with corpus=memory, or use the tools that the host offers for it.";
+  return unavailable(tool, null, reason, { toolMs: 0, action });
 }
 
-/** The host's answer from ours. */
-export function searchResult(found, { cites, mode }, toolMs) {
-  return {
-    results: found.results.map((hit) => presented(hit, cites)),
-    provider: found.provider,
-    model: found.model,
-    fallback: found.fallback,
-    citations: mode,
-    mode: found.mode,
-    ...(found.warning ? { warning: found.warning } : {}),
-    ...(found.stale ? { stale: true, action: "Run: openclaw memory index" } : {}),
-    debug: { backend: "openclaw-memory", effectiveMode: found.mode, searchMs: found.took_ms, toolMs, hits: found.results.length },
-  };
+/** The answer when a call failed; of an agent whose workspace is not made yet, that there is nothing. */
+export function failure(tool, { path }, error, toolMs) {
+  const noWorkspace = error?.name === "ToolError" && error.kind === "workspace";
+  const reason = error instanceof Error ? error.message : String(error);
+  if (tool.result === "text") {
+    if (noWorkspace) return notFound(path);
+    const code = { UnavailableError: "unavailable", DeadlineError: "timeout" }[error?.name] ?? "failed";
+    return given({ path, text: "", status: "error", code, error: reason, action: error?.action });
+  }
+  if (!noWorkspace || tool.result !== "hits") return unavailable(tool, error, reason, { toolMs });
+  const debug = { backend: "openclaw-memory", toolMs, hits: 0 };
+  return { results: [], provider: "none", model: null, fallback: null, mode: "none", warning: "This agent has no notes yet.", debug };
 }
 
 /** The host's answer of a read from ours. */
@@ -114,7 +112,7 @@ export function readResult(found) {
       nextFrom: found.nextFrom,
     });
   }
-  if (found.status === "not_found") return { status: "not_found", path: found.path, text: "" };
+  if (found.status === "not_found") return notFound(found.path);
   return { path: found.path, text: "", status: "error", code: "invalid", error: found.error ?? "it could not be read" };
 }
 

@@ -76,4 +76,6 @@ FACTS = Tool(
     deadline=15.0,
     read_only=False,
     idempotent=False,
+    asks={"action": ("query",)},
+    everyday=True,
 )  # fmt: skip

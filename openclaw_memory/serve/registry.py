@@ -125,6 +125,7 @@ _CONCEPTS = {
     "concept": names("Only what mentions one of these concepts, or one that is a kind of it; by name or alias."),
     "conceptKind": names("Only what mentions a concept of such a kind, such as person, project, tool."),
 }
+_CORPUS = "memory and all are these notes; nothing else is part of this memory."
 _HITS = whole("Most hits to return, each with its surrounding lines; 6 unless told.", 1, 50)
 
 TOOLS = (
@@ -132,9 +133,11 @@ TOOLS = (
         name="memory_search",
         title="Search memory",
         description=(
-            "Search the agent's long-term memory (MEMORY.md, USER.md, memory/**/*.md) by meaning and by exact "
-            "terms. Returns the best lines with path, line numbers, date and score. Use it before answering about "
-            "earlier work, decisions, dates, people, preferences or to-dos."
+            "Search the agent's long-term memory (MEMORY.md, USER.md, memory/**/*.md) by meaning, by exact terms such "
+            "as names, numbers and codes, and by the dates that the question names. Returns the best lines with path, "
+            "line numbers, date and score. Use it before answering about earlier work, decisions, dates, people, "
+            "preferences or to-dos. A hit with `superseded` is out of date: what it says there holds now. If the "
+            "result has unavailable, stale or warning, tell the user, with the action that it names."
         ),
         arguments={
             "query": text("The question, in plain words; names, numbers and dates in it count."),
@@ -157,14 +160,19 @@ TOOLS = (
         run=_search,
         deadline=15.0,
         embeds=True,
+        everyday=True,
+        openclaw={
+            "corpus": {"type": "string", "enum": ["memory", "wiki", "all", "sessions"], "description": _CORPUS}
+        },
     ),
     Tool(
         name="graph_recall",
         title="Follow the thread behind a memory",
         description=(
             "What hangs together with the answer to a question: from the best hits over shared and related concepts "
-            "and forth and back in time, in order of time, each result with the steps that lead to it. Use it for "
-            "'why', 'how did that come about' and 'what followed from it'; for a single fact use memory_search."
+            "and forth and back in time, in order of time, even where the notes share no words with the question. "
+            "`distance` 0 answers the question itself; `via` says in words how the others are connected with it. Use "
+            "it for 'why', 'how did that come about' and 'what followed from it'; for a single fact use memory_search."
         ),
         arguments={
             "query": text("The question that the thread starts from, in words or as exact terms."),
@@ -180,6 +188,7 @@ TOOLS = (
         run=_recall,
         deadline=15.0,
         embeds=True,
+        everyday=True,
     ),
     Tool(
         name="memory_timeline",
@@ -199,6 +208,7 @@ TOOLS = (
         run=_timeline,
         deadline=15.0,
         embeds=True,
+        everyday=True,
     ),
     CONTEXT,
     FACTS,
@@ -210,7 +220,8 @@ TOOLS = (
         title="Read a memory file",
         description=(
             "Read lines of a memory file by the path that a search result names, exactly as they are on disk now. "
-            "Use it when a hit needs more of its surroundings."
+            "Use it when a hit needs more of its surroundings. Without `lines` it reads a bounded part and says in "
+            "`nextFrom` where to go on; status not_found means that there is no such file."
         ),
         arguments={
             "path": text("Path as a hit names it; a citation such as memory/a.md#L3-L9 works too."),
@@ -221,6 +232,8 @@ TOOLS = (
         result=FileText,
         run=_get,
         deadline=10.0,
+        everyday=True,
+        openclaw={"corpus": {"type": "string", "enum": ["memory", "wiki", "all"], "description": _CORPUS}},
     ),
     Tool(
         name="memory_ingest",

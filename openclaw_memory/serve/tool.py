@@ -31,11 +31,15 @@ class Call:
 
 @dataclass(frozen=True)
 class Tool:
-    """A capability as MCP sees it.
+    """A capability as every host sees it.
 
     ``arguments`` are JSON Schemas by name, ``result`` is the dataclass that ``run`` returns, ``deadline``
     the seconds it has unless the host says otherwise.  ``upkeep`` may take long and has threads of its
-    own.  ``embeds`` may send text to an embedding endpoint where one is configured.
+    own.  ``embeds`` may send text to an embedding endpoint where one is configured.  ``asks`` names the values of
+    arguments with which a tool that writes only reads, None for one that is not given.  An ``everyday`` tool is shown
+    to a model at once by a host that lets it look for the others.  A ``destructive`` one is offered by OpenClaw only
+    where its configuration allows it by name.  ``openclaw`` are arguments that OpenClaw's own tool of this name has and
+    that its plugin answers.
     """
 
     name: str
@@ -52,6 +56,9 @@ class Tool:
     embeds: bool = False
     upkeep: bool = False
     audience: Literal["model", "host"] = "model"
+    asks: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    everyday: bool = False
+    openclaw: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def input_schema(self) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from host import PLUGIN, Host, running, wait_for
 from model import ScriptedModel, ask, call
 from probe import Probe, write
 
+from openclaw_memory.serve.registry import offered
+
 pytestmark = pytest.mark.e2e
 
 COMPACTION = {
@@ -53,8 +55,8 @@ def host(bare_host: Host, probe: Probe) -> Iterator[Host]:
 
 def test_turn_answers_from_a_note_written_before_the_session(host: Host, model: ScriptedModel) -> None:
     assert "blue bunny" in host.cli_turn(ask("deploy passphrase"))
-    tools = {"memory_search", "memory_get", "memory_timeline", "graph_recall", "memory_facts"}
-    assert tools <= model.last.tools
+    everyday = {name for name, tool in offered(for_host=False).items() if tool.everyday}
+    assert everyday <= model.last.tools
 
 
 def test_curated_files_stay_in_the_system_prompt(host: Host, model: ScriptedModel) -> None:
@@ -98,6 +100,31 @@ def test_agents_never_see_each_others_notes(host: Host) -> None:
     assert [hit["path"] for hit in ours["results"]] == ["memory/2026-03-04.md"]
     assert host.tool("memory_get", path="memory/2026-03-04.md")["status"] == "not_found"
     assert host.tool("memory_get", path="../other/memory/2026-03-04.md")["status"] != "ok"
+
+
+def test_every_tool_of_the_registry_answers_with_its_own_arguments(host: Host, model: ScriptedModel) -> None:
+    [hit] = host.tool("memory_search", agent="other", query="harbour code", since="2026-03-01", kind="daily",
+                      mode="keyword", budget=200, recencyWeight=0.2, explain=True, minScore=0)["results"]  # fmt: skip
+    assert hit["kind"] == "daily" and hit["why"]
+    calls: dict[str, dict[str, Any]] = {
+        "memory_search": {"query": "harbour"},
+        "graph_recall": {"query": "harbour", "grain": "working", "now": "2026-03-05"},
+        "memory_timeline": {"includeArchived": True, "recencyWeight": 0.1},
+        "memory_context": {"message": "harbour code?", "budget": 50},
+        "memory_facts": {"action": "query", "limit": 3},
+        "memory_feedback": {"id": hit["id"], "verdict": "useful"},
+        "memory_consolidate": {"grain": "daily"},
+        "memory_capture": {"text": "The harbour office opens at nine."},
+        "memory_get": {"path": hit["path"]},
+        "memory_ingest": {"paths": ["memory"]},
+        "memory_status": {},
+    }
+    assert list(calls) == list(offered(for_host=False))
+    for name, arguments in calls.items():
+        answer = host.tool(name, agent="other", **arguments)
+        assert not {"unavailable", "error"} & answer.keys(), (name, answer)
+    answer = host.turn(call("memory_consolidate", grain="daily"))  # found by the host's search for tools
+    assert "groups" in answer and "unavailable" not in answer
 
 
 def test_note_written_between_two_sessions_is_found_in_the_second(host: Host) -> None:

@@ -7,14 +7,14 @@ import { classifyPaths, dayIn, flushPlan, promptSection, SearchManager } from ".
 import { MemoryProcess } from "../../hooks/child.mjs";
 import { CONTEXT_TAG } from "../../hooks/context.mjs";
 import { coalesced, ingestJob } from "../../hooks/lifecycle.mjs";
-import { TOOL_NAMES } from "../../hooks/tools.mjs";
+import { TOOLS } from "../../hooks/tools.mjs";
 import { fakeExecutable, folder, logged, rememberingLogger } from "./helpers.mjs";
 
-const all = new Set(TOOL_NAMES);
+const all = new Set(TOOLS.map(({ name }) => name));
 
 test("the prompt section names only tools that the turn has", () => {
   const text = promptSection({ availableTools: all }).join("\n");
-  for (const name of all) assert.ok(text.includes(name));
+  for (const { name, everyday } of TOOLS) assert.equal(text.includes(name), everyday, name);
   const some = promptSection({ availableTools: new Set(["memory_get"]) }).join("\n");
   for (const name of all) assert.equal(some.includes(name), name === "memory_get");
   assert.deepEqual(promptSection({ availableTools: new Set(["exec"]) }), []);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
 
@@ -38,7 +39,7 @@ test("a message about something known gets context after it, framed as data; ano
   assert.match(appendContext, /^<openclaw_memory note="[^"<>]*data[^"<>]*">\nOn 2026-03-01 Mira moved to Utrecht\. .*\n<\/openclaw_memory>$/);
   assert.equal(appendContext.split("</openclaw_memory>").length, 2); // what is found cannot end the element
   const [call] = await asked();
-  assert.deepEqual(call.arguments, { message: "How is Mira?", budget: 200, session: "agent:main:main#s1#0" });
+  assert.deepEqual(call.arguments, { message: "How is Mira?", session: "agent:main:main#s1#0" });
   assert.equal(call._meta["openclaw-memory/agent"], "main");
   begins();
   assert.equal(await handle({ prompt: "Good morning", messages: [] }, { ...turn, runId: "r2" }), undefined);
@@ -52,8 +53,16 @@ test("the settings reach the server, an agent's own before the general ones", as
   assert.deepEqual(call.arguments, { message: "Mira?", budget: 300, session: "agent:main:main#s1#0", themes: ["tidepool"], serendipity: 0.25 });
 });
 
+test("without a budget of the plugin's own the setting context.budget counts", async (t) => {
+  const { handle, asked } = await hook(t, { config: { settings: { "context.budget": 30 } } });
+  await handle({ prompt: "Mira?" }, turn);
+  assert.ok(!("budget" in (await asked())[0].arguments));
+  const manifest = JSON.parse(await readFile(new URL("../../openclaw.plugin.json", import.meta.url), "utf8"));
+  assert.ok(!("default" in manifest.configSchema.properties.contextBudget), "OpenClaw fills in what has a default");
+});
+
 test("settings: on by default, off for all or for one agent, on for one", () => {
-  assert.deepEqual(contextSettings({}, "main"), { timeoutMs: 100, turns: "owner", budget: 200, themes: [], serendipity: 0 });
+  assert.deepEqual(contextSettings({}, "main"), { timeoutMs: 100, turns: "owner", budget: undefined, themes: [], serendipity: 0 });
   assert.equal(contextSettings({ context: false }, "main"), null);
   assert.equal(contextSettings({ contextAgents: { work: { enabled: false } } }, "work"), null);
   assert.ok(contextSettings({ contextAgents: { work: { enabled: false } } }, "main"));

@@ -6,8 +6,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 import { ParameterError } from "../../hooks/arguments.mjs";
 import { MemoryProcess, sharedProcess, stopShared } from "../../hooks/child.mjs";
-import { makeTools } from "../../hooks/tools.mjs";
-import { fakeExecutable, folder, rememberingLogger } from "./helpers.mjs";
+import { fakeExecutable, folder, makeTools, rememberingLogger } from "./helpers.mjs";
 
 /** A module of ours from a copy of all of them, as OpenClaw loads them for another registration. */
 async function copyOf(t, name) {

@@ -48,6 +48,7 @@ const answers = {
     message.includes("Mira")
       ? { text: "On 2026-03-01 Mira moved to Utrecht. </openclaw_memory> if a<b", tokens: 9, entities: ["Mira"], sources: hits, facts: [fact], took_ms: 3 }
       : { text: "", tokens: 0, entities: [], sources: [], facts: [], took_ms: 1 },
+  memory_consolidate: () => ({ groups: 0, created: [], archived: 0, seconds: 0 }),
   memory_get: (args) =>
     args.path === "gone.md" ? { status: "not_found", path: args.path, text: "" }
     : args.path === "/etc/passwd" ? { status: "error", path: args.path, text: "", error: "outside of the workspace" }

@@ -8,8 +8,7 @@ import { fileURLToPath } from "node:url";
 import { SearchManager } from "../../hooks/capability.mjs";
 import { MemoryProcess, sharedProcess, stopShared } from "../../hooks/child.mjs";
 import { ingestJob } from "../../hooks/lifecycle.mjs";
-import { makeTools } from "../../hooks/tools.mjs";
-import { alive, fakeExecutable, folder, logged, rememberingLogger, until } from "./helpers.mjs";
+import { alive, fakeExecutable, folder, logged, makeTools, rememberingLogger, until } from "./helpers.mjs";
 
 const HOOKS = new URL("../../hooks/", import.meta.url).href;
 

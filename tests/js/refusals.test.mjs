@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { ToolError } from "../../hooks/mcp.mjs";
-import { makeTools, searchLimits } from "../../hooks/tools.mjs";
+import { searchLimits } from "../../hooks/tools.mjs";
+import { makeTools } from "./helpers.mjs";
 
 const turn = (cfg) => ({ agentId: "main", workspaceDir: "/w", sessionKey: "agent:main:main", cfg });
 

@@ -5,8 +5,8 @@ import { test } from "node:test";
 
 import { MemoryProcess } from "../../hooks/child.mjs";
 import { citesSources } from "../../hooks/results.mjs";
-import { makeTools, searchLimits, TOOL_NAMES } from "../../hooks/tools.mjs";
-import { fakeExecutable, folder, logged, rememberingLogger } from "./helpers.mjs";
+import { searchLimits } from "../../hooks/tools.mjs";
+import { fakeExecutable, folder, logged, makeTools, rememberingLogger } from "./helpers.mjs";
 
 async function tools(t, { config = {}, cfg = {}, sessionKey = "agent:main:direct:me", executable = true, stranger } = {}) {
   const stateDir = await folder(t);
@@ -31,7 +31,7 @@ test("a search asks with the host's limits and answers in the host's shape", asy
   const { made, sent } = await tools(t);
   const found = await details(made.memory_search.execute("1", { query: "  bunny " }));
   const [call] = await sent();
-  assert.deepEqual(call.arguments, { query: "bunny", maxResults: 6, minScore: 0.35 });
+  assert.deepEqual(call.arguments, { query: "bunny", minScore: 0.35 });
   assert.equal(call._meta["openclaw-memory/agent"], "main");
   const [hit] = found.results;
   assert.equal(hit.corpus, "memory");
@@ -44,17 +44,32 @@ test("a search asks with the host's limits and answers in the host's shape", asy
   assert.ok(!("unavailable" in found));
 });
 
-test("numbers that a model writes as text are read, others are refused in words", async (t) => {
+test("what a model writes in another form is read by the schema; what is blank counts as not given", async (t) => {
   const { made, sent } = await tools(t);
-  await made.memory_search.execute("1", { query: "x", maxResults: "3", minScore: "0.5" });
-  assert.deepEqual((await sent())[0].arguments, { query: "x", maxResults: 3, minScore: 0.5 });
-  await made.memory_search.execute("1", { query: "x", maxResults: 1000, minScore: -3 });
-  assert.deepEqual((await sent())[1].arguments, { query: "x", maxResults: 50, minScore: 0 });
-  await assert.rejects(made.memory_search.execute("1", { query: "x", maxResults: 1.5 }), /maxResults must be a whole number/);
-  await assert.rejects(made.memory_search.execute("1", { query: " " }), /query required/);
-  await assert.rejects(made.memory_search.execute("1", {}), /query required/);
-  await assert.rejects(made.memory_search.execute("1", { query: "x", corpus: "internet" }), /corpus must be one of/);
-  await assert.rejects(made.memory_get.execute("1", { path: "a.md", from: 0 }), /from must be a whole number of at least 1/);
+  await made.memory_search.execute("1", { query: "x", maxResults: "3", minScore: "0.5", explain: "true", since: " ", mode: null });
+  await made.memory_search.execute("1", { query: "x", maxResults: 1000, near: " k8s ", concept: ["Mira", " "], conceptKind: [] });
+  await made.memory_timeline.execute("1");
+  assert.deepEqual((await sent()).map((call) => call.arguments), [
+    { query: "x", maxResults: 3, minScore: 0.5, explain: true },
+    { query: "x", maxResults: 50, near: ["k8s"], concept: ["Mira"], minScore: 0.35 },
+    {},
+  ]);
+  const { prepareArguments } = made.memory_facts;
+  for (const same of [undefined, { action: "batch", operations: [{ action: "remove", id: "f" }], confidence: 7, another: ["x"] }]) {
+    assert.deepEqual(prepareArguments(same), same);
+  }
+  await assert.rejects(made.memory_search.execute("1", { query: "x", corpus: "internet" }), /corpus must be one of: memory, wiki/);
+  assert.equal((await sent()).length, 3);
+});
+
+test("the host's most results count where neither results nor a budget were asked for", async (t) => {
+  const { made, sent } = await tools(t, { cfg: { memory: { search: { query: { maxResults: 99, minScore: 0 } } } } });
+  for (const own of [{}, { maxResults: 2 }, { budget: 300 }]) await made.memory_search.execute("1", { query: "x", ...own });
+  await made.memory_timeline.execute("1", {});
+  const rest = { query: "x", minScore: 0 };
+  assert.deepEqual((await sent()).map((call) => call.arguments), [
+    { ...rest, maxResults: 50 }, { ...rest, maxResults: 2 }, { ...rest, budget: 300 }, {},
+  ]);
 });
 
 test("citations follow the host's setting and the kind of chat", async (t) => {
@@ -73,7 +88,7 @@ test("limits: an agent's own before the general ones, and none when memory is of
   assert.deepEqual(searchLimits(cfg, "a"), { maxResults: 9, minScore: 0.1 });
   assert.deepEqual(searchLimits(cfg, "main"), { maxResults: 4, minScore: 0.1 });
   assert.equal(searchLimits(cfg, "b"), null);
-  assert.deepEqual(searchLimits(undefined, "main"), { maxResults: 6, minScore: 0.35 });
+  assert.deepEqual(searchLimits(undefined, "main"), { maxResults: undefined, minScore: 0.35 });
 });
 
 test("without the Python package the answer says what to do", async (t) => {
@@ -160,33 +175,6 @@ test("an aborted call is the host's, not a result", async (t) => {
   await assert.rejects(made.memory_search.execute("1", { query: "x" }, signal), /stopped/);
 });
 
-test("a search can be about a grain, an age, and notes that summaries stand for", async (t) => {
-  const { made, sent } = await tools(t);
-  await made.memory_search.execute("1", { query: "x", grain: "weekly", minimumDaysAgo: "3", maximumDaysAgo: 30, includeArchived: "true" });
-  await made.memory_timeline.execute("2", { includeArchived: false });
-  const [search, timeline] = await sent();
-  const wanted = { query: "x", maxResults: 6, minScore: 0.35, grain: "weekly", minimumDaysAgo: 3, maximumDaysAgo: 30, includeArchived: true };
-  assert.deepEqual(search.arguments, wanted);
-  assert.deepEqual(timeline.arguments, { includeArchived: false });
-  for (const wrong of [{ grain: "hourly" }, { minimumDaysAgo: -1 }, { includeArchived: "perhaps" }]) {
-    await assert.rejects(made.memory_search.execute("3", { query: "x", ...wrong }), /must be/);
-  }
-});
-
-test("a search can be about concepts, and one name needs no list", async (t) => {
-  const { made, sent } = await tools(t);
-  const { execute, prepareArguments } = made.memory_search;
-  const near = ["Mira", "garden"];
-  await execute("1", { query: "x", concept: " k8s ", conceptKind: ["tool", "project"], near, maxDistance: "2", vectorWeight: 0.25 });
-  assert.deepEqual((await sent())[0].arguments, {
-    query: "x", maxResults: 6, minScore: 0.35, concept: ["k8s"], conceptKind: ["tool", "project"], near, maxDistance: 2, vectorWeight: 0.25,
-  });
-  assert.deepEqual(prepareArguments({ query: "x", concept: "k8s", near }), { query: "x", concept: ["k8s"], near });
-  assert.equal(prepareArguments(undefined), undefined);
-  await assert.rejects(execute("1", { query: "x", concept: 7 }), /concept must be a list of names/);
-  await assert.rejects(execute("1", { query: "x", near, vectorWeight: 2 }), /vectorWeight must be a number of at least 0 and at most 1/);
-});
-
 test("a thread tells how its notes hang together and what is out of date", async (t) => {
   const { made, sent } = await tools(t);
   const found = await details(made.graph_recall.execute("1", { query: "why blue?", hops: 9, maxResults: 100, concept: "bunny", since: "2026-01-01" }));
@@ -195,39 +183,42 @@ test("a thread tells how its notes hang together and what is out of date", async
   assert.deepEqual([hit.distance, hit.via[0].text, hit.superseded], [1, "bunny is often named with garden", ["colour of the bunny: now red"]]);
   assert.equal(hit.provenance.originClass, "agent");
   assert.equal(found.mode, "graph");
-  await assert.rejects(made.graph_recall.execute("1", { query: "x", hops: 0 }), /hops must be a whole number of at least 1/);
-  await assert.rejects(made.graph_recall.execute("1", {}), /query required/);
 });
 
-test("facts: each action takes what is its own, and says what is missing", async (t) => {
+test("facts: every action reaches the memory with its arguments", async (t) => {
   const { made, sent } = await tools(t);
-  const call = (params) => made.memory_facts.execute("1", params);
-  const asked = await details(call({ action: "query", subject: "Mira", history: "true", asOf: "2026-02-01", confidence: 0.5, id: "" }));
-  assert.deepEqual((await sent())[0].arguments, { action: "query", subject: "Mira", history: true, asOf: "2026-02-01" });
-  const [row] = asked.rows;
+  const calls = [
+    { action: "query", subject: "Mira", history: true, asOf: "2026-02-01", limit: 5 },
+    { action: "add", subject: "Mira", predicate: "lives in", object: "Utrecht", confidence: 0.9, until: "2026-05-01" },
+    { action: "batch", operations: [{ action: "remove", id: "f-1" }, { action: "update", id: "f-2", object: "Delft" }] },
+  ];
+  const found = [];
+  for (const params of calls) found.push(await details(made.memory_facts.execute("1", params)));
+  assert.deepEqual((await sent()).map((call) => call.arguments), calls);
+  const [row] = found[0].rows;
   assert.deepEqual([row.object, row.provenance, row.source], ["Utrecht", { originClass: "agent" }, "memory/2026-03-01.md#L4"]);
-  const added = await details(call({ action: "add", subject: "Mira", predicate: "lives in", object: "Utrecht", confidence: "0.9", asOf: "2026-01-01" }));
-  assert.deepEqual((await sent())[1].arguments, { action: "add", subject: "Mira", predicate: "lives in", object: "Utrecht", confidence: 0.9 });
-  assert.equal(added.added, 1);
-  await call({ action: "update", id: "f-1", object: "Delft", subject: "ignored" });
-  assert.deepEqual((await sent())[2].arguments, { action: "update", id: "f-1", object: "Delft" });
-  await call({ action: "remove", id: "f-1" });
-  assert.deepEqual((await sent())[3].arguments, { action: "remove", id: "f-1" });
-  await assert.rejects(call({ subject: "Mira" }), /action required/);
-  await assert.rejects(call({ action: "forget" }), /action must be one of: query, add, update, remove/);
-  await assert.rejects(call({ action: "add", subject: "Mira", object: "Utrecht" }), /predicate required/);
-  await assert.rejects(call({ action: "remove" }), /id required/);
-  await assert.rejects(call({ action: "add", subject: "a", predicate: "b", object: "c", confidence: 7 }), /confidence must be a number of at least 0 and at most 1/);
-  await assert.rejects(call({ action: "query", history: "perhaps" }), /history must be true or false/);
+  assert.deepEqual([found[1].added, found[0].debug.hits], [1, 1]);
 });
 
-test("somebody else than the owner may ask for facts, not change them; a group sees no sources", async (t) => {
+test("any other tool gives its report as it is, with hits and facts in the host's shape", async (t) => {
+  const { made, sent } = await tools(t, { sessionKey: "agent:main:telegram:group:1" });
+  const { debug, citations, ...status } = await details(made.memory_status.execute("1", {}));
+  assert.deepEqual([status.files, status.vectors.ready, status.model], [2, 8, "tiny"]);
+  const { text, sources, facts } = await details(made.memory_context.execute("1", { message: "How is Mira?", budget: "50" }));
+  assert.match(text, /Utrecht/);
+  assert.deepEqual([sources[0].provenance.originClass, "citation" in sources[0], "source" in facts[0]], ["agent", false, false]);
+  assert.deepEqual((await sent())[1].arguments, { message: "How is Mira?", budget: 50 });
+});
+
+test("somebody else than the owner may ask, not change anything; a group sees no sources", async (t) => {
   const { made, sent } = await tools(t, { stranger: true, sessionKey: "agent:main:telegram:group:1" });
   const { rows } = await details(made.memory_facts.execute("1", { action: "query" }));
   assert.ok(!("source" in rows[0]));
   const add = { action: "add", subject: "Mira", predicate: "password", object: "x" };
-  await assert.rejects(made.memory_facts.execute("1", add), /commands\.ownerAllowFrom/);
-  assert.equal((await sent()).length, 1);
+  const changing = { memory_facts: add, memory_capture: { text: "x" }, memory_consolidate: { dryRun: false }, memory_ingest: {} };
+  for (const [name, params] of Object.entries(changing)) await assert.rejects(made[name].execute("1", params), /commands\.ownerAllowFrom/, name);
+  await made.memory_consolidate.execute("1", {});
+  assert.deepEqual((await sent()).map(({ name }) => name), ["memory_facts", "memory_consolidate"]);
 });
 
 test("facts without the Python package: what to do, and no half change", async (t) => {
@@ -242,12 +233,10 @@ test("facts without the Python package: what to do, and no half change", async (
   assert.deepEqual(again, [true, false]);
 });
 
-test("the manifest declares what is registered", async () => {
+test("the manifest has the versions and settings of the package", async () => {
   const root = new URL("../../", import.meta.url);
   const manifest = JSON.parse(await readFile(new URL("openclaw.plugin.json", root), "utf8"));
   const packaged = JSON.parse(await readFile(new URL("package.json", root), "utf8"));
-  assert.deepEqual(manifest.contracts.tools, TOOL_NAMES);
-  assert.deepEqual(Object.keys(manifest.toolMetadata), TOOL_NAMES);
   assert.equal(manifest.version, packaged.version);
   const environments = ["venv", `venv-${packaged.version}`, `venv-${packaged.version}-2`];
   assert.deepEqual(manifest.backupResources.map((one) => one.relativePath), environments.map((name) => `openclaw-memory/${name}`));
@@ -255,8 +244,7 @@ test("the manifest declares what is registered", async () => {
   assert.ok(python.includes(`"${packaged.version}"`), "plugin and Python package have one version");
   const settings = Object.keys(manifest.configSchema.properties);
   for (const name of settings) assert.ok(manifest.uiHints[name]?.label, `${name} has a hint`);
-  const made = makeTools({ call: () => {}, config: {} }, { agentId: "main", workspaceDir: "/w", cfg: () => ({}) });
-  assert.deepEqual(Object.keys(made), TOOL_NAMES);
-  for (const name of TOOL_NAMES) assert.equal(made[name].name, name);
+  const { memory_search, memory_status } = makeTools({ call: () => {}, config: {} }, { agentId: "main", workspaceDir: "/w", cfg: () => ({}) });
+  assert.deepEqual([memory_search.catalogMode, "catalogMode" in memory_status], ["direct-only", false]);
   assert.deepEqual(manifest.configGroups.flatMap((group) => group.properties).sort(), settings.sort());
 });

@@ -1,0 +1,40 @@
+"""The tools of the OpenClaw plugin are those of the registry: its file is made of it, its manifest lists them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+from openclaw_memory.hosts.plugin_files import plugin_source
+from openclaw_memory.serve import schema
+from openclaw_memory.serve.registry import offered
+
+ROOT = plugin_source()
+
+
+def test_the_plugins_file_is_what_the_registry_makes() -> None:
+    command = [sys.executable, "-m", schema.__name__]
+    made = subprocess.run(command, capture_output=True, check=True, encoding="utf-8").stdout
+    there = (ROOT / "hooks" / "tools.json").read_text(encoding="utf-8")
+    assert there == made, "run: python -m openclaw_memory.serve.schema > hooks/tools.json"
+    described = {tool["name"]: tool for tool in json.loads(made)}
+    for name, tool in offered(for_host=False).items():
+        parameters = described[name]["parameters"]
+        ours = {key: value for key, value in parameters["properties"].items() if key not in tool.openclaw}
+        assert {**parameters, "properties": ours} == tool.input_schema
+        assert tool.asks.keys() <= tool.arguments.keys() and not (tool.asks and tool.read_only)
+
+
+def test_the_plugins_manifest_lists_the_tools_of_the_registry() -> None:
+    manifest = json.loads((ROOT / "openclaw.plugin.json").read_text(encoding="utf-8"))
+    tools = offered(for_host=False)
+    assert manifest["contracts"]["tools"] == list(tools)
+    assert manifest["toolMetadata"] == {
+        name: {
+            "profiles": ["coding", "messaging"],
+            **({"replaySafe": True} if tool.read_only else {"sideEffecting": True}),
+            **({"optional": True} if tool.destructive else {}),
+        }
+        for name, tool in tools.items()
+    }
