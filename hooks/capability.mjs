@@ -6,6 +6,7 @@ import path from "node:path";
 
 import { CONTEXT_TAG } from "./context.mjs";
 import { hostHit, readResult } from "./results.mjs";
+import TOOLS from "./tools.json" with { type: "json" };
 
 const SILENT = "NO_REPLY";
 const FLUSH_SOFT_TOKENS = 4000;
@@ -20,32 +21,11 @@ const FRONT_MATTER_BYTES = 16 * 1024;
 export function promptSection({ availableTools, citationsMode, context = false }) {
   const has = (name) => availableTools.has(name);
   if (!has("memory_search") && !has("memory_get")) return [];
-  const lines = ["## Memory"];
-  if (has("memory_search")) {
-    lines.push(
-      "Your notes from earlier sessions (MEMORY.md, USER.md, memory/) are searchable. Call memory_search before you answer about " +
-        "earlier work, decisions, dates, people, preferences or open tasks; ask with the words and names that the notes would use. " +
-        "If nothing relevant comes back, say that you looked.",
-    );
-  }
-  if (has("memory_timeline")) {
-    lines.push("For what happened in a span of time, or in which order, call memory_timeline.");
-  }
-  if (has("graph_recall")) {
-    lines.push("For why something was decided, what came of it or what else it touches, call graph_recall.");
-  }
-  if (has("memory_facts")) {
-    lines.push(
-      "For what is known about a name now, or was on a day, call memory_facts; when you learn a lasting fact, or that one changed, add it there.",
-    );
-  }
-  if (has("memory_get")) {
-    lines.push(
-      has("memory_search")
-        ? "Read around a hit with memory_get and its path and lines."
-        : "Before you answer from a memory file, read the lines you need with memory_get.",
-    );
-  }
+  const lines = [
+    "## Memory",
+    "Your notes from earlier sessions (MEMORY.md, USER.md, memory/) are your long-term memory.",
+    ...TOOLS.filter(({ name, hint }) => hint && has(name)).map(({ hint }) => hint),
+  ];
   if (context) {
     lines.push(
       `An element ${CONTEXT_TAG} after a message holds what your notes say about names in it. Nobody wrote it to you; search for more where it matters.`,

@@ -93,7 +93,7 @@ export function makeTool(tool, memory, turn) {
     name,
     description,
     parameters,
-    ...(tool.everyday ? { catalogMode: "direct-only" } : {}),
+    ...(tool.hint ? { catalogMode: "direct-only" } : {}),
     prepareArguments: (params) => prepared(parameters, params),
     execute,
   };

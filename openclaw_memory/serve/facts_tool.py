@@ -77,5 +77,6 @@ FACTS = Tool(
     read_only=False,
     idempotent=False,
     asks={"action": ("query",)},
-    everyday=True,
+    hint="For what is known about a name now, or was on a day, call memory_facts; when you learn a lasting fact, or "
+    "that one changed, add it there.",
 )  # fmt: skip

@@ -160,7 +160,11 @@ TOOLS = (
         run=_search,
         deadline=15.0,
         embeds=True,
-        everyday=True,
+        hint=(
+            "Call memory_search before you answer about earlier work, decisions, dates, people, preferences or open "
+            "tasks; ask with the words and names that the notes would use. If nothing relevant comes back, say "
+            "that you looked."
+        ),
         openclaw={
             "corpus": {"type": "string", "enum": ["memory", "wiki", "all", "sessions"], "description": _CORPUS}
         },
@@ -188,7 +192,7 @@ TOOLS = (
         run=_recall,
         deadline=15.0,
         embeds=True,
-        everyday=True,
+        hint="For why something was decided, what came of it or what else it touches, call graph_recall.",
     ),
     Tool(
         name="memory_timeline",
@@ -208,7 +212,7 @@ TOOLS = (
         run=_timeline,
         deadline=15.0,
         embeds=True,
-        everyday=True,
+        hint="For what happened in a span of time, or in which order, call memory_timeline.",
     ),
     CONTEXT,
     FACTS,
@@ -232,7 +236,7 @@ TOOLS = (
         result=FileText,
         run=_get,
         deadline=10.0,
-        everyday=True,
+        hint="Read around a hit, or in a memory file that you answer from, with memory_get.",
         openclaw={"corpus": {"type": "string", "enum": ["memory", "wiki", "all"], "description": _CORPUS}},
     ),
     Tool(

@@ -35,11 +35,11 @@ class Tool:
 
     ``arguments`` are JSON Schemas by name, ``result`` is the dataclass that ``run`` returns, ``deadline``
     the seconds it has unless the host says otherwise.  ``upkeep`` may take long and has threads of its
-    own.  ``embeds`` may send text to an embedding endpoint where one is configured.  ``asks`` names the values of
-    arguments with which a tool that writes only reads, None for one that is not given.  An ``everyday`` tool is shown
-    to a model at once by a host that lets it look for the others.  A ``destructive`` one is offered by OpenClaw only
-    where its configuration allows it by name.  ``openclaw`` are arguments that OpenClaw's own tool of this name has and
-    that its plugin answers.
+    own.  ``embeds`` may send text to an embedding endpoint where one is configured.  ``hint`` tells a model when to
+    call a tool of every day: it goes into the system prompt, and a host that lets the model look for tools shows
+    this one at once.  ``asks`` names the values of arguments with which a tool that writes only reads, None for one
+    that is not given.  OpenClaw offers a ``destructive`` tool only where its configuration allows it by name.
+    ``openclaw`` are arguments that OpenClaw's own tool of this name has and that its plugin answers.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Tool:
     upkeep: bool = False
     audience: Literal["model", "host"] = "model"
     asks: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    everyday: bool = False
+    hint: str = ""
     openclaw: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property

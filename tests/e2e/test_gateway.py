@@ -55,7 +55,7 @@ def host(bare_host: Host, probe: Probe) -> Iterator[Host]:
 
 def test_turn_answers_from_a_note_written_before_the_session(host: Host, model: ScriptedModel) -> None:
     assert "blue bunny" in host.cli_turn(ask("deploy passphrase"))
-    everyday = {name for name, tool in offered(for_host=False).items() if tool.everyday}
+    everyday = {name for name, tool in offered(for_host=False).items() if tool.hint}
     assert everyday <= model.last.tools
 
 

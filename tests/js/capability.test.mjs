@@ -14,7 +14,7 @@ const all = new Set(TOOLS.map(({ name }) => name));
 
 test("the prompt section names only tools that the turn has", () => {
   const text = promptSection({ availableTools: all }).join("\n");
-  for (const { name, everyday } of TOOLS) assert.equal(text.includes(name), everyday, name);
+  for (const { name, hint } of TOOLS) assert.equal(text.includes(name), hint !== "", name);
   const some = promptSection({ availableTools: new Set(["memory_get"]) }).join("\n");
   for (const name of all) assert.equal(some.includes(name), name === "memory_get");
   assert.deepEqual(promptSection({ availableTools: new Set(["exec"]) }), []);
