@@ -9,6 +9,8 @@ import click
 import pytest
 
 from openclaw_memory.cli.main import COMMANDS, cli
+from openclaw_memory.serve.registry import TOOLS
+from openclaw_memory.serve.tool import Tool
 from openclaw_memory.settings import Settings, walk
 
 ROOT = Path(__file__).parent.parent
@@ -28,6 +30,16 @@ def commands() -> list[str]:
 @pytest.mark.parametrize("name", commands())
 def test_every_command_is_documented(name: str) -> None:
     assert re.search(rf"openclaw-memory (?:-\S+ \S+ )*{name}\b|`{name}\b", DOCS), name
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_every_tool_is_documented_with_its_arguments(tool: Tool) -> None:
+    text = (ROOT / "docs" / "mcp.md").read_text(encoding="utf-8")
+    [row] = re.findall(rf"^\| `{tool.name}` \|.*$", text, re.MULTILINE)
+    filters = re.search(r"^The \*filters\* are (.*?\n.*?)\n", text, re.MULTILINE)
+    assert filters is not None
+    said = row + filters[0] * ("*filters*" in row)
+    assert [name for name in tool.arguments if f"`{name}`" not in said] == []
 
 
 @pytest.mark.parametrize("key", [key for key, _, _ in walk(Settings())])
