@@ -4,7 +4,7 @@
 
 import { execFile, spawn } from "node:child_process";
 import { constants } from "node:fs";
-import { access, stat } from "node:fs/promises";
+import { access } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -23,42 +23,20 @@ const queue = (globalThis[Symbol.for("openclaw-memory.ingest-hook")] ??= createQ
 /** The hook: `event` is an OpenClaw internal hook event of `gateway:startup` or `command:new`. */
 export default function handler(event) {
   try {
-    const options = readOptions(event.context?.cfg);
-    for (const target of targetsOf(event)) enqueue(target, options);
+    const target = targetOf(event);
+    if (target) enqueue(target, readOptions(event.context?.cfg));
   } catch (error) {
     log(`not run: ${oneLine(error?.message ?? error)}`);
   }
 }
 
-/** What is to be read: `[{agent, workspaces}]`; of the folders the first one that is there. */
-export function targetsOf({ type, action, sessionKey, context = {} }) {
-  const { cfg, agentId, workspaceDir } = context;
-  if (type === "gateway" && action === "startup") return configuredAgents(cfg, workspaceDir);
-  if (type !== "command" || action !== "new" || !workspaceDir) return [];
-  const agent = agentId ?? /^agent:([^:]+):/.exec(sessionKey ?? "")?.[1] ?? "main";
-  return [{ agent: normalized(agent), workspaces: [workspaceDir] }];
-}
-
-/**
- * Each configured agent with its workspace, by OpenClaw's rules: its own `workspace`; the default workspace for an only
- * agent; a folder named after it otherwise. A configuration from before those rules may leave the default workspace to
- * the system agent, and OpenClaw does not say when it does: then the folder that is there decides.
- */
-function configuredAgents(cfg, defaultWorkspace) {
-  const { entries, list, defaults = {} } = cfg?.agents ?? {};
-  let roster = [{ id: "main" }];
-  if (entries) roster = Object.entries(entries).map(([id, entry]) => ({ ...entry, id }));
-  else if (Array.isArray(list)) roster = list;
-
-  const shared = text(defaults.workspace);
-  return roster.map((entry) => {
-    const agent = normalized(entry.id);
-    if (text(entry.workspace)) return { agent, workspaces: [absolute(entry.workspace)] };
-    if (roster.length === 1 && defaultWorkspace) return { agent, workspaces: [defaultWorkspace] };
-    const named = shared ? path.join(absolute(shared), agent) : path.join(stateDir(), `workspace-${agent}`);
-    const system = agent === normalized(defaults.systemAgent?.agentId ?? "main");
-    return { agent, workspaces: system && defaultWorkspace ? [named, defaultWorkspace] : [named] };
-  });
+/** Whose notes are to be read, and with which arguments; nobody's at other events. */
+export function targetOf({ type, action, sessionKey, context = {} }) {
+  if (type === "gateway" && action === "startup") return { name: "all agents", args: ["ingest", "--all-agents", "--json"] };
+  const { agentId, workspaceDir } = context;
+  if (type !== "command" || action !== "new" || !workspaceDir) return undefined;
+  const name = normalized(agentId ?? /^agent:([^:]+):/.exec(sessionKey ?? "")?.[1] ?? "main");
+  return { name, args: [`--agent=${name}`, `--workspace=${workspaceDir}`, "ingest", "--json"] };
 }
 
 /** This hook's entry in `openclaw.json`; a value of the wrong type counts as absent. */
@@ -78,9 +56,9 @@ function createQueue() {
   return created;
 }
 
-/** At most one ingest runs, and at most one of each agent and workspace waits. */
+/** At most one ingest runs, and at most one with the same arguments waits. */
 function enqueue(target, options) {
-  queue.waiting.set([target.agent, ...target.workspaces].join("\0"), { ...target, ...options });
+  queue.waiting.set(target.args.join("\0"), { ...target, ...options });
   if (!queue.working) void work();
 }
 
@@ -90,21 +68,20 @@ async function work() {
   for (const [key, job] of queue.waiting) {
     queue.waiting.delete(key);
     try {
-      const workspace = await firstFolder(job.workspaces);
-      if (!workspace) continue;
       const command = job.command || (await commandOnPath({ ...process.env, ...job.env }));
-      log(`${job.agent}: ${counts(await ingest({ ...job, workspace, command }))}`);
+      const reports = await ingest({ ...job, command });
+      for (const report of reports.trim().split(/\n(?=\{)/)) log(told(report, job.name));
     } catch (error) {
-      log(`${job.agent}: failed: ${oneLine(error?.message ?? error)}`);
+      log(`${job.name}: failed: ${oneLine(error?.message ?? error)}`);
     }
   }
   queue.working = false;
 }
 
 /** Run one ingest; resolves to what it printed, and settles within its time limit and the grace. */
-function ingest({ agent, workspace, command, timeoutMs, env }) {
+function ingest({ args, command, timeoutMs, env }) {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, [`--agent=${agent}`, `--workspace=${workspace}`, "ingest", "--json"], {
+    const child = spawn(command, args, {
       env: { ...process.env, ...env },
       stdio: ["ignore", "pipe", "pipe"],
       detached: process.platform !== "win32", // a group of its own: what it starts ends with it
@@ -132,7 +109,7 @@ function ingest({ agent, workspace, command, timeoutMs, env }) {
     child.once("error", (error) => fail(explained(error, command)));
     child.once("close", (code, signal) => {
       if (timedOut) fail(tooLong);
-      else if (code === 0) settle(() => resolve(output.stdout));
+      else if (code === 0 || output.stdout.startsWith('{"agentId"')) settle(() => resolve(output.stdout)); // of each agent what came of it
       else fail(lastLine(output.stderr) || `${command} ended with ${signal ?? `exit status ${code}`}`);
     });
     for (const name of ["stdout", "stderr"]) {
@@ -144,16 +121,17 @@ function ingest({ agent, workspace, command, timeoutMs, env }) {
   });
 }
 
-/** One line for people from the JSON report of an ingest. */
-function counts(stdout) {
+/** One line for people from the JSON report of an ingest; one of all agents names its own. */
+function told(stdout, name) {
   let report;
   try {
     report = JSON.parse(stdout);
   } catch {
     throw new Error(`no report came back: ${oneLine(stdout) || "nothing was printed"}`);
   }
-  const { files, added, updated, deleted, embedded, pending, seconds } = report;
-  const line = `${files} files, ${added} added, ${updated} updated, ${deleted} deleted, ${embedded} embedded in ${seconds} s`;
+  const { agentId = name, error, files, added, updated, deleted, embedded, pending, seconds } = report;
+  if (error) return oneLine(`${agentId}: failed: ${error}`);
+  const line = `${agentId}: ${files} files, ${added} added, ${updated} updated, ${deleted} deleted, ${embedded} embedded in ${seconds} s`;
   return oneLine(pending ? `${line}, ${pending} without a vector` : line);
 }
 
@@ -191,20 +169,11 @@ function end(child, signal) {
   }
 }
 
-/** The first of these that is a folder; none for an agent that has not been used yet. */
-async function firstFolder(folders) {
-  for (const folder of folders) {
-    if ((await stat(folder).catch(() => undefined))?.isDirectory()) return folder;
-  }
-  return undefined;
-}
-
 const text = (value) => (typeof value === "string" ? value.trim() : "");
 const normalized = (id) => String(id).trim().toLowerCase() || "main";
 const home = () => text(process.env.OPENCLAW_HOME) || os.homedir();
 const absolute = (file) =>
   /^~(?=[/\\]|$)/.test(file.trim()) ? path.join(home(), file.trim().slice(1)) : path.resolve(file.trim());
-const stateDir = () => absolute(text(process.env.OPENCLAW_STATE_DIR) || "~/.openclaw");
 const oneLine = (value) => String(value).replace(/[\s\p{Cc}]+/gu, " ").trim().slice(0, 300);
 const lastLine = (value) => oneLine(value.trim().split("\n").at(-1));
 const log = (line) => console.log(`[${NAME}] ${line}`);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -9,6 +10,8 @@ import click
 from .context import CliContext, common_options, say
 
 if TYPE_CHECKING:
+    from ..memory import Memory
+    from ..settings import Settings
     from ..types import IngestReport
 
 
@@ -19,23 +22,29 @@ if TYPE_CHECKING:
 )
 @click.option("--lazy", is_flag=True, help="Do not embed now: searchable by keywords at once, embedded on first need.")
 @click.option("--offline", is_flag=True, help="Do not download a missing model.")
+@click.option(
+    "--all-agents",
+    is_flag=True,
+    help="For each agent of OpenClaw with a workspace; one line of JSON each with --json.",
+)
 @common_options
-def ingest(cli: CliContext, paths: tuple[str, ...], watch: bool, lazy: bool, offline: bool) -> None:
+def ingest(cli: CliContext, paths: tuple[str, ...], watch: bool, lazy: bool, offline: bool, all_agents: bool) -> None:
     """Read what changed in the workspace (or below PATH) into the index.
 
     Unchanged files cost a look at their size and time; inside a changed file only changed lines are
     embedded again.  PATH is a file or folder, relative to here or to the workspace, or @NAME/... for
     one of ingest.extra_paths.
     """
-    from .progress import ingest_progress, pull_if_missing
-
     settings = cli.settings(embedding__offline=True if offline else None)
     # In the background of a process that ends would be never.
     how = "lazy" if lazy or settings.ingest.embed == "lazy" else "eager"
+    if all_agents:
+        if paths or watch or cli.db:
+            raise click.UsageError("--all-agents goes with no PATH, no --watch and no --db, which are of one agent")
+        _ingest_all(cli, settings, how)
+        return
     with cli.memory(settings) as memory:
-        pull_if_missing(cli, memory)  # with --lazy too: the first search that needs it must not wait for a download
-        with ingest_progress(cli) as show:
-            report = memory.ingest(paths, embed=how, progress=show)
+        report = _read(cli, memory, paths, how)
         _show(cli, report, watch)
         if not watch:
             return
@@ -49,6 +58,44 @@ def ingest(cli: CliContext, paths: tuple[str, ...], watch: bool, lazy: bool, off
                     told = report.warning
         except KeyboardInterrupt:
             pass
+
+
+def _read(cli: CliContext, memory: Memory, paths: tuple[str, ...], how: str) -> IngestReport:
+    from .progress import ingest_progress, pull_if_missing
+
+    pull_if_missing(cli, memory)  # with --lazy too: the first search that needs it must not wait for a download
+    with ingest_progress(cli) as show:
+        return memory.ingest(paths, embed=how, progress=show)
+
+
+def _ingest_all(cli: CliContext, settings: Settings, how: str) -> None:
+    """Ingest the workspace of each agent that OpenClaw is configured for; exits 1 after the last if one failed."""
+    from ..errors import OpenClawMemoryError
+    from ..hosts.openclaw_home import OpenClawHome, agents_in
+    from ..serialize import to_json
+
+    home, failed = OpenClawHome.of(), False
+    for agent in agents_in(home.config()):
+        folder = home.workspace(agent)
+        if folder is None or not folder.is_dir():
+            continue
+        if not cli.json:
+            say(f"agent {agent}")
+        try:
+            with replace(cli, agent=agent, workspace=str(folder)).memory(settings) as memory:
+                report = _read(cli, memory, (), how)
+        except (OpenClawMemoryError, OSError) as error:
+            failed = True
+            say(f"error: agent {agent}: {' '.join(str(error).split())}", err=True)
+            if cli.json:
+                cli.emit({"agentId": agent, "ok": False, "error": str(error)}, one_line=True)
+        else:
+            if cli.json:
+                cli.emit({"agentId": agent, **to_json(report)}, one_line=True)
+            else:
+                _show(cli, report, watch=False)
+    if failed:
+        raise click.exceptions.Exit(1)
 
 
 def _show(cli: CliContext, report: IngestReport, watch: bool, told: str | None = None) -> None:

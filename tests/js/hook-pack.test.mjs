@@ -8,7 +8,7 @@ import path from "node:path";
 import { after, afterEach, beforeEach, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import handler, { targetsOf } from "../../hooks/openclaw-memory-ingest/handler.js";
+import handler, { targetOf } from "../../hooks/openclaw-memory-ingest/handler.js";
 
 const HANDLER = new URL("../../hooks/openclaw-memory-ingest/handler.js", import.meta.url).href;
 const REPORT = { files: 8, added: 12, updated: 1, deleted: 2, embedded: 13, pending: 0, seconds: 0.42 };
@@ -95,16 +95,13 @@ test("/new ingests the workspace of its agent and says what came of it in one li
   ]);
 });
 
-test("a gateway start ingests each configured agent, one after the other, and leaves out folders that are not there", async () => {
-  const agents = { entries: { main: { workspace: workspace("main") }, bob: { workspace: workspace("bob") }, carol: {} } };
-  handler({ type: "gateway", action: "startup", context: { cfg: config({ sleep: 100 }, {}, agents) } });
+test("a gateway start ingests all agents, and of each there is a line, also where one failed", async () => {
+  const stdout = [{ agentId: "main", ...REPORT }, { agentId: "bob", ok: false, error: "the index is locked" }].map((one) => JSON.stringify(one)).join("\n");
+  handler({ type: "gateway", action: "startup", context: { cfg: config({ stdout, status: 1, stderr: "error: agent bob: …" }) } });
   await until(() => said.length === 2, "two lines");
-  assert.deepEqual(runs().map(({ event, argv }) => `${event} ${argv[0]}`), [
-    "start --agent=main",
-    "end --agent=main",
-    "start --agent=bob",
-    "end --agent=bob",
-  ]);
+  assert.deepEqual(starts().map(({ argv }) => argv), [["ingest", "--all-agents", "--json"]]);
+  assert.match(said[0], /\] main: 8 files, 12 added/);
+  assert.match(said[1], /\] bob: failed: the index is locked$/);
 });
 
 test("what is asked for again while it runs, runs once more, however often", async () => {
@@ -197,34 +194,10 @@ test("events of other kinds, without a context or without a workspace do nothing
     { type: "command", action: "new", context: {} },
     { type: "message", action: "received", context: { workspaceDir: folder } },
   ]) {
-    assert.deepEqual(targetsOf(event), []);
+    assert.equal(targetOf(event), undefined);
     handler(event);
   }
-  handler({ type: "gateway", action: "startup", context: { cfg: { agents: { list: [null] } } } });
-  assert.equal(said.length, 1);
-  assert.match(said[0], /not run: /);
-});
-
-test("workspaces follow OpenClaw's rules", () => {
-  const state = process.env.OPENCLAW_STATE_DIR;
-  process.env.OPENCLAW_STATE_DIR = "/state";
-  const at = (agents, workspaceDir = "/ws") =>
-    targetsOf({ type: "gateway", action: "startup", context: { cfg: { agents }, workspaceDir } });
-  try {
-    assert.deepEqual(at(undefined), [{ agent: "main", workspaces: ["/ws"] }]);
-    assert.deepEqual(at({ list: [{ id: "Bob" }] }), [{ agent: "bob", workspaces: ["/ws"] }]);
-    assert.deepEqual(at({ entries: { a: { workspace: "~/a" }, b: {} } }), [
-      { agent: "a", workspaces: [path.join(os.homedir(), "a")] },
-      { agent: "b", workspaces: ["/state/workspace-b"] },
-    ]);
-    assert.deepEqual(at({ defaults: { workspace: "/ws", systemAgent: { agentId: "a" } }, entries: { a: {}, b: {} } }), [
-      { agent: "a", workspaces: ["/ws/a", "/ws"] },
-      { agent: "b", workspaces: ["/ws/b"] },
-    ]);
-  } finally {
-    if (state === undefined) delete process.env.OPENCLAW_STATE_DIR;
-    else process.env.OPENCLAW_STATE_DIR = state;
-  }
+  assert.deepEqual(said, []);
 });
 
 test("a host that ends is not kept alive, and ends what runs", async () => {
