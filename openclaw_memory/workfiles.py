@@ -91,21 +91,21 @@ def _taken(place: Path, timeout: float, root: Path | None) -> filelock.BaseFileL
         for folder in (place.parent.parent, place.parent):
             if not folder.is_dir():
                 folder.mkdir(parents=True, exist_ok=True)
-                _give(folder, root)
+                give(folder, root)
                 if folder == place.parent:  # what is in it is nobody's to keep; what lies beside it may be
                     (folder / ".gitignore").write_text("*\n", encoding="ascii")
-                    _give(folder / ".gitignore", root)
+                    give(folder / ".gitignore", root)
     check(place)
     fresh = not place.exists()
     mode = 0o600 if root is None else stat.S_IMODE(root.stat().st_mode) & 0o666
     lock = filelock.FileLock(place, timeout=timeout, mode=mode)
     lock.acquire()
     if fresh and root is not None:
-        _give(place, root)
+        give(place, root)
     return lock
 
 
-def _give(path: Path, root: Path) -> None:
+def give(path: Path, root: Path) -> None:
     """Let those write ``path`` who may write in ``root``: a container may run as another user than its host."""
     own = root.stat()
     with suppress(OSError):

@@ -26,7 +26,7 @@ from openclaw_memory.settings import StateSettings, data_dir
 from openclaw_memory.state import StateError
 from openclaw_memory.state.keys import Keys
 from openclaw_memory.state.opening import keys_of
-from openclaw_memory.state.place import FOLDER
+from openclaw_memory.workfiles import OWN_FOLDER as FOLDER
 
 SECRET = "The vault of the bakery opens with 7714 zebra"
 
@@ -416,4 +416,7 @@ def test_what_was_forgotten_can_be_given_up_and_the_state_deleted(notes: Notes) 
     run(notes, "state", "drop-tombstones", "--yes")
     assert shows_zebra(notes)
     run(notes, "state", "purge", "--yes")
-    assert not list((data_dir() / "state").iterdir()) and not (notes.root / FOLDER / "id").exists()
+    assert (
+        not [file for file in (data_dir() / "state").iterdir() if file.suffix != ".lock"]
+        and not (notes.root / FOLDER / "id").exists()
+    )

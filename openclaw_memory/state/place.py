@@ -22,8 +22,8 @@ from .keys import Keys
 
 log = logging.getLogger("openclaw_memory")
 
-#: Folder and file of the workspace that hold its identity: 32 hexadecimal digits.
-FOLDER, FILE = ".openclaw-memory", "id"
+#: The file in our folder of the workspace that holds its identity: 32 hexadecimal digits.
+_FILE = "id"
 _ID = re.compile(r"[0-9a-f]{32}")
 _SUFFIX = ".sqlite"
 
@@ -80,7 +80,7 @@ class Workplace:
     def __init__(self, workspace: Path, folder: Path, keys: Keys) -> None:
         self.root = Path(os.path.realpath(workspace))
         self._folder = folder
-        self._mark = self.root / FOLDER / FILE
+        self._mark = _mark_of(self.root)
         self.keys = keys
 
     def stamp(self) -> object:
@@ -126,6 +126,8 @@ class Workplace:
             try:
                 self._mark.parent.mkdir(exist_ok=True)
                 workfiles.replace(self._mark, f"{new}\n")
+                for made in (self._mark.parent, self._mark):
+                    workfiles.give(made, self.root)
             except (OSError, WorkspaceError) as problem:
                 log.debug("%s: the state goes by the path of the workspace: %s", self.root, problem)
                 return self._by_path
@@ -170,7 +172,7 @@ class Workplace:
         if home is None or home == self.root:
             return False
         with suppress(OSError):
-            return _identity(home / FOLDER / FILE) == identity and not os.path.samefile(home, self.root)
+            return _identity(_mark_of(home)) == identity and not os.path.samefile(home, self.root)
         return False
 
     def _move(self, source: Path, target: Path, keep: bool = False) -> None:
@@ -223,6 +225,10 @@ def home_of(file: Path) -> Path | None:
     except sqlite3.Error:
         return None
     return Path(row[0]) if row else None
+
+
+def _mark_of(workspace: Path) -> Path:
+    return workspace / workfiles.OWN_FOLDER / _FILE
 
 
 def _identity(mark: Path) -> str | None:
