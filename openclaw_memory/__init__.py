@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from .version import __version__
+
 __all__ = ["Memory", "SearchHit", "SearchRequest", "Settings", "__version__", "hookimpl"]
 
 if TYPE_CHECKING:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from .errors import LeaseTimeout, ModelError, OpenClawMemoryError
+from .hookspecs import MemoryApi
 from .hosts.openclaw_home import OpenClawHome
 from .settings import unknown_variables
 from .types import Check, Grain, Origin, ScanResult, SkippedFile, Status, counted, joined
@@ -14,14 +15,32 @@ from .types import Check, Grain, Origin, ScanResult, SkippedFile, Status, counte
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from .memory import Memory
-    from .store.protocol import Documents, Store
+    from .context.ambient import Ambient
+    from .embed.base import Embedder
+    from .embed.factory import Resolved
+    from .plugins import Plugins
+    from .store.protocol import Documents, Store, VectorModel
+    from .types import GrainUse
+    from .upkeep import Upkeep
 
 #: Files of one kind that are named one by one.
 _NAMED = 5
 
 
-def status(memory: Memory, store: Store) -> Status:
+class Examined(MemoryApi, Protocol):
+    """The memory, as far as it is looked into."""
+
+    plugins: Plugins
+    ambient: Ambient
+    upkeep: Upkeep
+
+    def vectors_in_use(self) -> tuple[Embedder | None, VectorModel | None, str | None]: ...
+    def prove_embedder(self) -> Resolved: ...
+    def grains(self) -> tuple[GrainUse, ...]: ...
+    def remarks(self) -> list[str]: ...
+
+
+def status(memory: Examined, store: Store) -> Status:
     """Counts, sizes, model, embedding states, extensions and plugins."""
     from .ingest.scan import scan
     from .store.extensions import extension_file
@@ -80,7 +99,7 @@ class _Said:
     unread: list[SkippedFile] = field(default_factory=list)
 
 
-def _said(memory: Memory, found: ScanResult, trusted: Collection[str] = ()) -> _Said:
+def _said(memory: Examined, found: ScanResult, trusted: Collection[str] = ()) -> _Said:
     """What the files say; of those that are known to be ``trusted`` the front matter was read already."""
     from .ingest.front_matter import trouble
     from .ingest.lines import split_lines
@@ -103,7 +122,7 @@ def _said(memory: Memory, found: ScanResult, trusted: Collection[str] = ()) -> _
     return said
 
 
-def examine(memory: Memory, store: Store) -> list[Check]:
+def examine(memory: Examined, store: Store) -> list[Check]:
     """Every check of ``doctor``, in the order in which a person would look; nothing is changed."""
     from .hosts.openclaw_checks import examine_openclaw
 
@@ -150,7 +169,7 @@ def python_check() -> Check:
     )
 
 
-def _workspace(memory: Memory) -> list[Check]:
+def _workspace(memory: Examined) -> list[Check]:
     from .ingest.scan import scan
 
     try:
@@ -179,13 +198,13 @@ def _workspace(memory: Memory) -> list[Check]:
     return [*checks, *(_skipped(memory, skipped.path, skipped.reason) for skipped in found.skipped)]
 
 
-def _skipped(memory: Memory, path: str, reason: str) -> Check:
+def _skipped(memory: Examined, path: str, reason: str) -> Check:
     """A file that is not read; the memory works without it."""
     step = f"mend it or make it readable, or ignore it in {memory.settings.ingest.ignore_file}"
     return Check("file", True, f"{path} is skipped: {reason}", step, remark=True)
 
 
-def _sidecars(memory: Memory) -> list[Check]:
+def _sidecars(memory: Examined) -> list[Check]:
     """Whether the files of the workspace that are ours can be read; nothing for one that is not there."""
     import os
 
@@ -214,7 +233,7 @@ def _sidecars(memory: Memory) -> list[Check]:
     return checks
 
 
-def _model(memory: Memory) -> list[Check]:
+def _model(memory: Examined) -> list[Check]:
     resolved = memory.prove_embedder()
     embedder = resolved.embedder
     if embedder is None:
@@ -230,7 +249,7 @@ def _model(memory: Memory) -> list[Check]:
     return [model, *_engine(memory, getattr(embedder, "inner", embedder))]
 
 
-def _engine(memory: Memory, embedder: object) -> list[Check]:
+def _engine(memory: Examined, embedder: object) -> list[Check]:
     """What runs llama.cpp: which binding, which ones do not run here, and whether a GPU is idle."""
     from .embed.llama import LlamaCppEmbedder
 
@@ -264,7 +283,7 @@ def _graphics() -> str | None:
     return next((line.strip() for line in told.splitlines() if line.strip()), None)
 
 
-def _extensions(memory: Memory) -> list[Check]:
+def _extensions(memory: Examined) -> list[Check]:
     from .store.extensions import extension_file
 
     settings = memory.settings.store
@@ -283,7 +302,7 @@ def _extensions(memory: Memory) -> list[Check]:
     return checks
 
 
-def _index(memory: Memory, store: Store) -> list[Check]:
+def _index(memory: Examined, store: Store) -> list[Check]:
     _, model, _ = memory.vectors_in_use()
     try:
         with store.session():
@@ -298,7 +317,7 @@ def _index(memory: Memory, store: Store) -> list[Check]:
     checks += [Check("index", False, warning, "run: openclaw-memory ingest") for warning in store.warnings()]
     for remark in memory.remarks()[len(store.warnings()) :]:
         what, _, step = remark.partition("; ")
-        checks.append(Check("journal", False, what, step or None))
+        checks.append(Check("state", False, what, step or None))
     checks += _freshness(memory, documents)
     if model is not None:
         waiting = states.pending + states.outdated
@@ -314,7 +333,7 @@ def _index(memory: Memory, store: Store) -> list[Check]:
     return checks
 
 
-def _freshness(memory: Memory, documents: Documents) -> list[Check]:
+def _freshness(memory: Examined, documents: Documents) -> list[Check]:
     """Whether the index is up to date with what of the files can be read."""
     from .ingest.reading import Unreadable, read_text
     from .ingest.scan import max_bytes, scan

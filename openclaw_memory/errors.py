@@ -45,3 +45,7 @@ class ModelError(OpenClawMemoryError):
 
 class EngineError(ModelError):
     """llama.cpp itself cannot be used on this machine: no binding, or its native code ended or computed nonsense."""
+
+
+class HostError(OpenClawMemoryError):
+    """A host is missing, too old, or its configuration cannot be read or changed."""

@@ -13,11 +13,11 @@ from pathlib import Path
 from .errors import LeaseTimeout, StoreError, WorkspaceError
 from .graph.ontology import FILE_NAME
 from .ingest import sidecars
-from .ingest.pipeline import Ingestor, Outcome, Progress, silent
+from .ingest.pipeline import Ingestor, Outcome
 from .plugins import Plugins
 from .settings import IngestSettings
 from .store.protocol import Store
-from .types import IngestReport, joined
+from .types import IngestReport, Progress, joined, silent
 from .vectorizer import Vectorizer
 from .workspace import expanded, inside
 

@@ -6,35 +6,71 @@ under the entry-point group ``openclaw_memory``.  Built-ins register the same wa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pluggy
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import date, datetime
+    from pathlib import Path
+
     from .embed.base import Embedder
-    from .memory import Memory
     from .settings import Settings
-    from .types import SearchHit, SearchRequest, SearchResult, Session, Unit
+    from .types import (
+        ConsolidateReport,
+        ContextResult,
+        FeedbackReport,
+        FileText,
+        ForgetReport,
+        IngestReport,
+        RecallResult,
+        SearchHit,
+        SearchRequest,
+        SearchResult,
+        Session,
+        Status,
+        Unit,
+    )
 
 PROJECT = "openclaw_memory"
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
 
 
+class MemoryApi(Protocol):
+    """What a plugin is given: :class:`openclaw_memory.Memory`, whose docstrings say what each method does."""
+
+    agent: str
+    workspace: Path
+    settings: Settings
+
+    def ingest(self, paths: Sequence[str] = (), *, deadline: float | None = None) -> IngestReport: ...
+    def search(self, query: str | SearchRequest, **options: Any) -> SearchResult: ...
+    def search_index(self, request: SearchRequest) -> SearchResult: ...
+    def recall(self, query: str | SearchRequest, **options: Any) -> RecallResult: ...
+    def context(self, message: str, **options: Any) -> ContextResult: ...
+    def get(self, path: str, from_line: int | None = None, lines: int | None = None) -> FileText: ...
+    def feedback(self, chunk: str, verdict: str, now: date | None = None) -> FeedbackReport: ...
+    def forget(self, *, dry_run: bool = False, **named: Any) -> ForgetReport: ...
+    def consolidate(self, **options: Any) -> ConsolidateReport: ...
+    def consolidate_if_due(self, now: datetime) -> ConsolidateReport | None: ...
+    def maintain(self, force: bool = False) -> bool: ...
+    def status(self) -> Status: ...
+
+
 @hookspec
-def openclaw_memory_session_start(memory: Memory, session: Session) -> Any:
+def openclaw_memory_session_start(memory: MemoryApi, session: Session) -> Any:
     """A host session begins; the built-in ingests what changed."""
 
 
 @hookspec
-def openclaw_memory_heartbeat(memory: Memory, now: datetime) -> Any:
+def openclaw_memory_heartbeat(memory: MemoryApi, now: datetime) -> Any:
     """The host is idle for a moment: do bounded maintenance."""
 
 
 @hookspec(firstresult=True)
-def openclaw_memory_search(memory: Memory, request: SearchRequest) -> SearchResult | None:
+def openclaw_memory_search(memory: MemoryApi, request: SearchRequest) -> SearchResult | None:
     """Answer a search; the first plugin that returns a result wins, the built-in comes last."""
 
 

@@ -23,7 +23,7 @@ from .forget.tombstones import Tombstones
 from .freshness import Freshness
 from .graph.book import ConceptBook
 from .graph.ontology import FILE_NAME
-from .ingest.pipeline import Ingestor, Progress, silent
+from .ingest.pipeline import Ingestor
 from .plugins import Plugins
 from .questions import Questions
 from .settings import Settings
@@ -38,6 +38,7 @@ from .types import (
     ForgetReport,
     GrainUse,
     IngestReport,
+    Progress,
     QueryResult,
     RecallResult,
     Replied,
@@ -46,6 +47,7 @@ from .types import (
     SearchResult,
     Session,
     Status,
+    silent,
 )
 from .upkeep import Upkeep
 from .usage import Usage
@@ -453,6 +455,10 @@ class Memory:
         """
         return self.upkeep.consolidate(**options)
 
+    def consolidate_if_due(self, now: datetime) -> ConsolidateReport | None:
+        """What a heartbeat does; ``None`` when it is off or too soon.  It writes once a person has enabled it."""
+        return self.upkeep.automatic(now)
+
     # -- as tables ----------------------------------------------------------------------------------
 
     def sql(self, query: str, limit: int | None = None, timeout: float = 20.0) -> QueryResult:
@@ -478,8 +484,10 @@ class Memory:
     # -- upkeep ---------------------------------------------------------------------------------------
 
     def maintain(self, force: bool = False) -> bool:
-        """Compact the index if that is due; whether it was done."""
-        return self._store.maintain(force)
+        """Compact the index if that is due, and give memory back; whether the index was compacted."""
+        compacted = self._store.maintain(force)
+        self._store.shrink()
+        return compacted
 
     def grains(self) -> tuple[GrainUse, ...]:
         """What there is of each grain."""

@@ -782,3 +782,11 @@ def counted(number: int, noun: str) -> str:
 def joined(parts: Sequence[str]) -> str | None:
     """``parts`` as one sentence list, or ``None`` when there are none."""
     return "; ".join(parts) or None
+
+
+#: ``progress(stage, done, total)``: files read, or units embedded.
+Progress = Callable[[str, int, int], None]
+
+
+def silent(stage: str, done: int, total: int) -> None:
+    """A progress callback that shows nothing."""

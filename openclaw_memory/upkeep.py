@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 from .consolidate.retired import Retired
 from .errors import LeaseTimeout, RequestError, StoreError, WorkspaceError
 from .ingest.notes import NoteReader
-from .ingest.pipeline import Progress, silent
 from .plugins import Plugins
 from .settings import Settings
 from .state import State, StateError
 from .store.protocol import Store
-from .types import ConsolidateReport, Grain, counted
+from .types import ConsolidateReport, Grain, Progress, counted, silent
 
 if TYPE_CHECKING:
     from .consolidate.runner import Consolidator

@@ -9,10 +9,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .errors import ModelError, OpenClawMemoryError
-from .ingest.pipeline import Progress, silent
 from .plugins import Plugins
 from .settings import Settings
-from .types import counted
+from .types import Progress, counted, silent
 
 if TYPE_CHECKING:
     from .embed.base import Embedder, Vectors

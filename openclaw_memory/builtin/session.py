@@ -8,26 +8,25 @@ from typing import TYPE_CHECKING
 from ..hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from ..memory import Memory
+    from ..hookspecs import MemoryApi
     from ..types import ConsolidateReport, IngestReport, SearchRequest, SearchResult, Session
 
 
 @hookimpl
-def openclaw_memory_session_start(memory: Memory, session: Session) -> IngestReport:
+def openclaw_memory_session_start(memory: MemoryApi, session: Session) -> IngestReport:
     """Bring the index up to date with the files."""
     return memory.ingest(deadline=session.deadline)
 
 
 @hookimpl
-def openclaw_memory_heartbeat(memory: Memory, now: datetime) -> ConsolidateReport | bool:
+def openclaw_memory_heartbeat(memory: MemoryApi, now: datetime) -> ConsolidateReport | bool:
     """Consolidate when that is due; else fold the postings' delta into their base when it has grown."""
-    report = memory.upkeep.automatic(now)
+    report = memory.consolidate_if_due(now)
     compacted = memory.maintain()
-    memory.store.shrink()
     return compacted if report is None else report
 
 
 @hookimpl(trylast=True)
-def openclaw_memory_search(memory: Memory, request: SearchRequest) -> SearchResult:
+def openclaw_memory_search(memory: MemoryApi, request: SearchRequest) -> SearchResult:
     """Answer from the index."""
     return memory.search_index(request)

@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
-from .. import __version__
 from ..inert import inert
+from ..version import __version__
 from .context import CliContext, say
 
 #: The name of the package where packages are installed from.

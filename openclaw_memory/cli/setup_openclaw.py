@@ -232,8 +232,8 @@ def _remove_old_environments(teller: Teller, host: OpenClaw) -> None:
 
 
 def _plugin_lines(folder: Path | None) -> list[str]:
-    from .. import __version__
     from ..hosts.plugin_files import plugin_version
+    from ..version import __version__
 
     if folder is None:
         return [f"+ plugin {__version__}"]

@@ -12,12 +12,11 @@ from pathlib import Path
 
 from .. import workfiles
 from ..ingest.notes import NoteReader
-from ..ingest.pipeline import Progress, silent
 from ..ingest.scan import leaves_out, scan
 from ..plugins import Plugins
 from ..settings import Settings
 from ..store.protocol import Store
-from ..types import ConsolidateReport, Grain, SourceFile, SummaryPlan, joined
+from ..types import ConsolidateReport, Grain, Progress, SourceFile, SummaryPlan, joined, silent
 from . import periods, retention
 from .files import SummaryFiles
 from .leaves import GRAINS, Key, Leaf, Leaves, gather

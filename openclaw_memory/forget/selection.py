@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from .. import analysis
+from ..bounds import LONGEST_NAME
 from ..errors import RequestError
 from ..facts.copies import as_noted
 from ..facts.history import history
@@ -62,6 +63,9 @@ class Wish:
             raise RequestError(f"name one thing to forget: a path, a query, a concept, a fact, or days; {said}")
         if self.since is not None and self.until is not None and self.until < self.since:
             raise RequestError(f"until ({self.until}) is before since ({self.since})")
+        long = [name for name in given if len(str(getattr(self, name, ""))) > LONGEST_NAME]
+        if long:
+            raise RequestError(f"{long[0]} has more than {LONGEST_NAME} characters; name it in fewer")
         empty = [name for name in given if not str(getattr(self, name, "x")).strip()]
         if empty:
             raise RequestError(f"the {empty[0]} is empty")

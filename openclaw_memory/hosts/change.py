@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import workfiles
 from . import HostError
+from .openclaw_home import read_text as read_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +58,6 @@ class FileChange:
             raise HostError(
                 f"{self.file}: cannot be written ({error.strerror or error}); make its folder writable"
             ) from error
-
-
-def read_text(file: Path) -> str | None:
-    """The text of ``file`` with its line ends as they are; ``None`` when there is no such file."""
-    try:
-        return file.read_bytes().decode("utf-8")
-    except FileNotFoundError:
-        return None
-    except UnicodeDecodeError as error:
-        raise HostError(f"{file}: not valid UTF-8 (byte {error.start}); mend or move it") from error
-    except OSError as error:
-        raise HostError(f"{file}: cannot be read ({error.strerror or error}); check its permissions") from error
 
 
 def member(tree: dict[str, Any], group: str, name: str, file: Path, kind: str) -> dict[str, Any] | None:

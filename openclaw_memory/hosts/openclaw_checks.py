@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .. import __version__
 from ..types import Check
+from ..version import __version__
 from ..workspace import expanded
 from . import NAME, HostError
 from .environments import current

@@ -14,9 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ..errors import SettingsError
-from . import NAME, HostError
-from .change import read_text
+from ..errors import HostError, SettingsError
+from ..version import NAME
 
 _CONFIG = ("openclaw.json", "clawdbot.json")
 _STATE = (".openclaw", ".clawdbot")
@@ -297,3 +296,15 @@ def _merged(below: Any, above: Any) -> Any:
     if isinstance(below, list) and isinstance(above, list):
         return [*below, *above]
     return above
+
+
+def read_text(file: Path) -> str | None:
+    """The text of ``file`` with its line ends as they are; ``None`` when there is no such file."""
+    try:
+        return file.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        raise HostError(f"{file}: not valid UTF-8 (byte {error.start}); mend or move it") from error
+    except OSError as error:
+        raise HostError(f"{file}: cannot be read ({error.strerror or error}); check its permissions") from error

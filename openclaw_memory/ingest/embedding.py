@@ -14,7 +14,7 @@ from ..embed.base import Embedder, Vectors
 from ..embed.base import Progress as TextsDone
 from ..errors import EngineError, ModelError
 from ..store.protocol import Ints, PendingText, Store, VectorModel
-from .pipeline import Progress, silent
+from ..types import Progress, silent
 
 log = logging.getLogger("openclaw_memory.ingest")
 

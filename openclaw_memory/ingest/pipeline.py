@@ -23,7 +23,7 @@ from ..store.protocol import (
     TextsChanged,
     batches,
 )
-from ..types import IngestReport, ScanResult, SkippedFile, SourceFile
+from ..types import IngestReport, Progress, ScanResult, SkippedFile, SourceFile, silent
 from . import captures, sidecars
 from . import plan as planning
 from .linking import Linker, fingerprint
@@ -36,13 +36,6 @@ log = logging.getLogger("openclaw_memory.ingest")
 _POOL = 200
 #: A transaction takes whole files until it has this many units.
 _UNITS_PER_TRANSACTION = 2_000
-
-#: ``progress(stage, done, total)``: files read, or units embedded.
-Progress = Callable[[str, int, int], None]
-
-
-def silent(stage: str, done: int, total: int) -> None:
-    """A progress callback that shows nothing."""
 
 
 @dataclass

@@ -33,10 +33,10 @@ from mcp.types import (
 )
 from mcp.types import Tool as ListedTool
 
-from .. import __version__
 from ..errors import OpenClawMemoryError, RequestError, Stopped, WorkspaceError
 from ..inert import inert, inert_values
 from ..serialize import to_json
+from ..version import __version__
 from .arguments import checked
 from .pool import Pool
 from .registry import offered

@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import __version__
 from ..errors import WorkspaceError
 from ..types import ExportedTable
+from ..version import __version__
 from .protocol import ExportProgress
 from .views import TABLES
 

@@ -240,7 +240,7 @@ test("the manifest has the versions and settings of the package", async () => {
   assert.equal(manifest.version, packaged.version);
   const environments = ["venv", `venv-${packaged.version}`, `venv-${packaged.version}-2`];
   assert.deepEqual(manifest.backupResources.map((one) => one.relativePath), environments.map((name) => `openclaw-memory/${name}`));
-  const python = await readFile(new URL("openclaw_memory/__init__.py", root), "utf8");
+  const python = await readFile(new URL("openclaw_memory/version.py", root), "utf8");
   assert.ok(python.includes(`"${packaged.version}"`), "plugin and Python package have one version");
   const settings = Object.keys(manifest.configSchema.properties);
   for (const name of settings) assert.ok(manifest.uiHints[name]?.label, `${name} has a hint`);
