@@ -13,6 +13,8 @@ from host import ENVIRON, PLUGIN, ROOT, Host, cache_folder, running
 from model import ScriptedModel, ask
 from probe import write
 
+from openclaw_memory.serve.registry import offered
+
 pytestmark = pytest.mark.e2e
 
 SETUP_TIMEOUT = 600.0  # seconds; nothing is compiled
@@ -67,13 +69,7 @@ def test_setup_installs_the_python_part_and_takes_the_slot(host: Host) -> None:
     seen = host.run_json("plugins", "inspect", PLUGIN, "--runtime")
     hooks = {"session_start", "after_compaction", "before_agent_reply", "before_prompt_build"}
     assert {hook["name"] for hook in seen["typedHooks"]} >= hooks
-    assert set(seen["plugin"]["toolNames"]) == {
-        "memory_search",
-        "memory_get",
-        "memory_timeline",
-        "graph_recall",
-        "memory_facts",
-    }
+    assert set(seen["plugin"]["toolNames"]) == set(offered(for_host=False))
     assert seen["diagnostics"] == []
 
 
