@@ -55,7 +55,14 @@ export function presented(tool, { took_ms: searchMs, ...found }, { cites, mode }
     ...found,
     citations: mode,
     ...(found.stale ? { action: "Run: openclaw memory index" } : {}),
-    debug: given({ backend: "openclaw-memory", effectiveMode: found.mode, searchMs, toolMs, hits: (found.results ?? found.rows)?.length }),
+    debug: given({
+      backend: "openclaw-memory",
+      effectiveMode: found.mode,
+      searchMs,
+      toolMs,
+      hits: (found.results ?? found.rows)?.length,
+      ...(found.rows ? { factsMs: searchMs, rows: found.rows.length } : {}),
+    }),
   };
 }
 

@@ -10,6 +10,13 @@ export { TOOLS };
 
 /** OpenClaw's own least score; how many hits there are is a setting of ours, `search.max_results`. */
 export const DEFAULT_MIN_SCORE = 0.35;
+export const DEFAULT_MAX_RESULTS = 6;
+
+const parametersOf = (name) => TOOLS.find((tool) => tool.name === name).parameters;
+export const TOOL_NAMES = TOOLS.map(({ name }) => name);
+export const SEARCH_PARAMETERS = parametersOf("memory_search");
+export const GET_PARAMETERS = parametersOf("memory_get");
+export const TIMELINE_PARAMETERS = parametersOf("memory_timeline");
 const SEARCH_TIMEOUT_MS = 10_000;
 const READING_WAIT_MS = 2000; // a search waits this long for notes that are being read, and half its deadline at most
 const ELSEWHERE = { sessions: "Session transcripts are", wiki: "A wiki is" };
@@ -97,6 +104,11 @@ export function makeTool(tool, memory, turn) {
     prepareArguments: (params) => prepared(parameters, params),
     execute,
   };
+}
+
+/** Make all tools for one turn, by their names; see {@link makeTool}. */
+export function makeTools(memory, turn) {
+  return Object.fromEntries(TOOLS.map((tool) => [tool.name, makeTool(tool, memory, turn)]));
 }
 
 async function atMost(promise, ms) {

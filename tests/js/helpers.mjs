@@ -5,7 +5,7 @@ import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { makeTool, TOOLS } from "../../hooks/tools.mjs";
+export { makeTools } from "../../hooks/tools.mjs";
 
 const SERVER = path.join(path.dirname(fileURLToPath(import.meta.url)), "fake-server.mjs");
 
@@ -33,11 +33,6 @@ export async function logged(file) {
   } catch {
     return [];
   }
-}
-
-/** Every tool of the registry for a turn, by its name. */
-export function makeTools(memory, turn) {
-  return Object.fromEntries(TOOLS.map((tool) => [tool.name, makeTool(tool, memory, turn)]));
 }
 
 export function rememberingLogger() {
