@@ -22,14 +22,14 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from openclaw_memory import Memory, SearchRequest, Settings
-from openclaw_memory.consolidate import making
-from openclaw_memory.consolidate.sentences import Sentence, line_of, tokens
-from openclaw_memory.consolidate.summary import Rules, Summary, summarise
-from openclaw_memory.consolidate.themes import Part
 from openclaw_memory.embed.factory import resolve
-from openclaw_memory.ingest.lines import split_lines
-from openclaw_memory.ingest.summaries import read_line
-from openclaw_memory.types import Grain
+from openclaw_memory.ingest.summary_files import read_line
+from openclaw_memory.model import Grain
+from openclaw_memory.summarise import maker
+from openclaw_memory.summarise.sentences import Sentence, line_of, tokens
+from openclaw_memory.summarise.summary import Rules, Summary, summarise
+from openclaw_memory.summarise.themes import Part
+from openclaw_memory.text.lines import split_lines
 
 from .retrieval import DiskCachedEmbedder, questions
 
@@ -138,7 +138,7 @@ def measure(root: Path, cache: Path | None, seeds: int) -> dict[str, Figures]:
 
 
 def _use(how: Summarise) -> None:
-    setattr(making, "summarise", how)  # noqa: B010 - another selection in the place of ours
+    setattr(maker, "summarise", how)  # noqa: B010 - another selection in the place of ours
 
 
 def _add(figures: Figures, memory: Memory, rows: Sequence[dict[str, str]], archived: bool) -> None:

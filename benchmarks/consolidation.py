@@ -38,18 +38,17 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.retrieval import questions
-from openclaw_memory import analysis
-from openclaw_memory.consolidate import periods
-from openclaw_memory.consolidate.document import LINKER, render, sentences_in
-from openclaw_memory.consolidate.sentences import Note, Sentence, line_of, sentences_of, tokens
-from openclaw_memory.consolidate.summary import BUDGETS, Rules, Summary, summarise
-from openclaw_memory.consolidate.themes import Part
 from openclaw_memory.ingest import plan
-from openclaw_memory.ingest.dates import date_in_name
-from openclaw_memory.ingest.markdown import parse
-from openclaw_memory.ingest.summaries import DATED
-from openclaw_memory.plugins import Plugins
-from openclaw_memory.types import CHARS_PER_TOKEN, Grain, Origin
+from openclaw_memory.ingest.summary_files import DATED
+from openclaw_memory.model import CHARS_PER_TOKEN, Grain, Origin
+from openclaw_memory.plugins.manager import Plugins
+from openclaw_memory.summarise.document import LINKER, render, sentences_in
+from openclaw_memory.summarise.sentences import Note, Sentence, line_of, sentences_of, tokens
+from openclaw_memory.summarise.summary import BUDGETS, Rules, Summary, summarise
+from openclaw_memory.summarise.themes import Part
+from openclaw_memory.text import analysis, calendar
+from openclaw_memory.text.dates import date_in_name
+from openclaw_memory.text.markdown import parse
 
 GRAINS = tuple(Grain)[1:]
 
@@ -126,14 +125,14 @@ def chain(given: Diary, make: Summariser, plugins: Plugins) -> dict[Grain, Kept]
     for grain in GRAINS:
         grouped: dict[Period, tuple[date, list[Sentence]]] = {}
         for day, said in below.values():
-            _append(grouped, (grain, periods.period_of(day, grain)), day, said)
+            _append(grouped, (grain, calendar.period_of(day, grain)), day, said)
         below = {}
         kept[grain] = Kept()
         for key, (day, said) in grouped.items():
             summary = make(said, key)
             text = render(grain, key[1], summary, (), Origin.AGENT, "0" * 64)
-            path = periods.path_of(grain, key[1])
-            last = periods.bounds(grain, key[1])[1]
+            path = calendar.path_of(grain, key[1])
+            last = calendar.bounds(grain, key[1])[1]
             below[key] = day, sentences_in(path, grain, text, last, Origin.AGENT, plugins, 0, 0)
             _note(kept[grain], summary, text)
     return kept

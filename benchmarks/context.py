@@ -31,9 +31,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.retrieval import DiskCachedEmbedder, questions
-from openclaw_memory import Memory, Settings, analysis
-from openclaw_memory.embed.base import Embedder
-from openclaw_memory.types import ContextResult, Kind, SearchHit
+from openclaw_memory import Memory, Settings
+from openclaw_memory.model import ContextResult, Kind, SearchHit
+from openclaw_memory.model.embedder import Embedder
+from openclaw_memory.text import analysis
 
 #: Of the files of a workspace in order of their names, the last ones are kept back for ordinary messages.
 _HELD_BACK = 0.2

@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from . import corpus_words as words
+from . import corpus_words
 
 SEED = 20_220_101
 FIRST_DAY = date(2022, 1, 1)
@@ -106,7 +106,9 @@ def queries(n: int, seed: int = SEED, within: int = 1000) -> list[Query]:
 
 
 # The words of the templates themselves tell one unit from another no better than stop words do.
-_FILLER = {word.strip(".,;:()").lower() for text, _ in (*words.OPENERS, *words.TAILS) for word in text.split()}
+_FILLER = {
+    word.strip(".,;:()").lower() for text, _ in (*corpus_words.OPENERS, *corpus_words.TAILS) for word in text.split()
+}
 _KINDS = ("terms", "identifier", "name", "terms", "date")
 
 
@@ -178,9 +180,9 @@ def _notes(seed: int, kilobytes: float) -> Iterator[Note]:
 def _sections(seed: int) -> Iterator[Section]:
     """The endless stream of sections, each with a cast of its own that its sentences draw from."""
     rnd = Random(seed).random
-    zipf = {kind: _zipf(listed) for kind, listed in words.POOLS.items()}
+    zipf = {kind: _zipf(listed) for kind, listed in corpus_words.POOLS.items()}
     people, projects, hosts, nouns = (zipf[k] for k in ("person", "project", "host", "noun"))
-    openers, tails = words.OPENERS, words.TAILS
+    openers, tails = corpus_words.OPENERS, corpus_words.TAILS
     pools = dict(zipf)
     while True:
         cast = [people[int(rnd() * 4096)], people[int(rnd() * 4096)]]
@@ -194,11 +196,11 @@ def _sections(seed: int) -> Iterator[Section]:
         pools["rare"] = [_rare_name(rnd)]
         # Half of the nouns are the section's own, the other half come from everywhere.
         pools["topic"] = topics + [nouns[int(rnd() * 4096)] for _ in range(3)]
-        style = words.STYLES[int(rnd() * len(words.STYLES))]
+        style = corpus_words.STYLES[int(rnd() * len(corpus_words.STYLES))]
         made = []
         for i in range(4 + int(rnd() * 9)):
             if style == "table":
-                text, slots = words.ROW
+                text, slots = corpus_words.ROW
             else:
                 text, slots = openers[int(rnd() * len(openers))]
                 for chance in (0.85, 0.12):
@@ -218,7 +220,7 @@ def _sections(seed: int) -> Iterator[Section]:
                 made.append(line + ".")  # an identifier keeps its case
             else:
                 made.append(f"{line[0].upper()}{line[1:]}.")
-        heading = words.HEADINGS[int(rnd() * len(words.HEADINGS))]
+        heading = corpus_words.HEADINGS[int(rnd() * len(corpus_words.HEADINGS))]
         yield Section(heading % (project, topics[0]), style, made, cast, topics, identifiers)
 
 
@@ -233,13 +235,13 @@ def _zipf(listed: list[str], size: int = 4096) -> list[str]:
     return out + [listed[i % len(listed)] for i in range(size - len(out))]
 
 
-def _identifier(rnd: words.Uniform) -> str:
+def _identifier(rnd: corpus_words.Uniform) -> str:
     """A name as they occur in notes about software; most of them never come back."""
     form, a, b, c = int(rnd() * 8), int(rnd() * 4096), int(rnd() * 4096), int(rnd() * 4096)
-    verbs, nouns = words.POOLS["verb"], words.SIMPLE_NOUNS
+    verbs, nouns = corpus_words.POOLS["verb"], corpus_words.SIMPLE_NOUNS
     verb, noun, other = verbs[a % len(verbs)], nouns[b % len(nouns)], nouns[c % len(nouns)]
     if form == 0:
-        return f"{words.TICKETS[a % len(words.TICKETS)]}-{1000 + (b * 4096 + c) % 90_000}"
+        return f"{corpus_words.TICKETS[a % len(corpus_words.TICKETS)]}-{1000 + (b * 4096 + c) % 90_000}"
     if form == 1:
         return f"10.{a % 256}.{b % 256}.{c % 254 + 1}"
     if form == 2:
@@ -249,15 +251,15 @@ def _identifier(rnd: words.Uniform) -> str:
     if form == 4:
         return f"`{verb}_{noun}_{other}`"
     if form == 5:
-        return f"`{noun}/{verb}_{other}.{words.SUFFIXES[a % len(words.SUFFIXES)]}`"
+        return f"`{noun}/{verb}_{other}.{corpus_words.SUFFIXES[a % len(corpus_words.SUFFIXES)]}`"
     if form == 6:
         return f"{(a * 4096 + b) * 4096 + c:09x}"[:9]
     return f"{noun.upper()}_{other.upper()}={a}"
 
 
-def _rare_name(rnd: words.Uniform) -> str:
+def _rare_name(rnd: corpus_words.Uniform) -> str:
     """The name of a vendor, a library or a place: two to four syllables, one of half a million."""
-    syllables = words.SYLLABLES
+    syllables = corpus_words.SYLLABLES
     made = [syllables[int(rnd() * len(syllables))] for _ in range(2 + int(rnd() * 3))]
     return "".join(made).capitalize()
 

@@ -24,13 +24,13 @@ import numpy as np
 
 from benchmarks import corpus
 from benchmarks.hashing import HashingEmbedder
-from openclaw_memory import analysis
+from openclaw_memory.config.settings import Settings
+from openclaw_memory.index.corpus import Corpus
 from openclaw_memory.ingest import pipeline
 from openclaw_memory.memory import Memory
 from openclaw_memory.search import bm25
-from openclaw_memory.search.corpus import Corpus
-from openclaw_memory.settings import Settings
-from openclaw_memory.store.protocol import VectorModel
+from openclaw_memory.store.api import VectorModel
+from openclaw_memory.text import analysis
 
 DIMENSIONS = 32
 #: Few, so that one ingest takes several transactions and a kill falls between them.

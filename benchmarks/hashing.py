@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from openclaw_memory.embed.base import Progress, Vectors
+from openclaw_memory.model.embedder import Progress, Vectors
 
 _WORD = re.compile(r"\w+")
 

@@ -31,9 +31,9 @@ from typing import Any
 
 from benchmarks import corpus
 from openclaw_memory import Settings
-from openclaw_memory.embed.base import Embedder
 from openclaw_memory.embed.factory import resolve
 from openclaw_memory.embed.pull import pull
+from openclaw_memory.model.embedder import Embedder
 
 ROOT = Path(__file__).resolve().parent.parent
 EXECUTABLE = Path(sys.executable).parent / "openclaw-memory"

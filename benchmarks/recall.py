@@ -20,7 +20,7 @@ from typing import Any
 from benchmarks.retrieval import DiskCachedEmbedder, questions
 from openclaw_memory import Memory, SearchHit, Settings
 from openclaw_memory.embed.factory import resolve
-from openclaw_memory.types import CHARS_PER_TOKEN
+from openclaw_memory.model import CHARS_PER_TOKEN
 
 Lines = set[tuple[str, int]]
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from random import Random
 
 from benchmarks import corpus
-from openclaw_memory.builtin.redact import redact_lines
+from openclaw_memory.plugins.redact import redact_lines
 
 _ALPHABETS = {
     "b": string.ascii_letters + string.digits, "h": "0123456789abcdef", "u": string.ascii_uppercase + string.digits,

@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from openclaw_memory import Memory, SearchRequest, Settings
-from openclaw_memory.embed.base import Embedder, Progress, Vectors
+from openclaw_memory.model.embedder import Embedder, Progress, Vectors
 
 
 class DiskCachedEmbedder:

@@ -25,7 +25,7 @@ from typing import Any
 from benchmarks import corpus
 from benchmarks.hashing import HashingEmbedder
 from openclaw_memory import Memory, Settings
-from openclaw_memory.types import Grain
+from openclaw_memory.model import Grain
 
 #: Days after which the state is noted.
 MARKS = (30, 90, 180, 365)

@@ -12,21 +12,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._moved import know_old_names
 from .version import __version__
 
 __all__ = ["Memory", "SearchHit", "SearchRequest", "Settings", "__version__", "hookimpl"]
 
 if TYPE_CHECKING:
+    from .config.settings import Settings
     from .hookspecs import hookimpl
     from .memory import Memory
-    from .settings import Settings
-    from .types import SearchHit, SearchRequest
+    from .model import SearchHit, SearchRequest
 
 _HOME = {
     "Memory": "memory",
-    "SearchHit": "types",
-    "SearchRequest": "types",
-    "Settings": "settings",
+    "SearchHit": "model",
+    "SearchRequest": "model",
+    "Settings": "config.settings",
     "hookimpl": "hookspecs",
 }
 
@@ -38,3 +39,6 @@ def __getattr__(name: str) -> Any:
 
         return getattr(import_module(f".{_HOME[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+know_old_names()

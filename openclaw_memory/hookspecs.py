@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from datetime import date, datetime
     from pathlib import Path
 
-    from .embed.base import Embedder
-    from .settings import Settings
-    from .types import (
+    from .config.settings import Settings
+    from .model import (
         ConsolidateReport,
         ContextResult,
         FeedbackReport,
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
         Status,
         Unit,
     )
+    from .model.embedder import Embedder
 
 PROJECT = "openclaw_memory"
 hookspec = pluggy.HookspecMarker(PROJECT)

@@ -11,24 +11,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import analysis
-from .consolidate.retired import Retired
+from .config.settings import Settings
+from .config.workspace import expanded, find_workspace
 from .context.ambient import Ambient
+from .embed.vectorizer import Models, Vectorizer
 from .errors import OpenClawMemoryError
-from .facts.book import FactBook
-from .facts.file import NAME as FACTS
+from .facts.service import FactBook
 from .forget.operations import Forgetter, in_step, lost, unfinished
 from .forget.selection import Wish
 from .forget.tombstones import Tombstones
-from .freshness import Freshness
-from .graph.book import ConceptBook
-from .graph.ontology import FILE_NAME
+from .graph.service import ConceptBook
+from .ingest.freshness import Freshness
 from .ingest.pipeline import Ingestor
-from .plugins import Plugins
-from .questions import Questions
-from .settings import Settings
-from .state.opening import open_state
-from .types import (
+from .knowledge.concepts_file import FILE_NAME
+from .knowledge.facts_file import NAME as FACTS
+from .model import (
     CaptureReport,
     ConsolidateReport,
     ContextResult,
@@ -49,17 +46,20 @@ from .types import (
     Status,
     silent,
 )
-from .upkeep import Upkeep
-from .usage import Usage
-from .vectorizer import Models, Vectorizer
-from .workspace import expanded, find_workspace
+from .plugins.manager import Plugins
+from .search.service import Questions
+from .store.state.opening import open_state
+from .summarise.retired import Retired
+from .text import analysis
+from .upkeep.schedule import Upkeep
+from .use.tracker import Usage
 
 if TYPE_CHECKING:
-    from .consolidate.capture import Turn
-    from .embed.base import Embedder
+    from .capture.capturer import Turn
     from .embed.factory import Resolved
-    from .store.protocol import Store, VectorModel
-    from .tables import Tables
+    from .model.embedder import Embedder
+    from .store.api import Store, VectorModel
+    from .tables.service import Tables
 
 log = logging.getLogger("openclaw_memory")
 
@@ -179,9 +179,9 @@ class Memory:
         )
 
     def _open_store(self, db: str | Path | None) -> Store:
-        from .ingest import linking
-        from .store.duck import DuckStore
-        from .store.paths import default_path
+        from .config.index_paths import default_path
+        from .knowledge import linking
+        from .store.duckdb.duck import DuckStore
 
         named = db or self.settings.store.path
         path = (
@@ -359,8 +359,8 @@ class Memory:
 
         ``[private]`` and ``[forgotten]`` stand for what nobody may read.
         """
-        from .ingest.files import read_lines
-        from .ingest.withheld import READ_MARK, without_private
+        from .ingest.file_lines import read_lines
+        from .text.withheld import READ_MARK, without_private
 
         def readable(path: str, text: str) -> str:
             return self._forgetter.readable(path, without_private(text, READ_MARK))
@@ -378,7 +378,7 @@ class Memory:
         Raises :class:`~openclaw_memory.errors.RequestError` when it names nothing, and
         :class:`~openclaw_memory.errors.WorkspaceError` when that cannot be written down.
         """
-        from .feedback import give
+        from .use.feedback import give
 
         self.freshen()
         return give(self._store, self.usage, chunk, verdict, now or date.today())
@@ -406,7 +406,7 @@ class Memory:
         With ``everything`` all that is not written there word for word.  ``deadline`` is in seconds.  Raises
         :class:`~openclaw_memory.errors.WorkspaceError` when the file cannot be written.
         """
-        from .consolidate.capture import Capturer
+        from .capture.capturer import Capturer
 
         capturer = Capturer(
             self.workspace,
@@ -477,7 +477,7 @@ class Memory:
         return self._tables().export(expanded(folder).absolute(), overwrite, progress)
 
     def _tables(self) -> Tables:
-        from .tables import Tables
+        from .tables.service import Tables
 
         return Tables(self._store, self._questions.graph, self.facts, self.usage.rows, self._freshness.freshen)
 
@@ -495,7 +495,7 @@ class Memory:
 
     def status(self) -> Status:
         """What the memory holds and how it is."""
-        from .diagnosis import status
+        from .upkeep.doctor import status
 
         return status(self, self._store)
 

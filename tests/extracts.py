@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date
 
-from openclaw_memory.consolidate import periods
-from openclaw_memory.consolidate.document import LINKER, render, sentences_in
-from openclaw_memory.consolidate.sentences import Note, Sentence, sentences_of
-from openclaw_memory.consolidate.summary import Summary
 from openclaw_memory.ingest import plan
-from openclaw_memory.ingest.markdown import parse
-from openclaw_memory.plugins import Plugins
-from openclaw_memory.types import Grain, Origin
+from openclaw_memory.model import Grain, Origin
+from openclaw_memory.plugins.manager import Plugins
+from openclaw_memory.summarise.document import LINKER, render, sentences_in
+from openclaw_memory.summarise.sentences import Note, Sentence, sentences_of
+from openclaw_memory.summarise.summary import Summary
+from openclaw_memory.text import calendar
+from openclaw_memory.text.markdown import parse
 
 DAY = date(2026, 2, 16)
 PLUGINS = Plugins(entry_points=False)
@@ -38,5 +38,5 @@ def period(notes: Mapping[date, str]) -> list[Sentence]:
 def read_back(summary: Summary, grain: Grain, name: str) -> list[Sentence]:
     """The sentences of a summary after it was written to its file."""
     text = render(grain, name, summary, (), Origin.AGENT, "0" * 64)
-    last = periods.bounds(grain, name)[1]
-    return sentences_in(periods.path_of(grain, name), grain, text, last, Origin.AGENT, PLUGINS, 0, 0)
+    last = calendar.bounds(grain, name)[1]
+    return sentences_in(calendar.path_of(grain, name), grain, text, last, Origin.AGENT, PLUGINS, 0, 0)

@@ -10,8 +10,8 @@ from typing import Any
 
 from benchmarks.hashing import HashingEmbedder
 from openclaw_memory import Memory, Settings
-from openclaw_memory.embed.base import Progress, Vectors
 from openclaw_memory.errors import ModelError
+from openclaw_memory.model.embedder import Progress, Vectors
 
 
 class CountingEmbedder(HashingEmbedder):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from fakes import Notes
 
-from openclaw_memory.ingest.summaries import content_hash
+from openclaw_memory.ingest.summary_files import content_hash
 
 #: A hash of nothing that is there.
 UNKNOWN = "0" * 64

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from openclaw_memory import analysis
+from openclaw_memory.config.settings import StoreSettings
 from openclaw_memory.ingest import plan
-from openclaw_memory.settings import StoreSettings
-from openclaw_memory.store.duck import DuckStore
-from openclaw_memory.store.protocol import DocumentChange, PlannedUnit, VectorModel
-from openclaw_memory.types import Grain, Kind, Origin, Section, SourceFile, Unit
+from openclaw_memory.model import Grain, Kind, Origin, Section, SourceFile, Unit
+from openclaw_memory.store.api import DocumentChange, PlannedUnit, VectorModel
+from openclaw_memory.store.duckdb.duck import DuckStore
+from openclaw_memory.text import analysis
 
 ROOT = Path(__file__).parent.parent
 

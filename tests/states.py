@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from openclaw_memory import Memory
-from openclaw_memory.settings import data_dir
-from openclaw_memory.state import State
-from openclaw_memory.state.keys import Keys
-from openclaw_memory.state.place import File
+from openclaw_memory.config.settings import data_dir
+from openclaw_memory.store.state import State
+from openclaw_memory.store.state.keys import Keys
+from openclaw_memory.store.state.place import File
 
 
 def state_in(file: Path | None) -> State:

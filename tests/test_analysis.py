@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from benchmarks import corpus
-from openclaw_memory import analysis
-from openclaw_memory.analysis import query_terms, terms
+from openclaw_memory.text import analysis
+from openclaw_memory.text.analysis import query_terms, terms
 
 
 @pytest.mark.parametrize(

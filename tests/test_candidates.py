@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openclaw_memory.graph.candidates import candidates, of_file, of_front_matter
 from openclaw_memory.graph.evidence import EXPLICIT, POINTS, STRONG, decide, kind_of
-from openclaw_memory.graph.keys import concept_key
-from openclaw_memory.ingest.markdown import parse
-from openclaw_memory.store.protocol import RULES, Mention
-from openclaw_memory.types import Unit, UnitForm
+from openclaw_memory.knowledge.concept_keys import concept_key
+from openclaw_memory.knowledge.concepts import candidates, of_file, of_front_matter
+from openclaw_memory.model import Unit, UnitForm
+from openclaw_memory.store.api import RULES, Mention
+from openclaw_memory.text.markdown import parse
 
 
 def found(text: str, form: UnitForm = "item", speaker: str | None = None) -> dict[str, str]:

@@ -17,16 +17,16 @@ from hypothesis import strategies as st
 from properties import examples
 
 from openclaw_memory import Memory
+from openclaw_memory.capture.capturer import Capturer, Message, Turn
+from openclaw_memory.capture.novelty import sentences, tidied, worth
 from openclaw_memory.cli.main import cli
-from openclaw_memory.consolidate.capture import Capturer, Message, Turn
-from openclaw_memory.consolidate.worth import sentences, tidied, worth
+from openclaw_memory.config.settings import Settings
 from openclaw_memory.errors import WorkspaceError
-from openclaw_memory.ingest.markdown import parse
+from openclaw_memory.model import CaptureReport, Origin
 from openclaw_memory.serve.capture_tool import CAPTURE, TURN
 from openclaw_memory.serve.tool import Call
-from openclaw_memory.settings import Settings
-from openclaw_memory.types import CaptureReport, Origin
-from openclaw_memory.workfiles import OWN_FOLDER
+from openclaw_memory.system.atomic import OWN_FOLDER
+from openclaw_memory.text.markdown import parse
 
 NOW = datetime(2026, 3, 4, 14, 5, tzinfo=UTC)
 FILE = "memory/captures/2026-03-04.md"

@@ -15,8 +15,8 @@ import yaml
 from click.testing import CliRunner, Result
 
 from openclaw_memory.cli.model import model
+from openclaw_memory.config.settings import Settings
 from openclaw_memory.errors import ModelError, OpenClawMemoryError, SettingsError
-from openclaw_memory.settings import Settings
 
 
 @dataclass
@@ -39,7 +39,7 @@ def config(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(tmp_path: Path, config: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr("openclaw_memory.settings.cache_dir", lambda: tmp_path / "cache")
+    monkeypatch.setattr("openclaw_memory.config.settings.cache_dir", lambda: tmp_path / "cache")
 
     def invoke(*arguments: str, as_json: bool = False) -> Result:
         result = CliRunner().invoke(model, arguments, obj=Context(as_json, config))

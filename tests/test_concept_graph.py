@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from properties import examples
 
 from openclaw_memory import Memory
-from openclaw_memory.graph.keys import concept_key, slug
+from openclaw_memory.knowledge.concept_keys import concept_key, slug
 
 NAMES = ("Zorblatt", "Quimby", "Marlowe", "Ticket QX-12", "Harbour Street", "wobble_board")
 

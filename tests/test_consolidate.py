@@ -26,8 +26,8 @@ from summarising import (
     write,
 )
 
-from openclaw_memory.consolidate import periods
-from openclaw_memory.types import Grain
+from openclaw_memory.model import Grain
+from openclaw_memory.text import calendar
 
 MONDAY = date(2026, 2, 16)
 LATER = date(2030, 1, 1)
@@ -95,7 +95,7 @@ def test_every_sentence_is_in_the_lines_it_cites_and_each_grain_is_shorter_than_
                     (one.text, one.path, one.first, one.last) for source in below for one in sentences(files[source])
                 }
                 assert {(one.text, one.path, one.first, one.last) for one in said} <= finer
-            first, last = periods.bounds(plan.grain, plan.period)
+            first, last = calendar.bounds(plan.grain, plan.period)
             for one in said:
                 day = date.fromisoformat(Path(one.path).stem)
                 assert first <= day <= last

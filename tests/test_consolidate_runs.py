@@ -20,8 +20,8 @@ from properties import examples
 from summarising import FOLDER, days, diary, names, stamps, summarised, tree, write
 
 from openclaw_memory import Memory
-from openclaw_memory.types import Grain
-from openclaw_memory.workfiles import OWN_FOLDER
+from openclaw_memory.model import Grain
+from openclaw_memory.system.atomic import OWN_FOLDER
 
 FIRST, LAST = date(2026, 1, 2), date(2026, 5, 10)
 LATER = date(2027, 6, 1)

@@ -12,8 +12,8 @@ from fakes import Notes
 from summarising import FOLDER, GRAINS, check, days, diary, front, names, sentences, stamps, summarised, tree, write
 
 from openclaw_memory.errors import WorkspaceError
-from openclaw_memory.types import Origin
-from openclaw_memory.workfiles import OWN_FOLDER
+from openclaw_memory.model import Origin
+from openclaw_memory.system.atomic import OWN_FOLDER
 
 MONDAY = date(2026, 2, 16)
 LATER = date(2030, 1, 1)

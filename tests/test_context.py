@@ -14,7 +14,7 @@ from properties import examples
 
 from openclaw_memory import Memory, hookimpl
 from openclaw_memory.errors import RequestError
-from openclaw_memory.types import ContextResult, Kind, Origin
+from openclaw_memory.model import ContextResult, Kind, Origin
 
 NOW = date(2026, 3, 10)
 

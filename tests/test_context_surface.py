@@ -13,9 +13,9 @@ from fakes import Notes, open_memory
 from jsonschema import Draft202012Validator
 
 from openclaw_memory.cli.main import cli
-from openclaw_memory.serialize import to_json
 from openclaw_memory.serve.context_tool import CONTEXT
 from openclaw_memory.serve.tool import Call
+from openclaw_memory.system.serialize import to_json
 
 NOTE = "# 2026-03-01\n\n## Kiln trouble\n\n- The kiln Vesuvius tripped the fuse when its lower element glowed.\n"
 SAID = "On 1 Mar 2026 (Kiln trouble): The kiln Vesuvius tripped the fuse when its lower element glowed."

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openclaw_memory.ingest.dates import date_in_heading, date_in_name, merely_states
+from openclaw_memory.text.dates import date_in_heading, date_in_name, merely_states
 
 DAY = date(2026, 2, 13)
 

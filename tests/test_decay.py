@@ -21,10 +21,10 @@ from numpy.testing import assert_array_equal
 from openclaw_memory import Memory, SearchRequest
 from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import RequestError, SettingsError
+from openclaw_memory.index.corpus import Corpus
+from openclaw_memory.model import Grain, SearchHit
 from openclaw_memory.search import decay
-from openclaw_memory.search.corpus import Corpus
 from openclaw_memory.search.ranking import scaled
-from openclaw_memory.types import Grain, SearchHit
 
 TODAY = date(2026, 3, 10)
 OLD, NEW = "memory/2025-06-01.md", "memory/2026-03-09.md"

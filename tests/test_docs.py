@@ -9,9 +9,9 @@ import click
 import pytest
 
 from openclaw_memory.cli.main import COMMANDS, cli
+from openclaw_memory.config.settings import Settings, walk
 from openclaw_memory.serve.registry import TOOLS
 from openclaw_memory.serve.tool import Tool
-from openclaw_memory.settings import Settings, walk
 
 ROOT = Path(__file__).parent.parent
 DOCS = "\n".join(

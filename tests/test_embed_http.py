@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openclaw_memory.embed.base import Embedder
 from openclaw_memory.embed.http import USAGE_FILE, HttpEmbedder
 from openclaw_memory.errors import ModelError
+from openclaw_memory.model.embedder import Embedder
 
 
 class Endpoint:

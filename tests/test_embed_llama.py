@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from properties import examples
 from tiny_gguf import make_tiny_decoder
 
-from openclaw_memory.embed.base import Embedder
+from openclaw_memory.config.settings import Settings
 from openclaw_memory.embed.bindings import BINDINGS, candidates
 from openclaw_memory.embed.cache import CachedEmbedder
 from openclaw_memory.embed.factory import repacks, resolve
 from openclaw_memory.embed.llama import LlamaCppEmbedder, available_cores
 from openclaw_memory.errors import ModelError
-from openclaw_memory.settings import Settings
+from openclaw_memory.model.embedder import Embedder
 
 AWKWARD = [
     "",

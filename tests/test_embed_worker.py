@@ -17,11 +17,11 @@ from fakes import Notes
 from serving import serving
 
 from openclaw_memory import Memory, Settings
-from openclaw_memory.diagnosis import examine
 from openclaw_memory.embed.bindings import BINDINGS, candidates, missing
 from openclaw_memory.embed.llama import LlamaCppEmbedder
 from openclaw_memory.embed.proofs import Proofs
 from openclaw_memory.errors import EngineError, ModelError
+from openclaw_memory.upkeep.doctor import examine
 
 SIGNALS = [("SIGSEGV", "segmentation fault"), ("SIGILL", "illegal instruction"), ("SIGABRT", "aborted")]
 

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
 
-from openclaw_memory import workfiles
 from openclaw_memory.errors import WorkspaceError
-from openclaw_memory.facts import file
-from openclaw_memory.facts.file import FactFileError
-from openclaw_memory.store.protocol import StatedFact, WorkspaceFile
-from openclaw_memory.types import Origin
+from openclaw_memory.knowledge import facts_file
+from openclaw_memory.knowledge.facts_file import FactFileError
+from openclaw_memory.model import Origin
+from openclaw_memory.store.api import StatedFact, WorkspaceFile
+from openclaw_memory.system import atomic
 
 
 def fact(id: str = "f-1", subject: str = "JR", object: str = "Utrecht", **values: object) -> StatedFact:
@@ -31,18 +31,18 @@ def fact(id: str = "f-1", subject: str = "JR", object: str = "Utrecht", **values
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return tmp_path / file.NAME
+    return tmp_path / facts_file.NAME
 
 
 def test_no_file_is_no_facts(path: Path) -> None:
-    assert file.read(path) == []
-    file.append(path, [])
+    assert facts_file.read(path) == []
+    facts_file.append(path, [])
     assert not path.exists()
 
 
 def test_it_is_readable(path: Path) -> None:
-    file.append(path, [fact(source="memory/2026-03-01.md#L3", replaces=("f-0",))])
-    file.append(path, [fact("f-2", retracts="f-1", valid_from=None, valid_to=date(2026, 5, 1))])
+    facts_file.append(path, [fact(source="memory/2026-03-01.md#L3", replaces=("f-0",))])
+    facts_file.append(path, [fact("f-2", retracts="f-1", valid_from=None, valid_to=date(2026, 5, 1))])
     lines = path.read_text().splitlines()
     assert [line for line in lines if not line.startswith("#")] == [
         "- {id: f-1, subject: JR, predicate: lives in, object: Utrecht, from: 2026-03-01, confidence: 1.0, "
@@ -51,7 +51,7 @@ def test_it_is_readable(path: Path) -> None:
         "origin: agent, recorded: 2026-03-01T10:00:00Z}",
     ]
     assert lines[0].startswith("# Facts")
-    assert [(one.id, one.retracts, one.replaces) for one in file.read(path)] == [
+    assert [(one.id, one.retracts, one.replaces) for one in facts_file.read(path)] == [
         ("f-1", None, ("f-0",)),
         ("f-2", "f-1", ()),
     ]
@@ -88,16 +88,16 @@ FACTS = st.builds(
 def test_any_text_is_read_as_it_was_written(
     tmp_path_factory: pytest.TempPathFactory, batches: list[list[StatedFact]], cut: bool
 ) -> None:
-    path = tmp_path_factory.mktemp("facts") / file.NAME
+    path = tmp_path_factory.mktemp("facts") / facts_file.NAME
     for entries in batches:
         before = path.read_bytes() if path.exists() else b""
         if cut and before.endswith(b"\n"):
             before = before[:-1]  # an editor that leaves out the last line feed
             path.write_bytes(before)
-        file.append(path, entries)
+        facts_file.append(path, entries)
         assert (path.read_bytes() if path.exists() else b"").startswith(before)
     written = [entry for entries in batches for entry in entries]
-    assert file.read(path) == written
+    assert facts_file.read(path) == written
     if written:
         assert len(path.read_text().rstrip("\n").split("\n")) == 2 + len(written)  # one line an entry
 
@@ -109,7 +109,7 @@ def test_hand_written_entries(path: Path) -> None:
         "- {subject: JR, predicate: drinks, object: on, from: 2026-03-01T08:00:00}\n"
         "- {subject: JR, predicate: age, object: 41, confidence: 0.5, replaces: f-9}\n"
     )
-    first, second, third, fourth = file.read(path)
+    first, second, third, fourth = facts_file.read(path)
     assert (first.object, first.origin, first.confidence, first.valid_from, first.recorded) == (
         "Utrecht",
         Origin.AGENT,
@@ -120,9 +120,9 @@ def test_hand_written_entries(path: Path) -> None:
     assert (second.object, second.valid_from) == ("on", date(2026, 3, 1))
     assert len({first.id, second.id, third.id, fourth.id}) == 4 and third.id == f"{second.id}-2"
     assert (fourth.object, fourth.confidence, fourth.replaces) == ("41", 0.5, ("f-9",))
-    assert file.read(path) == [first, second, third, fourth]
-    file.append(path, [fact()])
-    assert file.read(path) == [first, second, third, fourth, fact()]
+    assert facts_file.read(path) == [first, second, third, fourth]
+    facts_file.append(path, [fact()])
+    assert facts_file.read(path) == [first, second, third, fourth, fact()]
     assert "# for now" in path.read_text()
 
 
@@ -133,9 +133,9 @@ def test_hand_written_entries(path: Path) -> None:
 )  # fmt: skip
 def test_entries_are_added_to_any_layout_of_lines(path: Path, text: str) -> None:
     path.write_text(text)
-    (before,) = file.read(path)
-    file.append(path, [fact(), fact("f-2")])
-    assert file.read(path) == [before, fact(), fact("f-2")] and path.read_text().startswith(text)
+    (before,) = facts_file.read(path)
+    facts_file.append(path, [fact(), fact("f-2")])
+    assert facts_file.read(path) == [before, fact(), fact("f-2")] and path.read_text().startswith(text)
 
 
 @pytest.mark.parametrize(
@@ -144,16 +144,16 @@ def test_entries_are_added_to_any_layout_of_lines(path: Path, text: str) -> None
 )
 def test_a_layout_that_takes_no_more_lines_is_left_alone(path: Path, text: str) -> None:
     path.write_text(text)
-    assert len(file.read(path)) == 1
+    assert len(facts_file.read(path)) == 1
     with pytest.raises(FactFileError, match="no line can be added"):
-        file.append(path, [fact()])
+        facts_file.append(path, [fact()])
     assert path.read_text() == text
 
 
 def test_the_same_line_twice_counts_once(path: Path) -> None:
-    file.append(path, [fact()])
+    facts_file.append(path, [fact()])
     path.write_text(path.read_text() + path.read_text())
-    assert file.read(path) == [fact()]
+    assert facts_file.read(path) == [fact()]
 
 
 @pytest.mark.parametrize(
@@ -175,11 +175,11 @@ def test_the_same_line_twice_counts_once(path: Path) -> None:
 def test_what_is_wrong_is_named_with_its_line(path: Path, text: str, line: int, message: str) -> None:
     path.write_text(text)
     with pytest.raises(FactFileError) as caught:
-        file.read(path)
+        facts_file.read(path)
     assert f"{path}, line {line}: " in str(caught.value) and message in str(caught.value)
     if "not valid YAML" in message or "list" in message or "entry" in message:
         with pytest.raises(FactFileError):
-            file.append(path, [fact("f-9")])
+            facts_file.append(path, [fact("f-9")])
     assert path.read_text() == text
 
 
@@ -194,7 +194,7 @@ def test_what_is_wrong_is_named_with_its_line(path: Path, text: str, line: int, 
 )
 def test_deep_nesting_is_a_wrong_line(path: Path, text: str) -> None:
     path.write_text(text)
-    for attempt in (lambda: file.read(path), lambda: file.append(path, [fact()])):
+    for attempt in (lambda: facts_file.read(path), lambda: facts_file.append(path, [fact()])):
         with pytest.raises(FactFileError, match=r"facts\.yaml, line 1: .*nested too deep"):
             attempt()
     assert path.read_text() == text
@@ -202,19 +202,19 @@ def test_deep_nesting_is_a_wrong_line(path: Path, text: str) -> None:
 
 def test_a_torn_line_may_be_nested_deep_too(path: Path) -> None:
     path.write_text("- " + "[" * 100_000 + "]" * 100_000)
-    assert file.read(path) == []
+    assert facts_file.read(path) == []
 
 
 def test_only_a_file_of_the_folder_is_read(path: Path, tmp_path: Path) -> None:
     outside = tmp_path.parent / f"{tmp_path.name}-outside.yaml"
     outside.write_text("- {subject: JR, predicate: likes, object: tea}\n")
     path.symlink_to(outside)
-    for attempt in (lambda: file.read(path), lambda: file.append(path, [fact()])):
+    for attempt in (lambda: facts_file.read(path), lambda: facts_file.append(path, [fact()])):
         with pytest.raises(WorkspaceError, match="leads out of its folder"):
             attempt()
     path.unlink()
     os.mkfifo(path)
-    for attempt in (lambda: file.read(path), lambda: file.append(path, [fact()])):
+    for attempt in (lambda: facts_file.read(path), lambda: facts_file.append(path, [fact()])):
         with pytest.raises(WorkspaceError, match="no regular file"):
             attempt()
     assert "JR" in outside.read_text() and len(outside.read_text().splitlines()) == 1
@@ -222,47 +222,47 @@ def test_only_a_file_of_the_folder_is_read(path: Path, tmp_path: Path) -> None:
 
 def test_secrets_in_any_text_are_replaced() -> None:
     secret = fact(object="a key", source="memory/ghp_key.md#L1")
-    kept = file.redacted(secret, lambda text: text.replace("key", "…"))
+    kept = facts_file.redacted(secret, lambda text: text.replace("key", "…"))
     assert (kept.object, kept.source) == ("a …", "memory/ghp_….md#L1")
-    assert file.redacted(fact(source=None), str).source is None
+    assert facts_file.redacted(fact(source=None), str).source is None
 
 
 def test_bytes_that_are_no_text(path: Path) -> None:
     path.write_bytes(b"\n- {subject: \xff}\n")
     with pytest.raises(FactFileError, match="line 2: not UTF-8"):
-        file.read(path)
+        facts_file.read(path)
 
 
 @pytest.mark.parametrize("keep", range(1, 120, 7))
 def test_a_line_that_was_cut_short_loses_nothing_else(path: Path, keep: int) -> None:
-    file.append(path, [fact(), fact("f-2", object="Zürich – 日本")])
+    facts_file.append(path, [fact(), fact("f-2", object="Zürich – 日本")])
     whole = path.read_bytes()
     start = whole.rindex(b"\n- ") + 1
     path.write_bytes(whole[: start + keep])
-    assert file.read(path) == [fact()]
-    file.append(path, [fact("f-3")])
-    assert file.read(path) == [fact(), fact("f-3")]
+    assert facts_file.read(path) == [fact()]
+    facts_file.append(path, [fact("f-3")])
+    assert facts_file.read(path) == [fact(), fact("f-3")]
     assert "# incomplete: -" in path.read_text()
 
 
 def test_the_first_write_was_cut_short(path: Path) -> None:
-    file.append(path, [fact()])
+    facts_file.append(path, [fact()])
     whole = path.read_bytes()
     for size in range(len(whole)):
         path.write_bytes(whole[:size])
-        assert file.read(path) == ([fact()] if size == len(whole) - 1 else [])
+        assert facts_file.read(path) == ([fact()] if size == len(whole) - 1 else [])
     path.write_bytes(whole[:20])
-    file.append(path, [fact("f-2")])
-    assert file.read(path) == [fact("f-2")]
+    facts_file.append(path, [fact("f-2")])
+    assert facts_file.read(path) == [fact("f-2")]
 
 
 def test_a_failed_write_leaves_the_file_as_it_was(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file.append(path, [fact()])
+    facts_file.append(path, [fact()])
     before = path.read_bytes()
     real = os.write
     monkeypatch.setattr(os, "write", lambda handle, data: real(handle, data[: len(data) // 2]))
     with pytest.raises(WorkspaceError, match="no space left"):
-        file.append(path, [fact("f-2")])
+        facts_file.append(path, [fact("f-2")])
     monkeypatch.undo()
     assert path.read_bytes() == before
 
@@ -270,35 +270,35 @@ def test_a_failed_write_leaves_the_file_as_it_was(path: Path, monkeypatch: pytes
 def test_writers_wait_for_each_other(path: Path, tmp_path: Path) -> None:
     def work(name: str) -> None:
         for number in range(10):
-            with workfiles.locked(path, root=tmp_path):
-                file.append(path, [fact(f"f-{name}-{number}")])
+            with atomic.locked(path, root=tmp_path):
+                facts_file.append(path, [fact(f"f-{name}-{number}")])
 
     threads = [threading.Thread(target=work, args=(str(at),)) for at in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(file.read(path)) == 40
-    assert {entry.name for entry in tmp_path.iterdir()} == {file.NAME, workfiles.OWN_FOLDER}  # no lock beside it
+    assert len(facts_file.read(path)) == 40
+    assert {entry.name for entry in tmp_path.iterdir()} == {facts_file.NAME, atomic.OWN_FOLDER}  # no lock beside it
     with (
-        workfiles.locked(path, root=tmp_path),
+        atomic.locked(path, root=tmp_path),
         pytest.raises(WorkspaceError, match="another process"),
-        workfiles.locked(path, timeout=0, root=tmp_path),
+        atomic.locked(path, timeout=0, root=tmp_path),
     ):
         pass
 
 
 def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
     real, link = tmp_path / "real.yaml", tmp_path / "link.yaml"
-    workfiles.replace(real, "a\n")
+    atomic.replace(real, "a\n")
     real.chmod(0o640)
     link.symlink_to(real)
-    workfiles.replace(link, "b\n")
+    atomic.replace(link, "b\n")
     assert link.is_symlink() and real.read_text() == "b\n" and real.stat().st_mode & 0o777 == 0o640
     with pytest.raises(WorkspaceError, match="is a folder"):
-        workfiles.replace(tmp_path, "c\n")
+        atomic.replace(tmp_path, "c\n")
     with pytest.raises(WorkspaceError, match="is a folder"):
-        workfiles.append(tmp_path, "c\n")
+        atomic.append(tmp_path, "c\n")
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["link.yaml", "real.yaml"]
 
 
@@ -311,19 +311,19 @@ class Shelf:
         self.writes = 0
 
     def workspace_file(self, name: str) -> WorkspaceFile | None:
-        assert name == file.NAME
+        assert name == facts_file.NAME
         return self.file
 
-    def put_stated_facts(self, file: WorkspaceFile, facts: list[StatedFact]) -> None:
-        self.file, self.facts = file, list(facts)
+    def put_stated_facts(self, facts_file: WorkspaceFile, facts: list[StatedFact]) -> None:
+        self.file, self.facts = facts_file, list(facts)
         self.writes += 1
 
 
 def test_the_index_takes_it_over(path: Path) -> None:
     store = Shelf()
-    take = lambda: file.take_over(path.parent, store, str, lambda fact: False)  # type: ignore[arg-type]  # noqa: E731
+    take = lambda: facts_file.take_over(path.parent, store, str, lambda fact: False)  # type: ignore[arg-type]  # noqa: E731
     assert not take() and store.writes == 0
-    file.append(path, [fact()])
+    facts_file.append(path, [fact()])
     assert take() and store.facts == [fact()]
     assert not take() and store.writes == 1
     os.utime(path, (1, 1))

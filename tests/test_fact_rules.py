@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from properties import examples
 
 from openclaw_memory import example
-from openclaw_memory.facts import rules
-from openclaw_memory.ingest.markdown import parse
-from openclaw_memory.types import FoundFact, Unit, UnitForm
+from openclaw_memory.knowledge import facts as rules
+from openclaw_memory.model import FoundFact, Unit, UnitForm
+from openclaw_memory.text.markdown import parse
 
 Triple = tuple[str, str, str]
 

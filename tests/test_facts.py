@@ -21,16 +21,16 @@ from properties import examples
 
 from openclaw_memory import Memory
 from openclaw_memory.errors import RequestError
-from openclaw_memory.facts.book import FactBook
-from openclaw_memory.facts.file import FactFileError
 from openclaw_memory.facts.history import History, as_of, history, lasting_id, resolve, superseded_units
-from openclaw_memory.facts.periods import folded, name_key
-from openclaw_memory.facts.predicates import SINGLE_VALUED, is_single, normalise
+from openclaw_memory.facts.service import FactBook
+from openclaw_memory.facts.validity import folded, name_key
+from openclaw_memory.knowledge.facts_file import FactFileError
+from openclaw_memory.knowledge.predicates import SINGLE_VALUED, is_single, normalise
+from openclaw_memory.model import FactRow, FactsResult, Kind, Origin
 from openclaw_memory.serve.arguments import checked
 from openclaw_memory.serve.facts_tool import FACTS
 from openclaw_memory.serve.tool import Call
-from openclaw_memory.store.protocol import FactObservation, StatedFact
-from openclaw_memory.types import FactRow, FactsResult, Kind, Origin
+from openclaw_memory.store.api import FactObservation, StatedFact
 
 TODAY = date(2026, 6, 1)
 

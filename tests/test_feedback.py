@@ -15,9 +15,9 @@ from states import state_file
 
 from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import RequestError
-from openclaw_memory.serialize import to_json
 from openclaw_memory.serve.feedback_tool import FEEDBACK
 from openclaw_memory.serve.tool import Call
+from openclaw_memory.system.serialize import to_json
 
 PATH = "memory/2026-03-01.md"
 KILN = "The kiln Vesuvius tripped the fuse when its lower element glowed in the dark."

@@ -21,7 +21,7 @@ from openclaw_memory import Memory
 from openclaw_memory.errors import OpenClawMemoryError, RequestError
 from openclaw_memory.forget.operations import unfinished
 from openclaw_memory.hookspecs import hookimpl
-from openclaw_memory.types import ForgetReport, Origin, Unit
+from openclaw_memory.model import ForgetReport, Origin, Unit
 
 #: What is forgotten; no other text of the workspace has one of these words.
 SECRET = "The vault of the bakery opens with 7714 zebra"

@@ -12,12 +12,12 @@ from forgetting import traces
 from indexing import python
 from states import content, noted, state_file
 
-from openclaw_memory import workfiles
-from openclaw_memory.consolidate import periods
 from openclaw_memory.errors import OpenClawMemoryError, RedactionError, WorkspaceError
 from openclaw_memory.forget import operations
 from openclaw_memory.forget.operations import unfinished
 from openclaw_memory.hookspecs import hookimpl
+from openclaw_memory.system import atomic
+from openclaw_memory.text import calendar
 
 SECRET = "The vault of the bakery opens with 7714 zebra"
 DAY = "memory/2026-02-16.md"
@@ -28,13 +28,13 @@ _CHILD = """
 import os, sys
 from pathlib import Path
 from fakes import Notes, open_memory
-from openclaw_memory.forget import files, operations
-from openclaw_memory.store.duck import DuckStore
-from openclaw_memory.usage import Usage
+from openclaw_memory.forget import operations, our_files
+from openclaw_memory.store.duckdb.duck import DuckStore
+from openclaw_memory.use.tracker import Usage
 root, where, when = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 owner, name = {
-    "state": (operations.Forgetter, "_begin"), "notes": (files, "edit_notes"), "facts": (files, "edit_facts"),
-    "concepts": (files, "edit_concepts"), "marks": (DuckStore, "read_again"), "write": (DuckStore, "apply"),
+    "state": (operations.Forgetter, "_begin"), "notes": (our_files, "edit_notes"), "facts": (our_files, "edit_facts"),
+    "concepts": (our_files, "edit_concepts"), "marks": (DuckStore, "read_again"), "write": (DuckStore, "apply"),
     "records": (Usage, "forget"), "purge": (DuckStore, "purge"), "close": (operations.Forgetter, "_end"),
 }[where]
 memory = open_memory(Notes(root))
@@ -246,7 +246,7 @@ def test_while_summaries_are_written_it_waits(notes: Notes, monkeypatch: pytest.
     filled(notes)
     monkeypatch.setattr(operations, "_PATIENCE", 0.0)
     with open_memory(notes) as memory:
-        consolidating = workfiles.locked(notes.root / periods.FOLDER, root=notes.root)
+        consolidating = atomic.locked(notes.root / calendar.FOLDER, root=notes.root)
         with consolidating, pytest.raises(OpenClawMemoryError, match="another process"):
             memory.forget(query="zebra bakery")
         assert "tombstones" not in noted(memory)

@@ -14,12 +14,12 @@ from states import content, state_in
 from openclaw_memory.forget.masking import INDEX_MARK, READ_MARK, is_ours, masked, shown, touched
 from openclaw_memory.forget.tombstones import NAME, Matcher, Scope, Tombstones, put
 from openclaw_memory.forget.words import LONG, VERSION, needles, phrases, words_of
-from openclaw_memory.ingest.front_matter import read_front_matter
-from openclaw_memory.ingest.lines import split_lines
-from openclaw_memory.ingest.markdown import parse
-from openclaw_memory.state import State
-from openclaw_memory.store.protocol import StatedFact
-from openclaw_memory.types import Origin
+from openclaw_memory.model import Origin
+from openclaw_memory.store.api import StatedFact
+from openclaw_memory.store.state import State
+from openclaw_memory.text.front_matter import read_front_matter
+from openclaw_memory.text.lines import split_lines
+from openclaw_memory.text.markdown import parse
 
 SECRET = "The vault opens with 7714 zebra"
 

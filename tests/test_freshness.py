@@ -15,7 +15,7 @@ from fakes import CountingEmbedder, Notes, open_memory, snippets
 from openclaw_memory import Memory, hookimpl
 from openclaw_memory.errors import LeaseTimeout
 from openclaw_memory.ingest import notes as notes_reader
-from openclaw_memory.types import SourceFile
+from openclaw_memory.model import SourceFile
 
 
 def test_a_search_without_any_ingest_finds_what_is_written(notes: Notes, embedder: CountingEmbedder) -> None:

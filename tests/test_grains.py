@@ -20,9 +20,9 @@ from properties import examples
 
 from openclaw_memory import Memory
 from openclaw_memory.cli.main import cli
-from openclaw_memory.search.archive import Archive
-from openclaw_memory.search.corpus import Corpus
-from openclaw_memory.types import Grain
+from openclaw_memory.index.archive import Archive
+from openclaw_memory.index.corpus import Corpus
+from openclaw_memory.model import Grain
 
 MONDAY, TUESDAY, FRIDAY = "memory/2026-02-16.md", "memory/2026-02-17.md", "memory/2026-02-20.md"
 DAILY = "memory/consolidated/daily/2026-02-16.md"

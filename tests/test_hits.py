@@ -19,14 +19,14 @@ from properties import examples
 
 from benchmarks import corpus as generated
 from benchmarks.hashing import HashingEmbedder
-from openclaw_memory.embed.base import Vectors
+from openclaw_memory.config.settings import Settings
 from openclaw_memory.memory import Memory
+from openclaw_memory.model import CHARS_PER_TOKEN, Grain, Kind, SearchHit, SearchRequest
+from openclaw_memory.model.embedder import Vectors
 from openclaw_memory.search import hits, ranking
 from openclaw_memory.search.bm25 import KeywordScores
 from openclaw_memory.search.display import monotone, snippet
-from openclaw_memory.settings import Settings
-from openclaw_memory.store.protocol import SectionText
-from openclaw_memory.types import CHARS_PER_TOKEN, Grain, Kind, SearchHit, SearchRequest
+from openclaw_memory.store.api import SectionText
 
 
 class SignEmbedder(HashingEmbedder):

@@ -21,8 +21,8 @@ from properties import examples
 from serving import serving
 
 from openclaw_memory.cli.main import cli
-from openclaw_memory.inert import escaped, inert, inert_values, quoted
-from openclaw_memory.serialize import dumps
+from openclaw_memory.system.inert import escaped, inert, inert_values, quoted
+from openclaw_memory.system.serialize import dumps
 
 HOSTILE = "".join(
     (

@@ -21,7 +21,7 @@ from properties import examples
 from openclaw_memory import Memory, hookimpl
 from openclaw_memory.errors import WorkspaceError
 from openclaw_memory.ingest import notes as notes_reader
-from openclaw_memory.types import Grain, Kind, Origin, SourceFile, Unit
+from openclaw_memory.model import Grain, Kind, Origin, SourceFile, Unit
 
 GARDEN = "# Garden\n\n- plant tulips in the autumn\n- water the ferns on Monday\n"
 HOUSE = "# House\n\n- the boiler was serviced in March\n- the attic key hangs behind the door\n"
@@ -515,7 +515,10 @@ def test_a_plugin_that_raises_is_named_in_the_log_and_breaks_nothing(
     notes: Notes, caplog: pytest.LogCaptureFixture
 ) -> None:
     notes.write("MEMORY.md", GARDEN)
-    with open_memory(notes, plugins=[Broken()]) as memory, caplog.at_level(logging.WARNING, "openclaw_memory.plugins"):
+    with (
+        open_memory(notes, plugins=[Broken()]) as memory,
+        caplog.at_level(logging.WARNING, "openclaw_memory.plugins.manager"),
+    ):
         assert memory.ingest().added == 3
         assert snippets(memory, "tulips")
         for hook in ("prepare_lines", "prepare_unit", "rerank", "search"):

@@ -18,11 +18,11 @@ from indexing import drop, open_store, put, texts_of
 from properties import examples
 
 from benchmarks import corpus as generated
-from openclaw_memory import analysis
+from openclaw_memory.index.corpus import RADIUS, Corpus
 from openclaw_memory.search import bm25
-from openclaw_memory.search.corpus import RADIUS, Corpus
-from openclaw_memory.store.duck import DuckStore
-from openclaw_memory.store.protocol import KeywordIndex
+from openclaw_memory.store.api import KeywordIndex
+from openclaw_memory.store.duckdb.duck import DuckStore
+from openclaw_memory.text import analysis
 
 WORDS = ["wolf", "fox", "10.0.0.17", "QX-7714", "東京", "v2.3.1", "snake_case", "Größe", "42", "fox fox fox"]
 TERMS = sorted({term for word in [*WORDS, "absent"] for term in analysis.terms(word)})

@@ -20,7 +20,7 @@ from indexing import drop, open_store, put, python, texts_of
 
 from benchmarks import corpus
 from openclaw_memory.errors import LeaseTimeout, StoreError
-from openclaw_memory.store.duck import DuckStore
+from openclaw_memory.store.duckdb.duck import DuckStore
 
 HOLD = """
 import sys, time
@@ -78,7 +78,7 @@ def closers() -> list[threading.Thread]:
 EVERYBODY = """
 import json, sys
 from openclaw_memory.memory import Memory
-from openclaw_memory.settings import Settings
+from openclaw_memory.config.settings import Settings
 from benchmarks.hashing import HashingEmbedder
 workspace, db, me = sys.argv[1:]
 settings = Settings.load(overrides={"ingest.embed": "eager", "search.max_results": 5})
@@ -232,7 +232,7 @@ def test_killing_a_holder_frees_the_file(path: Path, children: Callable[..., sub
 NEW_FILES = """
 import sys
 from openclaw_memory.memory import Memory
-from openclaw_memory.settings import Settings
+from openclaw_memory.config.settings import Settings
 workspace, db = sys.argv[1:]
 settings = Settings.load(overrides={"embedding.model": "none", "embedding.offline": True})
 with Memory(workspace, settings=settings, db=db) as memory:
@@ -364,8 +364,8 @@ def test_threads_get_the_right_rows(path: Path) -> None:
 
 def test_a_search_and_a_warm_up_at_once_do_not_wait_for_each_other(tmp_path: Path, path: Path) -> None:
     from benchmarks.hashing import HashingEmbedder
+    from openclaw_memory.config.settings import Settings
     from openclaw_memory.memory import Memory
-    from openclaw_memory.settings import Settings
 
     workspace = tmp_path / "workspace"
     corpus.write_workspace(workspace, 60)
@@ -399,7 +399,7 @@ def test_two_stores_of_one_process_take_turns(path: Path) -> None:
 
 
 def put_retrying(store: DuckStore, name: str) -> None:
-    from openclaw_memory.store.protocol import TextsChanged
+    from openclaw_memory.store.api import TextsChanged
 
     while True:
         try:

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
 
-from openclaw_memory.ingest.lines import split_lines
-from openclaw_memory.ingest.markdown import parse
 from openclaw_memory.ingest.origin import lowered
-from openclaw_memory.ingest.sentences import CEILING, pieces, sentence_spans
-from openclaw_memory.types import Origin, ParsedDocument, Section, Unit
+from openclaw_memory.model import Origin, ParsedDocument, Section, Unit
+from openclaw_memory.text.lines import split_lines
+from openclaw_memory.text.markdown import parse
+from openclaw_memory.text.sentences import CEILING, pieces, sentence_spans
 
 WORD = re.compile(r"[^\W_]")
 UNIT_TOKENS = 10

@@ -8,8 +8,8 @@ from datetime import date
 
 import pytest
 
-from openclaw_memory.ingest.markdown import parse
-from openclaw_memory.types import ParsedDocument, Section, Unit
+from openclaw_memory.model import ParsedDocument, Section, Unit
+from openclaw_memory.text.markdown import parse
 
 CHANGED = date(2026, 3, 1)
 UNIT_TOKENS = 60

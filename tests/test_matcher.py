@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from openclaw_memory.graph.matcher import ORDINARY, SHORT, Matcher
+from openclaw_memory.knowledge.matcher import ORDINARY, SHORT, Matcher
 
 
 def found(names: list[str], text: str) -> list[str]:

@@ -15,10 +15,10 @@ from fakes import CountingEmbedder, Notes, open_memory
 
 import openclaw_memory
 from openclaw_memory import Memory, SearchRequest, Settings
+from openclaw_memory.config.settings import data_dir
+from openclaw_memory.config.workspace import find_workspace
 from openclaw_memory.errors import SettingsError, WorkspaceError
-from openclaw_memory.settings import data_dir
-from openclaw_memory.types import ConsolidateReport, Kind, Session
-from openclaw_memory.workspace import find_workspace
+from openclaw_memory.model import ConsolidateReport, Kind, Session
 
 TEXT = "".join(f"## Topic {n}\n\n- the lamp number {n} is green\n- its cable is {n} metres long\n\n" for n in range(8))
 

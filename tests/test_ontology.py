@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
 
-from openclaw_memory import workfiles, yaml_text
 from openclaw_memory.errors import OpenClawMemoryError
-from openclaw_memory.graph import ontology
-from openclaw_memory.graph.curated import spellings
-from openclaw_memory.graph.keys import concept_key
-from openclaw_memory.graph.ontology import CuratedConcept, Ontology, OntologyError
-from openclaw_memory.ingest.linking import matcher_of
+from openclaw_memory.knowledge import concepts_file
+from openclaw_memory.knowledge.concept_keys import concept_key
+from openclaw_memory.knowledge.concepts_file import CuratedConcept, Ontology, OntologyError
+from openclaw_memory.knowledge.curated import spellings
+from openclaw_memory.knowledge.linking import matcher_of
+from openclaw_memory.system import atomic, yaml_edit
 
 HAND_EDITED = """\
 # Our words.   Ask Mira before you change one.
@@ -66,12 +66,12 @@ def edited(file: Path) -> Path:
 
 
 def test_no_file_is_no_concepts(file: Path) -> None:
-    assert ontology.read(file) == Ontology()
+    assert concepts_file.read(file) == Ontology()
     assert not file.parent.exists()
 
 
 def test_a_hand_edited_file_is_read(edited: Path) -> None:
-    found = ontology.read(edited)
+    found = concepts_file.read(edited)
     assert dict(found.concepts) == {
         "kubernetes": CuratedConcept("kubernetes", "Kubernetes", ("k8s", "kube"), kind="tool"),
         "surrealdb": CuratedConcept("surrealdb", "SurrealDB", ("surreal", "sdb"), ("database",), kind="tool"),
@@ -87,13 +87,13 @@ def test_a_hand_edited_file_is_read(edited: Path) -> None:
 def test_a_file_that_says_nothing_is_no_concepts(file: Path, text: str) -> None:
     file.parent.mkdir()
     file.write_text(text)
-    assert ontology.read(file) == Ontology()
+    assert concepts_file.read(file) == Ontology()
 
 
 def test_words_that_yaml_takes_for_something_else_are_names(file: Path) -> None:
     file.parent.mkdir()
     file.write_text("concepts: {no: {aliases: [on, 2026-02-16, 007, 1.5, 'null']}}\nignore: yes\n")
-    found = ontology.read(file)
+    found = concepts_file.read(file)
     assert found.concepts["no"].aliases == ("on", "2026-02-16", "007", "1.5", "null")
     assert found.ignored == ("yes",)
 
@@ -101,7 +101,7 @@ def test_words_that_yaml_takes_for_something_else_are_names(file: Path) -> None:
 def test_a_mark_of_byte_order_and_windows_line_ends_are_read(file: Path) -> None:
     file.parent.mkdir()
     file.write_bytes(b"\xef\xbb\xbf" + HAND_EDITED.replace("\n", "\r\n").encode())
-    assert len(ontology.read(file).concepts) == 5
+    assert len(concepts_file.read(file).concepts) == 5
 
 
 def test_parents_and_related_ones_are_meant_by_any_of_their_names(file: Path) -> None:
@@ -109,36 +109,36 @@ def test_parents_and_related_ones_are_meant_by_any_of_their_names(file: Path) ->
     file.write_text(
         "concepts:\n  kubernetes: {aliases: [k8s]}\n  pod: {parents: [K8S], related: [Kubernetes, k8s, Grafana]}\n"
     )
-    pod = ontology.read(file).concepts["pod"]
+    pod = concepts_file.read(file).concepts["pod"]
     assert pod.parents == ("kubernetes",)
     assert pod.related == ("kubernetes", "grafana")
 
 
 def test_a_related_name_without_an_entry_is_kept_until_it_has_one(file: Path) -> None:
-    ontology.add(file, "Wren", related=["boxes"])
-    assert ontology.read(file).concepts["wren"].related == ("boxes",)
-    ontology.add(file, "Mira", parents=["box"])
-    assert ontology.read(file).concepts["wren"].related == ("box",)
+    concepts_file.add(file, "Wren", related=["boxes"])
+    assert concepts_file.read(file).concepts["wren"].related == ("boxes",)
+    concepts_file.add(file, "Mira", parents=["box"])
+    assert concepts_file.read(file).concepts["wren"].related == ("box",)
     assert "related: [boxes]" in file.read_text()
-    ontology.remove(file, "box")
-    ontology.add(file, "Wren", related=["lark", "build box"])
-    ontology.alias(file, "wren", ["build box"])
-    assert ontology.read(file).concepts["wren"].related == ("lark",)
+    concepts_file.remove(file, "box")
+    concepts_file.add(file, "Wren", related=["lark", "build box"])
+    concepts_file.alias(file, "wren", ["build box"])
+    assert concepts_file.read(file).concepts["wren"].related == ("lark",)
     assert "related: [lark]" in file.read_text()
     file.write_text("concepts:\n  wren:\n    related:\n    - boxes\n    - lark  # too\n  mira: {related: boxes}\n")
-    ontology.add(file, "Wren", aliases=["box", "lark"], related=["Mira"])
-    ontology.add(file, "Mira", aliases=["kestrel"], related=["heron"])
+    concepts_file.add(file, "Wren", aliases=["box", "lark"], related=["Mira"])
+    concepts_file.add(file, "Mira", aliases=["kestrel"], related=["heron"])
     assert "    related:\n    - mira  # too\n    aliases: [box, lark]\n" in file.read_text()
     assert "  mira: {related: [boxes, heron], aliases: [kestrel]}\n" in file.read_text()
     file.write_text("concepts:\n  wren:\n    related:\n    - box\n")
-    ontology.add(file, "Wren", aliases=["boxes"])
-    assert ontology.read(file).concepts["wren"] == CuratedConcept("wren", "wren", ("boxes",))
+    concepts_file.add(file, "Wren", aliases=["boxes"])
+    assert concepts_file.read(file).concepts["wren"] == CuratedConcept("wren", "wren", ("boxes",))
 
 
 def test_a_parent_without_an_entry_is_a_concept(file: Path) -> None:
     file.parent.mkdir()
     file.write_text("concepts:\n  wren: {parents: [Build Server]}\n  lark: {parents: [build-servers]}\n")
-    found = ontology.read(file)
+    found = concepts_file.read(file)
     assert found.concepts["build-server"] == CuratedConcept("build-server", "Build Server")
     assert found.concepts["lark"].parents == ("build-server",)
 
@@ -185,13 +185,13 @@ def test_what_is_wrong_is_named_with_file_line_and_next_step(file: Path, text: s
     file.parent.mkdir()
     file.write_text(text)
     with pytest.raises(OntologyError) as caught:
-        ontology.read(file)
+        concepts_file.read(file)
     message = str(caught.value)
     assert message.startswith(f"{file}, line {line}: ")
     assert cause in message
     assert "; " in message
     with pytest.raises(OntologyError):
-        ontology.add(file, "Something")
+        concepts_file.add(file, "Something")
     assert file.read_text() == text
 
 
@@ -199,11 +199,11 @@ def test_a_file_that_cannot_be_read_is_named(file: Path) -> None:
     file.parent.mkdir()
     file.write_bytes(b"concepts: {\xff}")
     with pytest.raises(OntologyError, match="is not UTF-8"):
-        ontology.read(file)
+        concepts_file.read(file)
     file.unlink()
     file.mkdir()
     with pytest.raises(OntologyError, match="is a folder"):
-        ontology.read(file)
+        concepts_file.read(file)
 
 
 def test_names_that_are_secrets_are_left_out(file: Path) -> None:
@@ -215,7 +215,7 @@ def test_names_that_are_secrets_are_left_out(file: Path) -> None:
         "  wren: {aliases: [hunter2, the server], kind: hunter2, parents: [hunter2], related: [hunter2]}\n"
         "ignore: [hunter2, standup]\n"
     )
-    said = ontology.read(file, lambda text: text.replace("hunter2", "[redacted:password]"))
+    said = concepts_file.read(file, lambda text: text.replace("hunter2", "[redacted:password]"))
     assert list(said.concepts) == ["wren"]
     wren = said.concepts["wren"]
     assert (wren.aliases, wren.kind, wren.parents, wren.related) == (("the server",), None, (), ())
@@ -224,21 +224,21 @@ def test_names_that_are_secrets_are_left_out(file: Path) -> None:
 
 @given(st.text(alphabet=st.sampled_from("ab:{}[]-,#'\"\n \t&*!|>?%@`"), max_size=60) | st.text(max_size=60))
 def test_any_text_is_read_or_refused_with_a_reason(text: str) -> None:
-    with suppress(yaml_text.YamlTextError):
-        yaml_text.parse(text)
+    with suppress(yaml_edit.YamlTextError):
+        yaml_edit.parse(text)
 
 
 def test_a_long_chain_of_parents_is_read(file: Path) -> None:
     file.parent.mkdir()
     file.write_text("concepts:\n" + "".join(f"  c{i}x: {{parents: [c{i + 1}x]}}\n" for i in range(3000)))
-    assert len(ontology.read(file).concepts) == 3001
+    assert len(concepts_file.read(file).concepts) == 3001
 
 
 # -- rows and names -------------------------------------------------------------------------------
 
 
 def test_rows_name_parents_and_related_ones_by_key(edited: Path) -> None:
-    rows = ontology.read(edited).rows(4)
+    rows = concepts_file.read(edited).rows(4)
     assert rows.version == 4
     by_slug = {row.slug: row for row in rows.concepts}
     surreal = by_slug["surrealdb"]
@@ -250,9 +250,9 @@ def test_rows_name_parents_and_related_ones_by_key(edited: Path) -> None:
 
 
 def test_names_are_looked_for_with_hyphens_and_in_the_plural(edited: Path) -> None:
-    ontology.add(edited, "embedding model", aliases=["parrot-board"])
-    ontology.add(edited, "Slack")
-    found = ontology.read(edited)
+    concepts_file.add(edited, "embedding model", aliases=["parrot-board"])
+    concepts_file.add(edited, "Slack")
+    found = concepts_file.read(edited)
     matcher = matcher_of(found.rows(0))
     text = "Two embedding-models, a parrot board, databases, slack in Slack"
     assert [text[each.start : each.end] for each in matcher.find(text)] == [
@@ -279,7 +279,7 @@ def test_spellings_of_a_name(name: str, expected: tuple[str, ...]) -> None:
 
 
 def test_a_concept_is_found_by_any_of_its_names(edited: Path) -> None:
-    found = ontology.read(edited)
+    found = concepts_file.read(edited)
     for name in ("kubernetes", "Kubernetes", "K8S", "kube"):
         concept = found.find(name)
         assert concept is not None and concept.slug == "kubernetes"
@@ -291,7 +291,7 @@ def test_a_concept_is_found_by_any_of_its_names(edited: Path) -> None:
 
 
 def test_the_first_concept_makes_a_file_that_explains_itself(file: Path) -> None:
-    done = ontology.add(file, "Kubernetes", ["k8s"], ["orchestration"], "Tool", weight=1.5)
+    done = concepts_file.add(file, "Kubernetes", ["k8s"], ["orchestration"], "Tool", weight=1.5)
     assert (done.action, done.slug) == ("added", "kubernetes")
     assert file.read_text().startswith("# Concepts that the memory knows by name.")
     assert yaml.safe_load(file.read_text()) == {
@@ -302,8 +302,8 @@ def test_the_first_concept_makes_a_file_that_explains_itself(file: Path) -> None
             "orchestration": {"name": "orchestration"},
         }
     }  # fmt: skip
-    assert ontology.read(file) == done.ontology
-    assert {path.name for path in file.parent.iterdir()} == {"concepts.yaml", workfiles.OWN_FOLDER}
+    assert concepts_file.read(file) == done.ontology
+    assert {path.name for path in file.parent.iterdir()} == {"concepts.yaml", atomic.OWN_FOLDER}
 
 
 def lines_lost(before: str, after: str) -> list[str]:
@@ -312,7 +312,7 @@ def lines_lost(before: str, after: str) -> list[str]:
 
 
 def test_changes_leave_every_other_line_as_it_is(edited: Path) -> None:
-    done = ontology.add(edited, "Wren", ["build box"], ["Machine"], "machine")
+    done = concepts_file.add(edited, "Wren", ["build box"], ["Machine"], "machine")
     assert done.action == "added"
     text = edited.read_text()
     assert lines_lost(HAND_EDITED, text) == []
@@ -321,30 +321,30 @@ def test_changes_leave_every_other_line_as_it_is(edited: Path) -> None:
     )
     assert text.index("  wren:") < text.index("# Routine, not knowledge.")
 
-    ontology.alias(edited, "surreal", ["Surreal Database", "no"])
+    concepts_file.alias(edited, "surreal", ["Surreal Database", "no"])
     text = edited.read_text()
     assert lines_lost(HAND_EDITED, text) == []
     assert "      - \"sdb\"\n      - Surreal Database\n      - 'no'\n    parents: [ database ]\n" in text
 
-    ontology.alias(edited, "k8s", ["K8S"])
+    concepts_file.alias(edited, "k8s", ["K8S"])
     assert "  kubernetes:   {name: Kubernetes, aliases: [ 'k8s', kube, K8S ], kind: tool}   # since spring\n" in (
         edited.read_text()
     )
-    ontology.parent(edited, "kubernetes", ["tool"])
+    concepts_file.parent(edited, "kubernetes", ["tool"])
     assert "kube, K8S ], kind: tool, parents: [tool]}   # since spring\n" in edited.read_text()
-    ontology.add(edited, "tool", related=["mira"], kind="thing")
+    concepts_file.add(edited, "tool", related=["mira"], kind="thing")
     assert "\n  tool: {kind: thing, related: [mira]}\n" in edited.read_text()
-    ontology.add(edited, "surreal", kind="database engine", weight=3)
+    concepts_file.add(edited, "surreal", kind="database engine", weight=3)
     assert "    kind:    database engine\n" in edited.read_text()
     assert "    parents: [ database ]\n    weight: 3.0\n\n" in edited.read_text()
 
 
 def test_taking_a_concept_out_takes_its_line_and_what_refers_to_it(edited: Path) -> None:
-    ontology.add(edited, "Wren", related=["Database", "mira"])
+    concepts_file.add(edited, "Wren", related=["Database", "mira"])
     before = edited.read_text()
-    done = ontology.remove(edited, "Database")
+    done = concepts_file.remove(edited, "Database")
     assert (done.action, done.slug) == ("removed", "database")
-    found = ontology.read(edited)
+    found = concepts_file.read(edited)
     assert "database" not in found.concepts
     assert found.concepts["surrealdb"].parents == ()
     assert found.concepts["wren"].related == ("mira",)
@@ -357,32 +357,32 @@ def test_taking_a_concept_out_takes_its_line_and_what_refers_to_it(edited: Path)
 
 
 def test_an_alias_names_the_concept_that_is_taken_out(edited: Path) -> None:
-    done = ontology.remove(edited, "k8s")
+    done = concepts_file.remove(edited, "k8s")
     assert (done.action, done.slug) == ("removed", "kubernetes")
 
 
 def test_a_name_that_is_not_curated_is_ignored_until_it_is(edited: Path) -> None:
-    done = ontology.remove(edited, "Stand-in")
+    done = concepts_file.remove(edited, "Stand-in")
     assert (done.action, done.slug) == ("ignored", "stand-in")
     assert "- standup   # every day\n- chores\n- Stand-in\n\nsingle_valued" in edited.read_text()
-    assert ontology.remove(edited, "stand in").action == "unchanged"
-    done = ontology.add(edited, "standup", aliases=["Chore"])
+    assert concepts_file.remove(edited, "stand in").action == "unchanged"
+    done = concepts_file.add(edited, "standup", aliases=["Chore"])
     assert done.ontology.ignored == ("Stand-in",)
     assert "ignore:\n- Stand-in\n" in edited.read_text()
-    assert ontology.remove(edited, "standup").action == "removed"
+    assert concepts_file.remove(edited, "standup").action == "removed"
 
 
 def test_ignoring_makes_the_file(file: Path) -> None:
-    assert ontology.remove(file, "standup").action == "ignored"
+    assert concepts_file.remove(file, "standup").action == "ignored"
     assert file.read_text().endswith("\nignore: [standup]\n")
-    assert ontology.add(file, "Wren").action == "added"
-    assert ontology.read(file).ignored == ("standup",)
+    assert concepts_file.add(file, "Wren").action == "added"
+    assert concepts_file.read(file).ignored == ("standup",)
 
 
 def test_asking_again_for_what_is_there_writes_nothing(edited: Path) -> None:
     before = edited.stat()
-    assert ontology.add(edited, "Kubernetes", ["k8s"], kind="tool").action == "unchanged"
-    assert ontology.parent(edited, "database", ["Tools"]).action == "unchanged"
+    assert concepts_file.add(edited, "Kubernetes", ["k8s"], kind="tool").action == "unchanged"
+    assert concepts_file.parent(edited, "database", ["Tools"]).action == "unchanged"
     after = edited.stat()
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
 
@@ -390,14 +390,14 @@ def test_asking_again_for_what_is_there_writes_nothing(edited: Path) -> None:
 def test_a_parent_without_an_entry_gets_one_when_it_is_named(file: Path) -> None:
     file.parent.mkdir()
     file.write_text("concepts:\n  wren: {parents: [Machine]}\n")
-    assert ontology.add(file, "machine", kind="thing").slug == "machine"
+    assert concepts_file.add(file, "machine", kind="thing").slug == "machine"
     assert file.read_text() == ("concepts:\n  wren: {parents: [Machine]}\n  machine: {name: Machine, kind: thing}\n")
     file.write_text("concepts:\n  wren: {parents: [Machine]}\n")
-    ontology.remove(file, "machine")
-    assert ontology.read(file).concepts == {"wren": CuratedConcept("wren", "wren")}
+    concepts_file.remove(file, "machine")
+    assert concepts_file.read(file).concepts == {"wren": CuratedConcept("wren", "wren")}
     file.write_text("concepts:\n  wren: {parents: [Machine]}\n  lark: {}\n")
-    ontology.remove(file, "wren")
-    assert ontology.read(file).concepts == {"lark": CuratedConcept("lark", "lark")}
+    concepts_file.remove(file, "wren")
+    assert concepts_file.read(file).concepts == {"lark": CuratedConcept("lark", "lark")}
 
 
 @pytest.mark.parametrize(
@@ -420,7 +420,7 @@ def test_a_parent_without_an_entry_gets_one_when_it_is_named(file: Path) -> None
 )
 def test_a_change_that_makes_no_sense_changes_nothing(edited: Path, name: str, options: dict, cause: str) -> None:
     with pytest.raises(OntologyError) as caught:
-        ontology.add(edited, name, **options)
+        concepts_file.add(edited, name, **options)
     assert cause in str(caught.value)
     assert str(caught.value).startswith(f"{edited}: ")
     assert edited.read_text() == HAND_EDITED
@@ -448,10 +448,10 @@ def test_every_layout_is_changed_in_place(file: Path, text: str) -> None:
     file.parent.mkdir()
     file.write_bytes(text.encode())
     comments = [line[line.index("#") :] for line in text.splitlines() if "#" in line]
-    ontology.add(file, "Mira", ["Mi ra", "[x]: y"], ["Person: one"], "human, being", ["Wren #2"], 2.5)
-    ontology.remove(file, "Chores")
-    ontology.add(file, "Wren", ["no"], ["person one"])
-    found = ontology.read(file)
+    concepts_file.add(file, "Mira", ["Mi ra", "[x]: y"], ["Person: one"], "human, being", ["Wren #2"], 2.5)
+    concepts_file.remove(file, "Chores")
+    concepts_file.add(file, "Wren", ["no"], ["person one"])
+    found = concepts_file.read(file)
     mira = found.concepts["mira"]
     assert {"Mi ra", "[x]: y"} <= set(mira.spellings)
     assert (mira.parents, mira.kind, mira.related, mira.weight) == (
@@ -460,20 +460,20 @@ def test_every_layout_is_changed_in_place(file: Path, text: str) -> None:
     assert found.concepts["wren"] == CuratedConcept("wren", "Wren", ("no",), ("person-one",))
     assert "Chores" in found.ignored
     for own in found.concepts:
-        if own in ontology.read(file).concepts:
-            ontology.remove(file, own)
-    ontology.add(file, "chores", kind="")
-    assert ontology.read(file).concepts == {"chores": CuratedConcept("chores", "chores")}
+        if own in concepts_file.read(file).concepts:
+            concepts_file.remove(file, own)
+    concepts_file.add(file, "chores", kind="")
+    assert concepts_file.read(file).concepts == {"chores": CuratedConcept("chores", "chores")}
     after = file.read_bytes().decode()
     assert all(comment in after for comment in comments if "as a child" not in comment)
     assert after.count("\r\n") in (0, after.count("\n"))
 
 
 def test_a_kind_can_be_taken_away(edited: Path) -> None:
-    ontology.add(edited, "mira", kind="")
-    assert ontology.read(edited).concepts["mira"].kind is None
-    ontology.add(edited, "surreal", kind=" ", related=["mira"])
-    assert ontology.read(edited).concepts["surrealdb"].kind is None
+    concepts_file.add(edited, "mira", kind="")
+    assert concepts_file.read(edited).concepts["mira"].kind is None
+    concepts_file.add(edited, "surreal", kind=" ", related=["mira"])
+    assert concepts_file.read(edited).concepts["surrealdb"].kind is None
     assert "  mira: {}\n" in edited.read_text()
     assert "  SurrealDB:\n    kind:    null\n" in edited.read_text()
 
@@ -482,24 +482,24 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     target, link = tmp_path / "elsewhere.yaml", tmp_path / "concepts.yaml"
     target.write_text(HAND_EDITED)
     link.symlink_to(target)
-    ontology.add(link, "Wren")
+    concepts_file.add(link, "Wren")
     assert link.is_symlink()
-    assert "wren" in ontology.read(target).concepts
+    assert "wren" in concepts_file.read(target).concepts
 
 
 def test_the_lock_lies_in_the_folder_of_the_workspace_that_is_ours(edited: Path) -> None:
-    ontology.add(edited, "Wren")
-    assert {path.name for path in edited.parent.iterdir()} == {"concepts.yaml", workfiles.OWN_FOLDER}
-    with workfiles.locked(edited, timeout=0, root=edited.parent):  # and is let go
-        assert ontology.read(edited).find("Wren")
+    concepts_file.add(edited, "Wren")
+    assert {path.name for path in edited.parent.iterdir()} == {"concepts.yaml", atomic.OWN_FOLDER}
+    with atomic.locked(edited, timeout=0, root=edited.parent):  # and is let go
+        assert concepts_file.read(edited).find("Wren")
 
 
 def test_writers_at_the_same_time_lose_nothing(edited: Path) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda i: ontology.add(edited, f"machine {i}x", parents=["Machine"]), range(24)))
-    found = ontology.read(edited)
+        list(pool.map(lambda i: concepts_file.add(edited, f"machine {i}x", parents=["Machine"]), range(24)))
+    found = concepts_file.read(edited)
     assert {f"machine-{i}x" for i in range(24)} | {"machine", "mira"} <= set(found.concepts)
 
 
@@ -527,16 +527,16 @@ def test_any_changes_are_refused_or_read_back(
         before = file.read_bytes()
         try:
             if change[0] == "add":
-                done = ontology.add(file, change[1], change[2], change[3], related=change[4])
+                done = concepts_file.add(file, change[1], change[2], change[3], related=change[4])
                 assert done.slug in done.ontology.concepts
             else:
-                done = ontology.remove(file, change[1])
+                done = concepts_file.remove(file, change[1])
                 assert done.slug not in done.ontology.concepts
         except OntologyError as error:
             refused = "laid out" not in str(error)
             assert refused and file.read_bytes() == before
         else:
-            assert ontology.read(file) == done.ontology
+            assert concepts_file.read(file) == done.ontology
     assert all(remark in file.read_text().splitlines() for remark in remarks)
 
 

@@ -12,10 +12,10 @@ from fakes import Notes
 from openclaw_homes import HOMES, USUAL, Home, configured
 
 from openclaw_memory.cli.main import cli
+from openclaw_memory.config.index_paths import index_folder
+from openclaw_memory.config.openclaw_home import OpenClawHome
+from openclaw_memory.config.workspace import find_workspace
 from openclaw_memory.errors import WorkspaceError
-from openclaw_memory.hosts.openclaw_home import OpenClawHome
-from openclaw_memory.store.paths import index_folder
-from openclaw_memory.workspace import find_workspace
 
 
 @pytest.mark.parametrize("given", HOMES.values(), ids=HOMES)

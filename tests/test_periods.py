@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from openclaw_memory.consolidate import periods
 from openclaw_memory.errors import SettingsError
-from openclaw_memory.types import Grain
+from openclaw_memory.model import Grain
+from openclaw_memory.text import calendar
 
 DAYS = st.dates()
 GRAINS = st.sampled_from(list(Grain))
@@ -50,64 +50,64 @@ MONDAY = date(2026, 2, 16)
 def test_a_day_has_a_period_of_each_grain(
     grain: Grain, day: date, period: str, first: date, last: date, title: str
 ) -> None:
-    assert periods.period_of(day, grain) == period
-    assert periods.bounds(grain, period) == (first, last)
-    assert periods.title(grain, period) == title
+    assert calendar.period_of(day, grain) == period
+    assert calendar.bounds(grain, period) == (first, last)
+    assert calendar.title(grain, period) == title
 
 
 @given(DAYS, GRAINS)
 @example(date.min, Grain.YEARLY)
 @example(date.max, Grain.QUARTERLY)
 def test_every_day_of_a_period_belongs_to_it_and_the_days_beside_it_do_not(day: date, grain: Grain) -> None:
-    period = periods.period_of(day, grain)
-    first, last = periods.bounds(grain, period)
+    period = calendar.period_of(day, grain)
+    first, last = calendar.bounds(grain, period)
     assert first <= day <= last
-    inside = list(periods.days(grain, period))
+    inside = list(calendar.days(grain, period))
     assert inside == [first + timedelta(days=n) for n in range((last - first).days + 1)]
-    assert {periods.period_of(one, grain) for one in inside} == {period}
+    assert {calendar.period_of(one, grain) for one in inside} == {period}
     if first > date.min:
-        before = periods.period_of(first - timedelta(days=1), grain)
+        before = calendar.period_of(first - timedelta(days=1), grain)
         assert before != period
-        assert periods.bounds(grain, before)[1] == first - timedelta(days=1)
+        assert calendar.bounds(grain, before)[1] == first - timedelta(days=1)
     if last < date.max:
-        after = periods.period_of(last + timedelta(days=1), grain)
+        after = calendar.period_of(last + timedelta(days=1), grain)
         assert after != period
-        assert periods.bounds(grain, after)[0] == last + timedelta(days=1)
+        assert calendar.bounds(grain, after)[0] == last + timedelta(days=1)
 
 
 @given(DAYS, GRAINS)
 @example(date.min, Grain.WEEKLY)
 @example(date.max, Grain.WEEKLY)
 def test_a_period_lies_within_its_parent(day: date, grain: Grain) -> None:
-    period = periods.period_of(day, grain)
-    above = periods.parent(grain, period)
+    period = calendar.period_of(day, grain)
+    above = calendar.parent(grain, period)
     if grain is Grain.YEARLY:
         assert above is None
         return
-    assert above == (periods.COARSER[grain], periods.period_of(day, periods.COARSER[grain]))
-    first, last = periods.bounds(grain, period)
-    outer_first, outer_last = periods.bounds(*above)
+    assert above == (calendar.COARSER[grain], calendar.period_of(day, calendar.COARSER[grain]))
+    first, last = calendar.bounds(grain, period)
+    outer_first, outer_last = calendar.bounds(*above)
     assert outer_first <= first <= last <= outer_last
 
 
 @given(DAYS, DAYS, GRAINS)
 def test_names_of_periods_sort_as_the_periods_do(one: date, other: date, grain: Grain) -> None:
     earlier, later = sorted((one, other))
-    assert periods.period_of(earlier, grain) <= periods.period_of(later, grain)
+    assert calendar.period_of(earlier, grain) <= calendar.period_of(later, grain)
 
 
 @given(DAYS)
 def test_a_calendar_period_is_off_by_at_most_three_days(day: date) -> None:
-    first, last = periods.bounds(Grain.MONTHLY, periods.period_of(day, Grain.MONTHLY))
+    first, last = calendar.bounds(Grain.MONTHLY, calendar.period_of(day, Grain.MONTHLY))
     assert 28 <= (last - first).days + 1 <= 35
-    year, month = map(int, periods.period_of(day, Grain.MONTHLY).split("-"))
+    year, month = map(int, calendar.period_of(day, Grain.MONTHLY).split("-"))
     assert abs((first - date(year, month, 1)).days) <= 3
 
 
 def test_the_grains_form_one_chain() -> None:
     chain = [Grain.WORKING]
-    while chain[-1] in periods.COARSER:
-        chain.append(periods.COARSER[chain[-1]])
+    while chain[-1] in calendar.COARSER:
+        chain.append(calendar.COARSER[chain[-1]])
     assert chain == list(Grain)
 
 
@@ -140,12 +140,12 @@ def test_the_grains_form_one_chain() -> None:
     ],
 )
 def test_what_is_no_period_is_refused(grain: Grain, period: str) -> None:
-    for function in (periods.bounds, periods.parent, periods.days, periods.title, periods.path_of):
+    for function in (calendar.bounds, calendar.parent, calendar.days, calendar.title, calendar.path_of):
         with pytest.raises(ValueError, match=r"."):
             function(grain, period)
     with pytest.raises(ValueError, match=r"."):
-        periods.is_closed(grain, period, MONDAY, 0)
-    assert periods.parse_path(f"memory/consolidated/{grain.value}/{period}.md") is None
+        calendar.is_closed(grain, period, MONDAY, 0)
+    assert calendar.parse_path(f"memory/consolidated/{grain.value}/{period}.md") is None
 
 
 @pytest.mark.parametrize(
@@ -161,27 +161,27 @@ def test_what_is_no_period_is_refused(grain: Grain, period: str) -> None:
 def test_a_period_is_closed_when_its_last_day_is_long_enough_ago(
     today: date, older_than_days: int, closed: bool
 ) -> None:
-    assert periods.is_closed(Grain.WEEKLY, "2026-W08", today, older_than_days) is closed
+    assert calendar.is_closed(Grain.WEEKLY, "2026-W08", today, older_than_days) is closed
 
 
 @given(DAYS, DAYS, SUMMARY_GRAINS, st.integers(0, 400))
 def test_a_closed_period_stays_closed_and_has_closed_parts(
     day: date, today: date, grain: Grain, older_than_days: int
 ) -> None:
-    period = periods.period_of(day, grain)
-    if not periods.is_closed(grain, period, today, older_than_days):
+    period = calendar.period_of(day, grain)
+    if not calendar.is_closed(grain, period, today, older_than_days):
         return
-    assert periods.is_closed(grain, period, date.max, older_than_days) or today == date.max
+    assert calendar.is_closed(grain, period, date.max, older_than_days) or today == date.max
     finer = [one for one in Grain if one is not Grain.WORKING and list(Grain).index(one) < list(Grain).index(grain)]
-    assert all(periods.is_closed(one, periods.period_of(day, one), today, older_than_days) for one in finer)
+    assert all(calendar.is_closed(one, calendar.period_of(day, one), today, older_than_days) for one in finer)
 
 
 @given(DAYS, SUMMARY_GRAINS)
 def test_a_path_leads_back_to_its_period(day: date, grain: Grain) -> None:
-    period = periods.period_of(day, grain)
-    path = periods.path_of(grain, period)
+    period = calendar.period_of(day, grain)
+    path = calendar.path_of(grain, period)
     assert path == f"memory/consolidated/{grain.value}/{period}.md"
-    assert periods.parse_path(path) == (grain, period)
+    assert calendar.parse_path(path) == (grain, period)
 
 
 @pytest.mark.parametrize(
@@ -205,12 +205,12 @@ def test_a_path_leads_back_to_its_period(day: date, grain: Grain) -> None:
     ],
 )
 def test_other_paths_are_no_summaries(path: str) -> None:
-    assert periods.parse_path(path) is None
+    assert calendar.parse_path(path) is None
 
 
 def test_working_notes_have_no_summary() -> None:
     with pytest.raises(ValueError, match="no summary"):
-        periods.path_of(Grain.WORKING, "2026-02-16")
+        calendar.path_of(Grain.WORKING, "2026-02-16")
 
 
 @pytest.mark.parametrize(
@@ -224,24 +224,24 @@ def test_working_notes_have_no_summary() -> None:
 )
 def test_the_day_is_that_of_the_zone(zone: str, day: date) -> None:
     evening = datetime(2026, 2, 16, 20, 30, tzinfo=UTC)
-    assert periods.today_in(zone, evening) == day
+    assert calendar.today_in(zone, evening) == day
     elsewhere = evening.astimezone(timezone(timedelta(hours=-9)))
-    assert periods.today_in(zone, elsewhere) == day
-    assert periods.now_in(zone, elsewhere) == evening
+    assert calendar.today_in(zone, elsewhere) == day
+    assert calendar.now_in(zone, elsewhere) == evening
 
 
 def test_without_a_zone_the_systems_counts() -> None:
     noon = datetime(2026, 2, 16, 12)
-    assert periods.today_in("", noon) == noon.date()
-    assert periods.now_in("", noon) == noon.astimezone()
+    assert calendar.today_in("", noon) == noon.date()
+    assert calendar.now_in("", noon) == noon.astimezone()
 
 
 def test_without_a_moment_it_is_the_present_one() -> None:
     before = datetime.now(UTC)
-    now = periods.now_in("Asia/Tokyo")
+    now = calendar.now_in("Asia/Tokyo")
     assert before <= now <= datetime.now(UTC)
     assert now.utcoffset() == timedelta(hours=9)
-    assert before.date() <= periods.today_in("UTC") <= datetime.now(UTC).date()
+    assert before.date() <= calendar.today_in("UTC") <= datetime.now(UTC).date()
 
 
 @pytest.mark.parametrize(
@@ -249,11 +249,11 @@ def test_without_a_moment_it_is_the_present_one() -> None:
 )
 def test_an_unknown_zone_is_named_with_its_setting(zone: str) -> None:
     with pytest.raises(SettingsError, match=r"consolidate\.time_zone: there is no time zone"):
-        periods.today_in(zone, datetime(2026, 2, 16, tzinfo=UTC))
+        calendar.today_in(zone, datetime(2026, 2, 16, tzinfo=UTC))
 
 
 @pytest.mark.parametrize("zone", ["", "America/St_Johns", "Pacific/Auckland"])
 @pytest.mark.parametrize("day", [date.min, date(2026, 2, 16), date.max])
 def test_noon_is_on_its_day_at_the_ends_of_the_calendar_too(zone: str, day: date) -> None:
-    noon = periods.noon_in(zone, day)
+    noon = calendar.noon_in(zone, day)
     assert (noon.date(), noon.hour) == (day, 12) and noon.tzinfo is not None

@@ -14,8 +14,8 @@ from fakes import Notes
 from openclaw_double import OpenClawDouble
 
 from openclaw_memory.cli.main import cli
+from openclaw_memory.config.settings import config_path, load
 from openclaw_memory.errors import SettingsError
-from openclaw_memory.settings import config_path, load
 
 KEY = "plugins.entries.openclaw-memory.config"
 

@@ -13,9 +13,9 @@ import pytest
 from fakes import CountingEmbedder, Notes, open_memory
 
 from openclaw_memory import SearchHit, SearchRequest, Settings, hookimpl
-from openclaw_memory.diagnosis import examine
-from openclaw_memory.plugins import Plugins
-from openclaw_memory.types import SearchResult, Unit
+from openclaw_memory.model import SearchResult, Unit
+from openclaw_memory.plugins.manager import Plugins
+from openclaw_memory.upkeep.doctor import examine
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_a_plugin_that_cannot_be_loaded_is_named_and_left_out(
 ) -> None:
     install("wrong_plugin", SHOUT + source)
     notes.write("MEMORY.md", "- a lamp\n")
-    with caplog.at_level(logging.WARNING, "openclaw_memory.plugins"), open_memory(notes) as memory:
+    with caplog.at_level(logging.WARNING, "openclaw_memory.plugins.manager"), open_memory(notes) as memory:
         memory.ingest()
         assert memory.search("lamp").results[0].snippet == "- a lamp"  # no half of it either
         status = memory.status()
@@ -229,7 +229,7 @@ def test_a_failure_of_a_built_in_is_the_callers_to_hear(notes: Notes, monkeypatc
 
 
 def test_a_failing_redaction_leaves_the_file_out(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
-    from openclaw_memory.builtin import redact
+    from openclaw_memory.plugins import redact
 
     def broken(lines: list[str]) -> list[str]:
         raise RuntimeError("no rules")

@@ -18,9 +18,9 @@ from properties import examples
 
 from benchmarks.hashing import HashingEmbedder
 from openclaw_memory.errors import StoreError
-from openclaw_memory.store.duck import DuckStore
-from openclaw_memory.store.protocol import TextsChanged
-from openclaw_memory.store.rewriting import rewrite
+from openclaw_memory.store.api import TextsChanged
+from openclaw_memory.store.duckdb.duck import DuckStore
+from openclaw_memory.store.duckdb.rewriting import rewrite
 
 SECRET = "the vault opens with 7714 zebra"
 
@@ -172,7 +172,7 @@ def test_contains_looks_into_columns_bytes_and_blobs(tmp_path: Path) -> None:
 
 @given(st.lists(st.text(max_size=20), max_size=5), st.binary(max_size=40), st.data())
 def test_a_text_is_found_among_bytes_where_it_is(needles: list[str], data: bytes, draw: st.DataObject) -> None:
-    from openclaw_memory.store.purge import _Search
+    from openclaw_memory.store.duckdb.purge import _Search
 
     search = _Search(needles)
     wanted = [needle.encode() for needle in needles if needle]
@@ -208,7 +208,7 @@ def test_other_processes_wait_and_go_on(tmp_path: Path) -> None:
     store = filled(path, idle_close=0.0)
     code = (
         "import sys\nfrom pathlib import Path\nfrom indexing import open_store, put\n"
-        "from openclaw_memory.store.protocol import TextsChanged\n"
+        "from openclaw_memory.store.api import TextsChanged\n"
         "store = open_store(Path(sys.argv[1]), idle_close=0.0, lock_timeout=60)\n"
         "left = list(range(4))\n"
         "while left:\n"
@@ -238,7 +238,7 @@ def test_killed_on_the_way_it_loses_nothing(tmp_path: Path, step: str) -> None:
     before = texts_of(store)
     store.close()
     code = (
-        "import os, sys\nfrom pathlib import Path\nimport openclaw_memory.store.rewriting as rewriting\n"
+        "import os, sys\nfrom pathlib import Path\nimport openclaw_memory.store.duckdb.rewriting as rewriting\n"
         "step, replace, check = sys.argv[2], os.replace, rewriting._check\n"
         "def replaced(*given):\n"
         "    if step == 'before': os.kill(os.getpid(), 9)\n"

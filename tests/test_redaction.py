@@ -16,13 +16,8 @@ from properties import examples
 
 from benchmarks import redaction
 from openclaw_memory import example
-from openclaw_memory.builtin.redact import (
-    RULES,
-    Redaction,
-    redact_lines,
-    redact_text,
-)
-from openclaw_memory.types import Unit
+from openclaw_memory.model import Unit
+from openclaw_memory.plugins.redact import RULES, Redaction, redact_lines, redact_text
 
 
 def letters(n: int) -> str:

@@ -8,9 +8,9 @@ from typing import Any
 from fakes import Notes, open_memory
 
 from openclaw_memory import Memory
-from openclaw_memory.builtin import redact
-from openclaw_memory.consolidate.making import fingerprints
-from openclaw_memory.settings import Settings
+from openclaw_memory.config.settings import Settings
+from openclaw_memory.plugins import redact
+from openclaw_memory.summarise.maker import fingerprints
 
 TOKEN = "gh" + "p_" + "aB3dE5gH7jK9mN2pQ4rS6tU8vW0xY1zC2dE4"
 

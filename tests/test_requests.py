@@ -12,10 +12,10 @@ from fakes import CountingEmbedder, Notes, open_memory
 
 from openclaw_memory import Memory, SearchRequest
 from openclaw_memory.errors import RequestError
-from openclaw_memory.graph.keys import concept_key
+from openclaw_memory.knowledge.concept_keys import concept_key
+from openclaw_memory.model import Grain, Kind
 from openclaw_memory.search.question import intervals
 from openclaw_memory.search.timeline import bounded
-from openclaw_memory.types import Grain, Kind
 
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"max_results": -1}, "max_results must be from 1 to 1000, not -1"),

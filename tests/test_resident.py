@@ -20,13 +20,13 @@ from test_hits import EMBEDDER, PATHS, document, question
 
 from benchmarks import corpus as generated
 from benchmarks.hashing import HashingEmbedder
+from openclaw_memory.config.settings import SearchSettings, Settings
+from openclaw_memory.index.corpus import Corpus
 from openclaw_memory.memory import Memory
-from openclaw_memory.search.corpus import Corpus
+from openclaw_memory.model import SearchRequest
 from openclaw_memory.search.engine import SearchEngine
-from openclaw_memory.settings import SearchSettings, Settings
-from openclaw_memory.store.duck import DuckStore
-from openclaw_memory.store.protocol import VectorIndex, VectorModel
-from openclaw_memory.types import SearchRequest
+from openclaw_memory.store.api import VectorIndex, VectorModel
+from openclaw_memory.store.duckdb.duck import DuckStore
 
 TODAY = date(2024, 7, 1)
 KINDS: dict[str, dict[str, str]] = {

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from openclaw_memory.consolidate.retention import PLANS, Plan, describe, expired, plan_of
-from openclaw_memory.settings import RetentionSettings
-from openclaw_memory.types import Grain
+from openclaw_memory.config.settings import RetentionSettings
+from openclaw_memory.model import Grain
+from openclaw_memory.summarise.retention import PLANS, Plan, describe, expired, plan_of
 
 DAYS = st.dates()
 USUAL = st.dates(date(1990, 1, 1), date(2090, 12, 31))

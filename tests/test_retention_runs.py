@@ -12,9 +12,9 @@ from states import state_file
 from summarising import FOLDER, GRAINS, check, days, diary, names, stamps, summarised, tree, write
 
 from openclaw_memory import Memory
-from openclaw_memory.consolidate import periods
-from openclaw_memory.consolidate.retention import PLANS, expired
-from openclaw_memory.types import Grain
+from openclaw_memory.model import Grain
+from openclaw_memory.summarise.retention import PLANS, expired
+from openclaw_memory.text import calendar
 
 MONDAY = date(2026, 2, 16)
 FIRST, LAST = date(2025, 12, 30), date(2027, 1, 6)
@@ -29,8 +29,8 @@ def kept(plan: str, grain: Grain, noted: list[date], now: date) -> list[str]:
     """Periods of a grain that ought to have a summary: over for more than three days, and not too old."""
     found = set()
     for day in noted:
-        period = periods.period_of(day, grain)
-        last = periods.bounds(grain, period)[1]
+        period = calendar.period_of(day, grain)
+        last = calendar.bounds(grain, period)[1]
         if (now - last).days > 3 and not expired(PLANS[plan], grain, last, now):
             found.add(period)
     return sorted(found)

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
+from openclaw_memory.config.settings import ExtraPath, IngestSettings
 from openclaw_memory.errors import SettingsError, WorkspaceError
 from openclaw_memory.ingest.origin import lowered
 from openclaw_memory.ingest.scan import Unreadable, read_text, scan
-from openclaw_memory.settings import ExtraPath, IngestSettings
-from openclaw_memory.types import Grain, Kind, Origin, ScanResult, SourceFile
+from openclaw_memory.model import Grain, Kind, Origin, ScanResult, SourceFile
 
 DEFAULT = IngestSettings()
 LIMIT = 1_000_000

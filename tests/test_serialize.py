@@ -13,8 +13,8 @@ import pytest
 from fakes import CountingEmbedder, Notes, open_memory
 
 from openclaw_memory import Memory
-from openclaw_memory.serialize import camel, dumps, to_json
-from openclaw_memory.types import FileText, Grain, SkippedFile
+from openclaw_memory.model import FileText, Grain, SkippedFile
+from openclaw_memory.system.serialize import camel, dumps, to_json
 
 HIT = [
     "path", "startLine", "endLine", "score", "snippet", "citation", "id", "heading", "date", "kind", "grain",

@@ -14,14 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openclaw_memory import Settings
+from openclaw_memory.config.index_paths import default_path, index_folder
+from openclaw_memory.config.settings import data_dir
 from openclaw_memory.embed import pull as pulling
+from openclaw_memory.embed.vectorizer import Models
 from openclaw_memory.errors import LeaseTimeout, ModelError, OpenClawMemoryError, RequestError, Stopped, WorkspaceError
 from openclaw_memory.memory import Memory
 from openclaw_memory.serve.pool import Pool
 from openclaw_memory.serve.server import AGENT, DEADLINE_MS, WORKSPACE, Host, MemoryServer, Work
-from openclaw_memory.settings import data_dir
-from openclaw_memory.store.paths import default_path, index_folder
-from openclaw_memory.vectorizer import Models
 
 
 @pytest.fixture

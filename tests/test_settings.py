@@ -10,8 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from openclaw_memory.config.settings import (
+    HOST_VARIABLES,
+    ExtraPath,
+    Settings,
+    config_path,
+    load,
+    unknown_variables,
+    walk,
+)
 from openclaw_memory.errors import SettingsError
-from openclaw_memory.settings import HOST_VARIABLES, ExtraPath, Settings, config_path, load, unknown_variables, walk
 
 KEYS = [key for key, _, _ in walk(Settings())]
 

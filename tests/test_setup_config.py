@@ -13,13 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from openclaw_memory.config.openclaw_home import is_plain_json, read_config
 from openclaw_memory.hosts import HostError
-from openclaw_memory.hosts.openclaw_config import (
-    KeyChange,
-    as_patch,
-    wanted_changes,
-)
-from openclaw_memory.hosts.openclaw_home import is_plain_json, read_config
+from openclaw_memory.hosts.openclaw_config import KeyChange, as_patch, wanted_changes
 from openclaw_memory.hosts.plugin_files import plugin_source, plugin_version, same_files, stage
 from openclaw_memory.hosts.process import run
 from openclaw_memory.hosts.remembered import Before, recall, remember

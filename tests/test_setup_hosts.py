@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openclaw_memory.cli.main import cli
+from openclaw_memory.config.settings import data_dir
 from openclaw_memory.hosts import HostError, json_edit, toml_edit
 from openclaw_memory.hosts.process import own_command
-from openclaw_memory.settings import data_dir
 
 NAME = "openclaw-memory"
 FILE = Path("x.json")

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from fakes import CountingEmbedder, Notes, open_memory
 
-from openclaw_memory import Memory, workfiles
-from openclaw_memory.diagnosis import examine
+from openclaw_memory import Memory
 from openclaw_memory.errors import OpenClawMemoryError, RequestError, WorkspaceError
+from openclaw_memory.system import atomic
+from openclaw_memory.upkeep.doctor import examine
 
 NAMES = ("concepts.yaml", "facts.yaml")
 TOKEN = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
@@ -52,19 +53,19 @@ def doctor(memory: Memory, name: str) -> tuple[bool, str, str | None]:
 def test_only_a_regular_file_of_its_own_folder_is_used(tmp_path: Path) -> None:
     folder = tmp_path / "workspace"
     folder.mkdir()
-    workfiles.check(folder / "missing.yaml")
+    atomic.check(folder / "missing.yaml")
     (folder / "real.yaml").write_text("a\n")
     (folder / "link.yaml").symlink_to("real.yaml")
     (tmp_path / "by-link").symlink_to(folder)
     for fine in ("real.yaml", "link.yaml"):
-        workfiles.check(folder / fine)
-        workfiles.check(tmp_path / "by-link" / fine)
+        atomic.check(folder / fine)
+        atomic.check(tmp_path / "by-link" / fine)
     (tmp_path / "outside.yaml").write_text("secret\n")
     (folder / "out.yaml").symlink_to(tmp_path / "outside.yaml")
     (folder / "twice.yaml").symlink_to("out.yaml")
     (folder / "nowhere.yaml").symlink_to(tmp_path / "nothing.yaml")
     for name in ("out.yaml", "twice.yaml", "nowhere.yaml"):
-        for write in (workfiles.replace, workfiles.append):
+        for write in (atomic.replace, atomic.append):
             with pytest.raises(WorkspaceError, match="leads out of its folder; "):
                 write(folder / name, "mine\n")
     assert (tmp_path / "outside.yaml").read_text() == "secret\n"
@@ -73,7 +74,7 @@ def test_only_a_regular_file_of_its_own_folder_is_used(tmp_path: Path) -> None:
     (folder / "folder.yaml").mkdir()
     for name in ("self.yaml", "folder.yaml"):
         with pytest.raises(WorkspaceError, match="; m"):
-            workfiles.check(folder / name)
+            atomic.check(folder / name)
 
 
 def spoil(path: Path, how: str) -> None:

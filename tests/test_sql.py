@@ -22,14 +22,15 @@ from click.testing import CliRunner, Result
 from fakes import Notes
 from indexing import ROOT, open_store, python
 
-from openclaw_memory import Memory, Settings, analysis, example
+from openclaw_memory import Memory, Settings, example
 from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import LeaseTimeout, RequestError, StoreError
+from openclaw_memory.index.corpus import Corpus
 from openclaw_memory.search import bm25
-from openclaw_memory.search.corpus import Corpus
-from openclaw_memory.store.derived import Derived, KeywordSearch
-from openclaw_memory.store.extensions import load_extension
-from openclaw_memory.store.query import checked
+from openclaw_memory.store.duckdb.derived import Derived, KeywordSearch
+from openclaw_memory.store.duckdb.extensions import load_extension
+from openclaw_memory.store.duckdb.query import checked
+from openclaw_memory.text import analysis
 
 SETTINGS = {"embedding.model": "none", "embedding.offline": True}
 CONCEPTS = """

@@ -19,8 +19,8 @@ from indexing import python
 from openclaw_memory import Memory
 from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import RequestError
-from openclaw_memory.store.query import checked
-from openclaw_memory.store.sql_process import _Values
+from openclaw_memory.store.duckdb.query import checked
+from openclaw_memory.store.duckdb.sql_process import _Values
 
 #: What DuckDB computes while it plans, where neither its memory limit nor an interrupt reaches it.
 FOLDED = [

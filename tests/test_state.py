@@ -21,12 +21,12 @@ from states import content, noted, state_file, state_in
 
 from openclaw_memory import Settings
 from openclaw_memory.cli.main import cli
+from openclaw_memory.config.settings import StateSettings, data_dir
 from openclaw_memory.errors import WorkspaceError
-from openclaw_memory.settings import StateSettings, data_dir
-from openclaw_memory.state import StateError
-from openclaw_memory.state.keys import Keys
-from openclaw_memory.state.opening import keys_of
-from openclaw_memory.workfiles import OWN_FOLDER as FOLDER
+from openclaw_memory.store.state import StateError
+from openclaw_memory.store.state.keys import Keys
+from openclaw_memory.store.state.opening import keys_of
+from openclaw_memory.system.atomic import OWN_FOLDER as FOLDER
 
 SECRET = "The vault of the bakery opens with 7714 zebra"
 

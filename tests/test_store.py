@@ -17,14 +17,14 @@ import pytest
 from indexing import drop, note, open_store, put, python, source, texts_of, unit_vectors
 from test_scan import without_root
 
-from openclaw_memory import analysis
+from openclaw_memory.config.settings import StoreSettings
 from openclaw_memory.errors import SchemaTooNew, StoreError
+from openclaw_memory.index.corpus import Corpus
 from openclaw_memory.search import bm25
-from openclaw_memory.search.corpus import Corpus
-from openclaw_memory.settings import StoreSettings
-from openclaw_memory.store import schema, writing
-from openclaw_memory.store.duck import DuckStore
-from openclaw_memory.store.protocol import TextsChanged, VectorModel
+from openclaw_memory.store.api import TextsChanged, VectorModel
+from openclaw_memory.store.duckdb import schema, writing
+from openclaw_memory.store.duckdb.duck import DuckStore
+from openclaw_memory.text import analysis
 
 MODEL = VectorModel("test", 16)
 
@@ -683,7 +683,7 @@ def test_noise_is_noted_per_model(store: DuckStore) -> None:
 
 def test_statistics_count_what_is_there(store: DuckStore, path: Path) -> None:
     put(store, {"a.md": [["one fox", "two"], ["three"]]})
-    from openclaw_memory.types import Grain, Kind
+    from openclaw_memory.model import Grain, Kind
 
     put(store, {"memory/2024-05-01.md": [["four"]]}, kind=Kind.DAILY, grain=Grain.DAILY)
     found = store.statistics()

@@ -17,11 +17,11 @@ from extracts import DAY, extracted, period, read_back
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openclaw_memory.consolidate.centrality import ONE, centrality
-from openclaw_memory.consolidate.sentences import Sentence, line_of, tokens
-from openclaw_memory.consolidate.summary import BUDGETS, Rules, Summary, summarise
-from openclaw_memory.ingest.summaries import DATED
-from openclaw_memory.types import Grain
+from openclaw_memory.ingest.summary_files import DATED
+from openclaw_memory.model import Grain
+from openclaw_memory.summarise.centrality import ONE, centrality
+from openclaw_memory.summarise.sentences import Sentence, line_of, tokens
+from openclaw_memory.summarise.summary import BUDGETS, Rules, Summary, summarise
 
 GRAINS = tuple(Grain)[1:]
 ROOT = Path(__file__).resolve().parent.parent
@@ -232,7 +232,7 @@ SCRIPT = """
 import json, sys
 sys.path[:0] = sys.argv[1:]
 from test_summaries_selection import GRAINS, diary, shown
-from openclaw_memory.consolidate.summary import Rules, summarise
+from openclaw_memory.summarise.summary import Rules, summarise
 print(json.dumps([shown(summarise(diary(), grain, Rules(budget=200))) for grain in GRAINS]))
 """
 

@@ -10,10 +10,10 @@ from extracts import DAY, extracted, read_back
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openclaw_memory.consolidate.sentences import line_of, tokens
-from openclaw_memory.consolidate.summary import Rules, summarise
-from openclaw_memory.ingest.lines import split_lines
-from openclaw_memory.types import Grain
+from openclaw_memory.model import Grain
+from openclaw_memory.summarise.sentences import line_of, tokens
+from openclaw_memory.summarise.summary import Rules, summarise
+from openclaw_memory.text.lines import split_lines
 
 
 def texts(markdown: str) -> list[str]:

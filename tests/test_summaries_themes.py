@@ -8,9 +8,9 @@ from datetime import date, timedelta
 import pytest
 from extracts import DAY, extracted, period, read_back
 
-from openclaw_memory.consolidate.summary import Rules, Summary, summarise
 from openclaw_memory.example import copy_to
-from openclaw_memory.types import Grain
+from openclaw_memory.model import Grain
+from openclaw_memory.summarise.summary import Rules, Summary, summarise
 
 LONG = Rules(budget=10**6, share=9)
 COARSE = (Grain.MONTHLY, Grain.QUARTERLY, Grain.YEARLY)

@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 from summarising import FOLDER, diary, summarised, tree
 
 from openclaw_memory import hookimpl
-from openclaw_memory.consolidate import periods
-from openclaw_memory.consolidate.document import Source, render, sentences_in
-from openclaw_memory.consolidate.sentences import Note, Sentence, sentences_of
-from openclaw_memory.consolidate.summary import Summary
-from openclaw_memory.consolidate.themes import Part
-from openclaw_memory.ingest import plan, summaries
-from openclaw_memory.ingest.markdown import parse
-from openclaw_memory.plugins import Plugins
-from openclaw_memory.store.protocol import Cited
-from openclaw_memory.types import Grain, Origin, ParsedDocument
+from openclaw_memory.ingest import plan, summary_files
+from openclaw_memory.model import Grain, Origin, ParsedDocument
+from openclaw_memory.plugins.manager import Plugins
+from openclaw_memory.store.api import Cited
+from openclaw_memory.summarise.document import Source, render, sentences_in
+from openclaw_memory.summarise.sentences import Note, Sentence, sentences_of
+from openclaw_memory.summarise.summary import Summary
+from openclaw_memory.summarise.themes import Part
+from openclaw_memory.text import calendar
+from openclaw_memory.text.markdown import parse
 
 MONDAY = date(2026, 2, 16)
 PLUGINS = Plugins(entry_points=False)
@@ -51,15 +51,15 @@ def written(
 
 
 def back(grain: Grain, period: str, text: str) -> list[Sentence]:
-    day = periods.bounds(grain, period)[1]
-    return sentences_in(periods.path_of(grain, period), grain, text, day, Origin.AGENT, PLUGINS, 0, 0)
+    day = calendar.bounds(grain, period)[1]
+    return sentences_in(calendar.path_of(grain, period), grain, text, day, Origin.AGENT, PLUGINS, 0, 0)
 
 
-def reading(grain: Grain, period: str, text: str, raw: str | None = None) -> summaries.SummaryText:
-    return summaries.read(periods.path_of(grain, period), text, grain, date(2020, 1, 1), raw)
+def reading(grain: Grain, period: str, text: str, raw: str | None = None) -> summary_files.SummaryText:
+    return summary_files.read(calendar.path_of(grain, period), text, grain, date(2020, 1, 1), raw)
 
 
-def units(made: summaries.SummaryText) -> list[tuple[str, date | None]]:
+def units(made: summary_files.SummaryText) -> list[tuple[str, date | None]]:
     """What is searched, with its day."""
     return [
         (unit.search_text, section.date)
@@ -146,10 +146,10 @@ def test_what_is_written_is_read_back(
     if grain is not Grain.WEEKLY:
         assert all({"one", "two-b"} <= set(one.tags) for one in found[:3])
         assert not any({"one", "two-b"} <= set(one.tags) for one in found[3:])
-    front = summaries.front_of(text)
+    front = summary_files.front_of(text)
     assert front["sources"] == [f"{source.path} {source.sha256}" for source in sources]
     assert (front["grain"], front["period"], front["edited"]) == (grain.value, period, False)
-    assert not summaries.is_edited(text) and not summaries.is_edited(text.replace("\n", "\r\n"))
+    assert not summary_files.is_edited(text) and not summary_files.is_edited(text.replace("\n", "\r\n"))
     # Written once more, from what was read, it is the same.
     again = [
         Part(part.heading, tuple(found[at] for at, one in enumerate(said) if one in part.sentences), part.tags)
@@ -172,12 +172,12 @@ def test_reading_takes_anything(where: tuple[Grain, str], body: str, front: str)
             assert all(
                 section.start_line <= unit.start_line <= unit.end_line <= section.end_line for unit in section.units
             )
-        assert summaries.is_edited(text)
+        assert summary_files.is_edited(text)
 
 
 @given(st.text(max_size=120), st.booleans())
 def test_a_line_says_what_it_says(text: str, dated: bool) -> None:
-    line = summaries.read_line(text, dated)
+    line = summary_files.read_line(text, dated)
     if line is not None:
         assert line.text and line.text == " ".join(line.text.split())
         assert set(line.text.split()) <= set(re.split(r"\s+", text.strip()))
@@ -200,7 +200,7 @@ def test_the_front_matter_is_plain_yaml() -> None:
     front = yaml.safe_load(text.split("---\n")[1])
     assert front == {
         "grain": "weekly", "period": "2026-W08", "date": MONDAY, "origin": "agent", "format": 1, "digest": DIGEST,
-        "content": summaries.content_hash(text),
+        "content": summary_files.content_hash(text),
         "sources": [f"{paths[0]} {DIGEST}", f"{paths[1]} {DIGEST}", f"{FOLDER}/daily/2026-02-17.md"],
     }  # fmt: skip
 
@@ -209,7 +209,7 @@ def test_the_front_matter_is_plain_yaml() -> None:
 def test_any_number_of_sources_can_be_told(count: int) -> None:
     sources = tuple(Source(f"memory/sessions/2026-02-16-a-long-name-{at:05}.md", DIGEST) for at in range(count))
     text = written(Grain.DAILY, "2026-02-16", Part("Work", (sentence("We sold it."),)), sources=sources)
-    front = summaries.front_of(text)
+    front = summary_files.front_of(text)
     assert not front["edited"] and len(front["sources"]) == count
     made = reading(Grain.DAILY, "2026-02-16", text)
     assert units(made) == [("16 February 2026 > Work", MONDAY), ("We sold it.", MONDAY)] or units(made)[-1] == (
@@ -235,17 +235,17 @@ def test_a_change_is_noticed(change: tuple[str, str]) -> None:
         Part("Work", (sentence("We sold it."),)),
         sources=(Source("memory/2026-02-16.md", DIGEST),),
     )
-    assert not summaries.is_edited(text)
+    assert not summary_files.is_edited(text)
     mine = text.replace(*change, 1)
-    assert mine != text and summaries.is_edited(mine)
-    assert summaries.front_of(mine)["edited"] is True
+    assert mine != text and summary_files.is_edited(mine)
+    assert summary_files.front_of(mine)["edited"] is True
     assert reading(Grain.DAILY, "2026-02-16", mine).front["edited"] is True
 
 
 def test_white_space_around_the_text_is_no_change() -> None:
     text = written(Grain.DAILY, "2026-02-16", Part("Work", (sentence("We sold it."),)))
     for same in (text.rstrip(), text + "\n\n", text.replace("---\n#", "---\n\n#"), text.replace("\n", "\r")):
-        assert not summaries.is_edited(same)
+        assert not summary_files.is_edited(same)
 
 
 # -- days ---------------------------------------------------------------------------------------------
@@ -319,14 +319,14 @@ def test_what_a_person_writes_gets_the_best_day_there_is() -> None:
 def test_the_last_citation_is_where_a_sentence_comes_from(
     line: str, said: str, cited: list[tuple[str, int, int]]
 ) -> None:
-    found = summaries.read_line(line)
+    found = summary_files.read_line(line)
     assert found is not None
     assert found.text == said and [(one.path, one.start_line, one.end_line) for one in found.cited] == cited
 
 
 @pytest.mark.parametrize("line", ["", "   ", "- [memory/a.md#L3]", "- 2026-02-16: [memory/a.md#L3]"])
 def test_a_line_without_words_says_nothing(line: str) -> None:
-    found = summaries.read_line(line)
+    found = summary_files.read_line(line)
     assert found is None or found.text == "2026-02-16:"
 
 
@@ -399,5 +399,5 @@ def test_front_matter_of_a_person_counts_as_that_of_a_note(notes: Notes) -> None
         memory.consolidate(now=date(2026, 6, 1))
         hit = memory.search("zeppelin", mode="keyword", grains=(Grain.WEEKLY,)).results[0]
         assert hit.origin is Origin.UNTRUSTED and hit.date == date(2026, 2, 22)
-        month: Mapping[str, Any] = summaries.front_of(tree(notes)[f"{FOLDER}/monthly/2026-02.md"].decode())
+        month: Mapping[str, Any] = summary_files.front_of(tree(notes)[f"{FOLDER}/monthly/2026-02.md"].decode())
         assert month["origin"] == "untrusted"

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from openclaw_memory import Memory, SearchRequest, hookimpl
 from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import RequestError
+from openclaw_memory.model import Grain, Kind, SearchHit
 from openclaw_memory.search.timeline import bounded, in_order
-from openclaw_memory.types import Grain, Kind, SearchHit
 
 TODAY = date(2026, 3, 10)
 

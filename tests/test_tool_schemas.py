@@ -17,11 +17,11 @@ from jsonschema import Draft202012Validator
 from properties import examples
 
 from openclaw_memory.errors import RequestError
-from openclaw_memory.serialize import camel, json_schema, to_json
+from openclaw_memory.model import Check, ScanResult
 from openclaw_memory.serve.arguments import checked
 from openclaw_memory.serve.registry import TOOLS, offered
 from openclaw_memory.serve.tool import Tool
-from openclaw_memory.types import Check, ScanResult
+from openclaw_memory.system.serialize import camel, json_schema, to_json
 
 RESULTS = [*dict.fromkeys(tool.result for tool in TOOLS), Check, ScanResult]
 JSON = st.recursive(

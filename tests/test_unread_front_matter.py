@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from properties import examples
 
 from openclaw_memory.cli.main import cli
-from openclaw_memory.diagnosis import examine
-from openclaw_memory.ingest.front_matter import front_matter, trouble
-from openclaw_memory.types import Origin
+from openclaw_memory.model import Origin
+from openclaw_memory.text.front_matter import front_matter, trouble
+from openclaw_memory.upkeep.doctor import examine
 
 #: Front matter by what is wrong with it.
 BROKEN = {

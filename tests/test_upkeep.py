@@ -11,9 +11,10 @@ import pytest
 from fakes import Notes
 from summarising import FOLDER, days, summarised, tree, write
 
-from openclaw_memory import Memory, workfiles
+from openclaw_memory import Memory
 from openclaw_memory.errors import RequestError, StoreError
-from openclaw_memory.types import ConsolidateReport, Grain
+from openclaw_memory.model import ConsolidateReport, Grain
+from openclaw_memory.system import atomic
 
 MONDAY = date(2026, 2, 16)
 NOW = datetime(2026, 6, 1, 9, tzinfo=UTC)
@@ -180,9 +181,9 @@ def test_a_failure_is_a_remark(week: Notes) -> None:
 
 
 def test_another_process_at_work_is_a_remark_for_a_heartbeat(week: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("openclaw_memory.consolidate.runner._IN_A_HURRY", 0.05)
+    monkeypatch.setattr("openclaw_memory.summarise.runner._IN_A_HURRY", 0.05)
     with summarised(week, consolidate__automatic="on") as memory:
-        with workfiles.locked(week.root / FOLDER, root=week.root):
+        with atomic.locked(week.root / FOLDER, root=week.root):
             (report,) = beat(memory, NOW)
         assert report.skipped is not None and "another process has been writing it" in report.skipped
         assert tree(week) == {}
@@ -240,6 +241,6 @@ def test_the_help_of_the_command_line_needs_no_consolidation(tmp_path: Path) -> 
     import subprocess
     import sys
 
-    code = "import openclaw_memory.memory, sys; print('openclaw_memory.consolidate.runner' in sys.modules)"
+    code = "import openclaw_memory.memory, sys; print('openclaw_memory.summarise.runner' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

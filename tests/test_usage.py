@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from states import state_in
 
-from openclaw_memory import feedback
 from openclaw_memory.errors import RequestError, WorkspaceError
-from openclaw_memory.state import State, StateError
-from openclaw_memory.state.use import NAME, Sum, boost_of, put, sums_in
-from openclaw_memory.types import Grain, Kind, Origin, SearchHit
-from openclaw_memory.usage import Usage
+from openclaw_memory.model import Grain, Kind, Origin, SearchHit
+from openclaw_memory.store.state import State, StateError
+from openclaw_memory.store.state.use import NAME, Sum, boost_of, put, sums_in
+from openclaw_memory.use import feedback
+from openclaw_memory.use.tracker import Usage
 
 DAY = date(2026, 3, 1)
 SNIPPET = "- The kiln Vesuvius tripped the fuse again when its lower element glowed, so we ordered a new one."

@@ -18,10 +18,10 @@ from properties import examples
 from benchmarks import corpus
 from benchmarks.hashing import HashingEmbedder
 from openclaw_memory.errors import StoreError
-from openclaw_memory.store import extensions
-from openclaw_memory.store.duck import DuckStore
-from openclaw_memory.store.protocol import VectorModel
-from openclaw_memory.store.vectors import Matrix, pack
+from openclaw_memory.store.api import VectorModel
+from openclaw_memory.store.duckdb import extensions
+from openclaw_memory.store.duckdb.duck import DuckStore
+from openclaw_memory.store.duckdb.vectors import Matrix, pack
 
 D = 48
 MODEL = VectorModel("test", D)
@@ -225,7 +225,9 @@ def test_a_model_whose_first_write_failed_shares_no_id_with_the_next(
 ) -> None:
     ids = written(store, 4)
     with monkeypatch.context() as patch:
-        patch.setattr("openclaw_memory.store.duck.insert", lambda *a, **k: (_ for _ in ()).throw(RuntimeError("stop")))
+        patch.setattr(
+            "openclaw_memory.store.duckdb.duck.insert", lambda *a, **k: (_ for _ in ()).throw(RuntimeError("stop"))
+        )
         with pytest.raises(RuntimeError, match="stop"):
             store.put_vectors(MODEL, ids, unit_vectors(4, D))
     store.put_vectors(MODEL, ids[:2], unit_vectors(2, D))
@@ -293,7 +295,7 @@ def test_an_extension_loads_from_its_wheel_offline(name: str) -> None:
         "import socket, sys, duckdb\n"
         "def no(*a, **k): raise OSError('no network')\n"
         "socket.socket.connect = socket.create_connection = no\n"
-        "from openclaw_memory.store.extensions import extension_file, load_extension\n"
+        "from openclaw_memory.store.duckdb.extensions import extension_file, load_extension\n"
         "c = duckdb.connect(config={'autoinstall_known_extensions': 'false', 'extension_directory': '/nonexistent'})\n"
         "load_extension(c, sys.argv[1])\n"
         "print(c.execute('SELECT loaded FROM duckdb_extensions() WHERE extension_name = ?', sys.argv[1:]).fetchone())\n"

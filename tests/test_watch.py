@@ -14,7 +14,7 @@ from fakes import CountingEmbedder, Notes, open_memory
 
 from openclaw_memory import Memory
 from openclaw_memory.errors import LeaseTimeout, WorkspaceError
-from openclaw_memory.types import IngestReport
+from openclaw_memory.model import IngestReport
 
 
 class Watching:

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from properties import examples
 
 from openclaw_memory import Memory
+from openclaw_memory.capture.capturer import Message, Turn
 from openclaw_memory.cli.main import cli
-from openclaw_memory.consolidate.capture import Message, Turn
-from openclaw_memory.ingest.lines import split_lines
-from openclaw_memory.ingest.withheld import READ_MARK, without_foreign, without_private
+from openclaw_memory.text.lines import split_lines
+from openclaw_memory.text.withheld import READ_MARK, without_foreign, without_private
 
 NOTE = """\
 # Household
@@ -82,8 +82,8 @@ def test_private_lines_are_in_no_answer_and_all_others_where_they_were(notes: No
 
 
 def test_an_index_of_before_is_read_again(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
-    from openclaw_memory.ingest import linking
     from openclaw_memory.ingest import notes as reader
+    from openclaw_memory.knowledge import linking
 
     notes.write("memory/2026-02-13.md", NOTE)
     with monkeypatch.context() as before:

@@ -10,7 +10,7 @@ import click
 from .context import DATE, CliContext, common_options, say
 
 if TYPE_CHECKING:
-    from ..types import ContextResult
+    from ..model import ContextResult
 
 
 @click.command(short_help="Say what memory knows about a message.")

@@ -11,7 +11,7 @@ import click
 from .context import DATE, CliContext, common_options
 
 if TYPE_CHECKING:
-    from ..types import CaptureReport
+    from ..model import CaptureReport
 
 _ORIGINS = ("owner", "agent", "untrusted")
 
@@ -32,12 +32,12 @@ def capture(
     Without TEXT, or with "-", standard input is read.  Kept are sentences that state something for later (decisions,
     preferences, dates, facts) and that the memory does not say yet.
     """
-    from ..consolidate import periods
-    from ..consolidate.capture import Message, Turn
-    from ..types import Origin
+    from ..capture.capturer import Message, Turn
+    from ..model import Origin
+    from ..text import calendar
 
     message = Message("assistant" if origin == "agent" else "user", _given(text))
-    moment = None if now is None else periods.noon_in("", now, datetime.now().time())
+    moment = None if now is None else calendar.noon_in("", now, datetime.now().time())
     with cli.memory() as memory:
         report = memory.capture(
             Turn((message,), session=session, agent=memory.agent, origin=Origin(origin), now=moment),
@@ -63,7 +63,7 @@ def _given(text: tuple[str, ...]) -> str:
 def _show(cli: CliContext, report: CaptureReport, everything: bool) -> None:
     from rich.text import Text
 
-    from ..types import counted
+    from ..model import counted
 
     for one in report.captured:
         line = Text(f"{one.score:.2f}  ", style="green").append(one.citation, style="cyan").append(f"  {one.text}")

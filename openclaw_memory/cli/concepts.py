@@ -9,7 +9,7 @@ import click
 from .context import CliContext, common_options, say
 
 if TYPE_CHECKING:
-    from ..types import ConceptRow, ConceptsResult
+    from ..model import ConceptRow, ConceptsResult
 
 #: Names shown in one cell of a table.
 _SHOWN = 4
@@ -98,7 +98,7 @@ def remove(cli: CliContext, name: str) -> None:
     if cli.json:
         cli.emit(result)
         return
-    from ..types import counted
+    from ..model import counted
 
     if result.rows:
         say(f"{result.rows[0].name} is no longer curated")
@@ -111,7 +111,7 @@ def remove(cli: CliContext, name: str) -> None:
 
 
 def _show_change(cli: CliContext, result: ConceptsResult) -> None:
-    from ..types import counted
+    from ..model import counted
 
     _show(cli, result)
     cli.remark(f"{counted(result.linked, 'unit')} linked anew")

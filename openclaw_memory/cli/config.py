@@ -20,8 +20,8 @@ def config() -> None:
 @common_options
 def show(cli: CliContext, prefix: str) -> None:
     """Print each setting (that begins with PREFIX), its value and its source."""
-    from ..hosts.openclaw_home import OpenClawHome
-    from ..settings import config_path, walk
+    from ..config.openclaw_home import OpenClawHome
+    from ..config.settings import config_path, walk
 
     settings, source = cli.load_settings()
     theirs = OpenClawHome.of().plugin_config()[0]
@@ -31,7 +31,7 @@ def show(cli: CliContext, prefix: str) -> None:
     if not rows:
         raise click.UsageError(f"no setting begins with '{prefix}'; 'openclaw-memory config show' lists them all")
     if cli.json:
-        from ..serialize import to_json
+        from ..system.serialize import to_json
 
         shown = [
             {"key": key, "value": to_json(value), "source": where, "help": text} for key, value, where, text in rows

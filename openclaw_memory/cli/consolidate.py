@@ -11,7 +11,7 @@ from .context import DATE, CliContext, common_options, say
 from .progress import ingest_progress
 
 if TYPE_CHECKING:
-    from ..types import ConsolidateReport
+    from ..model import ConsolidateReport
 
 GRAINS = ("daily", "weekly", "monthly", "quarterly", "yearly")
 #: Paths of each sort shown to a person.
@@ -41,7 +41,7 @@ def consolidate(
     changed: search leaves out those that a summary stands for, unless told --include-archived.  What a person has
     edited there is kept.  What retention.plan does not keep is taken out, and listed.
     """
-    from ..types import Grain
+    from ..model import Grain
 
     with cli.memory() as memory:
         if automatic is not None:
@@ -67,7 +67,7 @@ def consolidate(
 def _show(cli: CliContext, report: ConsolidateReport) -> None:
     from rich.table import Table
 
-    from ..types import counted
+    from ..model import counted
 
     would = "would be " if report.dry_run else ""
     if report.summaries:

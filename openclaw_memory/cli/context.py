@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ..inert import inert
+from ..system.inert import inert
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from ..config.settings import Settings
     from ..memory import Memory
-    from ..settings import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -53,8 +53,8 @@ class CliContext:
         profile: str | None = None,
     ) -> tuple[Settings, dict[str, str]]:
         """The settings in force and where each comes from; what ``--set`` says wrongly is wrong usage."""
+        from ..config.settings import Settings, load, unknown_variables
         from ..errors import SettingsError
-        from ..settings import Settings, load, unknown_variables
 
         self.note(unknown_variables())
         try:
@@ -65,9 +65,9 @@ class CliContext:
 
     def memory(self, settings: Settings | None = None) -> Memory:
         """The memory of the workspace that the options name; a missing workspace is wrong usage."""
+        from ..config.workspace import find_workspace
         from ..errors import WorkspaceError
         from ..memory import Memory
-        from ..workspace import find_workspace
 
         self.note_openclaw()
         try:
@@ -97,7 +97,7 @@ class CliContext:
 
     def emit(self, value: Any, one_line: bool = False) -> None:
         """Print ``value`` as the JSON of the contract; a command that goes on prints one line a document."""
-        from ..serialize import dumps
+        from ..system.serialize import dumps
 
         say(dumps(value, None if one_line else 2))
 
@@ -115,7 +115,7 @@ class CliContext:
 
     def note_openclaw(self) -> None:
         """Say why OpenClaw's configuration counts for nothing, if it does."""
-        from ..hosts.openclaw_home import OpenClawHome
+        from ..config.openclaw_home import OpenClawHome
 
         self.note(filter(None, [OpenClawHome.of().trouble()]))
 

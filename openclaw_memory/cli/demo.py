@@ -13,7 +13,7 @@ from .. import example
 from .context import CliContext, common_options, say
 
 if TYPE_CHECKING:
-    from ..types import RecallResult, SearchHit
+    from ..model import RecallResult, SearchHit
 
 
 @click.command(short_help="Ingest, search and recall a small example.")
@@ -36,8 +36,8 @@ def demo(cli: CliContext, folder: Path | None, offline: bool) -> None:
 
 
 def _run(cli: CliContext, folder: Path, offline: bool) -> None:
+    from ..config.settings import IngestSettings
     from ..memory import Memory
-    from ..settings import IngestSettings
     from .progress import ingest_progress, pull_if_missing
 
     workspace = folder / "workspace"
@@ -128,7 +128,7 @@ def _part(value: float | None) -> str:
 
 def _telling_line(snippet: str, query: str) -> str:
     """The line of a snippet that shares most words with the query; the longest of equals."""
-    from ..analysis import query_terms, terms
+    from ..text.analysis import query_terms, terms
 
     wanted = set(query_terms(query))
     lines = [line.strip() for line in snippet.split("\n") if line.strip()]

@@ -19,7 +19,7 @@ def export(cli: CliContext, folder: Path, overwrite: bool) -> None:
     DIR is new or empty; it is there as a whole or not at all.  A manifest.json names the files, their columns and
     how many rows they have.
     """
-    from ..types import counted
+    from ..model import counted
     from .progress import ingest_progress
 
     with cli.memory() as memory, ingest_progress(cli) as show:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import date
 
-    from ..facts.book import FactBook
-    from ..types import FactRow, FactsResult
+    from ..facts.service import FactBook
+    from ..model import FactRow, FactsResult
 
 
 @click.group(short_help="Ask for facts, and state them.")

@@ -12,7 +12,7 @@ import click
 from .context import DATE, CliContext, common_options, say
 
 if TYPE_CHECKING:
-    from ..types import ForgetReport
+    from ..model import ForgetReport
 
 #: Texts, and files that keep them, shown to a person.
 _SHOWN = 20
@@ -119,14 +119,14 @@ def _counts(report: ForgetReport) -> str:
         (report.access_records, "record of use", "records of use"),
     )
     parts = [f"{number} {one if number == 1 else many}" for number, one, many in numbers if number]
-    from ..types import counted
+    from ..model import counted
 
     parts = parts or [counted(len(report.texts), "text")]  # of files that are not in the index
     return f"{', '.join(parts)} in {report.files} {'file' if report.files == 1 else 'files'}"
 
 
 def _remarks(cli: CliContext, report: ForgetReport) -> None:
-    from ..types import counted
+    from ..model import counted
 
     places = _by_file(report.remains)
     for place in places[:_SHOWN]:
@@ -138,7 +138,7 @@ def _remarks(cli: CliContext, report: ForgetReport) -> None:
 
 def _by_file(places: Sequence[str]) -> list[str]:
     """Citations with those of one file put together: ``memory/a.md: lines 1-3, 11``."""
-    from ..types import citation
+    from ..model import citation
 
     lines: dict[str, list[tuple[int, int]]] = {}
     for place in places:

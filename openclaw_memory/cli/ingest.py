@@ -10,9 +10,9 @@ import click
 from .context import CliContext, common_options, say
 
 if TYPE_CHECKING:
+    from ..config.settings import Settings
     from ..memory import Memory
-    from ..settings import Settings
-    from ..types import IngestReport
+    from ..model import IngestReport
 
 
 @click.command(short_help="Read what changed into the index.")
@@ -70,9 +70,9 @@ def _read(cli: CliContext, memory: Memory, paths: tuple[str, ...], how: str) -> 
 
 def _ingest_all(cli: CliContext, settings: Settings, how: str) -> None:
     """Ingest the workspace of each agent that OpenClaw is configured for; exits 1 after the last if one failed."""
+    from ..config.openclaw_home import OpenClawHome, agents_in
     from ..errors import OpenClawMemoryError
-    from ..hosts.openclaw_home import OpenClawHome, agents_in
-    from ..serialize import to_json
+    from ..system.serialize import to_json
 
     home, failed = OpenClawHome.of(), False
     for agent in agents_in(home.config()):
@@ -100,7 +100,7 @@ def _ingest_all(cli: CliContext, settings: Settings, how: str) -> None:
 
 def _show(cli: CliContext, report: IngestReport, watch: bool, told: str | None = None) -> None:
     """Print a report; a warning that equals ``told`` is not repeated."""
-    from ..types import counted
+    from ..model import counted
 
     if cli.json:
         cli.emit(report, one_line=watch)

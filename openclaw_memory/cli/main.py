@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from ..inert import inert
+from ..system.inert import inert
 from ..version import __version__
 from .context import CliContext, say
 

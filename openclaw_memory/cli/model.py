@@ -103,11 +103,11 @@ def pull_model(obj: Any, name: str | None, sha256: str | None) -> None:
 @json_option
 def use_model(obj: Any, name: str) -> None:
     """Make NAME (or a GGUF file, or 'none') the model of the configuration file."""
+    from ..config.settings import config_path
     from ..embed import registry
     from ..embed.factory import is_path
     from ..embed.gguf_file import check_gguf
     from ..embed.pull import PULL_COMMAND, lookup
-    from ..settings import config_path
     from .yaml_edit import set_value
 
     value, present = name, True

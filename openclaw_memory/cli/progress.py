@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..types import Progress
+    from ..model import Progress
     from .context import CliContext
 
 _TITLES = {"read": "reading files", "embed": "embedding", "consolidated": "consolidating"}
@@ -16,7 +16,7 @@ _TITLES = {"read": "reading files", "embed": "embedding", "consolidated": "conso
 @contextlib.contextmanager
 def ingest_progress(cli: CliContext) -> Iterator[Progress]:
     """A callback for ingest: a bar with counts and the time left per stage, or silence."""
-    from ..types import silent
+    from ..model import silent
 
     if not cli.shows_progress:
         yield silent

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from ..types import RecallHit
+    from ..model import RecallHit
 
 #: Lines shown of each result, and characters of each line.
 LINES, _CHARS = 2, 150

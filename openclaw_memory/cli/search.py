@@ -10,7 +10,7 @@ import click
 from .context import DATE, CliContext, common_options, say
 
 if TYPE_CHECKING:
-    from ..types import SearchHit, SearchRequest, SearchResult
+    from ..model import SearchHit, SearchRequest, SearchResult
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -41,8 +41,8 @@ def time_options(command: F) -> F:
 def requested(query: str, options: dict[str, Any]) -> SearchRequest:
     """The request that the options of a command make; what no day can satisfy is wrong usage."""
     from ..errors import RequestError
+    from ..model import Grain, Kind, SearchRequest
     from ..search.timeline import bounded
-    from ..types import Grain, Kind, SearchRequest
 
     given = {name: value for name, value in options.items() if value is not None}
     least, most = given.pop("min_days_ago", None), given.pop("max_days_ago", None)

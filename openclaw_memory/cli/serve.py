@@ -23,8 +23,8 @@ def serve(cli: CliContext, for_host: bool, offline: bool, workspace: str | None,
 
     claude mcp add memory -- openclaw-memory serve --workspace ~/notes
     """
+    from ..config.workspace import find_workspace
     from ..errors import WorkspaceError
-    from ..workspace import find_workspace
 
     cli.note_openclaw()
     settings = cli.settings(embedding__offline=True if offline else None)

@@ -14,7 +14,7 @@ from ..hosts import HOSTS
 from .context import CliContext, common_options, say
 
 if TYPE_CHECKING:
-    from ..types import Check
+    from ..model import Check
 
 
 @click.command(short_help="Connect OpenClaw, Claude Code, Codex or Cursor with this memory.")
@@ -110,7 +110,7 @@ class Teller:
 
     def step(self, name: str, detail: str, *, ok: bool = True, fix: str | None = None) -> None:
         """One line of what was found or done, and how to mend it when it is wrong."""
-        from ..types import Check
+        from ..model import Check
 
         self.check(Check(name, ok, detail, fix))
 
@@ -188,10 +188,10 @@ def _register(cli: CliContext, chosen: Options, teller: Teller) -> None:
     """Tell a host of the MCP server, or no longer."""
     from importlib import import_module
 
+    from ..config.workspace import find_workspace
     from ..errors import WorkspaceError
     from ..hosts.mcp import Registration, Server
     from ..hosts.process import own_command
-    from ..workspace import find_workspace
 
     for option, value in (
         ("--openclaw", chosen.executable), ("--profile", chosen.profile), ("--query", chosen.query),

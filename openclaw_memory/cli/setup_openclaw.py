@@ -16,19 +16,19 @@ from .context import CliContext
 from .setup import Options, Teller
 
 if TYPE_CHECKING:
+    from ..config.settings import Settings
     from ..hosts.openclaw import Agent, OpenClaw
     from ..hosts.openclaw_config import KeyChange
     from ..memory import Memory
-    from ..settings import Settings
-    from ..state import State
+    from ..store.state import State
 
 
 def install(cli: CliContext, chosen: Options, teller: Teller) -> None:
     """Put this memory into OpenClaw's memory slot, and show that it answers."""
-    from ..diagnosis import python_check
     from ..hosts import HostError
     from ..hosts.openclaw_config import wanted_changes, without_slot
     from ..hosts.plugin_files import same_files
+    from ..upkeep.doctor import python_check
 
     if cli.db is not None:
         raise click.UsageError("--db cannot be given: the plugin chooses the index file, and setup fills that one")
@@ -244,7 +244,7 @@ def _plugin_lines(folder: Path | None) -> list[str]:
 
 
 def _show(teller: Teller, host: OpenClaw, changes: list[KeyChange], plugin: list[str]) -> None:
-    from ..hosts.openclaw_home import is_plain_json
+    from ..config.openclaw_home import is_plain_json
 
     file = host.config_file()
     if plugin:
@@ -259,10 +259,10 @@ def _show(teller: Teller, host: OpenClaw, changes: list[KeyChange], plugin: list
 
 def _home(host: OpenClaw, config: dict[str, object], installed: bool) -> Path:
     """Our folder in OpenClaw's state, with what is now remembered there unless an earlier setup did."""
+    from ..config.openclaw_home import is_plain_json, value_at
     from ..hosts import HostError
     from ..hosts.change import read_text
     from ..hosts.openclaw_config import SLOT
-    from ..hosts.openclaw_home import is_plain_json, value_at
     from ..hosts.remembered import Before, recall, remember
 
     home, file = host.state() / NAME, host.config_file()
@@ -312,7 +312,7 @@ def _index_files(home: Path) -> list[Path]:
 
 def _states(cli: CliContext, chosen: Options, host: OpenClaw) -> list[State]:
     """The states of the agents' workspaces that hold anything."""
-    from ..state.opening import open_state
+    from ..store.state.opening import open_state
 
     settings = _settings(cli, chosen, host)
     found = {}
@@ -373,7 +373,7 @@ def _read_and_search(cli: CliContext, chosen: Options, teller: Teller, settings:
 
 def _ingest(cli: CliContext, teller: Teller, memory: Memory, agent: Agent) -> bool:
     """Read the notes of one agent; whether there are any."""
-    from ..types import counted
+    from ..model import counted
     from .progress import ingest_progress, pull_if_missing
 
     pull_if_missing(cli, memory)

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..inert import escaped, inert
+from ..system.inert import escaped, inert
 from .context import CliContext, common_options, say
 
 if TYPE_CHECKING:
-    from ..types import QueryResult
+    from ..model import QueryResult
 
 #: Rows and characters of a cell that a person is shown unless more are asked for.
 _ROWS, _CELL = 100, 120
@@ -143,7 +143,7 @@ def _show(cli: CliContext, result: QueryResult) -> None:
             out.print()
     elif result.columns:
         _table(out, result)
-    from ..types import counted
+    from ..model import counted
 
     say(f"({counted(len(result.rows), 'row')})")
 

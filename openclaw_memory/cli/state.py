@@ -11,7 +11,7 @@ import click
 from .context import CliContext, common_options, say
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..store.state import State
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 

@@ -10,7 +10,7 @@ import click
 from .context import CliContext, common_options, say
 
 if TYPE_CHECKING:
-    from ..types import ContextUse, GrainUse
+    from ..model import ContextUse, GrainUse
 
 #: Files named one by one.
 _NAMED = 5
@@ -30,7 +30,7 @@ def status(cli: CliContext, with_context: bool) -> None:
     if with_context and found.context is not None:
         _show_use(found.context)
         return
-    from ..types import Grain, counted
+    from ..model import Grain, counted
 
     sort = f", {found.dimensions} dimensions" if found.dimensions else ""
     here = (f"{name} {'installed' if present else 'missing'}" for name, present in found.extensions.items())
@@ -109,7 +109,7 @@ def doctor(cli: CliContext) -> None:
 
     A note is worth knowing and breaks nothing.  Neither the notes nor the index are changed.
     """
-    from ..diagnosis import examine
+    from ..upkeep.doctor import examine
 
     cli.noted = None
     with cli.memory() as memory:

@@ -28,7 +28,7 @@ def timeline(
     front matter states a day come before those that have only the day of the file's last change.
     """
     from ..errors import RequestError
-    from ..types import Grain, Kind
+    from ..model import Grain, Kind
 
     if options["budget"] is not None and options["max_results"] is not None:
         raise click.UsageError("give --max-results or --budget, not both")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from .. import workfiles, yaml_text
 from ..errors import SettingsError
+from ..system import atomic, yaml_edit
 
 
 def set_value(file: Path, group: str, key: str, value: str) -> None:
@@ -16,7 +16,7 @@ def set_value(file: Path, group: str, key: str, value: str) -> None:
     """
     import yaml
 
-    from ..settings import Settings, load
+    from ..config.settings import Settings, load
 
     file = file.resolve()
     try:
@@ -37,7 +37,7 @@ def set_value(file: Path, group: str, key: str, value: str) -> None:
         changed = yaml.safe_dump(wanted, sort_keys=False, allow_unicode=True)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        workfiles.swap(file, changed.encode("utf-8"))
+        atomic.swap(file, changed.encode("utf-8"))
     except OSError as error:
         raise SettingsError(f"{file}: cannot be written ({error.strerror}); make its folder writable") from error
 
@@ -53,22 +53,22 @@ def _tree(loaded: Any, file: Path) -> dict[str, Any]:
 def _edited(text: str, group: str, key: str, value: str) -> str | None:
     """``text`` with the one value changed or added; ``None`` when it has what an edit of the text cannot keep."""
     try:
-        root = yaml_text.parse(text)
-    except yaml_text.YamlTextError:
+        root = yaml_edit.parse(text)
+    except yaml_edit.YamlTextError:
         return None
-    written = yaml_text.scalar(value)
-    end = yaml_text.line_break(text)
+    written = yaml_edit.scalar(value)
+    end = yaml_edit.line_break(text)
     if root is None:
         begun = text if not text or text.endswith("\n") else text + end
         return f"{begun}{group}:{end}  {key}: {written}{end}"
     node = root.get(group)
     old = None if node is None else node.get(key)
     if old is not None:
-        edits = yaml_text.set_value(text, old, written)
+        edits = yaml_edit.set_value(text, old, written)
     elif node is not None:
-        edits = yaml_text.insert_pairs(text, node, [(key, written)], indent=2, block=not root.flow)
+        edits = yaml_edit.insert_pairs(text, node, [(key, written)], indent=2, block=not root.flow)
     else:
-        inner = yaml_text.flow_map([(key, written)]) if root.flow else f"{end}  {key}: {written}"
-        edits = yaml_text.insert_pairs(text, root, [(group, inner)], indent=0, block=True)
-    changed = yaml_text.apply(text, edits)
+        inner = yaml_edit.flow_map([(key, written)]) if root.flow else f"{end}  {key}: {written}"
+        edits = yaml_edit.insert_pairs(text, root, [(group, inner)], indent=0, block=True)
+    changed = yaml_edit.apply(text, edits)
     return changed if changed.endswith("\n") else changed + end

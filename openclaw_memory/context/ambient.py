@@ -13,15 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..config.settings import Settings
 from ..errors import OpenClawMemoryError, RequestError
-from ..facts.book import FactBook
-from ..facts.periods import STATED
-from ..ingest.summaries import DATED, read_line
-from ..search import hits
-from ..settings import Settings
-from ..state import State
-from ..store.protocol import Floats, SectionText, Store, VectorModel
-from ..types import (
+from ..facts.service import FactBook
+from ..facts.validity import STATED
+from ..ingest.summary_files import DATED, read_line
+from ..model import (
     CHARS_PER_TOKEN,
     ContextResult,
     ContextUse,
@@ -33,19 +30,22 @@ from ..types import (
     ends,
     joined,
 )
+from ..search import hits
+from ..store.api import Floats, SectionText, Store, VectorModel
+from ..store.state import State
+from ..text.smalltalk import asks, searched, substance
 from . import candidates, prose
 from .compose import Composed, Item, composed
 from .counters import Counters
 from .entities import Entities, Entity
 from .sessions import Given
-from .smalltalk import asks, searched, substance
 
 if TYPE_CHECKING:
+    from ..embed.vectorizer import Vectorizer
     from ..graph.view import GraphView
-    from ..plugins import Plugins
+    from ..plugins.manager import Plugins
     from ..search.confidence import Parts
     from ..search.engine import SearchEngine
-    from ..vectorizer import Vectorizer
     from .candidates import Candidate, Scene
 
 log = logging.getLogger("openclaw_memory")
@@ -362,7 +362,7 @@ class Ambient:
 
     def _about(self, view: GraphView, named: Sequence[Entity], about: Sequence[str]) -> list[Item]:
         """Current facts about the entities, those that share words with the message first."""
-        from .. import analysis
+        from ..text import analysis
 
         own = self._settings.context
         rows = self._facts.about([entity.name for entity in named], own.facts * 8)

@@ -10,13 +10,13 @@ from itertools import islice
 
 import numpy as np
 
+from ..config.settings import ContextSettings
 from ..graph.view import GraphView
+from ..model import Kind, Origin
 from ..search import hits
 from ..search.confidence import SURE, Parts
 from ..search.engine import Ranked
-from ..settings import ContextSettings
-from ..store.protocol import Bools, Floats, Ints
-from ..types import Kind, Origin
+from ..store.api import Bools, Floats, Ints
 from .entities import Entity
 
 #: Only what the owner or the agent wrote is ever given unasked.

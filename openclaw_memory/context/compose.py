@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from .. import analysis
-from ..inert import quoted
-from ..types import CHARS_PER_TOKEN, FactRow
+from ..model import CHARS_PER_TOKEN, FactRow
+from ..system.inert import quoted
+from ..text import analysis
 from . import prose
 
 #: A text with this share of its terms in another one says nothing new beside it.

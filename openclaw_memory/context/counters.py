@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import OpenClawMemoryError
-from ..state import State
-from ..types import ContextUse
+from ..model import ContextUse
+from ..store.state import State
 
 log = logging.getLogger("openclaw_memory")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from ..graph.matcher import Matcher
 from ..graph.view import GraphView
+from ..knowledge.matcher import Matcher
 
 
 @dataclass(frozen=True, slots=True)

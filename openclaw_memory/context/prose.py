@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import PurePosixPath
 
-from ..facts.periods import STATED
-from ..facts.predicates import normalise
-from ..inert import inert
-from ..types import FactRow
+from ..facts.validity import STATED
+from ..knowledge.predicates import normalise
+from ..model import FactRow
+from ..system.inert import inert
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 #: Longest heading that a lead quotes, in characters.

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .base import Embedder, Progress, Vectors
+from ..model.embedder import Embedder, Progress, Vectors
 
 
 class CachedEmbedder:

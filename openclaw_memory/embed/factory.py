@@ -17,8 +17,8 @@ from .bindings import candidates, missing
 from .pull import PULL_COMMAND, lookup, models_dir
 
 if TYPE_CHECKING:
-    from ..settings import Settings
-    from .base import Embedder
+    from ..config.settings import Settings
+    from ..model.embedder import Embedder
     from .llama import LlamaCppEmbedder
 
 EmbedderFactory = Callable[["Settings"], "Embedder"]
@@ -84,7 +84,7 @@ def _choose(
 
 
 def _http(settings: Settings, state: Path | None) -> Embedder:
-    from ..settings import data_dir
+    from ..config.settings import data_dir
     from .http import HttpEmbedder
 
     wanted = settings.embedding

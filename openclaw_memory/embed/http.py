@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from ..errors import ModelError
-from .base import Progress, Vectors
+from ..model.embedder import Progress, Vectors
 
 USAGE_FILE = "http-usage.json"
 

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import EngineError, ModelError
-from .base import Progress, Vectors
+from ..model.embedder import Progress, Vectors
 from .bindings import COMPILED, PREBUILT, Binding, ModelOptions, candidates, has_wheel, missing
 from .gguf_file import check_gguf
 from .packing import packed

@@ -6,7 +6,7 @@ every model need to know, so a few questions are compared with statements about 
 
 from __future__ import annotations
 
-from .base import Embedder
+from ..model.embedder import Embedder
 
 _QUESTIONS = (
     "Which bus goes to the harbour on Sundays?",

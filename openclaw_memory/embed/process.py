@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..child import Child
 from ..errors import EngineError, ModelError
-from .base import Vectors
+from ..model.embedder import Vectors
+from ..system.child import Child
 from .bindings import Binding, ModelOptions
 
 #: Seconds after which an answer is no longer waited for, and bytes of model a second that any disk can read.

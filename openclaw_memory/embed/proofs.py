@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from .. import workfiles
+from ..system import atomic
 from .bindings import Binding, ModelOptions, cpu
 
 _FILE = ".proofs.json"
@@ -77,6 +77,6 @@ class Proofs:
     def _write(self, known: dict[str, Any]) -> None:
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            workfiles.swap(self._file, json.dumps(known, indent=1).encode(), 0o600)
+            atomic.swap(self._file, json.dumps(known, indent=1).encode(), 0o600)
         except OSError:
             _UNWRITTEN[self._file] = known

@@ -56,7 +56,7 @@ class Installed:
 
 def models_dir(cache_dir: Path | None = None) -> Path:
     """The folder of the models; ``cache_dir`` defaults to the platform's cache folder."""
-    from ..settings import cache_dir as default
+    from ..config.settings import cache_dir as default
 
     return (cache_dir or default()) / "models"
 

@@ -10,7 +10,7 @@ import operator
 import struct
 from typing import TYPE_CHECKING, Any
 
-from ..child import serve, write_frame
+from ..system.child import serve, write_frame
 
 if TYPE_CHECKING:
     from .bindings import Session

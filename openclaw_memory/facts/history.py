@@ -5,7 +5,7 @@ A *period* is one value of one subject's relation over some days; what follows i
 - A stated fact of a relation with one value at a time ends the periods of other values, stated or found, from the
   day on from which it holds.  ``replaces`` does so for any relation, ``retracts`` ends without a successor.
 - What rules found is ended by a later observation only within the same rule, subject and relation, and only where
-  the relation has one value at a time or the rule reads keys (:data:`~openclaw_memory.facts.rules.KEYED`).  Later
+  the relation has one value at a time or the rule reads keys (:data:`~openclaw_memory.knowledge.facts.KEYED`).  Later
   is the section's later day, then the later path and line; one file of one day may list several values of a key.
 - What only untrusted texts say ends nothing that the owner or the agent wrote.
 - What a statement with an end displaced is back from that day on.
@@ -19,10 +19,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
-from ..store.protocol import FactObservation, StatedFact
-from ..types import FactRow
-from .periods import STATED, TRUSTED, Aliases, Found, Period, Statements, folded, found_id, relation_of
-from .predicates import normalise
+from ..knowledge.predicates import normalise
+from ..model import FactRow
+from ..store.api import FactObservation, StatedFact
+from .validity import STATED, TRUSTED, Aliases, Found, Period, Statements, folded, found_id, relation_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from datetime import date, datetime
 from typing import Any
 
 from ..errors import RequestError
-from ..types import Origin
-from .predicates import normalise
+from ..knowledge.predicates import normalise
+from ..model import Origin
 
 #: What the operations of a batch take, and which of it they need.
 OPERATIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {

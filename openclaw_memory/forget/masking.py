@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from .. import yaml_text
-from ..ingest.front_matter import front_matter, front_matter_end
-from ..ingest.lines import split_lines
+from ..system import yaml_edit
+from ..text.front_matter import front_matter, front_matter_end
+from ..text.lines import split_lines
 from .tombstones import Matcher
 from .words import Words, lead, says_nothing, words_of
 
@@ -132,7 +132,7 @@ def _front_kept(given: Sequence[str], made: list[str], path: str) -> list[str]:
     if front_matter_end(made) == end and _kept(front_matter(made)) == _kept(before):
         return made
     # It is no YAML any more, or says something else now.
-    said = [f"{key}: {yaml_text.scalar(str(before[key]))}" for key in _KEPT if key in before]
+    said = [f"{key}: {yaml_edit.scalar(str(before[key]))}" for key in _KEPT if key in before]
     inner = (said + [""] * end)[: end - 2]
     return ["---", *inner, given[end - 1], *made[end:]]
 

@@ -11,19 +11,19 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from .. import workfiles
-from ..consolidate import periods
+from ..config.settings import IngestSettings
 from ..errors import RedactionError, WorkspaceError
-from ..facts.file import NAME as FACTS
-from ..graph.ontology import FILE_NAME as CONCEPTS
 from ..ingest.notes import NoteReader
-from ..settings import IngestSettings
-from ..state import State, StateError
-from ..state.database import now
-from ..store.protocol import Store, TextsChanged
-from ..types import ForgetReport, joined
-from . import files, masking
-from .plan import AccessRecords, Plan, Planner
+from ..knowledge.concepts_file import FILE_NAME as CONCEPTS
+from ..knowledge.facts_file import NAME as FACTS
+from ..model import ForgetReport, joined
+from ..store.api import Store, TextsChanged
+from ..store.state import State, StateError
+from ..store.state.database import now
+from ..system import atomic
+from ..text import calendar
+from . import masking, our_files
+from .planner import AccessRecords, Plan, Planner
 from .scopes import holding
 from .selection import Snapshot, View, Wish
 from .tombstones import NAME, Matcher, Tombstones, put
@@ -75,7 +75,7 @@ class Forgetter:
         :class:`~openclaw_memory.errors.OpenClawMemoryError` when a file cannot be read or written.
         """
         started = time.monotonic()
-        files.check(self._workspace)
+        our_files.check(self._workspace)
         self._tombstones.check()
         self._ingest()
         key = self._state.key()
@@ -105,7 +105,7 @@ class Forgetter:
     def readable(self, path: str, text: str) -> str:
         """``text`` of the file ``path`` as people and models may read it.
 
-        Raises :class:`~openclaw_memory.state.StateError` when it is not known what was forgotten.
+        Raises :class:`~openclaw_memory.store.state.StateError` when it is not known what was forgotten.
         """
         self._tombstones.check()
         matcher = self._tombstones.matcher
@@ -137,10 +137,10 @@ class Forgetter:
         begun = self._state.read("SELECT id, todo FROM forgetting")
         todo = _gathered(json.loads(row[1]) for row in begun)
         matcher = self._tombstones.matcher
-        edited = files.edit_notes(self._workspace, matcher, todo["notes"])
-        edited += [FACTS] if files.edit_facts(self._workspace, self._store, self._tombstones) else []
+        edited = our_files.edit_notes(self._workspace, matcher, todo["notes"])
+        edited += [FACTS] if our_files.edit_facts(self._workspace, self._store, self._tombstones) else []
         gone = set(todo["concepts"])
-        if gone and files.edit_concepts(self._workspace, lambda slug: not gone.isdisjoint(matcher.concepts(slug))):
+        if gone and our_files.edit_concepts(self._workspace, lambda slug: not gone.isdisjoint(matcher.concepts(slug))):
             edited.append(CONCEPTS)
         with self._store.session():
             snapshot = Snapshot(self._store)
@@ -199,8 +199,8 @@ class Forgetter:
     def _alone(self, patience: float) -> ExitStack:
         """Keep everybody else from forgetting, and from writing summaries of what is being forgotten."""
         with ExitStack() as stack:
-            stack.enter_context(workfiles.locked(self._workspace / f".{_FORGETTING}", patience, self._workspace))
-            stack.enter_context(workfiles.locked(self._workspace / periods.FOLDER, patience, self._workspace))
+            stack.enter_context(atomic.locked(self._workspace / f".{_FORGETTING}", patience, self._workspace))
+            stack.enter_context(atomic.locked(self._workspace / calendar.FOLDER, patience, self._workspace))
             return stack.pop_all()
 
 
@@ -208,7 +208,7 @@ def in_step(store: Store, state: State, tombstones: Tombstones) -> None:
     """Have every file read again after something was forgotten that the index has not heard of.
 
     Called whenever files are about to be read; mostly it costs a look at the state and one at the index.  Raises
-    :class:`~openclaw_memory.state.StateError` when it is not known what was forgotten: nothing may be read then.
+    :class:`~openclaw_memory.store.state.StateError` when it is not known what was forgotten: nothing may be read then.
     """
     tombstones.check()
     version = tombstones.version

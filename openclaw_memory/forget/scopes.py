@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..ingest.dates import date_in_heading, merely_states
-from ..store.protocol import Bools, Store, UnitText, batches
-from ..types import Grain
+from ..model import Grain
+from ..store.api import Bools, Store, UnitText, batches
+from ..text.dates import date_in_heading, merely_states
 from .selection import Snapshot
 from .tombstones import Matcher, Scope
 from .words import LONG, WIDE, Phrase, Words, needles, phrases, weight, words_of

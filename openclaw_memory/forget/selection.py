@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from .. import analysis
-from ..bounds import LONGEST_NAME
+from ..config.workspace import inside
 from ..errors import RequestError
-from ..facts.copies import as_noted
 from ..facts.history import history
-from ..facts.periods import folded, name_key
-from ..facts.predicates import normalise
-from ..graph.keys import concept_key
-from ..graph.matcher import Matcher as Names
-from ..store.protocol import RULES, Bools, DocumentInfo, Ints, PlannedUnit, StatedFact, Store
-from ..types import FactRow, FoundFact, Grain, Section, cited
-from ..workspace import inside
+from ..facts.summary_observations import as_noted
+from ..facts.validity import folded, name_key
+from ..knowledge.concept_keys import concept_key
+from ..knowledge.matcher import Matcher as Names
+from ..knowledge.predicates import normalise
+from ..model import FactRow, FoundFact, Grain, Section, cited
+from ..model.bounds import LONGEST_NAME
+from ..store.api import RULES, Bools, DocumentInfo, Ints, PlannedUnit, StatedFact, Store
+from ..text import analysis
 from .masking import SUMMARIES
 from .words import words_of
 

@@ -11,10 +11,10 @@ from hashlib import blake2b
 from typing import Literal
 
 from ..errors import OpenClawMemoryError
-from ..state import State, StateError
-from ..state.database import now
-from ..state.keys import key_id
-from ..store.protocol import StatedFact
+from ..store.api import StatedFact
+from ..store.state import State, StateError
+from ..store.state.database import now
+from ..store.state.keys import key_id
 from .words import LONG, VERSION, WIDE, Words, weight, words_of
 
 log = logging.getLogger("openclaw_memory")
@@ -204,7 +204,7 @@ class Tombstones:
         return bool(self.version)
 
     def check(self) -> None:
-        """Raise :class:`~openclaw_memory.state.StateError` when it is not known what was forgotten."""
+        """Raise :class:`~openclaw_memory.store.state.StateError` when it is not known what was forgotten."""
         self._state.check()
         if self._state.read("SELECT 1 FROM tombstones WHERE words > ? LIMIT 1", [VERSION]):
             raise StateError(f"{self._state.file}: a newer openclaw-memory has forgotten something; upgrade this one")
@@ -222,7 +222,7 @@ class Tombstones:
     def matcher(self) -> Matcher:
         """Finds what was forgotten until now; with nothing in it as long as nothing was.
 
-        While that cannot be read, it finds what was known before; :meth:`~openclaw_memory.state.State.check` raises.
+        While that cannot be read, it finds what was known before; :meth:`check` raises.
         """
         version = self.version
         with self._lock:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..ingest.sentences import sentence_spans
+from ..text.sentences import sentence_spans
 
 #: Grows with every change of what a word is, how it is folded, or how much it weighs.  What was forgotten is hashed by
 #: one version for good, so the earlier ones stay here.  1 gave each character of a script without spaces the weight of

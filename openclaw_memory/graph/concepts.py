@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..search.corpus import Corpus
-from ..store.protocol import RULES, Bools, CuratedRow, Floats, Ints, MentionName, MentionRows, OntologyRows, Store
+from ..index.corpus import Corpus
+from ..knowledge.concept_keys import concept_key, owners, slug
+from ..store.api import RULES, Bools, CuratedRow, Floats, Ints, MentionName, MentionRows, OntologyRows, Store
 from . import evidence
-from .keys import concept_key, owners, slug
 
 _CURATED = RULES.index("curated")
 #: How surely a mention of each rule is one.

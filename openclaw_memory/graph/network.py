@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..search.archive import Archive
-from ..search.corpus import Corpus
-from ..store.protocol import Bools, Floats, Ints
+from ..index.archive import Archive
+from ..index.corpus import Corpus
+from ..store.api import Bools, Floats, Ints
 from .concepts import ConceptIndex, References
 
 #: A section's mentions of a concept are worth this much when they stand in one of its lines, more in several, and

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..search.corpus import Corpus
-from ..store.protocol import Bools, Floats, Ints
-from ..types import Edge
+from ..index.corpus import Corpus
+from ..model import Edge
+from ..store.api import Bools, Floats, Ints
 from .concepts import ConceptIndex, Label
 from .network import Network
 from .walk import Arrival, Step, Walk

@@ -9,12 +9,12 @@ from datetime import date
 import numpy as np
 
 from ..errors import RequestError
-from ..search.archive import Archive
-from ..search.corpus import Corpus
-from ..store.protocol import Bools, Floats, Store
+from ..index.archive import Archive
+from ..index.corpus import Corpus
+from ..knowledge.matcher import Matcher
+from ..store.api import Bools, Floats, Store
 from . import network as networks
 from .concepts import ConceptIndex, Label
-from .matcher import Matcher
 from .network import Network
 
 #: Concepts shown with a hit.

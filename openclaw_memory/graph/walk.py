@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from ..store.protocol import Bools, Floats, Ints
+from ..store.api import Bools, Floats, Ints
 from .network import Lists, Network
 
 #: What each further hop keeps of the strength.

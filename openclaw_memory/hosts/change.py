@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .. import workfiles
+from ..config.openclaw_home import read_text as read_text
+from ..system import atomic
 from . import HostError
-from .openclaw_home import read_text as read_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class FileChange:
                         folder.rmdir()
                 return
             target.parent.mkdir(parents=True, exist_ok=True)
-            workfiles.swap(target, self.after.encode("utf-8"), 0o600)
+            atomic.swap(target, self.after.encode("utf-8"), 0o600)
         except OSError as error:
             raise HostError(
                 f"{self.file}: cannot be written ({error.strerror or error}); make its folder writable"

@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from .. import workfiles
-from ..settings import data_dir
+from ..config.settings import data_dir
+from ..system import atomic
 from . import NAME, HostError
 from .change import read_text
 from .json_edit import entry_in
@@ -64,7 +64,7 @@ def _replace(claude: str, before: dict[str, Any], entry: dict[str, Any]) -> None
     copy = data_dir() / "claude-code-entry.json"
     try:
         copy.parent.mkdir(parents=True, exist_ok=True)
-        workfiles.swap(copy, json.dumps(before, indent=2, ensure_ascii=False).encode(), 0o600)
+        atomic.swap(copy, json.dumps(before, indent=2, ensure_ascii=False).encode(), 0o600)
     except OSError as error:
         raise HostError(f"{copy}: cannot be written ({error.strerror or error}); make the folder writable") from error
     _run(claude, "remove", "--scope", "user", NAME)

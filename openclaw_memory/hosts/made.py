@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .. import workfiles
-from ..settings import data_dir
+from ..config.settings import data_dir
+from ..system import atomic
 from . import HostError
 
 _FILE = "setup-files.json"
@@ -47,7 +47,7 @@ def remember(file: Path, made: Made | None) -> None:
     record = data_dir() / _FILE
     try:
         record.parent.mkdir(parents=True, exist_ok=True)
-        workfiles.swap(record, json.dumps(known, indent=1).encode(), 0o600)
+        atomic.swap(record, json.dumps(known, indent=1).encode(), 0o600)
     except OSError as error:
         raise HostError(f"{record}: cannot be written ({error.strerror or error}); make the folder writable") from error
 

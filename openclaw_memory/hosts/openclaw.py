@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..workspace import expanded
+from ..config.openclaw_home import OpenClawHome
+from ..config.workspace import expanded
 from . import NAME, HostError
 from .openclaw_config import KeyChange, as_patch
-from .openclaw_home import OpenClawHome
 from .plugin_files import MANIFEST, same_files, stage
 from .process import Done, find, run
 

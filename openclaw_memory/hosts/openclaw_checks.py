@@ -12,24 +12,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ..types import Check
+from ..config.openclaw_home import MISSING, OpenClawHome, value_at
+from ..config.workspace import expanded
+from ..model import Check
 from ..version import __version__
-from ..workspace import expanded
 from . import NAME, HostError
 from .environments import current
 from .openclaw import usual_plugin_folder
-from .openclaw_config import (
-    ALLOW,
-    COMMAND,
-    DEFAULT_SLOT,
-    DENY,
-    DREAMING,
-    ENABLED,
-    HOOKS,
-    SLOT,
-    names_at,
-)
-from .openclaw_home import MISSING, OpenClawHome, value_at
+from .openclaw_config import ALLOW, COMMAND, DEFAULT_SLOT, DENY, DREAMING, ENABLED, HOOKS, SLOT, names_at
 from .plugin_files import MANIFEST, plugin_id, plugin_version
 from .process import find, own_command, run
 

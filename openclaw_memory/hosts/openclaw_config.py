@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from ..config.openclaw_home import MISSING, Key, agent_id, agents_in, value_at
 from . import NAME
-from .openclaw_home import MISSING, Key, agent_id, agents_in, value_at
 
 ALLOW = ("plugins", "allow")
 DENY = ("plugins", "deny")

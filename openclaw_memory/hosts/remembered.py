@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from .. import workfiles
+from ..config.openclaw_home import MISSING, Key, value_at
+from ..system import atomic
 from . import NAME, HostError
 from .change import read_text
 from .openclaw_config import ALLOW, DENY, ENTRY, SLOT, KeyChange, names_at
-from .openclaw_home import MISSING, Key, value_at
 
 _FILE = "setup.json"
 _VERSION = 1
@@ -116,7 +116,7 @@ def remember(folder: Path, before: Before) -> None:
     """Write it down for good, readable by its owner only, as an entry may hold what is private."""
     try:
         written = json.dumps(asdict(before), indent=1, ensure_ascii=False)
-        workfiles.swap(folder / _FILE, written.encode("utf-8"), 0o600)
+        atomic.swap(folder / _FILE, written.encode("utf-8"), 0o600)
     except OSError as error:
         raise HostError(
             f"{folder / _FILE}: cannot be written ({error.strerror or error}), and without it setup could not be "

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from .. import workfiles
 from ..errors import WorkspaceError
-from ..plugins import Plugins
-from ..types import SourceFile
+from ..model import SourceFile
+from ..plugins.manager import Plugins
+from ..system import atomic
 
 log = logging.getLogger("openclaw_memory.ingest")
 
@@ -25,7 +25,7 @@ def redact(workspace: Path, file: SourceFile, text: str, plugins: Plugins) -> No
         return
     path = Path(file.absolute)
     try:
-        with workfiles.locked(workspace / FOLDER, root=workspace):
-            workfiles.replace(path, plugins.without_secrets(path.read_bytes().decode("utf-8", "surrogateescape")))
+        with atomic.locked(workspace / FOLDER, root=workspace):
+            atomic.replace(path, plugins.without_secrets(path.read_bytes().decode("utf-8", "surrogateescape")))
     except (OSError, UnicodeError, WorkspaceError) as error:
         log.warning("%s: holds a secret and cannot be written anew (%s); make it writable", file.path, error)

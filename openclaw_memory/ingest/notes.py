@@ -7,19 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..plugins import Plugins
-from ..settings import IngestSettings
-from ..store.protocol import Cited, PlannedUnit
-from ..types import Grain, Section, SourceFile
+from ..config.settings import IngestSettings
+from ..knowledge.linking import Linker
+from ..model import Grain, Section, SourceFile
+from ..plugins.manager import Plugins
+from ..store.api import Cited, PlannedUnit
+from ..text.front_matter import front_matter
+from ..text.lines import split_lines
+from ..text.markdown import parse
+from ..text.withheld import without_foreign, without_private
 from . import plan as planning
-from . import summaries
-from .front_matter import front_matter
-from .lines import split_lines
-from .linking import Linker
-from .markdown import parse
+from . import summary_files
 from .origin import lowered
 from .scan import max_bytes, read_text
-from .withheld import without_foreign, without_private
 
 #: ``mask(path, text)`` takes out of a file's text what must not be read; it keeps the number of lines.
 Mask = Callable[[str, str], str]
@@ -75,7 +75,7 @@ class NoteReader:
         front: Mapping[str, Any]
         cited: Mapping[int, tuple[Cited, ...]] = {}
         if summary := file.grain is not Grain.WORKING:
-            made = summaries.read(file.path, known.text, file.grain, file.day, known.raw)
+            made = summary_files.read(file.path, known.text, file.grain, file.day, known.raw)
             parsed, cited, front = made.parsed, made.cited, made.front
         else:
             parsed = parse(known.text, path=file.path, mtime=file.day, unit_tokens=self._settings.unit_tokens)

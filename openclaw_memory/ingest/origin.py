@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..types import Origin
-from .front_matter import bare
+from ..model import Origin
+from ..text.front_matter import bare
 
 
 def lowered(origin: Origin, front_matter: Mapping[str, Any]) -> Origin:

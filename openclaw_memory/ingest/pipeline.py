@@ -9,10 +9,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
+from ..config.settings import IngestSettings
 from ..errors import RedactionError, WorkspaceError
-from ..plugins import Plugins
-from ..settings import IngestSettings
-from ..store.protocol import (
+from ..knowledge.linking import Linker, fingerprint
+from ..model import IngestReport, Progress, ScanResult, SkippedFile, SourceFile, silent
+from ..plugins.manager import Plugins
+from ..store.api import (
     DocumentChange,
     DocumentRow,
     Documents,
@@ -23,10 +25,8 @@ from ..store.protocol import (
     TextsChanged,
     batches,
 )
-from ..types import IngestReport, Progress, ScanResult, SkippedFile, SourceFile, silent
 from . import captures, sidecars
 from . import plan as planning
-from .linking import Linker, fingerprint
 from .notes import Mask, NoteReader
 from .scan import Unreadable, scan
 

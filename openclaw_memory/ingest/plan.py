@@ -10,10 +10,10 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from .. import analysis
-from ..plugins import Plugins
-from ..store.protocol import PlannedUnit, StoredUnit
-from ..types import ParsedDocument, Section, Unit
+from ..model import ParsedDocument, Section, Unit
+from ..plugins.manager import Plugins
+from ..store.api import PlannedUnit, StoredUnit
+from ..text import analysis
 
 
 @dataclass(frozen=True, slots=True)

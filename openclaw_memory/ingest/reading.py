@@ -7,7 +7,7 @@ import re
 import stat
 
 from ..errors import OpenClawMemoryError
-from ..types import SourceFile
+from ..model import SourceFile
 
 MEGABYTE = 1_000_000
 

@@ -11,11 +11,11 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..consolidate import periods
+from ..config.settings import ExtraPath, IngestSettings
 from ..errors import SettingsError, WorkspaceError
-from ..settings import ExtraPath, IngestSettings
-from ..types import Grain, Kind, Origin, ScanResult, SkippedFile, SourceFile
-from .lines import split_lines
+from ..model import Grain, Kind, Origin, ScanResult, SkippedFile, SourceFile
+from ..text import calendar
+from ..text.lines import split_lines
 from .reading import MEGABYTE, Unreadable, human_size, read_text, reason_of
 
 if TYPE_CHECKING:
@@ -268,7 +268,7 @@ def _kind(shown: str) -> Kind:
 
 
 def _grain(shown: str) -> Grain:
-    summary = periods.parse_path(shown)
+    summary = calendar.parse_path(shown)
     return Grain.WORKING if summary is None else summary[0]
 
 

@@ -6,15 +6,15 @@ import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
-from .. import workfiles
 from ..errors import OpenClawMemoryError
-from ..facts.file import NAME as FACTS
-from ..facts.file import take_over as take_facts
-from ..graph.ontology import FILE_NAME, read
-from ..plugins import Plugins
-from ..store.protocol import CuratedRow, OntologyRows, StatedFact, Store, WorkspaceFile
-from ..types import SkippedFile
-from . import linking
+from ..knowledge import linking
+from ..knowledge.concepts_file import FILE_NAME, read
+from ..knowledge.facts_file import NAME as FACTS
+from ..knowledge.facts_file import take_over as take_facts
+from ..model import SkippedFile
+from ..plugins.manager import Plugins
+from ..store.api import CuratedRow, OntologyRows, StatedFact, Store, WorkspaceFile
+from ..system import atomic
 from .reading import reason_of
 
 #: The files of a workspace that are read here.
@@ -42,7 +42,7 @@ def _synced(workspace: Path, store: Store, name: str, take: Callable[[Path, Stor
     known = store.workspace_file(name)
     path = workspace / name
     try:
-        workfiles.check(path)
+        atomic.check(path)
         now = path.stat()
         if known is not None and (known.size, known.mtime_ns) == (now.st_size, now.st_mtime_ns):
             return None
@@ -77,13 +77,13 @@ def stamp(workspace: Path, name: str) -> WorkspaceFile:
     return WorkspaceFile(name, found.st_size, found.st_mtime_ns, hashlib.sha256(content).hexdigest())
 
 
-def take_concepts(workspace: Path, store: Store, redact: workfiles.Redact) -> int:
+def take_concepts(workspace: Path, store: Store, redact: atomic.Redact) -> int:
     """Put the curated concepts of the workspace into the store; returns how many references that changed.
 
     Names that ``redact`` would change stay out.  Raises
-    :class:`~openclaw_memory.graph.ontology.OntologyError` when the file is not valid.
+    :class:`~openclaw_memory.knowledge.concepts_file.OntologyError` when the file is not valid.
     """
-    workfiles.check(workspace / FILE_NAME)
+    atomic.check(workspace / FILE_NAME)
     file = stamp(workspace, FILE_NAME)
     rows = read(workspace / FILE_NAME, redact).rows(0)
     changed = _changed(store.ontology(), rows)

@@ -8,9 +8,9 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..config.settings import IngestSettings
+from ..config.workspace import expanded
 from ..errors import WorkspaceError
-from ..settings import IngestSettings
-from ..workspace import expanded
 
 log = logging.getLogger("openclaw_memory.ingest")
 

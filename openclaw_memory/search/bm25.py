@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..store.protocol import Bools, Floats, Ints, KeywordIndex
-from .corpus import RADIUS, Corpus
+from ..index.corpus import RADIUS, Corpus
+from ..store.api import Bools, Floats, Ints, KeywordIndex
 
 
 @dataclass(frozen=True, slots=True)

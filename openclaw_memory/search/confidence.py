@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..store.protocol import Floats
+from ..index.corpus import Corpus
+from ..store.api import Floats
 from . import ranking
-from .corpus import Corpus
 from .decay import Moves
 from .hits import Range
 

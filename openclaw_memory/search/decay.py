@@ -8,10 +8,10 @@ from datetime import date
 
 import numpy as np
 
-from ..store.protocol import Bools, Floats, Ints
-from ..types import Kind
+from ..index.corpus import Corpus
+from ..model import Kind
+from ..store.api import Bools, Floats, Ints
 from . import ranking
-from .corpus import Corpus
 
 _KINDS = list(Kind)
 _CURATED = _KINDS.index(Kind.CURATED)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from .. import analysis
+from ..config.settings import SearchSettings
 from ..graph.view import GraphView
-from ..settings import SearchSettings
-from ..store.protocol import SectionText, Store
-from ..types import SearchHit, citation
-from .archive import Archive
+from ..index.archive import Archive
+from ..index.corpus import Corpus
+from ..model import SearchHit, citation
+from ..store.api import SectionText, Store
+from ..text import analysis
 from .confidence import Parts
-from .corpus import Corpus
 from .hits import Range, lines
 
 #: What is known of units whose statement no longer holds: words by unit id.

@@ -9,18 +9,18 @@ from datetime import date
 
 import numpy as np
 
-from .. import analysis
+from ..config.settings import SearchSettings
 from ..graph import thread
 from ..graph.view import GraphView
 from ..graph.walk import walk
-from ..settings import SearchSettings
-from ..store.protocol import Bools, Floats, Ints, KeywordIndex, Store, StoreState, VectorIndex, VectorModel
-from ..types import Grain, Kind, RecallHit, SearchHit, SearchRequest
+from ..index.archive import Archive
+from ..index.corpus import RADIUS, Corpus
+from ..model import Grain, Kind, RecallHit, SearchHit, SearchRequest
+from ..store.api import Bools, Floats, Ints, KeywordIndex, Store, StoreState, VectorIndex, VectorModel
+from ..text import analysis
+from ..use.boosts import UseColumns, UsedRows, UsesOn
 from . import bm25, confidence, decay, hits, ranking, timeline
-from .archive import Archive
-from .corpus import RADIUS, Corpus
 from .display import Display, Superseded, monotone
-from .used import UseColumns, UsedRows, UsesOn
 
 #: Candidates of each kind when the vector index does not score every unit.
 _CANDIDATES = 512

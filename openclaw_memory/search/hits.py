@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..store.protocol import Bools, Floats
-from ..types import CHARS_PER_TOKEN
-from .corpus import Corpus
+from ..index.corpus import Corpus
+from ..model import CHARS_PER_TOKEN
+from ..store.api import Bools, Floats
 
 #: Of this many best units, adjacent ones become one span.
 _JOINED = 20

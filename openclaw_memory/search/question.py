@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 
-from .. import analysis
+from ..text import analysis
 
 #: First and last day, inclusive.
 Interval = tuple[date, date]
@@ -56,7 +56,7 @@ def asks_when(question: str) -> bool:
 
 
 def named(question: str) -> list[str]:
-    """Words that may be a speaker's name, as :func:`~openclaw_memory.analysis.name_key` has them.
+    """Words that may be a speaker's name, as :func:`~openclaw_memory.text.analysis.name_key` has them.
 
     Who says "I" is the user of a chat.
     """

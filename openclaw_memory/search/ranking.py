@@ -10,11 +10,11 @@ from datetime import date
 
 import numpy as np
 
-from .. import analysis
-from ..store.protocol import Bools, Floats
+from ..index.corpus import Corpus
+from ..store.api import Bools, Floats
+from ..text import analysis
 from . import question as asking
 from .bm25 import KeywordScores
-from .corpus import Corpus
 
 #: Weight of each feature in the fused score.
 WEIGHTS: dict[str, float] = {

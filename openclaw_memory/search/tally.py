@@ -6,10 +6,10 @@ from datetime import date
 
 import numpy as np
 
-from ..store.protocol import Store
-from ..types import Grain, GrainUse
-from .archive import Archive
-from .corpus import Corpus
+from ..index.archive import Archive
+from ..index.corpus import Corpus
+from ..model import Grain, GrainUse
+from ..store.api import Store
 
 
 def of(store: Store, corpus: Corpus, archive: Archive) -> tuple[GrainUse, ...]:

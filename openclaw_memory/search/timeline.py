@@ -9,11 +9,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from .. import bounds
 from ..errors import RequestError
-from ..store.protocol import Bools
-from ..types import SearchHit, SearchRequest
-from .corpus import Corpus
+from ..index.corpus import Corpus
+from ..model import SearchHit, SearchRequest, bounds
+from ..store.api import Bools
 from .hits import Range, cost, opening
 
 H = TypeVar("H", bound=SearchHit)

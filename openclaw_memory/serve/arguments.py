@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
-from ..bounds import number, shown
 from ..errors import RequestError
+from ..model.bounds import number, shown
 
 Schema = Mapping[str, Any]
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from ..types import CaptureReport, Origin
+from ..model import CaptureReport, Origin
 from .tool import Call, Tool, text
 
 
 def _capture(call: Call) -> CaptureReport:
-    from ..consolidate.capture import Message, Turn
+    from ..capture.capturer import Message, Turn
 
     turn = Turn((Message("assistant", call.arguments["text"]),), agent=call.memory.agent, origin=Origin.AGENT)
     return call.memory.capture(turn, everything=True, deadline=call.left)
 
 
 def _turn(call: Call) -> CaptureReport:
-    from ..consolidate.capture import Message, Turn
+    from ..capture.capturer import Message, Turn
 
     given = call.arguments
     trigger = given.get("trigger", "user")

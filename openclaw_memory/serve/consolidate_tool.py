@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..types import ConsolidateReport, Grain
+from ..model import ConsolidateReport, Grain
 from .tool import Call, Tool, whole
 
 

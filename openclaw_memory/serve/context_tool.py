@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..types import ContextResult
+from ..model import ContextResult
 from .tool import Call, Tool, names, share, text, whole
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..types import FactsResult
+from ..model import FactsResult
 from .tool import Call, Tool, day, share, text, whole
 
 _ASKING = ("subject", "predicate", "object", "asOf", "history", "limit")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..types import FeedbackReport, Replied
-from ..usage import VERDICTS
+from ..model import FeedbackReport, Replied
+from ..use.tracker import VERDICTS
 from .tool import Call, Tool, text
 
 

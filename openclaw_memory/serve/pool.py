@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..config.settings import Settings
+from ..config.workspace import expanded, find_workspace
+from ..embed.vectorizer import Models
 from ..errors import OpenClawMemoryError, Stopped, WorkspaceError
 from ..memory import Memory
-from ..settings import Settings
-from ..vectorizer import Models
-from ..workspace import expanded, find_workspace
 
 log = logging.getLogger("openclaw_memory.serve")
 

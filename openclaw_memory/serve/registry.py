@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from ..types import (
+from ..model import (
     FileText,
     Grain,
     Heartbeat,

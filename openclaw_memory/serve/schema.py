@@ -6,7 +6,7 @@ import json
 import sys
 from typing import Any
 
-from ..types import FactsResult, FileText, RecallResult, SearchResult
+from ..model import FactsResult, FileText, RecallResult, SearchResult
 from .registry import offered
 from .tool import Tool
 

@@ -34,8 +34,8 @@ from mcp.types import (
 from mcp.types import Tool as ListedTool
 
 from ..errors import OpenClawMemoryError, RequestError, Stopped, WorkspaceError
-from ..inert import inert, inert_values
-from ..serialize import to_json
+from ..system.inert import inert, inert_values
+from ..system.serialize import to_json
 from ..version import __version__
 from .arguments import checked
 from .pool import Pool

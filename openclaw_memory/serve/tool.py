@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..serialize import json_schema
-from ..types import Progress
+from ..model import Progress
+from ..system.serialize import json_schema
 
 if TYPE_CHECKING:
     from ..memory import Memory

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from openclaw_homes import HOMES, Home
 
-from openclaw_memory.hosts.openclaw_home import OpenClawHome
+from openclaw_memory.config.openclaw_home import OpenClawHome
 
 pytestmark = pytest.mark.e2e
 

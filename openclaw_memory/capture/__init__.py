@@ -1,0 +1,1 @@
+"""What of a finished turn is worth keeping, and new."""

@@ -1,0 +1,383 @@
+"""Captures: sentences of finished turns that are worth keeping, appended to a file of their day.
+
+What is kept is new: nothing that the memory or the day's captures say already, and so nothing that we put into the
+conversation ourselves.  ``memory/captures/2026-03-04.md`` holds what the owner's turns and the agent said; what other
+people said stands in ``memory/captures/2026-03-04-untrusted.md``, whose front matter says so.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from ..config.settings import Settings
+from ..context import prose
+from ..errors import OpenClawMemoryError, WorkspaceError
+from ..ingest.captures import FOLDER
+from ..ingest.origin import lowered
+from ..model import Captured, CaptureReport, Grain, Origin, SearchHit, citation, joined
+from ..system import atomic
+from ..text import analysis, calendar
+from ..text.front_matter import front_matter
+from ..text.lines import split_lines
+from ..text.sentences import sentence_spans
+from ..text.withheld import without_private
+from .novelty import sentences, tidied, worth
+
+Role = Literal["user", "assistant"]
+#: ``redact(path, text)`` takes secrets out of a text that is to be written; it keeps the number of lines.
+Redact = Callable[[str, str], str]
+#: Finds what the memory says about a sentence, by its words, within so many seconds.
+Find = Callable[[str, float | None], Iterable[SearchHit]]
+#: Reads the file of this absolute path into the index, within so many seconds.
+Ingest = Callable[[str, float | None], object]
+
+#: So many of the best sentences are looked up for each that may be kept.
+_LOOKED_UP = 4
+#: So many characters of a message are looked through, unless all of it is to be kept.
+_READ = 100_000
+#: A sentence of fewer terms is the same as another only if that is about as short.
+_SHORT = 4
+_ID_CHARS = 80
+_TRUSTED = (Origin.OWNER, Origin.AGENT)
+#: Seconds to wait for another writer of the file, however little time is left.
+_LEAST_WAIT = 0.5
+#: Words by which a sentence speaks of its speaker, or to its listener.
+_PERSONAL = re.compile(
+    r"\b(?:i|i'm|i've|i'll|i'd|me|my|mine|myself|we|us|our|ours|you|your|yours|ich|mein\w*|wir|ik|mijn|je|nous|mi|yo)\b",
+    re.IGNORECASE,
+)
+#: How a speaker is named in such a sentence; nobody's own name is "The sender".
+_USER, _ASSISTANT, _SENDER = "User: ", "Assistant: ", "The sender: "
+_SPEAKER = re.compile(f"(?:{_USER}|{_ASSISTANT}|{_SENDER})")
+_WORDS = re.compile(r"\w+")
+_NEGATION = re.compile(r"\b(?:no|not|never|none|neither|nor|cannot|without|\w+n't)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What one side of a conversation said."""
+
+    role: Role
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The messages of a finished turn, or a text that somebody gives by hand.
+
+    ``origin`` is who sent it: what the owner or the agent says is kept as the agent's, anything else as untrusted.
+    ``session`` and ``agent`` are told beside what is kept; ``now`` is when it was.
+    """
+
+    messages: Sequence[Message]
+    session: str = ""
+    agent: str = "main"
+    origin: Origin = Origin.OWNER
+    now: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A sentence as it would be written, behind ``- ``; ``key`` is equal for the same words."""
+
+    text: str
+    key: str
+    score: float
+    order: int
+
+
+class Capturer:
+    """Keeps what is worth it of the turns of one workspace; safe to use from several threads and processes.
+
+    ``forgotten`` says of a text that it must not come back.
+    """
+
+    def __init__(
+        self,
+        workspace: Path,
+        settings: Settings,
+        redact: Redact,
+        find: Find,
+        ingest: Ingest,
+        forgotten: Callable[[str], bool] | None = None,
+    ) -> None:
+        self._workspace = workspace
+        self._settings = settings.capture
+        self._zone = settings.consolidate.time_zone
+        self._near = settings.consolidate.near_duplicate
+        self._redact = redact
+        self._find = find
+        self._ingest = ingest
+        self._forgotten = forgotten or (lambda text: False)
+
+    def capture(self, turn: Turn, *, everything: bool = False, deadline: float | None = None) -> CaptureReport:
+        """Write what of ``turn`` is worth keeping and new, and read it into the index.
+
+        At most ``capture.most`` sentences that reach ``capture.threshold``, the best first, and then in the order in
+        which they were said; with ``everything`` all but those that are written word for word already.  The same turn
+        again adds nothing.  ``deadline`` is in seconds: what is not looked up by then is not kept.  Raises
+        :class:`~openclaw_memory.errors.WorkspaceError` when the file cannot be written,
+        :class:`~openclaw_memory.errors.RedactionError` when secrets could not be taken out, and
+        :class:`~openclaw_memory.errors.SettingsError` for an unknown time zone.
+        """
+        started = time.monotonic()
+        until = None if deadline is None else started + deadline
+        moment = calendar.now_in(self._zone, turn.now)
+        day, trusted = moment.date().isoformat(), turn.origin in _TRUSTED
+        path = f"{FOLDER}/{day}.md" if trusted else f"{FOLDER}/{day}-untrusted.md"
+        candidates, seen = self._candidates(turn, path, trusted, everything)
+        warnings: list[str] = []
+        if not everything and any(len(message.text) > _READ for message in turn.messages):
+            warnings.append(f"only the first {_READ:,} characters of a message are looked through")
+        chosen = candidates
+        if not everything:
+            chosen, late = self._new(candidates, path, trusted, until)
+            if late:
+                warnings.append("not everything was looked up in time; what was not is not kept")
+        captured = self._write(path, _heading(moment, turn), chosen, trusted, _left(until)) if chosen else ()
+        if captured:
+            try:
+                self._ingest(str(self._workspace / path), _left(until))
+            except OpenClawMemoryError as problem:
+                warnings.append(f"written to {path}, but not read into the index yet: {problem}")
+        return CaptureReport(
+            captured=captured,
+            path=path if captured else None,
+            seen=seen,
+            took_ms=(time.monotonic() - started) * 1000,
+            warning=joined(warnings),
+        )
+
+    # -- what is worth it -----------------------------------------------------------------------------
+
+    def _candidates(self, turn: Turn, path: str, trusted: bool, everything: bool) -> tuple[list[_Candidate], int]:
+        """The sentences that may be kept, each once and in order; and how many there were."""
+        found: dict[str, _Candidate] = {}
+        seen = 0
+        for message in turn.messages:
+            # Only the end is cut off: what is private, or was put in, may begin before what would be left of it.
+            text = message.text if everything else message.text[:_READ]
+            # As a whole first: a key block has many lines.
+            for sentence in sentences(self._redact(path, "\n".join(split_lines(without_private(text)))), everything):
+                seen += 1
+                score = worth(sentence, message.role)
+                if not everything and score < self._settings.threshold:
+                    continue
+                line = tidied(self._redact(path, _attributed(sentence, message.role, trusted)))
+                key = _key(line)
+                if not key or self._forgotten(line) or self._forgotten(sentence):
+                    continue
+                found.setdefault(key, _Candidate(line, key, score, len(found)))
+        return list(found.values()), seen
+
+    def _new(
+        self, candidates: list[_Candidate], path: str, trusted: bool, until: float | None
+    ) -> tuple[list[_Candidate], bool]:
+        """Those of the best candidates that say something new, in order; and whether time ran out.
+
+        What was captured before counts among the sentences of its turn: else the same turn again would add its next
+        best ones.  What other people said makes nothing known that the owner says.
+        """
+        written = [line.removeprefix("- ") for line in self._lines(path) if line.startswith("- ")]
+        captured = {_key(line) for line in written}
+        said = _Said(self._near)
+        for line in written:
+            said.add(line)
+        kept: list[_Candidate] = []
+        most = self._settings.most
+        best = sorted(candidates, key=lambda one: (-one.score, one.order))
+        for one in best[: _LOOKED_UP * self._settings.most]:
+            if most <= 0:
+                break
+            if (left := _left(until)) == 0:
+                return sorted(kept, key=lambda one: one.order), True
+            before = one.key in captured
+            for hit in self._find(_unattributed(one.text), left):
+                if trusted and hit.origin not in _TRUSTED:
+                    continue
+                where = _context(hit)
+                for line in hit.snippet.split("\n"):
+                    said.add(line, where)
+                    before |= hit.path.startswith(f"{FOLDER}/") and _key(tidied(line)) == one.key
+            if before or not said.holds(one.text):
+                most -= 1
+                if not before:
+                    kept.append(one)
+                    said.add(one.text)
+        return sorted(kept, key=lambda one: one.order), False
+
+    # -- the file -------------------------------------------------------------------------------------
+
+    def _write(
+        self, path: str, heading: str, chosen: Sequence[_Candidate], trusted: bool, timeout: float | None
+    ) -> tuple[Captured, ...]:
+        """Append what the file does not have yet; what was appended."""
+        file = self._file(path)
+        patience = atomic.LOCK_TIMEOUT if timeout is None else max(_LEAST_WAIT, timeout)
+        with atomic.locked(self._workspace / FOLDER, patience, self._workspace):
+            lines = self._lines(path)
+            there = {_key(line.removeprefix("- ")) for line in lines if line.startswith("- ")}
+            new = [one for one in chosen if one.key not in there]
+            if not new:
+                return ()
+            if lines and not trusted:
+                _check_untrusted(file, lines)
+            block = [] if lines else _opening(file.stem[:10], trusted)
+            last = next((line for line in reversed(lines) if line.startswith("#")), None)
+            if last != heading or not lines[-1].startswith("- "):
+                block += ["", heading, ""]
+            first = len(lines) + len(block) + 1
+            block += [f"- {one.text}" for one in new]
+            # Once more, as one line may make a secret of the next.
+            block = split_lines(self._redact(path, "\n".join(block)))
+            text = "\n".join(block) + "\n"
+            atomic.append(file, text if not lines or self._ends(file) else f"\n{text}")
+        texts = [line.removeprefix("- ") for line in block[-len(new) :]]
+        return tuple(
+            Captured(said, one.score, citation(path, first + at, first + at))
+            for at, (said, one) in enumerate(zip(texts, new, strict=True))
+        )
+
+    def _file(self, path: str) -> Path:
+        """Where ``path`` is.  Raises :class:`WorkspaceError` when a link leads out of the workspace."""
+        file = self._workspace / path
+        real = file.parent.resolve()
+        if not real.is_relative_to(self._workspace.resolve()):
+            raise WorkspaceError(f"{file.parent}: leads out of the workspace; put the folder itself there")
+        return file
+
+    def _lines(self, path: str) -> list[str]:
+        """The lines of a capture file; none when there is none."""
+        file = self._file(path)
+        atomic.check(file)
+        try:
+            return split_lines(file.read_bytes().decode("utf-8", "replace"))
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise WorkspaceError(f"{file}: cannot be read ({error.strerror or error}); make it readable") from error
+
+    @staticmethod
+    def _ends(file: Path) -> bool:
+        """Whether the last line of a file has an end."""
+        data = file.read_bytes()
+        return not data or data.endswith((b"\n", b"\r"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A sentence by its terms, and those of its day and its heading, with which it may be told."""
+
+    terms: frozenset[str]
+    told_with: frozenset[str]
+    negated: bool
+
+
+class _Said:
+    """What is known already; ``near`` is the share of words from which two sentences say the same."""
+
+    def __init__(self, near: float) -> None:
+        self._near = near
+        self._known: dict[tuple[str, frozenset[str]], _Known] = {}
+        self._keys: set[str] = set()
+
+    def add(self, line: str, where: frozenset[str] = frozenset()) -> None:
+        """Take in the sentences of a line that stands below headings and a day of the terms ``where``."""
+        line = _unattributed(tidied(line))
+        for start, end in sentence_spans(line):
+            sentence = line[start:end]
+            if (sentence, where) not in self._known and (terms := frozenset(analysis.terms(sentence))):
+                self._known[sentence, where] = _Known(terms, terms | where, _negated(sentence))
+                self._keys.add(_key(sentence))
+
+    def holds(self, sentence: str) -> bool:
+        """Whether something known has most of the words, all of the names and numbers, and "not" where this has it."""
+        sentence = _unattributed(sentence)
+        if _key(sentence) in self._keys:
+            return True
+        terms = frozenset(analysis.terms(sentence))
+        if not terms:
+            return False
+        telling, negated = _telling(sentence), _negated(sentence)
+        for known in self._known.values():
+            if negated != known.negated or not telling <= known.told_with:
+                continue
+            if len(terms & known.told_with) < self._near * len(terms):
+                continue
+            if len(terms) >= _SHORT or len(known.terms) <= len(terms) + 1:
+                return True
+        return False
+
+
+def _context(hit: SearchHit) -> frozenset[str]:
+    """Terms of the day and the heading of a hit: what was found is told with them."""
+    days = (
+        [] if hit.date is None else [iso := hit.date.isoformat(), calendar.title(Grain.DAILY, iso), prose.day(hit.date)]
+    )
+    return frozenset(analysis.terms(" ".join([*days, hit.heading])))
+
+
+def _left(until: float | None) -> float | None:
+    """Seconds until a ``time.monotonic`` value, at least 0; ``None`` without one."""
+    return None if until is None else max(0.0, until - time.monotonic())
+
+
+def _heading(moment: datetime, turn: Turn) -> str:
+    session, agent = _identifier(turn.session), _identifier(turn.agent)
+    parts = [moment.strftime("%H:%M"), f"session {session}" if session else "", f"agent {agent}" if agent else ""]
+    return "## " + " · ".join(part for part in parts if part)
+
+
+def _identifier(text: str) -> str:
+    return " ".join(tidied(text).split())[:_ID_CHARS].strip()
+
+
+def _opening(day: str, trusted: bool) -> list[str]:
+    title = [f"# Captured on {day}"]
+    return title if trusted else ["---", f"origin: {Origin.UNTRUSTED.value}", "---", *title]
+
+
+def _check_untrusted(file: Path, lines: Sequence[str]) -> None:
+    """Refuse a file of other people's words that no longer says so."""
+    if lowered(Origin.AGENT, front_matter(lines)) is Origin.AGENT:
+        raise WorkspaceError(
+            f"{file}: does not say 'origin: untrusted' in its front matter any more; put that back, or move the file"
+        )
+
+
+def _attributed(sentence: str, role: Role, trusted: bool) -> str:
+    """``sentence`` with who says it where it speaks of its speaker or listener."""
+    if not _PERSONAL.search(sentence.replace("’", "'")):
+        return sentence
+    return (_ASSISTANT if role == "assistant" else _USER if trusted else _SENDER) + sentence
+
+
+def _unattributed(line: str) -> str:
+    match = _SPEAKER.match(line)
+    return line[match.end() :] if match else line
+
+
+def _key(line: str) -> str:
+    """What is equal for texts of the same words."""
+    return " ".join(_WORDS.findall(unicodedata.normalize("NFKC", _unattributed(line)).casefold()))
+
+
+def _telling(sentence: str) -> frozenset[str]:
+    """Terms without which a sentence says something else: of names inside it, and of numbers."""
+    telling: list[str] = []
+    for number, word in enumerate(sentence.split()):
+        bare = word.strip(".,;:!?\"'()[]*_`“”")
+        if any(map(str.isdigit, bare)) or (number and bare[:1].isupper()):
+            telling += analysis.terms(bare)
+    return frozenset(telling)
+
+
+def _negated(sentence: str) -> bool:
+    return _NEGATION.search(sentence.replace("’", "'")) is not None

@@ -1,0 +1,66 @@
+"""Where an index file lies by default."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from .openclaw_home import OpenClawHome
+from .settings import data_dir
+from .workspace import expanded
+
+
+def default_path(workspace: Path, agent: str, folder: str = "") -> Path:
+    """One file per agent and workspace below :func:`index_folder`; the name tells a person which it is."""
+    root = index_folder(folder)
+    return root / _owner(root, agent) / _name(workspace)
+
+
+def index_files(workspace: Path, folder: str = "") -> list[Path]:
+    """Where the indexes of all agents of a workspace lie, or lay before OpenClaw's plugin was here."""
+    roots = dict.fromkeys((index_folder(folder), data_dir()))
+    return [root / agent / _name(workspace) for root in roots for agent in sorted(_listed(root))]
+
+
+def index_folder(folder: str = "", environ: Mapping[str, str] | None = None) -> Path:
+    """The folder of the index files: as given, else that of the OpenClaw plugin if it is here, else the data folder."""
+    if folder:
+        return expanded(folder).absolute()
+    plugin = OpenClawHome.of(environ).ours
+    return plugin / "index" if plugin.is_dir() else data_dir()
+
+
+def _name(workspace: Path) -> str:
+    real = workspace.expanduser().resolve()
+    readable = re.sub(r"[^A-Za-z0-9]+", "-", real.name).strip("-")[:40] or "workspace"
+    return f"{readable}-{_digest(os.fsencode(real))}.duckdb"
+
+
+def _owner(root: Path, agent: str) -> str:
+    """The folder of an agent: its name, unless that may be another agent's too where capitals count for nothing."""
+    readable = _readable(agent)
+    there = _listed(root)
+    own_name = agent == readable or not agent
+    if own_name and readable in there:
+        return readable
+    unique = f"{readable[:40]}~{_digest(agent.encode('utf-8', 'surrogatepass'))}"
+    taken = unique in there or readable.lower() in map(str.lower, there)
+    return readable if own_name and not taken and len(readable) <= 100 else unique
+
+
+def _listed(folder: Path) -> set[str]:
+    with suppress(OSError):
+        return set(os.listdir(folder))
+    return set()
+
+
+def _readable(agent: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", agent).strip(".-") or "main"
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:12]

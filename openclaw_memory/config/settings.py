@@ -1,0 +1,522 @@
+"""Settings: defaults < YAML file < OpenClaw plugin < environment < arguments, validated, each value's source kept.
+
+Keys are dotted (``search.max_results``); the YAML file nests them, the environment writes them as
+``OPENCLAW_MEMORY_SEARCH_MAX_RESULTS``.  The dataclasses below are the whole list.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import types as _types
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
+
+from ..errors import SettingsError
+
+if TYPE_CHECKING:
+    from .openclaw_home import OpenClawHome
+
+APP = "openclaw-memory"
+ENV_PREFIX = "OPENCLAW_MEMORY_"
+
+
+def setting(
+    default: Any,
+    help: str,
+    *,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    needs_restart: bool = False,
+    names: tuple[str, ...] = (),
+) -> Any:
+    """A dataclass field with its help text, its bounds, and the names that a mapping of positive numbers may have."""
+    meta = {"help": help, "minimum": minimum, "maximum": maximum, "needs_restart": needs_restart, "names": names}
+    if isinstance(default, (dict, list)):
+        return field(default_factory=lambda: type(default)(default), metadata=meta)
+    return field(default=default, metadata=meta)
+
+
+@dataclass(frozen=True, slots=True)
+class ExtraPath:
+    """A folder or file outside the workspace that is read too; shown as ``@name/…``."""
+
+    path: str
+    name: str
+    origin: Literal["owner", "agent", "untrusted"] = "untrusted"
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingSettings:
+    """Where vectors come from."""
+
+    model: str = setting("all-minilm-l6-v2", "registry name, path of a GGUF file, or 'none' for keywords only")
+    provider: Literal["local", "http"] = setting(
+        "local", "'local' runs llama.cpp here; 'http' calls an OpenAI-compatible endpoint"
+    )
+    offline: bool = setting(False, "never download a model")
+    threads: int = setting(0, "CPU threads for embedding; 0 = all cores for a first ingest, else 1", minimum=0)
+    gpu: bool = setting(True, "offload every layer when the llama.cpp build has a GPU")
+    binding: Literal["auto", "llama-cpp-python", "xllamacpp"] = setting(
+        "auto", "package that runs llama.cpp; 'auto' takes the first that works, llama-cpp-python before xllamacpp"
+    )
+    repack: Literal["auto", "on", "off"] = setting(
+        "auto", "let llama.cpp repack weights for this CPU: 'auto' does except on x86-64, where its AMX code can crash"
+    )
+    batch_tokens: int = setting(192, "model tokens packed into one llama.cpp batch", minimum=32, maximum=8192)
+    max_tokens: int = setting(256, "a longer text is cut to this many model tokens", minimum=16)
+    query_cache: int = setting(256, "query embeddings kept in memory", minimum=0)
+    http_url: str = setting("", "base URL of the endpoint, up to and with /v1")
+    http_model: str = setting("", "model name sent to the endpoint")
+    http_api_key_env: str = setting("OPENAI_API_KEY", "environment variable that holds the key")
+    http_dimensions: int = setting(0, "vector length to ask for; 0 = the endpoint's own", minimum=0)
+    http_requests_per_minute: int = setting(60, "upper limit of requests a minute; 0 = none", minimum=0)
+    http_tokens_per_day: int = setting(1_000_000, "upper limit of tokens a day; 0 = none", minimum=0)
+    http_timeout: float = setting(20.0, "seconds until a request is given up", minimum=0.1)
+
+
+@dataclass(frozen=True, slots=True)
+class IngestSettings:
+    """What is read, and how it is cut."""
+
+    extra_paths: list[ExtraPath] = setting([], "more folders: a list of {path, name, origin}")
+    ignore_file: str = setting(".memoryignore", "file of gitignore patterns in the workspace")
+    max_file_mb: float = setting(8.0, "a larger file is reported and skipped", minimum=0.001)
+    unit_tokens: int = setting(60, "a longer paragraph is split into sentences of about this many tokens", minimum=10)
+    embed: Literal["eager", "lazy", "background"] = setting(
+        "eager", "when new text is embedded: at once, on first need, or by a background thread"
+    )
+    fresh_seconds: float = setting(5.0, "a search whose last file scan is older looks at the files first", minimum=0)
+    fresh_deadline: float = setting(2.0, "seconds such a look may take before the search answers stale", minimum=0)
+    watch_debounce_ms: int = setting(800, "quiet time after a change before --watch ingests", minimum=1)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """How answers are ranked and cut."""
+
+    mode: Literal["hybrid", "vector", "keyword", "graph"] = setting("hybrid", "which signals rank")
+    fusion: Literal["score", "rrf"] = setting("score", "how signals are joined")
+    max_results: int = setting(6, "hits returned", minimum=1, maximum=1000)
+    min_score: float = setting(0.0, "hits below this score are left out", minimum=0, maximum=1)
+    hit_tokens: int = setting(400, "a hit grows over its neighbours up to this many tokens", minimum=1)
+    snippet_chars: int = setting(700, "longest snippet", minimum=40)
+    rrf_k: int = setting(60, "k of reciprocal rank fusion", minimum=1)
+    lazy_candidates: int = setting(256, "units embedded on first need by one lazy search", minimum=0)
+    weights: dict[str, float] = setting({}, "changes to the weights of docs/ranking.md, feature: number")
+    recency_weight: float = setting(0.0, "share of the score that is the text's youth alone", minimum=0, maximum=1)
+    half_life_days: dict[str, float] = setting(
+        {}, "days after which a text of this kind (daily, note) counts half; curated files never fade"
+    )
+    half_life_by: Literal["age", "access"] = setting("age", "what fades: what is old, or what was long not used")
+    use_weight: float = setting(
+        0.05,
+        "most that use and feedback may move a hit, as a share of the scores' range; 0 = nothing",
+        minimum=0,
+        maximum=0.5,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSettings:
+    """What is put beside a message unasked."""
+
+    enabled: bool = setting(True, "whether there is any")
+    budget: int = setting(200, "most tokens of it", minimum=1, maximum=100_000)
+    threshold: float = setting(
+        0.5, "score from which a note that mentions a named concept is given", minimum=0, maximum=1
+    )
+    sure: float = setting(0.65, "score from which a note that answers the message is given", minimum=0, maximum=1)
+    entities: int = setting(5, "known concepts of a message that count", minimum=0, maximum=50)
+    facts: int = setting(3, "most facts about them", minimum=0, maximum=50)
+    half_life_days: float = setting(60.0, "days after which a note counts half as recent", minimum=0.1)
+    curated_files: bool = setting(False, "give MEMORY.md and USER.md too, which agents have in their prompt anyway")
+    repeat_minutes: float = setting(30.0, "minutes for which a session is not given the same again", minimum=0)
+    cache_seconds: float = setting(300.0, "seconds for which the names of found concepts are kept", minimum=0)
+    deadline_ms: int = setting(1000, "most milliseconds that a host's call may take", minimum=1)
+
+
+@dataclass(frozen=True, slots=True)
+class ConsolidateSettings:
+    """How old notes become summaries."""
+
+    automatic: Literal["ask", "on", "off"] = setting(
+        "ask", "what a heartbeat does: report until it is enabled by 'consolidate --enable', consolidate, or nothing"
+    )
+    older_than_days: int = setting(3, "periods that ended at most this many days ago are left alone", minimum=0)
+    time_zone: str = setting("", "IANA name of the zone whose days count; empty = the system's")
+    budgets: dict[str, float] = setting(
+        {},
+        "most tokens of a summary by grain; see docs/consolidation.md",
+        names=("daily", "weekly", "monthly", "quarterly", "yearly"),
+    )
+    markers: dict[str, float] = setting({}, "words that make a sentence worth more, or (below 0) less: word: points")
+    near_duplicate: float = setting(0.8, "share of words from which two sentences say the same", minimum=0.3, maximum=1)
+    interval_minutes: float = setting(60.0, "least time between two automatic runs", minimum=0)
+    slice_seconds: float = setting(20.0, "most time of an automatic run; the next one goes on", minimum=0.1)
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionSettings:
+    """How long each grain is kept; the limits count with the plan 'custom', 0 keeps for good."""
+
+    plan: Literal["keep", "free", "starter", "pro", "custom"] = setting("keep", "how long each grain is kept")
+    working_hours: int = setting(0, "notes and captures leave the index after this many hours", minimum=0)
+    daily_days: int = setting(0, "daily summaries are kept for this many days", minimum=0)
+    weekly_weeks: int = setting(0, "weekly summaries are kept for this many weeks", minimum=0)
+    monthly_months: int = setting(0, "monthly summaries are kept for this many months", minimum=0)
+    quarterly_quarters: int = setting(0, "quarterly summaries are kept for this many quarters", minimum=0)
+    yearly_years: int = setting(0, "yearly summaries are kept for this many years", minimum=0)
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureSettings:
+    """What is kept of finished turns."""
+
+    enabled: bool = setting(False, "whether hosts capture what is worth keeping of a finished turn")
+    threshold: float = setting(0.5, "score in [0, 1] from which a sentence is worth keeping", minimum=0, maximum=1)
+    most: int = setting(5, "most sentences of a turn", minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSettings:
+    """The index file."""
+
+    path: str = setting("", "the DuckDB file; empty = one per agent and workspace in store.folder")
+    folder: str = setting(
+        "",
+        "folder of the index files; empty = the OpenClaw plugin's if it is installed, else the data folder",
+    )
+    vector_index: Literal["auto", "exact", "vss"] = setting("auto", "exact matrix, in-memory HNSW, or by size")
+    vss_threshold: int = setting(1_500_000, "units from which 'auto' takes vss", minimum=1)
+    vector_dtype: Literal["float32", "int8"] = setting("float32", "the matrix in memory; int8 takes a quarter")
+    keyword_index: Literal["postings", "fts"] = setting("postings", "our postings, or DuckDB's FTS extension")
+    lock_timeout: float = setting(30.0, "seconds to wait for another process", minimum=0)
+    idle_close: float = setting(0.25, "seconds of idleness after which the file is let go", minimum=0)
+    memory_limit_mb: int = setting(384, "DuckDB's memory limit", minimum=64)
+    threads: int = setting(1, "DuckDB's threads", minimum=1)
+
+
+@dataclass(frozen=True, slots=True)
+class StateSettings:
+    """What people and agents did that no note says: use, feedback, what was forgotten."""
+
+    folder: str = setting("", "folder of the states of workspaces; empty = state in the data folder")
+    key: Literal["file", "keyring"] = setting(
+        "file", "where the key of what was forgotten is: a file in the configuration folder, or the system's keyring"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PluginSettings:
+    """Which plugins run."""
+
+    disabled: list[str] = setting([], "names of plugins, built-in ones too, that are left out")
+
+
+@dataclass(frozen=True, slots=True)
+class RedactionSettings:
+    """What is taken for a secret."""
+
+    allow: list[str] = setting(
+        [], "texts that are no secrets though they look like some, each exactly as it is written"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every setting; build one with :func:`load`."""
+
+    embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
+    ingest: IngestSettings = field(default_factory=IngestSettings)
+    search: SearchSettings = field(default_factory=SearchSettings)
+    context: ContextSettings = field(default_factory=ContextSettings)
+    consolidate: ConsolidateSettings = field(default_factory=ConsolidateSettings)
+    retention: RetentionSettings = field(default_factory=RetentionSettings)
+    capture: CaptureSettings = field(default_factory=CaptureSettings)
+    store: StoreSettings = field(default_factory=StoreSettings)
+    state: StateSettings = field(default_factory=StateSettings)
+    plugins: PluginSettings = field(default_factory=PluginSettings)
+    redaction: RedactionSettings = field(default_factory=RedactionSettings)
+
+    @classmethod
+    def load(
+        cls,
+        config: Path | None = None,
+        overrides: Mapping[str, Any] | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> Settings:
+        """The settings in force; see :func:`load`."""
+        return load(config, overrides, environ)[0]
+
+    def with_values(self, values: Mapping[str, Any]) -> Settings:
+        """A copy with dotted ``values`` changed, validated like every other source."""
+        out = self
+        for key, value in values.items():
+            out = _assign(out, key, value, "argument")
+        return out
+
+
+def walk(settings: Settings) -> Iterator[tuple[str, Any, Mapping[str, Any]]]:
+    """Yield ``(dotted key, value, metadata)`` of every setting, in order of declaration."""
+    for group in fields(settings):
+        inner = getattr(settings, group.name)
+        for f in fields(inner):
+            yield f"{group.name}.{f.name}", getattr(inner, f.name), f.metadata
+
+
+def config_path() -> Path:
+    """Where the YAML file is looked for without ``--config``."""
+    import platformdirs
+
+    return Path(platformdirs.user_config_dir(APP)) / "config.yaml"
+
+
+def data_dir() -> Path:
+    """Folder of what outlives the cache."""
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir(APP))
+
+
+def cache_dir() -> Path:
+    """Folder of the downloaded and converted models."""
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir(APP))
+
+
+def load(
+    config: Path | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    environ: Mapping[str, str] | None = None,
+    *,
+    index: str | Path | None = None,
+    profile: str | None = None,
+) -> tuple[Settings, dict[str, str]]:
+    """Merge all sources; return the settings and, per dotted key, where its value came from.
+
+    Where the index is that of the OpenClaw plugin, the plugin's own settings count, above the usual YAML file and
+    below everything that is said for this run; ``index`` is an index that is named beside the settings, and
+    ``profile`` one of OpenClaw's.  Raises :class:`SettingsError` naming the file (or variable), the key and the closest
+    valid name.  A variable that is no setting counts for nothing; :func:`unknown_variables` tells of it.
+    """
+    from .openclaw_home import OpenClawHome
+
+    environ = os.environ if environ is None else environ
+    file = config or (Path(p) if (p := environ.get(ENV_PREFIX + "CONFIG")) else None)
+    said: list[_Source] = []
+    if file is not None:
+        option = "--config" if config is not None else f"{ENV_PREFIX}CONFIG"
+        said += _of_file(file, f"leave {option} out")
+    for name, key in sorted(_variables().items()):
+        if environ.get(name, "").strip():  # containers and scripts write "not set" as an empty text
+            said.append((key, environ[name], f"environment {name}"))
+    said += [(key, value, "argument") for key, value in (overrides or {}).items()]
+    usual = _of_file(config_path()) if file is None and config_path().is_file() else []
+    home = OpenClawHome.of(environ, profile)
+    if _is_plugins(home, _merged([*usual, *said])[0], index):
+        theirs, values = home.plugin_config()
+        if theirs is not None and file is None:
+            usual = _of_file(theirs, f"mend {home.plugin_key('configFile')}")
+        where = home.plugin_key("settings")
+        usual += [(key, value, where) for key, value in values.items()]
+    return _merged([*usual, *said])
+
+
+#: A dotted key, its value as it is given, and where that is.
+_Source = tuple[str, Any, str]
+
+
+def _merged(sources: list[_Source]) -> tuple[Settings, dict[str, str]]:
+    settings = Settings()
+    origin = {key: "default" for key, _, _ in walk(settings)}
+    for key, value, where in sources:
+        settings = _assign(settings, key, value, where)
+        origin[key] = where
+    return settings, origin
+
+
+def _of_file(file: Path, otherwise: str = "") -> list[_Source]:
+    if not file.exists() or file.is_dir():
+        raise SettingsError(f"{file}: no such configuration file; create it or {otherwise}")
+    return [(key, value, str(file)) for key, value in _read_yaml(file)]
+
+
+def _is_plugins(home: OpenClawHome, settings: Settings, index: str | Path | None) -> bool:
+    """Whether the index is one of those that the OpenClaw plugin uses."""
+    if named := index or settings.store.path or settings.store.folder:
+        return Path(os.path.realpath(os.path.expanduser(named))).is_relative_to(os.path.realpath(home.ours / "index"))
+    return home.ours.is_dir()
+
+
+#: Variables that are options of the command line rather than settings.
+HOST_VARIABLES = frozenset(ENV_PREFIX + name for name in ("CONFIG", "WORKSPACE", "AGENT", "DB", "JSON", "DEBUG"))
+
+
+def _variables() -> dict[str, str]:
+    """The variable of each setting."""
+    return {ENV_PREFIX + key.upper().replace(".", "_"): key for key, _, _ in walk(Settings())}
+
+
+def unknown_variables(environ: Mapping[str, str] | None = None) -> list[str]:
+    """What to say of each variable with our prefix that is none of ours; other programs may use that prefix."""
+    known = {name.removeprefix(ENV_PREFIX) for name in (*_variables(), *HOST_VARIABLES)}
+    said = []
+    for name in sorted(os.environ if environ is None else environ):
+        rest = name.removeprefix(ENV_PREFIX)
+        if rest != name and rest not in known:
+            match = difflib.get_close_matches(rest, known, n=1, cutoff=0.8)
+            hint = f"; did you mean '{ENV_PREFIX}{match[0]}'?" if match else ""
+            said.append(f"environment: {name} is no setting and changes nothing{hint}")
+    return said
+
+
+def _read_yaml(file: Path) -> list[tuple[str, Any]]:
+    import yaml
+
+    try:
+        tree = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        reason = " ".join(str(error).split())
+        raise SettingsError(f"{file}: cannot be read as YAML ({reason}); mend or move it") from error
+    if not isinstance(tree, dict):
+        raise SettingsError(f"{file}: the top level must be a mapping such as 'search:'")
+    groups = [f.name for f in fields(Settings)]
+    rows: list[tuple[str, Any]] = []
+    for group, inner in tree.items():
+        if group not in groups:
+            raise SettingsError(f"{file}: unknown key '{group}'{_closest(str(group), groups)}")
+        if inner is None:
+            continue
+        if not isinstance(inner, dict):
+            raise SettingsError(f"{file}: '{group}' must be a mapping of settings")
+        rows += [(f"{group}.{key}", value) for key, value in inner.items()]
+    return rows
+
+
+def _closest(name: str, valid: list[str]) -> str:
+    match = difflib.get_close_matches(name, valid, n=1, cutoff=0.5)
+    return f"; did you mean '{match[0]}'?" if match else f"; valid are {', '.join(sorted(valid))}"
+
+
+def _closest_key(settings: Settings, group: str, name: str, of_group: list[str]) -> str:
+    """The closest key, by its name within a known group, else among all of them."""
+    if of_group:
+        match = difflib.get_close_matches(name, of_group, n=1, cutoff=0.5)
+        return _closest(f"{group}.{match[0]}" if match else "", [f"{group}.{each}" for each in of_group])
+    keys = [key for key, _, _ in walk(settings)]
+    given = f"{group}.{name}" if name else group
+    by_name = [key for key in keys if key.partition(".")[2] == (name or group)]
+    if by_name or difflib.get_close_matches(given, keys, n=1, cutoff=0.5):
+        return f"; did you mean '{by_name[0]}'?" if by_name else _closest(given, keys)
+    return _closest("", [f"{each.name}.…" for each in fields(settings)])
+
+
+def _assign(settings: Settings, key: str, value: Any, where: str) -> Settings:
+    group, _, name = key.partition(".")
+    inner = getattr(settings, group, None)
+    by_name = {f.name: f for f in fields(inner)} if is_dataclass(inner) else {}
+    if inner is None or name not in by_name:
+        raise SettingsError(f"{where}: unknown key '{key}'{_closest_key(settings, group, name, list(by_name))}")
+    hint = get_type_hints(type(inner))[name]
+    checked = _coerce(hint, value, key, where)
+    low, high = by_name[name].metadata["minimum"], by_name[name].metadata["maximum"]
+    if isinstance(checked, (int, float)) and not isinstance(checked, bool):
+        if (low is not None and checked < low) or (high is not None and checked > high):
+            bounds = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
+            raise SettingsError(f"{where}: '{key}' must be {bounds}, not {checked}")
+    if valid := by_name[name].metadata["names"]:
+        for each, number in checked.items():
+            if each not in valid:
+                raise SettingsError(f"{where}: unknown key '{key}.{each}'{_closest(each, list(valid))}")
+            if number <= 0:
+                raise SettingsError(f"{where}: '{key}.{each}' must be more than 0, not {number:g}")
+    return replace(settings, **{group: replace(inner, **{name: checked})})
+
+
+def _coerce(hint: Any, value: Any, key: str, where: str) -> Any:
+    def fail(expected: str) -> typing.NoReturn:
+        raise SettingsError(f"{where}: '{key}' must be {expected}, not {value!r}")
+
+    origin = get_origin(hint)
+    if origin is Literal:
+        options = [str(o) for o in get_args(hint)]
+        if str(value) not in options:
+            match = difflib.get_close_matches(str(value), options, n=1, cutoff=0.5)
+            closest = f" (did you mean '{match[0]}'?)" if match else ""
+            fail(f"one of {', '.join(options)}{closest}")
+        return str(value)
+    if hint is bool:
+        if isinstance(value, bool):
+            return value
+        words = {
+            "1": True,
+            "true": True,
+            "yes": True,
+            "on": True,
+            "0": False,
+            "false": False,
+            "no": False,
+            "off": False,
+        }
+        if str(value).lower() not in words:
+            fail("true or false")
+        return words[str(value).lower()]
+    if hint in (int, float):
+        if isinstance(value, bool):
+            fail("a number")
+        try:
+            number = hint(value)
+        except (TypeError, ValueError, OverflowError):
+            fail("a whole number" if hint is int else "a number")
+        if hint is int and isinstance(value, float) and value != number:
+            fail("a whole number")
+        if number != number or number in (float("inf"), float("-inf")):
+            fail("a finite number")
+        return number
+    if hint is str:
+        if isinstance(value, bool):
+            fail("text; YAML reads yes, no, on and off as true or false, so put it in quotes")
+        if value is None or isinstance(value, (dict, list)):
+            fail("text")
+        return str(value)
+    return _coerce_tree(hint, origin, value, key, where, fail)
+
+
+def _coerce_tree(hint: Any, origin: Any, value: Any, key: str, where: str, fail: Any) -> Any:
+    if isinstance(value, str):
+        import yaml
+
+        try:
+            value = yaml.safe_load(value)
+        except yaml.YAMLError:
+            fail("YAML, such as [a, b]")
+    if origin is dict:
+        if not isinstance(value, dict):
+            fail("a mapping of names to numbers")
+        _, inner = get_args(hint)
+        return {str(k): _coerce(inner, v, f"{key}.{k}", where) for k, v in value.items()}
+    if origin is list:
+        if isinstance(value, (str, int, float)):
+            value = [value]
+        if not isinstance(value, list):
+            fail("a list")
+        (inner,) = get_args(hint)
+        return [_coerce(inner, v, f"{key}[{i}]", where) for i, v in enumerate(value)]
+    if is_dataclass(hint):
+        if not isinstance(value, dict):
+            fail(f"a mapping of {', '.join(f.name for f in fields(hint))}")
+        hints = get_type_hints(hint)
+        for name in value:
+            if name not in hints:
+                raise SettingsError(f"{where}: unknown key '{key}.{name}'{_closest(str(name), list(hints))}")
+        try:
+            made = typing.cast(Any, hint)(**{k: _coerce(hints[k], v, f"{key}.{k}", where) for k, v in value.items()})
+        except TypeError:
+            fail(f"a mapping of {', '.join(hints)}")
+        return made
+    raise AssertionError(f"setting {key} has a type that is not handled: {hint!r} {_types.__name__}")

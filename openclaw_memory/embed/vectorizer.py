@@ -1,0 +1,387 @@
+"""Which embedder is in use, and when texts are embedded: at once, in the background, on first need."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..config.settings import Settings
+from ..errors import ModelError, OpenClawMemoryError
+from ..model import Progress, counted, silent
+from ..plugins.manager import Plugins
+
+if TYPE_CHECKING:
+    from ..model.embedder import Embedder, Vectors
+    from ..store.api import Ints, Store, VectorModel, VectorStates
+    from .factory import Resolved
+
+log = logging.getLogger("openclaw_memory")
+
+#: Texts that a search may embed by itself when files have changed since the last ingest.
+_FRESH_TEXTS = 64
+#: What unrelated texts rarely exceed, for a model that could not be measured yet.
+_USUAL_NOISE = 0.2
+#: Seconds until a model that was missing is looked for again.
+_LOOK_AGAIN = 5.0
+#: Questions that may wait for the model beyond their deadlines at a time.
+_AT_WORK = 8
+
+T = TypeVar("T")
+
+
+class Models:
+    """The embedder that the settings name, resolved once; several memories may share it.
+
+    ``given`` takes its place and is never closed here.  Safe to use from several threads.
+    """
+
+    def __init__(self, settings: Settings, given: Embedder | None = None) -> None:
+        self._settings = settings
+        self._given = given
+        self._resolved: Resolved | None = None
+        self._looked = float("-inf")
+        self._lock = threading.RLock()
+        self._at_work = threading.Semaphore(_AT_WORK)
+
+    def resolve(self, plugins: Plugins) -> Resolved:
+        """The embedder in use, or why there is none; loads no model.
+
+        Where there is none it is looked for again now and then: somebody may have pulled it since.
+        """
+        from .factory import Resolved
+
+        with self._lock:
+            known = self._resolved
+            failure = getattr(known.embedder, "failure", None) if known is not None else None
+            if failure is not None:
+                known = self._resolved = Resolved(None, f"searching by keywords: {failure}")
+            if known is not None and (known.embedder is not None or time.monotonic() < self._looked + _LOOK_AGAIN):
+                return known
+            self._looked = time.monotonic()
+            found = self._resolve(plugins)
+            if known is None or found.embedder is not None:
+                self._resolved = known = found
+            return known  # a reason that is known already may be the more telling one
+
+    def _resolve(self, plugins: Plugins, again: bool = False) -> Resolved:
+        from .factory import Resolved, resolve
+
+        if self._given is not None:
+            return Resolved(self._given)
+        factories: dict[str, Any] = {}
+        plugins.notify("openclaw_memory_register_embedders", register=factories.__setitem__)
+        return resolve(self._settings, extra=factories, again=again)
+
+    def again(self, plugins: Plugins) -> Resolved:
+        """As :meth:`resolve`; a build of llama.cpp that is known to fail gets another try."""
+        with self._lock:
+            self._resolved = self._resolve(plugins, again=True)
+            return self._resolved
+
+    def pull(self, plugins: Plugins, progress: Any = None) -> str | None:
+        """Get the configured model if it is missing and may be had; why it is not there, if it is not."""
+        resolved = self.resolve(plugins)
+        wanted = self._settings.embedding
+        if resolved.embedder is not None or wanted.provider != "local" or wanted.model == "none":
+            return resolved.reason
+        from . import factory, registry
+        from .pull import pull
+
+        if registry.get(wanted.model) is None or factory.is_path(wanted.model):
+            return resolved.reason
+        try:
+            pull(wanted.model, progress=progress, offline=wanted.offline)
+        except ModelError as error:
+            with self._lock:
+                self._resolved = factory.Resolved(None, str(error))  # more telling than that the model is missing
+            return str(error)
+        with self._lock:
+            self._resolved = None
+        return self.resolve(plugins).reason
+
+    def within(self, seconds: float | None, call: Callable[[], T]) -> T:
+        """The result of ``call``; raises :class:`ModelError` when it takes longer than ``seconds``.
+
+        Neither a model that is being loaded nor an endpoint that is silent can be interrupted, so what takes too
+        long goes on in its thread, and the next call finds the model loaded.  Few threads do: who finds all of them
+        at work waits for one, no longer than ``seconds``.
+        """
+        if seconds is None:
+            return call()
+        until = time.monotonic() + seconds
+        results: list[T] = []
+        errors: list[Exception] = []
+
+        def run() -> None:
+            try:
+                results.append(call())
+            except Exception as error:
+                errors.append(error)
+            finally:
+                self._at_work.release()
+
+        if self._at_work.acquire(timeout=max(0.0, seconds)):
+            thread = threading.Thread(target=run, name="deadline", daemon=True)
+            thread.start()
+            thread.join(max(0.0, until - time.monotonic()))
+        if errors:
+            raise errors[0]
+        if not results:
+            raise ModelError(
+                f"the model did not answer within {max(0.0, seconds):.2g} s; the next search may find it ready"
+            )
+        return results[0]
+
+    def close(self) -> None:
+        """Release the model unless it was given."""
+        with self._lock:
+            if self._resolved is not None and self._resolved.embedder is not None and self._given is None:
+                self._resolved.embedder.close()
+                self._resolved = None
+
+
+class Vectorizer:
+    """The embedder of one memory, its noise level, and the threads that embed."""
+
+    def __init__(self, settings: Settings, store: Store, plugins: Plugins, models: Models) -> None:
+        self._settings = settings
+        self._store = store
+        self._plugins = plugins
+        self._models = models
+        self._noises: dict[VectorModel, float] = {}
+        self._lock = threading.RLock()
+        self._stop = threading.Event()
+        self._background: threading.Thread | None = None
+
+    def resolve(self) -> Resolved:
+        """The embedder in use, or why there is none; loads no model."""
+        return self._models.resolve(self._plugins)
+
+    def again(self) -> Resolved:
+        """As :meth:`resolve`; a build of llama.cpp that is known to fail gets another try."""
+        return self._models.again(self._plugins)
+
+    def pull(self, progress: Any = None) -> str | None:
+        """Get the configured model if it is missing and may be had; why it is not there, if it is not."""
+        return self._models.pull(self._plugins, progress)
+
+    def known(self) -> tuple[Embedder | None, VectorModel | None, str | None]:
+        """The embedder, what the store knows its vectors by, and why there is none or another than asked.
+
+        May load the model, so it is not to be called while the store is held.
+        """
+        from .pending import model_of
+
+        resolved = self.resolve()
+        if resolved.embedder is None:
+            return None, None, resolved.reason
+        try:
+            return resolved.embedder, model_of(resolved.embedder), resolved.reason
+        except ModelError as error:
+            return None, None, f"searching by keywords: {error}"
+
+    def start(self) -> None:
+        """Let the model begin to load, where the embedder can; nothing is waited for."""
+        start = getattr(self.resolve().embedder, "start", None)
+        if start is not None:
+            start()
+
+    def query(
+        self, text: str, seconds: float | None = None
+    ) -> tuple[Embedder | None, VectorModel | None, str | None, Vectors | None]:
+        """As :meth:`known`, and the question's vector ``float32[d]`` if it can be had within ``seconds``."""
+        from .pending import model_of
+
+        resolved = self.resolve()
+        embedder = resolved.embedder
+        if embedder is None:
+            return None, None, resolved.reason, None
+        try:
+            vector = self._models.within(seconds, lambda: embedder.embed_query([text])[0])
+            return embedder, model_of(embedder), resolved.reason, vector
+        except ModelError as error:
+            log.warning("the question cannot be embedded: %s", error)
+            return None, None, f"searching by keywords: {error}", None
+
+    def forget_questions(self) -> None:
+        """Drop the questions whose vectors are kept."""
+        clear = getattr(self.resolve().embedder, "clear", None)
+        if clear is not None:
+            clear()
+
+    def noise(self, embedder: Embedder, seconds: float | None = None) -> float:
+        """How similar the model finds unrelated texts; measured once per model and index."""
+        from .pending import model_of
+
+        model = model_of(embedder)
+        if model not in self._noises:
+            noise = self._store.noise(model)
+            if noise is None:
+                from .noise import measure
+
+                try:
+                    noise = self._models.within(seconds, lambda: measure(embedder))
+                except ModelError as error:
+                    log.warning("the model could not be measured: %s", error)
+                    return _USUAL_NOISE
+                self._store.put_noise(model, noise)
+            self._noises[model] = noise
+        return self._noises[model]
+
+    def after_ingest(self, how: str, progress: Progress, until: float | None) -> tuple[int, int, str | None]:
+        """Embed (or start to) what an ingest has written: units embedded, units pending, a remark."""
+        embedder, model, reason = self.known()
+        states = self._store.vector_states(model)
+        waiting = states.pending + states.outdated
+        if embedder is None or how == "lazy" or self._stands_in():
+            return 0, waiting, reason
+        if how == "background":
+            if waiting or states.failed:
+                self.start_background()
+            return 0, waiting, reason
+        try:
+            done, failed = self._embed_all(embedder, states, progress, until, foreground=True)
+        except ModelError as error:
+            left = self._store.vector_states(model)
+            done = max(0, waiting + states.failed - left.pending - left.outdated - left.failed)
+            return (
+                done,
+                left.pending + left.outdated,
+                f"not everything was embedded, the rest is found by keywords: {error}",
+            )
+        remark = f"{counted(failed, 'unit')} could not be embedded; the log names them" if failed else reason
+        if done + failed < waiting + states.failed:  # out of time, or another process or thread did some of it
+            states = self._store.vector_states(model)
+            return done, states.pending + states.outdated, remark
+        return done, 0, remark
+
+    def _stands_in(self) -> bool:
+        # A local model that stands in for an endpoint must not replace the endpoint's vectors.
+        return self._settings.embedding.provider == "http" and self.resolve().reason is not None
+
+    def _embed_all(
+        self, embedder: Embedder, states: VectorStates, progress: Progress, until: float | None, foreground: bool
+    ) -> tuple[int, int]:
+        from .pending import embed_pending, model_of
+
+        model = model_of(embedder)
+        waiting = states.pending + states.outdated + states.failed
+        if not waiting:
+            return 0, 0
+        wait = self._settings.store.lock_timeout
+        if until is not None:
+            wait = min(wait, max(0.0, until - time.monotonic()))
+        with self._store.embedding_turn(wait) as ours:
+            if not ours:
+                log.info("another process is embedding; what is pending is left to it")
+                return 0, 0
+            if states.failed:
+                self._store.retry_failed(model)
+            large = foreground and waiting > _FRESH_TEXTS
+            usual = self._settings.embedding.threads or 1
+            _use_threads(embedder, idle_cores() if large and not self._settings.embedding.threads else usual)
+            try:
+                done = embed_pending(self._store, embedder, progress, until, self._stop, total=waiting)
+                self.noise(embedder)
+            finally:
+                _use_threads(embedder, usual)  # for a question, a second thread costs more than it saves
+            return done.done, done.failed
+
+    def after_freshening(self, until: float) -> None:
+        """Embed a little that a search has just found changed, until ``until`` (``time.monotonic``)."""
+        from .pending import embed_pending
+
+        embedder = self.resolve().embedder
+        how = self._settings.ingest.embed
+        if embedder is None or how == "lazy" or self._stands_in():
+            return
+        if how == "background":
+            self.start_background()
+            return
+        try:
+            with self._store.embedding_turn(0) as ours:
+                if ours:
+                    embed_pending(self._store, embedder, deadline=until, batch=16, limit=_FRESH_TEXTS)
+        except ModelError as error:
+            log.warning("new text cannot be embedded: %s", error)
+
+    def candidates(self, embedder: Embedder, unit_ids: Ints, most: int, until: float) -> int:
+        """Embed those of the units that have no vector yet, until ``until`` (``time.monotonic``): how many.
+
+        A question that shares no word with any unit has no candidates: then at most ``most`` units of all are
+        embedded, so that asking by meaning gets somewhere too.
+        """
+        from .pending import embed_pending
+
+        if self._stands_in():
+            return 0
+        chosen = unit_ids if len(unit_ids) else None
+        try:
+            return embed_pending(
+                self._store,
+                embedder,
+                unit_ids=chosen,
+                deadline=until,
+                batch=16,
+                limit=None if chosen is not None else most,
+            ).done
+        except ModelError as error:
+            log.warning("candidates cannot be embedded: %s", error)
+            return 0
+
+    def start_background(self) -> None:
+        """Embed what is pending in a thread, one core; does nothing while one is at it."""
+        with self._lock:
+            if self._background is not None and self._background.is_alive():
+                return
+            self._background = threading.Thread(target=self._in_background, name="embedding", daemon=True)
+            self._background.start()
+
+    def _in_background(self) -> None:
+        embedder = self.resolve().embedder
+        if embedder is None:
+            return
+        try:
+            _, model, _ = self.known()
+            if model is not None:
+                self._embed_all(embedder, self._store.vector_states(model), silent, None, foreground=False)
+        except OpenClawMemoryError as error:
+            log.warning("background embedding stopped: %s", error)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for background embedding; whether none is running."""
+        thread = self._background
+        if thread is None:
+            return True
+        thread.join(timeout)
+        return not thread.is_alive()
+
+    def stop(self) -> None:
+        """End background embedding after its current batch."""
+        self._stop.set()
+        self.wait(30)
+
+
+def _use_threads(embedder: Embedder, count: int) -> None:
+    if getattr(embedder, "threads", count) != count:
+        embedder.threads = count  # type: ignore[attr-defined]
+
+
+def idle_cores() -> int:
+    """Cores that nobody uses at the moment, at least one.
+
+    llama.cpp's threads wait for each other by spinning: one more than there are idle cores makes all of
+    them several times slower, so it is worth a look.
+    """
+    import psutil
+
+    from .llama import available_cores
+
+    cores = available_cores()
+    if cores == 1:
+        return 1
+    busy = psutil.cpu_percent(interval=0.05) / 100 * (psutil.cpu_count() or cores)
+    return max(1, min(cores, round((psutil.cpu_count() or cores) - busy)))

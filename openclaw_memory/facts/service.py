@@ -1,0 +1,424 @@
+"""What is known about whom: asking for facts, and adding to ``facts.yaml``."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+from ..errors import OpenClawMemoryError, RequestError
+from ..knowledge import facts_file
+from ..knowledge.concept_keys import owners
+from ..knowledge.predicates import is_single, normalise
+from ..model import FactRow, FactsResult, Origin
+from ..store.api import StatedFact, Store
+from ..system import atomic
+from .cited_units import origin_at, units_at
+from .history import History, lasting_id, superseded_units
+from .history import as_of as holding_on
+from .history import history as resolved
+from .operations import checked
+from .summary_observations import as_noted
+from .validity import STATED, folded, name_key, relation_of
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    version: tuple[str, ...]
+    day: date
+    history: History
+    superseded: Mapping[int, tuple[str, ...]]
+    single_valued: frozenset[str]
+    #: Current facts by the names that are their subject or object.
+    by_name: dict[int | str, list[FactRow]] = field(default_factory=dict)
+
+
+#: Facts from which on working them out takes megabytes.
+_MANY = 1_000
+
+
+@dataclass(slots=True)
+class _Plan:
+    """What a change writes, and what it has come to."""
+
+    entries: list[StatedFact]
+    shown: list[str]
+    added: int = 0
+    updated: int = 0
+    removed: int = 0
+
+
+class FactBook:
+    """Facts of one workspace: found in its notes and stated in its ``facts.yaml``.
+
+    ``freshen`` brings the index to what the files say; it is called before anything is read.  ``redact`` takes
+    secrets out of what is to be written.  Safe to use from several threads and processes: changes are made one
+    at a time.
+    """
+
+    def __init__(
+        self,
+        workspace: Path,
+        store: Store,
+        freshen: Callable[[], object],
+        redact: atomic.Redact = str,
+        forgotten: Callable[[StatedFact], bool] = lambda fact: False,
+    ) -> None:
+        self._workspace = workspace
+        self._file = workspace / facts_file.NAME
+        self._store = store
+        self._freshen = freshen
+        self._redact = redact
+        self._forgotten = forgotten
+        self._lock = threading.Lock()
+        self._known: _Known | None = None
+
+    # -- asking -----------------------------------------------------------------------------------
+
+    def query(
+        self,
+        subject: str | None = None,
+        predicate: str | None = None,
+        object: str | None = None,
+        as_of: date | None = None,
+        history: bool = False,
+        limit: int | None = None,
+    ) -> FactsResult:
+        """The facts that hold now, or on the day ``as_of``; with ``history`` also those that no longer do.
+
+        ``subject`` is compared as a name (an alias of a curated concept counts), ``predicate`` as a relation,
+        ``object`` as a text that the fact's contains.  At most ``limit`` rows, by subject, relation and time.
+        """
+        started = time.perf_counter()
+        self._freshen()
+        known = self._now()
+        rows = _matching(known, subject, predicate, object)
+        if as_of is not None:
+            rows = holding_on(rows, as_of)
+        if not history:
+            rows = _once(known, rows if as_of is not None else [row for row in rows if row.current])
+        return FactsResult(tuple(rows[:limit]), took_ms=_since(started), warning=self._warning())
+
+    def about(self, names: Sequence[str], limit: int) -> list[FactRow]:
+        """The facts that hold now and whose subject or object is one of ``names``, surest first.
+
+        It answers from what the index holds; it looks at no file.
+        """
+        known = self._now()
+        keys = dict.fromkeys(_same(known, name) for name in names)
+        rows = _once(known, list({id(row): row for key in keys for row in known.by_name.get(key, ())}.values()))
+        rows.sort(key=lambda row: (_same(known, row.subject) not in keys, row.rule != STATED, -row.confidence))
+        return rows[:limit]
+
+    def superseded(self) -> Mapping[int, tuple[str, ...]]:
+        """What units state that no longer holds, in words, by unit id.
+
+        It answers from what the index holds, and anew only when that has changed.
+        """
+        return self._now().superseded
+
+    # -- changing ---------------------------------------------------------------------------------
+
+    def add(
+        self,
+        subject: str,
+        predicate: str,
+        object: str,
+        *,
+        source: str | None = None,
+        confidence: float = 1.0,
+        since: date | None = None,
+        until: date | None = None,
+        origin: Origin = Origin.AGENT,
+    ) -> FactsResult:
+        """State a fact, which holds from ``since`` (the day of its source, else today) until before ``until``.
+
+        Of a relation with one value at a time it takes the place of other values; else it stands beside them.
+        What is stated already is not stated twice.  Raises :class:`~openclaw_memory.errors.RequestError`.
+        """
+        given = {
+            "action": "add", "subject": subject, "predicate": predicate, "object": object, "source": source,
+            "confidence": confidence, "since": since, "until": until, "origin": origin,
+        }  # fmt: skip
+        return self.batch([given])
+
+    def update(
+        self,
+        id: str,
+        *,
+        object: str | None = None,
+        predicate: str | None = None,
+        confidence: float | None = None,
+        since: date | None = None,
+    ) -> FactsResult:
+        """Replace a fact that holds by one with some of its parts changed; the old one stays in the history.
+
+        A new ``object`` holds from ``since`` or today on, any other change from the day of the old one on.
+        """
+        given = {"id": id, "object": object, "predicate": predicate, "confidence": confidence, "since": since}
+        return self.batch([{"action": "update", **given}])
+
+    def remove(self, id: str) -> FactsResult:
+        """End a fact today; it stays in the history.
+
+        On the day on which it was stated, or before it has held for a day, removal means that it was stated by
+        mistake: it is undone, and the value before holds again.  Later no other value comes back.
+        """
+        return self.batch([{"action": "remove", "id": id}])
+
+    def batch(self, operations: Sequence[Mapping[str, Any]]) -> FactsResult:
+        """Make several changes, all of them or, when one is wrong, none.
+
+        Each has an ``action`` (``add``, ``update`` or ``remove``) and the arguments of that method; days are
+        ``date`` or ``YYYY-MM-DD``, what is ``None`` counts as not given.  The rows are what holds after it of the
+        facts that were changed.  Raises :class:`~openclaw_memory.errors.RequestError` naming the operation.
+        """
+        started = time.perf_counter()
+        several = len(operations) > 1
+        wanted = [checked(given, f"operation {at}: " if several else "") for at, given in enumerate(operations, 1)]
+        self._freshen()
+        with atomic.locked(self._file, root=self._workspace):
+            # Another process may have written since, and a broken file must be heard of before anything is added.
+            self._take_over()
+            plan = self._planned(wanted, several)
+            facts_file.append(self._file, [facts_file.redacted(entry, self._redact) for entry in plan.entries])
+            self._take_over()
+        known = self._now()
+        rows = [row for shown in dict.fromkeys(plan.shown) for row in known.history.ids.get(shown, ())]
+        rows = list(dict.fromkeys(rows))
+        return FactsResult(tuple(rows), plan.added, plan.updated, plan.removed, _since(started), self._warning())
+
+    def _take_over(self) -> None:
+        facts_file.take_over(self._workspace, self._store, self._redact, self._forgotten)
+
+    def _planned(self, operations: Sequence[tuple[str, dict[str, Any]]], several: bool) -> _Plan:
+        plan = _Plan([], [])
+        known = self._now()
+        touched: set[str] = set()
+        for at, (action, given) in enumerate(operations, 1):
+            where = f"operation {at}: " if several else ""
+            now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+            if action == "add":
+                self._plan_add(plan, given, known, now, where)
+                continue
+            row = _current(known, given["id"], where)
+            lasting = lasting_id(row)
+            if lasting in touched:
+                raise RequestError(f"{where}the fact {given['id']} is changed twice; put both changes into one")
+            touched.add(lasting)
+            if action == "update":
+                self._plan_update(plan, row, lasting, given, now, where)
+            else:
+                plan.entries += self._retractions(known, row, lasting, now)
+                plan.shown.append(row.id)
+                plan.removed += 1
+        return plan
+
+    def _checked(self, entry: StatedFact, where: str) -> StatedFact:
+        if self._forgotten(entry):
+            raise RequestError(f"{where}what it says was forgotten and stays out of the memory; say something else")
+        return entry
+
+    def _plan_add(self, plan: _Plan, given: dict[str, Any], known: _Known, now: str, where: str) -> None:
+        from ..text.dates import date_in_name
+
+        source = given.get("source")
+        told = given.get("since")
+        since = told or (date_in_name(source.partition("#")[0]) if source else None) or date.today()
+        until = given.get("until")
+        if until is not None and until <= since:
+            raise RequestError(f"{where}until ({until}) must be later than since ({since})")
+        origin = origin_at(self._store, self._workspace, source, given.get("origin", Origin.AGENT))
+        entry = StatedFact(
+            _new_id(), given["subject"], given["predicate"], given["object"], given.get("confidence", 1.0), origin,
+            source, since, until, now,
+        )  # fmt: skip
+        if (same := _stated_already(known, plan.entries, entry, told)) is not None:
+            plan.shown.append(same)
+            return
+        plan.entries.append(self._checked(entry, where))
+        plan.shown.append(entry.id)
+        plan.added += 1
+
+    def _plan_update(
+        self, plan: _Plan, row: FactRow, lasting: str, given: dict[str, Any], now: str, where: str
+    ) -> None:
+        changes = {key: given[key] for key in ("object", "predicate", "confidence", "since") if key in given}
+        if not changes:
+            raise RequestError(f"{where}nothing to change; give object, predicate, confidence or since")
+        today = date.today()
+        renewed = "object" in given and folded(given["object"]) != folded(row.object)
+        begun = row.valid_from or today
+        since = given.get("since") or (max(today, begun) if renewed else begun)
+        if row.valid_to is not None and since >= row.valid_to:
+            raise RequestError(f"{where}since ({since}) must be before the fact ends ({row.valid_to})")
+        source = row.source if not renewed else None
+        entry = StatedFact(
+            _new_id(),
+            row.subject,
+            given.get("predicate", row.predicate),
+            given.get("object", row.object),
+            given.get("confidence", row.confidence if row.rule == STATED else 1.0),
+            origin_at(self._store, self._workspace, source, row.origin),
+            source,
+            since,
+            row.valid_to,
+            now,
+            replaces=(lasting,),
+        )
+        plan.entries.append(self._checked(entry, where))
+        plan.shown += [entry.id]
+        plan.updated += 1
+
+    def _retractions(self, known: _Known, row: FactRow, lasting: str, now: str) -> list[StatedFact]:
+        """What ends a fact today, or undoes what was stated today."""
+        today = date.today()
+        ids, until = [lasting], max(today, row.valid_from or today)
+        if row.rule == STATED:
+            rows = known.history.ids
+            told = [one for one in self._store.stated_facts() if one.retracts is None and row in rows.get(one.id, ())]
+            if told and all(_day_of(one) == today for one in told):
+                ids, until = [one.id for one in told], row.valid_from or until
+        return [
+            StatedFact(
+                _new_id(), row.subject, row.predicate, row.object, 1.0, Origin.AGENT, None, None, until, now,
+                retracts=ended,
+            )
+            for ended in ids
+        ]  # fmt: skip
+
+    # -- what is known ----------------------------------------------------------------------------
+
+    def _now(self) -> _Known:
+        today = date.today()
+        with self._store.session(), self._lock:  # in this order everywhere: a search holds the session already
+            version = self._store.facts_version()
+            known = self._known
+            if known is None or known.version != version or known.day != today:
+                ontology = self._store.ontology()
+                stated = self._store.stated_facts()
+                aliases: dict[int | str, int | str] = dict(owners(ontology).items())
+                found = as_noted(self._store.found_facts(), self._store)
+                told = resolved(found, stated, ontology.single_valued, today, aliases)
+                superseded = dict(superseded_units(told))
+                for unit, words in units_at(self._store, told).items():
+                    superseded[unit] = tuple(dict.fromkeys((*superseded.get(unit, ()), *words)))
+                several = frozenset(map(normalise, ontology.single_valued))
+                known = self._known = _Known(version, today, told, superseded, several)
+                if len(told.rows) > _MANY:
+                    self._store.give_back_memory()  # what resolving them took
+                for row in told.rows:
+                    if row.current:
+                        for key in dict.fromkeys((_same(known, row.subject), _same(known, row.object))):
+                            known.by_name.setdefault(key, []).append(row)
+            return known
+
+    def _warning(self) -> str | None:
+        try:
+            stamp = self._file.stat()
+        except OSError:
+            return None
+        taken = self._store.workspace_file(facts_file.NAME)
+        if taken is not None and (taken.size, taken.mtime_ns) == (stamp.st_size, stamp.st_mtime_ns):
+            return None
+        try:
+            facts_file.read(self._file)
+        except OpenClawMemoryError as error:
+            return str(error)
+        return None
+
+
+def _same(known: _Known, name: str) -> int | str:
+    key = name_key(name)
+    return known.history.aliases.get(key, key)
+
+
+def _said(known: _Known, fact: FactRow | StatedFact) -> tuple[int | str, str, str]:
+    return *relation_of(fact, known.history.aliases), folded(fact.object)
+
+
+def _matching(known: _Known, subject: str | None, predicate: str | None, thing: str | None) -> list[FactRow]:
+    rows = list(known.history.rows)
+    if subject is not None:
+        wanted = _same(known, subject)
+        rows = [row for row in rows if _same(known, row.subject) == wanted]
+    if predicate is not None:
+        relation = normalise(predicate)
+        rows = [row for row in rows if normalise(row.predicate) == relation]
+    if thing is not None:
+        part, key = folded(thing), _same(known, thing)
+        rows = [row for row in rows if part in folded(row.object) or _same(known, row.object) == key]
+    return rows
+
+
+def _once(known: _Known, rows: Sequence[FactRow]) -> list[FactRow]:
+    """Each statement once: the stated one, else the surest, of those that several rules or files make."""
+    best: dict[tuple[int | str, str, str], FactRow] = {}
+    for row in rows:
+        said = _said(known, row)
+        held = best.get(said)
+        if held is None or (row.rule == STATED, row.confidence) > (held.rule == STATED, held.confidence):
+            best[said] = row
+    chosen = {id(row) for row in best.values()}
+    return [row for row in rows if id(row) in chosen]
+
+
+def _current(known: _Known, id: str, where: str) -> FactRow:
+    rows = known.history.ids.get(id)
+    if not rows:
+        raise RequestError(f"{where}there is no fact {id}; 'facts query --json' shows ids")
+    for row in rows:
+        if row.current:
+            return row
+    last = rows[-1]
+    if last.valid_from is not None and last.valid_from > date.today() and last.valid_from != last.valid_to:
+        return last
+    then = f"; {last.superseded_by} took its place" if last.superseded_by else ""
+    raise RequestError(f"{where}the fact {id} holds no longer{then}; 'facts query --history' shows what became of it")
+
+
+def _stated_already(known: _Known, planned: Sequence[StatedFact], entry: StatedFact, told: date | None) -> str | None:
+    """The id under which the same is stated already, or is about to be; ``told`` is since when, where it was given."""
+    said = _said(known, entry)
+    single = is_single(said[1]) or said[1] in known.single_valued
+    for other in reversed(planned):
+        what = _said(known, other)
+        if what == said:
+            if other.retracts is None and (other.confidence, other.origin, other.valid_to) == (
+                entry.confidence, entry.origin, entry.valid_to
+            ) and other.valid_from is not None and (told is None or other.valid_from <= told):  # fmt: skip
+                return other.id
+            return None
+        if single and what[:2] == said[:2] and other.retracts is None:
+            return None  # another value comes in between
+    ended = {gone for other in planned for gone in (*other.replaces, other.retracts)}
+    for row in known.history.rows:
+        if (
+            row.current and row.rule == STATED and row.valid_to is None and entry.valid_to is None
+            and row.origin == entry.origin and row.confidence == entry.confidence and row.id not in ended
+            and (told is None or row.valid_from is None or row.valid_from <= told)
+            and _said(known, row) == said
+        ):  # fmt: skip
+            return row.id
+    return None
+
+
+def _day_of(entry: StatedFact) -> date | None:
+    """The day here on which it was stated, where it says when."""
+    try:
+        return datetime.fromisoformat(entry.recorded).astimezone().date()
+    except ValueError:
+        return None
+
+
+def _new_id() -> str:
+    return f"f-{secrets.token_hex(6)}"
+
+
+def _since(started: float) -> float:
+    return (time.perf_counter() - started) * 1000

@@ -1,0 +1,208 @@
+"""The concepts of a workspace as people and agents handle them: listed, searched, curated."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from ..errors import RequestError
+from ..knowledge import concepts_file
+from ..knowledge.concept_keys import concept_key, slug
+from ..model import ConceptRow, ConceptsResult, SearchRequest, joined
+from ..store.api import Floats
+from ..system import atomic
+from .network import Lists
+from .view import GraphView
+
+#: Related concepts shown with each.
+_RELATED = 5
+#: Scores of a concept that the question names, and of one that has all of its words among its own.
+_NAMED, _SHARES_WORDS = 1.0, 0.9
+#: So many of a concept's best units say how near it is.
+_BEST = 3
+
+#: Embeds a question; what it returns gives, within a view, the question's cosine with every row, NaN where there
+#: is none, and ``None`` without vectors.
+Similarities = Callable[[str], Callable[[], Floats | None]]
+
+
+class View(Protocol):
+    """Gives contexts in which the graph is up to date with the files."""
+
+    def __call__(self, *, remarks: list[str] | None = None) -> AbstractContextManager[GraphView]:
+        """Such a context; what there is to say of the files is added to ``remarks``."""
+
+
+class ConceptBook:
+    """Lists, finds and curates concepts.
+
+    ``view()`` is a context in which the graph is up to date with the files; ``changed()`` has the workspace's
+    ``concepts.yaml`` taken over and returns how many references that changed; ``similarities(question)`` scores
+    rows by meaning; ``redact`` takes secrets out of a text.
+    """
+
+    def __init__(
+        self,
+        file: Path,
+        view: View,
+        changed: Callable[[], int],
+        similarities: Similarities,
+        redact: atomic.Redact = str,
+    ) -> None:
+        self._file = file
+        self._view = view
+        self._changed = changed
+        self._similarities = similarities
+        self._redact = redact
+
+    def list(self, kind: str | None = None, curated: bool = False, limit: int | None = None) -> ConceptsResult:
+        """Concepts by how many units mention them; of one ``kind``, or only ``curated`` ones."""
+        started = time.monotonic()
+        remarks: list[str] = []
+        with self._view(remarks=remarks) as view:
+            labels = view.labels()
+            chosen = [
+                place
+                for place, label in labels.items()
+                if (kind is None or (label.kind or "").casefold() == kind.casefold())
+                and (not curated or label.curated is not None)
+            ]
+            units = view.index.references.units
+            chosen.sort(key=lambda place: (-int(units[place]), labels[place].slug))
+            rows = self._rows(view, chosen if limit is None else chosen[:limit])
+        return ConceptsResult(rows, len(chosen), 0, (time.monotonic() - started) * 1000, joined(remarks))
+
+    def search(self, query: str, limit: int = 10) -> ConceptsResult:
+        """Concepts by meaning: those named in ``query``, then those whose units are nearest to it.
+
+        The score of a concept is the mean of the three best cosines of the units that mention it (fewer when
+        there are fewer), 1 for one that ``query`` names.  Without vectors only names and parts of them are found.
+        """
+        started = time.monotonic()
+        query = SearchRequest(query).query  # of one that is too long, what is asked for
+        remarks: list[str] = []
+        scored = self._similarities(query)
+        with self._view(remarks=remarks) as view:
+            near = scored()  # before anything is taken from the view, which this may bring up to date
+            references = view.index.references
+            score = np.zeros(len(references.keys), np.float32)
+            if near is not None:
+                row, concept = references.row, references.concept
+                if view.archive.masks is not None:  # what is said twice is no nearer
+                    own = ~view.archive.masks.copies[row]
+                    row, concept = row[own], concept[own]
+                known = np.nan_to_num(near[row], nan=0.0)
+                order = np.lexsort((-known, concept))
+                concept, value = concept[order], known[order]
+                rank = np.arange(len(concept)) - np.searchsorted(concept, concept)
+                best = rank < _BEST
+                total = np.bincount(concept[best], value[best], minlength=len(score))
+                score = (total / np.maximum(np.bincount(concept[best], minlength=len(score)), 1)).astype(np.float32)
+            words = {word for word in slug(query).split("-") if word}
+            for place, label in view.labels().items():
+                common = words & set(label.slug.split("-"))
+                if common:
+                    score[place] = max(float(score[place]), _SHARES_WORDS * len(common) / len(words))
+            for place in view.mentioned(query):
+                score[place] = _NAMED
+            found = np.flatnonzero(score > 0)
+            chosen = found[np.lexsort((found, -references.units[found], -score[found]))][:limit].tolist()
+            rows = tuple(
+                replace(row, score=round(float(score[place]), 4))
+                for row, place in zip(self._rows(view, chosen), chosen, strict=True)
+            )
+        return ConceptsResult(rows, len(found), 0, (time.monotonic() - started) * 1000, joined(remarks))
+
+    def add(
+        self,
+        name: str,
+        *,
+        aliases: Sequence[str] = (),
+        parents: Sequence[str] = (),
+        kind: str | None = None,
+        related: Sequence[str] = (),
+        weight: float | None = None,
+    ) -> ConceptsResult:
+        """Curate a concept, or add to one; existing units are linked to it at once.
+
+        Raises :class:`~openclaw_memory.errors.RequestError` for a name that is a secret.
+        """
+        self._refuse_secrets(name, *aliases, *parents, *related, kind or "")
+        return self._edited(
+            lambda: concepts_file.add(
+                self._file, name, aliases=tuple(aliases), parents=tuple(parents), kind=kind, related=tuple(related),
+                weight=weight,
+            )
+        )  # fmt: skip
+
+    def alias(self, name: str, aliases: Sequence[str]) -> ConceptsResult:
+        """Further names of a concept; raises as :meth:`add`."""
+        self._refuse_secrets(name, *aliases)
+        return self._edited(lambda: concepts_file.alias(self._file, name, tuple(aliases)))
+
+    def parent(self, name: str, parents: Sequence[str]) -> ConceptsResult:
+        """What a concept is a kind or a part of; raises as :meth:`add`."""
+        self._refuse_secrets(name, *parents)
+        return self._edited(lambda: concepts_file.parent(self._file, name, tuple(parents)))
+
+    def remove(self, name: str) -> ConceptsResult:
+        """No longer a concept: a curated one leaves the file, a found one is ignored from now on.
+
+        Raises :class:`~openclaw_memory.errors.RequestError` naming the closest ones when it is neither.
+        """
+        self._refuse_secrets(name)
+        with self._view() as view:
+            said = concepts_file.read(self._file)
+            ignored = {concept_key(each) for each in said.ignored}
+            if said.find(name) is None and concept_key(name) not in ignored and concept_key(name):
+                view.concept(name)
+        return self._edited(lambda: concepts_file.remove(self._file, name))
+
+    def _refuse_secrets(self, *names: str) -> None:
+        if any(self._redact(name) != name for name in names):
+            raise RequestError(
+                "a name given for the concept is or holds a secret; give a name that may be read by anyone"
+            )
+
+    def _edited(self, edit: Callable[[], concepts_file.Edited]) -> ConceptsResult:
+        started = time.monotonic()
+        with self._view():
+            pass  # so that what is there already is in the index, and is linked anew
+        edited = edit()
+        linked = self._changed()
+        remarks: list[str] = []
+        with self._view(remarks=remarks) as view:
+            found = view.index.references.of([view.index.canonical(concept_key(edited.slug))]).tolist()
+            rows = self._rows(view, found)
+        return ConceptsResult(rows, len(rows), linked, (time.monotonic() - started) * 1000, joined(remarks))
+
+    def _rows(self, view: GraphView, places: Sequence[int]) -> tuple[ConceptRow, ...]:
+        network, labels, days = view.network, view.labels(), view.days()
+
+        def names(lists: Lists, place: int, most: int | None = None) -> tuple[str, ...]:
+            return tuple(labels[other].name for other in lists.of(place)[0].tolist()[:most])
+
+        def row(place: int) -> ConceptRow:
+            label = labels[place]
+            first, last = days[place]
+            return ConceptRow(
+                slug=label.slug,
+                name=label.name,
+                kind=label.kind,
+                curated=label.curated is not None,
+                units=int(view.index.references.units[place]),
+                aliases=label.others,
+                parents=names(network.parents, place),
+                children=names(network.children, place),
+                related=names(network.related, place, _RELATED),
+                first=first,
+                last=last,
+            )
+
+        return tuple(map(row, places))

@@ -1,0 +1,204 @@
+"""The resident columns of all units in reading order, kept in step with the store.
+
+A *window* of a unit is the unit and up to :data:`RADIUS` neighbours on either side in its section.
+Its BM25 comes from summed term frequencies and its vector score from summed unit scores, so neither
+needs an index of its own (``docs/ranking.md``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model import Grain, Kind
+from ..store.api import Bools, DocumentInfo, Floats, Ints, Store, UnitRows, VectorIndex
+
+RADIUS = 2
+_REACH = 2 * RADIUS
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What follows from the units' order: sections, windows and their lengths in terms.
+
+    An *anchor* may be what a hit is about: any unit but a heading that has text below it, which
+    counts through its neighbours' windows instead.  ``path_rank`` is the place of a document's path in
+    alphabetical order, by document id.
+    """
+
+    section: Ints
+    section_terms: Floats
+    same: tuple[Bools, ...]
+    window_terms: Floats
+    row_of: Ints
+    log_chars: Floats
+    kind: NDArray[np.int8]
+    grain: NDArray[np.int8]
+    anchor: Bools
+    path_rank: Ints
+
+
+class Corpus:
+    """Columns of every unit; :meth:`refresh` replaces those of changed documents."""
+
+    def __init__(self) -> None:
+        self.documents: dict[int, DocumentInfo] = {}
+        self.rows = empty_rows()
+        self.shape = _shape(self.rows, {})
+        self._neighbours = np.zeros((_REACH, 0), np.float32)
+        self.window_norm = np.zeros(0, np.float32)
+        #: Characters of each row as it is shown: with its citation, where it is a sentence of a summary.
+        self.shown_chars: Ints = self.rows.chars
+        #: Grows with every change of the rows.
+        self.version = 0
+
+    def __len__(self) -> int:
+        return len(self.rows.unit_id)
+
+    def refresh(self, store: Store) -> None:
+        """Take over documents that were written or removed since the last call."""
+        now = {info.id: info for info in store.document_infos()}
+        stale = [i for i, info in self.documents.items() if i not in now or now[i].generation != info.generation]
+        fresh = [
+            i for i, info in now.items() if i not in self.documents or self.documents[i].generation != info.generation
+        ]
+        self.documents = now
+        if not stale and not fresh:
+            return
+        added = store.unit_rows(fresh if stale or len(self) else None) if fresh else empty_rows()
+        keep = ~np.isin(self.rows.document_id, np.asarray(stale, np.int32)) if stale else np.ones(len(self), bool)
+        # The order of a corpus that is read at once, so that what depends on it is the same to the last bit.
+        order = np.argsort(np.concatenate([self.rows.document_id[keep], added.document_id]), kind="stable")
+        self._neighbours = np.concatenate(
+            [self._neighbours[:, keep], np.full((_REACH, len(added.unit_id)), np.nan, np.float32)], axis=1
+        )[:, order]
+        self.rows = _joined(self.rows, keep, added, order)
+        self.shown_chars = self.rows.chars
+        self.shape = _shape(self.rows, self.documents)
+        self.version += 1
+
+    def refresh_windows(self, index: VectorIndex, changed: Ints, anew: bool) -> None:
+        """Recompute the lengths of the windows' summed vectors: where units are ``changed``, or all of them.
+
+        A sum of unit vectors has the squared length ``Σ |v|² + 2 Σ v_i·v_j``, so the cosines of
+        near neighbours suffice.
+        """
+        n = len(self)
+        # Row i is unknown when its pair with the next row is; vectors arrive in batches of whole runs.
+        unknown = np.isnan(self._neighbours[0])
+        unknown[-1:] = False
+        touched = self.rows_of(changed)
+        unknown[slice(None) if anew else touched[touched >= 0]] = True
+        if unknown.any():
+            rows = np.flatnonzero(unknown)
+            if len(rows) * 4 > n:
+                self._neighbours = index.neighbour_similarities(self.rows.unit_id, _REACH)
+            else:
+                for start, stop in _runs(rows, _REACH):
+                    low, high = max(0, start - _REACH), min(n, stop + _REACH)
+                    part = index.neighbour_similarities(self.rows.unit_id[low:high], _REACH)
+                    for d in range(1, _REACH + 1):
+                        self._neighbours[d - 1, low : high - d] = part[d - 1, : high - low - d]
+        self.window_norm = self._norms()
+
+    def _norms(self) -> Floats:
+        n = len(self)
+        square = np.ones(n, np.float32)
+        section = self.shape.section
+        for d in range(1, RADIUS + 1):
+            square[d:] += self.shape.same[d - 1]
+            square[: n - d] += self.shape.same[d - 1]
+        for d in range(1, _REACH + 1):
+            if n <= d:
+                break
+            dots = np.nan_to_num(self._neighbours[d - 1, : n - d])
+            dots = np.where(section[d:] == section[: n - d], dots, 0)
+            # The pair (j, j + d) lies in the window of i for i from j + d - RADIUS to j + RADIUS.
+            for offset in range(d - RADIUS, RADIUS + 1):
+                j = np.arange(max(0, -offset), min(n - d, n - offset))
+                i = j + offset
+                square[i] += 2 * dots[j] * (section[i] == section[j])
+        return np.sqrt(np.maximum(square, 1e-6))
+
+    def rows_of(self, unit_ids: Ints) -> Ints:
+        """Row of each unit, -1 for those that are gone."""
+        row_of = self.shape.row_of
+        if not len(row_of):
+            return np.full(len(unit_ids), -1, np.int32)
+        inside = unit_ids < len(row_of)
+        return np.where(inside, row_of[np.where(inside, unit_ids, 0)], -1)
+
+    def window_cosine(self, similarities: Floats) -> Floats:
+        """Cosine of each window's summed vector, from those of its units: ``float32[n]``."""
+        out = similarities.copy()
+        for d in range(1, RADIUS + 1):
+            same = self.shape.same[d - 1]
+            out[d:] += similarities[:-d] * same
+            out[:-d] += similarities[d:] * same
+        np.divide(out, self.window_norm, out=out)
+        return out
+
+
+def empty_rows() -> UnitRows:
+    """No units."""
+    i32 = np.zeros(0, np.int32)
+    i64 = np.zeros(0, np.int64)
+    flags = np.zeros(0, bool)
+    return UnitRows(i32, i32, i32, i32, i32, i32, i32, flags, i32, flags, flags, i64, i32, flags, i64, i32)
+
+
+def _joined(old: UnitRows, keep: Bools, new: UnitRows, order: NDArray[np.intp]) -> UnitRows:
+    columns = {
+        f.name: np.concatenate([getattr(old, f.name)[keep], getattr(new, f.name)])[order] for f in fields(UnitRows)
+    }
+    return replace(old, **columns)
+
+
+def _shape(rows: UnitRows, documents: dict[int, DocumentInfo]) -> Shape:
+    n = len(rows.unit_id)
+    border = np.ones(n, bool)
+    border[1:] = rows.section_id[1:] != rows.section_id[:-1]
+    section = (np.cumsum(border) - 1).astype(np.int32)
+    terms = rows.terms.astype(np.float32)
+    same = tuple(section[d:] == section[:-d] if n > d else np.zeros(max(0, n - d), bool) for d in range(1, RADIUS + 1))
+    window_terms = terms.copy()
+    for d, mask in enumerate(same, 1):
+        if n > d:
+            window_terms[d:] += terms[:-d] * mask
+            window_terms[:-d] += terms[d:] * mask
+    row_of = np.full(int(rows.unit_id.max()) + 1 if n else 0, -1, np.int32)
+    row_of[rows.unit_id] = np.arange(n, dtype=np.int32)
+    kinds, grains = list(Kind), list(Grain)
+    by_document = np.zeros((max(documents, default=0) + 1, 2), np.int8)
+    for document_id, info in documents.items():
+        by_document[document_id] = kinds.index(info.kind), grains.index(info.grain)
+    path_rank = np.zeros(len(by_document), np.int32)
+    for rank, info in enumerate(sorted(documents.values(), key=lambda info: info.path)):
+        path_rank[info.id] = rank
+    sorts = by_document[rows.document_id] if n else np.zeros((0, 2), np.int8)
+    alone = np.bincount(section)[section] == 1 if n else np.zeros(0, bool)
+    log_chars = np.log(np.maximum(rows.chars, 1)).astype(np.float32)
+    return Shape(
+        section=section,
+        section_terms=np.bincount(section, terms).astype(np.float32) if n else np.zeros(0, np.float32),
+        same=same,
+        window_terms=window_terms,
+        row_of=row_of,
+        log_chars=log_chars,
+        kind=sorts[:, 0],
+        grain=sorts[:, 1],
+        anchor=~rows.heading | (alone & ~rows.title),
+        path_rank=path_rank,
+    )
+
+
+def _runs(rows: NDArray[np.intp], gap: int) -> list[tuple[int, int]]:
+    """Runs ``(start, stop)`` of row numbers, joined over gaps of up to ``gap``."""
+    if not len(rows):
+        return []
+    breaks = np.flatnonzero(np.diff(rows) > gap)
+    starts = rows[np.r_[0, breaks + 1]]
+    stops = rows[np.r_[breaks, len(rows) - 1]] + 1
+    return [(int(a), int(b)) for a, b in zip(starts, stops, strict=True)]

@@ -1,0 +1,261 @@
+"""Reading the summaries that consolidation writes: the day and the source of every sentence.
+
+A sentence stands on a line ``- text [memory/2026-02-16.md#L3-L4]``, in months and coarser grains behind its day:
+``- 2026-02-16: text [...]``.  Day and citation may be missing, as a person may write into the file too.  What is
+searched is the text alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any
+
+from ..model import DateSource, Grain, ParsedDocument, Section, Unit
+from ..store.api import Cited
+from ..text.dates import date_in_heading
+from ..text.front_matter import front_matter_end, read_front_matter
+from ..text.lines import split_lines
+from ..text.markdown import parse
+from ..text.turns import find_turns
+
+#: Long enough that no sentence of a summary is cut, which would part it from its citation.
+UNIT_TOKENS = 1_000_000
+
+#: Grains whose lines begin with their day; in finer ones the file's name or a heading tells it.
+DATED = frozenset({Grain.MONTHLY, Grain.QUARTERLY, Grain.YEARLY})
+
+#: What the line with the tags of the sentences below it begins with.
+TAGS = "Tags: "
+
+_TARGET = re.compile(r"\[(?P<path>[^\n]+\.md)#L(?P<first>\d{1,9})(?:-L(?P<last>\d{1,9}))?\]", re.IGNORECASE)
+_ONLY_TAGS = re.compile(rf"{TAGS.strip()}(?: #\S+)+")
+_MARKER = re.compile(r"[-*+]\s+")
+_DAY = re.compile(r"(?P<day>\d{4}-\d{2}-\d{2}):\s+(?=\S)")
+
+#: The keys of the front matter that consolidation writes, and what their values look like.
+_KEYS = {
+    "grain": re.compile(r"[a-z]+"),
+    "period": re.compile(r"\d{4}(?:-[\dWQ]+)*"),
+    "date": re.compile(r"\d{4}-\d\d-\d\d"),
+    "origin": re.compile(r"[a-z]+"),
+    "format": re.compile(r"\d{1,9}"),
+    "digest": re.compile(r"[0-9a-f]{64}"),
+    "content": re.compile(r"[0-9a-f]{64}"),
+}
+_SOURCES = "sources"
+_VALUE = re.compile(r"(?P<key>[a-z]+):(?: (?P<value>\S.*))?")
+_ITEM = re.compile(r" *- (?P<item>\S.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A sentence of a summary: its text on one line, its own day if it states one, and what it cites."""
+
+    text: str
+    day: date | None
+    cited: tuple[Cited, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryText:
+    """A summary as ingest needs it; ``cited`` is by the first line of a unit, ``front`` has ``edited`` added."""
+
+    parsed: ParsedDocument
+    cited: Mapping[int, tuple[Cited, ...]]
+    front: Mapping[str, Any]
+
+
+def content_hash(text: str) -> str:
+    """SHA-256 of what stands behind the front matter of a summary, whatever its line ends are."""
+    lines = split_lines(text)
+    return _hash(lines[_front_end(lines) :])
+
+
+def is_edited(text: str) -> bool:
+    """Whether a person has changed the summary ``text`` since it was written, or wrote it in the first place."""
+    lines = split_lines(text)
+    end = _front_end(lines)
+    front = _ours(lines[1 : end - 1])
+    return front is None or front["content"] != _hash(lines[end:])
+
+
+def front_of(text: str) -> dict[str, Any]:
+    """What the front matter of a summary states, with ``edited`` added; see :func:`is_edited`."""
+    lines = split_lines(text)
+    end = _front_end(lines)
+    front = _ours(lines[1 : end - 1])
+    if front is None:
+        return {**(read_front_matter(lines[1 : end - 1]) if end else {}), "edited": True}
+    return {**front, "edited": front["content"] != _hash(lines[end:])}
+
+
+def read_line(text: str, dated: bool = True) -> Line | None:
+    """What a line of a summary says; ``None`` when it says nothing.
+
+    With ``dated`` a day that it begins with is its own, else it is part of the text.  Only the last citation is:
+    one before it belongs to the text that was summarised.
+    """
+    rest = text.strip()
+    if (marker := _MARKER.match(rest)) is not None:
+        rest = rest[marker.end() :]
+    day = None
+    if dated and (stated := _DAY.match(rest)) is not None:
+        try:
+            day = date.fromisoformat(stated["day"])
+            rest = rest[stated.end() :]
+        except ValueError:
+            pass
+    said, cited = _uncited(rest)
+    return Line(said, day, cited) if said else None
+
+
+def is_tag_line(text: str) -> bool:
+    """Whether ``text`` merely lists the tags of the sentences below it."""
+    return _ONLY_TAGS.fullmatch(text) is not None
+
+
+def read(path: str, text: str, grain: Grain, day: date, raw: str | None = None) -> SummaryText:
+    """The sections of a summary, one for each run of sentences of a day, with units searched without citation.
+
+    ``path`` is its file's, ``day`` that of the file's last change.  ``text`` may have been redacted; ``raw`` is
+    then the file's own, which decides what the front matter says and whether a person has edited it.
+    """
+    front = front_of(text if raw is None else raw)
+    if front["edited"] and raw is not None:
+        front = front_of(text) | {"edited": True}
+    lines = split_lines(text)
+    end = _front_end(lines)
+    # Blank lines in place of the front matter keep the numbering; it is longer than that of any note.
+    parsed = parse("\n".join([""] * end + lines[end:]), path=path, mtime=day, unit_tokens=UNIT_TOKENS)
+    return _read(parsed, front, grain)
+
+
+def _read(parsed: ParsedDocument, front: Mapping[str, Any], grain: Grain) -> SummaryText:
+    period = date_in_heading(str(front.get("date", "")))
+    days = [_day_of(section, period, grain) for section in parsed.sections]
+    lines = {
+        unit.start_line: line
+        for section, (_, source) in zip(parsed.sections, days, strict=True)
+        for unit in section.units
+        if unit.form not in ("heading", "title")
+        # Where a heading says the day, a date at the beginning of a line is what the line is about.
+        and (line := read_line(unit.text, grain in DATED or (grain is Grain.WEEKLY and source != "heading")))
+        is not None
+    }
+    speakers = _speakers([line.text for line in lines.values()])
+    sections: list[Section] = []
+    cited: dict[int, tuple[Cited, ...]] = {}
+    for section, (own, source) in zip(parsed.sections, days, strict=True):
+        made: list[tuple[date | None, Unit]] = []
+        for unit in section.units:
+            line = lines.get(unit.start_line)
+            if line is None:
+                made.append((own, unit))
+                continue
+            cited[unit.start_line] = line.cited
+            made.append((line.day or own, replace(unit, indexed=line.text, speaker=speakers.get(line.text))))
+        sections += _by_day(section, made, source)
+    return SummaryText(ParsedDocument(tuple(sections), dict(front)), cited, front)
+
+
+def _day_of(section: Section, period: date | None, grain: Grain) -> tuple[date | None, DateSource]:
+    """The day of the sentences under a heading that state none, and what says so.
+
+    A day's summary is of that day, whatever dates the notes' headings name.
+    """
+    if grain is Grain.DAILY and section.date_source == "name":
+        return section.date, "name"
+    headed = date_in_heading(section.heading.rpartition(" > ")[2])
+    if headed is not None:
+        return headed, "heading"
+    return (section.date, section.date_source) if period is None else (period, "front-matter")
+
+
+def _uncited(text: str) -> tuple[str, tuple[Cited, ...]]:
+    """A text on one line without the citation at its end, and that."""
+    if text.endswith("]"):
+        # A path may have brackets of its own, and so may the text.
+        for opening in ("[memory/", "["):
+            at = text.rfind(opening)
+            if at >= 0 and (found := _TARGET.fullmatch(text, at)) is not None:
+                first = int(found["first"])
+                return " ".join(text[:at].split()), (Cited(found["path"], first, int(found["last"] or first)),)
+    return " ".join(text.split()), ()
+
+
+def _front_end(lines: Sequence[str]) -> int:
+    """How many lines the front matter takes; that of a summary may be longer than a note's, which has a bound."""
+    if end := front_matter_end(lines):
+        return end
+    if len(lines) < 2 or lines[0].rstrip() != "---" or not lines[1].startswith("grain: "):
+        return 0
+    return next((at + 1 for at, line in enumerate(lines) if at and line.rstrip() == "---"), 0)
+
+
+def _ours(lines: Sequence[str]) -> dict[str, Any] | None:
+    """The front matter in ``lines``, if it is as consolidation writes it, be it ever so long."""
+    front: dict[str, Any] = {}
+    for line in lines:
+        if (item := _ITEM.fullmatch(line.rstrip())) is not None:
+            if next(reversed(front), None) != _SOURCES:
+                return None
+            front[_SOURCES].append(_plain(item["item"]))
+            continue
+        found = _VALUE.fullmatch(line.rstrip())
+        if found is None or found["key"] in front:
+            return None
+        key, value = found["key"], found["value"]
+        if key == _SOURCES and value is None:
+            front[key] = []
+        elif key in _KEYS and value is not None and _KEYS[key].fullmatch(value) is not None:
+            front[key] = value
+        else:
+            return None
+    return front if set(front) == {*_KEYS, _SOURCES} else None
+
+
+def _plain(item: str) -> str:
+    """An item of a YAML list, of which it may have the quotes."""
+    if item[0] not in "'\"":
+        return item
+    import yaml
+
+    try:
+        return str(yaml.safe_load(item))
+    except yaml.YAMLError:
+        return item
+
+
+def _hash(lines: Sequence[str]) -> str:
+    return hashlib.sha256("\n".join(lines).strip().encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _speakers(texts: Sequence[str]) -> dict[str, str]:
+    """Who says each of ``texts``, where they are lines of a conversation."""
+    turns = find_turns(texts)
+    return {text: turns[at] for at, text in enumerate(texts) if at in turns}
+
+
+def _opens(unit: Unit) -> bool:
+    return unit.form in ("heading", "title") or is_tag_line(unit.search_text)
+
+
+def _by_day(section: Section, units: Sequence[tuple[date | None, Unit]], source: DateSource) -> list[Section]:
+    """``section`` cut where the day changes; a heading, and its tags, belong to what follows them."""
+    runs: list[tuple[date | None, list[Unit]]] = []
+    for day, unit in units:
+        if runs and (runs[-1][0] == day or all(_opens(one) for one in runs[-1][1])):
+            runs[-1] = day, [*runs[-1][1], unit]
+        else:
+            runs.append((day, [unit]))
+    parts = []
+    for at, (day, members) in enumerate(runs):
+        first = section.start_line if not at else members[0].start_line
+        last = section.end_line if at == len(runs) - 1 else runs[at + 1][1][0].start_line - 1
+        lines = section.lines[first - section.start_line : last - section.start_line + 1]
+        parts.append(Section(section.heading, first, last, day, source, tuple(members), lines))
+    return parts

@@ -1,0 +1,51 @@
+"""The identity of a concept: one key for all spellings of a name."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from ..store.api import OntologyRows
+from ..text import analysis
+
+_APART = re.compile(r"[^\w]+|_+")
+_POSSESSIVE = re.compile(r"['’]s\b")
+#: Marks that tell one language's name from another's: C, C++, C#.
+_PLUSES, _SHARP = re.compile(r"(?<=\w)\+\+"), re.compile(r"(?<=\w)#(?!\w)")
+
+
+def slug(name: str) -> str:
+    """``name`` in small letters, its words joined by hyphens: how a person writes it in a command or a file.
+
+    Empty when ``name`` has no letter or digit.
+    """
+    if name.isascii() and name.replace(" ", "").isalpha():
+        return "-".join(name.lower().split())
+    name = _SHARP.sub(" sharp", _PLUSES.sub(" plus plus", _POSSESSIVE.sub("", name)))
+    text = unicodedata.normalize("NFKC", name).casefold()
+    return "-".join(part for part in _APART.split(text) if part)
+
+
+@lru_cache(maxsize=1 << 16)
+def concept_key(name: str) -> int:
+    """63-bit key of a name: the same for its spellings in capitals, with hyphens, in the plural.
+
+    0 when ``name`` has no letter or digit.
+    """
+    words = slug(name).split("-")
+    if words == [""]:
+        return 0
+    return analysis.unit_hash("\0".join(analysis.stems(words))) or 1
+
+
+def name_keys(*names: str) -> tuple[int, ...]:
+    """The keys of ``names``, each once."""
+    return tuple(dict.fromkeys(key for name in names if (key := concept_key(name))))
+
+
+def owners(ontology: OntologyRows) -> dict[int, int]:
+    """The key of the curated concept that each key of a slug, name or alias stands for."""
+    return {
+        key: row.key for row in ontology.concepts for key in row.keys or name_keys(row.slug, row.name, *row.aliases)
+    }

@@ -1,0 +1,356 @@
+"""Where a unit may speak of a concept: links, tags, names, identifiers, quoted terms and rare phrases.
+
+What is found is only a candidate: whether its key is a concept is decided over the whole corpus
+(:mod:`~openclaw_memory.graph.evidence`).  Every pattern is bounded, so time grows with the text and no faster.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from operator import itemgetter
+from typing import Any
+
+from ..model import Unit
+from ..store.api import Mention
+from ..text.analysis import STOP_WORDS
+from .concept_keys import concept_key
+from .identifiers import GENERAL_FILES, in_code, in_text, of_path
+from .routine import FOREIGN, NAMELESS, ROUTINE
+
+#: Grows when what is found in a text changes, so that stored mentions are known to be of another make.
+VERSION = 2
+
+_MOST = 12
+_CHARS = 80
+_RULES = ("link", "tag", "meta", "code", "name", "quoted", "phrase", "start", "file")
+#: What stands in the place of a secret: it says that there was one, and names nothing.
+_REDACTED_MARK = "redacted:"
+_REDACTED = re.compile(r"\[redacted:[\w-]{1,40}\]|\bredacted:[\w-]{1,40}")
+_STRENGTH = {rule: at for at, rule in enumerate(_RULES)}
+
+#: Rule and spelling of what was found, in any order.
+Found = list[tuple[str, str]]
+
+
+def candidates(unit: Unit) -> list[Mention]:
+    """What a unit may mention, each key once under its strongest rule; of more than 12 the 12 strongest.
+
+    Read from the raw Markdown of ``unit.text``; the speaker of a turn is no mention, nor are dates, numbers,
+    addresses of the web and everyday words.  Front matter (form ``meta``) has none of its own: see
+    :func:`of_front_matter`.
+    """
+    if unit.form == "meta":
+        return []
+    found: Found = []
+    text = _REDACTED.sub(_TAKEN, unit.text) if _REDACTED_MARK in unit.text else unit.text
+    if unit.form == "code":
+        found += [("code", name) for name in in_text(text)]
+        return _mentions(found)
+    text = _without_speaker(text, unit.speaker) if unit.speaker else text
+    if _MARKED.search(text):
+        text = _without_marks(text, found)
+    if _QUOTE_MARK.search(text):
+        found += [("quoted", term) for term in map(_term, _QUOTED.findall(text)) if term]
+    _names(text, unit.form in ("heading", "title"), found)
+    _words(text, found)
+    return _mentions(found)
+
+
+def of_front_matter(front: Mapping[str, Any]) -> list[Mention]:
+    """What a file's front matter says that the file is about: tags, topics, people, projects and the like.
+
+    Other keys (date, origin, sources …) are the file's own affairs and give nothing.
+    """
+    found: Found = []
+    for name, value in front.items():
+        if name.strip().casefold() in _ABOUT:
+            found += [("meta", text) for text in _values(value)]
+    return _mentions(found)
+
+
+def of_file(path: str) -> list[Mention]:
+    """The name of a file without folder and ending, so that a link to a note leads there.
+
+    Nothing for files that every workspace has, such as ``MEMORY.md``.
+    """
+    name = path.rpartition("/")[2]
+    stem = name.rpartition(".")[0] or name
+    return [] if stem.casefold() in GENERAL_FILES else _mentions([("file", stem)])
+
+
+_ABOUT = frozenset(
+    """
+    about alias aliases area areas client clients company companies concept concepts entities entity host hosts keyword
+    keywords label labels machine machines participants people person persons place places product products project
+    projects repo repos service services subject subjects system systems tag tags team teams ticket tickets tool tools
+    topic topics
+    """.split()
+)
+
+
+def _values(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        # YAML may have taken the brackets of a placeholder for a list's.
+        value = _REDACTED.sub(_TAKEN, value) if _REDACTED_MARK in value else value
+        for part in value.split(","):
+            name = part.strip(" \t\n#[]").partition("|")[0]
+            if any(map(str.isalpha, name)) and "://" not in name:
+                yield name
+    elif isinstance(value, list):
+        for inner in value:
+            if isinstance(inner, str):
+                yield from _values(inner)
+
+
+def _mentions(found: Found) -> list[Mention]:
+    best: dict[int, tuple[int, str]] = {}
+    for rule, text in found:
+        if 2 <= len(text) <= _CHARS and (key := concept_key(text)):
+            strength = _STRENGTH[rule]
+            if key not in best or strength < best[key][0]:
+                best[key] = strength, text
+    rows = [(strength, key, text) for key, (strength, text) in best.items()]
+    if len(rows) > _MOST:
+        rows = sorted(rows, key=itemgetter(0))[:_MOST]
+    return [Mention(key, text, _RULES[strength]) for strength, key, text in rows]
+
+
+# -- marked places ------------------------------------------------------------------------------
+
+_LABEL_CHARS = 120
+_AFTER_SPEAKER = re.compile(r"(?:\*\*|__)?[:：](?:\*\*|__)?")
+_MARKED = re.compile(r"[`\[#@/*]|www\.")
+#: Each begins with a plain character, which makes the search fast.
+_SPECIAL = re.compile(
+    r"""
+    ``?`?(?P<code>[^`\n]{1,200})`{1,3}
+    | \[\[(?P<link>[^\[\]\n]{1,200})\]\]
+    | \]\((?P<target>[^()\s]{1,300})\)
+    | \#(?<![\w&/#-]\#)(?P<tag>[^\W\d_][\w/-]{1,60})
+    | \*\*(?P<bold>[^*\n]{2,40})(?:\*\*[:：]|[:：]\*\*)
+    """,
+    re.VERBOSE,
+)
+_WEB = re.compile(
+    r"""
+    \b(?:(?:https?|ftp|file|mailto|ssh|git):|www\.)[^\s<>"')]{2,2000}
+    | (?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{1,100}
+    """,
+    re.VERBOSE,
+)
+_PATH = re.compile(r"(?<![\w./~@-])(?:[\w.~@-]{0,64}/){1,20}[\w.@-]{0,100}")
+_COLOUR = re.compile(r"(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\Z")
+#: What stands for a place that was taken out: part of the sentence, and of no name or phrase.
+_TAKEN = "0"
+_QUOTE_MARK = re.compile('["“„«「]')
+_QUOTED = re.compile(r"[\"“„«「](?=[^\s.,;!?])([^\"“”„«»「」\n]{2,60})(?:\"(?!\w)|[”“»」])")
+
+
+def _without_speaker(text: str, speaker: str) -> str:
+    at = text.find(speaker, 0, _LABEL_CHARS)
+    if at < 0 or any(map(str.isalpha, text[:at])):
+        return text
+    match = _AFTER_SPEAKER.match(text, at + len(speaker))
+    return text[match.end() :] if match else text
+
+
+def _without_marks(text: str, found: Found) -> str:
+    """Note what marked places name; returns the rest of the text, which is for the other rules."""
+    text = _SPECIAL.sub(lambda match: _special(match, found), text)
+    if "://" in text or "www." in text or "@" in text:
+        text = _WEB.sub(_TAKEN, text)
+    if "/" in text:
+        text = _PATH.sub(lambda match: _path(match[0], found), text)
+    return text
+
+
+def _special(match: re.Match[str], found: Found) -> str:
+    rule = match.lastgroup or ""
+    text = match[rule]
+    if rule == "code":
+        found += [("code", name) for name in in_code(text)]
+    elif rule == "link":
+        name = text.partition("|")[0].partition("#")[0].partition("^")[0].rpartition("/")[2].strip()
+        found.append(("link", name.removesuffix(".md")))
+    elif rule == "target":
+        name = text.partition("#")[0].rpartition("/")[2]
+        if name.endswith(".md") and "://" not in text:
+            found.append(("link", name.removesuffix(".md")))
+        return "]"
+    elif rule == "tag":
+        if not _COLOUR.match(text):
+            found.append(("tag", text.rstrip("/-")))
+    else:
+        # "**attic**: the NAS in ..." introduces a name; a label such as "**Status:**" has a capital.
+        if text.islower() and len(words := text.split()) < 4 and NAMELESS.isdisjoint(words):
+            found.append(("name", text))
+        return f"{text}: "
+    return _TAKEN
+
+
+def _path(path: str, found: Found) -> str:
+    name = of_path(path)
+    if name:
+        found.append(("code", name))
+    elif name is None and path[0] not in "/~." and path[-1] != "/":
+        return path.replace("/", " / ")  # "and/or", "Europe/Amsterdam"
+    return _TAKEN
+
+
+def _term(text: str) -> str | None:
+    """A quoted text without its full stop, unless it is a sentence or everyday words."""
+    term = text.rstrip(" .,!?")
+    words = term.lower().split()
+    if not words or len(words) > 4 or term[-1] in ":;…-" or not any(map(str.isalpha, term)):
+        return None
+    if any(word not in NAMELESS for word in words) or (len(words) > 1 and term.istitle()):
+        return term
+    return None
+
+
+# -- names --------------------------------------------------------------------------------------
+
+#: List marks, check boxes, and dates and times before the text proper.
+_LEAD = re.compile(r"(?:[\s>#*+\-_|~(\"“„«]|\[[ xX]\]|\d[\d:.\-/)]*(?=\s))*+")
+#: Capitals of the Latin, Greek and Cyrillic alphabets; scripts that write without spaces are no part of a word.
+_UPPER = "[A-Z" + "".join(filter(str.isupper, map(chr, range(0xC0, 0x530)))) + "]"
+_LETTER = r"[^\W\u2e80-\U0003ffff]"
+_WORD = rf"{_LETTER}{{0,40}}(?:['’][A-Z]{_LETTER}{{1,40}})?(?:[-&]{_LETTER}{{1,40}}){{0,4}}"
+_NAME = re.compile(
+    rf"""{_UPPER}(?<![0-9A-Z_a-z\u00df-\u052f'’.@-].){_WORD}
+    (?:(?:[ \n]|(?<=Dr|Mr|Ms|St|Mt)\.[ ]|(?<=Mrs)\.[ ])
+        (?:(?:of(?:[ ]the)?|de(?:[ ]la|[ ]los)?|del|v[ao]n(?:[ ]de[rn]?)?|di|da|du)[ ])?{_UPPER}{_WORD}
+      | [ ]\d{{1,4}}(?:\.\d{{1,3}})?(?![\w:%°/-]|[.,]\d|[ ]?(?:[KMGT]i?B|[kmKMG]?W|V|h|ms|s|kg|km|m|am|pm|AM|PM)\b)
+    ){{0,5}}""",
+    re.VERBOSE,
+)
+_MID_SENTENCE = frozenset(",)]&/%'’")
+
+
+def _names(text: str, heading: bool, found: Found) -> None:
+    lead = _LEAD.match(text)
+    body = lead.end() if lead else 0
+    for match in _NAME.finditer(text, body):
+        words = match[0].split()
+        start, end = match.span()
+        before = text[max(body, start - 8) : start].rstrip(" \n*_(")
+        opens = not before or not (before[-1].isalnum() or before[-1] in _MID_SENTENCE)
+        after = text[end : end + 2]
+        if len(after) == 2 and after[0] in "'’" and after[1].isalpha() and after[1] != "s":
+            words.pop()  # "Don't", "We'll"
+        # A sentence that opens with everyday words has its name behind them: "Yesterday Mira", "The Raspberry Pi".
+        everyday = NAMELESS if opens else _HEADS
+        while words and words[0].lower() in everyday:
+            del words[0]
+            opens = False
+        if words:
+            alone = len(words) == 1 or words[1][0].isdigit()
+            weak = opens and (heading or alone or after[:1] in (":", "："))
+            _name(words, weak, found)
+
+
+def _name(words: list[str], weak: bool, found: Found) -> None:
+    while words and (words[-1].lower() in _TAILS or words[-1].islower()):
+        words.pop()
+    if not words or not words[0][0].isupper():
+        return
+    name = " ".join(words)
+    if len(words) == 1:
+        if len(name) > 1 and name.lower() not in NAMELESS:
+            found.append(("start" if weak else "name", name))
+        return
+    everyday = all(word.lower() in NAMELESS for word in words)
+    found.append(("start" if weak or everyday else "name", name))
+    if everyday:
+        return
+    if words[-1][0].isdigit():
+        # "Raspberry Pi 5" is a Raspberry Pi.
+        parts, rule = [words[:-1]], "start" if weak else "name"
+    else:
+        # "Mira Jansen" counts for "Mira" where other places speak of her.
+        tail = next(at for at in range(1, len(words)) if not words[at].islower())
+        parts, rule = [words[:1], words[tail:]] if len(words) < 5 else [], "start"
+    for part in parts:
+        if part[0][0].isupper() and (len(part) > 1 or part[0].rstrip(".").lower() not in NAMELESS):
+            found.append((rule, " ".join(part)))
+
+
+#: Words in capitals that stand beside a name and are no part of it.
+_TAILS = frozenset(
+    """
+    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
+    september october november december today yesterday tomorrow i gb mb tb kb am pm
+    """.split()
+)
+_HEADS = STOP_WORDS | _TAILS
+
+# -- plain words --------------------------------------------------------------------------------
+
+_PUNCTUATION = ".,;:!?\"'()*_~…“”„’[]{}<>|–—"
+#: Endings of words that are rather said of something than names of it.
+_LOOSE_ENDS = ("ed", "ing", "ly", "ful", "less", "ous", "able", "ible", "est")
+_NAMELESS_ENDS = (*_LOOSE_ENDS, "ive", "ness", "tion", "sion", "ment", "ity", "ance", "ence", "ish")
+
+
+def _words(text: str, found: Found) -> None:
+    """Identifiers, phrases, and as weak evidence rare single words, of which other places may say that they name."""
+    words = text.split()
+    english = len(words) < 4 or len(FOREIGN.intersection(words)) < 2
+    run: list[str] = []
+    for word in words:
+        bare, ends = word, False
+        if not word.isalpha():
+            bare = word.strip(_PUNCTUATION)
+            ends = word[-1] != bare[-1:]
+            if run and word[0] != bare[:1]:
+                _phrases(run, found)
+                run = []
+            if "()" in word:
+                bare = word
+        if not bare.isalpha():
+            ends = True
+            if len(bare) > 2 and not bare.isdigit():
+                found += [("code", name) for name in in_text(word)]
+                if english and "-" in bare and bare.islower() and _is_compound(bare):
+                    found.append(("start", bare))
+        elif not bare.islower():
+            # A capital opens a phrase ("GPU driver", "Hallway printer is ..."); two of them are a name.
+            _phrases(run, found)
+            run = [] if run or not english or bare.lower() in ROUTINE else [bare]
+            if not bare[1:].islower() and not bare.isupper():
+                found += [("code", name) for name in in_text(bare)]
+        elif bare in ROUTINE or not english or not bare.isascii():
+            ends = True
+        else:
+            run.append(bare)
+            if len(bare) > 4 and not bare.endswith(_NAMELESS_ENDS):
+                found.append(("start", bare))
+        if ends and run:
+            _phrases(run, found)
+            run = []
+    _phrases(run, found)
+
+
+def _is_compound(word: str) -> bool:
+    return all(part.isalpha() and part not in ROUTINE for part in word.split("-"))
+
+
+def _phrases(run: list[str], found: Found) -> None:
+    """The pairs of a run of plain words, of which only the first may have a capital; of three also the whole."""
+    if len(run) < 2:
+        return
+    if not run[0].isupper():
+        if run[0][0].isupper() and run[1].endswith("s"):
+            run = run[1:]  # "Mira draws"
+        else:
+            run[0] = run[0].lower()
+    fit = [_is_pair(first, second) for first, second in pairwise(run)]
+    found += [("phrase", " ".join(pair)) for pair, fits in zip(pairwise(run), fit, strict=True) if fits]
+    if len(run) == 3 and all(fit):
+        found.append(("phrase", " ".join(run)))
+
+
+def _is_pair(first: str, second: str) -> bool:
+    return len(first) > 2 and len(second) > 2 and not first.endswith("ly") and not second.endswith(_LOOSE_ENDS)

@@ -1,0 +1,67 @@
+"""What a number, a choice or a list of a request may be, said in the same words to a library, a shell and a model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from datetime import date, datetime
+from typing import Any, TypeVar
+
+from ..errors import RequestError
+
+T = TypeVar("T")
+
+#: Characters of the longest name of a concept or a file: as many as a path has.
+LONGEST_NAME = 4_096
+
+
+def number(name: str, value: Any, low: float | None, high: float | None = None, whole: bool = False) -> float:
+    """``value`` where it is a finite number within the bounds; else raises :class:`RequestError` naming ``name``."""
+    noun = "a whole number" if whole else "a number"
+    # A whole number is finite, and may be too large for a float.
+    usable = not isinstance(value, bool) and (
+        isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
+    )
+    if not usable or (whole and value != int(value)):
+        raise RequestError(f"{name} must be {noun}, not {shown(value)}")
+    if (low is not None and value < low) or (high is not None and value > high):
+        bounds = f"from {low} to {high}" if high is not None else f"{low} or more"
+        raise RequestError(f"{name} must be {bounds}, not {shown(value)}")
+    return int(value) if whole else value
+
+
+def choice(name: str, value: Any, valid: Iterable[str]) -> None:
+    """Raise :class:`RequestError` unless ``value`` is one of ``valid``."""
+    if not isinstance(value, str) or value not in valid:
+        raise RequestError(f"{name} must be one of {', '.join(valid)}, not {shown(value)}")
+
+
+def day(name: str, value: Any) -> None:
+    """Raise :class:`RequestError` unless ``value`` is a ``date`` without a time."""
+    if not isinstance(value, date) or isinstance(value, datetime):
+        raise RequestError(f"{name} must be a datetime.date, not {shown(value)}")
+
+
+def several(name: str, values: Any, of: Callable[[Any], T], noun: str) -> tuple[T, ...]:
+    """``values``, a list or tuple, each made by ``of``; raises :class:`RequestError` where that cannot be."""
+    if not isinstance(values, (list, tuple)):
+        raise RequestError(f"{name} must be a list, not {shown(values)}")
+    try:
+        return tuple(map(of, values))
+    except (ValueError, TypeError):
+        raise RequestError(f"{name} must be a list of {noun}, not {shown(values)}") from None
+
+
+def name(value: Any) -> str:
+    """``value`` where it is text that may name something; else raises ``TypeError`` or ``ValueError``."""
+    if not isinstance(value, str):
+        raise TypeError
+    if len(value) > LONGEST_NAME:
+        raise ValueError
+    return value
+
+
+def shown(value: Any) -> str:
+    """``value`` on one short line."""
+    line = " ".join(repr(value)[:600].split())
+    return line if len(line) <= 60 else f"{line[:57]}..."

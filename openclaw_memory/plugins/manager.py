@@ -1,0 +1,224 @@
+"""The plugin manager: built-ins and entry points registered the same way, each call fenced off."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
+
+import pluggy
+
+from .. import hookspecs
+from ..errors import RedactionError
+from ..model import SearchHit, Unit
+
+log = logging.getLogger("openclaw_memory.plugins")
+
+T = TypeVar("T")
+
+#: The plugin without whose work no text is indexed, unless it is disabled.
+REDACTION = "redact"
+
+#: Built-in plugins: name and module.
+BUILTINS = {
+    REDACTION: "openclaw_memory.plugins.redact",
+    "session": "openclaw_memory.plugins.session",
+}
+
+
+class Plugins:
+    """Calls hooks so that a plugin that raises is named in the log and does no further harm.
+
+    ``allow`` are texts that the built-in redaction leaves as they are.
+    """
+
+    def __init__(
+        self,
+        disabled: Sequence[str] = (),
+        extra: Sequence[object] = (),
+        entry_points: bool = True,
+        allow: Sequence[str] = (),
+    ) -> None:
+        self.manager = pluggy.PluginManager(hookspecs.PROJECT)
+        self.manager.add_hookspecs(hookspecs)
+        self.failed: dict[str, str] = {}
+        self.allow = tuple(allow)
+        for name in disabled:
+            self.manager.set_blocked(name)
+        from importlib import import_module
+
+        for name, module in BUILTINS.items():
+            if name not in disabled:
+                builtin = import_module(module)
+                self.manager.register(builtin.Redaction(allow) if name == REDACTION else builtin, name)
+        if entry_points:
+            self._load_entry_points(disabled)
+        for plugin in extra:
+            name = getattr(plugin, "__name__", None) or type(plugin).__name__
+            self._register(plugin, None if self.manager.has_plugin(name) else name)
+
+    def _load_entry_points(self, disabled: Sequence[str]) -> None:
+        from importlib.metadata import entry_points
+
+        for point in entry_points(group=hookspecs.PROJECT):
+            if point.name in disabled or self.manager.has_plugin(point.name):
+                continue
+            try:
+                plugin = point.load()
+            except Exception as error:
+                self._note(point.name, "load", error)
+                continue
+            self._register(plugin, point.name)
+
+    def _register(self, plugin: object, name: str | None) -> None:
+        """Register a plugin, or note what is wrong with it and go on without it."""
+        try:
+            known = self.manager.register(plugin, name)
+        except Exception as error:
+            self._note(name or type(plugin).__name__, "load", error)
+            # pluggy keeps the hooks that it had seen before the wrong one.
+            if self.manager.is_registered(plugin):
+                self.manager.unregister(plugin)
+            return
+        if known is None:  # blocked: disabled by the settings
+            return
+        try:
+            self._check(plugin)
+        except (pluggy.PluginValidationError, TypeError) as error:
+            self._note(known, "load", error)
+            self.manager.unregister(plugin)
+
+    def _check(self, plugin: object) -> None:
+        specs = {name for name in dir(hookspecs) if name.startswith(hookspecs.PROJECT)}
+        for caller in self.manager.get_hookcallers(plugin) or ():
+            for implementation in caller.get_hookimpls():
+                if implementation.plugin is not plugin:
+                    continue
+                if caller.name not in specs and not implementation.optionalhook:
+                    raise pluggy.PluginValidationError(plugin, f"there is no hook {caller.name}")
+                if implementation.wrapper or implementation.hookwrapper:
+                    raise TypeError(f"{caller.name} is a wrapper, which is not supported")
+
+    def names(self) -> list[str]:
+        """Names of the registered plugins, in order of registration."""
+        return [name for name, plugin in self.manager.list_name_plugin() if plugin is not None]
+
+    def blocked(self) -> list[str]:
+        """Names of the plugins that are there and were left out."""
+        from importlib.metadata import entry_points
+
+        there = {*BUILTINS, *(point.name for point in entry_points(group=hookspecs.PROJECT))}
+        return sorted(name for name in there if self.manager.is_blocked(name))
+
+    def has_any(self, hook: str) -> bool:
+        """Whether a plugin implements ``hook``: lets hot loops skip the call."""
+        return bool(getattr(self.manager.hook, hook).get_hookimpls())
+
+    def _each(self, hook: str, **arguments: Any) -> Iterator[tuple[str, Any]]:
+        """Call the implementations one by one, last registered first: plugin and result, but ``None``."""
+        for implementation in reversed(getattr(self.manager.hook, hook).get_hookimpls()):
+            try:
+                result = implementation.function(*(arguments[name] for name in implementation.argnames))
+            except Exception as error:
+                # What the built-ins do is the call itself: their failure is the caller's to hear.
+                if implementation.plugin_name in BUILTINS:
+                    raise
+                self._note(implementation.plugin_name, hook, error)
+                continue
+            if result is not None:
+                yield implementation.plugin_name, result
+
+    def _note(self, plugin: str, hook: str, error: Exception) -> None:
+        self.failed[plugin] = f"{hook}: {type(error).__name__}: {error}"
+        log.warning("plugin %s failed in %s: %s: %s", plugin, hook, type(error).__name__, error)
+
+    def notify(self, hook: str, **arguments: Any) -> list[Any]:
+        """Call every implementation and collect the results."""
+        return [result for _, result in self._each(hook, **arguments)]
+
+    def first(self, hook: str, wanted: type[T], **arguments: Any) -> T | None:
+        """The first result of the type ``wanted``, or ``None``; others are noted and passed over."""
+        for plugin, result in self._each(hook, **arguments):
+            if isinstance(result, wanted):
+                return result
+            self._note(plugin, hook, TypeError(f"returned {type(result).__name__}, not {wanted.__name__}"))
+        return None
+
+    def prepare_lines(self, path: str, lines: list[str]) -> list[str]:
+        """Lines of a file after every plugin has seen them; a changed count of lines is refused.
+
+        Raises :class:`RedactionError` when the built-in redaction fails.
+        """
+        for implementation in self.manager.hook.openclaw_memory_prepare_lines.get_hookimpls():
+            arguments: dict[str, Any] = {"path": path, "lines": list(lines)}
+            try:
+                changed: Any = implementation.function(*(arguments[name] for name in implementation.argnames))
+                if changed is not None:
+                    _check_lines(changed, lines)
+            except Exception as error:
+                self._note(implementation.plugin_name, "openclaw_memory_prepare_lines", error)
+                if implementation.plugin_name == REDACTION:
+                    raise RedactionError(f"its secrets could not be redacted ({error})") from error
+                continue
+            lines = lines if changed is None else list(changed)
+        return lines
+
+    def redacted(self, path: str, text: str) -> str:
+        """A text that is no note's as the plugins let it into the index.  Raises :class:`RedactionError`."""
+        return "\n".join(self.prepare_lines(path, text.split("\n")))
+
+    def without_secrets(self, text: str) -> str:
+        """``text`` after the built-in redaction alone, unless that is disabled: for names, and files that are ours."""
+        redaction = self.manager.get_plugin(REDACTION)
+        return text if redaction is None else str(redaction.redact(text))
+
+    def leave(self, texts: Sequence[str]) -> None:
+        """Have the built-in redaction leave no texts but these as they are."""
+        redaction = self.manager.get_plugin(REDACTION)
+        if redaction is not None:
+            redaction.leave(texts)
+
+    def prepare_unit(self, unit: Unit) -> Unit | None:
+        """The unit after every plugin has seen it; ``None`` when one drops it."""
+        for implementation in self.manager.hook.openclaw_memory_prepare_unit.get_hookimpls():
+            try:
+                result = implementation.function(*((unit,) if implementation.argnames else ()))
+                if not (result is None or result is False or result is True or isinstance(result, Unit)):
+                    raise TypeError(f"returned {type(result).__name__}, not a Unit, False or None")
+                if isinstance(result, Unit) and (result.start_line, result.end_line) != (
+                    unit.start_line,
+                    unit.end_line,
+                ):
+                    raise ValueError("changed the lines that a unit stands on")
+            except Exception as error:
+                self._note(implementation.plugin_name, "openclaw_memory_prepare_unit", error)
+                continue
+            if result is False:
+                return None
+            if isinstance(result, Unit):
+                unit = result
+        return unit
+
+    def rerank(self, query: str, hits: Sequence[SearchHit]) -> list[SearchHit]:
+        """The hits after every plugin has reordered them."""
+        ordered = list(hits)
+        for implementation in self.manager.hook.openclaw_memory_rerank.get_hookimpls():
+            arguments: dict[str, Any] = {"query": query, "hits": tuple(ordered)}
+            try:
+                result: Any = implementation.function(*(arguments[name] for name in implementation.argnames))
+                result = None if result is None else list(result)
+                if result is not None and not all(isinstance(hit, SearchHit) for hit in result):
+                    raise TypeError("returned something that is not a SearchHit")
+            except Exception as error:
+                self._note(implementation.plugin_name, "openclaw_memory_rerank", error)
+                continue
+            ordered = ordered if result is None else result
+        return ordered
+
+
+def _check_lines(changed: Sequence[str], lines: Sequence[str]) -> None:
+    if isinstance(changed, str) or len(changed) != len(lines):
+        raise ValueError(f"returned {len(changed)} lines for {len(lines)}")
+    for line in changed:
+        if not isinstance(line, str) or "\n" in line or "\r" in line:
+            raise ValueError("returned a line that is no single line of text")

@@ -1,0 +1,310 @@
+"""Keeps secrets out of the index: private keys, tokens of providers, passwords behind a label, account numbers.
+
+A secret becomes ``[redacted:<type>]``; line feeds are never added or removed, so line numbers stay exact.  What is
+looked for is told by shape, by a label before it in some thirty languages, or by disorder that no word has; words
+about secrets stay.  Every pattern is linear in the length of its line.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from ...hookspecs import hookimpl
+from . import labels, opaque, shapes
+from .keys import redact_key_blocks
+from .shapes import RULES as RULES
+
+if TYPE_CHECKING:
+    from ...model import Unit
+
+#: Grows when more or less is redacted: an index of another version is read again.
+VERSION = 1
+
+#: A place in a line: first character, the one after the last, and the type of the secret there.
+Span = tuple[int, int, str]
+
+#: Why a line is looked at.
+_LABEL, _TOKEN, _NUMBER = 1, 2, 4
+
+#: A note takes two; more are needed only where secrets are glued to one another.
+_PASSES = 16
+
+_RUN = b"x" * 15  # the shortest token that is told by its shape alone
+_RUNS = bytes(0x78 if chr(c) in "+/=_-" or (chr(c).isascii() and chr(c).isalnum()) else 0x20 for c in range(256))
+_CLASSES = bytes(
+    0x30 if chr(c).isdigit() and c < 128 else 0x41 if chr(c).isupper() and c < 128 else 0x20 if chr(c) in " -" else 0x2E
+    for c in range(256)
+)
+_NUMBERS = (b"0000 0000 0000 0", b"0" * 15, b"000 00 0000", b"0000 000000 0", b"AA00")
+
+_UNSEEN = "\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f"
+_UNSEEN_RUN = re.compile(f"[{_UNSEEN}]+")
+_WIDE = {0xFF01 + n: 0x21 + n for n in range(94)}
+_WIDE_CHARACTER = re.compile("[\uff01-\uff5e]")
+#: What a renderer takes out between two characters of a word.
+_INSIDE = re.compile(rf"[{_UNSEEN}]+|(?<=[\w-])(?:\*{{1,3}}|`+|~~|</?[a-zA-Z]{{1,6}}/?>|\\(?=[_*-]))(?=[\w-])")
+_TAG = re.compile(r"</?[a-zA-Z]{1,6}/?>")
+_HEAD = re.compile(r"[ \t]*(?:>[ \t]*)*(?:[-*+][ \t]+)?")
+_TAIL_RUN = re.compile(r"[\w+/=.-]{4,200}$", re.ASCII)
+_REST = re.compile(r"(?:(?<=[A-Za-z0-9_-])[A-Za-z0-9_-]+)?")
+_MARK_END = re.compile(r"\[redacted:[\w-]{1,40}\]$")
+_HEAD_RUN = re.compile(r"[\w+/=.-]{4,200}", re.ASCII)
+
+
+def redact_lines(lines: Iterable[str], allow: Collection[str] = ()) -> list[str]:
+    """The lines of a document with its secrets replaced, but those in ``allow``; as many come out as went in.
+
+    Works on a whole document because a private key, the header of a table, or a value below its label spans lines.
+    What was hidden beside a secret shows once that is gone, so the document is read again until nothing changes.
+    """
+    before = list(lines)
+    for _ in range(_PASSES):
+        after = _redact_once(before, allow)
+        if after == before:
+            break
+        before = after
+    return before
+
+
+def _redact_once(lines: list[str], allow: Collection[str]) -> list[str]:
+    out = list(lines)
+    whole = "\n".join(out)
+    if "PRIVATE KEY" in whole:
+        redact_key_blocks(out)
+        whole = "\n".join(out)
+    if whole.count("\n") >= max(1, len(out)):
+        whole = "\n".join(line.replace("\n", " ") for line in out)
+    found = _candidates(whole)
+    tokens = [at for at, why in found.items() if why & _TOKEN]
+    for at in tokens:
+        _redact_split(out, at - 1, allow)
+        _redact_split(out, at, allow)
+    for at, why in found.items():
+        if head := _is_head(out, at):
+            _redact_columns(out, at, allow)
+        if why & _TOKEN and any(map(opaque.is_data, out[max(0, at - 1) : at + 1])):
+            why &= ~_TOKEN
+        out[at] = _redact_line(out[at], why, allow, head)
+        if why & _LABEL:
+            _redact_below(out, at, allow)
+    for at in tokens:
+        _redact_rest(out, at, allow)
+        _redact_rest(out, at + 1, allow)
+    return out
+
+
+def _candidates(whole: str) -> dict[int, int]:
+    """The lines that may hold a secret, in order, and what may be there: a label, a token, a number."""
+    seen = whole
+    if not whole.isascii():
+        seen = _UNSEEN_RUN.sub("", whole.translate(_WIDE) if _WIDE_CHARACTER.search(whole) else whole)
+    for mark in ("*", "`", "~~", "\\"):
+        if mark in seen:
+            seen = seen.replace(mark, "")
+    if "</" in seen:
+        seen = _TAG.sub("", seen)
+    low = _lower(seen)
+    announced = list(labels.places(low))
+    raw = seen.encode("latin-1", "replace")
+    classes = raw.translate(_CLASSES)
+    runs, tokens = raw.translate(_RUNS), []
+    for start in _found(runs, _RUN):
+        # A token without a digit is rarer than an identifier of that length.
+        end = runs.find(b" ", start)
+        if classes.find(b"0", start, end if end >= 0 else None) >= 0:
+            tokens.append(start)
+    numbers = [start for number in _NUMBERS for start in _found(classes, number)]
+    if not (announced or tokens or numbers):
+        return {}
+    starts = [0, *accumulate(len(line) + 1 for line in seen.split("\n"))]
+    found: dict[int, int] = {}
+    for why, places in ((_LABEL, announced), (_TOKEN, tokens), (_NUMBER, numbers)):
+        for place in places:
+            at = bisect_right(starts, place) - 1
+            found[at] = found.get(at, 0) | why
+    return dict(sorted(found.items()))
+
+
+def _found(text: bytes, what: bytes) -> Iterator[int]:
+    """Where ``what`` begins in ``text``, once in each run of what is no space."""
+    at = text.find(what)
+    while at >= 0:
+        yield at
+        end = text.find(b" ", at + len(what))
+        at = -1 if end < 0 else text.find(what, end)
+
+
+def _lower(text: str) -> str:
+    """``text`` in small letters, character by character, so that places stay."""
+    low = text.lower()
+    return low if len(low) == len(text) else "".join(c if len(c.lower()) != 1 else c.lower() for c in text)
+
+
+def _spans(line: str, why: int, head: bool = False) -> list[Span]:
+    """All secrets of a line, those of known shapes first."""
+    low = _lower(line)
+    found = list(shapes.spans(line, low))
+    if why & _NUMBER:
+        found += opaque.account_numbers(line)
+    # Beside a label in the head of a table stands the next label.
+    if why & _LABEL and not head:
+        found += labels.labelled(line, low)
+    if why & _TOKEN:
+        found += opaque.bare_tokens(line)
+    return found
+
+
+def _redact_line(line: str, why: int, allow: Collection[str], head: bool = False) -> str:
+    if not line.isascii() and _WIDE_CHARACTER.search(line):
+        line = _replaced(line, _spans(line.translate(_WIDE), why, head), allow)
+    # First without what stands inside of words, as the half of a token may look like one.
+    if _INSIDE.search(line):
+        kept: list[int] = []
+        at = 0
+        for match in _INSIDE.finditer(line):
+            kept += range(at, match.start())
+            at = match.end()
+        kept += range(at, len(line))
+        joined = "".join(line[place] for place in kept)
+        found = _spans(joined, why, head)
+        line = _replaced(
+            line, [(kept[start], kept[end - 1] + 1, kind) for start, end, kind in found if end > start], allow
+        )
+    return _replaced(line, _spans(line, why, head), allow)
+
+
+def _replaced(line: str, spans: Iterable[Span], allow: Collection[str]) -> str:
+    """``line`` with what is at ``spans`` replaced; of two that overlap the first in the list names the whole."""
+    joined: list[tuple[int, int, int, str]] = []
+    for start, end, rank, kind in sorted(
+        # No half of a token stays behind.
+        (start, _REST.match(line, end).end(), rank, kind)  # type: ignore[union-attr]
+        for rank, (start, end, kind) in enumerate(spans)
+        if start < end and line[start:end] not in allow and "[redacted:" not in line[max(0, start - 10) : end]
+    ):
+        if joined and start < joined[-1][1]:
+            first, last, best, name = joined.pop()
+            joined.append((first, max(end, last), *min((best, name), (rank, kind))))
+        else:
+            joined.append((start, end, rank, kind))
+    parts: list[str] = []
+    copied = 0
+    for start, end, _, kind in joined:
+        parts += [line[copied:start], f"[redacted:{kind}]"]
+        copied = end
+    return "".join([*parts, line[copied:]]) if parts else line
+
+
+def _is_head(lines: list[str], at: int) -> bool:
+    """Whether a line is the head of a table."""
+    below = lines[at + 1] if "|" in lines[at] and at + 1 < len(lines) else ""
+    return "--" in below and not below.strip(" \t|:->")
+
+
+def _redact_columns(lines: list[str], at: int, allow: Collection[str]) -> None:
+    """Redact the cells below the heads that are labels, such as ``Password``, in place."""
+    kinds = {n: kind for n, cell in enumerate(lines[at].split("|")) if (kind := labels.kind_of_cell(cell))}
+    if not kinds:
+        return
+    for i in range(at + 2, len(lines)):
+        if "|" not in lines[i]:
+            break
+        cells = lines[i].split("|")
+        for column, kind in kinds.items():
+            value = cells[column].strip(" \t`*") if column < len(cells) else ""
+            if value and value not in allow and labels.passes_in_cell(kind, value):
+                cells[column] = cells[column].replace(value, f"[redacted:{kind}]")
+        lines[i] = "|".join(cells)
+
+
+def _redact_below(lines: list[str], at: int, allow: Collection[str]) -> None:
+    """Redact the value that stands alone below its label on line ``at``, in place."""
+    kind = labels.announced_below(lines[at], _lower(lines[at]))
+    if kind is None:
+        return
+    fenced = False
+    for i in range(at + 1, min(at + 4, len(lines))):
+        text = lines[i].strip()
+        if text.startswith(("```", "~~~")):
+            fenced = True
+        elif text:
+            if found := labels.alone(lines[i], kind, fenced):
+                lines[i] = _replaced(lines[i], [found], allow)
+            break
+
+
+def _redact_split(lines: list[str], at: int, allow: Collection[str]) -> None:
+    """Redact a token that begins at the end of line ``at`` and goes on in the next, in place."""
+    if not 0 <= at < len(lines) - 1:
+        return
+    tail, rest = _TAIL_RUN.search(lines[at].rstrip()), _head_run(lines[at + 1])
+    if tail is None or rest is None or any(shapes.spans(text[0], _lower(text[0])) for text in (tail, rest)):
+        return
+    joined = tail[0] + rest[0]
+    for start, end, kind in shapes.spans(joined, _lower(joined)):
+        if start < len(tail[0]) < end and joined[start:end] not in allow:
+            lines[at] = _replaced(lines[at], [(tail.start() + start, tail.end(), kind)], allow)
+            stop = rest.start() + end - len(tail[0])
+            lines[at + 1] = _replaced(lines[at + 1], [(rest.start(), stop, kind)], allow)
+            return
+
+
+def _redact_rest(lines: list[str], at: int, allow: Collection[str]) -> None:
+    """Redact line ``at`` if it is what is left of a token whose beginning was known by itself, in place."""
+    if 0 < at < len(lines) and _MARK_END.search(lines[at - 1].rstrip()) and (rest := _head_run(lines[at])):
+        if rest.end() == len(lines[at].rstrip()) and labels.is_disorderly(rest[0]):
+            lines[at] = _replaced(lines[at], [(*rest.span(), "token")], allow)
+
+
+def _head_run(line: str) -> re.Match[str] | None:
+    lead = _HEAD.match(line)
+    return _HEAD_RUN.match(line, lead.end() if lead else 0)
+
+
+def redact_text(text: str, allow: Collection[str] = ()) -> str:
+    """``text`` with its secrets replaced and its line feeds where they were."""
+    if not _candidates(text) and "PRIVATE KEY" not in text:
+        return text
+    return "\n".join(redact_lines(text.split("\n"), allow))
+
+
+class Redaction:
+    """The built-in plugin; ``allow`` are texts that are no secrets, whatever they look like."""
+
+    def __init__(self, allow: Collection[str] = ()) -> None:
+        self.leave(allow)
+        self._file = threading.local()
+
+    def leave(self, allow: Collection[str]) -> None:
+        """From here on leave these texts as they are, and no others."""
+        self._allow = (frozenset(allow),) if allow else ()
+
+    def redact(self, text: str) -> str:
+        """``text`` with its secrets replaced."""
+        return redact_text(text, *self._allow)
+
+    @hookimpl
+    def openclaw_memory_prepare_lines(self, lines: list[str]) -> list[str] | None:
+        """Redact a whole file: only here is a key block of many lines seen as one."""
+        redacted = redact_lines(lines, *self._allow)
+        self._file.text = "\n".join(redacted)
+        return None if redacted == lines else redacted
+
+    @hookimpl
+    def openclaw_memory_prepare_unit(self, unit: Unit) -> Unit | None:
+        """Redact a unit's text and what is indexed of it; ``None`` when there is nothing to redact."""
+        text = self._redacted(unit.text)
+        indexed = None if unit.indexed is None else self._redacted(unit.indexed)
+        if text == unit.text and indexed == unit.indexed:
+            return None
+        return replace(unit, text=text, indexed=indexed)
+
+    def _redacted(self, text: str) -> str:
+        # What stands so in the file that this thread has just redacted was looked at there.
+        return text if text in getattr(self._file, "text", "") else self.redact(text)

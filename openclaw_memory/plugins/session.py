@@ -1,0 +1,32 @@
+"""What happens by itself: ingest when a session starts, upkeep when the host is idle, the search."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from ..hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from ..hookspecs import MemoryApi
+    from ..model import ConsolidateReport, IngestReport, SearchRequest, SearchResult, Session
+
+
+@hookimpl
+def openclaw_memory_session_start(memory: MemoryApi, session: Session) -> IngestReport:
+    """Bring the index up to date with the files."""
+    return memory.ingest(deadline=session.deadline)
+
+
+@hookimpl
+def openclaw_memory_heartbeat(memory: MemoryApi, now: datetime) -> ConsolidateReport | bool:
+    """Consolidate when that is due; else fold the postings' delta into their base when it has grown."""
+    report = memory.consolidate_if_due(now)
+    compacted = memory.maintain()
+    return compacted if report is None else report
+
+
+@hookimpl(trylast=True)
+def openclaw_memory_search(memory: MemoryApi, request: SearchRequest) -> SearchResult:
+    """Answer from the index."""
+    return memory.search_index(request)

@@ -1,0 +1,294 @@
+"""Questions to the index: freshen, embed, rank; hits, listings and threads."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..config.settings import Settings
+from ..embed.vectorizer import Vectorizer
+from ..errors import RequestError, SettingsError
+from ..model import (
+    Freshen,
+    GrainUse,
+    Kind,
+    RecallHit,
+    RecallResult,
+    SearchHit,
+    SearchRequest,
+    SearchResult,
+    bounds,
+    counted,
+    joined,
+)
+from ..plugins.manager import Plugins
+from ..store.api import Floats, Store, VectorModel
+
+if TYPE_CHECKING:
+    from ..graph.view import GraphView
+    from ..model.embedder import Embedder
+    from ..use.boosts import UsesOn
+    from .display import Superseded
+    from .engine import SearchEngine
+
+
+#: A thread of more steps is none that anybody would follow.
+MOST_HOPS = 4
+
+H = TypeVar("H", SearchHit, RecallHit)
+
+
+@dataclass
+class _Asked:
+    """A question on its way: since when, until when, and what is known about it so far."""
+
+    request: SearchRequest
+    started: float
+    until: float | None
+    stale: bool
+    remarks: list[str]
+    mode: str
+    embedder: Embedder | None = None
+    model: VectorModel | None = None
+    fallback: str | None = None
+    vector: Floats | None = None
+
+
+class Questions:
+    """Answers questions to one store; safe to use from several threads.
+
+    ``superseded`` tells what units state that no longer holds, ``uses`` how hits were used as of a day.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store,
+        vectorizer: Vectorizer,
+        plugins: Plugins,
+        freshen: Freshen,
+        superseded: Superseded,
+        uses: UsesOn | None = None,
+    ) -> None:
+        self.settings = settings
+        self._store = store
+        self._vectorizer = vectorizer
+        self._plugins = plugins
+        self._freshen = freshen
+        self._superseded = superseded
+        self._uses = uses
+        self._engine: SearchEngine | None = None
+        self._lock = threading.RLock()
+
+    def search(self, request: SearchRequest) -> SearchResult:
+        """The hits of ``request``, best first."""
+        with self._asking(request) as until:
+            return self._search(request, until)
+
+    def _search(self, request: SearchRequest, until: float | None) -> SearchResult:
+        asked = self._ask(request, until)
+        hits: list[SearchHit] = []
+        if request.query.strip():
+            hits = self._ranked(asked, lambda engine, *how: engine.answer(request, *how))
+        floor = self.settings.search.min_score if request.min_score is None else request.min_score
+        hits = _dated(request, [hit for hit in hits if hit.score >= floor])
+        return SearchResult(results=tuple(hits), **self._told(asked))
+
+    def recall(self, request: SearchRequest, hops: int) -> RecallResult:
+        """The thread behind the best hits of ``request``."""
+        bounds.number("hops", hops, 1, MOST_HOPS, whole=True)
+        if request.budget is not None:
+            raise RequestError("a thread has no budget; give max_results")
+        with self._asking(request) as until:
+            return self._recall(request, hops, until)
+
+    def _recall(self, request: SearchRequest, hops: int, until: float | None) -> RecallResult:
+        asked = self._ask(request, until)
+        hits: list[RecallHit] = []
+        if request.query.strip():
+            hits = self._ranked(
+                asked, lambda engine, mode, day, vector: engine.recall(request, mode, day, vector, hops)
+            )
+        # Plugins may drop and change hits; a thread stays in order of time.
+        place = {hit.id: at for at, hit in enumerate(hits)}
+        kept = [hit for hit in self._plugins.rerank(request.query, hits) if isinstance(hit, RecallHit)]
+        kept.sort(key=lambda hit: place.get(hit.id, len(place)))
+        return RecallResult(results=tuple(_dated(request, kept)), **self._told(asked))
+
+    def listing(self, request: SearchRequest) -> SearchResult:
+        """The sections of a range of days, newest first."""
+        with self._asking(request) as until:
+            asked = self._started(request, until, "timeline")
+            engine = self.engine()
+            with self._store.session():
+                engine.refresh(None)
+                hits = engine.listing(request)
+        return SearchResult(results=tuple(_dated(request, self._plugins.rerank("", hits))), **self._told(asked))
+
+    def grains(self) -> tuple[GrainUse, ...]:
+        """What the index holds of each grain, finest first; looks at no file."""
+        from . import tally
+
+        with self._lock:
+            engine = self._engine
+        if engine is None:
+            return tally.read(self._store)
+        with self._store.session():
+            engine.refresh(None)
+            with engine.lock:
+                return tally.of(self._store, engine.graph.corpus, engine.archive)
+
+    @contextmanager
+    def graph(self, deadline: float | None = None, remarks: list[str] | None = None) -> Iterator[GraphView]:
+        """The concepts and their graph, up to date with the files, for the block; ``deadline`` is in seconds.
+
+        What there is to say of the index and the files is added to ``remarks``.
+        """
+        until = None if deadline is None else time.monotonic() + deadline
+        with self._store.patience(until):
+            _, said = self._freshen(until)
+        if remarks is not None:
+            remarks += [*self._store.warnings(), *said]
+        engine = self.engine()
+        with self._store.session(_left(until)):
+            engine.refresh(None)
+            with engine.lock:
+                yield engine.graph
+
+    def similarities(self, question: str) -> Callable[[], Floats | None]:
+        """Embed ``question``, and return what scores it within the block of :meth:`graph`.
+
+        That gives the cosine with every unit, in the order of the graph's corpus, which it brings up to date;
+        ``None`` without a model.  Embedding takes its time, and so is not done while the graph is held.
+        """
+        _, model, _, vector = self._vectorizer.query(question)
+
+        def scored() -> Floats | None:
+            if vector is None:
+                return None
+            engine = self.engine()
+            with self._store.session(), engine.lock:
+                engine.refresh(model)
+                return engine.similarities(vector)
+
+        return scored
+
+    def engine(self) -> SearchEngine:
+        """The resident state that answers."""
+        with self._lock:
+            if self._engine is None:
+                from .engine import SearchEngine
+
+                _check_weights(self.settings.search.weights)
+                _check_half_lives(self.settings.search.half_life_days)
+                self._engine = SearchEngine(self._store, self.settings.search, self._superseded, self._uses)
+            return self._engine
+
+    @contextmanager
+    def _asking(self, request: SearchRequest) -> Iterator[float | None]:
+        """Until when there is time, in the block of which nothing waits longer for the index."""
+        until = None if request.deadline is None else time.monotonic() + request.deadline
+        with self._store.patience(until):
+            yield until
+
+    def _started(self, request: SearchRequest, until: float | None, mode: str) -> _Asked:
+        return _Asked(request, time.monotonic(), until, *self._freshen(until), mode=mode)
+
+    def _ask(self, request: SearchRequest, until: float | None) -> _Asked:
+        """Look for changed files and embed the question."""
+        mode = request.mode or self.settings.search.mode
+        by_meaning = mode != "keyword" and bool(request.query.strip())
+        if by_meaning:
+            self._vectorizer.start()  # the model loads while the files are looked at
+        asked = self._started(request, until, mode)
+        if by_meaning:
+            # Half of what is left: ranking needs some of it.
+            asked.embedder, asked.model, asked.fallback, asked.vector = self._vectorizer.query(
+                request.query, _left(asked.until, 0.5)
+            )
+            if asked.vector is None and asked.mode != "graph":
+                asked.mode = "keyword"
+        return asked
+
+    def _ranked(self, asked: _Asked, answer: Callable[[SearchEngine, str, date, Any], list[H]]) -> list[H]:
+        engine = self.engine()
+        day = asked.request.now or date.today()
+
+        def ranked() -> list[H]:
+            with self._store.session():
+                engine.refresh(asked.model)
+                return answer(engine, asked.mode, day, asked.vector)
+
+        if asked.embedder is not None:
+            engine.noise = self._vectorizer.noise(asked.embedder, _left(asked.until, 0.5))
+        hits = ranked()
+        if asked.embedder is not None and self._embed_candidates(asked, engine, asked.embedder):
+            hits = ranked()
+        if asked.model is not None and engine.missing:
+            asked.remarks.append(
+                f"{counted(engine.missing, 'unit')} without a vector yet, ranked by keywords; "
+                "run: openclaw-memory ingest"
+            )
+        return hits
+
+    def _told(self, asked: _Asked) -> dict[str, Any]:
+        """What a result says beside its hits."""
+        return {
+            "provider": "none" if asked.embedder is None else asked.embedder.provider,
+            "model": None if asked.model is None else asked.model.name,
+            "mode": asked.mode,
+            "fallback": asked.fallback,
+            "took_ms": (time.monotonic() - asked.started) * 1000,
+            "stale": asked.stale,
+            "warning": joined([*self._store.warnings(), *asked.remarks]),
+        }
+
+    def _embed_candidates(self, asked: _Asked, engine: SearchEngine, embedder: Embedder) -> bool:
+        """Embed the best of what has no vector yet, for a bounded time; whether there is a new answer."""
+        how = self.settings.ingest.embed
+        if how == "background" or not (engine.missing or how == "lazy"):
+            return False
+        most = self.settings.search.lazy_candidates
+        if not most:
+            return False
+        candidates = engine.keyword_candidates(asked.request.query, most)
+        seconds = self.settings.ingest.fresh_deadline
+        seconds = min(seconds, _left(asked.until, 0.5) or seconds)
+        return self._vectorizer.candidates(embedder, candidates, most, time.monotonic() + seconds) > 0
+
+
+def _left(until: float | None, share: float = 1.0) -> float | None:
+    """A share of the seconds that are left until ``until``; ``None`` without a deadline."""
+    return None if until is None else max(0.0, until - time.monotonic()) * share
+
+
+def _dated(request: SearchRequest, hits: list[H]) -> list[H]:
+    """``hits``, begun by their dates where the request wants that."""
+    if not request.dates:
+        return hits
+    from .timeline import dated
+
+    return dated(hits)
+
+
+def _check_half_lives(days: Mapping[str, float]) -> None:
+    kinds = [kind.value for kind in Kind if kind is not Kind.CURATED]
+    for kind, half_life in days.items():
+        if kind not in kinds:
+            why = "curated files never fade" if kind == Kind.CURATED else f"there is no kind '{kind}'"
+            raise SettingsError(f"search.half_life_days: {why}; valid are {', '.join(kinds)}")
+        if half_life <= 0:
+            raise SettingsError(f"search.half_life_days: '{kind}' must be more than 0 days, not {half_life:g}")
+
+
+def _check_weights(weights: Mapping[str, float]) -> None:
+    from .ranking import WEIGHTS
+
+    for name in weights:
+        if name not in WEIGHTS:
+            raise SettingsError(f"search.weights: there is no feature '{name}'; valid are {', '.join(WEIGHTS)}")

@@ -1,0 +1,413 @@
+"""The DuckDB file itself: opening, moving a damaged one aside, transactions, errors in words."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import SchemaTooNew, StoreError
+from ..api import batches
+from . import schema
+from .lease import Lease, is_conflict
+from .transaction import transaction
+
+if TYPE_CHECKING:
+    import duckdb
+
+#: Rows below which JSON is the faster way to bind numbers.
+_FEW = 20_000
+
+log = logging.getLogger("openclaw_memory.store")
+
+#: What DuckDB says of a file whose content is wrong.
+_DAMAGE = (
+    "not a valid duckdb database",
+    "corrupt",
+    "checksum",
+    "failed to deserialize",
+    "serialization error",
+    "free block",
+    "failure while replaying wal",
+    "unexpected end of file",
+    "could not read enough bytes",
+    "could not read all bytes",
+)
+_FULL = (
+    "no space left",
+    "disk full",
+    "disk quota",
+    "file too large",
+    "could not write",
+    "max_temp_directory_size",
+)
+_MEMORY = ("out of memory", "failed to allocate", "could not allocate", "bad_alloc")
+#: What says nothing of the content, whatever else is said: it may well work the next time.
+_PASSING = (
+    *_FULL,
+    *_MEMORY,
+    "could not set lock",
+    "permission denied",
+    "operation not permitted",
+    "read-only",
+    "too many open files",
+    "input/output error",
+    "interrupt",
+    "is a directory",
+    "version number",
+)
+
+
+class Database:
+    """A DuckDB file behind a :class:`Lease`, brought to the current schema whenever it is opened."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        timeout: float,
+        idle: float,
+        memory_limit_mb: int,
+        threads: int,
+        opened: Callable[[duckdb.DuckDBPyConnection], None],
+    ) -> None:
+        self.path = path
+        self._opened = opened
+        self.warnings: list[str] = []
+        self._options: dict[str, Any] = {
+            "threads": threads,
+            "memory_limit": f"{memory_limit_mb}MB",
+            "preserve_insertion_order": "false",
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+        }
+        self.lease = Lease(path, self, timeout, idle)
+        self._writes = 0
+        self._counted: tuple[tuple[int, int], dict[str, str]] | None = None
+
+    @contextlib.contextmanager
+    def read(self, timeout: float | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection for queries; DuckDB's errors come out as :class:`StoreError`."""
+        import duckdb
+
+        try:
+            with self.lease.hold(timeout) as connection:
+                yield connection
+        except duckdb.Error as error:
+            raise self._translated(error) from error
+
+    @contextlib.contextmanager
+    def write(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A transaction that is committed at the end of the block and undone by an exception."""
+        with self.read() as connection:
+            self._writes += 1  # also for what is read within
+            try:
+                with transaction(connection):
+                    yield connection
+                    connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'generation'")
+            finally:
+                self._writes += 1
+            self._protect()
+
+    @property
+    def moment(self) -> tuple[int, int]:
+        """For who holds the file: another value whenever somebody may have written since."""
+        return self.lease.turn, self._writes
+
+    def counters(self) -> Mapping[str, str]:
+        """All counters and what is noted of the file, read once for as long as nobody can have changed them."""
+        with self.read() as connection:
+            at = self.moment
+            if self._counted is None or self._counted[0] != at:
+                rows = connection.execute(
+                    "SELECT name, value::VARCHAR FROM counters UNION ALL SELECT key, value FROM meta"
+                ).fetchall()
+                self._counted = at, dict(rows)
+            return self._counted[1]
+
+    @contextlib.contextmanager
+    def read_only(self, name: str, spill: Path | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection to a new database in memory that has the file attached as ``name``, where nobody can write it.
+
+        ``spill`` is a folder for what does not fit into memory; without one such a query fails.
+        """
+        import duckdb
+
+        quoted = str(self.path).replace("'", "''")
+        with self.apart() as options:
+            options["temp_directory"] = "" if spill is None else str(spill)
+            with duckdb.connect(":memory:", config=options) as connection:
+                connection.execute(f"ATTACH '{quoted}' AS {name} (READ_ONLY)")
+                yield connection
+
+    @contextlib.contextmanager
+    def apart(self) -> Iterator[dict[str, Any]]:
+        """The file closed and left alone by everybody else, to be read in another way; DuckDB's options for that."""
+        import duckdb
+
+        try:
+            with self.lease.aside():
+                yield dict(self._options)
+        except duckdb.Error as error:
+            raise self._translated(error) from error
+
+    def rewrite(self) -> None:
+        """Put a copy of what the file holds in its place, so that no byte of what was deleted is left in it.
+
+        Others wait meanwhile.  It takes as much free space as the content.
+        """
+        import duckdb
+
+        from .rewriting import rewrite
+
+        try:
+            with self.lease.aside():
+                rewrite(self.path, self._options)
+        except duckdb.Error as error:
+            raise self._translated(error) from error
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.lease.close()
+
+    # -- what the lease calls as the owner of the file ------------------------------------------------
+
+    def prepare(self) -> None:
+        """Make the folder, for its owner only."""
+        folder = self.path.parent
+        try:
+            if not folder.is_dir():
+                folder.mkdir(parents=True, mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise StoreError(
+                f"{folder}: the index's folder cannot be created ({error.strerror}); "
+                "check its permissions, or choose another file with --db"
+            ) from error
+
+    def connect(self) -> duckdb.DuckDBPyConnection:
+        """Open the file; one that is damaged is moved aside first."""
+        import duckdb
+
+        try:
+            connection = self._open()
+        except duckdb.Error as error:
+            if is_conflict(error) or not self.doubts(error):
+                raise
+            damage = self._find_damage()
+            if damage is None:
+                raise
+            self._move_aside(damage)
+            connection = self._open()
+        self._protect()
+        return connection
+
+    def doubts(self, error: BaseException) -> bool:
+        """Whether an error may come from damage, or has left DuckDB refusing every further call."""
+        import duckdb
+
+        if isinstance(error, (duckdb.FatalException, duckdb.InternalException)):
+            return True
+        return isinstance(error, duckdb.Error) and self._speaks_of_damage(error)
+
+    def examine(self, error: BaseException) -> None:
+        """Move the file aside if it really is damaged."""
+        damage = self._find_damage()
+        if damage is not None:
+            self._move_aside(damage)
+
+    def _open(self) -> duckdb.DuckDBPyConnection:
+        import duckdb
+
+        connection = duckdb.connect(str(self.path), config=dict(self._options))
+        try:
+            schema.migrate(connection, str(self.path))
+            self._opened(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _protect(self) -> None:
+        """Only the owner may read the index: it holds the agent's memory."""
+        for file in (self.path, Path(f"{self.path}.wal")):
+            with contextlib.suppress(OSError):
+                if file.stat().st_mode & 0o077:
+                    file.chmod(0o600)
+
+    def _move_aside(self, error: Exception) -> None:
+        stamp = time.strftime("%Y%m%d-%H%M%S")
+        target = Path(f"{self.path}.damaged-{stamp}")
+        number = 1
+        while target.exists():
+            number += 1
+            target = Path(f"{self.path}.damaged-{stamp}-{number}")
+        reason = _first_line(error)
+        try:
+            os.replace(self.path, target)
+            wal = Path(f"{self.path}.wal")
+            if wal.exists():
+                os.replace(wal, f"{target}.wal")
+        except OSError as failed:
+            raise StoreError(
+                f"{self.path}: the index is damaged ({reason}) and cannot be moved aside ({failed.strerror}); "
+                "move it yourself and run: openclaw-memory ingest"
+            ) from error
+        message = (
+            f"the index was damaged ({reason}); it was moved to {target} and is being rebuilt from the Markdown files"
+        )
+        log.warning(message)
+        self.warnings.append(message)
+
+    def _speaks_of_damage(self, error: duckdb.Error) -> bool:
+        import duckdb
+
+        # Other errors may quote a note's text, which may speak of anything.
+        if not isinstance(error, (duckdb.IOException, duckdb.SerializationException)):
+            return False
+        text = self._plain(error)
+        if any(word in text for word in _PASSING):
+            return False
+        return isinstance(error, duckdb.SerializationException) or any(word in text for word in _DAMAGE)
+
+    def _plain(self, error: BaseException) -> str:
+        """A message in lower case without the names in it: a folder may be called ``corrupt``."""
+        return re.sub(r'"[^"]*"', "", str(error).replace(str(self.path), "")).lower()
+
+    def _find_damage(self) -> duckdb.Error | None:
+        """Read the whole closed file, index included; the error that its content causes, if any.
+
+        A healthy index must never be moved aside, so one bad message is not enough.
+        """
+        import duckdb
+
+        try:
+            with duckdb.connect(str(self.path), config=dict(self._options)) as connection:
+                for (table,) in connection.execute(
+                    "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' AND NOT internal"
+                ).fetchall():
+                    connection.execute(f'SELECT max(hash(t)) FROM "{table}" t').fetchall()
+                if schema.schema_version(connection):
+                    keys = [row[0] for row in connection.execute("SELECT id FROM sections").fetchall()]
+                    for some in batches(keys, 50):
+                        asked = ", ".join("?" * len(some))
+                        connection.execute(f"SELECT count(id) FROM sections WHERE id IN ({asked})", some).fetchall()
+        except duckdb.Error as error:
+            broken = isinstance(error, (duckdb.FatalException, duckdb.InternalException))
+            passing = any(word in self._plain(error) for word in _PASSING)
+            return error if self._speaks_of_damage(error) or (broken and not passing) else None
+        return None
+
+    def _translated(self, error: duckdb.Error) -> StoreError:
+        first = _first_line(error)
+        text = self._plain(error)
+        if any(word in text for word in _FULL):
+            return StoreError(
+                f"{self.path}: the disk is full ({first}); what was being written was undone and nothing is lost: "
+                "free some space and run it again"
+            )
+        if "version number" in text and "read" in text:
+            return SchemaTooNew(
+                f"{self.path}: written by a newer DuckDB ({first}); upgrade openclaw-memory, "
+                "or choose another file with --db"
+            )
+        if any(word in text for word in _MEMORY):
+            return StoreError(f"{self.path}: DuckDB ran out of memory ({first}); raise store.memory_limit_mb")
+        if self._speaks_of_damage(error):
+            return StoreError(
+                f"{self.path}: the index cannot be read ({first}); a damaged file is moved aside and kept: "
+                "run openclaw-memory ingest to build it anew from the Markdown files"
+            )
+        if any(word in text for word in ("permission denied", "read-only", "cannot open file", "is a directory")):
+            return StoreError(
+                f"{self.path}: the index cannot be opened for writing ({first}); "
+                "check the permissions of the file and its folder, or choose another file with --db"
+            )
+        return StoreError(f"{self.path}: the index failed ({first}); run: openclaw-memory doctor")
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).splitlines()
+    return lines[0] if lines else type(error).__name__
+
+
+def insert(
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    columns: Mapping[str, Sequence[Any]],
+    types: Mapping[str, str],
+    select: str = "*",
+    where: str = "true",
+) -> None:
+    """Append rows given by columns, bound as one JSON text.
+
+    Binding Python values one by one is fifty times slower, and numpy columns of objects make DuckDB
+    try to import pandas for each value.  ``types`` are the DuckDB types of ``columns``.
+    """
+    shape = json.dumps({name: [kind] for name, kind in types.items()})
+    lists = ", ".join(f"unnest(given.{name}) AS {name}" for name in types)
+    connection.execute(
+        f"INSERT INTO {table} SELECT {select} FROM (SELECT {lists} FROM (SELECT from_json(?, ?) AS given)) "
+        f"WHERE {where}",
+        [json.dumps({name: list(columns[name]) for name in types}, ensure_ascii=False), shape],
+    )
+
+
+def insert_numbers(
+    connection: duckdb.DuckDBPyConnection, table: str, columns: Mapping[str, tuple[list[int], str]]
+) -> None:
+    """Append rows of whole numbers: ``columns`` are lists with their DuckDB types.
+
+    Many go as numpy columns, which DuckDB reads in place; few as JSON, as registering columns makes
+    DuckDB look for pandas and other libraries for some milliseconds.
+    """
+    rows = len(next(iter(columns.values()))[0])
+    if rows < _FEW:
+        given = {name: values for name, (values, _) in columns.items()}
+        insert(connection, table, given, {name: kind for name, (_, kind) in columns.items()})
+        return
+    connection.register("incoming", {name: np.array(values, np.int64) for name, (values, _) in columns.items()})
+    try:
+        cast = ", ".join(f"{name}::{kind}" for name, (_, kind) in columns.items())
+        connection.execute(f"INSERT INTO {table} SELECT {cast} FROM incoming")
+    finally:
+        with contextlib.suppress(Exception):  # refused in a transaction that has failed, which says why itself
+            connection.unregister("incoming")
+
+
+#: A subquery of the ids that :func:`id_list` binds as one text.
+IDS = "(SELECT unnest(string_split(nullif(?, ''), ',')::BIGINT[]))"
+
+
+def id_list(ids: Iterable[int]) -> str:
+    """Ids as the one value that :data:`IDS` takes."""
+    return ",".join(map(str, ids))
+
+
+def count(connection: duckdb.DuckDBPyConnection, sql: str, parameters: list[Any] | None = None) -> int:
+    """The single number that a query returns."""
+    row = connection.execute(sql, parameters or []).fetchone()
+    return int(row[0]) if row and row[0] is not None else 0
+
+
+def next_ids(connection: duckdb.DuckDBPyConnection, name: str, n: int) -> int:
+    """Reserve ``n`` ids that were never used; returns the first."""
+    first = count(connection, "SELECT value FROM counters WHERE name = ?", [name]) + 1
+    if n:
+        connection.execute("UPDATE counters SET value = value + ? WHERE name = ?", [n, name])
+    return first
+
+
+def free_unused_heap() -> None:
+    """Ask glibc to return freed memory: many small blobs leave its heap full of holes."""
+    import ctypes
+
+    with contextlib.suppress(OSError, AttributeError):  # another C library has no such call
+        ctypes.CDLL(None).malloc_trim(0)

@@ -1,0 +1,152 @@
+"""Keyword indexes: our own incremental postings, and DuckDB's FTS extension."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..api import Analyse, Ints, Postings
+
+#: Segments beyond this many are merged into one.
+_SEGMENTS = 8
+#: Postings that the file has dropped stay in memory while they are at most this share of what it holds.
+_DROPPED = 1 / 3
+
+
+@lru_cache(maxsize=1 << 17)
+def term_key(term: str) -> int:
+    """63-bit hash of a term; the index stores no dictionary."""
+    return int.from_bytes(blake2b(term.encode("utf-8"), digest_size=8).digest(), "big") >> 1
+
+
+class _Segment:
+    """Postings sorted by term: unique ``terms`` and, per term, a slice of ``unit_id`` and ``tf``."""
+
+    def __init__(self, term: NDArray[np.int64], unit_id: Ints, tf: NDArray[np.int16], ordered: bool) -> None:
+        if not ordered:
+            order = np.argsort(term, kind="stable")
+            term, unit_id, tf = term[order], unit_id[order], tf[order]
+        starts = np.flatnonzero(np.r_[True, term[1:] != term[:-1]]) if len(term) else np.zeros(0, np.int64)
+        self.terms = term[starts]
+        self.offsets = np.append(starts, len(term))
+        self.unit_id = unit_id
+        self.tf = tf
+
+    def of(self, key: int) -> slice | None:
+        at = int(np.searchsorted(self.terms, key))
+        if at == len(self.terms) or self.terms[at] != key:
+            return None
+        return slice(int(self.offsets[at]), int(self.offsets[at + 1]))
+
+    def expanded(self) -> NDArray[np.int64]:
+        return np.repeat(self.terms, np.diff(self.offsets))
+
+
+Columns = tuple[NDArray[np.int64], Ints, NDArray[np.int16]]
+
+#: ``load(unit, compaction)`` returns the base (``None`` when it holds nothing new), the delta, both
+#: for units above ``unit``, then the highest unit id, the number of the last compaction, and how many postings the
+#: file holds.
+LoadPostings = Callable[[int, int], tuple[Columns | None, Columns, int, int, int]]
+
+
+class PostingsIndex:
+    """Our postings: a term-sorted base and a delta in the file, both resident as sorted arrays.
+
+    A unit's postings never change and unit ids only grow, so what is new is what has a higher id.  Postings of
+    units that are gone stay until the file drops them; all are read anew when the file has dropped a third as many
+    as it holds.
+    """
+
+    name = "postings"
+
+    def __init__(self, load: LoadPostings) -> None:
+        self._load = load
+        self._segments: list[_Segment] = []
+        self._unit = 0
+        self._compaction = -1
+
+    def refresh(self) -> None:
+        """Take over the postings of units that were added since the last call."""
+        base, delta, unit, compaction, rows = self._load(self._unit, self._compaction)
+        if self.rows + sum(len(part[0]) for part in (base, delta) if part is not None) > rows * (1 + _DROPPED):
+            self._segments = []
+            base, delta, unit, compaction, _ = self._load(0, -1)
+        self._unit, self._compaction = unit, compaction
+        if base is not None and len(base[0]):
+            self._segments.append(_Segment(*base, ordered=True))
+        if len(delta[0]):
+            self._segments.append(_Segment(*delta, ordered=False))
+        if len(self._segments) > _SEGMENTS:
+            self._merge()
+
+    @property
+    def rows(self) -> int:
+        """Postings in memory."""
+        return sum(len(segment.unit_id) for segment in self._segments)
+
+    def _merge(self) -> None:
+        # The large first segment stays as it is until the others together are worth a sort of all.
+        rest = self._segments[1:]
+        keep = [self._segments[0]]
+        if sum(len(s.unit_id) for s in rest) > len(keep[0].unit_id) // 4:
+            keep, rest = [], self._segments
+        merged = _Segment(
+            np.concatenate([s.expanded() for s in rest]),
+            np.concatenate([s.unit_id for s in rest]),
+            np.concatenate([s.tf for s in rest]),
+            ordered=False,
+        )
+        self._segments = [*keep, merged]
+
+    def postings(self, terms: Sequence[str]) -> Postings:
+        """Occurrences of each term; dead units may be among them."""
+        ids: list[Ints] = []
+        tfs: list[NDArray[np.int16]] = []
+        offsets = [0]
+        total = 0
+        for term in terms:
+            key = term_key(term)
+            for segment in self._segments:
+                span = segment.of(key)
+                if span is not None:
+                    ids.append(segment.unit_id[span])
+                    tfs.append(segment.tf[span])
+                    total += span.stop - span.start
+            offsets.append(total)
+        return Postings(
+            np.asarray(offsets, np.int64),
+            np.concatenate(ids).astype(np.int32, copy=False) if ids else np.zeros(0, np.int32),
+            np.concatenate(tfs).astype(np.float32) if tfs else np.zeros(0, np.float32),
+        )
+
+
+#: ``ask(terms)`` returns columns ``(position in terms, unit id, tf)``, sorted by position.
+AskFts = Callable[[Sequence[str]], tuple[Ints, Ints, Ints]]
+
+
+class FtsIndex:
+    """DuckDB's FTS extension over our own terms, rebuilt whenever texts have changed."""
+
+    name = "fts"
+
+    def __init__(self, rebuild: Callable[[Analyse], None], ask: AskFts, analyse: Analyse) -> None:
+        self._rebuild = rebuild
+        self._ask = ask
+        self._analyse = analyse
+
+    def refresh(self) -> None:
+        """Rebuild the extension's index if texts have changed since it was built."""
+        self._rebuild(self._analyse)
+
+    def postings(self, terms: Sequence[str]) -> Postings:
+        """Occurrences of each term, from the extension's own tables."""
+        if not terms:
+            return Postings(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32))
+        position, unit_id, tf = self._ask(terms)
+        offsets = np.searchsorted(position, np.arange(len(terms) + 1)).astype(np.int64)
+        return Postings(offsets, unit_id, tf.astype(np.float32))

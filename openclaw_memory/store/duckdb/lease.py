@@ -1,0 +1,350 @@
+"""One owner of the index file at a time: short leases between processes.
+
+Two lock files stand beside the database.  Whoever wants it passes the *queue* lock and then waits
+for the *owner* lock; an owner that finishes a call and sees the queue taken lets go at once, and
+otherwise keeps the file open for ``idle`` seconds, as opening costs 15-30 ms.  The operating system
+drops both locks when a process dies.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import ctypes
+import logging
+import os
+import random
+import re
+import threading
+import time
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from filelock import FileLock, Timeout
+
+from ...errors import LeaseTimeout, StoreError
+
+if TYPE_CHECKING:
+    import duckdb
+
+_POLL = 0.004
+
+log = logging.getLogger("openclaw_memory.store")
+
+#: Seconds that somebody without any time waits all the same: closing an idle file takes this process a moment.
+_PASSING = 0.25
+
+
+class Leased(Protocol):
+    """What a lease opens; every method is called by the one owner of the file."""
+
+    def prepare(self) -> None:
+        """Make the folder that the lock files lie in."""
+
+    def connect(self) -> duckdb.DuckDBPyConnection:
+        """Open the file."""
+
+    def doubts(self, error: BaseException) -> bool:
+        """Whether the connection is of no more use after this error."""
+
+    def examine(self, error: BaseException) -> None:
+        """Look at the file, which is closed, after an error that raised doubts."""
+
+
+class Lease:
+    """Shares one DuckDB connection among threads, and the file among processes."""
+
+    def __init__(self, path: Path, leased: Leased, timeout: float, idle: float) -> None:
+        self.path = path
+        self.epoch = 0
+        #: Counts the times that the file came into somebody's hands: between two, another process may have written.
+        self.turn = 0
+        self._leased = leased
+        self._timeout = timeout
+        self._idle = idle
+        self._holder = Path(f"{path}.holder")
+        self._closed = False
+        self._inherited = False
+        self._patience = threading.local()
+        self._start_afresh()
+        _open_leases.add(self)
+
+    def _start_afresh(self) -> None:
+        self._queue = FileLock(f"{self.path}.queue", mode=0o600)
+        self._owner = FileLock(f"{self.path}.lock", mode=0o600, thread_local=False)
+        self._mutex = threading.RLock()
+        self._wake = threading.Condition()
+        self._connection: duckdb.DuckDBPyConnection | None = None
+        self._depth = 0
+        self._doubt: BaseException | None = None
+        self._close_at: float | None = None
+        self._closer: threading.Thread | None = None
+
+    @contextlib.contextmanager
+    def hold(self, timeout: float | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+        """The connection, ours alone for the duration of the block; re-entrant in a thread.
+
+        Raises :class:`LeaseTimeout` naming the holder after ``timeout`` seconds.
+        """
+        patience = self._timeout if timeout is None else timeout
+        until = getattr(self._patience, "until", None)
+        if until is not None:
+            patience = min(patience, max(_PASSING, until - time.monotonic()))
+        deadline = time.monotonic() + patience
+        if not self._mutex.acquire(timeout=max(0.0, patience)):
+            raise LeaseTimeout(
+                f"{self.path}: another thread of this process (PID {os.getpid()}) is using the index; try again"
+            )
+        try:
+            self._close_at = None
+            if self._connection is None:
+                self._open(deadline, patience)
+            assert self._connection is not None
+            if not self._depth:
+                self.turn += 1
+            self._depth += 1
+            try:
+                yield self._connection
+            except BaseException as error:
+                if self._leased.doubts(error):
+                    self._doubt = error
+                raise
+            finally:
+                self._depth -= 1
+                if self._depth == 0:
+                    self._let_go()
+        finally:
+            self._mutex.release()
+
+    @contextlib.contextmanager
+    def patience(self, until: float | None) -> Iterator[None]:
+        """Let no :meth:`hold` of this thread wait beyond ``until`` (``time.monotonic``) within the block."""
+        before = getattr(self._patience, "until", None)
+        self._patience.until = min((each for each in (before, until) if each is not None), default=None)
+        try:
+            yield
+        finally:
+            self._patience.until = before
+
+    @contextlib.contextmanager
+    def aside(self, timeout: float | None = None) -> Iterator[None]:
+        """Own the file while it is closed, to open it in another way; not inside a :meth:`hold` of the same thread.
+
+        Raises as :meth:`hold`.
+        """
+        with self.hold(timeout):
+            if self._depth > 1:
+                raise StoreError(f"{self.path}: the index is in use by the caller itself; close that session first")
+            self._disconnect()
+            yield
+
+    def release(self) -> None:
+        """Close the file now; the next :meth:`hold` opens it again."""
+        with self._mutex:
+            self._close()
+
+    def close(self) -> None:
+        """Close the file and stop the closing thread."""
+        self._closed = True
+        self.release()
+        with self._wake:
+            self._wake.notify_all()
+        if self._closer is not None and self._closer is not threading.current_thread():
+            self._closer.join(timeout=2)
+        _open_leases.discard(self)
+
+    def _open(self, deadline: float, patience: float) -> None:
+        if self._inherited:
+            raise StoreError(
+                f"{self.path}: this process was forked while the index was in use, and must not share its parent's "
+                "open file; make a new Memory after the fork, in a process started with 'spawn'"
+            )
+        self._leased.prepare()
+        try:
+            self._queue.acquire(timeout=max(0.0, deadline - time.monotonic()), poll_interval=_POLL)
+            try:
+                self._owner.acquire(timeout=max(0.0, deadline - time.monotonic()), poll_interval=_POLL)
+            finally:
+                self._queue.release()
+            self._connection = self._connect_patiently(deadline, patience)
+        except Timeout:
+            raise LeaseTimeout(self._busy(self._holder_text(), patience)) from None
+        except OSError as error:
+            raise StoreError(
+                f"{self.path}: cannot create a lock beside the index ({error.strerror or error}); "
+                "check the folder's permissions and free space, or choose another file with --db"
+            ) from error
+        finally:
+            if self._connection is None and self._owner.is_locked:
+                self._owner.release()
+        self.epoch += 1
+        with contextlib.suppress(OSError):
+            self._holder.write_text(f"PID {os.getpid()}", encoding="ascii")
+
+    def _connect_patiently(self, deadline: float, patience: float) -> duckdb.DuckDBPyConnection:
+        import duckdb
+
+        delay = 0.01
+        while True:
+            try:
+                return self._leased.connect()
+            except duckdb.IOException as error:
+                if not is_conflict(error):
+                    raise
+                # A program that is not ours has the file open; it knows nothing of our queue.
+                if time.monotonic() + delay > deadline:
+                    pid = re.search(r"PID \d+", str(error).replace(str(self.path), ""))
+                    raise LeaseTimeout(self._busy(pid[0] if pid else "another program", patience)) from None
+                time.sleep(delay * random.uniform(0.7, 1.3))
+                delay = min(0.25, delay * 1.6)
+
+    def _busy(self, holder: str, patience: float) -> str:
+        whose = "store.lock_timeout " if patience == self._timeout else "there was time for "
+        return (
+            f"{self.path}: the index is in use by {holder} for longer than {whose}"
+            f"({patience:.2g} s); wait for that process or end it, then try again"
+        )
+
+    def _holder_text(self) -> str:
+        with contextlib.suppress(OSError):
+            return self._holder.read_text(encoding="ascii").strip() or "another process"
+        return "another process"
+
+    def _let_go(self) -> None:
+        doubt, self._doubt = self._doubt, None
+        if doubt is not None:
+            # Still the owner: nobody else may open, move or mend the file meanwhile.
+            self._disconnect()
+            try:
+                self._leased.examine(doubt)
+            finally:
+                self._close()
+            return
+        if self._idle <= 0 or self._closed or self._connection is None or self._somebody_waits():
+            self._close()
+            return
+        with self._wake:
+            self._close_at = time.monotonic() + self._idle
+            if self._closer is None or not self._closer.is_alive():
+                self._closer = threading.Thread(
+                    target=_close_when_idle, args=(weakref.ref(self), self._wake), name="lease-closer", daemon=True
+                )
+                self._closer.start()
+            else:
+                self._wake.notify_all()
+
+    def _somebody_waits(self) -> bool:
+        try:
+            self._queue.acquire(timeout=0)
+        except (Timeout, OSError):  # without a queue to look at it is polite to let go
+            return True
+        self._queue.release()
+        return False
+
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            import duckdb
+
+            try:
+                connection.close()
+            except duckdb.Error as error:  # what was committed is in the log and is not lost
+                log.warning("%s: closing the index failed: %s", self.path, error)
+
+    def _close(self) -> None:
+        self._close_at = None
+        try:
+            self._disconnect()
+        finally:
+            if self._owner.is_locked:
+                with contextlib.suppress(OSError):
+                    self._holder.unlink()
+                self._owner.release()
+
+    def _tick(self) -> float | None:
+        """Close if idle for long enough; the seconds until the next look, ``None`` to stop."""
+        if self._closed:
+            return None
+        due = self._close_at
+        if due is None:
+            return 1.0
+        if not self._mutex.acquire(blocking=False):
+            return 0.02
+        try:
+            # Look often enough that a waiting process is not kept for the whole idle time.
+            if self._depth == 0 and self._connection is not None and self._close_at is not None:
+                left = self._close_at - time.monotonic()
+                if left > 0 and not self._somebody_waits():
+                    return min(left, 0.02)
+                self._close()
+        finally:
+            self._mutex.release()
+        return 1.0
+
+    # -- fork: a child must neither use nor close what it inherits ---------------------------------
+
+    def _before_fork(self) -> bool:
+        """Close the file unless somebody is using it; the mutex stays taken when it could be had."""
+        if not self._mutex.acquire(timeout=1):
+            return False
+        if self._depth == 0:
+            self._close()
+        return True
+
+    def _after_fork(self, taken: bool, child: bool) -> None:
+        if not child:
+            if taken:
+                self._mutex.release()
+            return
+        for thing in (self._connection, self._queue, self._owner):
+            # Never finalised: that would write to the parent's file, or drop the parent's lock.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
+        self._inherited |= self._connection is not None or not taken
+        self._start_afresh()
+
+
+def is_conflict(error: BaseException) -> bool:
+    """Whether DuckDB could not open a file because another process has it open."""
+    return "could not set lock on file" in str(error).lower()
+
+
+def _close_when_idle(lease: weakref.ref[Lease], wake: threading.Condition) -> None:
+    while True:
+        with wake:  # so that no notification falls between the look and the wait
+            target = lease()
+            wait = target._tick() if target is not None else None
+            if wait is None:
+                return
+            del target
+            wake.wait(wait)
+
+
+_open_leases: weakref.WeakSet[Lease] = weakref.WeakSet()
+_forking = threading.local()
+
+
+def _prepare_fork() -> None:
+    _forking.leases = [(lease, lease._before_fork()) for lease in list(_open_leases)]
+
+
+def _forked(child: bool) -> None:
+    for lease, taken in _forking.leases:
+        lease._after_fork(taken, child)
+    _forking.leases = []
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_prepare_fork,
+        after_in_parent=lambda: _forked(child=False),
+        after_in_child=lambda: _forked(child=True),
+    )
+
+
+@atexit.register
+def _close_all() -> None:
+    for lease in list(_open_leases):
+        with contextlib.suppress(Exception):
+            lease.close()

@@ -1,0 +1,170 @@
+"""Taking texts out for good: what they own, having their files read again, and proof that they are gone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..api import UnitText, UnitTraces
+from .database import IDS, Database, count, id_list
+
+if TYPE_CHECKING:
+    import duckdb
+
+_OF_WORKSPACE = re.compile(r"-[0-9a-f]{12}\.duckdb$")
+#: Free bytes of a file from which it is written anew.
+_WORTH_IT = 8_000_000
+#: Cells that are read at once.
+_CELLS = 2_000
+#: Bytes of a needle that are looked for first.
+_HEAD = 12
+
+
+class PurgeTables:
+    """The part of the DuckDB store that forgets: methods of the store's protocol."""
+
+    _db: Database
+    path: Path
+    maintain: Callable[[bool], bool]
+
+    def unit_texts(self, unit_ids: Sequence[int]) -> list[UnitText]:
+        """Units with their texts, in order of document and place."""
+        with self._db.read() as c:
+            rows = c.execute(
+                "SELECT id, document_id, start_line, end_line, form, speaker, text, hash, occurrence "
+                f"FROM units WHERE id IN {IDS} ORDER BY document_id, ordinal",
+                [id_list(unit_ids)],
+            ).fetchall()
+        return [UnitText(*row) for row in rows]
+
+    def unit_traces(self, unit_ids: Sequence[int]) -> UnitTraces:
+        """How many rows these units own beside their own."""
+        with self._db.read() as c:
+            numbers = [
+                count(c, f"SELECT count(*) FROM {table} WHERE unit_id IN {IDS}", [id_list(unit_ids)])
+                for table in ("vectors", "mentions", "found_facts", "derived_from")
+            ]
+        return UnitTraces(*numbers)
+
+    def masks(self) -> str:
+        """What :meth:`read_again` was last told."""
+        with self._db.read():
+            return self._db.counters().get("masks", "")
+
+    def read_again(self, document_ids: Sequence[int] | None, masks: str) -> None:
+        """Have the next ingest read these documents again, or every file; whoever is reading must begin anew."""
+        with self._db.write() as c:
+            which = "" if document_ids is None else f" WHERE id IN {IDS}"
+            given = [] if document_ids is None else [id_list(document_ids)]
+            c.execute(f"UPDATE documents SET sha256 = '', mtime_ns = -1{which}", given)
+            if document_ids is None:
+                c.execute("UPDATE workspace_files SET size = -1, mtime_ns = -1 WHERE mtime_ns <> 0")
+            c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")
+            c.execute("DELETE FROM meta WHERE key = 'masks'")
+            c.execute("INSERT INTO meta VALUES ('masks', ?)", [masks])
+
+    def purge(self) -> None:
+        """Leave no trace of deleted rows: compact what is derived from texts, and write the whole file anew."""
+        self.maintain(True)
+        with self._db.read() as c:
+            if _has_fts(c):  # it is built anew when it is asked
+                with self._db.write():
+                    c.execute("DROP SCHEMA IF EXISTS fts_main_fts_source CASCADE")
+                    c.execute("DROP TABLE IF EXISTS fts_source")
+                    c.execute("UPDATE counters SET value = -1 WHERE name = 'fts'")
+        self._db.rewrite()
+
+    def shrink(self) -> bool:
+        """Write the file anew when a third of it is free; whether it did.
+
+        DuckDB gives nothing back, and what deleted rows took is free only where nothing else is beside them.
+        """
+        with self._db.read() as c:
+            total, free, size = c.execute(
+                "SELECT total_blocks, free_blocks, block_size FROM pragma_database_size()"
+            ).fetchall()[0]
+        if free * size < _WORTH_IT or 3 * free < total:
+            return False
+        self._db.rewrite()
+        return True
+
+    def contains(self, needles: Sequence[str]) -> list[str]:
+        """Where any of ``needles`` stands: columns (``units.text``) by a scan of each, files by their bytes."""
+        search = _Search(needles)
+        if not search:
+            return []
+        with self._db.read() as c:
+            found = [f"{table}.{column}" for table, column in _columns(c) if _in_column(c, table, column, search)]
+            files = [self.path, Path(f"{self.path}.wal")]
+            return found + [file.name for file in files if file.exists() and search.finds(file.read_bytes())]
+
+    def leftovers(self) -> list[str]:
+        """Files that were this index once, and those of other agents on the same workspace, and what they are."""
+        folder, name = self.path.parent, self.path.name
+        try:
+            aside = [path for path in folder.iterdir() if path.name.startswith(f"{name}.damaged-")]
+            # By its name an index of the default folder tells the workspace, by its folder the agent.
+            others = folder.parent.glob(f"*/{name}") if _OF_WORKSPACE.search(name) else ()
+            siblings = [path for path in others if path != self.path]
+        except OSError:
+            return []
+        return [
+            *(f"{path} (an older index, put aside as it was damaged)" for path in sorted(aside)),
+            *(f"{path} (the index of another agent)" for path in sorted(siblings)),
+        ]
+
+
+def _has_fts(c: duckdb.DuckDBPyConnection) -> bool:
+    return bool(count(c, "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'fts_source' AND NOT internal"))
+
+
+def _columns(c: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
+    """Every column of texts or bytes, with its table."""
+    rows = c.execute(
+        "SELECT t.schema_name, c.table_name, c.column_name FROM duckdb_columns() c "
+        "JOIN duckdb_tables() t USING (table_oid, database_name) WHERE NOT t.internal "
+        "AND (c.data_type LIKE 'VARCHAR%' OR c.data_type LIKE 'BLOB%') ORDER BY ALL"
+    ).fetchall()
+    return [(f'"{row[0]}"."{row[1]}"' if row[0] != "main" else row[1], row[2]) for row in rows]
+
+
+def _in_column(c: duckdb.DuckDBPyConnection, table: str, column: str, search: _Search) -> bool:
+    cells = c.execute(f'SELECT DISTINCT "{column}" FROM {table} WHERE "{column}" IS NOT NULL')
+    while some := cells.fetchmany(_CELLS):
+        for (cell,) in some:
+            said = cell if isinstance(cell, bytes) else str(cell).encode("utf-8", "surrogatepass")
+            if search.finds(said):
+                return True
+    return False
+
+
+class _Search:
+    """Finds any of some texts among bytes, however many they are, in one pass: by their beginnings first."""
+
+    def __init__(self, needles: Sequence[str]) -> None:
+        import ahocorasick
+
+        self._by_head: dict[str, list[bytes]] = {}
+        for needle in needles:
+            if needle:
+                said = needle.encode("utf-8", "surrogatepass")
+                # The automaton knows characters only: each byte is read as one.
+                self._by_head.setdefault(said[:_HEAD].decode("latin-1"), []).append(said)
+        self._heads: Any = ahocorasick.Automaton()
+        for head in self._by_head:
+            self._heads.add_word(head, head)
+        if self._by_head:
+            self._heads.make_automaton()
+
+    def __bool__(self) -> bool:
+        return bool(self._by_head)
+
+    def finds(self, data: bytes) -> bool:
+        """Whether one of the texts stands in ``data``."""
+        return any(
+            data.startswith(needle, last + 1 - len(head))
+            for last, head in self._heads.iter(data.decode("latin-1"))
+            for needle in self._by_head[head]
+        )

@@ -1,0 +1,170 @@
+"""Read-only SQL over the index: what is asked, what is refused, and how a file that nobody may write is opened."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...errors import RequestError
+from ...model import ExportReport, QueryResult
+from . import export, views
+from .database import Database
+from .derived import Collect, KeywordSearch
+from .sql_process import Answer, SqlProcess
+from .sql_worker import Question, version
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from ...config.settings import StoreSettings
+    from ..api import ExportProgress, KeywordIndex
+
+#: What is in front of the first word of a statement.
+_FIRST_WORD = re.compile(r"(?>[\s(]|--[^\n]*|/\*(?>.*?\*/))*+(\w+)", re.DOTALL)
+#: So often rows are collected anew when another process writes meanwhile; the last time they are taken as they are.
+_ATTEMPTS = 4
+#: Characters of a statement: reading it is done here and takes memory too.
+_LONGEST = 100_000
+#: Megabytes that a query may take beside ``store.memory_limit_mb``: rows on their way, and what DuckDB does not count.
+_SPARE = 256
+#: A connection that reaches nothing outside of it.
+_CLOSED: dict[str, str | bool | int | float | list[str]] = {
+    "enable_external_access": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+}
+_ALLOWED = "SELECT, WITH, FROM, VALUES, DESCRIBE, SHOW or SUMMARIZE"
+
+
+def checked(query: str) -> None:
+    """Raise :class:`RequestError` unless ``query`` is one statement that only reads."""
+    import duckdb
+
+    try:
+        query.encode("utf-8")
+    except UnicodeEncodeError:
+        raise RequestError("the query is not Unicode text; look for a byte that is no character") from None
+    if len(query) > _LONGEST:
+        raise RequestError(f"the query has {len(query):,} characters; a statement has at most {_LONGEST:,}")
+    found = _FIRST_WORD.match(query)
+    word = found[1].upper() if found else ""
+    refused = f"{word} is refused: SQL only reads the index; ask with {_ALLOWED}"
+    with duckdb.connect(config=_CLOSED) as c:
+        try:
+            statements = c.extract_statements(query)
+        except duckdb.PermissionException as error:  # reading some statements takes reading files
+            raise RequestError(refused) from error
+        except duckdb.Error as error:
+            raise RequestError(f"the query cannot be read: {cause(error)}") from error
+    kinds = [statement.type.name for statement in statements]
+    if not kinds:
+        raise RequestError("the query is empty")
+    if word == "PIVOT" and kinds == ["CREATE", "SELECT"]:
+        raise RequestError("PIVOT must name its values here: PIVOT … ON column IN (value, …)")
+    if len(kinds) > 1:
+        raise RequestError(f"one statement at a time: this is {len(kinds)}")
+    if kinds != ["SELECT"] or word == "PRAGMA":
+        raise RequestError(refused)
+
+
+def cause(error: BaseException) -> str:
+    """What DuckDB says, on one line, without the quoted statement."""
+    text = str(error).split("\n\nLINE ")[0].split("\nLINE ")[0]
+    return " ".join(text.split())
+
+
+def _explained(error: duckdb.Error) -> RequestError:
+    import duckdb
+
+    said = cause(error)
+    if isinstance(error, duckdb.PermissionException):
+        return RequestError(f"refused: SQL reads the index and no other file ({said})")
+    if isinstance(error, duckdb.OutOfMemoryException):
+        first = str(error).splitlines()[0]
+        return RequestError(f"the query needs too much memory ({first}); narrow it, or raise store.memory_limit_mb")
+    if "'pytz'" in said:
+        return RequestError("a time with a time zone cannot be shown; cast it, as in: now()::TIMESTAMP")
+    return RequestError(f"the query failed: {said}")
+
+
+class Queries:
+    """The part of the DuckDB store that answers SQL and exports: methods of the store's protocol."""
+
+    _db: Database
+    _settings: StoreSettings
+    keyword_index: Callable[[], KeywordIndex]
+
+    def query(
+        self, sql: str, collect: Collect, keywords: KeywordSearch, limit: int | None = None, timeout: float = 20.0
+    ) -> QueryResult:
+        """The answer of one statement that only reads."""
+        started = time.monotonic()
+        checked(sql)
+        named = views.named(sql)
+        uses_fts = self._settings.keyword_index == "fts"
+        if "match_bm25" in named and uses_fts:
+            self.keyword_index().refresh()  # builds the extension's index anew where texts have changed
+        wanted = named & views.DERIVED
+        answer: Answer | None = None
+        for attempt in range(1, _ATTEMPTS + 1):
+            before = self._version() if wanted and attempt < _ATTEMPTS else None
+            derived = collect(wanted)
+            with self._db.apart() as options:
+                question = Question(
+                    str(self._db.path), {**options, "temp_directory": ""}, sql, derived, keywords, named, uses_fts,
+                    before, None if limit is None else limit + 1, self._settings.memory_limit_mb + _SPARE,
+                )  # fmt: skip
+                answer = self._asked(question, timeout)
+            if answer is not None:
+                break
+        assert answer is not None  # the last attempt takes the file as it is
+        columns, rows = answer
+        kept = rows if limit is None else rows[:limit]
+        took = (time.monotonic() - started) * 1000
+        return QueryResult(columns, tuple(kept), round(took, 1), truncated=len(kept) < len(rows))
+
+    def export(
+        self, folder: Path, collect: Collect, overwrite: bool = False, progress: ExportProgress = export.silent
+    ) -> ExportReport:
+        """Write every table as a Parquet file."""
+        started = time.monotonic()
+        target = export.Target(folder, overwrite)
+        with target.filling() as temporary:
+            with self._reading(collect, temporary / export.SPILL) as c:
+                progress("export", 0, len(views.TABLES))
+                written = export.write(c, temporary, progress)
+            tables = target.take(temporary, written)
+        return ExportReport(str(folder), tables, time.monotonic() - started)
+
+    def _asked(self, question: Question, timeout: float) -> Answer | None:
+        import duckdb
+
+        try:
+            with SqlProcess(question, timeout) as process:
+                return process.answer()
+        except duckdb.Error as error:
+            if self._db.doubts(error):
+                raise  # perhaps it is not the query: the file is looked at
+            raise _explained(error) from error
+
+    @contextlib.contextmanager
+    def _reading(self, collect: Collect, spill: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection with every table, in step with what ``collect`` said."""
+        for attempt in range(1, _ATTEMPTS + 1):
+            before = self._version()
+            derived = collect(views.DERIVED)
+            with self._db.read_only(views.INDEX, spill) as c:
+                if attempt < _ATTEMPTS and version(c, f"{views.INDEX}.") != before:
+                    continue
+                views.define(c, derived)
+                views.put_hits(c)
+                yield c
+                return
+
+    def _version(self) -> list[Any]:
+        with self._db.read() as c:
+            return version(c)

@@ -1,0 +1,134 @@
+"""The parent's side of SQL: a child process asked, watched and ended, and its rows taken for no more than values."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import threading
+import time
+from types import TracebackType
+from typing import Any
+
+from ...errors import RequestError, StoreError
+from ...system.child import Child
+from .sql_worker import Question
+
+#: Seconds in which the tables have to be ready, and between two looks at a query that runs.
+_READY, _LOOK = 120.0, 0.05
+#: What the values of an answer may be made of.
+_VALUES = {
+    "datetime": {"date", "datetime", "time", "timedelta", "timezone"}, "decimal": {"Decimal"},
+    "uuid": {"UUID", "SafeUUID"}, "builtins": {"bytearray"}, "pytz": {"_UTC", "_p"},
+}  # fmt: skip
+#: What native code and Python say when they give up for want of memory.
+_NO_MEMORY = ("bad_alloc", "MemoryError", "Could not allocate")
+
+Answer = tuple[tuple[str, ...], list[tuple[Any, ...]]]
+
+
+class SqlProcess:
+    """One question in a child process, which has ended when the block is left."""
+
+    def __init__(self, question: Question, timeout: float) -> None:
+        self._timeout = timeout
+        self._most = question.megabytes
+        try:
+            self._child = Child(f"{__package__}.sql_worker")
+        except OSError as error:
+            raise StoreError(f"no process for the query can be started ({error.strerror or error})") from error
+        self._until = time.monotonic() + _READY
+        self._resident: int | None = None
+        self._why: str | None = None
+        self._done = threading.Event()
+        self._watch = threading.Thread(target=self._watching, name="sql", daemon=True)
+        self._watch.start()
+        self._child.send({}, pickle.dumps(question))
+
+    def __enter__(self) -> SqlProcess:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._done.set()
+        self._watch.join()
+        self._child.end()
+
+    def answer(self) -> Answer | None:
+        """Columns and rows; ``None`` when the file is another than the question is about.
+
+        Raises DuckDB's error, and :class:`~openclaw_memory.errors.RequestError` for a query that was stopped or has
+        ended the process.
+        """
+        ready, _ = self._frame()
+        if "changed" in ready:
+            return None
+        self._until, self._resident = time.monotonic() + self._timeout, ready["resident"]
+        header, body = self._frame()
+        try:
+            return tuple(header["columns"]), _Values(io.BytesIO(body)).load()
+        except pickle.UnpicklingError as error:
+            raise RequestError(f"the answer has a value that is none of SQL ({error}); cast it to VARCHAR") from error
+
+    def _frame(self) -> tuple[dict[str, Any], bytes]:
+        frame = self._child.receive()
+        if frame is None:
+            raise RequestError(self._ended())
+        if "error" in frame[0]:
+            raise self._error(**frame[0])
+        return frame
+
+    def _error(self, error: str, text: str, **_: Any) -> Exception:
+        import duckdb
+
+        kind = getattr(duckdb, error, None)
+        if isinstance(kind, type) and issubclass(kind, duckdb.Error):
+            return kind(text)
+        if any(sign in f"{error} {text}" for sign in _NO_MEMORY):
+            return RequestError(self._too_much())
+        return RequestError(f"the query failed: {error}: {' '.join(text.split())}")
+
+    def _ended(self) -> str:
+        how, _, words = self._child.ended()
+        if self._why is not None:
+            return self._why
+        if any(sign in words for sign in _NO_MEMORY):
+            return self._too_much()
+        return f"the query ended DuckDB {how}{words}; nothing was changed: ask in another way"
+
+    def _too_much(self) -> str:
+        return f"the query needs too much memory (more than {self._most} MB); narrow it, or raise store.memory_limit_mb"
+
+    def _watching(self) -> None:
+        while not self._done.wait(_LOOK):
+            if time.monotonic() > self._until:
+                self._why = stopped(self._timeout if self._resident is not None else _READY)
+            elif self._resident is not None and self._takes() > self._resident:
+                self._why = self._too_much()
+            else:
+                continue
+            self._child.kill()
+            return
+
+    def _takes(self) -> int:
+        import psutil
+
+        try:
+            return int(psutil.Process(self._child.pid).memory_info().rss)
+        except psutil.Error:  # it has just ended
+            return 0
+
+
+def stopped(seconds: float) -> str:
+    """What to say of a query that has taken too long."""
+    return (
+        f"the query was stopped after {seconds:g} s, as nobody else can use the index meanwhile; narrow it, "
+        "allow more with --timeout, or run it over the files of: openclaw-memory export DIR"
+    )
+
+
+class _Values(pickle.Unpickler):
+    """Reads plain values: a process that ran a stranger's SQL must not make this one run anything."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if name not in _VALUES.get(module, ()):
+            raise pickle.UnpicklingError(f"{module}.{name}")
+        return super().find_class(module, name)

@@ -1,0 +1,107 @@
+"""The child process that runs a person's or a model's SQL: what it takes and how it ends concerns no other process."""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...system.child import serve, write_frame
+from . import views
+from .derived import Derived, KeywordSearch
+
+if TYPE_CHECKING:
+    import duckdb
+
+#: Rows that are fetched at once.
+_ROWS = 2_048
+_MB = 1024 * 1024
+_LOCKS = ("python_enable_replacements = false", "enable_external_access = false", "lock_configuration = true")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A statement over an index file that nobody else uses meanwhile, and what its tables are made of.
+
+    ``version`` is that of the file for which ``derived`` holds, ``None`` where it holds for every one; ``most`` rows
+    are wanted; ``megabytes`` may be taken beside what the tables take.
+    """
+
+    path: str
+    options: Mapping[str, Any]
+    sql: str
+    derived: Derived
+    keywords: KeywordSearch
+    named: frozenset[str]
+    uses_fts: bool
+    version: list[Any] | None
+    most: int | None
+    megabytes: int
+
+
+def main() -> None:
+    """Answer one question: a frame that the tables are ready or the file is another, and one with the rows."""
+    import duckdb
+
+    frames, answers = serve()
+    question: Question = pickle.loads(frames.get()[1])
+    try:
+        with duckdb.connect(":memory:", config=dict(question.options)) as c:
+            if not _prepared(c, question):
+                write_frame(answers, {"changed": True})
+                return
+            write_frame(answers, {"resident": _limited(question.megabytes)})
+            columns, rows = _answer(c, question.sql, question.most)
+        write_frame(answers, {"columns": columns}, pickle.dumps(rows))
+    except Exception as error:
+        write_frame(answers, {"error": type(error).__name__, "text": str(error)})
+
+
+def version(c: duckdb.DuckDBPyConnection, schema: str = "") -> list[Any]:
+    """What units, concepts and facts follow from; embedding changes nothing of it."""
+    return c.execute(
+        f"SELECT value FROM {schema}meta WHERE key = 'instance' UNION ALL "
+        f"(SELECT value::VARCHAR FROM {schema}counters WHERE name IN ('texts', 'ontology') ORDER BY name) UNION ALL "
+        f"(SELECT sha256 FROM {schema}workspace_files ORDER BY name)"
+    ).fetchall()
+
+
+def _prepared(c: duckdb.DuckDBPyConnection, question: Question) -> bool:
+    """Define every table; whether the file is still the one that these follow from."""
+    quoted = question.path.replace("'", "''")
+    c.execute(f"ATTACH '{quoted}' AS {views.INDEX} (READ_ONLY)")
+    if question.version is not None and version(c, f"{views.INDEX}.") != question.version:
+        return False
+    fts = question.uses_fts and "match_bm25" in question.named and views.has_fts(c)
+    views.define(c, question.derived, question.keywords, fts)
+    if views.HITS in question.named:
+        views.put_hits(c)
+    for setting in _LOCKS:
+        c.execute(f"SET {setting}")
+    return True
+
+
+def _limited(megabytes: int) -> int:
+    """Let this process take so much more address space, where the system can; how many bytes may be resident."""
+    import psutil
+
+    now = psutil.Process().memory_info()
+    with contextlib.suppress(ImportError, ValueError, OSError):  # then the parent's eye on it has to do
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (now.vms + megabytes * _MB,) * 2)
+    return int(now.rss) + megabytes * _MB
+
+
+def _answer(c: duckdb.DuckDBPyConnection, sql: str, most: int | None) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+    c.execute(sql)
+    columns = tuple(str(column[0]) for column in c.description or ())
+    rows: list[tuple[Any, ...]] = []
+    while most is None or len(rows) < most:
+        some = c.fetchmany(_ROWS if most is None else min(_ROWS, most - len(rows)))
+        if not some:
+            break
+        rows += some
+    return columns, rows

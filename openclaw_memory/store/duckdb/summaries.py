@@ -1,0 +1,57 @@
+"""Summaries among the documents: what they were made of, and which lines their sentences cite."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from ...model import Grain
+from ..api import DerivedRows, SummaryInfo
+from .database import Database
+
+
+class SummaryTables:
+    """The part of the DuckDB store that knows of summaries."""
+
+    _db: Database
+
+    def summaries(self) -> list[SummaryInfo]:
+        """All summaries, by path."""
+        with self._db.read() as c:
+            rows = c.execute(
+                "SELECT id, path, grain, front_matter, sha256, size FROM documents "
+                "WHERE grain <> 'working' ORDER BY path"
+            ).fetchall()
+        return [_info(*row) for row in rows]
+
+    def derived_rows(self) -> DerivedRows:
+        """What the sentences of all summaries cite."""
+        with self._db.read() as c:
+            found = c.execute(
+                "SELECT unit_id, document_id, path, start_line, end_line FROM derived_from "
+                "ORDER BY document_id, unit_id, path, start_line"
+            ).fetchall()
+        columns = list(zip(*found, strict=True)) if found else [(), (), (), (), ()]
+        unit, document, first, last = (np.array(columns[at], np.int32) for at in (0, 1, 3, 4))
+        return DerivedRows(unit, document, tuple(columns[2]), first, last)
+
+
+def _info(id: int, path: str, grain: str, front: str, sha256: str, size: int) -> SummaryInfo:
+    stated: dict[str, Any] = json.loads(front) if front else {}
+    sources = []
+    for entry in stated.get("sources") or ():
+        name, _, digest = str(entry).rpartition(" ") if " " in str(entry) else (str(entry), "", "")
+        sources.append((name, digest))
+    return SummaryInfo(
+        id=id,
+        path=path,
+        grain=Grain(grain),
+        period=str(stated.get("period", "")),
+        digest=str(stated.get("digest", "")),
+        sources=tuple(sources),
+        edited=bool(stated.get("edited", True)),
+        sha256=sha256,
+        size=size,
+    )

@@ -1,0 +1,299 @@
+"""Vector indexes: an exact matrix in memory, and DuckDB's HNSW built in memory, never persisted.
+
+A persisted HNSW index was measured to corrupt its database when a process is killed, so the file
+holds only the float16 blobs and the graph is rebuilt.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..api import Bools, Floats, Ints, VectorModel
+
+if TYPE_CHECKING:
+    import duckdb
+
+_BLOCK = 16_384
+#: Small enough that a block of rows stays in the second-level cache over its passes.
+_NEIGHBOUR_BLOCK = 1_024
+
+#: Rows without a unit are dropped when they are more than this share of the rows that a unit has.
+_DEAD = 1 / 3
+
+#: ``load(since)`` returns ``(unit ids, float16[n, d])`` written after generation ``since``, the ids of all units that
+#: have a vector, and the generation that was reached.
+Load = Callable[[int], tuple[list[tuple[Ints, NDArray[np.float16]]], Ints, int]]
+Dtype = Literal["float32", "float16", "int8"]
+
+
+class Matrix:
+    """Rows of vectors by unit id, grown in place; ``int8`` rows carry a scale each.
+
+    ``used`` rows are held, of which ``dead`` have no unit any more: a third of the living ones at most.
+    """
+
+    def __init__(self, dimensions: int, dtype: Dtype) -> None:
+        self._dtype = dtype
+        self._data: NDArray[Any] = np.zeros((0, dimensions), dtype)
+        self._scale = np.zeros(0, np.float32)
+        self._slot_of = np.full(0, -1, np.int32)
+        self._unit_of = np.zeros(0, np.int32)
+        self.used = 0
+        self.dead = 0
+
+    def put(self, unit_ids: Ints, vectors: NDArray[Any]) -> None:
+        """Set the rows of ``unit_ids``; a unit that has one already is overwritten."""
+        if not len(unit_ids):
+            return
+        top = int(unit_ids.max()) + 1
+        if top > len(self._slot_of):
+            grown = np.full(max(top, len(self._slot_of) * 5 // 4), -1, np.int32)
+            grown[: len(self._slot_of)] = self._slot_of
+            self._slot_of = grown
+        slots = self._slot_of[unit_ids]
+        new = slots < 0
+        fresh = int(new.sum())
+        slots[new] = np.arange(self.used, self.used + fresh)
+        self._slot_of[unit_ids] = slots
+        self._unit_of = np.append(self._unit_of[: self.used], unit_ids[new].astype(np.int32))
+        self.used += fresh
+        if self.used > len(self._data):
+            room = self.used if not len(self._data) else max(self.used, len(self._data) * 5 // 4)
+            data = np.zeros((room, self._data.shape[1]), self._dtype)
+            data[: len(self._data)] = self._data
+            self._data = data
+            if self._dtype == "int8":
+                scale = np.zeros(room, np.float32)
+                scale[: len(self._scale)] = self._scale
+                self._scale = scale
+        for at in range(0, len(slots), _BLOCK):
+            part = slots[at : at + _BLOCK]
+            rows = vectors[at : at + _BLOCK]
+            if self._dtype == "int8":
+                rows = rows.astype(np.float32)
+                scale = np.maximum(np.abs(rows).max(axis=1), 1e-12) / 127
+                self._data[part] = np.rint(rows / scale[:, None])
+                self._scale[part] = scale
+            else:
+                self._data[part] = rows
+
+    def keep(self, unit_ids: Ints) -> Ints:
+        """Forget all other units; returns those that were held."""
+        stale = np.flatnonzero((self._unit_of >= 0) & ~np.isin(self._unit_of, unit_ids))
+        gone = self._unit_of[stale]
+        self._slot_of[gone] = -1
+        self._unit_of[stale] = -1
+        self.dead += len(gone)
+        if self.dead > _DEAD * (self.used - self.dead):
+            living = np.flatnonzero(self._unit_of >= 0)
+            self._data = self._data[living]
+            self._scale = self._scale[living] if self._dtype == "int8" else self._scale
+            self._unit_of = self._unit_of[living]
+            self._slot_of[self._unit_of] = np.arange(len(living), dtype=np.int32)
+            self.used, self.dead = len(living), 0
+        return gone
+
+    @property
+    def unit_ids(self) -> Ints:
+        """The units that have a row, ascending."""
+        return np.flatnonzero(self._slot_of >= 0).astype(np.int32)
+
+    def slots(self, unit_ids: Ints) -> Ints:
+        """Row number per unit, -1 where there is none."""
+        if not len(self._slot_of):
+            return np.full(len(unit_ids), -1, np.int32)
+        inside = unit_ids < len(self._slot_of)
+        return np.where(inside, self._slot_of[np.where(inside, unit_ids, 0)], -1).astype(np.int32)
+
+    def rows(self, slots: Ints) -> Floats:
+        """Rows as ``float32[n, d]``."""
+        found = self._data[slots].astype(np.float32)
+        if self._dtype == "int8":
+            found *= self._scale[slots][:, None]
+        return found
+
+    def all_dots(self, query: Floats) -> Floats:
+        """Dot product of ``query`` with every row: ``float32[used]``."""
+        if self._dtype == "float32":
+            dots: Floats = self._data[: self.used] @ query
+            return dots
+        out = np.empty(self.used, np.float32)
+        for at in range(0, self.used, _BLOCK):
+            stop = min(at + _BLOCK, self.used)
+            out[at:stop] = self._data[at:stop].astype(np.float32) @ query
+        if self._dtype == "int8":
+            out *= self._scale[: self.used]
+        return out
+
+
+class ExactIndex:
+    """Every unit is scored: one matrix-vector product."""
+
+    name = "exact"
+    exhaustive = True
+
+    def __init__(self, model: VectorModel, load: Load, dtype: Dtype = "float32") -> None:
+        self._matrix = Matrix(model.dimensions, dtype)
+        self._load = load
+        self._generation = -1
+
+    def refresh(self) -> Ints:
+        """Take over the vectors that were written or removed since the last call; returns whose these are."""
+        parts, ready, reached = self._load(self._generation)
+        for unit_ids, vectors in parts:
+            self._put(unit_ids, vectors)
+        gone = self._keep(ready)
+        self._generation = reached
+        return np.concatenate([*(unit_ids for unit_ids, _ in parts), gone])
+
+    def _put(self, unit_ids: Ints, vectors: NDArray[np.float16]) -> None:
+        self._matrix.put(unit_ids, vectors)
+
+    def _keep(self, unit_ids: Ints) -> Ints:
+        return self._matrix.keep(unit_ids)
+
+    def has(self, unit_ids: Ints) -> Bools:
+        """Whether each unit has a vector: ``bool[n]``."""
+        return self._matrix.slots(unit_ids) >= 0
+
+    def similarities(self, query: Floats, unit_ids: Ints) -> Floats:
+        """Cosine with each unit, NaN where it has no vector: ``float32[n]``."""
+        slots = self._matrix.slots(unit_ids)
+        known = slots >= 0
+        out = np.full(len(unit_ids), np.nan, np.float32)
+        if len(unit_ids) * 8 < self._matrix.used:
+            out[known] = self._matrix.rows(slots[known]) @ query
+        elif known.any():
+            dots = self._matrix.all_dots(query)
+            out[known] = dots[slots[known]]
+        return out
+
+    def neighbour_similarities(self, unit_ids: Ints, reach: int) -> Floats:
+        """Cosine of unit ``i`` with the next ``reach`` units: ``float32[reach, n]``, NaN where unknown."""
+        n = len(unit_ids)
+        out = np.full((reach, n), np.nan, np.float32)
+        slots = self._matrix.slots(unit_ids)
+        for at in range(0, n, _NEIGHBOUR_BLOCK):
+            stop = min(at + _NEIGHBOUR_BLOCK, n)
+            part = slots[at : min(stop + reach, n)]
+            known = part >= 0
+            if not known.any():
+                continue
+            rows = self._matrix.rows(np.where(known, part, 0))
+            for d in range(1, reach + 1):
+                m = min(stop - at, len(part) - d)
+                if m > 0:
+                    dots = np.einsum("ij,ij->i", rows[:m], rows[d : d + m])
+                    out[d - 1, at : at + m] = np.where(known[:m] & known[d : d + m], dots, np.nan)
+        return out
+
+    def search(self, query: Floats, k: int) -> tuple[Ints, Floats]:
+        """The ``k`` nearest units, best first."""
+        unit_ids = self._matrix.unit_ids
+        if not len(unit_ids):
+            return unit_ids, np.zeros(0, np.float32)
+        scores = self.similarities(query, unit_ids)
+        best = np.argsort(-scores, kind="stable")[:k]
+        return unit_ids[best], scores[best]
+
+
+class VssIndex(ExactIndex):
+    """DuckDB's HNSW graph in a database of its own in memory, with float16 rows to score exactly.
+
+    The graph only marks what is deleted: it is made anew when that is more than a third of what is left.
+    """
+
+    name = "vss"
+    exhaustive = False
+
+    def __init__(self, model: VectorModel, load: Load) -> None:
+        super().__init__(model, load, "float16")
+        self._dimensions = model.dimensions
+        self._connection: duckdb.DuckDBPyConnection | None = None
+        self._deleted = 0
+
+    def _put(self, unit_ids: Ints, vectors: NDArray[np.float16]) -> None:
+        overwritten = unit_ids[self.has(unit_ids)]
+        super()._put(unit_ids, vectors)
+        if self._connection is not None:
+            self._delete(self._connection, overwritten)
+            self._insert(self._connection, unit_ids, vectors)
+
+    def _keep(self, unit_ids: Ints) -> Ints:
+        gone = super()._keep(unit_ids)
+        if self._connection is not None:
+            self._delete(self._connection, gone)
+            if self._deleted > _DEAD * (self._matrix.used - self._matrix.dead):
+                self._connection.close()
+                self._connection = None
+        return gone
+
+    def _graph(self) -> duckdb.DuckDBPyConnection:
+        """The graph over all rows; made anew, in one go, which costs less and finds more than row by row."""
+        if self._connection is None:
+            import duckdb
+
+            from .extensions import load_extension
+
+            connection = duckdb.connect(":memory:", config={"autoinstall_known_extensions": "false"})
+            load_extension(connection, "vss")
+            connection.execute("SET enable_external_access = false")
+            connection.execute(f"CREATE TABLE v (id INTEGER, e FLOAT[{self._dimensions}])")
+            unit_ids = self._matrix.unit_ids
+            for at in range(0, len(unit_ids), _BLOCK):
+                some = unit_ids[at : at + _BLOCK]
+                self._insert(connection, some, self._matrix.rows(self._matrix.slots(some)))
+            connection.execute("CREATE INDEX graph ON v USING HNSW (e) WITH (metric = 'cosine')")
+            self._connection, self._deleted = connection, 0
+        return self._connection
+
+    def _insert(self, connection: duckdb.DuckDBPyConnection, unit_ids: Ints, vectors: NDArray[Any]) -> None:
+        names = [f"c{i}" for i in range(self._dimensions)]
+        for at in range(0, len(unit_ids), _BLOCK):
+            rows = vectors[at : at + _BLOCK].astype(np.float32)
+            incoming = {name: np.ascontiguousarray(rows[:, i]) for i, name in enumerate(names)}
+            with _incoming(connection, {"id": np.ascontiguousarray(unit_ids[at : at + _BLOCK])} | incoming):
+                connection.execute(f"INSERT INTO v SELECT id, array_value({', '.join(names)}) FROM incoming")
+
+    def _delete(self, connection: duckdb.DuckDBPyConnection, unit_ids: Ints) -> None:
+        if len(unit_ids):
+            with _incoming(connection, {"id": np.ascontiguousarray(unit_ids)}):
+                connection.execute("DELETE FROM v WHERE id IN (SELECT id FROM incoming)")
+            self._deleted += len(unit_ids)
+
+    def search(self, query: Floats, k: int) -> tuple[Ints, Floats]:
+        """The ``k`` nearest units that the graph finds, best first, scored exactly."""
+        if self._matrix.used == self._matrix.dead:
+            return np.zeros(0, np.int32), np.zeros(0, np.float32)
+        connection = self._graph()
+        connection.execute(f"SET hnsw_ef_search = {max(64, k)}")
+        literal = "[" + ",".join(f"{x:.7g}" for x in query.tolist()) + "]"
+        found = connection.execute(
+            f"SELECT id FROM v ORDER BY array_cosine_distance(e, ?::VARCHAR::FLOAT[{self._dimensions}]) LIMIT {k:d}",
+            [literal],
+        ).fetchnumpy()["id"]
+        unit_ids = np.asarray(found, np.int32)
+        scores = self.similarities(query, unit_ids)
+        best = np.argsort(-scores, kind="stable")
+        return unit_ids[best], scores[best]
+
+
+@contextmanager
+def _incoming(connection: duckdb.DuckDBPyConnection, columns: dict[str, NDArray[Any]]) -> Iterator[None]:
+    """Numpy columns as the table ``incoming`` for the block."""
+    connection.register("incoming", columns)
+    try:
+        yield
+    finally:
+        connection.unregister("incoming")
+
+
+def pack(vectors: Floats) -> list[str | None]:
+    """Rows as base64 of float16, the form in which they are bound."""
+    return [base64.b64encode(row.tobytes()).decode("ascii") for row in vectors.astype(np.float16)]

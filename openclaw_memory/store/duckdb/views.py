@@ -1,0 +1,281 @@
+"""The tables that SQL sees: ``memories``, ``documents``, ``concepts``, ``edges``, ``facts``, ``usage``; keyword search.
+
+They are made in a database in memory that has the index attached, read-only, as ``internals``.  Concepts, edges,
+facts and usage are decided in Python and come as rows; only those that are asked for are put in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...text.analysis import hit_id
+from . import fts
+from .database import count, insert
+from .derived import ConceptEntry, Derived, Edges, KeywordSearch
+from .keywords import term_key
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from ...model import FactRow, UseRow
+
+#: The name under which the index is attached.
+INDEX = "internals"
+#: What an export writes, in this order.
+TABLES = ("memories", "documents", "concepts", "edges", "facts", "usage")
+#: What has to be collected before it can be read.
+DERIVED = frozenset({"concepts", "edges", "facts", "usage"})
+#: What is computed, unit by unit, before it can be read.
+HITS = "hits"
+#: Table functions that find units by keywords.
+SEARCHES = frozenset({"match_keywords", "match_bm25"})
+#: The FTS extension's own parameters: those of its ``match_bm25`` when none are given.
+_FTS_K1, _FTS_B = 1.2, 0.75
+
+#: A unit's place in a file, as hits and facts cite it.
+_CITATION = (
+    "{d}.path || '#L' || {u}.start_line || "
+    "CASE WHEN {u}.end_line > {u}.start_line THEN '-L' || {u}.end_line ELSE '' END"
+)
+
+_MEMORIES = f"""
+CREATE VIEW memories AS
+SELECT u.id, d.path, u.start_line, u.end_line,
+    {_CITATION.format(d="d", u="u")} AS citation, s.heading, s.date, s.date_source, d.kind, d.grain, d.origin,
+    u.form, u.speaker, u.text
+FROM {INDEX}.units u JOIN {INDEX}.documents d ON d.id = u.document_id JOIN {INDEX}.sections s ON s.id = u.section_id;
+CREATE VIEW documents AS
+SELECT path, kind, grain, origin, size AS bytes, make_timestamp(mtime_ns // 1000) AS changed, units, front_matter
+FROM {INDEX}.documents;
+CREATE TABLE hits (id INTEGER, hit VARCHAR);
+"""
+
+_GRAPH = f"""
+CREATE TABLE concepts (
+    slug VARCHAR, name VARCHAR, kind VARCHAR, curated BOOLEAN, weight DOUBLE, units INTEGER, aliases VARCHAR[],
+    parents VARCHAR[], first_day DATE, last_day DATE);
+CREATE SCHEMA graph;
+CREATE TABLE graph.concept (place INTEGER, slug VARCHAR, curated BOOLEAN);
+CREATE TABLE graph.reference (unit INTEGER, concept INTEGER, weight FLOAT);
+CREATE TABLE graph.related (source INTEGER, target INTEGER, weight FLOAT, curated BOOLEAN);
+CREATE TABLE graph.parent (source INTEGER, target INTEGER, weight FLOAT, curated BOOLEAN);
+CREATE TABLE graph.sequel (later INTEGER, earlier INTEGER, via INTEGER, weight FLOAT);
+CREATE VIEW graph.place AS SELECT u.id, {_CITATION.format(d="d", u="u")} AS citation
+FROM {INDEX}.units u JOIN {INDEX}.documents d ON d.id = u.document_id;
+CREATE VIEW edges AS
+SELECT 'references' AS kind, p.citation AS source, c.slug AS target, r.unit AS source_id, NULL::INTEGER AS target_id,
+    round(r.weight::DOUBLE, 4) AS weight, c.curated AS curated, NULL::VARCHAR AS via
+FROM graph.reference r JOIN graph.place p ON p.id = r.unit JOIN graph.concept c ON c.place = r.concept
+UNION ALL
+SELECT 'related_to', a.slug, b.slug, NULL, NULL, round(r.weight::DOUBLE, 4), r.curated, NULL
+FROM graph.related r JOIN graph.concept a ON a.place = r.source JOIN graph.concept b ON b.place = r.target
+UNION ALL
+SELECT 'parent_of', a.slug, b.slug, NULL, NULL, round(r.weight::DOUBLE, 4), r.curated, NULL
+FROM graph.parent r JOIN graph.concept a ON a.place = r.source JOIN graph.concept b ON b.place = r.target
+UNION ALL
+SELECT 'follows', a.citation, b.citation, f.later, f.earlier, round(f.weight::DOUBLE, 4), false, c.slug
+FROM graph.sequel f JOIN graph.place a ON a.id = f.later JOIN graph.place b ON b.id = f.earlier
+    JOIN graph.concept c ON c.place = f.via
+UNION ALL
+SELECT 'derived_from', a.citation, {_CITATION.format(d="c", u="c")}, c.unit_id, b.id, 1, false, NULL
+FROM {INDEX}.derived_from c JOIN graph.place a ON a.id = c.unit_id JOIN {INDEX}.units u ON u.id = c.unit_id
+    LEFT JOIN {INDEX}.documents d ON d.path = c.path
+    LEFT JOIN {INDEX}.units b ON b.document_id = d.id AND b.start_line BETWEEN c.start_line AND c.end_line
+-- Of several units that begin in those lines, the one of about the same length, or all where these are.
+WINDOW cited AS (PARTITION BY c.unit_id, c.path, c.start_line, c.end_line),
+    nearest AS (PARTITION BY c.unit_id, c.path, c.start_line, c.end_line ORDER BY abs(b.terms - u.terms), b.id)
+QUALIFY row_number() OVER nearest = 1
+    OR abs(sum(b.terms) OVER cited - u.terms) <= min(abs(b.terms - u.terms)) OVER cited;
+"""
+
+_FACTS = """
+CREATE TABLE facts (
+    id VARCHAR, subject VARCHAR, predicate VARCHAR, object VARCHAR, confidence DOUBLE, origin VARCHAR, rule VARCHAR,
+    source VARCHAR, valid_from DATE, valid_to DATE, current BOOLEAN, superseded_by VARCHAR);
+"""
+
+_USAGE = """
+CREATE TABLE usage (
+    hit VARCHAR, path VARCHAR, shown INTEGER, used INTEGER, useful INTEGER, irrelevant INTEGER, first_day DATE,
+    last_day DATE, boost DOUBLE);
+"""
+
+#: BM25 as :mod:`openclaw_memory.search.bm25` computes it for units.
+_KEYWORDS = """
+CREATE MACRO {name}(question) AS TABLE
+WITH asked AS (SELECT unnest(keyword_keys(question)) AS term),
+found AS (
+    SELECT p.term, p.unit_id, p.tf, u.terms
+    FROM (FROM {index}.postings UNION ALL FROM {index}.postings_delta) p
+        JOIN asked ON asked.term = p.term JOIN {index}.units u ON u.id = p.unit_id),
+counted AS (SELECT count(*) AS n, greatest(avg(terms), 1e-9) AS mean FROM {index}.units),
+rare AS (SELECT term, ln(1 + ((SELECT n FROM counted) - count(*) + 0.5) / (count(*) + 0.5)) AS idf
+    FROM found GROUP BY term)
+SELECT f.unit_id AS id,
+    sum(r.idf * {k1} * f.tf / (f.tf + {k} * (1 - {b} + {b} / (SELECT mean FROM counted) * f.terms)))::DOUBLE AS score
+FROM found f JOIN rare r ON r.term = f.term GROUP BY f.unit_id;
+"""
+
+#: What the extension's ``match_bm25`` computes, over its tables: that macro cannot be called from another database.
+_FTS = """
+CREATE MACRO match_bm25(question) AS TABLE
+WITH asked AS (SELECT unnest(keyword_terms(question)) AS term),
+found AS (
+    SELECT t.docid, w.df, count(*) AS tf
+    FROM {index}.fts_main_fts_source.dict w JOIN asked ON asked.term = w.term
+        JOIN {index}.fts_main_fts_source.terms t ON t.termid = w.termid GROUP BY t.docid, t.termid, w.df),
+counted AS (SELECT num_docs AS n, avgdl AS mean FROM {index}.fts_main_fts_source.stats)
+SELECT d.name::INTEGER AS id,
+    sum(log10(((SELECT n FROM counted) - f.df + 0.5) / (f.df + 0.5) + 1)
+        * f.tf * {k1} / (f.tf + {k} * (1 - {b} + {b} * (d.len / (SELECT mean FROM counted)))))::DOUBLE AS score
+FROM found f JOIN {index}.fts_main_fts_source.docs d ON d.docid = f.docid GROUP BY d.name;
+"""
+
+
+def named(query: str) -> frozenset[str]:
+    """Which of the tables and functions a query may use: those whose names stand anywhere in it.
+
+    All of them where the query makes names itself, by ``query()`` or ``query_table()``.
+    """
+    words = {word.lower() for word in re.findall(r"\w+", query)}
+    if words & {"query", "query_table"}:
+        return frozenset(DERIVED | SEARCHES | {HITS})
+    return frozenset((DERIVED | SEARCHES | {HITS}) & words)
+
+
+def define(
+    c: duckdb.DuckDBPyConnection, derived: Derived, keywords: KeywordSearch | None = None, fts: bool = False
+) -> None:
+    """Make everything that a query may name; what is not in ``derived`` stays empty.
+
+    Keyword search is there with ``keywords``; with ``fts`` the file holds a current index of the FTS extension.
+    """
+    c.execute(_MEMORIES + _GRAPH + _FACTS + _USAGE)
+    if keywords is not None:
+        _define_search(c, keywords, fts)
+    if derived.concepts is not None:
+        _put_concepts(c, derived.concepts)
+    if derived.edges is not None:
+        _put_edges(c, derived.edges)
+    if derived.facts is not None:
+        _put_facts(c, derived.facts)
+    if derived.usage is not None:
+        _put_usage(c, derived.usage)
+
+
+def _define_search(c: duckdb.DuckDBPyConnection, keywords: KeywordSearch, fts: bool) -> None:
+    def terms(question: str) -> list[str]:
+        return list(dict.fromkeys(keywords.terms(question)))
+
+    def keys(question: str) -> list[int]:
+        return [term_key(term) for term in terms(question)]
+
+    c.create_function("keyword_terms", terms, ["VARCHAR"], "VARCHAR[]")
+    c.create_function("keyword_keys", keys, ["VARCHAR"], "BIGINT[]")
+    ours = {"index": INDEX, "k": repr(keywords.k1), "k1": repr(keywords.k1 + 1), "b": repr(keywords.b)}
+    c.execute(_KEYWORDS.format(name="match_keywords", **ours))
+    if fts:
+        c.execute(_FTS.format(index=INDEX, k=_FTS_K1, k1=_FTS_K1 + 1, b=_FTS_B))
+    else:
+        c.execute(_KEYWORDS.format(name="match_bm25", **ours))
+
+
+def has_fts(c: duckdb.DuckDBPyConnection) -> bool:
+    """Whether the attached file holds a current index of the FTS extension."""
+    return bool(
+        count(c, "SELECT count(*) FROM duckdb_schemas() WHERE database_name = ? AND schema_name LIKE 'fts_%'", [INDEX])
+        and fts.is_current(c, f"{INDEX}.")
+    )
+
+
+def put_hits(c: duckdb.DuckDBPyConnection) -> None:
+    """Fill ``hits``: the lasting id of the hit whose best unit is this one.
+
+    Not a function that SQL calls for each row: DuckDB needs more than 0.1 ms for each call of a Python function.
+    """
+    rows = c.execute(
+        f"SELECT u.id, d.path, u.hash, u.occurrence FROM {INDEX}.units u "
+        f"JOIN {INDEX}.documents d ON d.id = u.document_id"
+    ).fetchall()
+    if rows:
+        hits = [hit_id(path, text_hash, occurrence) for _, path, text_hash, occurrence in rows]
+        insert(c, HITS, {"id": [row[0] for row in rows], "hit": hits}, {"id": "INTEGER", "hit": "VARCHAR"})
+
+
+def _put_concepts(c: duckdb.DuckDBPyConnection, concepts: Sequence[ConceptEntry]) -> None:
+    if not concepts:
+        return
+    types = {
+        "slug": "VARCHAR", "name": "VARCHAR", "kind": "VARCHAR", "curated": "BOOLEAN", "weight": "DOUBLE",
+        "units": "INTEGER", "aliases": "VARCHAR[]", "parents": "VARCHAR[]", "first": "DATE", "last": "DATE",
+    }  # fmt: skip
+    columns: dict[str, list[Any]] = {name: [_plain(getattr(row, name)) for row in concepts] for name in types}
+    insert(c, "concepts", columns, types)
+    places = {"place": list(range(len(concepts))), "slug": columns["slug"], "curated": columns["curated"]}
+    insert(c, "graph.concept", places, {"place": "INTEGER", "slug": "VARCHAR", "curated": "BOOLEAN"})
+
+
+def _put_edges(c: duckdb.DuckDBPyConnection, edges: Edges) -> None:
+    references, follows = edges.references, edges.follows
+    _put_arrays(
+        c, "graph.reference",
+        {"unit": references.unit, "concept": references.concept, "weight": references.weight},
+    )  # fmt: skip
+    for table, pairs in (("graph.related", edges.related), ("graph.parent", edges.parents)):
+        _put_arrays(
+            c, table,
+            {"source": pairs.source, "target": pairs.target, "weight": pairs.weight, "curated": pairs.curated},
+        )  # fmt: skip
+    _put_arrays(
+        c, "graph.sequel",
+        {"later": follows.later, "earlier": follows.earlier, "via": follows.via, "weight": follows.weight},
+    )  # fmt: skip
+
+
+def _put_arrays(c: duckdb.DuckDBPyConnection, table: str, columns: Mapping[str, NDArray[Any]]) -> None:
+    """Append numpy columns of numbers, which DuckDB reads in place."""
+    if not len(next(iter(columns.values()))):
+        return
+    c.register("incoming", {name: np.ascontiguousarray(column) for name, column in columns.items()})
+    try:
+        c.execute(f"INSERT INTO {table} SELECT {', '.join(columns)} FROM incoming")
+    finally:
+        c.unregister("incoming")
+
+
+def _put_facts(c: duckdb.DuckDBPyConnection, facts: Sequence[FactRow]) -> None:
+    if not facts:
+        return
+    types = {
+        "id": "VARCHAR", "subject": "VARCHAR", "predicate": "VARCHAR", "object": "VARCHAR", "confidence": "DOUBLE",
+        "origin": "VARCHAR", "rule": "VARCHAR", "source": "VARCHAR", "valid_from": "DATE", "valid_to": "DATE",
+        "current": "BOOLEAN", "superseded_by": "VARCHAR",
+    }  # fmt: skip
+    insert(
+        c, "facts", {name: [_plain(getattr(row, name)) for row in facts] for name in types}, types,
+        select="* REPLACE (round(confidence, 4) AS confidence)",
+    )  # fmt: skip
+
+
+def _put_usage(c: duckdb.DuckDBPyConnection, usage: Sequence[UseRow]) -> None:
+    if not usage:
+        return
+    types = {
+        "id": "VARCHAR", "path": "VARCHAR", "shown": "INTEGER", "used": "INTEGER", "useful": "INTEGER",
+        "irrelevant": "INTEGER", "first": "DATE", "last": "DATE", "boost": "DOUBLE",
+    }  # fmt: skip
+    insert(c, "usage", {name: [_plain(getattr(row, name)) for row in usage] for name in types}, types)
+
+
+def _plain(value: Any) -> Any:
+    """``value`` as JSON has it."""
+    if isinstance(value, tuple):
+        return list(value)
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    return value

@@ -1,0 +1,434 @@
+"""The state of a workspace in SQLite: on disk before a write returns, shared by all who use the workspace."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import secrets
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...errors import WorkspaceError
+from .keys import Keys, key_id
+from .place import Place, beside, remove
+
+log = logging.getLogger("openclaw_memory")
+
+#: Grows with the tables below.
+VERSION = 1
+_TABLES = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE versions (name TEXT PRIMARY KEY, token TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE tombstones (
+    hash TEXT, key TEXT, words INTEGER, at TEXT NOT NULL, PRIMARY KEY (hash, key, words)) WITHOUT ROWID;
+CREATE TABLE forgetting (id TEXT PRIMARY KEY, todo TEXT NOT NULL, at TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE use (
+    unit TEXT, ids INTEGER, path TEXT NOT NULL, first TEXT NOT NULL, last TEXT NOT NULL, worth REAL NOT NULL,
+    shown INTEGER NOT NULL, used INTEGER NOT NULL, useful INTEGER NOT NULL, irrelevant INTEGER NOT NULL,
+    PRIMARY KEY (unit, ids)) WITHOUT ROWID;
+CREATE TABLE retired (
+    path TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, sha256 TEXT NOT NULL,
+    origin TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE flags (name TEXT PRIMARY KEY, value TEXT NOT NULL, at TEXT NOT NULL) WITHOUT ROWID;
+"""
+#: Seconds to wait for another process that writes.
+PATIENCE = 30.0
+
+Row = tuple[Any, ...]
+
+
+class StateError(WorkspaceError):
+    """The state cannot be read, written or understood."""
+
+
+class Tombstone(NamedTuple):
+    """Forgotten words: their hash, the id of its key, the version of the normaliser of words."""
+
+    hash: str
+    key: str
+    words: int
+
+
+@dataclass(frozen=True, slots=True)
+class StateReport:
+    """What a state holds and where; ``path`` is ``None`` in memory, ``key`` says where the keys are."""
+
+    path: Path | None
+    exists: bool
+    bytes: int
+    key: str
+    key_present: bool
+    tombstones: int
+    units: int
+    verdicts: int
+    retired: int
+    automatic: bool
+    warning: str | None
+
+
+class _Side:
+    """A connection, and what it was opened of."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.connection: sqlite3.Connection | None = None
+        self.stamp: tuple[Any, ...] = ()
+        self.lasting = False
+
+    def close(self) -> None:
+        if self.connection is not None:
+            self.connection.close()
+        self.connection, self.stamp = None, ()
+
+
+class State:
+    """What outlives the index of one workspace, at a ``place``; without one in memory only.
+
+    Safe to use from several threads and processes.  The file is made by the first write.  What a write has returned
+    from survives a power cut; what is deleted is overwritten.  ``takes_over`` is asked once, at the first use, for what
+    earlier versions kept elsewhere.
+    """
+
+    def __init__(self, place: Place | None, takes_over: Callable[[State], object] | None = None) -> None:
+        self._place = place
+        self._takes_over = takes_over
+        # Nobody who reads waits for who writes; what is in memory has one connection only.
+        self._writer = _Side()
+        self._reader = self._writer if place is None else _Side()
+        self._keys: dict[str, bytes] = {}
+        self._problem: str | None = None
+
+    # -- reading ----------------------------------------------------------------------------------
+
+    def read(self, query: str, values: Sequence[Any] = ()) -> list[Row]:
+        """The rows of a query; none where nothing was ever written.  Raises :class:`StateError`."""
+        with self._reader.lock:
+            connection = self._open(self._reader)
+            if connection is None:
+                return []
+            with self._told():
+                return connection.execute(query, values).fetchall()
+
+    def version(self, name: str, connection: sqlite3.Connection | None = None) -> str:
+        """Another text after each change of what goes by ``name``, in whichever process; empty before the first.
+
+        ``connection`` is that of a transaction.  Raises as :meth:`read`.
+        """
+        query, values = "SELECT token FROM versions WHERE name = ?", [name]
+        rows = self.read(query, values) if connection is None else connection.execute(query, values).fetchall()
+        return str(rows[0][0]) if rows else ""
+
+    def check(self) -> None:
+        """Raise :class:`StateError` when the file is there and cannot be read, or a key is missing.
+
+        For those who must not go on without it.
+        """
+        try:
+            missing = {row[0] for row in self.read("SELECT DISTINCT key FROM tombstones")} - self.keys().keys()
+        except StateError as problem:
+            self._problem = str(problem)
+            raise
+        if missing:
+            self._problem = (
+                f"{self.where_keys()}: the key of what was forgotten is missing, so nothing is read; put it back from "
+                "a backup, or give up what was forgotten: openclaw-memory state drop-tombstones"
+            )
+            raise StateError(self._problem)
+        self._problem = None
+
+    def warnings(self) -> list[str]:
+        """Why it cannot be read, with the next step."""
+        with suppress(WorkspaceError):
+            self.check()
+        return [] if self._problem is None else [self._problem]
+
+    @property
+    def file(self) -> Path | None:
+        """The file as things are; it need not be there."""
+        return None if self._place is None else self._place.find()
+
+    def flag(self, name: str) -> Any:
+        """What :meth:`set_flag` has noted last; ``None`` when nothing.  Raises as :meth:`read`."""
+        rows = self.read("SELECT value FROM flags WHERE name = ?", [name])
+        return json.loads(rows[0][0]) if rows else None
+
+    # -- writing ----------------------------------------------------------------------------------
+
+    @contextmanager
+    def writing(self, *changed: str, patience: float = PATIENCE, lasting: bool = True) -> Iterator[sqlite3.Connection]:
+        """A transaction in which nobody else writes; what goes by the names in ``changed`` gets another version.
+
+        What is not ``lasting`` may be lost when the workspace moves.
+
+        Raises :class:`StateError`, also after ``patience`` seconds of another process' writing; nothing is written.
+        """
+        with self._writer.lock:
+            connection = self._open(self._writer, lasting)
+            assert connection is not None
+            with self._told(patience):
+                connection.execute(f"PRAGMA busy_timeout = {int(patience * 1000)}")
+                connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield connection
+                    for name in changed:
+                        token = secrets.token_hex(8)
+                        connection.execute("INSERT OR REPLACE INTO versions VALUES (?, ?)", [name, token])
+                    connection.execute("COMMIT")
+                except BaseException:
+                    with suppress(sqlite3.Error):
+                        connection.execute("ROLLBACK")
+                    raise
+
+    def set_flag(self, name: str, value: Any, patience: float = PATIENCE, lasting: bool = True) -> None:
+        """Note something that JSON can say.  Raises as :meth:`writing`."""
+        self.change_flag(name, lambda _: value, patience, lasting)
+
+    def change_flag(
+        self, name: str, change: Callable[[Any], Any], patience: float = PATIENCE, lasting: bool = True
+    ) -> bool:
+        """Note what ``change`` makes of what was noted, unless that is ``None``; whether anything was noted.
+
+        Nobody else notes meanwhile.  Raises as :meth:`writing`.
+        """
+        with self.writing("flags", patience=patience, lasting=lasting) as connection:
+            rows = connection.execute("SELECT value FROM flags WHERE name = ?", [name]).fetchall()
+            value = change(json.loads(rows[0][0]) if rows else None)
+            if value is not None:
+                connection.execute("INSERT OR REPLACE INTO flags VALUES (?, ?, ?)", [name, json.dumps(value), now()])
+        return value is not None
+
+    def wipe(self) -> None:
+        """Take what was deleted out of SQLite's log too; what another process reads just now stays until it is done."""
+        with self._writer.lock:
+            if self._writer.connection is not None:
+                with suppress(sqlite3.Error):
+                    self._writer.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    # -- keys -------------------------------------------------------------------------------------
+
+    def keys(self) -> Mapping[str, bytes]:
+        """The keys of tombstones by their ids.  Raises :class:`~openclaw_memory.errors.WorkspaceError`."""
+        if self._place is None:
+            return self._keys
+        return self._place.keys.all(self._place.find().stem)
+
+    def key(self) -> bytes:
+        """The key for new tombstones: the first that is kept, else 32 new random bytes.  Raises as :meth:`keys`."""
+        return next(iter(self.keys().values()), None) or secrets.token_bytes(32)
+
+    def add_key(self, key: bytes) -> None:
+        """Keep a key, as is due before tombstones made with it are written.  Raises as :meth:`keys`."""
+        if self._place is None:
+            self._keys[key_id(key)] = key
+        else:
+            with self._told():
+                file = self._place.claim()
+            self._place.keys.add(file.stem, key)
+
+    def where_keys(self) -> str:
+        """Where the keys are, for people."""
+        return "memory" if self._place is None else self._place.keys.where(self._place.find().stem)
+
+    # -- backups ----------------------------------------------------------------------------------
+
+    def report(self) -> StateReport:
+        """What it holds and where.  Never raises for what cannot be read: ``warning`` says so."""
+        warnings = self.warnings()
+
+        def count(query: str) -> int:
+            with suppress(StateError):
+                return int((self.read(query) or [(0,)])[0][0] or 0)
+            return 0
+
+        file, key_present, automatic = self.file, False, False
+        with suppress(WorkspaceError):
+            key_present = bool(self.keys())
+            automatic = self.flag("automatic") is True
+        return StateReport(
+            path=file,
+            exists=file is not None and file.exists(),
+            bytes=sum(each.stat().st_size for each in beside(file) if each.exists()) if file is not None else 0,
+            key=self.where_keys(),
+            key_present=key_present,
+            tombstones=count("SELECT count(*) FROM tombstones"),
+            units=count("SELECT count(*) FROM use"),
+            verdicts=count("SELECT sum(useful + irrelevant) FROM use"),
+            retired=count("SELECT count(*) FROM retired"),
+            automatic=automatic,
+            warning="; ".join(warnings) or None,
+        )
+
+    def backup(self, target: Path, with_key: bool = False) -> None:
+        """Write everything to the new file ``target``, the keys beside it if told.  Raises :class:`StateError`."""
+        if target.exists():
+            raise StateError(f"{target}: is there already; name a new file")
+        if with_key:
+            for key in self.keys().values():
+                Keys(target.parent).add(target.name, key)
+        with self._writer.lock:
+            connection = self._open(self._writer)
+            assert connection is not None
+            with self._told(file=target):
+                os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+                with closing(sqlite3.connect(target)) as new:
+                    connection.backup(new)
+
+    def restore(self, source: Path) -> None:
+        """Put what :meth:`backup` wrote in the place of what is here; the keys beside it are added to those here.
+
+        Raises :class:`StateError`.
+        """
+        for key in Keys(source.parent).all(source.name).values():
+            self.add_key(key)
+        with (
+            self._told(file=source),
+            closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as old,
+        ):
+            _check_version(old, source)
+            with self._writer.lock:
+                connection = self._open(self._writer)
+                assert connection is not None
+                old.backup(connection)
+        with self.writing("forgotten", "use", "retired", "flags") as connection:
+            self._at_home(connection)
+
+    def purge(self) -> None:
+        """Delete everything, the keys and the identity of the workspace too.  Raises :class:`StateError`."""
+        self.close()
+        if self._place is not None:
+            file = self._place.find()
+            with self._told():
+                remove(file)
+                self._place.keys.remove(file.stem)
+                self._place.disown()
+
+    def close(self) -> None:
+        """Let go of the file; it is opened again when it is needed."""
+        for side in (self._reader, self._writer):
+            with side.lock:
+                side.close()
+
+    # -- the file -----------------------------------------------------------------------------------
+
+    def _open(self, side: _Side, lasting: bool = True) -> sqlite3.Connection | None:
+        """The connection of a side, whose lock the caller holds; ``None`` where there is no file to read."""
+        if (takes_over := self._takes_over) is not None:
+            self._takes_over = None
+            try:
+                takes_over(self)
+            except BaseException:
+                self._takes_over = takes_over
+                raise
+        if self._place is None:
+            if side.connection is None:
+                side.connection = _connected(":memory:")
+            return side.connection
+        if side.connection is not None:
+            owned = side is self._reader or side.lasting or not lasting
+            if owned and side.stamp == self._stamp(side.stamp[0]):
+                return side.connection
+            side.close()
+        with self._told():
+            file = self._place.find()
+            if side is self._writer:
+                file = self._place.claim(lasting)
+            elif file.exists():
+                with suppress(OSError, WorkspaceError):  # it goes by what it is called now
+                    file = self._place.claim(lasting=False)
+            if not file.exists():
+                if side is self._reader:
+                    return None
+                os.close(os.open(file, os.O_CREAT | os.O_WRONLY, 0o600))
+            try:
+                connection = _connected(os.fspath(file))
+                self._at_home(connection)
+            except sqlite3.OperationalError:
+                if side is self._writer:
+                    raise
+                # In a folder that cannot be written it can be read all the same.
+                connection = sqlite3.connect(
+                    f"{file.as_uri()}?immutable=1", uri=True, isolation_level=None, check_same_thread=False
+                )
+            side.connection, side.stamp, side.lasting = connection, self._stamp(file), lasting
+        return side.connection
+
+    def _stamp(self, file: Path) -> tuple[Any, ...]:
+        assert self._place is not None
+        try:
+            inode: object = os.stat(file).st_ino
+        except OSError:
+            inode = None
+        return file, inode, self._place.stamp()
+
+    def _at_home(self, connection: sqlite3.Connection) -> None:
+        """Note which workspace the state was last used for."""
+        root = getattr(self._place, "root", None)
+        if root is None:
+            return
+        row = connection.execute("SELECT value FROM meta WHERE name = 'home'").fetchone()
+        if row is None or row[0] != os.fspath(root):
+            connection.execute("INSERT OR REPLACE INTO meta VALUES ('home', ?)", [os.fspath(root)])
+
+    @contextmanager
+    def _told(self, patience: float = PATIENCE, file: Path | None = None) -> Iterator[None]:
+        """Raise :class:`StateError` for what SQLite and the file system raise."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise StateError(
+                    f"{file or self.file}: another process has been writing it for {patience:g} s; try again when that "
+                    "has ended"
+                ) from error
+            raise StateError(
+                f"{file or self.file}: cannot be used ({error}); make the file and its folder writable"
+            ) from error
+        except sqlite3.DatabaseError as error:
+            raise StateError(
+                f"{file or self.file}: is damaged ({error}); put it back from a backup, or move it away to start anew: "
+                "what was forgotten is not known then"
+            ) from error
+        except OSError as error:
+            raise StateError(
+                f"{error.filename or file or self.file}: cannot be used ({error.strerror or error}); make the file and "
+                "its folder writable"
+            ) from error
+
+
+def now() -> str:
+    """The time, as the state notes it."""
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _connected(name: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(name, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        if not _check_version(connection, Path(name)):
+            connection.execute("BEGIN IMMEDIATE")
+            if not _check_version(connection, Path(name)):  # another process was faster
+                for statement in filter(str.strip, _TABLES.split(";")):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version = {VERSION}")
+            connection.execute("COMMIT")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _check_version(connection: sqlite3.Connection, file: Path) -> int:
+    """The version of the tables, 0 where there are none.  Raises :class:`StateError` for one to come."""
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if version > VERSION:
+        raise StateError(f"{file}: was written by a newer openclaw-memory; upgrade this one")
+    return version

@@ -1,0 +1,115 @@
+"""Keys of the hashes of forgotten words, kept apart from these: in a file that only its owner reads, or a keyring."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Literal
+
+from ...errors import WorkspaceError
+from ...system import atomic
+
+_SERVICE = "openclaw-memory"
+_BYTES = 32
+_HEAD = "# openclaw-memory: without these keys it is not known what was forgotten. Keep them apart from the state.\n"
+
+
+def key_id(key: bytes) -> str:
+    """What a tombstone says of its key: 16 hexadecimal digits that do not tell the key."""
+    return blake2b(key, digest_size=8, person=b"key").hexdigest()
+
+
+class Keys:
+    """Keys by the name of a state, in ``folder`` or in the ``keyring`` of the operating system."""
+
+    def __init__(self, folder: Path, kind: Literal["file", "keyring"] = "file") -> None:
+        self._folder = folder
+        self._kind = kind
+
+    def where(self, name: str) -> str:
+        """Where the keys of a state are, for people."""
+        return f"{_SERVICE}/{name} in the keyring" if self._kind == "keyring" else str(self._file(name))
+
+    def all(self, name: str) -> Mapping[str, bytes]:
+        """The keys of a state by their ids, the one in use first; none where there are none.
+
+        Raises :class:`~openclaw_memory.errors.WorkspaceError` when they cannot be read.
+        """
+        keys = []
+        for line in self._read(name).splitlines():
+            text = line.strip()
+            if len(text) == 2 * _BYTES and not text.startswith("#"):
+                try:
+                    keys.append(bytes.fromhex(text))
+                except ValueError:
+                    continue
+        return {key_id(key): key for key in keys}
+
+    def add(self, name: str, key: bytes) -> None:
+        """Keep another key.  Raises as :meth:`all`."""
+        with atomic.locked(self._file(name)):
+            known = dict(self.all(name))
+            if key_id(key) not in known:
+                known[key_id(key)] = key
+                self._write(name, _HEAD + "".join(f"{each.hex()}\n" for each in known.values()))
+
+    def copy(self, name: str, to: str) -> None:
+        """Keep the keys of one state for another too."""
+        for key in self.all(name).values():
+            self.add(to, key)
+
+    def remove(self, name: str) -> None:
+        """Delete the keys of a state."""
+        if self._kind == "keyring":
+            if self._read(name):
+                self._ring().delete_password(_SERVICE, name)
+        else:
+            self._file(name).unlink(missing_ok=True)
+
+    def _file(self, name: str) -> Path:
+        return self._folder / f"{name}.key"
+
+    def _read(self, name: str) -> str:
+        if self._kind == "keyring":
+            return self._in_ring(lambda ring: ring.get_password(_SERVICE, name)) or ""
+        try:
+            return self._file(name).read_text(encoding="ascii")
+        except FileNotFoundError:
+            return ""
+        except (OSError, UnicodeDecodeError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise WorkspaceError(f"{self._file(name)}: cannot be read ({why}); make the file readable") from error
+
+    def _write(self, name: str, text: str) -> None:
+        if self._kind == "keyring":
+            self._in_ring(lambda ring: ring.set_password(_SERVICE, name, text))
+            return
+        file = self._file(name)
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            atomic.swap(Path(os.path.realpath(file)), text.encode("ascii"), 0o600)
+        except OSError as error:
+            raise WorkspaceError(
+                f"{file}: cannot be written ({error.strerror or error}); make the file and its folder writable"
+            ) from error
+
+    def _in_ring(self, ask: Any) -> Any:
+        ring = self._ring()
+        try:
+            return ask(ring)
+        except Exception as error:  # each backend has errors of its own
+            what = " ".join(str(error).split()) or type(error).__name__
+            raise WorkspaceError(
+                f"the keyring does not answer ({what}); unlock it, or set state.key to file"
+            ) from error
+
+    def _ring(self) -> Any:
+        try:
+            import keyring
+        except ImportError:
+            raise WorkspaceError(
+                "state.key is keyring, and that package is not here; run: pip install 'openclaw-memory[keyring]'"
+            ) from None
+        return keyring

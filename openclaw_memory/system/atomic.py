@@ -1,0 +1,219 @@
+"""Writing small files: whole or not at all, and those of a workspace by one writer at a time."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import secrets
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from ..config.settings import data_dir
+from ..errors import WorkspaceError
+
+if TYPE_CHECKING:
+    import filelock
+
+#: Takes secrets out of a text that is to be written or kept.
+Redact = Callable[[str], str]
+
+#: Seconds to wait for another process that writes the same file.
+LOCK_TIMEOUT = 30.0
+
+#: Folder of a workspace for what this package keeps in it beside the files that people read.
+OWN_FOLDER = ".openclaw-memory"
+
+#: Why no lock can lie where its file is, for everybody alike: nothing may be written there, or a file is in the way.
+_NO_PLACE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.ENOTDIR)
+
+
+@contextmanager
+def locked(path: Path, timeout: float = LOCK_TIMEOUT, root: Path | None = None) -> Iterator[None]:
+    """Keep every other writer of ``path`` out, in this process and in others, for as long as the block runs.
+
+    The lock of a file of the workspace ``root`` lies in that workspace, under a name that is the same wherever the
+    workspace is mounted; that of any other file lies beside it.  Where it cannot lie there, as nothing may be written,
+    it lies in the data folder and keeps out those who share that.  It is not re-entrant.  Raises
+    :class:`~openclaw_memory.errors.WorkspaceError` after ``timeout`` seconds, or when no lock can be kept.
+    """
+    import filelock
+
+    real = Path(os.path.realpath(path))
+    digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:24]
+    spare = data_dir() / "locks" / f"{digest}.lock"
+    place = real.with_name(f"{real.name}.lock") if root is None else _place(real, Path(os.path.realpath(root)))
+    try:
+        try:
+            lock = _taken(place, timeout, root)
+        except OSError as error:
+            if error.errno not in _NO_PLACE:
+                raise
+            place = spare
+            lock = _taken(place, timeout, None)
+    except filelock.Timeout:
+        raise WorkspaceError(
+            f"{path}: another process has been writing it for {timeout:.0f} s; try again when that has ended"
+        ) from None
+    except OSError as error:
+        raise WorkspaceError(
+            f"{place.parent}: no lock can be kept there ({error.strerror or error}); make the folder writable"
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _place(real: Path, root: Path) -> Path:
+    """The lock of the file ``real`` in the workspace ``root``; neither has a link in it."""
+    folder = root / OWN_FOLDER / "locks"
+    if os.path.realpath(folder) != str(folder):
+        raise WorkspaceError(f"{folder}: is reached by a link; put a folder in its place")
+    name = real.relative_to(root) if real.is_relative_to(root) else real
+    return folder / f"{quote(name.as_posix(), safe='')}.lock"
+
+
+def _taken(place: Path, timeout: float, root: Path | None) -> filelock.BaseFileLock:
+    """The lock ``place``, held; as open to others as the workspace ``root``, else ours alone.
+
+    Raises ``OSError``, of which ``filelock.Timeout`` is one, and for what is no file as :func:`check`.
+    """
+    import filelock
+
+    if root is None:
+        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    else:
+        for folder in (place.parent.parent, place.parent):
+            if not folder.is_dir():
+                folder.mkdir(parents=True, exist_ok=True)
+                give(folder, root)
+                if folder == place.parent:  # what is in it is nobody's to keep; what lies beside it may be
+                    (folder / ".gitignore").write_text("*\n", encoding="ascii")
+                    give(folder / ".gitignore", root)
+    check(place)
+    fresh = not place.exists()
+    mode = 0o600 if root is None else stat.S_IMODE(root.stat().st_mode) & 0o666
+    lock = filelock.FileLock(place, timeout=timeout, mode=mode)
+    lock.acquire()
+    if fresh and root is not None:
+        give(place, root)
+    return lock
+
+
+def give(path: Path, root: Path) -> None:
+    """Let those write ``path`` who may write in ``root``: a container may run as another user than its host."""
+    own = root.stat()
+    with suppress(OSError):
+        os.chmod(path, stat.S_IMODE(own.st_mode) & (0o777 if path.is_dir() else 0o666))
+        if hasattr(os, "chown"):
+            os.chown(path, own.st_uid, own.st_gid)
+
+
+def check(path: Path) -> None:
+    """Refuse a ``path`` that is no file of its own folder; one that is not there is fine.
+
+    Raises :class:`~openclaw_memory.errors.WorkspaceError` for a link that leads out of the folder of ``path``, for
+    what is no regular file (a folder, a FIFO), and for what cannot be looked at.  Nothing is opened, so nothing
+    can hang.
+    """
+    try:
+        folder, real = os.path.realpath(path.parent), os.path.realpath(path)
+        if os.path.commonpath((folder, real)) != folder:
+            raise WorkspaceError(f"{path}: is a link that leads out of its folder; put the file itself there")
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise WorkspaceError(f"{path}: cannot be looked at ({why}); make it a readable file") from error
+    if not stat.S_ISREG(mode):
+        what = "a folder" if stat.S_ISDIR(mode) else "no regular file"
+        raise WorkspaceError(f"{path}: is {what}, which cannot be written or read as one; move it away")
+
+
+def replace(path: Path, text: str) -> None:
+    """Put ``text`` in the place of the file ``path`` in one atomic step, kept through a power cut.
+
+    A link within the folder is followed, the file's permissions stay.  Raises
+    :class:`~openclaw_memory.errors.WorkspaceError`, also for what :func:`check` refuses.
+    """
+    check(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        swap(Path(os.path.realpath(path)), text.encode("utf-8"))
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def swap(target: Path, data: bytes, new_mode: int = 0o666) -> None:
+    """Put ``data`` in the place of the file ``target``, which is no link, in one step, kept through a power cut.
+
+    Its permissions stay; a new file gets ``new_mode`` less the umask.  Raises ``OSError``.
+    """
+    temporary = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    try:
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, new_mode), "wb") as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        if target.exists():
+            os.chmod(temporary, target.stat().st_mode & 0o777)
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+    _sync_folder(target.parent)
+
+
+def append(path: Path, text: str) -> None:
+    """Write ``text`` behind what the file ``path`` holds, in one piece, kept through a power cut.
+
+    Makes the file if need be.  Raises :class:`~openclaw_memory.errors.WorkspaceError`, also for what :func:`check`
+    refuses; the file is then as it was, and so are its folders.
+    """
+    check(path)
+    data = text.encode("utf-8")
+    fresh, made = not path.exists(), [folder for folder in path.parents if not folder.exists()]
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        try:
+            before = os.fstat(handle).st_size
+            try:
+                if os.write(handle, data) != len(data):
+                    raise OSError(28, "no space left on device")
+                os.fsync(handle)
+            except OSError:
+                os.ftruncate(handle, before)
+                raise
+        finally:
+            os.close(handle)
+        if fresh:
+            _sync_folder(path.parent)
+    except OSError as error:
+        with suppress(OSError):
+            if fresh and path.stat().st_size == 0:
+                path.unlink()
+            for folder in made:
+                folder.rmdir()  # only if nothing is in it
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> WorkspaceError:
+    return WorkspaceError(
+        f"{path}: cannot be written ({error.strerror or error}); make the file and its folder writable"
+    )
+
+
+def _sync_folder(folder: Path) -> None:
+    # So that the new name survives a power cut; not every system can open a folder.
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,171 @@
+"""A child process for what may crash, hang or take too much memory: started, spoken to, and its end told in words.
+
+Frames go both ways over the standard streams: four bytes of length, that many bytes of JSON, and a body behind it.
+The child ends when its input ends, so it never outlives the process that started it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import queue
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping
+from typing import IO, Any, BinaryIO, cast
+
+Frame = tuple[dict[str, Any], bytes]
+
+_LENGTH = struct.Struct("<I")
+
+#: Ctrl-C is for the parent, which ends the child when it wants to.
+_GROUP: dict[str, Any] = {"start_new_session": True}
+if sys.platform == "win32":
+    _GROUP = {"creationflags": subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP}
+
+#: What Windows calls the ends for which others have signals.
+_WINDOWS = {0xC0000005: "an access violation", 0xC000001D: "an illegal instruction", 0xC0000409: "an abort"}
+_TELLING = ("GGML_ASSERT", "terminate called", "what():", "error", "Error")
+
+
+def write_frame(stream: BinaryIO, header: dict[str, Any], body: bytes = b"") -> None:
+    """Send one frame; ``body`` is announced in the header as ``bytes``."""
+    data = json.dumps({**header, "bytes": len(body)}).encode("ascii")
+    stream.write(_LENGTH.pack(len(data)) + data)
+    stream.write(body)
+    stream.flush()
+
+
+def read_frame(stream: BinaryIO) -> Frame | None:
+    """The next frame and its body; ``None`` when the stream has ended."""
+    length = stream.read(_LENGTH.size)
+    if len(length) < _LENGTH.size:
+        return None
+    size = _LENGTH.unpack(length)[0]
+    data = stream.read(size)
+    if len(data) < size:
+        return None
+    header: dict[str, Any] = json.loads(data)
+    body = stream.read(header["bytes"])
+    return (header, body) if len(body) == header["bytes"] else None
+
+
+# -- the parent's side --------------------------------------------------------------------------------
+
+
+class Child:
+    """One child process that runs ``main()`` of a module of this package.  Raises ``OSError`` when it cannot start."""
+
+    def __init__(self, module: str, environment: Mapping[str, str] | None = None) -> None:
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the process
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", os.path.abspath(__file__), module],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                env={**os.environ, **(environment or {})},
+                **_GROUP,
+            )
+        except OSError:
+            self._errors.close()
+            raise
+        self.pid = self._process.pid
+        self._in, self._out = cast(BinaryIO, self._process.stdin), cast(BinaryIO, self._process.stdout)
+
+    def send(self, header: dict[str, Any], body: bytes = b"") -> None:
+        """Send a frame; that the child has ended meanwhile is told by :meth:`receive`."""
+        with contextlib.suppress(OSError):
+            write_frame(self._in, header, body)
+
+    def receive(self) -> Frame | None:
+        """The next frame; ``None`` when the child has ended."""
+        try:
+            return read_frame(self._out)
+        except (OSError, ValueError):
+            return None
+
+    def kill(self) -> None:
+        """End the process; it has nothing to lose."""
+        self._process.kill()
+
+    def ended(self) -> tuple[str, bool, str]:
+        """How the process ended, whether that may not happen again, and its last words; waits for its end."""
+        how, passing = _how(self._process.wait())
+        return how, passing, self._last_words()
+
+    def end(self) -> None:
+        """End the process now and wait for that.  Calling twice is harmless."""
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._in, self._out, self._errors):
+            with contextlib.suppress(OSError):  # what was still to be written is for nobody
+                stream.close()
+
+    def _last_words(self) -> str:
+        with contextlib.suppress(OSError, ValueError):
+            self._errors.seek(max(0, self._errors.seek(0, os.SEEK_END) - 4000))
+            lines = self._errors.read().decode("utf-8", "replace").split("\n")
+            lines = [" ".join(line.split()) for line in lines if line.strip()]
+            telling = [line for line in lines if any(mark in line for mark in _TELLING)]
+            if lines:
+                return f" ({(telling or lines)[-1][:200]})"
+        return ""
+
+
+def _how(code: int) -> tuple[str, bool]:
+    """How a process ended with this exit code, and whether that may not happen again."""
+    if code < 0:
+        number = -code
+        try:
+            name = signal.Signals(number).name
+        except ValueError:
+            return f"by signal {number}", True
+        told = signal.strsignal(number)
+        # Out of memory is SIGKILL, and a person's own SIGTERM is no fault of the program.
+        return f"by {name}{f' ({told.lower()})' if told else ''}", name in ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP")
+    if code & 0xFFFFFFFF in _WINDOWS:
+        return f"by {_WINDOWS[code & 0xFFFFFFFF]}", False
+    return f"with exit code {code}", True
+
+
+# -- the child's side ---------------------------------------------------------------------------------
+
+
+def serve() -> tuple[queue.SimpleQueue[Frame], BinaryIO]:
+    """In the child: the frames that come in, and where answers go; what else is printed goes to the error output."""
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)  # what native code prints is none of the protocol's business
+    with contextlib.suppress(ImportError, ValueError, OSError):  # not on Windows
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    frames: queue.SimpleQueue[Frame] = queue.SimpleQueue()
+
+    def read() -> None:
+        # In a thread, so that the end of the input is noticed while native code computes.
+        with contextlib.suppress(OSError, ValueError):
+            while (frame := read_frame(requests)) is not None:
+                frames.put(frame)
+        os._exit(0)
+
+    threading.Thread(target=read, name="requests", daemon=True).start()
+    return frames, answers
+
+
+if __name__ == "__main__":
+    # Started by its path and without that folder on the path (python -P): the package is the one around this file.
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    sys.path.insert(0, root)
+    module = importlib.import_module(sys.argv[1])
+    sys.path.remove(root)
+    module.main()

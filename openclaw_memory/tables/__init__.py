@@ -1,0 +1,1 @@
+"""The memory as tables, for SQL and for exports."""

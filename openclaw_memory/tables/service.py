@@ -1,0 +1,77 @@
+"""SQL and exports: what the graph, the facts and their use say, brought to the store that asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..model import ExportReport, Freshen, QueryResult, UseRow, bounds, joined
+from ..store.duckdb.derived import Collect, Derived, KeywordSearch
+from ..store.duckdb.export import silent
+from ..text import analysis
+
+if TYPE_CHECKING:
+    from ..facts.service import FactBook
+    from ..graph.view import GraphView
+    from ..store.api import ExportProgress, Store
+
+#: Seconds that a query may take at most.
+_LONGEST = 86_400
+
+
+class Tables:
+    """A memory as tables; ``graph()`` is a context in which the graph is up to date with the files."""
+
+    def __init__(
+        self,
+        store: Store,
+        graph: Callable[[], AbstractContextManager[GraphView]],
+        facts: FactBook,
+        usage: Callable[[], Sequence[UseRow]],
+        freshen: Freshen,
+    ) -> None:
+        self._store = store
+        self._graph = graph
+        self._facts = facts
+        self._usage = usage
+        self._freshen = freshen
+
+    def query(self, sql: str, limit: int | None, timeout: float) -> QueryResult:
+        """The answer of one SQL statement that only reads."""
+        from ..search.bm25 import UNIT
+
+        if limit is not None:
+            bounds.number("limit", limit, 1, whole=True)
+        bounds.number("timeout", timeout, 0, _LONGEST)
+        stale, remarks = self._freshen(None)
+        keywords = KeywordSearch(analysis.query_terms, UNIT.k1, UNIT.b)
+        result = self._store.query(sql, self._collect(), keywords, limit, timeout)
+        return replace(result, stale=stale, warning=joined([*self._store.warnings(), *remarks]))
+
+    def export(self, folder: Path, overwrite: bool, progress: ExportProgress = silent) -> ExportReport:
+        """Parquet files of every table."""
+        stale, remarks = self._freshen(None)
+        report = self._store.export(folder, self._collect(), overwrite, progress)
+        return replace(report, stale=stale, warning=joined([*self._store.warnings(), *remarks]))
+
+    def _collect(self) -> Collect:
+        def collect(named: frozenset[str]) -> Derived:
+            derived = Derived()
+            if "facts" in named:
+                derived = replace(derived, facts=self._facts.query(history=True).rows)
+            if "usage" in named:
+                derived = replace(derived, usage=self._usage())
+            if named & {"concepts", "edges"}:
+                from . import graph_rows
+
+                with self._graph() as view:
+                    # Edges name their concepts, so those come along.
+                    derived = replace(derived, concepts=graph_rows.concepts(view))
+                    if "edges" in named:
+                        derived = replace(derived, edges=graph_rows.edges(view))
+            return derived
+
+        return collect

@@ -1,0 +1,1 @@
+"""Markdown to units of text with exact lines; sentences, terms, dates and periods in them."""

@@ -1,0 +1,235 @@
+"""The calendar of summaries: which period of each grain a day belongs to, and where its summary stands.
+
+Periods nest: a week is one of ISO 8601, Monday to Sunday, and belongs as a whole to the month, quarter and year of
+its Thursday.  So a month, quarter or year here consists of whole weeks and may begin or end up to three days off the
+calendar's; the years are those of ISO 8601.  Days are those that ``datetime.date`` knows, 0001-01-01 to 9999-12-31.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from functools import lru_cache
+from types import MappingProxyType
+
+from ..errors import SettingsError
+from ..model import Grain
+
+#: The grain that is made from each; the coarsest is not among the keys.
+COARSER: Mapping[Grain, Grain] = MappingProxyType(dict(zip(list(Grain)[:-1], list(Grain)[1:], strict=True)))
+
+#: Answers kept for the next time: those of a few years.
+_REMEMBERED = 4096
+
+#: Folder of the summaries in a workspace.
+FOLDER = "memory/consolidated"
+
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+_QUARTERS = ("First", "Second", "Third", "Fourth")
+
+_FORMS = {
+    Grain.WORKING: re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})"),
+    Grain.DAILY: re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})"),
+    Grain.WEEKLY: re.compile(r"([0-9]{4})-W([0-9]{2})"),
+    Grain.MONTHLY: re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])"),
+    Grain.QUARTERLY: re.compile(r"([0-9]{4})-Q([1-4])"),
+    Grain.YEARLY: re.compile(r"([0-9]{4})"),
+}
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def period_of(day: date, grain: Grain) -> str:
+    """The name of the period of ``grain`` that ``day`` belongs to; for working notes, as for daily ones, the day."""
+    if grain in (Grain.WORKING, Grain.DAILY):
+        return f"{day.year:04}-{day.month:02}-{day.day:02}"
+    year, week, _ = day.isocalendar()
+    if grain is Grain.WEEKLY:
+        return f"{year:04}-W{week:02}"
+    month = date.fromisocalendar(year, week, 4).month
+    if grain is Grain.MONTHLY:
+        return f"{year:04}-{month:02}"
+    if grain is Grain.QUARTERLY:
+        return f"{year:04}-Q{_quarter(month)}"
+    return f"{year:04}"
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def bounds(grain: Grain, period: str) -> tuple[date, date]:
+    """The first and the last day of a period, both of which belong to it.
+
+    Raises:
+        ValueError: ``period`` names no period of ``grain``.
+    """
+    numbers = _numbers(grain, period)
+    year = numbers[0]
+    if grain in (Grain.WORKING, Grain.DAILY):
+        day = date(*numbers)
+        return day, day
+    if grain is Grain.WEEKLY:
+        thursday = date.fromisocalendar(year, numbers[1], 4)
+        return thursday - timedelta(days=3), _after(thursday, 3)
+    if grain is Grain.MONTHLY:
+        first = last = numbers[1]
+    elif grain is Grain.QUARTERLY:
+        first, last = 3 * numbers[1] - 2, 3 * numbers[1]
+    else:
+        first, last = 1, 12
+    begin = _first_thursday(year, first) - timedelta(days=3)
+    if (year, last) == (date.max.year, 12):
+        return begin, date.max
+    following = _first_thursday(year + last // 12, last % 12 + 1)
+    return begin, following - timedelta(days=4)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def parent(grain: Grain, period: str) -> tuple[Grain, str] | None:
+    """The coarser period that the whole of this one belongs to, or ``None`` for a year.
+
+    Raises:
+        ValueError: ``period`` names no period of ``grain``.
+    """
+    first, _ = bounds(grain, period)
+    coarser = COARSER.get(grain)
+    return None if coarser is None else (coarser, period_of(first, coarser))
+
+
+def days(grain: Grain, period: str) -> Iterator[date]:
+    """Every day of a period, in order.
+
+    Raises:
+        ValueError: ``period`` names no period of ``grain``.
+    """
+    first, last = bounds(grain, period)
+    return map(date.fromordinal, range(first.toordinal(), last.toordinal() + 1))
+
+
+def title(grain: Grain, period: str) -> str:
+    """What people call a period, in English.
+
+    ``16 February 2026``, ``Week 8 of 2026``, ``February 2026``, ``First quarter of 2026``, ``2026``.
+
+    Raises:
+        ValueError: ``period`` names no period of ``grain``.
+    """
+    first, _ = bounds(grain, period)
+    if grain in (Grain.WORKING, Grain.DAILY):
+        return f"{first.day} {_MONTHS[first.month - 1]} {first.year}"
+    year, *rest = _numbers(grain, period)
+    if grain is Grain.WEEKLY:
+        return f"Week {rest[0]} of {year}"
+    if grain is Grain.MONTHLY:
+        return f"{_MONTHS[rest[0] - 1]} {year}"
+    if grain is Grain.QUARTERLY:
+        return f"{_QUARTERS[rest[0] - 1]} quarter of {year}"
+    return str(year)
+
+
+def is_closed(grain: Grain, period: str, today: date, older_than_days: int = 0) -> bool:
+    """Whether the last day of a period is more than ``older_than_days`` days before ``today``.
+
+    Raises:
+        ValueError: ``period`` names no period of ``grain``.
+    """
+    return today.toordinal() - bounds(grain, period)[1].toordinal() > older_than_days
+
+
+def path_of(grain: Grain, period: str) -> str:
+    """The file of a period's summary, relative to the workspace.
+
+    Raises:
+        ValueError: ``period`` names no period of ``grain``, or the grain is that of notes, which have no summary.
+    """
+    if grain is Grain.WORKING:
+        raise ValueError("working notes have no summary; a summary's grain is daily or coarser")
+    bounds(grain, period)
+    return f"{FOLDER}/{grain.value}/{period}.md"
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def parse_path(path: str) -> tuple[Grain, str] | None:
+    """Grain and period of the summary that ``path`` is the file of; ``None`` for every other path."""
+    folder, _, name = path.rpartition("/")
+    above, _, said = folder.rpartition("/")
+    if above != FOLDER or said not in COARSER.values() or not name.endswith(".md"):
+        return None
+    grain, period = Grain(said), name.removesuffix(".md")
+    try:
+        bounds(grain, period)
+    except ValueError:
+        return None
+    return grain, period
+
+
+def now_in(zone: str, now: datetime | None = None) -> datetime:
+    """The moment ``now``, by default the present one, as the clocks of ``zone`` show it.
+
+    ``zone`` is an IANA name, or empty for the system's zone; a ``now`` without a zone is in the system's.
+
+    Raises:
+        SettingsError: there is no zone of that name.
+    """
+    where = _zone(zone) if zone else None
+    return (datetime.now() if now is None else now).astimezone(where)
+
+
+def noon_in(zone: str, day: date, clock: time = time(12)) -> datetime:
+    """Noon of ``day``, or another time by the ``clock``, in ``zone``, which is as for :func:`now_in`.
+
+    On the first and last days of the calendar, which no zone can shift, it is that of UTC.
+
+    Raises:
+        SettingsError: there is no zone of that name.
+    """
+    noon = datetime.combine(day, clock)
+    try:
+        return noon.replace(tzinfo=_zone(zone)) if zone else noon.astimezone()
+    except (OverflowError, ValueError):
+        return noon.replace(tzinfo=UTC)
+
+
+def today_in(zone: str, now: datetime | None = None) -> date:
+    """The day that it is in ``zone`` at the moment ``now``; arguments as for :func:`now_in`.
+
+    Raises:
+        SettingsError: there is no zone of that name.
+    """
+    return now_in(zone, now).date()
+
+
+def _numbers(grain: Grain, period: str) -> tuple[int, ...]:
+    found = _FORMS[grain].fullmatch(period)
+    if found is None:
+        raise ValueError(
+            f"'{period}' is no {grain.value} period; one is called like {period_of(date(2026, 2, 16), grain)}"
+        )
+    return tuple(map(int, found.groups()))
+
+
+def _quarter(month: int) -> int:
+    return (month + 2) // 3
+
+
+def _first_thursday(year: int, month: int) -> date:
+    first = date(year, month, 1)
+    return first + timedelta(days=(3 - first.weekday()) % 7)
+
+
+def _after(day: date, count: int) -> date:
+    """The day ``count`` days later, at most the last that there is."""
+    return date.fromordinal(min(day.toordinal() + count, date.max.toordinal()))
+
+
+def _zone(name: str) -> tzinfo:
+    import zoneinfo
+
+    try:
+        return zoneinfo.ZoneInfo(name)
+    except (OSError, ValueError, zoneinfo.ZoneInfoNotFoundError) as error:
+        raise SettingsError(
+            f"consolidate.time_zone: there is no time zone '{name}'; give an IANA name such as Europe/Berlin, "
+            "or leave it empty for the system's (where no zone is found, install the Python package tzdata)"
+        ) from error

@@ -1,0 +1,143 @@
+"""Markdown text to sections and units, with the exact lines of each.
+
+Line numbers are 1-based and count ``\\n``, ``\\r\\n`` and ``\\r`` only, as editors do.  Every line that
+has a letter or digit is covered by a unit; rules, bare fences and the lines below headers need none of their
+own.  Units are in order; only the pieces of a long text (form ``sentence``) may share a line.  The ``text`` of
+a piece is cut from its lines joined by single spaces; the ``text`` of every other unit is its lines joined by
+line feeds, without the blanks around them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from ..model import DateSource, ParsedDocument, Section, Unit, UnitForm
+from .blocks import Block, blocks_of
+from .dates import date_in_heading, date_in_name, merely_states
+from .front_matter import front_matter, front_matter_end, groups
+from .lines import split_lines
+from .turns import find_turns
+from .units import UnitMaker
+
+#: A heading is named in every section below it, so its share of the path is bounded.
+_HEADING_CHARS = 120
+
+
+def parse(text: str, *, path: str, mtime: date, unit_tokens: int) -> ParsedDocument:
+    """Parse one memory file into sections of units.
+
+    ``path`` is the file's path in the workspace (its name may state a date), ``mtime`` the day it was last
+    changed, ``unit_tokens`` the length in tokens from which a text is cut into sentences.  A section's
+    date is, in this order: the file name's, its own heading's, the nearest enclosing heading's, the
+    front matter's ``date:``, ``mtime``.  Nothing is raised for any text.
+    """
+    lines = split_lines(text)
+    body = front_matter_end(lines)
+    front = front_matter(lines)
+    # Blank lines in place of the front matter keep the numbering.
+    blocks = blocks_of([""] * body + lines[body:] if body else lines)
+    maker = UnitMaker(lines, find_turns(lines), unit_tokens)
+    if body:
+        for start, end in groups(lines, 1, body - 1):
+            maker.chunks(start, end, "meta")
+        maker.skip(body)
+    borders = [(0, 0)]
+    headings: list[Block] = []
+    for block in blocks:
+        if block.level:
+            maker.cover(block.start)
+            borders.append((block.start, len(maker.units)))
+            headings.append(block)
+        maker.add(block)
+    maker.cover(len(lines))
+    borders.append((len(lines), len(maker.units)))
+    dater = _Dater(path, front, mtime)
+    trail = _Trail(path, dater)
+    sections = []
+    for index, ((start, first), (end, last)) in enumerate(pairwise(borders)):
+        if index:
+            trail.enter(headings[index - 1])
+        section = _section(lines, start, end, maker.units[first:last], trail)
+        if section is not None:
+            below = headings[index].level if index < len(headings) else 0
+            sections.append(_titled(section, headings[index - 1].level < below) if index else section)
+    return ParsedDocument(tuple(sections), front)
+
+
+def _section(lines: Sequence[str], start: int, end: int, units: list[Unit], trail: _Trail) -> Section | None:
+    while start < end and not lines[start].strip(" \t"):
+        start += 1
+    while end > start and not lines[end - 1].strip(" \t"):
+        end -= 1
+    if start == end:
+        return None
+    day, source = trail.date()
+    return Section(trail.heading(), start + 1, end, day, source, tuple(units), tuple(lines[start:end]))
+
+
+def _titled(section: Section, has_subsections: bool) -> Section:
+    """Index a section's heading with those that enclose it, and tell a bare title from a heading.
+
+    So words of an outer heading are found in the sections below it, where their text stands.
+    """
+    if not section.units or section.units[0].form != "heading":
+        return section
+    heading, *text = section.units
+    form: UnitForm = "title" if has_subsections and not text else "heading"
+    indexed = section.heading if " > " in section.heading else heading.indexed
+    return replace(section, units=(replace(heading, form=form, indexed=indexed), *text))
+
+
+class _Dater:
+    """What dates a whole file: its name, its front matter, its time of change."""
+
+    def __init__(self, path: str, front: dict[str, Any], mtime: date) -> None:
+        self.name = date_in_name(path)
+        self.front = date_in_heading(str(front.get("date", "")))
+        self.mtime = mtime
+
+    def date(self, heading: date | None) -> tuple[date, DateSource]:
+        if self.name is not None:
+            return self.name, "name"
+        if heading is not None:
+            return heading, "heading"
+        if self.front is not None:
+            return self.front, "front-matter"
+        return self.mtime, "mtime"
+
+
+class _Step(NamedTuple):
+    level: int
+    words: str
+    day: date | None
+
+
+class _Trail:
+    """The headings that enclose the current section, outermost first."""
+
+    def __init__(self, path: str, dater: _Dater) -> None:
+        self._dater = dater
+        self._stem = path.rpartition("/")[2].rpartition(".")[0].casefold()
+        self._steps: list[_Step] = []
+
+    def enter(self, heading: Block) -> None:
+        while self._steps and self._steps[-1].level >= heading.level:
+            self._steps.pop()
+        self._steps.append(_Step(heading.level, heading.words[:_HEADING_CHARS], date_in_heading(heading.words)))
+
+    def date(self) -> tuple[date, DateSource]:
+        return self._dater.date(next((step.day for step in reversed(self._steps) if step.day), None))
+
+    def heading(self) -> str:
+        steps = self._steps
+        if len(steps) > 1 and steps[0].level == 1 and self._repeats_name(steps[0].words):
+            steps = steps[1:]
+        return " > ".join(step.words for step in steps if step.words)
+
+    def _repeats_name(self, words: str) -> bool:
+        day = self._dater.name
+        return words.casefold() == self._stem or (day is not None and merely_states(words, day))

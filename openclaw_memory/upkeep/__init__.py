@@ -1,0 +1,1 @@
+"""When consolidation runs by itself; what the memory holds and what is wrong with it."""

@@ -1,0 +1,388 @@
+"""``status`` and ``doctor``: what the memory holds, what is wrong with it, and how to mend that."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from ..config.openclaw_home import OpenClawHome
+from ..config.settings import unknown_variables
+from ..errors import LeaseTimeout, ModelError, OpenClawMemoryError
+from ..hookspecs import MemoryApi
+from ..model import Check, Grain, Origin, ScanResult, SkippedFile, Status, counted, joined
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..context.ambient import Ambient
+    from ..embed.factory import Resolved
+    from ..model import GrainUse
+    from ..model.embedder import Embedder
+    from ..plugins.manager import Plugins
+    from ..store.api import Documents, Store, VectorModel
+    from .schedule import Upkeep
+
+#: Files of one kind that are named one by one.
+_NAMED = 5
+
+
+class Examined(MemoryApi, Protocol):
+    """The memory, as far as it is looked into."""
+
+    plugins: Plugins
+    ambient: Ambient
+    upkeep: Upkeep
+
+    def vectors_in_use(self) -> tuple[Embedder | None, VectorModel | None, str | None]: ...
+    def prove_embedder(self) -> Resolved: ...
+    def grains(self) -> tuple[GrainUse, ...]: ...
+    def remarks(self) -> list[str]: ...
+
+
+def status(memory: Examined, store: Store) -> Status:
+    """Counts, sizes, model, embedding states, extensions and plugins."""
+    from ..ingest.scan import scan
+    from ..store.duckdb.extensions import extension_file
+
+    found = scan(memory.workspace, memory.settings.ingest)
+    embedder, model, reason = memory.vectors_in_use()
+    with store.session():
+        numbers = store.statistics()
+        states = store.vector_states(model)
+        trusted = {info.path for info in store.document_infos() if info.origin is not Origin.UNTRUSTED}
+    said = _said(memory, found, trusted)
+    inner = getattr(embedder, "inner", embedder)
+    usage, binding = getattr(inner, "usage", None), getattr(inner, "binding", None)
+    return Status(
+        workspace=str(memory.workspace),
+        agent=memory.agent,
+        database=numbers.path,
+        bytes=numbers.bytes,
+        schema=numbers.schema,
+        generation=numbers.generation,
+        files=numbers.documents,
+        sections=numbers.sections,
+        chunks=numbers.units,
+        by_kind=dict(numbers.by_kind),
+        by_grain=dict(numbers.by_grain),
+        provider="none" if embedder is None else embedder.provider,
+        model=None if model is None else model.name,
+        dimensions=None if model is None else model.dimensions,
+        vectors=asdict(states),
+        keyword_index=memory.settings.store.keyword_index,
+        vector_index=memory.settings.store.vector_index,
+        postings=numbers.postings,
+        postings_delta=numbers.postings_delta,
+        extensions={name: extension_file(name) is not None for name in ("fts", "vss")},
+        plugins=tuple(memory.plugins.names()),
+        plugin_failures=dict(memory.plugins.failed),
+        http_usage=None if usage is None else asdict(usage()),
+        context=memory.ambient.use(),
+        grains=memory.grains(),
+        consolidation=memory.upkeep.remark(),
+        retention=memory.settings.retention.plan,
+        binding=None if binding is None else str(binding),
+        fallback=reason,
+        warning=joined([*surroundings(), *memory.remarks()]),
+        private_files=sum(map(bool, said.private)),
+        private_lines=sum(said.private),
+        unread_front_matter=tuple(said.unread),
+    )
+
+
+@dataclass(slots=True)
+class _Said:
+    """What files say of themselves: private lines of each, and what front matter cannot be read."""
+
+    private: list[int] = field(default_factory=list)
+    unread: list[SkippedFile] = field(default_factory=list)
+
+
+def _said(memory: Examined, found: ScanResult, trusted: Collection[str] = ()) -> _Said:
+    """What the files say; of those that are known to be ``trusted`` the front matter was read already."""
+    from ..ingest.reading import Unreadable, read_text
+    from ..ingest.scan import max_bytes
+    from ..text.front_matter import trouble
+    from ..text.lines import split_lines
+    from ..text.withheld import private_lines
+
+    said = _Said()
+    for file in found.files:
+        try:
+            text = read_text(file, max_bytes(memory.settings.ingest))
+        except Unreadable:
+            continue
+        said.private.append(private_lines(text))
+        # That of a summary is ours.
+        if file.grain is not Grain.WORKING or file.path in trusted:
+            continue
+        if (problem := trouble(split_lines(text))) is not None:
+            said.unread.append(SkippedFile(file.path, problem))
+    return said
+
+
+def examine(memory: Examined, store: Store) -> list[Check]:
+    """Every check of ``doctor``, in the order in which a person would look; nothing is changed."""
+    from ..hosts.openclaw_checks import examine_openclaw
+
+    checks = [python_check(), *map(_remark, unknown_variables()), *_workspace(memory), *_sidecars(memory)]
+    checks += _model(memory)
+    checks += _extensions(memory)
+    checks += _index(memory, store)
+    checks += examine_openclaw()
+    known = {*memory.plugins.names(), *memory.plugins.blocked()}
+    checks += [
+        Check("plugins", False, f"plugins.disabled names {name}, and there is no such plugin", "mend the name")
+        for name in memory.settings.plugins.disabled
+        if name not in known
+    ]
+    checks += [
+        Check(f"plugin {name}", False, failure, f"mend it, or list it in plugins.disabled: [{name}]")
+        for name, failure in memory.plugins.failed.items()
+    ]
+    return checks
+
+
+def surroundings() -> list[str]:
+    """What is to be said of the environment that the settings come from; nothing of it breaks the memory."""
+    trouble = OpenClawHome.of().trouble()
+    return [*unknown_variables(), *([trouble] if trouble else [])]
+
+
+def _remark(text: str) -> Check:
+    name, _, rest = text.partition(": ")
+    what, _, step = rest.partition("; ")
+    return Check(name, True, what, step or None, remark=True)
+
+
+def python_check() -> Check:
+    """Whether this Python is new enough."""
+    import platform
+    import sys
+
+    return Check(
+        "python",
+        sys.version_info >= (3, 11),
+        f"{platform.python_version()} at {sys.executable}",
+        None if sys.version_info >= (3, 11) else "install Python 3.11 or newer",
+    )
+
+
+def _workspace(memory: Examined) -> list[Check]:
+    from ..ingest.scan import scan
+
+    try:
+        found = scan(memory.workspace, memory.settings.ingest)
+    except OpenClawMemoryError as error:
+        return [Check("workspace", False, str(error), "give the agent's folder with --workspace")]
+    checks = [
+        Check(
+            "workspace",
+            bool(found.files),
+            f"{memory.workspace}: {counted(len(found.files), 'memory file')}",
+            None if found.files else "write a MEMORY.md or a note under memory/, or give another --workspace",
+        )
+    ]
+    said = _said(memory, found)
+    if any(said.private):
+        files = counted(sum(map(bool, said.private)), "file")
+        checks.append(Check("private", True, f"{counted(sum(said.private), 'line')} in {files} kept out of the memory"))
+    for one in said.unread[:_NAMED]:
+        what, _, step = one.reason.rpartition("; ")
+        told = f"{one.path} is taken as untrusted, as its front matter cannot be read: {what}"
+        checks.append(Check("trust", True, told, step, remark=True))
+    if (more := len(said.unread) - _NAMED) > 0:
+        told = f"and {counted(more, 'more file')} whose front matter cannot be read"
+        checks.append(Check("trust", True, told, "to see all of them: openclaw-memory status --json", remark=True))
+    return [*checks, *(_skipped(memory, skipped.path, skipped.reason) for skipped in found.skipped)]
+
+
+def _skipped(memory: Examined, path: str, reason: str) -> Check:
+    """A file that is not read; the memory works without it."""
+    step = f"mend it or make it readable, or ignore it in {memory.settings.ingest.ignore_file}"
+    return Check("file", True, f"{path} is skipped: {reason}", step, remark=True)
+
+
+def _sidecars(memory: Examined) -> list[Check]:
+    """Whether the files of the workspace that are ours can be read; nothing for one that is not there."""
+    import os
+
+    from ..knowledge import concepts_file
+    from ..knowledge import facts_file as facts
+    from ..system import atomic
+
+    def concepts(path: Path) -> str:
+        return counted(len(concepts_file.read(path).concepts), "curated concept")
+
+    def stated(path: Path) -> str:
+        count = len(facts.read(path))
+        return f"{count} {'entry' if count == 1 else 'entries'}"
+
+    checks = []
+    for name, read in ((concepts_file.FILE_NAME, concepts), (facts.NAME, stated)):
+        path = memory.workspace / name
+        if not os.path.lexists(path):
+            continue
+        try:
+            atomic.check(path)
+            checks.append(Check(name, True, read(path)))
+        except OpenClawMemoryError as error:
+            what, _, step = str(error).rpartition("; ")
+            checks.append(Check(name, False, what or step, step if what else None))
+    return checks
+
+
+def _model(memory: Examined) -> list[Check]:
+    resolved = memory.prove_embedder()
+    embedder = resolved.embedder
+    if embedder is None:
+        wanted = memory.settings.embedding.model.strip().lower() in ("none", "")
+        return [Check("model", wanted, resolved.reason or "none")]  # a reason says what to do
+    try:
+        vector = embedder.embed_query(["a test"])
+    except ModelError as error:
+        what, _, step = str(error).rpartition("; ")
+        return [Check("model", False, f"searching by keywords: {what or step}", step if what else None)]
+    detail = f"{embedder.model} by {embedder.provider}, {vector.shape[1]} dimensions"
+    model = Check("model", resolved.reason is None, detail + (f"; {resolved.reason}" if resolved.reason else ""))
+    return [model, *_engine(memory, getattr(embedder, "inner", embedder))]
+
+
+def _engine(memory: Examined, embedder: object) -> list[Check]:
+    """What runs llama.cpp: which binding, which ones do not run here, and whether a GPU is idle."""
+    from ..embed.llama import LlamaCppEmbedder
+
+    if not isinstance(embedder, LlamaCppEmbedder):
+        return []
+    checks = [Check("llama.cpp", True, f"{embedder.binding}, proved on this machine")]
+    for failure in embedder.setbacks:
+        what = f"{failure}; {embedder.binding} is used instead"
+        checks.append(Check("llama.cpp", True, what, "uninstall it, or install another build", remark=True))
+    idle = _graphics() if memory.settings.embedding.gpu and not embedder.opened().gpu else None
+    if idle:
+        what = f"{idle} is idle: {embedder.binding} computes on the CPU only"
+        build = "pip install --force-reinstall --no-binary llama-cpp-python llama-cpp-python"
+        checks.append(Check("gpu", True, what, f"run: CMAKE_ARGS=-DGGML_CUDA=on {build}", remark=True))
+    return checks
+
+
+def _graphics() -> str | None:
+    """The name of an NVIDIA GPU of this machine."""
+    import shutil
+    import subprocess
+
+    tool = shutil.which("nvidia-smi")
+    if tool is None:
+        return None
+    query = [tool, "--query-gpu=name", "--format=csv,noheader"]
+    try:
+        told = subprocess.run(query, capture_output=True, text=True, timeout=20, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None  # a driver that does not answer runs nothing
+    return next((line.strip() for line in told.splitlines() if line.strip()), None)
+
+
+def _extensions(memory: Examined) -> list[Check]:
+    from ..store.duckdb.extensions import extension_file
+
+    settings = memory.settings.store
+    needed = {"fts": settings.keyword_index == "fts", "vss": settings.vector_index == "vss"}
+    checks = []
+    for name, used in needed.items():
+        here = extension_file(name) is not None
+        checks.append(
+            Check(
+                f"extension {name}",
+                here or not used,
+                ("installed" if here else "missing") + ("" if used else ", not in use"),
+                None if here else f"run: pip install duckdb-extension-{name}",
+            )
+        )
+    return checks
+
+
+def _index(memory: Examined, store: Store) -> list[Check]:
+    _, model, _ = memory.vectors_in_use()
+    try:
+        with store.session():
+            numbers = store.statistics()
+            documents = store.documents()
+            states = store.vector_states(model)
+    except LeaseTimeout as error:
+        return [_held(str(error), memory.settings.store.lock_timeout)]
+    except OpenClawMemoryError as error:
+        return [Check("index", False, str(error), None)]
+    checks = [Check("index", True, f"{numbers.path}: {counted(numbers.units, 'unit')}, {numbers.bytes / 1e6:.1f} MB")]
+    checks += [Check("index", False, warning, "run: openclaw-memory ingest") for warning in store.warnings()]
+    for remark in memory.remarks()[len(store.warnings()) :]:
+        what, _, step = remark.partition("; ")
+        checks.append(Check("state", False, what, step or None))
+    checks += _freshness(memory, documents)
+    if model is not None:
+        waiting = states.pending + states.outdated
+        checks.append(
+            Check(
+                "vectors",
+                not waiting and not states.failed,
+                f"{states.ready} ready, {states.pending} pending, {states.outdated} of another model, "
+                f"{states.failed} failed",
+                "run: openclaw-memory ingest" if waiting or states.failed else None,
+            )
+        )
+    return checks
+
+
+def _freshness(memory: Examined, documents: Documents) -> list[Check]:
+    """Whether the index is up to date with what of the files can be read."""
+    from ..ingest.reading import Unreadable, read_text
+    from ..ingest.scan import max_bytes, scan
+
+    try:
+        found = scan(memory.workspace, memory.settings.ingest)
+    except OpenClawMemoryError:
+        return []  # reported with the workspace
+    checks = []
+    files = {file.path: file for file in found.files}
+    # What cannot be looked at now is kept in the index: files, and folders that end in a slash.
+    folders = tuple(name for name in found.unreadable if name.endswith("/"))
+    gone = documents.by_path.keys() - files.keys()
+    changed = sum(path not in found.unreadable and not path.startswith(folders) for path in gone)
+    for path, file in files.items():
+        row = documents.by_path.get(path)
+        if row is not None and (row.size, row.mtime_ns) == (file.size, file.mtime_ns):
+            continue
+        try:
+            read_text(file, max_bytes(memory.settings.ingest))
+        except Unreadable as problem:
+            checks.append(_skipped(memory, path, problem.reason))
+            changed += row is not None and problem.content  # what the index has of it goes
+        else:
+            changed += 1
+    detail = f"{counted(changed, 'file')} to be read anew" if changed else "the index is up to date"
+    return [*checks, Check("freshness", not changed, detail, "run: openclaw-memory ingest" if changed else None)]
+
+
+def _held(message: str, waited: float) -> Check:
+    """The index is another's: which process that is, by the number that the lease tells."""
+    import re
+
+    import psutil
+
+    path = message.partition(": ")[0]
+    found = re.search(r"in use by PID (\d+)", message)
+    if found is None:
+        return Check("index", False, message)
+    pid = int(found[1])
+    try:
+        process = psutil.Process(pid)
+        arguments = " ".join(" ".join(process.cmdline()).split())
+        what = f"PID {pid} ({arguments[:200] or process.name()})"
+    except psutil.Error:
+        what = f"PID {pid}"
+    return Check(
+        "index",
+        False,
+        f"{path}: held by {what}; waited {waited:g} s for it",
+        f"wait until it is done, or end it: kill {pid}",
+    )

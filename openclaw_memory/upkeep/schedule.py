@@ -1,0 +1,204 @@
+"""Consolidation as the memory does it: by hand, or by itself when there is time and a person has allowed it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..config.settings import Settings
+from ..errors import LeaseTimeout, RequestError, StoreError, WorkspaceError
+from ..ingest.notes import NoteReader
+from ..model import ConsolidateReport, Grain, Progress, counted, silent
+from ..plugins.manager import Plugins
+from ..store.api import Store
+from ..store.state import State, StateError
+from ..summarise.retired import Retired
+
+if TYPE_CHECKING:
+    from ..summarise.runner import Consolidator
+
+log = logging.getLogger("openclaw_memory.consolidate")
+
+#: Names in the state: whether heartbeats may write, and what the last of them did.
+_ENABLED, _RUN = "automatic", "last run"
+#: Seconds to wait for another process that notes its run.
+_IN_TURN = 2.0
+
+
+class Upkeep:
+    """Runs consolidation for one memory; ``ingest`` brings its index up to date and says whether it all was read."""
+
+    def __init__(
+        self,
+        workspace: Path,
+        settings: Settings,
+        store: Store,
+        reader: NoteReader,
+        plugins: Plugins,
+        state: State,
+        retired: Retired,
+        ingest: Callable[..., bool],
+    ) -> None:
+        self._settings = settings.consolidate
+        self._state = state
+        self._ingest = ingest
+        self._made_of = workspace, settings, store, reader, plugins, retired
+
+    @cached_property
+    def _consolidator(self) -> Consolidator:
+        from ..summarise.runner import Consolidator
+
+        return Consolidator(*self._made_of)
+
+    def consolidate(
+        self,
+        *,
+        now: date | None = None,
+        older_than_days: int | None = None,
+        grain: Grain | None = None,
+        dry_run: bool = False,
+        deadline: float | None = None,
+        progress: Progress = silent,
+    ) -> ConsolidateReport:
+        """See :meth:`openclaw_memory.memory.Memory.consolidate`."""
+        if grain is Grain.WORKING:
+            raise RequestError("grain: notes are not summaries; name one of daily, weekly, monthly, quarterly, yearly")
+        if older_than_days is not None and older_than_days < 0:
+            raise RequestError(f"older_than_days: must be at least 0, not {older_than_days}")
+        return self._run(
+            now, deadline, progress, older_than_days=older_than_days, grain=grain, dry_run=dry_run, progress=progress
+        )
+
+    def _run(self, now: date | None, deadline: float | None, shown: Progress, **options: Any) -> ConsolidateReport:
+        started = time.monotonic()
+        until = None if deadline is None else started + deadline
+        report, changed = self._consolidator.run(
+            self._moment(now),
+            # What is embedded later is none the worse summarised now.
+            lambda: self._ingest(embed="lazy", progress=shown, deadline=_left(until)),
+            until=until,
+            **options,
+        )
+        if changed:
+            try:
+                self._ingest(deadline=deadline, progress=shown)
+            except (LeaseTimeout, StoreError) as problem:
+                if deadline is None:
+                    raise
+                log.info("the summaries are read later: %s", problem)  # the next search does
+        return replace(report, seconds=time.monotonic() - started)
+
+    def _moment(self, now: date | None) -> datetime:
+        """The time it is; noon where only a day is given."""
+        from ..text import calendar
+
+        if now is None:
+            return datetime.now().astimezone()
+        return now if isinstance(now, datetime) else calendar.noon_in(self._settings.time_zone, now)
+
+    def automatic(self, now: datetime) -> ConsolidateReport | None:
+        """What a heartbeat does: nothing when it is off or too soon, a report until it is enabled, else its work.
+
+        It takes about ``consolidate.slice_seconds``; the next run goes on where one was cut short.
+        """
+        if self._settings.automatic == "off" or not self._is_due(now, self._last()):
+            return None
+        enabled = self.enabled
+        begun = {"now": now.isoformat(), "dry_run": not enabled}
+        try:
+            # Noted before it is done: of two processes one does it, and one that is killed does not try at once.
+            if not self._state.change_flag(
+                _RUN, lambda last: begun if self._is_due(now, last) else None, _IN_TURN, False
+            ):
+                return None
+        except StateError as problem:
+            log.warning("the run is not noted: %s", problem)
+        try:
+            # Half for the summaries, half for reading them into the index.
+            report = self._run(now, self._settings.slice_seconds / 2, silent, listing=not enabled)
+        except (WorkspaceError, StoreError) as problem:
+            self._note(now=now.isoformat(), dry_run=not enabled, problem=str(problem))
+            return ConsolidateReport(dry_run=not enabled, complete=False, skipped=str(problem))
+        self._note(
+            now=now.isoformat(),
+            dry_run=not enabled,
+            complete=report.complete,
+            created=len(report.created),
+            retired=len(report.retired),
+            **({"problem": report.skipped} if report.skipped else {}),
+        )
+        return report
+
+    @property
+    def enabled(self) -> bool:
+        """Whether heartbeats may write: by the setting, or because a person has said so for this workspace."""
+        if self._settings.automatic != "ask":
+            return self._settings.automatic == "on"
+        try:
+            return self._state.flag(_ENABLED) is True
+        except StateError:
+            return False
+
+    def enable(self, on: bool) -> None:
+        """Say for good whether heartbeats may write.  Raises :class:`~openclaw_memory.errors.WorkspaceError`."""
+        self._state.set_flag(_ENABLED, on)
+
+    def remark(self) -> str:
+        """How automatic consolidation stands, in words."""
+        if self._settings.automatic == "off":
+            return "off (consolidate.automatic)"
+        state = "on" if self.enabled else "reports only; to let it write: openclaw-memory consolidate --enable"
+        last = self._last()
+        if "now" not in last:
+            return f"{state}; has not run yet"
+        did = [f"{'would write' if last.get('dry_run') else 'wrote'} {counted(_number(last, 'created'), 'file')}"]
+        if retired := _number(last, "retired"):
+            did.append(f"{'would retire' if last.get('dry_run') else 'retired'} {retired}")
+        if last.get("problem"):
+            did = [f"failed: {last['problem']}"]
+        elif "complete" not in last:
+            did = ["was not finished"]
+        elif not last["complete"]:
+            did.append("the next run goes on")
+        return f"{state}; last run {str(last['now'])[:16].replace('T', ' ')}: {', '.join(did)}"
+
+    def _last(self) -> dict[str, Any]:
+        """What the last automatic run of any process did; nothing where there was none."""
+        try:
+            found = self._state.flag(_RUN)
+        except StateError:
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _note(self, **values: Any) -> None:
+        """Never fails: what cannot be noted is tried again."""
+        try:
+            self._state.set_flag(_RUN, values, _IN_TURN, lasting=False)
+        except StateError as problem:
+            log.warning("the run is not noted: %s", problem)
+
+    def _is_due(self, now: datetime, last: Any) -> bool:
+        try:
+            waited = _aware(now) - _aware(datetime.fromisoformat(last["now"]))
+        except (KeyError, TypeError, ValueError):
+            return True
+        return waited < timedelta(0) or waited >= timedelta(minutes=self._settings.interval_minutes)
+
+
+def _left(until: float | None) -> float | None:
+    return None if until is None else max(0.0, until - time.monotonic())
+
+
+def _number(values: dict[str, Any], name: str) -> int:
+    value = values.get(name)
+    return value if isinstance(value, int) else 0
+
+
+def _aware(moment: datetime) -> datetime:
+    return moment if moment.tzinfo is not None else moment.astimezone()

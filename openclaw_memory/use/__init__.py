@@ -1,0 +1,1 @@
+"""What was shown, opened, quoted and judged, and what that makes of a score."""

@@ -1,0 +1,77 @@
+"""A verdict on a unit: which one is meant, and what is known of it then."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from typing import TYPE_CHECKING
+
+from ..errors import RequestError
+from ..model import FeedbackReport, bounds, cited
+from ..text import analysis
+from .tracker import Usage
+
+if TYPE_CHECKING:
+    from ..store.api import Store, UnitRows
+
+_ID = re.compile(r"[0-9a-f]{16}")
+
+
+def give(store: Store, usage: Usage, chunk: str, verdict: str, today: date) -> FeedbackReport:
+    """Note that the unit which ``chunk`` names was ``useful`` or ``irrelevant``; see :func:`place`.
+
+    Raises :class:`~openclaw_memory.errors.RequestError`, and :class:`~openclaw_memory.errors.WorkspaceError` when the
+    state cannot be written.
+    """
+    unit, path = place(store, usage, chunk)
+    return usage.feedback(unit, path, verdict, today)
+
+
+def place(store: Store, usage: Usage, chunk: str) -> tuple[str, str]:
+    """Id and path of the unit that ``chunk`` names: the id of a hit, or its lines as they are cited or printed.
+
+    Of several units in those lines it is the one that was shown last, else the first that is no heading.  Raises
+    :class:`~openclaw_memory.errors.RequestError` when there is none.
+    """
+    named = chunk.strip()
+    known = usage.known()
+    with store.session():
+        paths = {info.path: info.id for info in store.document_infos()}
+        if _ID.fullmatch(named):
+            return named, _path_of(named, store, paths, known.get(named, ("", date.min))[0])
+        found = cited(named) if len(named) <= bounds.LONGEST_NAME else None
+        path = found[0].replace("\\", "/").removeprefix("./") if found else ""
+        if found is None or path not in paths:
+            raise RequestError(
+                f"{bounds.shown(named)} names nothing in the index; "
+                "give the id of a hit, or its lines, as memory/2026-03-01.md#L3"
+            )
+        units = store.unit_rows([paths[path]])
+    _, first, last = found
+    inside = [at for at in range(len(units.hash)) if units.start_line[at] <= last and units.end_line[at] >= first]
+    if not inside:
+        raise RequestError(f"{path} has no text in line {first}{f' to {last}' if last > first else ''}; cite a hit")
+    ids = {at: _id(path, units, at) for at in inside}
+
+    def rank(at: int) -> tuple[date, bool]:
+        return known.get(ids[at], ("", date.min))[1], not units.heading[at]
+
+    return ids[max(inside, key=rank)], path  # of equal ones the first
+
+
+def _path_of(unit: str, store: Store, paths: dict[str, int], likely: str) -> str:
+    if likely in paths:
+        units = store.unit_rows([paths[likely]])
+        if any(_id(likely, units, at) == unit for at in range(len(units.hash))):
+            return likely
+    by_id = {document: path for path, document in paths.items()}
+    units = store.unit_rows(None)
+    for at in range(len(units.hash)):
+        path = by_id[int(units.document_id[at])]
+        if _id(path, units, at) == unit:
+            return path
+    raise RequestError(f"no unit has the id {unit}; take that of a hit as 'search --json' shows it, or cite its lines")
+
+
+def _id(path: str, units: UnitRows, at: int) -> str:
+    return analysis.hit_id(path, int(units.hash[at]), int(units.occurrence[at]))
