@@ -1,0 +1,53 @@
+"""Facts, found and stated, with the days on which they hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+from .notes import Origin
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFact:
+    """A statement that a rule found in a unit."""
+
+    subject: str
+    predicate: str
+    object: str
+    rule: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class FactRow:
+    """A fact as it is known: ``current`` unless something superseded, ended or removed it.
+
+    ``rule`` is ``stated`` for what an agent or person wrote; ``source`` a citation, where there is one;
+    ``valid_from`` and ``valid_to`` are days, the latter exclusive: on that day something else holds.
+    """
+
+    id: str
+    subject: str
+    predicate: str
+    object: str
+    confidence: float
+    origin: Origin
+    rule: str
+    source: str | None
+    valid_from: date | None
+    valid_to: date | None
+    current: bool
+    superseded_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FactsResult:
+    """Facts, and for a change how many it added, ended or removed."""
+
+    rows: tuple[FactRow, ...]
+    added: int = 0
+    updated: int = 0
+    removed: int = 0
+    took_ms: float = 0.0
+    warning: str | None = None

@@ -1,0 +1,166 @@
+"""Files of notes, and the sections and units in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date
+from enum import StrEnum
+from typing import Any, Literal
+
+#: What a unit is in its Markdown file.
+UnitForm = Literal["line", "turn", "item", "sentence", "row", "code", "quote", "heading", "title", "meta"]
+
+
+class Kind(StrEnum):
+    """What a file is to the agent."""
+
+    CURATED = "curated"
+    DAILY = "daily"
+    NOTE = "note"
+
+
+class Grain(StrEnum):
+    """Resolution in time of a text, finest first."""
+
+    WORKING = "working"
+    DAILY = "daily"
+    WEEKLY = "weekly"
+    MONTHLY = "monthly"
+    QUARTERLY = "quarterly"
+    YEARLY = "yearly"
+
+
+class Origin(StrEnum):
+    """Who wrote a text, most trusted first."""
+
+    OWNER = "owner"
+    AGENT = "agent"
+    UNTRUSTED = "untrusted"
+    SYSTEM = "system"
+
+
+DateSource = Literal["name", "heading", "front-matter", "mtime"]
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """The smallest searched text: a line, an item, a sentence, a table row, a code block.
+
+    ``text`` is the exact slice of the source (of form ``sentence``: a slice of its lines joined by single
+    spaces); ``indexed`` is what is tokenised and embedded when that differs (a table row with its header, a
+    later sentence of a speaker's turn, a heading with those around it).
+    """
+
+    text: str
+    start_line: int
+    end_line: int
+    form: UnitForm = "line"
+    speaker: str | None = None
+    indexed: str | None = None
+
+    @property
+    def search_text(self) -> str:
+        """The text to tokenise and to embed."""
+        return self.text if self.indexed is None else self.indexed
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The units under one heading; ``heading`` is the path of headings (``"Projects > Search"``).
+
+    ``lines`` are the exact lines ``start_line..end_line`` of the file, so ``body`` joined by line
+    feeds is what a snippet is cut from.
+    """
+
+    heading: str
+    start_line: int
+    end_line: int
+    date: date | None
+    date_source: DateSource
+    units: tuple[Unit, ...]
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDocument:
+    """A Markdown file, parsed."""
+
+    sections: tuple[Section, ...]
+    front_matter: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file that a scan found: where it is, what it is, and its cheap identity."""
+
+    path: str
+    absolute: str
+    size: int
+    mtime_ns: int
+    kind: Kind
+    grain: Grain
+    origin: Origin
+
+    @property
+    def day(self) -> date:
+        """The day of the file's last change; today for a time that no calendar has."""
+        try:
+            return date.fromtimestamp(self.mtime_ns / 1e9)
+        except (OverflowError, ValueError, OSError):
+            return date.today()
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A file that was found and not read, and why, in words."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScanResult:
+    """What a scan of the workspace found.
+
+    ``unreadable`` names path prefixes (a file, or a folder ending in ``/``) that could not be
+    looked into just now: what the index holds below them is kept.
+    """
+
+    files: tuple[SourceFile, ...]
+    skipped: tuple[SkippedFile, ...]
+    unreadable: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """What an ingest did; every count but ``files`` and ``skipped`` counts units.
+
+    ``concepts_linked`` counts places where the written units name what is, or may become, a concept.
+    """
+
+    files: int = 0
+    chunks: int = 0
+    added: int = 0
+    updated: int = 0
+    deleted: int = 0
+    unchanged: int = 0
+    embedded: int = 0
+    pending: int = 0
+    concepts_linked: int = 0
+    seconds: float = 0.0
+    skipped: tuple[SkippedFile, ...] = ()
+    warning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileText:
+    """Lines of a workspace file; ``status`` is ``ok``, ``not_found`` or ``error``."""
+
+    status: Literal["ok", "not_found", "error"]
+    path: str
+    text: str = ""
+    from_line: int | None = None
+    lines: int | None = None
+    next_from: int | None = None
+    truncated: bool = False
+    error: str | None = None

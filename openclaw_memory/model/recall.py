@@ -1,0 +1,39 @@
+"""The thread behind an answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from .search import SearchHit, SearchResult
+
+EdgeKind = Literal["references", "related_to", "parent_of", "follows", "derived_from"]
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One step of a thread: from what, to what, how strong in [0, 1], and the same in words.
+
+    ``source`` and ``target`` are citations (``path#L3-L9``) or names of concepts.
+    """
+
+    kind: EdgeKind
+    source: str
+    target: str
+    weight: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecallHit(SearchHit):
+    """A hit of a thread: the edges that lead to it from a hit of the question, which has ``distance`` 0."""
+
+    via: tuple[Edge, ...] = ()
+    distance: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RecallResult(SearchResult):
+    """A thread in order of time, and what answered the question that it starts from."""
+
+    results: tuple[RecallHit, ...]

@@ -1,0 +1,149 @@
+"""A search, and what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Literal, get_args
+
+from ..errors import RequestError
+from . import bounds
+from .notes import Grain, Kind, Origin
+from .size import ends
+
+Mode = Literal["hybrid", "vector", "keyword", "graph"]
+Fusion = Literal["score", "rrf"]
+#: Of a longer query, its beginning and its end are asked: no model and no index has a use for more.
+_QUERY_FIRST, _QUERY_LAST = 6_000, 2_000
+#: Seconds that a deadline may be away at most.
+_LONGEST_DEADLINE = 86_400
+_WHOLE = {"max_results": (1, 1000), "budget": (1, 100_000), "max_distance": (1, 6)}
+_SHARES = ("min_score", "recency_weight", "vector_weight")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """One question to the memory.
+
+    Either ``max_results`` hits, each grown to about ``search.hit_tokens`` tokens, or, with
+    ``budget``, spans of adjacent units until that many tokens are spent.  ``now`` is the day the
+    question is asked, for "last week"; ``since`` and ``until`` are inclusive.  ``deadline`` is in seconds:
+    what does not fit into it (looking for changed files, embedding) is left out, and the result says so.
+    ``concepts`` and ``concept_kinds`` leave only what mentions such a concept; with ``near`` the score is
+    ``vector_weight`` times relevance plus the rest times ``1 / 2**distance`` from the nearest of those concepts,
+    nothing beyond ``max_distance``.  Notes that a summary stands for are left out unless ``include_archived``
+    (asking for the grain ``working`` includes them too); ``recency_weight`` is ``search.recency_weight`` for this
+    question; with ``dates`` each snippet begins with its day.  Of a ``query`` of more than 8,000 characters the
+    first 6,000 and the last 2,000 are kept.  Raises :class:`~openclaw_memory.errors.RequestError` for a value that
+    cannot be meant.
+    """
+
+    query: str
+    max_results: int | None = None
+    budget: int | None = None
+    min_score: float | None = None
+    now: date | None = None
+    mode: Mode | None = None
+    fusion: Fusion | None = None
+    kinds: tuple[Kind, ...] = ()
+    grains: tuple[Grain, ...] = ()
+    since: date | None = None
+    until: date | None = None
+    concepts: tuple[str, ...] = ()
+    concept_kinds: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
+    max_distance: int = 3
+    vector_weight: float = 0.5
+    include_archived: bool = False
+    recency_weight: float | None = None
+    dates: bool = False
+    explain: bool = False
+    deadline: float | None = None
+
+    def __post_init__(self) -> None:
+        """Raise :class:`~openclaw_memory.errors.RequestError` for what cannot be meant, and cut a long query."""
+        if not isinstance(self.query, str):
+            raise RequestError(f"query must be text, not {bounds.shown(self.query)}")
+        self._set(query=ends(self.query, _QUERY_FIRST, _QUERY_LAST))
+        for name in (*_WHOLE, *_SHARES, "deadline"):
+            value, whole = getattr(self, name), name in _WHOLE
+            if value is not None or name in ("max_distance", "vector_weight"):
+                low, high = _WHOLE.get(name, (0, 1 if name in _SHARES else _LONGEST_DEADLINE))
+                self._set(**{name: bounds.number(name, value, low, high, whole)})
+        if self.max_results is not None and self.budget is not None:
+            raise RequestError("give max_results or budget, not both")
+        for name, valid in (("mode", Mode), ("fusion", Fusion)):
+            if getattr(self, name) is not None:
+                bounds.choice(name, getattr(self, name), get_args(valid))
+        for name in ("now", "since", "until"):
+            if getattr(self, name) is not None:
+                bounds.day(name, getattr(self, name))
+        if self.since is not None and self.until is not None and self.since > self.until:
+            raise RequestError(f"since ({self.since}) is after until ({self.until}); swap them")
+        self._set(
+            kinds=bounds.several("kinds", self.kinds, Kind, ", ".join(Kind)),
+            grains=bounds.several("grains", self.grains, Grain, ", ".join(Grain)),
+        )
+        for name in ("concepts", "concept_kinds", "near"):
+            self._set(**{name: bounds.several(name, getattr(self, name), bounds.name, "names")})
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def of(cls, query: str | SearchRequest, options: Mapping[str, Any]) -> SearchRequest:
+        """``query`` itself where it is a request, else one made of it and ``options``."""
+        if not isinstance(query, SearchRequest):
+            return cls(query, **options)
+        if options:
+            raise RequestError(f"give a SearchRequest or options, not both: put {', '.join(options)} into the request")
+        return query
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """One result: exact lines, the text, and how its score came about.
+
+    ``score`` is in [0, 1], never rises with rank and is comparable across queries; the component
+    scores are absolute too (``vector_score`` a cosine, ``text_score`` a share of the query's BM25
+    mass, ``time_score`` the closeness to a date the query names).  In a timeline hits stand in order of
+    time, and where nothing was asked each has the score 1: being in the range is all that was wanted.
+    """
+
+    path: str
+    start_line: int
+    end_line: int
+    score: float
+    snippet: str
+    citation: str
+    id: str
+    heading: str
+    date: date | None
+    kind: Kind
+    grain: Grain
+    origin: Origin
+    vector_score: float | None = None
+    text_score: float | None = None
+    graph_score: float | None = None
+    time_score: float | None = None
+    concepts: tuple[str, ...] = ()
+    superseded: tuple[str, ...] = ()
+    archived: bool = False
+    source: str = "memory"
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The hits of a search, best first, and what answered it."""
+
+    results: tuple[SearchHit, ...]
+    provider: str
+    model: str | None
+    mode: str
+    fallback: str | None = None
+    took_ms: float = 0.0
+    stale: bool = False
+    warning: str | None = None

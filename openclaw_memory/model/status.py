@@ -1,0 +1,64 @@
+"""What the memory holds, and what is wrong with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .context import ContextUse
+from .notes import SkippedFile
+from .summaries import GrainUse
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of ``doctor``: what was looked at, how it is, and how to mend it.
+
+    A ``remark`` is worth knowing, and breaks nothing.
+    """
+
+    name: str
+    ok: bool
+    detail: str
+    fix: str | None = None
+    remark: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What the memory holds and how it is: counts, sizes, model, embedding states, plugins."""
+
+    workspace: str
+    agent: str
+    database: str
+    bytes: int
+    schema: int
+    generation: int
+    files: int
+    sections: int
+    chunks: int
+    by_kind: dict[str, int]
+    by_grain: dict[str, int]
+    provider: str
+    model: str | None
+    dimensions: int | None
+    vectors: dict[str, int]
+    keyword_index: str
+    vector_index: str
+    postings: int
+    postings_delta: int
+    extensions: dict[str, bool]
+    plugins: tuple[str, ...]
+    plugin_failures: dict[str, str]
+    private_files: int = 0
+    private_lines: int = 0
+    #: Files that are taken as untrusted because their front matter cannot be read, and why.
+    unread_front_matter: tuple[SkippedFile, ...] = ()
+    http_usage: dict[str, Any] | None = None
+    context: ContextUse | None = None
+    grains: tuple[GrainUse, ...] = ()
+    consolidation: str | None = None
+    retention: str | None = None
+    binding: str | None = None
+    fallback: str | None = None
+    warning: str | None = None

@@ -1,0 +1,27 @@
+"""Counted nouns, joined remarks, and callbacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+#: ``freshen(until)`` looks for changed files until a ``time.monotonic`` value; whether the answer may be stale, and
+#: remarks.
+Freshen = Callable[[float | None], tuple[bool, list[str]]]
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 file``, ``2 files``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def joined(parts: Sequence[str]) -> str | None:
+    """``parts`` as one sentence list, or ``None`` when there are none."""
+    return "; ".join(parts) or None
+
+
+#: ``progress(stage, done, total)``: files read, or units embedded.
+Progress = Callable[[str, int, int], None]
+
+
+def silent(stage: str, done: int, total: int) -> None:
+    """A progress callback that shows nothing."""
