@@ -13,7 +13,7 @@ note is summarised, its summaries are written and read again as files are, and s
 Random selection takes sentences in random order, lead selection from the top of each day, until in each period as
 many tokens are spent as ours spends there; both choose among what they kept of the finer grain.
 
-The points of ``consolidate/scoring.py`` are few and round.  They were set on conversations between two people (short
+The points of ``summarise/scoring.py`` are few and round.  They were set on conversations between two people (short
 turns, one a line), checked on long chats with an assistant, and looked at on a diary of a machine's work.  To halve or
 double any one of them costs at most 3.5 points in a hundred of the evidence of a day.  What each is good for, in the
 same points: names 4, words of time 4, addressing somebody 2, coverage 1, asking 1, markers and centrality next to

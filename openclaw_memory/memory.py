@@ -17,6 +17,7 @@ from .context.ambient import Ambient
 from .embed.vectorizer import Models, Vectorizer
 from .errors import OpenClawMemoryError
 from .facts.service import FactBook
+from .forget.masking import readable
 from .forget.operations import Forgetter, in_step, lost, unfinished
 from .forget.selection import Wish
 from .forget.tombstones import Tombstones
@@ -50,7 +51,6 @@ from .plugins.manager import Plugins
 from .search.service import Questions
 from .store.state.opening import open_state
 from .summarise.retired import Retired
-from .text import analysis
 from .upkeep.schedule import Upkeep
 from .use.tracker import Usage
 
@@ -93,17 +93,16 @@ class Memory:
         self.agent = agent
         self.settings = settings if settings is not None else Settings.load()
         self.plugins = Plugins(self.settings.plugins.disabled, plugins, allow=self.settings.redaction.allow)
-        self._store = store if store is not None else self._open_store(db)
+        if store is None:
+            from .index.opening import open_index
+
+            store = open_index(self.workspace, agent, self.settings, db)
+        self._store = store
         self._models = Models(self.settings, embedder) if models is None else models
         self._models_are_ours = models is None
         self._vectorizer = Vectorizer(self.settings, self._store, self.plugins, self._models)
-        self.state = open_state(
-            self.workspace,
-            self.settings.state,
-            self.settings.store,
-            self._store.beside(""),
-            expanded(state) if state is not None else None,
-        )
+        file = expanded(state) if state is not None else None
+        self.state = open_state(self.workspace, self.settings.state, self.settings.store, store.beside(""), file)
         self.usage = Usage(self.state)
         self.forgotten = Tombstones(self.state)
         retired = Retired(self.state, self.settings.retention.plan != "keep")
@@ -112,7 +111,7 @@ class Memory:
             self.settings.ingest,
             self._store,
             self.plugins,
-            mask=self.forgotten.mask,
+            mask=partial(readable, self.forgotten),
             excluded=retired.holds,
             ready=partial(in_step, self._store, self.state, self.forgotten),
             forgotten=self.forgotten.covers_fact,
@@ -177,20 +176,6 @@ class Memory:
             self.plugins,
             self.state,
         )
-
-    def _open_store(self, db: str | Path | None) -> Store:
-        from .config.index_paths import default_path
-        from .knowledge import linking
-        from .store.duckdb.duck import DuckStore
-
-        named = db or self.settings.store.path
-        path = (
-            expanded(named).absolute()
-            if named
-            else default_path(self.workspace, self.agent, self.settings.store.folder)
-        )
-        extraction = linking.extraction(self.settings.redaction.allow)
-        return DuckStore(path, self.settings.store, analysis.terms, analysis.ANALYSIS_VERSION, extraction)
 
     def __enter__(self) -> Memory:
         return self

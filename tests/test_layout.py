@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
+import re
 import subprocess
 import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -15,6 +20,76 @@ MOVED = [
     for line in (PACKAGE / "moved.txt").read_text(encoding="ascii").splitlines()
     if not line.startswith("#")
 ]
+
+#: Lines of a module, and entries of the package's folder.
+LONGEST, ROOMS = 500, {"__init__", "__main__", "_moved", "errors", "hookspecs", "memory", "version"}
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the package by its name."""
+    found = {}
+    for file in sorted(PACKAGE.rglob("*.py")):
+        parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    return found
+
+
+def imports() -> Iterator[tuple[str, str]]:
+    """Who imports whom: at the top, inside of functions and for types only alike."""
+    known = modules()
+    for name, file in known.items():
+        package = name.split(".") if file.name == "__init__.py" else name.split(".")[:-1]
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                base = package[: len(package) - node.level + 1] if node.level else []
+                target = ".".join([*base, *([node.module] if node.module else [])])
+                names = (f"{target}.{one.name}" if f"{target}.{one.name}" in known else target for one in node.names)
+            elif isinstance(node, ast.Import):
+                names = (one.name for one in node.names)
+            else:
+                continue
+            yield from ((name, one) for one in names if one.split(".")[0] == PACKAGE.name)
+
+
+def room(module: str) -> str:
+    return module.split(".")[1] if "." in module else "__init__"
+
+
+def rows() -> list[list[str]]:
+    """The rows of the picture in the documentation, from above."""
+    text = (PACKAGE.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    picture = text[text.index("```mermaid") :].split("```")[1]
+    return [row.split(" · ") for row in re.findall(r'\["([^"]+)"\]', picture)]
+
+
+def test_an_import_points_down_the_picture_of_the_documentation() -> None:
+    height = {name: -at for at, row in enumerate(rows()) for name in row}
+    skins = {"__init__", "__main__"}  # they say where things are, and start the command line
+    assert {room(name) for name in modules()} - skins - {"_moved"} == set(height)
+    wrong = {
+        (importer, imported)
+        for importer, imported in imports()
+        if room(importer) not in skins and room(importer) != room(imported)
+        and height.get(room(imported), 1) >= height[room(importer)]
+    }  # fmt: skip
+    assert wrong == set()
+
+
+def test_no_modules_import_each_other() -> None:
+    graph: defaultdict[str, set[str]] = defaultdict(set)
+    for importer, imported in imports():
+        if importer != imported and importer != PACKAGE.name:
+            graph[importer].add(imported)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(f"a circle: {' → '.join(error.args[1])}")
+
+
+def test_no_module_is_long_and_none_lies_about() -> None:
+    lengths = {name: len(file.read_text(encoding="utf-8").splitlines()) for name, file in modules().items()}
+    assert {name: length for name, length in lengths.items() if length > LONGEST} == {}
+    assert {file.stem for file in PACKAGE.glob("*.py")} == ROOMS
 
 
 def test_old_names_import_the_new_ones_and_warn() -> None:

@@ -27,7 +27,7 @@ from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import LeaseTimeout, RequestError, StoreError
 from openclaw_memory.index.corpus import Corpus
 from openclaw_memory.search import bm25
-from openclaw_memory.store.duckdb.derived import Derived, KeywordSearch
+from openclaw_memory.store.api.derived import Derived, KeywordSearch
 from openclaw_memory.store.duckdb.extensions import load_extension
 from openclaw_memory.store.duckdb.query import checked
 from openclaw_memory.text import analysis

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..hosts import HOSTS
-from .context import CliContext, common_options, say
+from .context import CliContext, common_options
+from .teller import Options, Teller
 
 if TYPE_CHECKING:
-    from ..model import Check
+    pass
 
 
 @click.command(short_help="Connect OpenClaw, Claude Code, Codex or Cursor with this memory.")
@@ -56,132 +54,6 @@ def setup(cli: CliContext, host: str | None, project: Path | None, **options: An
     else:
         _register(cli, chosen, teller)
     teller.end()
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The options of ``setup``; ``named`` says whether the host was given."""
-
-    host: str
-    named: bool
-    yes: bool = False
-    dry_run: bool = False
-    uninstall: bool = False
-    executable: str | None = None
-    profile: str | None = None
-    installed: bool = False
-    offline: bool = False
-    query: str | None = None
-    purge_index: bool = False
-    purge_state: bool = False
-    project: Path | None = None
-
-    def again(self, cli: CliContext) -> str:
-        """The command line that does the same without asking."""
-        words = ["openclaw-memory"]
-        words += ["--agent", cli.agent] if cli.agent != "main" else []
-        words += ["--config", str(cli.config)] if cli.config is not None else []
-        for key, value in cli.overrides.items():
-            words += ["--set", f"{key}={value}"]
-        words += ["setup", self.host]
-        for flag, given in (
-            ("--uninstall", self.uninstall), ("--purge-index", self.purge_index),
-            ("--purge-state", self.purge_state), ("--offline", self.offline), ("--installed", self.installed),
-        ):  # fmt: skip
-            words += [flag] if given else []
-        for option, value in (
-            ("--openclaw", self.executable), ("--profile", self.profile), ("--query", self.query),
-            ("--project", self.project), ("--workspace", cli.workspace),
-        ):  # fmt: skip
-            words += [option, str(value)] if value is not None else []
-        return shlex.join([*words, "--yes"])
-
-
-@dataclass
-class Teller:
-    """Says what is checked, planned and done; with ``--json`` it is one document at the end."""
-
-    cli: CliContext
-    options: Options
-    record: dict[str, Any] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.record = {"host": self.options.host, "steps": [], "changes": [], "applied": False, "next": None}
-
-    def step(self, name: str, detail: str, *, ok: bool = True, fix: str | None = None) -> None:
-        """One line of what was found or done, and how to mend it when it is wrong."""
-        from ..model import Check
-
-        self.check(Check(name, ok, detail, fix))
-
-    def check(self, check: Check) -> None:
-        """The same as a line of ``doctor``."""
-        self.record["steps"].append(check)
-        if self.cli.json:
-            return
-        from rich.text import Text
-
-        line = Text(f"{_mark(check.ok)} ", style="green" if check.ok else "red")
-        line.append(f"{check.name}: ", style="bold").append(check.detail, style="default")
-        self.cli.out.print(line, highlight=False, soft_wrap=True)
-        if check.fix:
-            self.cli.out.print(Text(f"  {check.fix}", style="yellow"), highlight=False, soft_wrap=True)
-
-    def plan(self, where: str, lines: list[str]) -> None:
-        """The change that is about to be made, as a diff."""
-        self.record["changes"].append({"where": where, "lines": lines})
-        if self.cli.json:
-            return
-        from rich.text import Text
-
-        self.say(f"\n{where}")
-        colours = {"+": "green", "-": "red", "~": "yellow"}
-        for line in lines:
-            shown = Text("  ") + Text(line, style=colours.get(line[:1], ""))
-            self.cli.out.print(shown, highlight=False, soft_wrap=True)
-
-    def say(self, text: str) -> None:
-        """A line for people."""
-        if not self.cli.json:
-            say(text)
-
-    def agreed(self, question: str) -> bool:
-        """Whether to go on: asked on a terminal, else only with ``--yes``; exits 2 where nobody can answer."""
-        if self.options.dry_run:
-            self.say("\nnothing was changed (--dry-run)")
-            return False
-        if self.options.yes:
-            return True
-        if self.cli.json or not sys.stdin.isatty():
-            again = self.options.again(self.cli)
-            self.record["next"] = again
-            self.end()
-            say(f"nothing was changed: nobody is here to agree; run: {again}", err=True)
-            raise SystemExit(2)
-        self.say("")
-        if click.confirm(question):
-            return True
-        self.say("nothing was changed")
-        raise SystemExit(1)
-
-    def then(self, text: str) -> None:
-        """The next step."""
-        self.record["next"] = text
-        self.say(f"next: {text}")
-
-    def end(self) -> None:
-        """Print the JSON document."""
-        if self.cli.json:
-            self.cli.emit(self.record)
-
-
-def _mark(ok: bool) -> str:
-    mark = "✓" if ok else "✗"
-    try:
-        mark.encode(sys.stdout.encoding or "utf-8")
-    except (UnicodeEncodeError, LookupError):
-        return "ok" if ok else "wrong:"
-    return mark
 
 
 def _register(cli: CliContext, chosen: Options, teller: Teller) -> None:

@@ -13,7 +13,7 @@ import click
 
 from ..hosts import NAME
 from .context import CliContext
-from .setup import Options, Teller
+from .teller import Options, Teller
 
 if TYPE_CHECKING:
     from ..config.settings import Settings

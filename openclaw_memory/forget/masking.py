@@ -11,7 +11,7 @@ from typing import Any
 from ..system import yaml_edit
 from ..text.front_matter import front_matter, front_matter_end
 from ..text.lines import split_lines
-from .tombstones import Matcher
+from .tombstones import Matcher, Tombstones
 from .words import Words, lead, says_nothing, words_of
 
 #: What stands in the place of forgotten words: for ingest no word, so that nothing of it is searched, and for readers.
@@ -39,6 +39,11 @@ def masked(text: str, path: str, matcher: Matcher, mark: str = INDEX_MARK) -> st
         return _blank(text, mark)
     spans = _spans(words, matcher, path)
     return _without(text, spans, path, mark) if spans else text
+
+
+def readable(tombstones: Tombstones, path: str, text: str) -> str:
+    """``text`` of the file ``path`` as ingest may read it."""
+    return masked(text, path, tombstones.matcher)
 
 
 def shown(text: str, read: str, path: str, matcher: Matcher) -> str:

@@ -265,9 +265,3 @@ class Tombstones:
         return matcher.holds_fact(fact.id) or any(
             weight(words.folded[match.first : match.last + 1]) >= LONG for match in matcher.find(words, "")
         )
-
-    def mask(self, path: str, text: str) -> str:
-        """``text`` of the file ``path`` as ingest may read it."""
-        from .masking import masked
-
-        return masked(text, path, matcher) if (matcher := self.matcher) else text

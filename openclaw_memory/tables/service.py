@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..model import ExportReport, Freshen, QueryResult, UseRow, bounds, joined
-from ..store.duckdb.derived import Collect, Derived, KeywordSearch
+from ..store.api.derived import Collect, Derived, KeywordSearch
 from ..store.duckdb.export import silent
 from ..text import analysis
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import RequestError
 from ...model import ExportReport, QueryResult
+from ..api.derived import Collect, KeywordSearch
 from . import export, views
 from .database import Database
-from .derived import Collect, KeywordSearch
 from .sql_process import Answer, SqlProcess
 from .sql_worker import Question, version
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...system.child import serve, write_frame
+from ..api.derived import Derived, KeywordSearch
 from . import views
-from .derived import Derived, KeywordSearch
 
 if TYPE_CHECKING:
     import duckdb

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...text.analysis import hit_id
+from ..api.derived import ConceptEntry, Derived, Edges, KeywordSearch
 from . import fts
 from .database import count, insert
-from .derived import ConceptEntry, Derived, Edges, KeywordSearch
 from .keywords import term_key
 
 if TYPE_CHECKING:

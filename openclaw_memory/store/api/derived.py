@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from ...model import FactRow, UseRow
-from ..api import Analyse, Bools, Floats, Ints
+from .arrays import Analyse, Bools, Floats, Ints
 
 
 @dataclass(frozen=True, slots=True)

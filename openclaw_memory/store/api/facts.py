@@ -1,0 +1,69 @@
+"""What rules found in units, and what people and agents state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Protocol
+
+from ...model import Kind, Origin
+from .graph import WorkspaceFile
+
+
+@dataclass(frozen=True, slots=True)
+class FactObservation:
+    """A fact as a rule found it in a unit; ``day`` is that of its section, ``dated`` whether the text states it."""
+
+    unit_id: int
+    path: str
+    start_line: int
+    end_line: int
+    kind: Kind
+    origin: Origin
+    day: date | None
+    dated: bool
+    hash: int
+    occurrence: int
+    subject: str
+    predicate: str
+    object: str
+    rule: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class StatedFact:
+    """An entry of the workspace's ``facts.yaml``, in the order of the file.
+
+    ``replaces`` and ``retracts`` name facts by id; an entry with ``retracts`` states nothing itself.
+    """
+
+    id: str
+    subject: str
+    predicate: str
+    object: str
+    confidence: float
+    origin: Origin
+    source: str | None
+    valid_from: date | None
+    valid_to: date | None
+    recorded: str
+    replaces: tuple[str, ...] = ()
+    retracts: str | None = None
+
+
+class Facts(Protocol):
+    """What rules found in units, and what people and agents state."""
+
+    def found_facts(self) -> list[FactObservation]:
+        """All facts that rules found, in order of document and unit."""
+
+    def stated_facts(self) -> list[StatedFact]:
+        """The entries of ``facts.yaml`` as they were last read."""
+
+    def facts_version(self) -> tuple[str, ...]:
+        """Another value after every change that may concern facts: texts, curated concepts, stated facts, times."""
+
+    def put_stated_facts(self, file: WorkspaceFile, facts: Sequence[StatedFact]) -> None:
+        """Replace the entries of ``facts.yaml``; one transaction."""
