@@ -49,4 +49,4 @@ def test_every_setting_is_documented(key: str) -> None:
 
 def test_every_test_that_the_docs_name_is_there() -> None:
     named = set(re.findall(r"\btest_[\w*]+\.py", DOCS))
-    assert named and [name for name in sorted(named) if not list((ROOT / "tests").glob(name))] == []
+    assert named and [name for name in sorted(named) if not list((ROOT / "tests").rglob(name))] == []

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -34,9 +34,10 @@ def modules() -> dict[str, Path]:
     return found
 
 
-def imports() -> Iterator[tuple[str, str]]:
+@cache
+def imports() -> frozenset[tuple[str, str]]:
     """Who imports whom: at the top, inside of functions and for types only alike."""
-    known = modules()
+    known, found = modules(), set()
     for name, file in known.items():
         package = name.split(".") if file.name == "__init__.py" else name.split(".")[:-1]
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
@@ -48,7 +49,8 @@ def imports() -> Iterator[tuple[str, str]]:
                 names = (one.name for one in node.names)
             else:
                 continue
-            yield from ((name, one) for one in names if one.split(".")[0] == PACKAGE.name)
+            found |= {(name, one) for one in names if one.split(".")[0] == PACKAGE.name}
+    return frozenset(found)
 
 
 def room(module: str) -> str:
@@ -73,6 +75,11 @@ def test_an_import_points_down_the_picture_of_the_documentation() -> None:
         and height.get(room(imported), 1) >= height[room(importer)]
     }  # fmt: skip
     assert wrong == set()
+
+
+def test_the_tests_of_a_room_are_in_its_folder() -> None:
+    folders = {file.parent.name for file in (PACKAGE.parent / "tests").rglob("test_*.py")} - {"tests", "e2e"}
+    assert folders <= {name for row in rows() for name in row}
 
 
 def test_no_modules_import_each_other() -> None:

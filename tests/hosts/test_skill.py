@@ -19,7 +19,7 @@ import yaml
 
 from openclaw_memory.cli.main import cli
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 SKILL = ROOT / "skill"
 HOOK = ROOT / "hooks" / "openclaw-memory-ingest"
 EXAMPLE = ROOT / "openclaw_memory" / "example"

@@ -243,7 +243,7 @@ def test_on_a_terminal_it_asks(openclaw: OpenClawDouble, answer: str, code: int)
     openclaw.write({"plugins": {"slots": {"memory": "memory-core"}}})
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "openclaw_memory", "--set", "embedding.model=none", "setup"]
-    root = Path(__file__).parent.parent
+    root = Path(__file__).parent.parent.parent
     with subprocess.Popen(
         command, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=root
     ) as process:

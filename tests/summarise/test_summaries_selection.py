@@ -24,7 +24,7 @@ from openclaw_memory.summarise.sentences import Sentence, line_of, tokens
 from openclaw_memory.summarise.summary import BUDGETS, Rules, Summary, summarise
 
 GRAINS = tuple(Grain)[1:]
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def kept(note: str, budget: float = 40, grain: Grain = Grain.DAILY, **rules: object) -> list[str]:

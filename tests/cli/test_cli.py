@@ -246,7 +246,9 @@ def test_who_it_is(arguments: list[str]) -> None:
         [sys.executable, "-W", "error", "-m", "openclaw_memory", *arguments], capture_output=True, text=True, check=True
     )
     assert done.stdout == f'{{"name": "openclaw-memory-graph", "version": "{__version__}"}}\n' and done.stderr == ""
-    project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = tomllib.loads((Path(__file__).parent.parent.parent / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
     assert project["name"] == json.loads(done.stdout)["name"]
 
 

@@ -246,7 +246,7 @@ def test_the_holder_of_the_index_is_named(notes: Notes, tmp_path: Path) -> None:
         f"with Memory({str(notes.root)!r}, db={str(db)!r}, settings=Settings().with_values({{'embedding.model': 'none'}})) as m:\n"
         "    with m.store.session():\n        print('held', flush=True)\n        sys.stdin.readline()\n"
     )
-    root = Path(__file__).parent.parent
+    root = Path(__file__).parent.parent.parent
     with subprocess.Popen(
         [sys.executable, "-c", hold], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=root
     ) as holder:

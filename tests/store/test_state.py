@@ -338,7 +338,7 @@ def test_a_keyring_keeps_the_key_by_choice(notes: Notes, tmp_path: Path, monkeyp
 # -- what earlier versions kept ---------------------------------------------------------------------
 
 #: Written by b787860 after ``forget --query "vault zebra"``, a verdict, and ``consolidate --enable``.
-JOURNAL = Path(__file__).parent / "data" / "journal-b787860.jsonl"
+JOURNAL = Path(__file__).parent.parent / "data" / "journal-b787860.jsonl"
 
 
 def test_a_journal_beside_any_index_of_the_workspace_is_taken_over(notes: Notes, tmp_path: Path) -> None:
