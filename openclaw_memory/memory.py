@@ -475,7 +475,7 @@ class Memory:
         return compacted
 
     def grains(self) -> tuple[GrainUse, ...]:
-        """What there is of each grain."""
+        """How much each grain holds."""
         return self._questions.grains()
 
     def status(self) -> Status:

@@ -21,7 +21,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 def state(cli: CliContext) -> None:
     """Show, back up or restore what no note says: use, verdicts, what was forgotten, retired notes, opt-ins.
 
-    It is one SQLite file a workspace, shared by all agents; an index can be made anew from the notes, this cannot.
+    It is one SQLite file a workspace, shared by all agents; an index can be made again from the notes, this cannot.
     """
     if click.get_current_context().invoked_subcommand is None:
         _show(cli)

@@ -79,7 +79,7 @@ class Asked:
 
     @property
     def patient(self) -> bool:
-        """Whether there is time to make things anew rather than to use slightly old ones."""
+        """Whether there is time to make things again rather than to use slightly old ones."""
         return self.until is None or self.until - time.monotonic() >= _PATIENCE
 
     def left(self, share: float = 1.0) -> float | None:

@@ -145,7 +145,7 @@ class Session:
         return [base64.b64decode(row["embedding"]) for row in rows]
 
     def set_threads(self, count: int) -> None:
-        """Use at least ``count`` CPU threads from the next batch on; the server must be opened anew for more."""
+        """Use at least ``count`` CPU threads from the next batch on; the server must be opened again for more."""
         if count > self._options.threads:
             self._options = replace(self._options, threads=count)
             self._server = None  # two at a time would take twice the memory

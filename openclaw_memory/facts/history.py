@@ -1,4 +1,4 @@
-"""Which fact held when: decided anew from all observations and statements, whatever order they came in.
+"""Which fact held when: decided again from all observations and statements, whatever order they came in.
 
 A *period* is one value of one subject's relation over some days; what follows it ends it and never removes it.
 

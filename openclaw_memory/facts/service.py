@@ -118,7 +118,7 @@ class FactBook:
     def superseded(self) -> Mapping[int, tuple[str, ...]]:
         """What units state that no longer holds, in words, by unit id.
 
-        It answers from what the index holds, and anew only when that has changed.
+        It answers from what the index holds, and again only when that has changed.
         """
         return self._now().superseded
 

@@ -238,7 +238,7 @@ def _retraction_day(entry: StatedFact) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """A value between two ends of it: seen again after an end, it begins anew."""
+    """A value between two ends of it: seen again after an end, it begins again."""
 
     value: str
     ended: int

@@ -70,7 +70,7 @@ class Forgetter:
         """Forget what ``wish`` names, or with ``dry_run`` only tell what that is.
 
         First tombstones are written, then the texts leave the files that are ours and the index, which is written
-        anew.  A run that is cut short is finished by the next one, or by the next ingest.  Raises
+        again.  A run that is cut short is finished by the next one, or by the next ingest.  Raises
         :class:`~openclaw_memory.errors.RequestError` for what cannot be meant, and other
         :class:`~openclaw_memory.errors.OpenClawMemoryError` when a file cannot be read or written.
         """

@@ -37,7 +37,7 @@ def edit_notes(workspace: Path, matcher: Matcher, notes: Iterable[str]) -> list[
     """Take what ``matcher`` finds out of summaries and captures; the paths of those that changed.
 
     No line moves, as others cite it: one that says nothing any more is empty.  Of a summary that nobody has edited the
-    tags go along, and it is due to be made anew, as are those of the days of ``notes``.  The caller keeps consolidation
+    tags go along, and it is due to be made again, as are those of the days of ``notes``.  The caller keeps consolidation
     out.  Raises :class:`~openclaw_memory.errors.WorkspaceError` when a file cannot be written.
     """
     due = {path for note in notes if not note.startswith(f"{SUMMARIES}/") for path in _summaries_of(note)}
@@ -149,7 +149,7 @@ def _ours(workspace: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _without(text: str, path: str, matcher: Matcher, due: bool) -> str:
-    """``text`` without what is forgotten; ``due`` to be made anew when it is an unedited summary."""
+    """``text`` without what is forgotten; ``due`` to be made again when it is an unedited summary."""
     lines = split_lines(text)
     unedited = path.startswith(f"{SUMMARIES}/") and not is_edited(text)
     made = split_lines(masked(text, path, matcher, READ_MARK))

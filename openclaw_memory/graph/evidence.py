@@ -1,4 +1,4 @@
-"""Which candidates are concepts: decided from counts, so the order of ingest is of no matter."""
+"""Which candidates are concepts: decided from counts, so the order of ingest does not matter."""
 
 from __future__ import annotations
 

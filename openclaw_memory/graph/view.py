@@ -24,7 +24,7 @@ _SAME_SECTION = 1
 
 
 class GraphView:
-    """Concepts and their graph over one corpus; made anew, when asked for, after something has changed."""
+    """Concepts and their graph over one corpus; made again, when asked for, after something has changed."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -143,7 +143,7 @@ class OpenClaw:
 
     @property
     def wants_restart(self) -> bool:
-        """Whether what was changed reaches a running gateway only when it starts anew."""
+        """Whether what was changed reaches a running gateway only when it starts again."""
         return any(
             words in said
             for said in self.said

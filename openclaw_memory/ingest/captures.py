@@ -17,7 +17,7 @@ FOLDER = "memory/captures"
 
 
 def redact(workspace: Path, file: SourceFile, text: str, plugins: Plugins) -> None:
-    """Write the file anew without its secrets, if it is one of ours whose ``text`` holds any.
+    """Write the file again without its secrets, if it is one of ours whose ``text`` holds any.
 
     What cannot be written is left as it is, with a warning: the index is redacted all the same.
     """

@@ -68,7 +68,7 @@ def add(
     related: Iterable[str] = (),
     weight: float | None = None,
 ) -> Edited:
-    """Add a concept, or add to the one that has this name or alias; made anew, ``kind`` and ``weight`` replace.
+    """Add a concept, or add to the one that has this name or alias; made again, ``kind`` and ``weight`` replace.
 
     A parent that is no concept yet becomes one; a name that was ignored no longer is.  An empty ``kind`` takes
     the kind away.  Raises :class:`OntologyError` when the file is broken or would be, and

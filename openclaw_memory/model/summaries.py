@@ -54,7 +54,7 @@ class ConsolidateReport:
 
 @dataclass(frozen=True, slots=True)
 class GrainUse:
-    """What there is of a grain: ``archived`` and ``hidden`` (said by a finer summary too) units are among ``units``."""
+    """What is there of a grain: ``archived`` and ``hidden`` (said by a finer summary too) units are among ``units``."""
 
     grain: Grain
     files: int

@@ -47,7 +47,7 @@ class Display:
         self._archive = archive
 
     def hits(self, found: Sequence[Range], parts_of: Callable[[Range], Parts]) -> list[SearchHit]:
-        """Ranges as hits, in their order; those written anew by another process since the refresh are left out."""
+        """Ranges as hits, in their order; those rewritten by another process since the refresh are left out."""
         known = self.known(found)
         made = [self.hit(one, known, parts_of(one)) for one in found]
         return [hit for hit in made if hit is not None]
@@ -59,7 +59,7 @@ class Display:
         return Known(sections, self._superseded())
 
     def hit(self, one: Range, known: Known, parts: Parts) -> SearchHit | None:
-        """A range as a hit; ``None`` when another process has written its section anew since the refresh."""
+        """A range as a hit; ``None`` when another process has written its section again since the refresh."""
         corpus, rows = self._corpus, self._corpus.rows
         section = known.sections.get(int(rows.section_id[one.best]))
         if section is None:

@@ -1,4 +1,4 @@
-"""What there is of each grain: files, units, bytes and days."""
+"""How much each grain holds: files, units, bytes and days."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from ..text import calendar
 from .sentences import Sentence, line_of
 from .summary import Summary
 
-#: Of the file's make; another one has every summary written anew.
+#: Of the file's make; another one has every summary rewritten.
 FORMAT = 1
 
 #: What a text mentions by itself: curated concepts stay out, so that a summary follows from its sources alone.

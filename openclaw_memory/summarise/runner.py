@@ -167,7 +167,7 @@ class Consolidator:
     # -- summaries ----------------------------------------------------------------------------------
 
     def _due(self, run: _Run, grains: Sequence[Grain], least: int) -> Iterator[Key]:
-        """Periods whose summary is to be written, or to be written anew, finest grain first."""
+        """Periods whose summary is to be written, or to be rewritten, finest grain first."""
         leaves, today = run.leaves, run.now.date()
         for grain in grains:
             for period in leaves.periods[grain]:

@@ -53,7 +53,7 @@ class Documents:
 
 
 class TextsChanged(Exception):
-    """Another process wrote texts since they were read; read again and plan anew."""
+    """Another process wrote texts since they were read; read again and plan again."""
 
 
 @dataclass(frozen=True, slots=True)

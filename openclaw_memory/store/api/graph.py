@@ -114,7 +114,7 @@ class Graph(Protocol):
         changed: Sequence[int],
         links: Callable[[Sequence[PendingText]], Iterable[tuple[int, Mention]]],
     ) -> int:
-        """Replace the curated concepts, and link the units anew to those with ``changed`` keys.
+        """Replace the curated concepts, and link the units again to those with ``changed`` keys.
 
         ``links(texts)`` yields the curated mentions in some units' search texts.  One transaction; returns how
         many units lost or got a reference.

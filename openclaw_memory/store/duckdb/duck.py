@@ -136,12 +136,12 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
         self._remarks = remarks
 
     def _check_analysis(self, c: duckdb.DuckDBPyConnection) -> None:
-        """Make postings anew when they were made by another version of the text analysis."""
+        """Make postings again when they were made by another version of the text analysis."""
         row = c.execute("SELECT value FROM meta WHERE key = 'analysis'").fetchone()
         if row is not None and row[0] == self._analysis_version:
             return
         if row is not None and int(row[0]) > int(self._analysis_version):
-            # Two programs of different age would otherwise make all postings anew in turns.
+            # Two programs of different age would otherwise make all postings again in turns.
             raise SchemaTooNew(
                 f"{self.path}: its texts were analysed by a newer openclaw-memory; upgrade or restart this one, "
                 "or choose another file with --db"

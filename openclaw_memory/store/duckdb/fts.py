@@ -43,7 +43,7 @@ def is_current(c: duckdb.DuckDBPyConnection, database: str = "") -> bool:
 
 
 def rebuild(c: duckdb.DuckDBPyConnection, analyse: Analyse) -> None:
-    """Build the index anew inside the caller's transaction."""
+    """Build the index again inside the caller's transaction."""
     c.execute("CREATE OR REPLACE TABLE fts_source (id INTEGER, terms VARCHAR)")
     highest = count(c, "SELECT coalesce(max(id), 0) FROM units")
     for low in range(0, highest + 1, _STEP):

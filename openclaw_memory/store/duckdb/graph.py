@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Links = Callable[[Sequence[PendingText]], Iterable[tuple[int, Mention]]]
 
-#: Units whose texts are in memory at once while they are linked anew.
+#: Units whose texts are in memory at once while they are linked again.
 _STEP = 20_000
 _CURATED = RULES.index("curated")
 
@@ -116,7 +116,7 @@ def put_ontology(
     c.execute("UPDATE counters SET value = value + 1 WHERE name = 'ontology'")
     if not changed:
         return 0
-    # Who is about to write a file linked it by the old names: it must plan anew.
+    # Who is about to write a file linked it by the old names: it must plan again.
     c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")
     before = _linked(c, changed)
     c.execute(f"DELETE FROM mentions WHERE rule = {_CURATED} AND key IN {IDS}", [id_list(changed)])

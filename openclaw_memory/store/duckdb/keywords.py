@@ -58,7 +58,7 @@ class PostingsIndex:
     """Our postings: a term-sorted base and a delta in the file, both resident as sorted arrays.
 
     A unit's postings never change and unit ids only grow, so what is new is what has a higher id.  Postings of
-    units that are gone stay until the file drops them; all are read anew when the file has dropped a third as many
+    units that are gone stay until the file drops them; all are read again when the file has dropped a third as many
     as it holds.
     """
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import duckdb
 
 _OF_WORKSPACE = re.compile(r"-[0-9a-f]{12}\.duckdb$")
-#: Free bytes of a file from which it is written anew.
+#: Free bytes of a file from which it is rewritten.
 _WORTH_IT = 8_000_000
 #: Cells that are read at once.
 _CELLS = 2_000
@@ -54,7 +54,7 @@ class PurgeTables:
             return self._db.counters().get("masks", "")
 
     def read_again(self, document_ids: Sequence[int] | None, masks: str) -> None:
-        """Have the next ingest read these documents again, or every file; whoever is reading must begin anew."""
+        """Have the next ingest read these documents again, or every file; whoever is reading must begin again."""
         with self._db.write() as c:
             which = "" if document_ids is None else f" WHERE id IN {IDS}"
             given = [] if document_ids is None else [id_list(document_ids)]
@@ -66,7 +66,7 @@ class PurgeTables:
             c.execute("INSERT INTO meta VALUES ('masks', ?)", [masks])
 
     def purge(self) -> None:
-        """Leave no trace of deleted rows: compact what is derived from texts, and write the whole file anew."""
+        """Leave no trace of deleted rows: compact what is derived from texts, and write the whole file again."""
         self.maintain(True)
         with self._db.read() as c:
             if _has_fts(c):  # it is built anew when it is asked
@@ -77,7 +77,7 @@ class PurgeTables:
         self._db.rewrite()
 
     def shrink(self) -> bool:
-        """Write the file anew when a third of it is free; whether it did.
+        """Write the file again when a third of it is free; whether it did.
 
         DuckDB gives nothing back, and what deleted rows took is free only where nothing else is beside them.
         """

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 #: What is in front of the first word of a statement.
 _FIRST_WORD = re.compile(r"(?>[\s(]|--[^\n]*|/\*(?>.*?\*/))*+(\w+)", re.DOTALL)
-#: So often rows are collected anew when another process writes meanwhile; the last time they are taken as they are.
+#: So often rows are collected again when another process writes meanwhile; the last time they are taken as they are.
 _ATTEMPTS = 4
 #: Characters of a statement: reading it is done here and takes memory too.
 _LONGEST = 100_000

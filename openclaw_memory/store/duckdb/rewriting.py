@@ -1,4 +1,4 @@
-"""Writing a DuckDB file anew: deleted rows leave only free blocks behind, which keep their bytes."""
+"""Rewriting a DuckDB file: deleted rows leave only free blocks behind, which keep their bytes."""
 
 from __future__ import annotations
 

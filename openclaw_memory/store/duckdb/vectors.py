@@ -206,7 +206,7 @@ class ExactIndex:
 class VssIndex(ExactIndex):
     """DuckDB's HNSW graph in a database of its own in memory, with float16 rows to score exactly.
 
-    The graph only marks what is deleted: it is made anew when that is more than a third of what is left.
+    The graph only marks what is deleted: it is made again when that is more than a third of what is left.
     """
 
     name = "vss"
@@ -235,7 +235,7 @@ class VssIndex(ExactIndex):
         return gone
 
     def _graph(self) -> duckdb.DuckDBPyConnection:
-        """The graph over all rows; made anew, in one go, which costs less and finds more than row by row."""
+        """The graph over all rows; made again, in one go, which costs less and finds more than row by row."""
         if self._connection is None:
             import duckdb
 

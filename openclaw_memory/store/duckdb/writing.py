@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 #: The largest number that a SMALLINT column holds.
 _MOST = 32_767
-#: What units own beside vectors and postings; it goes with their document and is written anew with it.
+#: What units own beside vectors and postings; it goes with their document and is rewritten with it.
 _OF_UNITS = ("mentions", "found_facts", "derived_from")
 _RULE = {rule: code for code, rule in enumerate(RULES)}
-#: Units whose texts are in memory at once while postings are made anew.
+#: Units whose texts are in memory at once while postings are made again.
 _STEP = 20_000
 #: Units that are gone are worth a compaction when they are this many and this share of the living ones.
 _DEAD, _DEAD_SHARE = 500, 1 / 3
@@ -187,7 +187,7 @@ def compact(c: duckdb.DuckDBPyConnection) -> None:
     c.execute(
         "INSERT INTO counters SELECT 'dropped', value - (SELECT count(*) FROM units) FROM counters WHERE name = 'unit'"
     )
-    # A planner may be about to give a unit that is between two files its old id: it must plan anew.
+    # A planner may be about to give a unit that is between two files its old id: it must plan again.
     c.execute("UPDATE counters SET value = value + 1 WHERE name IN ('compaction', 'texts')")
 
 

@@ -1,0 +1,40 @@
+"""The tasks of development, in the environment that runs them: nox -s lint tests."""
+
+import nox
+
+nox.options.default_venv_backend = "none"
+nox.options.sessions = ["lint", "tests"]
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Style, format and types."""
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("mypy")
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """The README's test command; a file or a test may be named: nox -s tests -- tests/search -n 0."""
+    session.run("python", "-m", "pytest", *session.posargs)
+
+
+@nox.session
+def rest(session: nox.Session) -> None:
+    """What the quick run leaves out, and every example of the property tests."""
+    chosen = "(slow or property) and not e2e"
+    session.run("python", "-m", "pytest", "-m", chosen, "--hypothesis-profile", "ci", *session.posargs)
+
+
+@nox.session
+def search(session: nox.Session) -> None:
+    """Property tests with examples that nobody has drawn yet."""
+    session.run("python", "-m", "pytest", "-m", "property", "--hypothesis-profile", "search", *session.posargs)
+
+
+@nox.session
+def tools(session: nox.Session) -> None:
+    """Write the list of tools of the OpenClaw plugin from the registry."""
+    with open("hooks/tools.json", "w", encoding="utf-8") as out:
+        session.run("python", "-m", "openclaw_memory.serve.schema", stdout=out)
