@@ -107,74 +107,78 @@ class Memory:
         self.forgotten = Tombstones(self.state)
         retired = Retired(self.state, self.settings.retention.plan != "keep")
         ingestor = Ingestor(
-            self.workspace,
-            self.settings.ingest,
-            self._store,
-            self.plugins,
+            workspace=self.workspace,
+            settings=self.settings.ingest,
+            store=self._store,
+            plugins=self.plugins,
             mask=partial(readable, self.forgotten),
             excluded=retired.holds,
             ready=partial(in_step, self._store, self.state, self.forgotten),
             forgotten=self.forgotten.covers_fact,
         )
         self._freshness = Freshness(
-            self.workspace,
-            self.settings.ingest,
-            self._store,
-            self.plugins,
-            ingestor,
-            self._vectorizer,
-            partial(unfinished, self.state),
+            workspace=self.workspace,
+            settings=self.settings.ingest,
+            store=self._store,
+            plugins=self.plugins,
+            ingestor=ingestor,
+            vectorizer=self._vectorizer,
+            unfinished=partial(unfinished, self.state),
         )
         self.facts = FactBook(
-            self.workspace, self._store, self.freshen, partial(self.plugins.redacted, FACTS), self.forgotten.covers_fact
+            workspace=self.workspace,
+            store=self._store,
+            freshen=self.freshen,
+            redact=partial(self.plugins.redacted, FACTS),
+            forgotten=self.forgotten.covers_fact,
         )
         self._questions = Questions(
-            self.settings,
-            self._store,
-            self._vectorizer,
-            self.plugins,
-            self._freshness.freshen,
-            self.facts.superseded,
-            self.usage.state,
+            settings=self.settings,
+            store=self._store,
+            vectorizer=self._vectorizer,
+            plugins=self.plugins,
+            freshen=self._freshness.freshen,
+            superseded=self.facts.superseded,
+            uses=self.usage.state,
         )
         self.concepts = ConceptBook(
-            self.workspace / FILE_NAME,
-            self._questions.graph,
-            self._freshness.relink,
-            self._questions.similarities,
-            partial(self.plugins.redacted, FILE_NAME),
+            file=self.workspace / FILE_NAME,
+            view=self._questions.graph,
+            changed=self._freshness.relink,
+            similarities=self._questions.similarities,
+            redact=partial(self.plugins.redacted, FILE_NAME),
         )
         self._forgetter = Forgetter(
-            self.workspace,
-            self.settings.ingest,
-            self._store,
-            ingestor.reader,
-            self.state,
-            self.forgotten,
-            self.usage,
-            self._questions.graph,
-            self.ingest,
-            self._vectorizer.forget_questions,
+            workspace=self.workspace,
+            settings=self.settings.ingest,
+            store=self._store,
+            reader=ingestor.reader,
+            state=self.state,
+            tombstones=self.forgotten,
+            uses=self.usage,
+            view=self._questions.graph,
+            ingest=self.ingest,
+            clear=self._vectorizer.forget_questions,
         )
         self.upkeep = Upkeep(
-            self.workspace,
-            self.settings,
-            self._store,
-            ingestor.reader,
-            self.plugins,
-            self.state,
-            retired,
-            self._brought_up,
+            workspace=self.workspace,
+            settings=self.settings,
+            store=self._store,
+            reader=ingestor.reader,
+            plugins=self.plugins,
+            state=self.state,
+            retired=retired,
+            ingest=self._brought_up,
         )
         self.ambient = Ambient(
-            self.settings,
-            self._store,
-            self._vectorizer,
-            self._questions.engine,
-            self._freshness.freshen,
-            self.facts,
-            self.plugins,
-            self.state,
+            settings=self.settings,
+            store=self._store,
+            vectorizer=self._vectorizer,
+            engine=self._questions.engine,
+            freshen=self._freshness.freshen,
+            facts=self.facts,
+            plugins=self.plugins,
+            state=self.state,
         )
 
     def __enter__(self) -> Memory:
@@ -486,13 +490,8 @@ class Memory:
 
     def remarks(self) -> list[str]:
         """What a person should hear about the index and the state."""
-        gone = lost(self._store, self.forgotten)
-        return [
-            *self._store.warnings(),
-            *self.state.warnings(),
-            *unfinished(self.state),
-            *([gone] if gone else []),
-        ]
+        gone = [lost(self._store, self.forgotten)]
+        return [*self._store.warnings(), *self.state.warnings(), *unfinished(self.state), *filter(None, gone)]
 
     @property
     def store(self) -> Store:

@@ -37,8 +37,8 @@ def edit_notes(workspace: Path, matcher: Matcher, notes: Iterable[str]) -> list[
     """Take what ``matcher`` finds out of summaries and captures; the paths of those that changed.
 
     No line moves, as others cite it: one that says nothing any more is empty.  Of a summary that nobody has edited the
-    tags go along, and it is due to be made again, as are those of the days of ``notes``.  The caller keeps consolidation
-    out.  Raises :class:`~openclaw_memory.errors.WorkspaceError` when a file cannot be written.
+    tags go along, and it is due to be made again, as are those of the days of ``notes``.  The caller keeps others from
+    consolidating.  Raises :class:`~openclaw_memory.errors.WorkspaceError` when a file cannot be written.
     """
     due = {path for note in notes if not note.startswith(f"{SUMMARIES}/") for path in _summaries_of(note)}
     changed = []
