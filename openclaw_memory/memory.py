@@ -212,7 +212,7 @@ class Memory:
         """The embedder, what its vectors are stored by, and why there is none or another; may load the model."""
         return self._vectorizer.known()
 
-    def pull_model(self, progress: Any = None) -> str | None:
+    def pull_model(self, progress: Progress = silent) -> str | None:
         """Get the configured model if it is missing and may be had; returns why it is not there.
 
         ``progress(stage, done bytes, total bytes)`` is called while it downloads and converts.
@@ -253,7 +253,7 @@ class Memory:
 
     def freshen(self) -> bool:
         """Look at the files as a search does, for at most ``ingest.fresh_deadline``; whether all is read."""
-        return not self._freshness.freshen(None)[0]
+        return not self._freshness.freshen()[0]
 
     def watch(
         self, stop: threading.Event | None = None, *, paths: Sequence[str] = (), embed: str | None = None

@@ -21,8 +21,9 @@ from ..context import prose
 from ..errors import OpenClawMemoryError, WorkspaceError
 from ..ingest.captures import FOLDER
 from ..ingest.origin import lowered
-from ..model import Captured, CaptureReport, Grain, Origin, SearchHit, citation, joined
+from ..model import TRUSTED, Captured, CaptureReport, Grain, Origin, SearchHit, citation, joined
 from ..system import atomic
+from ..system.deadline import Deadline
 from ..text import analysis, calendar
 from ..text.front_matter import front_matter
 from ..text.lines import split_lines
@@ -45,7 +46,6 @@ _READ = 100_000
 #: A sentence of fewer terms is the same as another only if that is about as short.
 _SHORT = 4
 _ID_CHARS = 80
-_TRUSTED = (Origin.OWNER, Origin.AGENT)
 #: Seconds to wait for another writer of the file, however little time is left.
 _LEAST_WAIT = 0.5
 #: Words by which a sentence speaks of its speaker, or to its listener.
@@ -128,9 +128,9 @@ class Capturer:
         :class:`~openclaw_memory.errors.SettingsError` for an unknown time zone.
         """
         started = time.monotonic()
-        until = None if deadline is None else started + deadline
+        until = Deadline.after(deadline)
         moment = calendar.now_in(self._zone, turn.now)
-        day, trusted = moment.date().isoformat(), turn.origin in _TRUSTED
+        day, trusted = moment.date().isoformat(), turn.origin in TRUSTED
         path = f"{FOLDER}/{day}.md" if trusted else f"{FOLDER}/{day}-untrusted.md"
         candidates, seen = self._candidates(turn, path, trusted, everything)
         warnings: list[str] = []
@@ -141,10 +141,10 @@ class Capturer:
             chosen, late = self._new(candidates, path, trusted, until)
             if late:
                 warnings.append("not everything was looked up in time; what was not is not kept")
-        captured = self._write(path, _heading(moment, turn), chosen, trusted, _left(until)) if chosen else ()
+        captured = self._write(path, _heading(moment, turn), chosen, trusted, until.left()) if chosen else ()
         if captured:
             try:
-                self._ingest(str(self._workspace / path), _left(until))
+                self._ingest(str(self._workspace / path), until.left())
             except OpenClawMemoryError as problem:
                 warnings.append(f"written to {path}, but not read into the index yet: {problem}")
         return CaptureReport(
@@ -178,7 +178,7 @@ class Capturer:
         return list(found.values()), seen
 
     def _new(
-        self, candidates: list[_Candidate], path: str, trusted: bool, until: float | None
+        self, candidates: list[_Candidate], path: str, trusted: bool, until: Deadline
     ) -> tuple[list[_Candidate], bool]:
         """Those of the best candidates that say something new, in order; and whether time ran out.
 
@@ -196,11 +196,11 @@ class Capturer:
         for one in best[: _LOOKED_UP * self._settings.most]:
             if most <= 0:
                 break
-            if (left := _left(until)) == 0:
+            if until.passed:
                 return sorted(kept, key=lambda one: one.order), True
             before = one.key in captured
-            for hit in self._find(_unattributed(one.text), left):
-                if trusted and hit.origin not in _TRUSTED:
+            for hit in self._find(_unattributed(one.text), until.left()):
+                if trusted and hit.origin not in TRUSTED:
                     continue
                 where = _context(hit)
                 for line in hit.snippet.split("\n"):
@@ -322,11 +322,6 @@ def _context(hit: SearchHit) -> frozenset[str]:
         [] if hit.date is None else [iso := hit.date.isoformat(), calendar.title(Grain.DAILY, iso), prose.day(hit.date)]
     )
     return frozenset(analysis.terms(" ".join([*days, hit.heading])))
-
-
-def _left(until: float | None) -> float | None:
-    """Seconds until a ``time.monotonic`` value, at least 0; ``None`` without one."""
-    return None if until is None else max(0.0, until - time.monotonic())
 
 
 def _heading(moment: datetime, turn: Turn) -> str:

@@ -10,6 +10,7 @@ from functools import cache
 from ..knowledge import facts
 from ..model import Unit
 from ..text import analysis
+from ..text.dates import MONTHS, WEEKDAYS, any_of
 from ..text.markdown import parse
 from ..text.sentences import sentence_spans
 from ..text.smalltalk import substance
@@ -187,7 +188,8 @@ _MARKERS = (
         |(?:problem|issue|reason|trick|bug|mistake|lesson) (?:is|was)|breakthrough"""),
     (0.4, r"""
         always|never|must not|not allowed|immer|niemals|altijd|nooit|toujours|jamais|siempre|nunca
-        |every (?:day|week|month|year|morning|evening|night|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"""),
+        |every (?:day|week|month|year|morning|evening|night|(?:"""
+        + f"{any_of(WEEKDAYS).lower()}))"),
     (0.35, r"""
         (?:my|our|his|her|their) (?:(?:old|new|little|big|older|younger|best) )?(?:wife|husband|partner|sister|brother
         |son|daughter|mother|mum|mom|father|dad|parents|boss|manager|colleague|friend|neighbou?r|landlord|dog|cat|team
@@ -230,10 +232,11 @@ _OFFER = re.compile(
     r"as an ai|i don't have|i do not have|i cannot|i can't|sorry|apologi[sz]e|make sure|next steps?|step \d)\b",
     re.IGNORECASE,
 )
+#: How the name of a month begins, in most languages of Europe.
+_MONTH = any_of(name[:3].lower() for name in MONTHS)
 _DATE = re.compile(
     r"\b\d{4}-\d\d(?:-\d\d)?\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\b\d{1,2}:\d\d\b|\b\d{1,2}\s?[ap]m\b|"
-    r"\b(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)[a-z]*\.? \d{1,2}\b|\b\d{1,2}(?:st|nd|rd|th)?(?: of)? "
-    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)",
+    rf"\b(?!may)(?:{_MONTH})[a-z]*\.? \d{{1,2}}\b|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})",
     re.IGNORECASE,
 )
 _CODE_NAME = re.compile(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ import click
 from .context import console, json_option, say
 
 if TYPE_CHECKING:
-    from ..embed.fetch import PullProgress
+    from ..model import Progress
 
 
 @click.group()
@@ -172,29 +171,17 @@ def _table(rows: list[dict[str, Any]]) -> None:
     console(soft_wrap=True).print(table)
 
 
-@contextmanager
-def _progress(obj: Any) -> Iterator[PullProgress | None]:
+def _progress(obj: Any) -> AbstractContextManager[Progress]:
     """A bar on standard error when that is a terminal; otherwise one line a stage."""
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    from .progress import model_progress
 
-    err = console(stderr=True)
-    if not err.is_terminal:
-        yield None if obj.json else _lines()
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=err, transient=True) as bar:
-        task = bar.add_task("starting", total=None)
-
-        def tell(stage: str, done: int, total: int, /) -> None:
-            bar.update(task, description=stage, completed=done, total=total or None)
-
-        yield tell
+    return model_progress(obj) if obj.json or obj.shows_progress else nullcontext(_lines())
 
 
-def _lines() -> Callable[[str, int, int], None]:
+def _lines() -> Progress:
     last = ""
 
-    def tell(stage: str, done: int, total: int, /) -> None:
+    def tell(stage: str, done: int, total: int) -> None:
         nonlocal last
         if stage != last:
             last = stage

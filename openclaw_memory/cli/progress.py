@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,31 +13,14 @@ if TYPE_CHECKING:
 _TITLES = {"read": "reading files", "embed": "embedding", "consolidated": "consolidating"}
 
 
-@contextlib.contextmanager
-def ingest_progress(cli: CliContext) -> Iterator[Progress]:
+def ingest_progress(cli: CliContext) -> AbstractContextManager[Progress]:
     """A callback for ingest: a bar with counts and the time left per stage, or silence."""
-    from ..model import silent
+    return _bars(cli, "MofNCompleteColumn")
 
-    if not cli.shows_progress:
-        yield silent
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns: tuple[Any, ...] = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    tasks: dict[str, Any] = {}
-    with Progress(*columns, console=cli.err, transient=True) as bars:
-
-        def show(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                tasks[stage] = bars.add_task(_TITLES.get(stage, stage), total=total)
-            bars.update(tasks[stage], completed=done, total=total)
-
-        yield show
+def model_progress(cli: CliContext) -> AbstractContextManager[Progress]:
+    """A callback ``(stage, done bytes, total bytes)`` for model downloads: a bar per stage, or silence."""
+    return _bars(cli, "DownloadColumn")
 
 
 def pull_if_missing(cli: CliContext, memory: Any) -> None:
@@ -47,21 +30,22 @@ def pull_if_missing(cli: CliContext, memory: Any) -> None:
             memory.pull_model(show)
 
 
-@contextlib.contextmanager
-def model_progress(cli: CliContext) -> Iterator[Any]:
-    """A callback ``(stage, done bytes, total bytes)`` for model downloads."""
-    if not cli.shows_progress:
-        yield lambda stage, done, total: None
-        return
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+@contextmanager
+def _bars(cli: CliContext, amount: str) -> Iterator[Progress]:
+    from ..model import silent
 
+    if not cli.shows_progress:
+        yield silent
+        return
+    from rich import progress
+
+    columns = (progress.TextColumn("{task.description}"), progress.BarColumn(), getattr(progress, amount)())
     tasks: dict[str, Any] = {}
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=cli.err, transient=True) as bars:
+    with progress.Progress(*columns, progress.TimeRemainingColumn(), console=cli.err, transient=True) as bars:
 
         def show(stage: str, done: int, total: int) -> None:
             if stage not in tasks:
-                tasks[stage] = bars.add_task(stage, total=total or None)
+                tasks[stage] = bars.add_task(_TITLES.get(stage, stage), total=total or None)
             bars.update(tasks[stage], completed=done, total=total or None)
 
         yield show

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .context import CliContext, common_options, say
-from .search import GRAINS, KINDS, requested, time_options
+from .search import requested, which_options
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,9 +25,7 @@ LINES, _CHARS = 2, 150
     "--hops", type=click.IntRange(1, 4), default=2, show_default=True, help="Steps from the best hits at most."
 )
 @click.option("--max-results", "-n", type=click.IntRange(1, 100), default=5, show_default=True, help="Most results.")
-@click.option("--kind", type=click.Choice(KINDS), multiple=True, help="Only such files; may be repeated.")
-@click.option("--grain", type=click.Choice(GRAINS), multiple=True, help="Only such grains; may be repeated.")
-@time_options
+@which_options
 @click.option("--dates", is_flag=True, help="Begin each result with its day.")
 @click.option("--concept", "concepts", metavar="NAME", multiple=True,
               help="Only what mentions this concept, or one that is a kind of it; may be repeated.")  # fmt: skip

@@ -18,9 +18,11 @@ KINDS = ("curated", "daily", "note")
 GRAINS = ("working", "daily", "weekly", "monthly", "quarterly", "yearly")
 
 
-def time_options(command: F) -> F:
-    """Let a command take a range of days, and say how time counts and is shown."""
+def which_options(command: F) -> F:
+    """Let a command take kinds, grains and a range of days, and say how time counts."""
     for option in reversed((
+        click.option("--kind", type=click.Choice(KINDS), multiple=True, help="Only such files; may be repeated."),
+        click.option("--grain", type=click.Choice(GRAINS), multiple=True, help="Only such grains; may be repeated."),
         click.option("--since", type=DATE, metavar="DATE", help="Only what is dated on or after this day."),
         click.option("--until", type=DATE, metavar="DATE", help="Only what is dated on or before this day."),
         click.option("--min-days-ago", type=click.IntRange(min=0), metavar="N",
@@ -64,9 +66,7 @@ def requested(query: str, options: dict[str, Any]) -> SearchRequest:
 @click.option("--min-score", type=click.FloatRange(0, 1), help="Leave out hits below this score.")
 @click.option("--mode", type=click.Choice(["hybrid", "vector", "keyword", "graph"]), help="Which signals rank.")
 @click.option("--fusion", type=click.Choice(["score", "rrf"]), help="How signals are joined.")
-@click.option("--kind", type=click.Choice(KINDS), multiple=True, help="Only such files; may be repeated.")
-@click.option("--grain", type=click.Choice(GRAINS), multiple=True, help="Only such grains; may be repeated.")
-@time_options
+@which_options
 @click.option("--dates", is_flag=True, help="Begin each result with its day.")
 @click.option("--concept", "concepts", metavar="NAME", multiple=True,
               help="Only what mentions this concept, or one that is a kind of it; may be repeated.")  # fmt: skip

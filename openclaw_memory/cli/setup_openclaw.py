@@ -264,6 +264,7 @@ def _home(host: OpenClaw, config: dict[str, object], installed: bool) -> Path:
     from ..hosts.change import read_text
     from ..hosts.openclaw_config import SLOT
     from ..hosts.remembered import Before, recall, remember
+    from ..system import atomic
 
     home, file = host.state() / NAME, host.config_file()
     try:
@@ -272,9 +273,7 @@ def _home(host: OpenClaw, config: dict[str, object], installed: bool) -> Path:
         if recall(home) is None or not ours:
             remember(home, Before.of(config, file, installed))
             if not is_plain_json(file):
-                copy = _copy(home, host)
-                copy.touch(mode=0o600)
-                copy.write_text(read_text(file) or "", encoding="utf-8", newline="")
+                atomic.swap(_copy(home, host), (read_text(file) or "").encode("utf-8"), 0o600)
     except OSError as error:
         raise HostError(f"{home}: {error.strerror or error}; make {host.state()} writable") from error
     return home

@@ -7,14 +7,12 @@ from typing import Any
 import click
 
 from .context import CliContext, common_options
-from .search import GRAINS, KINDS, show, time_options
+from .search import show, which_options
 
 
 @click.command(short_help="Show what was noted when, in order of time.")
 @click.argument("query", nargs=-1)
-@click.option("--kind", type=click.Choice(KINDS), multiple=True, help="Only such files; may be repeated.")
-@click.option("--grain", type=click.Choice(GRAINS), multiple=True, help="Only such grains; may be repeated.")
-@time_options
+@which_options
 @click.option("--max-results", "-n", type=click.IntRange(1, 1000), help="Hits to return.")
 @click.option("--budget", type=click.IntRange(min=1), metavar="TOKENS",
               help="Return lines worth this many tokens instead (a token is four characters).")  # fmt: skip

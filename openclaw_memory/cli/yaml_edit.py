@@ -36,7 +36,6 @@ def set_value(file: Path, group: str, key: str, value: str) -> None:
         # Anchors or tags: the values are kept, the layout cannot be.
         changed = yaml.safe_dump(wanted, sort_keys=False, allow_unicode=True)
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
         atomic.swap(file, changed.encode("utf-8"))
     except OSError as error:
         raise SettingsError(f"{file}: cannot be written ({error.strerror}); make its folder writable") from error

@@ -20,9 +20,9 @@ from ..facts.validity import STATED
 from ..ingest.summary_files import DATED, read_line
 from ..model import (
     CHARS_PER_TOKEN,
+    TRUSTED,
     ContextResult,
     ContextUse,
-    Freshen,
     Grain,
     Kind,
     SearchHit,
@@ -33,6 +33,7 @@ from ..model import (
 from ..search import hits
 from ..store.api import Floats, SectionText, Store, VectorModel
 from ..store.state import State
+from ..system.deadline import NEVER, Deadline
 from ..text.smalltalk import asks, searched, substance
 from . import candidates, prose
 from .compose import Composed, Item, composed
@@ -43,6 +44,7 @@ from .sessions import Given
 if TYPE_CHECKING:
     from ..embed.vectorizer import Vectorizer
     from ..graph.view import GraphView
+    from ..ingest.freshness import Freshen
     from ..plugins.manager import Plugins
     from ..search.confidence import Parts
     from ..search.engine import SearchEngine
@@ -66,7 +68,7 @@ _CLOSING = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A message on its way, and how its context is wanted; ``until`` is in the time of ``time.monotonic``."""
+    """A message on its way, and how its context is wanted."""
 
     message: str
     budget: int
@@ -75,16 +77,12 @@ class Asked:
     themes: tuple[str, ...]
     serendipity: float
     explain: bool
-    until: float | None
+    until: Deadline
 
     @property
     def patient(self) -> bool:
         """Whether there is time to make things again rather than to use slightly old ones."""
-        return self.until is None or self.until - time.monotonic() >= _PATIENCE
-
-    def left(self, share: float = 1.0) -> float | None:
-        """A share of the seconds that are left; ``None`` without a deadline."""
-        return None if self.until is None else max(0.0, self.until - time.monotonic()) * share
+        return self.until.within() >= _PATIENCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,14 +143,14 @@ class Ambient:
             raise RequestError(f"budget must be 1 token or more, not {budget}")
         if not 0 <= serendipity <= 1:
             raise RequestError(f"serendipity must be from 0 to 1, not {serendipity:g}")
-        until = None if deadline is None else started + max(0.0, deadline)
+        until = Deadline.after(deadline)
         message = ends(message, _READ_FIRST, _READ_LAST)
         asked = Asked(message, budget, session, now or date.today(), tuple(themes), serendipity, explain, until)
         remarks: list[str] = []
         draft, late = _Draft(), False
         if not own.enabled:
             remarks.append("context is switched off (context.enabled)")
-        elif until is None:
+        elif until == NEVER:
             *_, draft = self._drafts(asked)
         else:
             draft, late, said = self._until(asked)
@@ -218,7 +216,7 @@ class Ambient:
             thread = threading.Thread(target=work, name="context", daemon=True)
             self._late.append(thread)
             thread.start()
-        thread.join(asked.left())
+        thread.join(asked.until.left())
         late = thread.is_alive()
         draft = drafts[-1] if drafts else _Draft()
         if late:
@@ -232,18 +230,18 @@ class Ambient:
         text = ends(searched(asked.message), _FIRST, _LAST)
         about = substance(text)
         remarks: list[str] = []
-        _, said = self._freshen(None if asked.until is None else time.monotonic() + (asked.left(0.5) or 0.0))
+        _, said = self._freshen(Deadline.after(asked.until.left(0.5)))
         remarks += said
         engine = self._engine()
         model: VectorModel | None = None
         vector: Floats | None = None
         if about and self._settings.search.mode != "keyword":
-            embedder, model, fallback, vector = self._vectorizer.query(text, asked.left(0.5))
+            embedder, model, fallback, vector = self._vectorizer.query(text, asked.until.left(0.5))
             if embedder is not None and vector is not None:
-                engine.noise = self._vectorizer.noise(embedder, asked.left(0.25))
+                engine.noise = self._vectorizer.noise(embedder, asked.until.left(0.25))
             elif fallback and self._vectorizer.resolve().embedder is not None:
                 remarks.append(fallback)  # there is a model, and it was not ready
-        with self._store.session(asked.left()):
+        with self._store.session(asked.until.left()):
             engine.refresh(model)
             with engine.lock:
                 yield from self._from(engine, asked, text, vector, tuple(remarks))
@@ -266,13 +264,13 @@ class Ambient:
         given = scene.given
         items = self._items(view, passed)
         wants_facts = bool(named and own.facts)
-        if asked.until is not None or not wants_facts:  # facts come after: there may be no time for them
+        if asked.until != NEVER or not wants_facts:  # facts come after: there may be no time for them
             chosen = composed(items, asked.message, asked.budget, given)
             draft = replace(draft, composed=chosen, sources=self._sources(engine, asked, chosen, passed))
             yield draft
         if wants_facts:
             stated = self._about(view, named, about)
-            if stated or asked.until is None:
+            if stated or asked.until == NEVER:
                 chosen = composed([*items, *stated], asked.message, asked.budget, given)
                 yield replace(draft, composed=chosen, sources=self._sources(engine, asked, chosen, passed))
 
@@ -372,7 +370,7 @@ class Ambient:
         items = []
         for row in rows:
             in_prompt = row.rule != STATED and row.source is not None and row.source.partition("#")[0] in curated
-            if not row.current or row.origin not in candidates.TRUSTED or (in_prompt and not own.curated_files):
+            if not row.current or row.origin not in TRUSTED or (in_prompt and not own.curated_files):
                 continue
             said = set(analysis.terms(f"{row.predicate} {row.object}"))
             shared = len(wanted & said) / len(wanted) if wanted else 0.5

@@ -12,15 +12,12 @@ import numpy as np
 
 from ..config.settings import ContextSettings
 from ..graph.view import GraphView
-from ..model import Kind, Origin
+from ..model import TRUSTED, Kind
 from ..search import hits
 from ..search.confidence import SURE, Parts
 from ..search.engine import Ranked
 from ..store.api import Bools, Floats, Ints
 from .entities import Entity
-
-#: Only what the owner or the agent wrote is ever given unasked.
-TRUSTED = frozenset({Origin.OWNER, Origin.AGENT})
 
 #: What makes up the score of a unit that mentions what the message names; they add up to 1.
 _RELEVANCE, _LINK, _RECENCY, _FREQUENCY, _NOVELTY = 0.4, 0.3, 0.1, 0.1, 0.1

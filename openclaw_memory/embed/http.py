@@ -13,7 +13,8 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,8 +23,10 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import ModelError, WorkspaceError
 from ..model.embedder import Progress, Vectors
+from ..system import atomic
+from ..system.deadline import Deadline
 
 USAGE_FILE = "http-usage.json"
 
@@ -232,12 +235,12 @@ class HttpEmbedder:
         """The whole answer of the endpoint; raises ``httpx.HTTPError`` when it is not there after ``seconds``."""
         import httpx
 
-        until = time.monotonic() + seconds
+        until = Deadline.after(seconds)
         parts: list[bytes] = []
         with self._http().stream("POST", self._url, json=body, headers=headers, timeout=seconds) as response:
             for part in response.iter_raw():
                 parts.append(part)
-                if time.monotonic() > until:  # httpx counts from one part to the next
+                if until.passed:  # httpx counts from one part to the next
                     raise httpx.ReadTimeout(f"no whole answer after {seconds:.2g} s")
         return httpx.Response(response.status_code, headers=response.headers, content=b"".join(parts))
 
@@ -328,14 +331,13 @@ class HttpEmbedder:
             state["dimensions"][self.model] = dimensions
             self._write_usage(state)
 
-    def _usage_lock(self) -> Any:
-        import filelock
-
+    @contextmanager
+    def _usage_lock(self) -> Iterator[None]:
         try:
-            self._usage_file.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise self._usage_error(error) from error
-        return filelock.FileLock(str(self._usage_file) + ".lock")
+            with atomic.locked(self._usage_file):
+                yield
+        except WorkspaceError as error:
+            raise ModelError(f"the day's usage cannot be counted: {error}") from error
 
     def _read_usage(self) -> dict[str, Any]:
         today = self._now().astimezone(UTC).date().isoformat()
@@ -351,19 +353,13 @@ class HttpEmbedder:
         return state
 
     def _write_usage(self, state: Mapping[str, Any]) -> None:
-        temporary = self._usage_file.with_suffix(f".{os.getpid()}.{threading.get_ident()}.tmp")
         try:
-            temporary.write_text(json.dumps(state), encoding="utf-8")
-            os.replace(temporary, self._usage_file)
+            atomic.swap(self._usage_file, json.dumps(state).encode())
         except OSError as error:
-            temporary.unlink(missing_ok=True)
-            raise self._usage_error(error) from error
-
-    def _usage_error(self, error: OSError) -> ModelError:
-        return ModelError(
-            f"{self._usage_file}: the day's usage cannot be written ({error.strerror}), and nothing is sent "
-            "uncounted; make the folder writable"
-        )
+            raise ModelError(
+                f"{self._usage_file}: the day's usage cannot be written ({error.strerror}), and nothing is sent "
+                "uncounted; make the folder writable"
+            ) from error
 
 
 def _tokens(text: str) -> int:

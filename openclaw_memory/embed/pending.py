@@ -15,6 +15,7 @@ from ..model import Progress, silent
 from ..model.embedder import Embedder, Vectors
 from ..model.embedder import Progress as TextsDone
 from ..store.api import Ints, PendingText, Store, VectorModel
+from ..system.deadline import NEVER, Deadline
 
 log = logging.getLogger("openclaw_memory.ingest")
 
@@ -42,14 +43,14 @@ def embed_pending(
     store: Store,
     embedder: Embedder,
     progress: Progress = silent,
-    deadline: float | None = None,
+    until: Deadline = NEVER,
     stop: threading.Event | None = None,
     unit_ids: Ints | None = None,
     batch: int = _BATCH,
     limit: int | None = None,
     total: int | None = None,
 ) -> Embedded:
-    """Embed pending units until none is left, ``deadline`` (``time.monotonic``) passes or ``stop`` is set.
+    """Embed pending units until none is left, ``until`` has passed or ``stop`` is set.
 
     ``total`` is the number of pending units where it is known.  Raises :class:`ModelError` when the
     model itself fails; a single text that cannot be embedded is marked as failed and the others go on.
@@ -64,7 +65,7 @@ def embed_pending(
     done = failed = 0
     size = min(batch, _FIRST_BATCH)
     while done + failed < left:
-        if (deadline is not None and time.monotonic() > deadline) or (stop is not None and stop.is_set()):
+        if until.passed or (stop is not None and stop.is_set()):
             break
         texts = store.pending(model, min(size, left - done - failed), unit_ids)
         if not texts:

@@ -76,7 +76,6 @@ class Proofs:
 
     def _write(self, known: dict[str, Any]) -> None:
         try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
             atomic.swap(self._file, json.dumps(known, indent=1).encode(), 0o600)
         except OSError:
             _UNWRITTEN[self._file] = known

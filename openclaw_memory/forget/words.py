@@ -19,7 +19,8 @@ LONG = 4
 #: One of this weight is hardly said twice by chance: it is forgotten inside of other sentences too.
 WIDE = 6
 
-#: Scripts without spaces between words: each of their characters counts as one.
+#: Scripts without spaces between words: each of their characters counts as one.  These ranges stay as they are, as does
+#: every pattern below: tombstones are hashes of what they find.
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,21 +44,27 @@ class FileChange:
         """
         if read_text(self.file) != self.before:
             raise HostError(f"{self.file}: it has changed meanwhile; run the command again")
-        try:
-            # New files are for their owner only: these hold commands that a host will run.
+        with writable(self.file):
             target = self.file.resolve()
-            if self.after is None:
-                target.unlink(missing_ok=True)
-                with contextlib.suppress(OSError):
-                    for folder in self.folders:
-                        folder.rmdir()
+            if self.after is not None:
+                # New files are for their owner only: these hold commands that a host will run.
+                atomic.swap(target, self.after.encode("utf-8"), 0o600)
                 return
-            target.parent.mkdir(parents=True, exist_ok=True)
-            atomic.swap(target, self.after.encode("utf-8"), 0o600)
-        except OSError as error:
-            raise HostError(
-                f"{self.file}: cannot be written ({error.strerror or error}); make its folder writable"
-            ) from error
+            target.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                for folder in self.folders:
+                    folder.rmdir()
+
+
+@contextlib.contextmanager
+def writable(file: Path, why: str = "") -> Iterator[None]:
+    """Raise :class:`HostError`, which says ``why`` it matters, where ``file`` cannot be written in the block."""
+    try:
+        yield
+    except OSError as error:
+        raise HostError(
+            f"{file}: cannot be written ({error.strerror or error}){why}; make its folder writable"
+        ) from error
 
 
 def member(tree: dict[str, Any], group: str, name: str, file: Path, kind: str) -> dict[str, Any] | None:

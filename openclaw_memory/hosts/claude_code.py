@@ -10,7 +10,7 @@ from typing import Any
 from ..config.settings import data_dir
 from ..system import atomic
 from . import NAME, HostError
-from .change import read_text
+from .change import read_text, writable
 from .json_edit import entry_in
 from .mcp import SERVERS, Registration, Server, added_to_json, entry_diff, removed_from_json
 from .process import find, run
@@ -62,11 +62,8 @@ def _add(claude: str, entry: dict[str, Any]) -> None:
 def _replace(claude: str, before: dict[str, Any], entry: dict[str, Any]) -> None:
     """Put our entry in the place of the one ``before``, which is kept in a file until that is done."""
     copy = data_dir() / "claude-code-entry.json"
-    try:
-        copy.parent.mkdir(parents=True, exist_ok=True)
+    with writable(copy):
         atomic.swap(copy, json.dumps(before, indent=2, ensure_ascii=False).encode(), 0o600)
-    except OSError as error:
-        raise HostError(f"{copy}: cannot be written ({error.strerror or error}); make the folder writable") from error
     _run(claude, "remove", "--scope", "user", NAME)
     try:
         _add(claude, entry)

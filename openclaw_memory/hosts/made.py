@@ -9,7 +9,7 @@ from typing import Any
 
 from ..config.settings import data_dir
 from ..system import atomic
-from . import HostError
+from .change import writable
 
 _FILE = "setup-files.json"
 
@@ -45,11 +45,8 @@ def remember(file: Path, made: Made | None) -> None:
     if made is not None:
         known[str(file.resolve())] = asdict(made)
     record = data_dir() / _FILE
-    try:
-        record.parent.mkdir(parents=True, exist_ok=True)
+    with writable(record):
         atomic.swap(record, json.dumps(known, indent=1).encode(), 0o600)
-    except OSError as error:
-        raise HostError(f"{record}: cannot be written ({error.strerror or error}); make the folder writable") from error
 
 
 def _read() -> dict[str, Any]:

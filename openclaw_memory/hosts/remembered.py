@@ -11,7 +11,7 @@ from typing import Any
 from ..config.openclaw_home import MISSING, Key, value_at
 from ..system import atomic
 from . import NAME, HostError
-from .change import read_text
+from .change import read_text, writable
 from .openclaw_config import ALLOW, DENY, ENTRY, SLOT, KeyChange, names_at
 
 _FILE = "setup.json"
@@ -114,14 +114,9 @@ def recall(folder: Path) -> Before | None:
 
 def remember(folder: Path, before: Before) -> None:
     """Write it down for good, readable by its owner only, as an entry may hold what is private."""
-    try:
+    with writable(folder / _FILE, ", and without it setup could not be undone"):
         written = json.dumps(asdict(before), indent=1, ensure_ascii=False)
         atomic.swap(folder / _FILE, written.encode("utf-8"), 0o600)
-    except OSError as error:
-        raise HostError(
-            f"{folder / _FILE}: cannot be written ({error.strerror or error}), and without it setup could not be "
-            "undone; make the folder writable"
-        ) from error
 
 
 def forget(folder: Path) -> None:

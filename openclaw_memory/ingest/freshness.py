@@ -18,10 +18,14 @@ from ..knowledge.concepts_file import FILE_NAME
 from ..model import IngestReport, Progress, joined, silent
 from ..plugins.manager import Plugins
 from ..store.api import Store
+from ..system.deadline import NEVER, Deadline
 from . import sidecars
 from .pipeline import Ingestor, Outcome
 
 log = logging.getLogger("openclaw_memory")
+
+#: ``freshen(until)`` looks for changed files; whether the answer may be stale, and remarks.
+Freshen = Callable[[Deadline], tuple[bool, list[str]]]
 
 
 class Freshness:
@@ -76,15 +80,10 @@ class Freshness:
         progress: Progress = silent,
         deadline: float | None = None,
     ) -> IngestReport:
-        """Bring the index to the state of the files, and embed what is new.
-
-        ``paths`` restricts it to files and folders of the workspace; ``embed`` is ``eager``, ``lazy`` or
-        ``background`` (default: the setting); ``deadline`` is in seconds.  Everything that was written is
-        searchable by keywords at once.
-        """
+        """See :meth:`openclaw_memory.memory.Memory.ingest`."""
         started = time.monotonic()
-        until = None if deadline is None else started + deadline
-        if not self._ingesting.acquire(timeout=-1 if deadline is None else max(0.0, deadline)):
+        until = Deadline.after(deadline)
+        if not self._ingesting.acquire(timeout=until.within(threading.TIMEOUT_MAX)):
             raise StoreError(f"another ingest of {self._workspace} is still running; try again when it is done")
         try:
             with self._store.patience(until):
@@ -102,7 +101,7 @@ class Freshness:
                 if outcome.wrote:
                     self._store.maintain()
         except LeaseTimeout as error:
-            if until is None:
+            if until == NEVER:
                 raise
             # The texts are written, which is what was asked for in a hurry.
             embedded, pending, remark = 0, outcome.report.added + outcome.report.updated, str(error)
@@ -162,15 +161,14 @@ class Freshness:
             return there
         return here
 
-    def freshen(self, deadline: float | None) -> tuple[bool, list[str]]:
+    def freshen(self, deadline: Deadline = NEVER) -> tuple[bool, list[str]]:
         """Ingest what changed if the last look is too old; whether the answer may be stale, and remarks."""
         if self._is_fresh():
             return False, self._standing()
-        left = _left(deadline, 0.5)
-        seconds = self._settings.fresh_deadline
-        until = time.monotonic() + (seconds if left is None else min(seconds, left))
+        seconds = deadline.within(self._settings.fresh_deadline, 0.5)
+        until = Deadline.after(seconds)
         # Questions that come at the same time wait for the first one's look.
-        if not self._looking.acquire(timeout=max(0.0, until - time.monotonic())):
+        if not self._looking.acquire(timeout=until.within(seconds)):
             return True, ["another question is still looking at the files", *self._standing()]
         try:
             if self._is_fresh():
@@ -182,12 +180,12 @@ class Freshness:
     def _is_fresh(self) -> bool:
         return time.monotonic() - self._scanned <= self._settings.fresh_seconds
 
-    def _look(self, until: float, deadline: float | None) -> tuple[bool, list[str]]:
+    def _look(self, until: Deadline, deadline: Deadline) -> tuple[bool, list[str]]:
         if not self._ingesting.acquire(blocking=False):
             return True, ["an ingest is running", *self._standing()]
         try:
             with self._store.patience(deadline):
-                outcome: Outcome = self._ingestor.run(deadline=until)
+                outcome: Outcome = self._ingestor.run(until=until)
             self._looked(outcome)
         except LeaseTimeout:
             raise
@@ -202,9 +200,9 @@ class Freshness:
             return False, self._standing()
         return True, ["not all changed files were read in time; run: openclaw-memory ingest", *self._standing()]
 
-    def _maintain(self, until: float) -> None:
+    def _maintain(self, until: Deadline) -> None:
         """Drop what is dead from the index, unless a question has no time for it; another one will have."""
-        if time.monotonic() >= until:
+        if until.passed:
             return
         try:
             with self._store.patience(until):
@@ -236,8 +234,3 @@ class Freshness:
                     yield report
                 first, told = False, news
                 break
-
-
-def _left(until: float | None, share: float = 1.0) -> float | None:
-    """A share of the seconds that are left until ``until``; ``None`` without a deadline."""
-    return None if until is None else max(0.0, until - time.monotonic()) * share

@@ -25,6 +25,7 @@ from ..store.api import (
     TextsChanged,
     batches,
 )
+from ..system.deadline import NEVER, Deadline
 from . import captures, sidecars
 from . import plan as planning
 from .notes import Mask, NoteReader
@@ -102,10 +103,10 @@ class Ingestor:
         #: What redaction leaves, by its hashes; ``None`` before the index has been asked.
         self._allow: frozenset[str] | None = None
 
-    def run(self, paths: Sequence[str] = (), progress: Progress = silent, deadline: float | None = None) -> Outcome:
+    def run(self, paths: Sequence[str] = (), progress: Progress = silent, until: Deadline = NEVER) -> Outcome:
         """Write the texts of all files (or those at or below ``paths``) that changed; embeds nothing.
 
-        ``deadline`` is a ``time.monotonic`` value after which the rest is left for the next run.
+        What ``until`` leaves no time for is left to the next run.
         Raises :class:`~openclaw_memory.errors.WorkspaceError` and
         :class:`~openclaw_memory.errors.StoreError`; a file that cannot be read is reported instead.
         """
@@ -129,7 +130,7 @@ class Ingestor:
         while True:
             difference = _compare(files, found, documents, paths)
             try:
-                wrote |= self._write(difference, documents, run, progress, deadline)
+                wrote |= self._write(difference, documents, run, progress, until)
                 break
             except TextsChanged:
                 # Another process ingests the same files; what it wrote is not ours to do again.
@@ -159,7 +160,7 @@ class Ingestor:
         documents: Documents,
         run: _Run,
         progress: Progress,
-        deadline: float | None,
+        until: Deadline,
     ) -> bool:
         version = documents.version
         total = len(difference.new) + len(difference.changed)
@@ -176,12 +177,12 @@ class Ingestor:
         if work and (ontology := self._store.ontology()) != self._ontology:
             self._ontology, self._linker = ontology, Linker(ontology)
         for group in batches(work, _POOL):
-            if done and deadline is not None and time.monotonic() > deadline:
+            if done and until.passed:
                 run.complete = False  # at least one file: who comes again and again gets through
                 break
             prepared: list[DocumentChange] = []
             for file, row in group:
-                if prepared and deadline is not None and time.monotonic() > deadline:
+                if prepared and until.passed:
                     run.complete = False
                     break
                 done += 1
@@ -201,7 +202,7 @@ class Ingestor:
                     touched.append((row.id, file))
                 else:
                     prepared.append(change)
-            version = self._write_group(prepared, lost, version, run, deadline)
+            version = self._write_group(prepared, lost, version, run, until)
             wrote |= bool(prepared)
             if not run.complete:
                 break
@@ -248,7 +249,7 @@ class Ingestor:
         lost: planning.LostUnits,
         version: int,
         run: _Run,
-        deadline: float | None,
+        until: Deadline,
     ) -> int:
         replaced = [change.replaces for change in prepared if change.replaces is not None]
         stored: dict[int, list[StoredUnit]] = {document_id: [] for document_id in replaced}
@@ -275,7 +276,7 @@ class Ingestor:
             run.linked += sum(len(planned.mentions) for change in batch for planned in change.units)
             run.units |= {change.file.path: len(change.units) for change in batch}
             batch, counts = [], planning.Counts()
-            if deadline is not None and time.monotonic() > deadline:
+            if until.passed:
                 run.complete = run.complete and at == len(claimed)
                 break
         for left in leaving:

@@ -15,6 +15,8 @@ from typing import Any
 from ..model import Unit
 from ..store.api import Mention
 from ..text.analysis import STOP_WORDS
+from ..text.dates import NAMES
+from ..text.turns import without_speaker
 from .concept_keys import concept_key
 from .identifiers import GENERAL_FILES, in_code, in_text, of_path
 from .routine import FOREIGN, NAMELESS, ROUTINE
@@ -48,7 +50,7 @@ def candidates(unit: Unit) -> list[Mention]:
     if unit.form == "code":
         found += [("code", name) for name in in_text(text)]
         return _mentions(found)
-    text = _without_speaker(text, unit.speaker) if unit.speaker else text
+    text = without_speaker(text, unit.speaker) if unit.speaker else text
     if _MARKED.search(text):
         text = _without_marks(text, found)
     if _QUOTE_MARK.search(text):
@@ -119,8 +121,6 @@ def _mentions(found: Found) -> list[Mention]:
 
 # -- marked places ------------------------------------------------------------------------------
 
-_LABEL_CHARS = 120
-_AFTER_SPEAKER = re.compile(r"(?:\*\*|__)?[:：](?:\*\*|__)?")
 _MARKED = re.compile(r"[`\[#@/*]|www\.")
 #: Each begins with a plain character, which makes the search fast.
 _SPECIAL = re.compile(
@@ -146,14 +146,6 @@ _COLOUR = re.compile(r"(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\Z")
 _TAKEN = "0"
 _QUOTE_MARK = re.compile('["“„«「]')
 _QUOTED = re.compile(r"[\"“„«「](?=[^\s.,;!?])([^\"“”„«»「」\n]{2,60})(?:\"(?!\w)|[”“»」])")
-
-
-def _without_speaker(text: str, speaker: str) -> str:
-    at = text.find(speaker, 0, _LABEL_CHARS)
-    if at < 0 or any(map(str.isalpha, text[:at])):
-        return text
-    match = _AFTER_SPEAKER.match(text, at + len(speaker))
-    return text[match.end() :] if match else text
 
 
 def _without_marks(text: str, found: Found) -> str:
@@ -278,12 +270,7 @@ def _name(words: list[str], weak: bool, found: Found) -> None:
 
 
 #: Words in capitals that stand beside a name and are no part of it.
-_TAILS = frozenset(
-    """
-    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
-    september october november december today yesterday tomorrow i gb mb tb kb am pm
-    """.split()
-)
+_TAILS = NAMES | frozenset("today yesterday tomorrow i gb mb tb kb am pm".split())
 _HEADS = STOP_WORDS | _TAILS
 
 # -- plain words --------------------------------------------------------------------------------

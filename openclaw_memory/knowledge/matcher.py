@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from ..text import scripts
+
 #: A spelling of at most so many characters is found only in its own case.
 SHORT = 3
 
@@ -24,11 +26,8 @@ ORDINARY = frozenset(
     """.split()
 )
 
-#: Scripts written without spaces between words: Thai to Khmer, and Chinese, Japanese and Korean.
-_UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
-    "\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f]"
-)
+#: Scripts in which a name ends without a space behind it; Korean has particles there.
+_UNSPACED = re.compile(f"[{scripts.UNSPACED}{scripts.HANGUL}]")
 _GAP = re.compile(r"\s\s+|[^\S ]")
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from ..text.analysis import STOP_WORDS
+from ..text.dates import MONTH_NUMBERS, WEEKDAY_SPELLINGS, WEEKDAYS
 
 _CALENDAR = """
-    monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun mondays
-    tuesdays wednesdays thursdays fridays saturdays sundays january february march april may june july august
-    september october november december jan feb mar apr jun jul aug sep sept oct nov dec spring summer autumn fall
-    winter second seconds minute minutes hour hours day days daily week weeks weekly weekend weekends weekday
-    weekdays month months monthly quarter quarters year years yearly decade decades morning mornings noon afternoon
-    afternoons evening evenings night nights midnight tonight today yesterday tomorrow time times date dates moment
-    moments montag dienstag mittwoch donnerstag freitag samstag sonntag januar februar märz mai juni juli oktober
-    dezember heute gestern morgen
+    spring summer autumn fall winter second seconds minute minutes hour hours day days daily week weeks weekly weekend
+    weekends weekday weekdays month months monthly quarter quarters year years yearly decade decades morning mornings
+    noon afternoon afternoons evening evenings night nights midnight tonight today yesterday tomorrow time times date
+    dates moment moments montag dienstag mittwoch donnerstag freitag samstag sonntag januar februar märz mai juni juli
+    oktober dezember heute gestern morgen
 """
 _NUMBERS = """
     zero one two three four five six seven eight nine ten eleven twelve thirteen fifteen twenty thirty forty fifty
@@ -147,6 +145,9 @@ def _forms(verb: str) -> set[str]:
 #: Words, in small letters, of which none makes a name or a phrase.
 ROUTINE = frozenset(
     STOP_WORDS.union(
+        MONTH_NUMBERS,
+        WEEKDAY_SPELLINGS,
+        (f"{name.lower()}s" for name in WEEKDAYS),
         (_CALENDAR + _NUMBERS + _FUNCTION + _QUALITIES + _THINGS + _IRREGULAR + _MARKS).split(),
         *map(_forms, _VERBS.split()),
     )

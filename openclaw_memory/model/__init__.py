@@ -21,6 +21,7 @@ from .facts import FoundFact as FoundFact
 from .forgetting import ForgetReport as ForgetReport
 from .forgetting import Forgotten as Forgotten
 from .forgetting import StillNamed as StillNamed
+from .notes import TRUSTED as TRUSTED
 from .notes import DateSource as DateSource
 from .notes import FileText as FileText
 from .notes import Grain as Grain
@@ -60,7 +61,6 @@ from .tables import ExportReport as ExportReport
 from .tables import QueryResult as QueryResult
 from .use import FeedbackReport as FeedbackReport
 from .use import UseRow as UseRow
-from .words import Freshen as Freshen
 from .words import Progress as Progress
 from .words import counted as counted
 from .words import joined as joined

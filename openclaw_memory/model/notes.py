@@ -39,6 +39,9 @@ class Origin(StrEnum):
     SYSTEM = "system"
 
 
+#: Only what these wrote is given unasked, or taken for what the owner holds.
+TRUSTED = frozenset({Origin.OWNER, Origin.AGENT})
+
 DateSource = Literal["name", "heading", "front-matter", "mtime"]
 
 

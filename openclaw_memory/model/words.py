@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-#: ``freshen(until)`` looks for changed files until a ``time.monotonic`` value; whether the answer may be stale, and
-#: remarks.
-Freshen = Callable[[float | None], tuple[bool, list[str]]]
-
 
 def counted(number: int, noun: str) -> str:
     """``1 file``, ``2 files``."""
@@ -19,7 +15,7 @@ def joined(parts: Sequence[str]) -> str | None:
     return "; ".join(parts) or None
 
 
-#: ``progress(stage, done, total)``: files read, or units embedded.
+#: ``progress(stage, done, total)``: files read, units embedded, bytes of a model.
 Progress = Callable[[str, int, int], None]
 
 

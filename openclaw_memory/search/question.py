@@ -8,15 +8,14 @@ from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 
 from ..text import analysis
+from ..text.dates import MONTH_NUMBERS, WEEKDAYS, any_of
 
 #: First and last day, inclusive.
 Interval = tuple[date, date]
 
 Reader = Callable[[re.Match[str]], Interval | None]
 
-_MONTHS = {name.lower(): i for i, name in enumerate(calendar.month_name) if name}
-_MONTHS |= {name.lower(): i for i, name in enumerate(calendar.month_abbr) if name} | {"sept": 9}
-_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_MONTH = any_of(MONTH_NUMBERS)
 _NUMBERS = {
     word: i
     for i, word in enumerate(
@@ -40,7 +39,7 @@ _QUARTER = re.compile(r"\bq([1-4])(?:[ -]?((?:19|20)\d\d))?\b")
 _YEAR = re.compile(r"\b(?:in|of|during|since|by|for)? ?((?:19|20)\d\d)\b")
 _AGO = re.compile(rf"\b({_NUMBER}) (day|week|month|year)s? ago\b")
 _PAST = re.compile(rf"\b(?:past|last|previous) (?:({_NUMBER}) )?(day|week|month|year)(s?)\b")
-_WEEKDAY = re.compile(r"\blast (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b")
+_WEEKDAY = re.compile(rf"\blast ({any_of(WEEKDAYS).lower()})\b")
 _WHEN = re.compile(r"\s*(?:when|how long|since when|(?:on |in )?(?:which|what) (?:date|day|week|month|year))\b", re.I)
 #: Days that a question names beyond so many say nothing any more.
 _MOST = 16
@@ -127,7 +126,7 @@ def _iso(match: re.Match[str]) -> Interval | None:
 
 
 def _day(year: str | None, month: str, day: str, asked: date) -> Interval | None:
-    number = _MONTHS[month]
+    number = MONTH_NUMBERS[month]
     if year:
         return _valid(int(year), number, int(day))
     this = _valid(asked.year, number, int(day))
@@ -143,7 +142,7 @@ def _month(text: str, match: re.Match[str], asked: date) -> Interval | None:
         part or year or _LEADS_MONTH.search(text, max(0, match.start() - _LEAD), match.start())
     ):
         return None
-    number = _MONTHS[name]
+    number = MONTH_NUMBERS[name]
     first, last = _whole_month(int(year) if year else asked.year - (number > asked.month), number)
     if part is None:
         return first, last
@@ -183,7 +182,7 @@ def _past(match: re.Match[str], asked: date) -> Interval | None:
 
 
 def _weekday(match: re.Match[str], asked: date) -> Interval:
-    wanted = [day.lower() for day in calendar.day_name].index(match[1])
+    wanted = WEEKDAYS.index(match[1].title())
     back = (asked.weekday() - wanted - 1) % 7 + 1
     day = asked - timedelta(back)
     return day, day

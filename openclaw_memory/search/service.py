@@ -14,7 +14,6 @@ from ..config.settings import Settings
 from ..embed.vectorizer import Vectorizer
 from ..errors import RequestError, SettingsError
 from ..model import (
-    Freshen,
     GrainUse,
     Kind,
     RecallHit,
@@ -28,9 +27,11 @@ from ..model import (
 )
 from ..plugins.manager import Plugins
 from ..store.api import Floats, Store, VectorModel
+from ..system.deadline import Deadline
 
 if TYPE_CHECKING:
     from ..graph.view import GraphView
+    from ..ingest.freshness import Freshen
     from ..model.embedder import Embedder
     from ..use.boosts import UsesOn
     from .display import Superseded
@@ -49,7 +50,7 @@ class _Asked:
 
     request: SearchRequest
     started: float
-    until: float | None
+    until: Deadline
     stale: bool
     remarks: list[str]
     mode: str
@@ -90,7 +91,7 @@ class Questions:
         with self._asking(request) as until:
             return self._search(request, until)
 
-    def _search(self, request: SearchRequest, until: float | None) -> SearchResult:
+    def _search(self, request: SearchRequest, until: Deadline) -> SearchResult:
         asked = self._ask(request, until)
         hits: list[SearchHit] = []
         if request.query.strip():
@@ -107,7 +108,7 @@ class Questions:
         with self._asking(request) as until:
             return self._recall(request, hops, until)
 
-    def _recall(self, request: SearchRequest, hops: int, until: float | None) -> RecallResult:
+    def _recall(self, request: SearchRequest, hops: int, until: Deadline) -> RecallResult:
         asked = self._ask(request, until)
         hits: list[RecallHit] = []
         if request.query.strip():
@@ -149,13 +150,13 @@ class Questions:
 
         What there is to say of the index and the files is added to ``remarks``.
         """
-        until = None if deadline is None else time.monotonic() + deadline
+        until = Deadline.after(deadline)
         with self._store.patience(until):
             _, said = self._freshen(until)
         if remarks is not None:
             remarks += [*self._store.warnings(), *said]
         engine = self.engine()
-        with self._store.session(_left(until)):
+        with self._store.session(until.left()):
             engine.refresh(None)
             with engine.lock:
                 yield engine.graph
@@ -190,16 +191,16 @@ class Questions:
             return self._engine
 
     @contextmanager
-    def _asking(self, request: SearchRequest) -> Iterator[float | None]:
+    def _asking(self, request: SearchRequest) -> Iterator[Deadline]:
         """Until when there is time, in the block of which nothing waits longer for the index."""
-        until = None if request.deadline is None else time.monotonic() + request.deadline
+        until = Deadline.after(request.deadline)
         with self._store.patience(until):
             yield until
 
-    def _started(self, request: SearchRequest, until: float | None, mode: str) -> _Asked:
+    def _started(self, request: SearchRequest, until: Deadline, mode: str) -> _Asked:
         return _Asked(request, time.monotonic(), until, *self._freshen(until), mode=mode)
 
-    def _ask(self, request: SearchRequest, until: float | None) -> _Asked:
+    def _ask(self, request: SearchRequest, until: Deadline) -> _Asked:
         """Look for changed files and embed the question."""
         mode = request.mode or self.settings.search.mode
         by_meaning = mode != "keyword" and bool(request.query.strip())
@@ -209,7 +210,7 @@ class Questions:
         if by_meaning:
             # Half of what is left: ranking needs some of it.
             asked.embedder, asked.model, asked.fallback, asked.vector = self._vectorizer.query(
-                request.query, _left(asked.until, 0.5)
+                request.query, asked.until.left(0.5)
             )
             if asked.vector is None and asked.mode != "graph":
                 asked.mode = "keyword"
@@ -225,7 +226,7 @@ class Questions:
                 return answer(engine, asked.mode, day, asked.vector)
 
         if asked.embedder is not None:
-            engine.noise = self._vectorizer.noise(asked.embedder, _left(asked.until, 0.5))
+            engine.noise = self._vectorizer.noise(asked.embedder, asked.until.left(0.5))
         hits = ranked()
         if asked.embedder is not None and self._embed_candidates(asked, engine, asked.embedder):
             hits = ranked()
@@ -257,14 +258,8 @@ class Questions:
         if not most:
             return False
         candidates = engine.keyword_candidates(asked.request.query, most)
-        seconds = self.settings.ingest.fresh_deadline
-        seconds = min(seconds, _left(asked.until, 0.5) or seconds)
-        return self._vectorizer.candidates(embedder, candidates, most, time.monotonic() + seconds) > 0
-
-
-def _left(until: float | None, share: float = 1.0) -> float | None:
-    """A share of the seconds that are left until ``until``; ``None`` without a deadline."""
-    return None if until is None else max(0.0, until - time.monotonic()) * share
+        until = Deadline.after(asked.until.within(self.settings.ingest.fresh_deadline, 0.5))
+        return self._vectorizer.candidates(embedder, candidates, most, until) > 0
 
 
 def _dated(request: SearchRequest, hits: list[H]) -> list[H]:

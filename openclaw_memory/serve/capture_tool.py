@@ -10,7 +10,7 @@ def _capture(call: Call) -> CaptureReport:
     from ..capture.capturer import Message, Turn
 
     turn = Turn((Message("assistant", call.arguments["text"]),), agent=call.memory.agent, origin=Origin.AGENT)
-    return call.memory.capture(turn, everything=True, deadline=call.left)
+    return call.memory.capture(turn, everything=True, deadline=call.until.left())
 
 
 def _turn(call: Call) -> CaptureReport:
@@ -28,7 +28,7 @@ def _turn(call: Call) -> CaptureReport:
         agent=call.memory.agent,
         origin=Origin(given.get("origin", Origin.UNTRUSTED.value)),
     )
-    return call.memory.capture(turn, deadline=call.left)
+    return call.memory.capture(turn, deadline=call.until.left())
 
 
 CAPTURE = Tool(

@@ -12,7 +12,7 @@ def _consolidate(call: Call) -> ConsolidateReport:
         dry_run=given.get("dryRun", True),
         older_than_days=given.get("olderThanDays"),
         grain=Grain(given["grain"]) if "grain" in given else None,
-        deadline=call.left / 2,  # the rest is for reading what was written into the index
+        deadline=call.until.left(0.5),  # the rest is for reading what was written into the index
         progress=call.progress,
     )
 

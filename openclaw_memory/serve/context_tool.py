@@ -15,7 +15,7 @@ def _context(call: Call) -> ContextResult:
         session=given.get("session"),
         themes=tuple(given.get("themes", ())),
         serendipity=given.get("serendipity", 0.0),
-        deadline=min(call.left, limit),
+        deadline=call.until.within(limit),
     )
 
 

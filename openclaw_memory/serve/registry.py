@@ -46,7 +46,7 @@ def _request(call: Call) -> dict[str, Any]:
         "concept_kinds": tuple(given.pop("conceptKind", ())),
         "near": tuple(given.pop("near", ())),
     }
-    return {fields.get(key, key): value for key, value in given.items()} | several | {"deadline": call.left}
+    return {fields.get(key, key): value for key, value in given.items()} | several | {"deadline": call.until.left()}
 
 
 def _bounded(options: dict[str, Any]) -> SearchRequest:
@@ -80,7 +80,7 @@ def _get(call: Call) -> FileText:
 
 
 def _ingest(call: Call) -> IngestReport:
-    return call.memory.ingest(call.arguments.get("paths", ()), progress=call.progress, deadline=call.left)
+    return call.memory.ingest(call.arguments.get("paths", ()), progress=call.progress, deadline=call.until.left())
 
 
 def _status(call: Call) -> Status:
@@ -90,7 +90,7 @@ def _status(call: Call) -> Status:
 def _session_start(call: Call) -> SessionStarted:
     started = time.monotonic()
     given = call.arguments
-    session = Session(given.get("sessionId", ""), call.memory.agent, given.get("reason", "start"), call.left)
+    session = Session(given.get("sessionId", ""), call.memory.agent, given.get("reason", "start"), call.until.left())
     reports = [made for made in call.memory.session_start(session) if isinstance(made, IngestReport)]
     return SessionStarted(reports[0] if reports else None, (time.monotonic() - started) * 1000)
 

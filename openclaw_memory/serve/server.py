@@ -11,7 +11,6 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -34,6 +33,7 @@ from mcp.types import (
 from mcp.types import Tool as ListedTool
 
 from ..errors import OpenClawMemoryError, RequestError, Stopped, WorkspaceError
+from ..system.deadline import Deadline
 from ..system.inert import inert, inert_values
 from ..system.serialize import to_json
 from ..version import __version__
@@ -151,7 +151,6 @@ class MemoryServer:
             self._running -= 1
 
     async def _answer(self, context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
-        started = time.monotonic()
         tool = self._tools.get(params.name)
         if tool is None:
             near = difflib.get_close_matches(params.name, self._tools, n=1)
@@ -163,7 +162,7 @@ class MemoryServer:
             arguments = checked(tool.name, tool.input_schema, params.arguments or {})
         except RequestError as error:
             return _failed(str(error), error)
-        until = started + (host.deadline or tool.deadline)
+        until = Deadline.after(host.deadline or tool.deadline)
         work = Work()
         future = self._threads[tool.upkeep].submit(self._run, tool, host, arguments, until, work)
         try:
@@ -179,10 +178,10 @@ class MemoryServer:
             await self._tell(context, work)
         return result
 
-    async def _within(self, future: Future[str], until: float, tool: Tool) -> CallToolResult:
+    async def _within(self, future: Future[str], until: Deadline, tool: Tool) -> CallToolResult:
         """The result of the thread, or what went wrong, at the latest a little after the deadline."""
         text = None
-        with anyio.move_on_after(max(0.0, until - time.monotonic()) + _GRACE):
+        with anyio.move_on_after(until.within() + _GRACE):
             try:
                 text = await asyncio.wrap_future(future)
             except OpenClawMemoryError as error:
@@ -198,9 +197,9 @@ class MemoryServer:
             return _failed(f"{tool.name} was not done by its deadline and {state}; ask again in a moment")
         return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=json.loads(text))
 
-    def _run(self, tool: Tool, host: Host, arguments: dict[str, Any], until: float, work: Work) -> str:
+    def _run(self, tool: Tool, host: Host, arguments: dict[str, Any], until: Deadline, work: Work) -> str:
         """In a thread: call the tool, and make JSON of what it returns."""
-        if work.stop.is_set() or time.monotonic() >= until:
+        if work.stop.is_set() or until.passed:
             raise Stopped(f"{tool.name} did not begin before its deadline: all threads are busy; ask again in a moment")
         with self._pool.use(self._pool.key(host.agent, host.workspace)) as memory:
             return _json(tool.run(Call(memory, arguments, until, work.progress)))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..model import Progress
+from ..system.deadline import Deadline
 from ..system.serialize import json_schema
 
 if TYPE_CHECKING:
@@ -20,13 +20,8 @@ class Call:
 
     memory: Memory
     arguments: Mapping[str, Any]
-    until: float
+    until: Deadline
     progress: Progress
-
-    @property
-    def left(self) -> float:
-        """Seconds until the deadline, at least 0."""
-        return max(0.0, self.until - time.monotonic())
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from ..model import CHARS_PER_TOKEN, Grain, Kind, Origin, ScanResult
+from ..model import CHARS_PER_TOKEN, TRUSTED, Grain, Kind, Origin, ScanResult
 from ..store.api import Store, SummaryInfo
 from ..text import calendar
 from ..text.dates import date_in_name
@@ -23,8 +23,6 @@ FINER = {coarse: fine for fine, coarse in calendar.COARSER.items()}
 
 #: What the name of a note may not hold to be cited: ends of lines and other controls, and the end of a citation.
 _UNCITABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]|\] \[")
-
-TRUSTED = (Origin.OWNER, Origin.AGENT)
 
 #: A grain and a period of it.
 Key = tuple[Grain, str]

@@ -16,12 +16,12 @@ from ..ingest.origin import lowered
 from ..ingest.scan import Unreadable
 from ..ingest.summary_files import DATED, front_of
 from ..knowledge import concepts
-from ..model import Grain, Origin, SourceFile, SummaryPlan
+from ..model import TRUSTED, Grain, Origin, SourceFile, SummaryPlan
 from ..plugins import redact
 from ..plugins.manager import Plugins
 from ..text import analysis, calendar
 from .document import LINKER, Source, render, sentences_in
-from .inventory import FINER, GRAINS, TRUSTED, Key, Leaf, Leaves
+from .inventory import FINER, GRAINS, Key, Leaf, Leaves
 from .sentences import Note, Sentence, line_of, sentences_of, tokens
 from .summary import BUDGETS, Rules, summarise
 

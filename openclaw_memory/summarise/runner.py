@@ -17,6 +17,7 @@ from ..model import ConsolidateReport, Grain, Progress, SourceFile, SummaryPlan,
 from ..plugins.manager import Plugins
 from ..store.api import Store
 from ..system import atomic
+from ..system.deadline import NEVER, Deadline
 from ..text import calendar
 from . import retention
 from .inventory import GRAINS, Key, Leaf, Leaves, gather
@@ -106,21 +107,21 @@ class Consolidator:
         grain: Grain | None = None,
         dry_run: bool = False,
         listing: bool = False,
-        until: float | None = None,
+        until: Deadline = NEVER,
         progress: Progress = silent,
     ) -> tuple[ConsolidateReport, bool]:
         """Write the summaries that are due, finest grain first, and retire what the plan does not keep.
 
         Also says whether the index has to be brought up to date for it.  ``refresh`` does that, says whether it has
         read everything, and is called before anything is looked at; a half-read index is not looked at.
-        ``until`` is a ``time.monotonic`` value after which the rest is left to the next
-        run; at least one summary is written.  With ``listing`` a dry run names what is due and makes nothing.
+        What ``until`` leaves no time for is left to the next run; at least one summary is written.  With ``listing`` a
+        dry run names what is due and makes nothing.
         Raises :class:`~openclaw_memory.errors.WorkspaceError` when files cannot be written, or another process has
         been consolidating for too long.
         """
         started = time.monotonic()
         dry = dry_run or listing  # writes nothing, a lock neither
-        patience = _PATIENCE if until is None else _IN_A_HURRY
+        patience = _PATIENCE if until == NEVER else _IN_A_HURRY
         with nullcontext() if dry else atomic.locked(self._files.folder, patience, self._workspace):
             if not dry:
                 self._files.sweep()
@@ -195,10 +196,10 @@ class Consolidator:
             return False
         return retention.expired(self._plan, grain, calendar.bounds(grain, period)[1], run.now)
 
-    def _write(self, run: _Run, due: list[Key], until: float | None, progress: Progress) -> None:
+    def _write(self, run: _Run, due: list[Key], until: Deadline, progress: Progress) -> None:
         for done, key in enumerate(due):
             # One at least: whoever comes again and again gets through.
-            if until is not None and (run.made or run.dropped) and time.monotonic() > until:
+            if (run.made or run.dropped) and until.passed:
                 run.complete = False
                 return
             try:

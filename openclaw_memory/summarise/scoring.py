@@ -19,7 +19,7 @@ from ..graph.evidence import STRONG
 from ..knowledge.routine import ROUTINE
 from ..text import analysis
 from ..text.smalltalk import substance
-from ..text.turns import ROLES
+from ..text.turns import ROLES, without_speaker
 from .sentences import Sentence, line_of, tokens
 
 #: What a point is in the whole numbers that are reckoned with.
@@ -135,7 +135,8 @@ class Scorer:
 
     def weigh(self, sentence: Sentence) -> Weighed:
         """A sentence with its points."""
-        text = _OPAQUE.sub(" ", said(sentence))
+        said = without_speaker(sentence.text, sentence.speaker) if sentence.speaker else sentence.text
+        text = _OPAQUE.sub(" ", said)
         words = _words(text)
         marked, marks = self._marked(sentence.text)
         terms = analysis.query_terms(text) or words
@@ -190,16 +191,6 @@ def is_milestone(weighed: Weighed) -> bool:
 def is_turn(weighed: Weighed) -> bool:
     """Whether a sentence says outright that something was decided, fixed, shipped, learned or blocked."""
     return weighed.marked >= _TURN
-
-
-def said(sentence: Sentence) -> str:
-    """The text of a sentence without the name of who says it."""
-    text = sentence.text
-    if sentence.speaker:
-        at = text.find(sentence.speaker, 0, 80)
-        if at >= 0 and not any(map(str.isalpha, text[:at])):
-            return text[at + len(sentence.speaker) :].lstrip(" :：*_")
-    return text
 
 
 def _own_points(sentence: Sentence, text: str, words: Sequence[str]) -> int:

@@ -10,16 +10,17 @@ from datetime import date
 
 from ..model import CHARS_PER_TOKEN, Origin, Section, Unit, citation
 from ..store.api import Mention, PlannedUnit
+from ..text.lines import ITEM, NUMBER
 
 #: Forms of units that say nothing by themselves.
 _TITLES = frozenset({"heading", "title"})
 _SILENT = _TITLES | {"meta", "code"}
 #: What of Markdown may open a line: quote marks, list markers, marks of a heading, a task's box.
-_MARKS = r"[ \t]*(?:>[ \t]*|(?:[-*+]|#{1,6}|%s)(?:[ \t]+|$)|\[[ xX]\](?:[ \t]+|$))*"
+_MARKS = r"[ \t]*(?:>[ \t]*|(?:%s|#{1,6})(?:[ \t]+|$)|\[[ xX]\](?:[ \t]+|$))*"
 #: "1986. What a year" is a sentence, unless it is an item of a list or another mark follows.
-_LEAD = re.compile(_MARKS % r"\d{1,9}[.)](?=[ \t]+(?:[-*+]|#{1,6}|\d{1,9}[.)])(?:[ \t]|$))")
-_ITEM_LEAD = re.compile(_MARKS % r"\d{1,9}[.)]")
-_DONE = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[xX]\][ \t]")
+_LEAD = re.compile(_MARKS % rf"[-*+]|{NUMBER}(?=[ \t]+(?:{ITEM}|#{{1,6}})(?:[ \t]|$))")
+_ITEM_LEAD = re.compile(_MARKS % ITEM)
+_DONE = re.compile(rf"[ \t>]*{ITEM}[ \t]+\[[xX]\][ \t]")
 _QUOTED = re.compile(r"\A[ \t]*(?:>[ \t]*)+")
 _DELIMITER = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*")
 _WORD = re.compile(r"[^\W\d_]")

@@ -39,7 +39,8 @@ def locked(path: Path, timeout: float = LOCK_TIMEOUT, root: Path | None = None) 
     The lock of a file of the workspace ``root`` lies in that workspace, under a name that is the same wherever the
     workspace is mounted; that of any other file lies beside it.  Where it cannot lie there, as nothing may be written,
     it lies in the data folder and keeps out those who share that.  It is not re-entrant.  Raises
-    :class:`~openclaw_memory.errors.WorkspaceError` after ``timeout`` seconds, or when no lock can be kept.
+    :class:`~openclaw_memory.errors.WorkspaceError` after ``timeout`` seconds, or when no lock can be kept; one below
+    0 waits for as long as it takes.
     """
     import filelock
 
@@ -144,7 +145,6 @@ def replace(path: Path, text: str) -> None:
     """
     check(path)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         swap(Path(os.path.realpath(path)), text.encode("utf-8"))
     except OSError as error:
         raise _unwritable(path, error) from error
@@ -153,8 +153,9 @@ def replace(path: Path, text: str) -> None:
 def swap(target: Path, data: bytes, new_mode: int = 0o666) -> None:
     """Put ``data`` in the place of the file ``target``, which is no link, in one step, kept through a power cut.
 
-    Its permissions stay; a new file gets ``new_mode`` less the umask.  Raises ``OSError``.
+    Its permissions stay; a new file gets ``new_mode`` less the umask, and its folder is made.  Raises ``OSError``.
     """
+    target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, new_mode), "wb") as out:
@@ -166,6 +167,14 @@ def swap(target: Path, data: bytes, new_mode: int = 0o666) -> None:
         os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
+    _sync_folder(target.parent)
+
+
+def move(made: Path, target: Path) -> None:
+    """Put the finished file ``made`` in the place of ``target`` in the same file system, as :func:`swap` does."""
+    with made.open("r+b") as file:
+        os.fsync(file.fileno())
+    os.replace(made, target)
     _sync_folder(target.parent)
 
 

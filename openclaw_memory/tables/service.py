@@ -8,15 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..model import ExportReport, Freshen, QueryResult, UseRow, bounds, joined
+from ..model import ExportReport, Progress, QueryResult, UseRow, bounds, joined, silent
 from ..store.api.derived import Collect, Derived, KeywordSearch
-from ..store.duckdb.export import silent
+from ..system.deadline import NEVER
 from ..text import analysis
 
 if TYPE_CHECKING:
     from ..facts.service import FactBook
     from ..graph.view import GraphView
-    from ..store.api import ExportProgress, Store
+    from ..ingest.freshness import Freshen
+    from ..store.api import Store
 
 #: Seconds that a query may take at most.
 _LONGEST = 86_400
@@ -46,14 +47,14 @@ class Tables:
         if limit is not None:
             bounds.number("limit", limit, 1, whole=True)
         bounds.number("timeout", timeout, 0, _LONGEST)
-        stale, remarks = self._freshen(None)
+        stale, remarks = self._freshen(NEVER)
         keywords = KeywordSearch(analysis.query_terms, UNIT.k1, UNIT.b)
         result = self._store.query(sql, self._collect(), keywords, limit, timeout)
         return replace(result, stale=stale, warning=joined([*self._store.warnings(), *remarks]))
 
-    def export(self, folder: Path, overwrite: bool, progress: ExportProgress = silent) -> ExportReport:
+    def export(self, folder: Path, overwrite: bool, progress: Progress = silent) -> ExportReport:
         """Parquet files of every table."""
-        stale, remarks = self._freshen(None)
+        stale, remarks = self._freshen(NEVER)
         report = self._store.export(folder, self._collect(), overwrite, progress)
         return replace(report, stale=stale, warning=joined([*self._store.warnings(), *remarks]))
 

@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 from ..errors import SettingsError
 from ..model import Grain
+from .dates import MONTHS
 
 #: The grain that is made from each; the coarsest is not among the keys.
 COARSER: Mapping[Grain, Grain] = MappingProxyType(dict(zip(list(Grain)[:-1], list(Grain)[1:], strict=True)))
@@ -25,10 +26,6 @@ _REMEMBERED = 4096
 #: Folder of the summaries in a workspace.
 FOLDER = "memory/consolidated"
 
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
 _QUARTERS = ("First", "Second", "Third", "Fourth")
 
 _FORMS = {
@@ -117,12 +114,12 @@ def title(grain: Grain, period: str) -> str:
     """
     first, _ = bounds(grain, period)
     if grain in (Grain.WORKING, Grain.DAILY):
-        return f"{first.day} {_MONTHS[first.month - 1]} {first.year}"
+        return f"{first.day} {MONTHS[first.month - 1]} {first.year}"
     year, *rest = _numbers(grain, period)
     if grain is Grain.WEEKLY:
         return f"Week {rest[0]} of {year}"
     if grain is Grain.MONTHLY:
-        return f"{_MONTHS[rest[0] - 1]} {year}"
+        return f"{MONTHS[rest[0] - 1]} {year}"
     if grain is Grain.QUARTERLY:
         return f"{_QUARTERS[rest[0] - 1]} quarter of {year}"
     return str(year)

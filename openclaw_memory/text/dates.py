@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "january jan",
-            "february feb",
-            "march mar",
-            "april apr",
-            "may",
-            "june jun",
-            "july jul",
-            "august aug",
-            "september sept sep",
-            "october oct",
-            "november nov",
-            "december dec",
-        ),
-        start=1,
-    )
-    for name in names.split()
-}
-_MONTH = "(" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
+#: In their order, Monday first as in ISO 8601.
+MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+#: The number of a month by each of its spellings in small letters: the whole name and the short ones.
+MONTH_NUMBERS = {
+    spelling: number for number, name in enumerate(MONTHS, 1) for spelling in (name.lower(), name[:3].lower())
+} | {"sept": 9}
+#: How weekdays are spelled in small letters.
+WEEKDAY_SPELLINGS = frozenset(
+    {"tues", "thur", "thurs"} | {spelling for name in WEEKDAYS for spelling in (name.lower(), name[:3].lower())}
+)
+#: The whole names of weekdays and months in small letters.
+NAMES = frozenset(name.lower() for name in (*WEEKDAYS, *MONTHS))
+
+
+def any_of(spellings: Iterable[str]) -> str:
+    """A pattern for any of ``spellings``, the longest first."""
+    return "|".join(sorted(spellings, key=lambda each: (-len(each), each)))
+
+
+_MONTH = rf"({any_of(MONTH_NUMBERS)})\b\.?"
 _DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"(\d{4})(?!\d)"
 
@@ -41,7 +43,7 @@ _NAME_COMPACT = re.compile(r"(?<!\d)((?:19|20)\d{2})(\d{2})(\d{2})(?!\d)")
 _FOLDER_DATE = re.compile(r"(?<!\d)(\d{4})[-_./](\d{2})[-_./](\d{2})(?!\d)")
 _PERIOD = re.compile(r"(\d{4})(?:[-_](?:W(?P<week>\d{2})|Q(?P<quarter>[1-4])|(?P<month>\d{2})))?", re.IGNORECASE)
 
-_FILLER = re.compile(r"\b(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\b|[\W_]+", re.IGNORECASE)
+_FILLER = re.compile(rf"\b(?:{any_of(WEEKDAY_SPELLINGS)})\b|[\W_]+", re.IGNORECASE)
 
 #: A heading is read this far: past it there is prose, and the search stays cheap.
 _HEADING_CHARS = 200
@@ -99,10 +101,10 @@ def _dates(text: str) -> Iterator[tuple[date, int, int]]:
         if found := _day(match[3], match[2], match[1]):
             yield found, *match.span()
     for match in _MONTH_DAY.finditer(text):
-        if found := _day(match[3], str(_MONTHS[match[1].lower()]), match[2]):
+        if found := _day(match[3], str(MONTH_NUMBERS[match[1].lower()]), match[2]):
             yield found, *match.span()
     for match in _DAY_MONTH.finditer(text):
-        if found := _day(match[3], str(_MONTHS[match[2].lower()]), match[1]):
+        if found := _day(match[3], str(MONTH_NUMBERS[match[2].lower()]), match[1]):
             yield found, *match.span()
 
 

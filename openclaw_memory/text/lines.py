@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+#: Parts of patterns for what opens an item of a list: a number, any mark of Markdown, or also a bullet that was pasted.
+NUMBER = r"\d{1,9}[.)]"
+ITEM = rf"(?:[-*+]|{NUMBER})"
+BULLET = rf"(?:[-*+•]|{NUMBER})"
+
 
 def split_lines(text: str) -> list[str]:
     """Split ``text`` into lines at ``\\n``, ``\\r\\n`` and ``\\r``, and nowhere else.

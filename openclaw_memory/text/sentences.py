@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from .dates import MONTH_NUMBERS, NAMES
+
 Span = tuple[int, int]
 
 #: A sentence longer than this many times the wanted size is cut at clauses or words.
@@ -22,9 +24,9 @@ _ALWAYS = (
     "e.g i.e bzw ca inkl usw z.b d.h u.a evtl ggf vgl"
 )
 # Abbreviations only before a number: "No. 5" is one, "No. We left." is an answer.
-_NUMBERED = "no nos nr fig figs vol p pp ch art sec eq jan feb mar apr jun jul aug sep sept oct nov dec"
+_NUMBERED = "no nos nr fig figs vol p pp ch art sec eq"
 _ABBREVIATIONS = frozenset(_ALWAYS.split())
-_BEFORE_DIGITS = frozenset(_NUMBERED.split())
+_BEFORE_DIGITS = frozenset(_NUMBERED.split()) | (MONTH_NUMBERS.keys() - NAMES)
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
 _OPENERS = "\"'“‘«([*_`"
 

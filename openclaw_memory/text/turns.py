@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from .lines import ITEM
+
 #: Labels that open a turn wherever they stand.
 ROLES = frozenset({"user", "assistant", "human", "agent", "ai", "bot"})
 
@@ -24,7 +26,7 @@ _LABEL_CHARS = 80
 _WORD = r"[^\W\d_][\w'’.-]{0,30}"
 _TURN = re.compile(
     rf"""[ \t>]*+
-    (?P<item>(?:[-*+]|\d{{1,9}}[.)])[ \t]++)?
+    (?P<item>{ITEM}[ \t]++)?
     (?:[\[(]?(?:\d{{4}}-\d\d-\d\d[ T])?\d{{1,2}}:\d\d(?::\d\d)?(?:[ ]?[apAP]\.?[mM]\.?)?[\])]?[ \t]*+[-–—]?[ \t]*+)?
     (?P<bold>\*\*|__)?
     (?P<label>{_WORD}(?:[ ]{_WORD}){{0,2}})
@@ -32,6 +34,7 @@ _TURN = re.compile(
     (?P<text>[ \t]++\S|$|(?<=：).)""",
     re.VERBOSE,
 )
+_AFTER_LABEL = re.compile(r"(?:\*\*|__)?[:：](?:\*\*|__)?[ \t]*")
 
 
 def find_turns(lines: Sequence[str]) -> dict[int, str]:
@@ -59,6 +62,15 @@ def find_turns(lines: Sequence[str]) -> dict[int, str]:
         for number, label in found.items()
         if number in sure or any(number + step in sure for step in (-1, 1, -2, 2))
     }
+
+
+def without_speaker(text: str, speaker: str) -> str:
+    """What ``speaker`` says in ``text``, which opens a turn; all of it where no such label opens it."""
+    at = text.find(speaker, 0, _LABEL_CHARS)
+    if at < 0 or any(map(str.isalpha, text[:at])):
+        return text
+    match = _AFTER_LABEL.match(text, at + len(speaker))
+    return text[match.end() :] if match else text
 
 
 def _colon(line: str) -> int:

@@ -19,6 +19,7 @@ from ..plugins.manager import Plugins
 from ..store.api import Store
 from ..store.state import State, StateError
 from ..summarise.retired import Retired
+from ..system.deadline import Deadline
 
 if TYPE_CHECKING:
     from ..summarise.runner import Consolidator
@@ -77,11 +78,11 @@ class Upkeep:
 
     def _run(self, now: date | None, deadline: float | None, shown: Progress, **options: Any) -> ConsolidateReport:
         started = time.monotonic()
-        until = None if deadline is None else started + deadline
+        until = Deadline.after(deadline)
         report, changed = self._consolidator.run(
             self._moment(now),
             # What is embedded later is none the worse summarised now.
-            lambda: self._ingest(embed="lazy", progress=shown, deadline=_left(until)),
+            lambda: self._ingest(embed="lazy", progress=shown, deadline=until.left()),
             until=until,
             **options,
         )
@@ -189,10 +190,6 @@ class Upkeep:
         except (KeyError, TypeError, ValueError):
             return True
         return waited < timedelta(0) or waited >= timedelta(minutes=self._settings.interval_minutes)
-
-
-def _left(until: float | None) -> float | None:
-    return None if until is None else max(0.0, until - time.monotonic())
 
 
 def _number(values: dict[str, Any], name: str) -> int:

@@ -16,6 +16,7 @@ from ..errors import OpenClawMemoryError, RequestError
 from ..model import FeedbackReport, SearchHit, UseRow
 from ..store.state import State
 from ..store.state.use import NAME, Sum, fade, put, sum_of, sums
+from ..text.scripts import HAN, KANA
 
 log = logging.getLogger("openclaw_memory")
 
@@ -33,8 +34,8 @@ _RUN, _REPLY = 8, 200_000
 #: Units whose counts wait to be written at most, when they cannot be.
 _WAITING = 10_000
 
-#: A word, or a character of a script without spaces between words.
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\W\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
+#: A word, or a character of Chinese and Japanese, which have no spaces between words.
+_WORD = re.compile(rf"[{KANA}{HAN}]|[^\W{KANA}{HAN}]+")
 
 
 @dataclass(slots=True)

@@ -26,6 +26,7 @@ from openclaw_memory.model import CaptureReport, Origin
 from openclaw_memory.serve.capture_tool import CAPTURE, TURN
 from openclaw_memory.serve.tool import Call
 from openclaw_memory.system.atomic import OWN_FOLDER
+from openclaw_memory.system.deadline import Deadline
 from openclaw_memory.text.markdown import parse
 
 NOW = datetime(2026, 3, 4, 14, 5, tzinfo=UTC)
@@ -521,9 +522,8 @@ def test_by_hand_nothing_is_wrong_usage(run: Callable[..., Result]) -> None:
 
 
 def call(memory: Memory, tool: Any, **arguments: Any) -> CaptureReport:
-    import time
 
-    report = tool.run(Call(memory, arguments, time.monotonic() + 30, lambda *_: None))
+    report = tool.run(Call(memory, arguments, Deadline.after(30), lambda *_: None))
     assert isinstance(report, CaptureReport)
     return report
 

@@ -25,6 +25,7 @@ class Context:
 
     json: bool
     config: Path
+    shows_progress: bool = False
 
     def settings(self) -> Settings:
         return Settings.load(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from jsonschema import Draft202012Validator
 from openclaw_memory.cli.main import cli
 from openclaw_memory.serve.context_tool import CONTEXT
 from openclaw_memory.serve.tool import Call
+from openclaw_memory.system.deadline import Deadline
 from openclaw_memory.system.serialize import to_json
 
 NOTE = "# 2026-03-01\n\n## Kiln trouble\n\n- The kiln Vesuvius tripped the fuse when its lower element glowed.\n"
@@ -67,11 +67,11 @@ def test_status_shows_the_counters_of_every_process(kiln: Notes) -> None:
     assert "messages    2 since" in shown and "1 of them (50%)" in shown and "p95" in shown
     use = json.loads(run(kiln, "status", "--context", "--json").stdout)["context"]
     assert use["messages"] == 2 and use["withContext"] == 1 and use["share"] == 0.5 and use["late"] == 0
-    assert Path(f"{kiln.root.parent / 'cli.duckdb'}.context.json").is_file()
+    assert not Path(f"{kiln.root.parent / 'cli.duckdb'}.context.json").exists()
 
 
 def called(memory: Any, seconds: float = 30.0, **arguments: Any) -> dict[str, Any]:
-    result = CONTEXT.run(Call(memory, arguments, time.monotonic() + seconds, lambda *_: None))
+    result = CONTEXT.run(Call(memory, arguments, Deadline.after(seconds), lambda *_: None))
     made: dict[str, Any] = to_json(result)
     Draft202012Validator(CONTEXT.output_schema).validate(made)
     return made

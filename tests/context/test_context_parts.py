@@ -64,6 +64,12 @@ def test_rows_of_tables_carry_their_header() -> None:
     assert prose.row("no row", []) is None
 
 
+def test_a_part_begins_with_its_sentence_and_not_behind_an_abbreviation() -> None:
+    text = "The kiln is cold. We asked Dr. Okafor about the fan. He will come on Friday."
+    assert prose.part(text, text.index("We") + 9, 34) == "We asked Dr. Okafor about the fan."
+    assert prose.part(text, text.index("He"), 99) == "He will come on Friday."
+
+
 def test_leads_name_the_day_and_the_heading() -> None:
     day = date(2026, 2, 24)
     assert (

@@ -316,3 +316,10 @@ def test_closed_is_closed(make: Any) -> None:
     embedder.close()
     with pytest.raises(ModelError, match="was closed"):
         embedder.embed_query(["x"])
+
+
+def test_where_the_usage_cannot_be_written_nothing_is_sent(endpoint: Endpoint, make: Any, tmp_path: Path) -> None:
+    (tmp_path / "a file").write_text("")
+    with pytest.raises(ModelError, match="the day's usage cannot be written"):
+        make(usage_dir=tmp_path / "a file").embed_query(["x"])
+    assert not endpoint.requests

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -16,6 +17,7 @@ from tiny_gguf import make_tiny_gguf
 
 from openclaw_memory import Memory
 from openclaw_memory.errors import ModelError
+from openclaw_memory.search.engine import SearchEngine
 
 #: A file each, so that none is another's neighbour.
 LINES = ("- tents leak", "- stoves smoke", "- maps tear", "- boots rub")
@@ -70,6 +72,25 @@ def test_lazy_candidates_are_bounded(notes: Notes, embedder: CountingEmbedder) -
     with open_memory(notes, embedder, ingest__embed="lazy", search__lazy_candidates=8) as memory:
         memory.search("tents")
         assert len(embedder.taken()) == 8
+
+
+def test_a_question_without_time_left_embeds_nothing(
+    notes: Notes, embedder: CountingEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, late = time.monotonic, [0.0]
+    found = SearchEngine.keyword_candidates
+
+    def slow(engine: SearchEngine, query: str, most: int) -> Any:
+        late[0] += 60
+        return found(engine, query, most)
+
+    monkeypatch.setattr(time, "monotonic", lambda: clock() + late[0])
+    monkeypatch.setattr(SearchEngine, "keyword_candidates", slow)
+    with open_memory(notes, embedder, ingest__embed="lazy") as memory:
+        memory.ingest()
+        assert memory.search("tents", deadline=30).results and late == [60]
+        assert embedder.taken() == []
+        assert memory.search("tents").results and embedder.taken() == ["- tents leak"]
 
 
 def test_background_embeds_while_others_go_on(notes: Notes, embedder: CountingEmbedder) -> None:

@@ -12,6 +12,7 @@ import sys
 import threading
 import zipfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from openclaw_memory.embed import fetch
 from openclaw_memory.embed.pull import installed, lookup, models_dir, path_of, pull
 from openclaw_memory.embed.registry import ENTRIES, ModelEntry, get, matching_file
 from openclaw_memory.errors import ModelError
+from openclaw_memory.system import atomic
 
 WHEEL = "tiny_bert-1.0-py3-none-any.whl"
 
@@ -348,3 +350,18 @@ def test_file_names_find_their_entry() -> None:
         assert found.name == name
     assert matching_file("bge-m3000") is None
     assert matching_file("other") is None
+
+
+def test_who_pulls_what_another_pulls_says_so_and_waits(entry: ModelEntry, cache: Path) -> None:
+    models_dir(cache).mkdir(parents=True)
+    told: list[str] = []
+    with ExitStack() as held:
+        held.enter_context(atomic.locked(models_dir(cache) / f".{entry.name}"))
+
+        def tell(stage: str, done: int, total: int) -> None:
+            told.append(stage)
+            held.close()
+
+        with pytest.raises(ModelError, match="switched off"):
+            pull(entry, cache_dir=cache, offline=True, progress=tell)
+    assert told == ["waiting for another process that pulls the same model"]

@@ -87,8 +87,8 @@ def test_what_was_before_is_written_and_read(tmp_path: Path) -> None:
     assert recall(tmp_path) is None
     remember(tmp_path, before)
     assert recall(tmp_path) == before and [file.name for file in tmp_path.iterdir()] == ["setup.json"]
-    with pytest.raises(HostError, match="make the folder writable"):
-        remember(tmp_path / "none", before)
+    with pytest.raises(HostError, match="could not be undone; make its folder writable"):
+        remember(tmp_path / "setup.json", before)
 
 
 def test_json5_and_includes_are_read(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from openclaw_memory.index.corpus import Corpus
 from openclaw_memory.model import Grain, SearchHit
 from openclaw_memory.search import decay
 from openclaw_memory.search.ranking import scaled
+from openclaw_memory.system.deadline import Deadline
 
 TODAY = date(2026, 3, 10)
 OLD, NEW = "memory/2025-06-01.md", "memory/2026-03-09.md"
@@ -361,14 +362,13 @@ def test_the_command_takes_a_weight(memory: Memory, notes: Notes) -> None:
 
 
 def called(memory: Memory, tool: str, **arguments: Any) -> Any:
-    import time
 
     from openclaw_memory.serve.arguments import checked
     from openclaw_memory.serve.registry import offered
     from openclaw_memory.serve.tool import Call
 
     one = offered(False)[tool]
-    return one.run(Call(memory, checked(tool, one.input_schema, arguments), time.monotonic() + 30, lambda *_: None))
+    return one.run(Call(memory, checked(tool, one.input_schema, arguments), Deadline.after(30), lambda *_: None))
 
 
 def test_tools_take_days_weights_and_the_archive(memory: Memory) -> None:

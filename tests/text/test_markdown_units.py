@@ -10,6 +10,7 @@ import pytest
 
 from openclaw_memory.model import ParsedDocument, Section, Unit
 from openclaw_memory.text.markdown import parse
+from openclaw_memory.text.turns import without_speaker
 
 CHANGED = date(2026, 3, 1)
 UNIT_TOKENS = 60
@@ -224,6 +225,22 @@ def test_front_matter_that_is_never_closed_is_text() -> None:
 def test_a_name_that_speaks_twice_is_a_speaker(line: str, speaker: str) -> None:
     assert [(unit.form, unit.speaker) for unit in units(f"{line}\n\n{line}\n")] == [("turn", speaker)] * 2
     assert [unit.speaker for unit in units(f"{line}\n")] == [None]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Caroline: hey", "hey"),
+        ("- **Caroline:** *hey*", "*hey*"),
+        ("> [10:32] __Caroline__:  hey", "hey"),
+        ("Caroline：你好", "你好"),
+        ("5 hours, Caroline: hey", "5 hours, Caroline: hey"),
+        ("Caroline is late: hey", "Caroline is late: hey"),
+        ("hey", "hey"),
+    ],
+)
+def test_what_is_said_comes_without_who_says_it(text: str, said: str) -> None:
+    assert without_speaker(text, "Caroline") == said
 
 
 @pytest.mark.parametrize("role", ["user", "Assistant", "HUMAN", "agent", "**User**", "- assistant"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import RequestError
 from openclaw_memory.serve.feedback_tool import FEEDBACK
 from openclaw_memory.serve.tool import Call
+from openclaw_memory.system.deadline import Deadline
 from openclaw_memory.system.serialize import to_json
 
 PATH = "memory/2026-03-01.md"
@@ -56,7 +56,7 @@ def test_wrong_usage_is_said_in_one_line(kiln: Notes) -> None:
 
 
 def called(memory: Any, **arguments: Any) -> dict[str, Any]:
-    result = FEEDBACK.run(Call(memory, arguments, time.monotonic() + 30, lambda *_: None))
+    result = FEEDBACK.run(Call(memory, arguments, Deadline.after(30), lambda *_: None))
     made: dict[str, Any] = to_json(result)
     Draft202012Validator(FEEDBACK.output_schema).validate(made)
     return made

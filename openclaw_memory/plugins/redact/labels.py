@@ -9,6 +9,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from ...text.lines import ITEM
+from ...text.scripts import UNCASED
 from .opaque import is_random
 
 
@@ -145,7 +147,7 @@ _QUANTITY = re.compile(
 _SLUG = re.compile(r"[A-Za-z]++\d{0,3}(?:[-_./:][A-Za-z]*+\d{0,4})*+", re.ASCII)
 _SYMBOL = re.compile(r"[!@#$%^&*?=+~\\<>{}\[\]()]")
 _NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_UNCASED = re.compile("[\u0590-\u0dff\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_UNCASED = re.compile(f"[{UNCASED}]")
 
 
 def labelled(line: str, low: str) -> Iterator[tuple[int, int, str]]:
@@ -322,7 +324,7 @@ def _prose(value: str) -> bool:
 _HEADER = re.compile(r"[\s*`_\"']*")
 _ANNOUNCES = re.compile(r"[\"'`*_]{0,4}[ \t]{0,4}(?P<sign>[:：=]?)[*_`]{0,3}[ \t]{0,8}(?:[|>][+-]?)?[ \t]{0,4}$")
 _ALONE = re.compile(
-    r"[ \t]*(?:>[ \t]*)*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?(?P<open>[\"'`*_]{0,3})(?P<value>[^\s\"'`|]{4,256}?)[\"'`*_,]{0,4}[ \t]*"
+    rf"[ \t]*(?:>[ \t]*)*(?:{ITEM}[ \t]+)?(?P<open>[\"'`*_]{{0,3}})(?P<value>[^\s\"'`|]{{4,256}}?)[\"'`*_,]{{0,4}}[ \t]*"
 )
 
 

@@ -6,7 +6,6 @@ Nothing here mentions DuckDB or a local file, so a shared server can stand behin
 from __future__ import annotations
 
 from .admin import Admin as Admin
-from .admin import ExportProgress as ExportProgress
 from .admin import StoreStatistics as StoreStatistics
 from .arrays import Analyse as Analyse
 from .arrays import Bools as Bools

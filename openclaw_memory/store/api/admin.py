@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from ...model import ExportReport, QueryResult
+from ...model import ExportReport, Progress, QueryResult
 
 if TYPE_CHECKING:
     from .derived import Collect, KeywordSearch
-
-
-#: ``progress(stage, done, total)``.
-ExportProgress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +59,7 @@ class Admin(Protocol):
         Raises :class:`~openclaw_memory.errors.RequestError` when it is refused, wrong or takes too long.
         """
 
-    def export(self, folder: Path, collect: Collect, overwrite: bool, progress: ExportProgress) -> ExportReport:
+    def export(self, folder: Path, collect: Collect, overwrite: bool, progress: Progress) -> ExportReport:
         """Write every table as a Parquet file into a folder that is empty, new, or (``overwrite``) an older export.
 
         ``progress(stage, done, total)`` is called after each table.  Raises

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ...model import FoundFact, Grain, Kind, Origin, Section, SourceFile, Unit
+from ...system.deadline import Deadline
 from .graph import Mention
 
 
@@ -151,8 +152,8 @@ class Catalog(Protocol):
     def session(self, timeout: float | None = None) -> AbstractContextManager[None]:
         """Hold the store for the calls inside; waits up to ``timeout`` seconds for other processes."""
 
-    def patience(self, until: float | None) -> AbstractContextManager[None]:
-        """Let no call of this thread wait for other processes beyond ``until`` (``time.monotonic``) in the block."""
+    def patience(self, until: Deadline) -> AbstractContextManager[None]:
+        """Let no call of this thread wait for other processes beyond ``until`` in the block."""
 
     def state(self) -> StoreState:
         """Which index this is and how often it was written, by whichever process."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ...config.settings import StoreSettings
 from ...errors import SchemaTooNew, StoreError
 from ...model import Grain, Kind, Origin, SourceFile
+from ...system.deadline import Deadline
 from ..api import (
     Analyse,
     DocumentChange,
@@ -101,7 +102,7 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
         with self._db.read(timeout):
             yield
 
-    def patience(self, until: float | None) -> contextlib.AbstractContextManager[None]:
+    def patience(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
         """Wait for others no longer than ``until`` inside the block."""
         return self._db.lease.patience(until)
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import WorkspaceError
-from ...model import ExportedTable
+from ...model import ExportedTable, Progress
+from ...system import atomic
 from ...version import __version__
-from ..api import ExportProgress
 from .views import TABLES
 
 if TYPE_CHECKING:
@@ -39,10 +39,6 @@ _ORDER = {
 }
 
 
-def silent(stage: str, done: int, total: int) -> None:
-    """Tell nobody."""
-
-
 @dataclass(frozen=True, slots=True)
 class Written:
     """A file of an export: its table, its rows, and its columns with their types in DuckDB's words."""
@@ -57,7 +53,7 @@ class Written:
         return f"{self.table}.parquet"
 
 
-def write(c: duckdb.DuckDBPyConnection, folder: Path, progress: ExportProgress) -> list[Written]:
+def write(c: duckdb.DuckDBPyConnection, folder: Path, progress: Progress) -> list[Written]:
     """Write every table into ``folder``; the connection must be allowed to write files."""
     import duckdb
 
@@ -129,12 +125,12 @@ class Target:
         (temporary / MANIFEST).chmod(0o600)
         shutil.rmtree(temporary / SPILL, ignore_errors=True)
         names = [*(one.file for one in written), MANIFEST]
-        for name in names:
-            _to_disk(temporary / name)
         if self._replaced:
             for name in names:
-                os.replace(temporary / name, self.folder / name)
+                atomic.move(temporary / name, self.folder / name)
         else:
+            for name in names:
+                _to_disk(temporary / name)
             with contextlib.suppress(FileNotFoundError):
                 self.folder.rmdir()  # an empty one; fails when something has been put there meanwhile
             os.replace(temporary, self.folder)

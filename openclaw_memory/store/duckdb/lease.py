@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Protocol
 from filelock import FileLock, Timeout
 
 from ...errors import LeaseTimeout, StoreError
+from ...system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
     import duckdb
@@ -89,10 +90,9 @@ class Lease:
         Raises :class:`LeaseTimeout` naming the holder after ``timeout`` seconds.
         """
         patience = self._timeout if timeout is None else timeout
-        until = getattr(self._patience, "until", None)
-        if until is not None:
-            patience = min(patience, max(_PASSING, until - time.monotonic()))
-        deadline = time.monotonic() + patience
+        until: Deadline = getattr(self._patience, "until", NEVER)
+        patience = min(patience, max(_PASSING, until.within()))
+        deadline = Deadline.after(patience)
         if not self._mutex.acquire(timeout=max(0.0, patience)):
             raise LeaseTimeout(
                 f"{self.path}: another thread of this process (PID {os.getpid()}) is using the index; try again"
@@ -119,10 +119,10 @@ class Lease:
             self._mutex.release()
 
     @contextlib.contextmanager
-    def patience(self, until: float | None) -> Iterator[None]:
-        """Let no :meth:`hold` of this thread wait beyond ``until`` (``time.monotonic``) within the block."""
-        before = getattr(self._patience, "until", None)
-        self._patience.until = min((each for each in (before, until) if each is not None), default=None)
+    def patience(self, until: Deadline) -> Iterator[None]:
+        """Let no :meth:`hold` of this thread wait beyond ``until`` within the block."""
+        before = getattr(self._patience, "until", NEVER)
+        self._patience.until = min(before, until)
         try:
             yield
         finally:
@@ -155,7 +155,7 @@ class Lease:
             self._closer.join(timeout=2)
         _open_leases.discard(self)
 
-    def _open(self, deadline: float, patience: float) -> None:
+    def _open(self, deadline: Deadline, patience: float) -> None:
         if self._inherited:
             raise StoreError(
                 f"{self.path}: this process was forked while the index was in use, and must not share its parent's "
@@ -163,9 +163,9 @@ class Lease:
             )
         self._leased.prepare()
         try:
-            self._queue.acquire(timeout=max(0.0, deadline - time.monotonic()), poll_interval=_POLL)
+            self._queue.acquire(timeout=deadline.within(patience), poll_interval=_POLL)
             try:
-                self._owner.acquire(timeout=max(0.0, deadline - time.monotonic()), poll_interval=_POLL)
+                self._owner.acquire(timeout=deadline.within(patience), poll_interval=_POLL)
             finally:
                 self._queue.release()
             self._connection = self._connect_patiently(deadline, patience)
@@ -183,7 +183,7 @@ class Lease:
         with contextlib.suppress(OSError):
             self._holder.write_text(f"PID {os.getpid()}", encoding="ascii")
 
-    def _connect_patiently(self, deadline: float, patience: float) -> duckdb.DuckDBPyConnection:
+    def _connect_patiently(self, deadline: Deadline, patience: float) -> duckdb.DuckDBPyConnection:
         import duckdb
 
         delay = 0.01
@@ -194,7 +194,7 @@ class Lease:
                 if not is_conflict(error):
                     raise
                 # A program that is not ours has the file open; it knows nothing of our queue.
-                if time.monotonic() + delay > deadline:
+                if deadline.within() < delay:
                     pid = re.search(r"PID \d+", str(error).replace(str(self.path), ""))
                     raise LeaseTimeout(self._busy(pid[0] if pid else "another program", patience)) from None
                 time.sleep(delay * random.uniform(0.7, 1.3))

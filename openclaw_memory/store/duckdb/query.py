@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import RequestError
-from ...model import ExportReport, QueryResult
+from ...model import ExportReport, Progress, QueryResult, silent
 from ..api.derived import Collect, KeywordSearch
 from . import export, views
 from .database import Database
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from ...config.settings import StoreSettings
-    from ..api import ExportProgress, KeywordIndex
+    from ..api import KeywordIndex
 
 #: What is in front of the first word of a statement.
 _FIRST_WORD = re.compile(r"(?>[\s(]|--[^\n]*|/\*(?>.*?\*/))*+(\w+)", re.DOTALL)
@@ -128,7 +128,7 @@ class Queries:
         return QueryResult(columns, tuple(kept), round(took, 1), truncated=len(kept) < len(rows))
 
     def export(
-        self, folder: Path, collect: Collect, overwrite: bool = False, progress: ExportProgress = export.silent
+        self, folder: Path, collect: Collect, overwrite: bool = False, progress: Progress = silent
     ) -> ExportReport:
         """Write every table as a Parquet file."""
         started = time.monotonic()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import StoreError
+from ...system import atomic
 
 if TYPE_CHECKING:
     import duckdb
@@ -32,8 +31,7 @@ def rewrite(path: Path, options: Mapping[str, Any]) -> None:
             copy = folder / path.name
             _copy(path, copy, {**options, "temp_directory": str(folder / "spill")})
             copy.chmod(0o600)
-            os.replace(copy, path)
-            _sync(path.parent)
+            atomic.move(copy, path)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     except OSError as error:
@@ -85,12 +83,3 @@ def _check(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
             raise StoreError(
                 f"{path}: the copy of the index lacks rows of {table}; the index is as it was: run it again"
             )
-
-
-def _sync(folder: Path) -> None:
-    with suppress(OSError):  # not every system can open a folder
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 import pickle
 import threading
-import time
 from types import TracebackType
 from typing import Any
 
 from ...errors import RequestError, StoreError
 from ...system.child import Child
+from ...system.deadline import Deadline
 from .sql_worker import Question
 
 #: Seconds in which the tables have to be ready, and between two looks at a query that runs.
@@ -36,7 +36,7 @@ class SqlProcess:
             self._child = Child(f"{__package__}.sql_worker")
         except OSError as error:
             raise StoreError(f"no process for the query can be started ({error.strerror or error})") from error
-        self._until = time.monotonic() + _READY
+        self._until = Deadline.after(_READY)
         self._resident: int | None = None
         self._why: str | None = None
         self._done = threading.Event()
@@ -61,7 +61,7 @@ class SqlProcess:
         ready, _ = self._frame()
         if "changed" in ready:
             return None
-        self._until, self._resident = time.monotonic() + self._timeout, ready["resident"]
+        self._until, self._resident = Deadline.after(self._timeout), ready["resident"]
         header, body = self._frame()
         try:
             return tuple(header["columns"]), _Values(io.BytesIO(body)).load()
@@ -99,7 +99,7 @@ class SqlProcess:
 
     def _watching(self) -> None:
         while not self._done.wait(_LOOK):
-            if time.monotonic() > self._until:
+            if self._until.passed:
                 self._why = stopped(self._timeout if self._resident is not None else _READY)
             elif self._resident is not None and self._takes() > self._resident:
                 self._why = self._too_much()

@@ -1,0 +1,18 @@
+"""Which characters belong to which script, as ranges of Unicode blocks for a character class ``[…]``.
+
+``forget.words`` keeps ranges of its own: what was forgotten is hashed by them for good.
+"""
+
+#: Chinese characters, with their marks of repetition and the ideographic zero.
+HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
+#: Hiragana and katakana, with the small and the half-width ones.
+KANA = "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"
+#: Korean syllables, which spaces divide into words that particles are a part of.
+HANGUL = "\uac00-\ud7af"
+#: Thai, Lao, Burmese and Khmer.
+SOUTH_EAST_ASIAN = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+
+#: Written without spaces between words.
+UNSPACED = SOUTH_EAST_ASIAN + KANA + HAN
+#: Without capital letters: those above, Hebrew and Arabic to Sinhala, and Tibetan.
+UNCASED = "\u0590-\u0dff\u0f00-\u0fff" + UNSPACED + HANGUL
