@@ -7,7 +7,8 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -112,3 +113,16 @@ def python(code: str, *arguments: str, **options: Any) -> subprocess.Popen[str]:
         [sys.executable, "-c", code, *arguments],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, **options,
     )  # fmt: skip
+
+
+@contextmanager
+def without_root() -> Iterator[None]:
+    """Permissions do not stop root, so root looks as nobody for a moment."""
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)

@@ -64,10 +64,7 @@ def _edited(text: str, group: str, key: str, value: str) -> str | None:
     old = None if node is None else node.get(key)
     if old is not None:
         edits = yaml_edit.set_value(text, old, written)
-    elif node is not None:
-        edits = yaml_edit.insert_pairs(text, node, [(key, written)], indent=2, block=not root.flow)
     else:
-        inner = yaml_edit.flow_map([(key, written)]) if root.flow else f"{end}  {key}: {written}"
-        edits = yaml_edit.insert_pairs(text, root, [(group, inner)], indent=0, block=True)
+        edits = yaml_edit.insert_in_group(text, root, group, [(key, written)])
     changed = yaml_edit.apply(text, edits)
     return changed if changed.endswith("\n") else changed + end

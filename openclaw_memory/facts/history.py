@@ -19,10 +19,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
-from ..knowledge.predicates import normalise
+from ..knowledge.predicates import is_single, normalise
 from ..model import FactRow
 from ..store.api import FactObservation, StatedFact
-from .validity import STATED, TRUSTED, Aliases, Found, Period, Statements, folded, found_id, relation_of
+from .validity import STATED, TRUSTED, Aliases, Period, Statements, folded, found_id, found_periods, relation_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,41 +68,38 @@ def history(
     extra = frozenset(map(normalise, single_valued))
     now = (today or date.today()).toordinal()
     names = aliases or {}
-    statements = Statements(extra, names)
-    for entry in stated:
-        statements.add(entry, stated)
-    found = Found(statements, extra, names)
-    found.add(observations)
-    periods = sorted(statements.periods + found.periods, key=_order)
-    for period in periods:
-        if period.by in statements.owners:
-            by = statements.owners[period.by][0].id
-            period.by = by if by != period.id else None  # what continues it took its place
-    rows = {id(period): period.row(now) for period in periods}
+
+    def single(relation: str) -> bool:
+        return is_single(relation) or relation in extra
+
+    statements = Statements(stated, single, names)
+    periods = sorted(statements.periods + found_periods(observations, statements, single, names), key=_order)
+    rows: list[FactRow] = []
     ids: defaultdict[str, list[FactRow]] = defaultdict(list)
     units: defaultdict[int, list[FactRow]] = defaultdict(list)
-    leading = {id(period): [period.id] for period in periods}
-    for alias, owners in (*statements.owners.items(), *found.owners.items()):
-        for owner in owners:
-            if alias not in leading[id(owner)]:
-                leading[id(owner)].append(alias)
     for period in periods:
-        for alias in leading[id(period)]:
-            ids[alias].append(rows[id(period)])
+        if period.by is not None and period.by in statements.by_id:
+            by = statements.by_id[period.by][0].fact.id
+            period.by = by if by != period.fact.id else None  # what continues it took its place
+        row = period.row(now)
+        rows.append(row)
+        for alias in period.ids:
+            ids[alias].append(row)
         for unit in period.units:
-            units[unit].append(rows[id(period)])
+            units[unit].append(row)
     return History(
-        tuple(rows.values()),
+        tuple(rows),
         {alias: tuple(those) for alias, those in ids.items()},
         {unit: tuple(those) for unit, those in units.items()},
-        frozenset((*relation_of(row, names), folded(row.object)) for row in rows.values() if row.current),
+        frozenset((*relation_of(row, names), folded(row.object)) for row in rows if row.current),
         names,
     )
 
 
 def _order(period: Period) -> tuple[str, str, int, int, str, str, str, str]:
-    place = (folded(period.subject), period.relation[1], period.start, period.end)
-    return (*place, period.rule, period.value, period.subject, period.id)
+    fact = period.fact
+    place = folded(fact.subject), period.relation[1], period.start, period.end
+    return *place, fact.rule, period.value, fact.subject, fact.id
 
 
 # -- asking ---------------------------------------------------------------------------------------

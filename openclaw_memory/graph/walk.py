@@ -1,4 +1,8 @@
-"""A walk over the graph from some sections: what hangs together with them, how strongly, and by which steps."""
+"""A walk over the graph from some sections: what hangs together with them, how strongly, and by which steps.
+
+It takes the strongest path to each section and not, as a personalised PageRank does, the sum over all paths: that finds
+as much, and leaves open which steps to show.
+"""
 
 from __future__ import annotations
 
@@ -88,11 +92,8 @@ class Walk(Mapping[int, Arrival]):
         return len(self.sections)
 
 
-def _nowhere(n: int) -> Walk:
-    def minus() -> Ints:
-        return np.full(n, -1, np.int32)
-
-    return Walk(np.zeros(n, np.float32), minus(), np.zeros(n, np.int32), minus(), minus(), minus())
+#: Ways to sections as columns: where they lead, how strongly, and ``step``, ``origin``, ``concept`` and ``other``.
+Ways = tuple[Ints, Floats, Ints, Ints, Ints, Ints]
 
 
 def walk(
@@ -111,118 +112,94 @@ def walk(
     false (``bool[sections]``) no path leads.
     """
     n = len(network.day)
-    state = _nowhere(n)
+    strength, distance = np.zeros(n, np.float32), np.full(n, -1, np.int32)
+    # Step, origin, concept and other.
+    reached = [np.zeros(n, np.int32), *(np.full(n, -1, np.int32) for _ in range(3))]
     frontier = np.array(sorted(seeds), np.int32)
-    for section in frontier.tolist():
-        state.strength[section] = min(1.0, max(0.0, seeds[section]))
-        state.distance[section] = 0
+    strength[frontier] = [min(1.0, max(0.0, seeds[section])) for section in frontier.tolist()]
+    distance[frontier] = 0
     rarity = network.rarity if weight is None else (network.rarity * weight).clip(0, 1)
     for hop in range(1, hops + 1):
-        offer = _nowhere(n)
-        _over_concepts(network, state, frontier, rarity, offer)
-        _over_time(network, state, frontier, offer)
-        _to_originals(network, state, frontier, offer)
+        ways = [
+            _over_concepts(network, strength, frontier, rarity),
+            _over_time(network.after, network.after_thread, "follows", strength, frontier),
+            _over_time(network.before, network.before_thread, "precedes", strength, frontier),
+            _to_originals(network.originals, strength, frontier),
+        ]
+        section, kept, *how = (np.concatenate(columns) for columns in zip(*filter(None, ways), strict=True))
+        offered, by = _best(section, kept, n)
         if passable is not None:
-            offer.strength[~passable] = 0
-        np.multiply(offer.strength, DECAY, out=offer.strength)
+            offered[~passable] = 0
+        offered *= DECAY
         # The first path is kept, or paths could lead in circles.
-        new = np.flatnonzero((offer.strength >= _FLOOR) & (state.distance < 0))
+        new = np.flatnonzero((offered >= _FLOOR) & (distance < 0))
         if not len(new):
             break
-        state.strength[new] = offer.strength[new]
-        state.distance[new] = hop
-        for name in ("step", "origin", "concept", "other"):
-            getattr(state, name)[new] = getattr(offer, name)[new]
-        order = np.lexsort((new, -state.strength[new]))
+        strength[new], distance[new] = offered[new], hop
+        for column, value in zip(reached, how, strict=True):
+            column[new] = value[by[new]]
+        order = np.lexsort((new, -strength[new]))
         frontier = np.sort(new[order[:_BEAM]]).astype(np.int32)
-    return state
+    return Walk(strength, distance, *reached)
 
 
-def _over_concepts(network: Network, state: Walk, frontier: Ints, rarity: Floats, offer: Walk) -> None:
-    """Sections that share a concept with the frontier, or have one that is next to it."""
+def _over_concepts(network: Network, reached: Floats, frontier: Ints, rarity: Floats) -> Ways:
+    """Sections that share a concept with the frontier, or have one that is next to it: the best way to each."""
     place, concept, weight = network.sections.gather(frontier)
-    if not len(place):
-        return
-    n = len(network.rarity)
     many = (network.sections.offset[frontier + 1] - network.sections.offset[frontier]).astype(np.float32)
     focus = np.sqrt(_FOCUS / np.maximum(many, _FOCUS))
-    strength = (state.strength[frontier] * focus)[place] * weight * rarity[concept]
-    best, by = _best(concept, strength, n)
-    active: list[tuple[Ints, Floats, Ints, Ints, Ints]] = []
+    best, by = _best(concept, (reached[frontier] * focus)[place] * weight * rarity[concept], len(network.rarity))
     own = np.flatnonzero(best > 0).astype(np.int32)
     origin = frontier[place[by[own]]]
-    active.append((own, best[own], origin, own, np.full(len(own), _STEPS.index("concept"), np.int32)))
-    for lists, kept, step in (
-        (network.related, _RELATED, "related_to"),
-        (network.parents, _PARENT, "parent_of"),
-        (network.children, _PARENT, "child_of"),
-    ):
-        active.append(_next_to(lists, own, best, origin, kept, _STEPS.index(step)))
+    direct = _STEPS.index("concept")
+    active = [
+        (own, best[own], origin, own, np.full(len(own), direct, np.int32)),
+        _next_to(network.related, own, best, origin, _RELATED, "related_to"),
+        _next_to(network.parents, own, best, origin, _PARENT, "parent_of"),
+        _next_to(network.children, own, best, origin, _PARENT, "child_of"),
+    ]
     target, value, source, first, kind = (np.concatenate(parts) for parts in zip(*active, strict=True))
     at, section, ref = network.concepts.gather(target, _DEGREE)
-    arriving = (value[at] * ref).astype(np.float32)
     elsewhere = section != source[at]
-    at, section, arriving = at[elsewhere], section[elsewhere], arriving[elsewhere]
-    if not len(section):
-        return
-    top, which = _best(section, arriving, len(offer.strength))
+    at, section, arriving = at[elsewhere], section[elsewhere], (value[at] * ref).astype(np.float32)[elsewhere]
+    top, which = _best(section, arriving, len(reached))
     # Independent evidence adds up, one concept counting once a section.
-    together = np.zeros(len(offer.strength), np.float64)
-    direct = kind[at] == _STEPS.index("concept")
-    np.add.at(together, section[direct], np.log1p(-arriving[direct].clip(0, 0.999)))
-    joint = np.maximum(top, (1 - np.exp(together)).astype(np.float32))
-    hit = np.flatnonzero(top > 0)
+    together = np.zeros(len(reached), np.float64)
+    shared = kind[at] == direct
+    np.add.at(together, section[shared], np.log1p(-arriving[shared].clip(0, 0.999)))
+    hit = np.flatnonzero(top > 0).astype(np.int32)
+    joint = np.maximum(top, (1 - np.exp(together)).astype(np.float32))[hit]
     chosen = at[which[hit]]
-    offer.strength[hit] = np.minimum(joint[hit], state.strength[source[chosen]])
-    offer.step[hit] = kind[chosen]
-    offer.origin[hit] = source[chosen]
-    offer.concept[hit] = first[chosen]
-    offer.other[hit] = target[chosen]
+    strength = np.minimum(joint, reached[source[chosen]])
+    return hit, strength, kind[chosen], source[chosen], first[chosen], target[chosen]
 
 
 def _next_to(
-    lists: Lists, own: Ints, best: Floats, origin: Ints, kept: float, step: int
+    lists: Lists, own: Ints, best: Floats, origin: Ints, kept: float, step: Step
 ) -> tuple[Ints, Floats, Ints, Ints, Ints]:
     place, target, weight = lists.gather(own)
     value = (best[own][place] * weight * kept).astype(np.float32)
-    return target, value, origin[place], own[place], np.full(len(place), step, np.int32)
+    return target, value, origin[place], own[place], np.full(len(place), _STEPS.index(step), np.int32)
 
 
-def _over_time(network: Network, state: Walk, frontier: Ints, offer: Walk) -> None:
-    """The sections just before and after, in the threads of the frontier."""
-    for lists, threads, step in (
-        (network.after, network.after_thread, "follows"),
-        (network.before, network.before_thread, "precedes"),
-    ):
-        place, section, weight = lists.gather(frontier)
-        if not len(place):
-            continue
-        start = lists.offset[frontier]
-        shift = np.arange(len(place)) - np.searchsorted(place, place)
-        thread = threads[start[place] + shift]
-        strength = (state.strength[frontier][place] * weight * _FOLLOWS).astype(np.float32)
-        top, which = _best(section, strength, len(offer.strength))
-        better = np.flatnonzero(top > offer.strength)
-        chosen = which[better]
-        offer.strength[better] = top[better]
-        offer.step[better] = _STEPS.index(step)
-        offer.origin[better] = frontier[place[chosen]]
-        offer.concept[better] = thread[chosen]
-        offer.other[better] = thread[chosen]
+def _over_time(lists: Lists, threads: Ints, step: Step, reached: Floats, frontier: Ints) -> Ways:
+    """The sections just before or after, in the threads of the frontier."""
+    place, section, weight = lists.gather(frontier)
+    shift = np.arange(len(place)) - np.searchsorted(place, place)
+    thread = threads[lists.offset[frontier][place] + shift]
+    strength = (reached[frontier][place] * weight * _FOLLOWS).astype(np.float32)
+    return section, strength, np.full(len(place), _STEPS.index(step), np.int32), frontier[place], thread, thread
 
 
-def _to_originals(network: Network, state: Walk, frontier: Ints, offer: Walk) -> None:
-    """What the summaries of the frontier were taken from."""
-    if not len(network.originals.target):
-        return
-    place, section, weight = network.originals.gather(frontier)
-    strength = (state.strength[frontier][place] * weight * _SUMMARISES).astype(np.float32)
-    top, which = _best(section, strength, len(offer.strength))
-    better = np.flatnonzero(top > offer.strength)
-    offer.strength[better] = top[better]
-    offer.step[better] = _STEPS.index("summarises")
-    offer.origin[better] = frontier[place[which[better]]]
-    offer.concept[better] = offer.other[better] = -1
+def _to_originals(lists: Lists, reached: Floats, frontier: Ints) -> Ways | None:
+    """What the summaries of the frontier were taken from; nothing where there are none."""
+    if not len(lists.target):
+        return None
+    place, section, weight = lists.gather(frontier)
+    strength = (reached[frontier][place] * weight * _SUMMARISES).astype(np.float32)
+    nothing = np.full(len(place), -1, np.int32)
+    step = np.full(len(place), _STEPS.index("summarises"), np.int32)
+    return section, strength, step, frontier[place], nothing, nothing
 
 
 def _best(group: Ints, value: Floats, n: int) -> tuple[Floats, Ints]:

@@ -203,7 +203,6 @@ def _written(before: ParsedFile, wanted: _Change) -> str:
         return _first(text, new, more)
     # Of additions at the same place the innermost come first.
     edits: list[Edit] = []
-    missing: list[tuple[str, str]] = []
     owners = after.by_key()
     for own, entry in before.entries.items():
         old, now = before.ontology.concepts[own], concepts.get(own)
@@ -213,16 +212,13 @@ def _written(before: ParsedFile, wanted: _Change) -> str:
     if group is not None:
         out = {id(entry) for own, entry in before.entries.items() if own not in concepts}
         edits += yaml_edit.delete(text, group, [id(value) in out for _, value in group.pairs])
-        edits += yaml_edit.insert_pairs(text, group, new, indent=root.column + 2, block=not root.flow)
-    elif new:
-        missing.append(("concepts", yaml_edit.flow_map(new) if root.flow else _block(text, new)))
+    edits += yaml_edit.insert_in_group(text, root, "concepts", new)
     ignore = root.get("ignore")
     if ignore is not None:
         gone = [" ".join(item.text.split()) not in after.ignored for item in list_items(ignore)]
         edits += yaml_edit.change_items(text, ignore, gone, more)
     elif more:
-        missing.append(("ignore", yaml_edit.flow_list(more)))
-    edits += yaml_edit.insert_pairs(text, root, missing, indent=0, block=True)
+        edits += yaml_edit.insert_pairs(text, root, [("ignore", yaml_edit.flow_list(more))], indent=0, block=True)
     return yaml_edit.apply(text, edits)
 
 
@@ -233,10 +229,6 @@ def _first(text: str, new: list[tuple[str, str]], ignored: list[str]) -> str:
     lines += ["concepts:", *(f"  {yaml_edit.scalar(own)}: {entry}" for own, entry in new)] if new else []
     lines += [f"ignore: {yaml_edit.flow_list(ignored)}"] if ignored else []
     return end.join([*lines, ""])
-
-
-def _block(text: str, pairs: Iterable[tuple[str, str]]) -> str:
-    return "".join(f"{yaml_edit.line_break(text)}  {yaml_edit.scalar(key)}: {value}" for key, value in pairs)
 
 
 def _entry(concept: CuratedConcept) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from functools import lru_cache
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,10 +30,6 @@ _HEADER = """\
 
 _KEYS = ("id", "subject", "predicate", "object", "from", "to", "confidence", "origin", "source", "recorded",
          "replaces", "retracts")  # fmt: skip
-_PLAIN = re.compile(r"(?!.* #)[^\W\d_](?:[\w ./@+#-]*\w)?|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
-_AMBIGUOUS = frozenset("y n yes no true false on off null nan inf".split())
-#: What a YAML reader would take for a line break, refuse or drop; all of it is written as an escape.
-_ESCAPED = re.compile("[\x7f-\xa0\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
 
 
 class FactFileError(OpenClawMemoryError):
@@ -76,30 +72,19 @@ def _aligned(path: Path, text: str, lines: str) -> str:
 
 
 def _entry(fact: StatedFact) -> str:
-    values: dict[str, Any] = {"id": fact.id}
-    if fact.retracts is not None:
-        values["retracts"] = fact.retracts
+    values: dict[str, Any] = {"id": fact.id, "retracts": fact.retracts}
     if fact.subject:
         values |= {"subject": fact.subject, "predicate": fact.predicate, "object": fact.object}
     values |= {"from": fact.valid_from, "to": fact.valid_to}
-    if fact.retracts is None:
-        values["confidence"] = fact.confidence
-    values |= {"origin": fact.origin.value, "source": fact.source, "recorded": fact.recorded or None}
-    if fact.replaces:
-        values["replaces"] = fact.replaces
-    return "{" + ", ".join(f"{key}: {_scalar(value)}" for key, value in values.items() if value is not None) + "}"
+    values |= {"confidence": fact.confidence if fact.retracts is None else None, "origin": fact.origin.value}
+    values |= {"source": fact.source, "recorded": fact.recorded or None, "replaces": fact.replaces or None}
+    return yaml_edit.flow_map((key, _yaml(value)) for key, value in values.items() if value is not None)
 
 
-def _scalar(value: Any) -> str:
+def _yaml(value: str | float | date | tuple[str, ...]) -> str:
     if isinstance(value, tuple):
-        return "[" + ", ".join(map(_scalar, value)) + "]"
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, float):
-        return repr(value)
-    if _PLAIN.fullmatch(value) and value.casefold() not in _AMBIGUOUS:
-        return str(value)
-    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))
+        return yaml_edit.flow_list(value)
+    return yaml_edit.scalar(value) if isinstance(value, str) else str(value)
 
 
 def remove(path: Path, gone: Callable[[StatedFact], bool], comment: Callable[[str], bool]) -> list[StatedFact]:
@@ -107,27 +92,19 @@ def remove(path: Path, gone: Callable[[StatedFact], bool], comment: Callable[[st
 
     Returns those entries.  The caller holds :func:`~openclaw_memory.system.atomic.locked`; raises as :func:`append`.
     """
-    text = _text(path)
-    if _torn(text):
-        text = text.rpartition("\n")[0] + "\n"  # what was never written completely goes too
-    left: list[StatedFact] = []
-    removed: list[StatedFact] = []
-    by_id: dict[str, StatedFact] = {}
-    flags: list[bool] = []
-    for line, entry in _parse(path, text):
-        fact = _fact(path, line, entry, by_id)
-        by_id.setdefault(fact.id, fact)
-        flags.append(gone(fact))
-        (removed if flags[-1] else left).append(fact)
+    text = _whole(_text(path))  # what was never written completely goes too
+    said = [fact for _, fact in _said(path, text)]
+    flags = [gone(fact) for fact in said]
     if any(flags) and (node := yaml_edit.parse(text)) is not None:
         text = yaml_edit.apply(text, yaml_edit.delete(text, node, flags))
     lines = [line for line in text.split("\n") if not (line.lstrip().startswith("#") and comment(line))]
     made = "\n".join(lines)
-    if removed and list(_facts(path, made)) != list(dict.fromkeys(left)):
+    left = dict.fromkeys(fact for fact, out in zip(said, flags, strict=True) if not out)
+    if any(flags) and list(_facts(path, made)) != list(left):
         raise _wrong(path, 1, "no entry can be taken out of this layout; write each on a line that begins with '- '")
     if made != _text(path):
         atomic.replace(path, made)
-    return removed
+    return list(compress(said, flags))
 
 
 # -- reading --------------------------------------------------------------------------------------
@@ -145,20 +122,21 @@ def read(path: Path) -> list[StatedFact]:
 
 @lru_cache(maxsize=2)
 def _facts(path: Path, text: str) -> tuple[StatedFact, ...]:
-    if _torn(text):
-        text = text.rpartition("\n")[0] + "\n"
-    facts: list[StatedFact] = []
-    by_id: dict[str, StatedFact] = {}
-    for line, entry in _parse(path, text):
-        fact = _fact(path, line, entry, by_id)
-        known = by_id.get(fact.id)
-        if known == fact:
-            continue  # the same line twice, as a merge of two copies leaves it
-        if known is not None:
+    facts: dict[str, StatedFact] = {}
+    for line, fact in _said(path, _whole(text)):
+        # The same line twice, as a merge of two copies leaves it, is one.
+        if facts.setdefault(fact.id, fact) != fact:
             raise _wrong(path, line, f"the id {fact.id} is taken by another entry; delete the id to get a new one")
-        by_id[fact.id] = fact
-        facts.append(fact)
-    return tuple(facts)
+    return tuple(facts.values())
+
+
+def _said(path: Path, text: str) -> Iterator[tuple[int, StatedFact]]:
+    """Line and content of each entry."""
+    taken: set[str] = set()
+    for line, entry in _parse(path, text):
+        fact = _fact(path, line, entry, taken)
+        taken.add(fact.id)
+        yield line, fact
 
 
 def _text(path: Path) -> str:
@@ -180,6 +158,11 @@ def _decoded(path: Path, data: bytes) -> str:
             raise _wrong(path, where, f"not UTF-8 text ({error.reason}); save the file as UTF-8") from error
         text = data.decode("utf-8", "replace")  # the line that was never written to its end
     return text.removeprefix("\ufeff").replace("\r\n", "\n")
+
+
+def _whole(text: str) -> str:
+    """``text`` without a last line that was never written completely."""
+    return text.rpartition("\n")[0] + "\n" if _torn(text) else text
 
 
 def _torn(text: str) -> bool:
@@ -229,7 +212,7 @@ def _entries(path: Path, node: yaml_edit.Node) -> Iterator[tuple[int, dict[str, 
         yield item.line, out
 
 
-def _fact(path: Path, line: int, entry: dict[str, Any], taken: dict[str, StatedFact]) -> StatedFact:
+def _fact(path: Path, line: int, entry: dict[str, Any], taken: set[str]) -> StatedFact:
     unknown = [key for key in entry if key not in _KEYS]
     if unknown:
         import difflib

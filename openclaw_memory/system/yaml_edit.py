@@ -1,11 +1,14 @@
 """Changing a few values of a YAML text while every other character of it, comments too, stays as it is.
 
 Reads the part of YAML that hand-written files of ours need: one document of mappings, lists and plain or quoted
-texts, in block or flow style.  Every scalar is a text: ``no`` and ``2026-02-16`` are names like any other.
+texts, in block or flow style.  Every scalar is a text: ``no`` and ``2026-02-16`` are names like any other.  A library
+that writes the whole tree again (ruamel.yaml) keeps comments, but changes indentation, blanks and line ends everywhere.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,6 +16,11 @@ from typing import Any, Literal
 #: A deeper nesting is nothing that a person wrote here.
 _DEEPEST = 8
 _NOTHING = ("", "~", "null", "Null", "NULL")
+#: What stands without quotes, but for the words that YAML takes for something else.
+_PLAIN = re.compile(r"(?!.* #)[^\W\d_](?:[\w ./@+#-]*\w)?|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+_AMBIGUOUS = frozenset("y n yes no true false on off null nan inf".split())
+#: What a YAML reader would take for a line break, refuse or drop; all of it is written as an escape.
+_ESCAPED = re.compile("[\x7f-\xa0\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
 
 
 class YamlTextError(Exception):
@@ -69,11 +77,11 @@ class Edit:
 
 
 def scalar(text: str) -> str:
-    """``text`` as YAML, in quotes where it needs them; right in block and in flow style."""
-    import yaml
-
-    made = yaml.safe_dump([text], default_flow_style=True, allow_unicode=True, width=1 << 30)
-    return made.strip()[1:-1]
+    """``text`` as YAML in one line, in quotes where it needs them; right in block and in flow style."""
+    if _PLAIN.fullmatch(text) and text.casefold() not in _AMBIGUOUS:
+        return text
+    escaped = _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(text, ensure_ascii=False))
+    return escaped if "\\" in escaped else "'" + text.replace("'", "''") + "'"
 
 
 def flow_list(texts: Iterable[str]) -> str:
@@ -196,6 +204,16 @@ def insert_pairs(text: str, node: Node, pairs: Sequence[tuple[str, str]], indent
         start = len(text[: node.start].rstrip(" "))
         return [Edit(start, node.end, ""), _lines(text, node.end, [" " * indent + each for each in written])]
     return [Edit(node.start, node.end, ("" if node.flow else " ") + "{" + ", ".join(written) + "}")]
+
+
+def insert_in_group(text: str, root: Node, group: str, pairs: Sequence[tuple[str, str]]) -> list[Edit]:
+    """Edits that add ``key: value`` pairs, the values being YAML, to a mapping of the top level, made if need be."""
+    node = root.get(group)
+    if node is not None:
+        return insert_pairs(text, node, pairs, indent=root.column + 2, block=not root.flow)
+    lines = "".join(f"{line_break(text)}  {scalar(key)}: {value}" for key, value in pairs)
+    made = [(group, flow_map(pairs) if root.flow else lines)] if pairs else []
+    return insert_pairs(text, root, made, indent=0, block=True)
 
 
 def change_items(text: str, node: Node, gone: Sequence[bool], more: Sequence[str]) -> list[Edit]:

@@ -6,12 +6,12 @@ import os
 import socket
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from indexing import without_root
 
 from openclaw_memory.config.settings import ExtraPath, IngestSettings
 from openclaw_memory.errors import SettingsError, WorkspaceError
@@ -313,19 +313,6 @@ def test_a_folder_that_cannot_be_opened_keeps_the_index_below_it(workspace: Path
     (prefix,) = result.unreadable
     assert prefix.startswith(f"memory/{name}/") and prefix.endswith("/")
     assert "too long" in reasons(result)[prefix]
-
-
-@contextmanager
-def without_root() -> Iterator[None]:
-    """Permissions do not stop root, so root looks as nobody for a moment."""
-    root = os.geteuid() == 0
-    if root:
-        os.seteuid(65534)
-    try:
-        yield
-    finally:
-        if root:
-            os.seteuid(0)
 
 
 def test_a_folder_without_permission_keeps_the_index_below_it() -> None:

@@ -14,8 +14,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
-from indexing import drop, note, open_store, put, python, source, texts_of, unit_vectors
-from test_scan import without_root
+from indexing import drop, note, open_store, put, python, source, texts_of, unit_vectors, without_root
 
 from openclaw_memory.config.settings import StoreSettings
 from openclaw_memory.errors import SchemaTooNew, StoreError

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import SchemaTooNew, StoreError
 from ..api import batches
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 #: Rows below which JSON is the faster way to bind numbers.
 _FEW = 20_000
+#: Units whose texts are in memory at once.
+_RUN = 20_000
 
 log = logging.getLogger("openclaw_memory.store")
 
@@ -103,6 +106,17 @@ class Database:
                 yield connection
         except duckdb.Error as error:
             raise self._translated(error) from error
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+        with self.read() as connection:
+            return connection.execute(sql, list(parameters)).fetchall()
+
+    def columns(self, sql: str, parameters: Sequence[Any] = ()) -> list[NDArray[Any]]:
+        """The columns of a query, as numpy arrays in its order."""
+        with self.read() as connection:
+            found = connection.execute(sql, list(parameters)).fetchnumpy()
+        return [np.ma.getdata(column) for column in found.values()]
 
     @contextlib.contextmanager
     def write(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -360,6 +374,15 @@ def insert(
     )
 
 
+def insert_rows(
+    connection: duckdb.DuckDBPyConnection, table: str, types: str, rows: Sequence[tuple[Any, ...]], select: str = "*"
+) -> None:
+    """Append ``rows``, bound as one JSON text; ``types`` are the DuckDB types of their places, with blanks between."""
+    if rows:
+        kinds = {f"c{at}": kind for at, kind in enumerate(types.split())}
+        insert(connection, table, dict(zip(kinds, zip(*rows, strict=True), strict=True)), kinds, select)
+
+
 def insert_numbers(
     connection: duckdb.DuckDBPyConnection, table: str, columns: Mapping[str, tuple[list[int], str]]
 ) -> None:
@@ -395,6 +418,17 @@ def count(connection: duckdb.DuckDBPyConnection, sql: str, parameters: list[Any]
     """The single number that a query returns."""
     row = connection.execute(sql, parameters or []).fetchone()
     return int(row[0]) if row and row[0] is not None else 0
+
+
+def unit_texts(connection: duckdb.DuckDBPyConnection, run: int = _RUN) -> Iterator[list[tuple[int, str, int]]]:
+    """Ids, search texts and document ids of all units, in runs that bound what is in memory at once."""
+    highest = count(connection, "SELECT coalesce(max(id), 0) FROM units")
+    for low in range(0, highest + 1, run):
+        rows = connection.execute(
+            "SELECT id, coalesce(indexed, text), document_id FROM units WHERE id >= ? AND id < ?", [low, low + run]
+        ).fetchall()
+        if rows:
+            yield rows
 
 
 def next_ids(connection: duckdb.DuckDBPyConnection, name: str, n: int) -> int:

@@ -6,6 +6,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,10 +39,11 @@ from ..api import (
     VectorStates,
     batches,
 )
-from . import extraction, fts, schema, writing
+from . import extraction, schema, writing
 from .database import IDS, Database, count, free_unused_heap, id_list, insert
+from .fts import FtsIndex
 from .graph import GraphTables
-from .keywords import Columns, FtsIndex, PostingsIndex
+from .keywords import PostingsIndex
 from .purge import PurgeTables
 from .query import Queries
 from .summaries import SummaryTables
@@ -180,11 +182,10 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
 
     def units_of(self, document_ids: Sequence[int]) -> list[StoredUnit]:
         """Indexed units of these documents, in reading order."""
-        with self._db.read() as c:
-            rows = c.execute(
-                f"SELECT id, document_id, hash FROM units WHERE document_id IN {IDS} ORDER BY document_id, ordinal",
-                [id_list(document_ids)],
-            ).fetchall()
+        rows = self._db.rows(
+            f"SELECT id, document_id, hash FROM units WHERE document_id IN {IDS} ORDER BY document_id, ordinal",
+            [id_list(document_ids)],
+        )
         return [StoredUnit(*row) for row in rows]
 
     def apply(self, changes: Sequence[DocumentChange], version: int) -> int:
@@ -288,16 +289,15 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
         """How many units have a vector of ``model``, of another model, or none."""
         with self._db.read() as c:
             model_id = -1 if model is None else self._model_id(c, model)
-            row = c.execute(
+            rows = self._db.rows(
                 "SELECT count(*) FILTER (v.model_id = $1 AND v.status = 'ready'), "
                 "count(*) FILTER (v.unit_id IS NULL), "
                 "count(*) FILTER (v.model_id = $1 AND v.status = 'failed'), "
                 "count(*) FILTER (v.model_id <> $1) "
                 "FROM units u LEFT JOIN vectors v ON v.unit_id = u.id",
                 [model_id],
-            ).fetchone()
-        assert row is not None
-        return VectorStates(*row)
+            )
+        return VectorStates(*rows[0])
 
     def noise(self, model: VectorModel) -> float | None:
         """What was noted of a model's unrelated texts."""
@@ -334,46 +334,23 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
 
     def document_infos(self) -> list[DocumentInfo]:
         """All documents, for search."""
-        with self._db.read() as c:
-            rows = c.execute(
-                "SELECT id, path, kind, grain, origin, generation, sha256 FROM documents ORDER BY id"
-            ).fetchall()
+        rows = self._db.rows("SELECT id, path, kind, grain, origin, generation, sha256 FROM documents ORDER BY id")
         return [DocumentInfo(r[0], r[1], Kind(r[2]), Grain(r[3]), Origin(r[4]), r[5], r[6]) for r in rows]
 
     def unit_rows(self, document_ids: Sequence[int] | None) -> UnitRows:
         """Columns of units in reading order."""
         where = "" if document_ids is None else f"WHERE u.document_id IN {IDS}"
-        with self._db.read() as c:
-            found = c.execute(
-                "SELECT u.id, u.document_id, section_id, u.start_line, u.end_line, terms, chars, question, time_words, "
-                "u.form IN ('heading', 'title') AS heading, u.form = 'title' AS title, speaker_key, "
-                "coalesce(s.date - DATE '0001-01-01' + 1, 0) AS day, "
-                "s.date IS NOT NULL AND s.date_source <> 'mtime' AS dated, hash, occurrence "
-                f"FROM units u JOIN sections s ON s.id = u.section_id {where} ORDER BY u.document_id, u.ordinal",
-                [] if document_ids is None else [id_list(document_ids)],
-            ).fetchnumpy()
-        columns = [np.ma.getdata(found[name]) for name in found]
-        ids, documents, sections, first, last, terms, chars = (
-            np.ascontiguousarray(column, np.int32) for column in columns[:7]
+        columns = self._db.columns(
+            "SELECT u.id, u.document_id, section_id, u.start_line, u.end_line, terms, chars, question, time_words, "
+            "u.form IN ('heading', 'title') AS heading, u.form = 'title' AS title, speaker_key, "
+            "coalesce(s.date - DATE '0001-01-01' + 1, 0) AS day, "
+            "s.date IS NOT NULL AND s.date_source <> 'mtime' AS dated, hash, occurrence "
+            f"FROM units u JOIN sections s ON s.id = u.section_id {where} ORDER BY u.document_id, u.ordinal",
+            [] if document_ids is None else [id_list(document_ids)],
         )
-        return UnitRows(
-            unit_id=ids,
-            document_id=documents,
-            section_id=sections,
-            start_line=first,
-            end_line=last,
-            terms=terms,
-            chars=chars,
-            question=columns[7].astype(bool),
-            time_words=columns[8].astype(np.int32),
-            heading=columns[9].astype(bool),
-            title=columns[10].astype(bool),
-            speaker=columns[11].astype(np.int64),
-            day=columns[12].astype(np.int32),
-            dated=columns[13].astype(bool),
-            hash=columns[14].astype(np.int64),
-            occurrence=columns[15].astype(np.int32),
-        )
+        # In the order of the fields of UnitRows.
+        types = (*[np.int32] * 7, bool, np.int32, bool, bool, np.int64, np.int32, bool, np.int64, np.int32)
+        return UnitRows(*(np.ascontiguousarray(column, kind) for column, kind in zip(columns, types, strict=True)))
 
     def section_texts(self, section_ids: Sequence[int]) -> dict[int, SectionText]:
         """Headings and lines of sections by id."""
@@ -390,8 +367,8 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
     def keyword_index(self) -> KeywordIndex:
         """A new, empty keyword index; ``refresh`` fills it."""
         if self._settings.keyword_index == "fts":
-            return FtsIndex(self._rebuild_fts, self._ask_fts, self._analyse)
-        return PostingsIndex(self._load_postings)
+            return FtsIndex(self._db, self._analyse)
+        return PostingsIndex(self._db)
 
     def vector_index(self, model: VectorModel) -> VectorIndex:
         """A new, empty vector index; ``refresh`` fills it."""
@@ -400,10 +377,7 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
             with self._db.read() as c:
                 large = count(c, "SELECT count(*) FROM units") >= self._settings.vss_threshold
             choice = "vss" if large else "exact"
-
-        def load(since: int) -> tuple[list[tuple[Ints, NDArray[np.float16]]], Ints, int]:
-            return self._load_vectors(model, since)
-
+        load = partial(self._load_vectors, model)
         if choice == "vss":
             return VssIndex(model, load)
         return ExactIndex(model, load, self._settings.vector_dtype)
@@ -435,35 +409,6 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
                 c.execute("SET memory_limit = '16MB'")  # drops the cached blocks
             c.execute(f"SET memory_limit = '{self._settings.memory_limit_mb}MB'")
         free_unused_heap()
-
-    def _load_postings(self, unit: int, compaction: int) -> tuple[Columns | None, Columns, int, int, int]:
-        def columns(table: str, order: str) -> Columns:
-            found = c.execute(f"SELECT term, unit_id, tf FROM {table} WHERE unit_id > ? {order}", [unit]).fetchnumpy()
-            term, unit_id, tf = (np.ma.getdata(found[name]) for name in ("term", "unit_id", "tf"))
-            return (
-                term.astype(np.int64, copy=False),
-                unit_id.astype(np.int32, copy=False),
-                tf.astype(np.int16, copy=False),
-            )
-
-        with self._db.read() as c:
-            reached = count(c, "SELECT value FROM counters WHERE name = 'compaction'")
-            highest = count(c, "SELECT value FROM counters WHERE name = 'unit'")
-            base = columns("postings", "ORDER BY term") if reached != compaction else None
-            rows = sum(count(c, f"SELECT count(*) FROM {table}") for table in ("postings", "postings_delta"))
-            return base, columns("postings_delta", ""), highest, reached, rows
-
-    def _rebuild_fts(self, analyse: Analyse) -> None:
-        with self._db.read() as c:
-            fts.load(c)
-            if not fts.is_current(c):
-                with self._db.write():
-                    fts.rebuild(c, analyse)
-
-    def _ask_fts(self, terms: Sequence[str]) -> tuple[Ints, Ints, Ints]:
-        with self._db.read() as c:
-            fts.load(c)
-            return fts.ask(c, terms)
 
     # -- upkeep -----------------------------------------------------------------------------------
 

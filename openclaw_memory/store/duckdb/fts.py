@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..api import Analyse, Ints
-from .database import count, insert
+from ..api import Analyse, Postings
+from .database import Database, count, insert_rows, unit_texts
 from .extensions import load_extension
 
 if TYPE_CHECKING:
     import duckdb
-
-_STEP = 20_000
 
 
 def load(c: duckdb.DuckDBPyConnection) -> None:
@@ -45,18 +43,8 @@ def is_current(c: duckdb.DuckDBPyConnection, database: str = "") -> bool:
 def rebuild(c: duckdb.DuckDBPyConnection, analyse: Analyse) -> None:
     """Build the index again inside the caller's transaction."""
     c.execute("CREATE OR REPLACE TABLE fts_source (id INTEGER, terms VARCHAR)")
-    highest = count(c, "SELECT coalesce(max(id), 0) FROM units")
-    for low in range(0, highest + 1, _STEP):
-        rows = c.execute(
-            "SELECT id, coalesce(indexed, text) FROM units WHERE id >= ? AND id < ?", [low, low + _STEP]
-        ).fetchall()
-        if rows:
-            insert(
-                c,
-                "fts_source",
-                {"id": [row[0] for row in rows], "terms": ["\n".join(analyse(row[1])) for row in rows]},
-                {"id": "INTEGER", "terms": "VARCHAR"},
-            )
+    for units in unit_texts(c):
+        insert_rows(c, "fts_source", "INTEGER VARCHAR", [(row[0], "\n".join(analyse(row[1]))) for row in units])
     c.execute(
         "PRAGMA create_fts_index('fts_source', 'id', 'terms', stemmer = 'none', stopwords = 'none', "
         "ignore = '(\\n)+', strip_accents = 0, lower = 0, overwrite = 1)"
@@ -64,15 +52,36 @@ def rebuild(c: duckdb.DuckDBPyConnection, analyse: Analyse) -> None:
     c.execute("UPDATE counters SET value = (SELECT value FROM counters WHERE name = 'texts') WHERE name = 'fts'")
 
 
-def ask(c: duckdb.DuckDBPyConnection, terms: Sequence[str]) -> tuple[Ints, Ints, Ints]:
-    """Columns ``(position of the term, unit id, frequency)`` sorted by position."""
-    found = c.execute(
-        "WITH asked AS (SELECT unnest(from_json(?, '[\"VARCHAR\"]')) AS term, unnest(range(?::BIGINT)) AS at) "
-        "SELECT a.at, d.name AS unit_id, count(*) AS tf FROM asked a "
-        "JOIN fts_main_fts_source.dict w ON w.term = a.term "
-        "JOIN fts_main_fts_source.terms t ON t.termid = w.termid "
-        "JOIN fts_main_fts_source.docs d ON d.docid = t.docid GROUP BY 1, 2 ORDER BY 1, 2",
-        [json.dumps(list(terms), ensure_ascii=False), len(terms)],
-    ).fetchnumpy()
-    at, unit_id, tf = (np.ma.getdata(found[name]).astype(np.int32) for name in ("at", "unit_id", "tf"))
-    return at, unit_id, tf
+class FtsIndex:
+    """DuckDB's FTS extension over our own terms, rebuilt whenever texts have changed."""
+
+    name = "fts"
+
+    def __init__(self, db: Database, analyse: Analyse) -> None:
+        self._db = db
+        self._analyse = analyse
+
+    def refresh(self) -> None:
+        """Rebuild the extension's index if texts have changed since it was built."""
+        with self._db.read() as c:
+            load(c)
+            if not is_current(c):
+                with self._db.write():
+                    rebuild(c, self._analyse)
+
+    def postings(self, terms: Sequence[str]) -> Postings:
+        """Occurrences of each term, from the extension's own tables."""
+        if not terms:
+            return Postings(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32))
+        with self._db.read() as c:
+            load(c)
+            at, unit_id, tf = self._db.columns(
+                "WITH asked AS (SELECT unnest(from_json(?, '[\"VARCHAR\"]')) AS term, unnest(range(?::BIGINT)) AS at) "
+                "SELECT a.at, d.name AS unit_id, count(*) AS tf FROM asked a "
+                "JOIN fts_main_fts_source.dict w ON w.term = a.term "
+                "JOIN fts_main_fts_source.terms t ON t.termid = w.termid "
+                "JOIN fts_main_fts_source.docs d ON d.docid = t.docid GROUP BY 1, 2 ORDER BY 1, 2",
+                [json.dumps(list(terms), ensure_ascii=False), len(terms)],
+            )
+        offsets = np.searchsorted(at, np.arange(len(terms) + 1)).astype(np.int64)
+        return Postings(offsets, unit_id.astype(np.int32), tf.astype(np.float32))

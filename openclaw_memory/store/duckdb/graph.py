@@ -21,49 +21,134 @@ from ..api import (
     StatedFact,
     WorkspaceFile,
 )
-from .database import IDS, Database, count, id_list, insert
+from .database import IDS, Database, count, id_list, insert_rows, unit_texts
 
 if TYPE_CHECKING:
     import duckdb
 
 Links = Callable[[Sequence[PendingText]], Iterable[tuple[int, Mention]]]
 
-#: Units whose texts are in memory at once while they are linked again.
-_STEP = 20_000
 _CURATED = RULES.index("curated")
 
 
-def mention_rows(c: duckdb.DuckDBPyConnection, document_ids: Sequence[int] | None) -> MentionRows:
-    """Mentions as columns."""
-    where = "" if document_ids is None else f"WHERE document_id IN {IDS}"
-    found = c.execute(
-        f"SELECT unit_id, document_id, key, rule FROM mentions {where}",
-        [] if document_ids is None else [id_list(document_ids)],
-    ).fetchnumpy()
-    unit_id, document_id, key, rule = (np.ma.getdata(found[name]) for name in found)
-    return MentionRows(
-        unit_id.astype(np.int32, copy=False),
-        document_id.astype(np.int32, copy=False),
-        key.astype(np.int64, copy=False),
-        rule.astype(np.int8, copy=False),
-    )
+class GraphTables:
+    """The part of the DuckDB store that these tables are: methods of :class:`~openclaw_memory.store.api.Store`."""
 
+    _db: Database
+    #: What one question needs several times, and thousands of concepts take long to read.
+    _ontology: tuple[tuple[int, int], OntologyRows] | None = None
 
-def mention_names(c: duckdb.DuckDBPyConnection, keys: Sequence[int] | None) -> list[MentionName]:
-    """Spellings with their counts; equally frequent ones in alphabetical order."""
-    where = "" if keys is None else f"WHERE key IN {IDS}"
-    rows = c.execute(
-        f"SELECT key, text, min(rule), count(*) AS n FROM mentions {where} GROUP BY key, text "
-        "ORDER BY key, n DESC, text",
-        [] if keys is None else [id_list(keys)],
-    ).fetchall()
-    return [MentionName(key, text, RULES[rule], n) for key, text, rule, n in rows]
+    def mention_rows(self, document_ids: Sequence[int] | None) -> MentionRows:
+        """Mentions in these documents."""
+        where = "" if document_ids is None else f"WHERE document_id IN {IDS}"
+        unit_id, document_id, key, rule = self._db.columns(
+            f"SELECT unit_id, document_id, key, rule FROM mentions {where}",
+            [] if document_ids is None else [id_list(document_ids)],
+        )
+        return MentionRows(
+            unit_id.astype(np.int32, copy=False),
+            document_id.astype(np.int32, copy=False),
+            key.astype(np.int64, copy=False),
+            rule.astype(np.int8, copy=False),
+        )
 
+    def mention_names(self, keys: Sequence[int] | None = None) -> list[MentionName]:
+        """Spellings of keys with their counts; equally frequent ones in alphabetical order."""
+        where = "" if keys is None else f"WHERE key IN {IDS}"
+        rows = self._db.rows(
+            f"SELECT key, text, min(rule), count(*) AS n FROM mentions {where} GROUP BY key, text "
+            "ORDER BY key, n DESC, text",
+            [] if keys is None else [id_list(keys)],
+        )
+        return [MentionName(key, text, RULES[rule], n) for key, text, rule, n in rows]
 
-def workspace_file(c: duckdb.DuckDBPyConnection, name: str) -> WorkspaceFile | None:
-    """What was last read of a file that is no note."""
-    row = c.execute("SELECT name, size, mtime_ns, sha256 FROM workspace_files WHERE name = ?", [name]).fetchone()
-    return None if row is None else WorkspaceFile(*row)
+    def workspace_file(self, name: str) -> WorkspaceFile | None:
+        """What was last read of a file that is no note."""
+        rows = self._db.rows("SELECT name, size, mtime_ns, sha256 FROM workspace_files WHERE name = ?", [name])
+        return WorkspaceFile(*rows[0]) if rows else None
+
+    def ontology(self) -> OntologyRows:
+        """The curated concepts."""
+        with self._db.read() as c:
+            at = self._db.moment
+            if self._ontology is None or self._ontology[0] != at:
+                self._ontology = at, _ontology(c)
+            return self._ontology[1]
+
+    def put_ontology(self, file: WorkspaceFile, rows: OntologyRows, changed: Sequence[int], links: Links) -> int:
+        """Replace the curated concepts and the references to the ``changed`` ones in one transaction."""
+        with self._db.write() as c:
+            for table in ("curated", "curated_edges", "ignored"):
+                c.execute(f"DELETE FROM {table}")
+            insert_rows(
+                c, "curated", "BIGINT VARCHAR VARCHAR VARCHAR FLOAT VARCHAR",
+                [(r.key, r.slug, r.name, r.kind, r.weight, _text(r.aliases)) for r in rows.concepts],
+            )  # fmt: skip
+            insert_rows(
+                c, "curated_edges", "VARCHAR BIGINT BIGINT",
+                [("parent_of", parent, row.key) for row in rows.concepts for parent in row.parents]
+                + [("related_to", row.key, other) for row in rows.concepts for other in row.related]
+                + [("called", row.key, key) for row in rows.concepts for key in row.keys],
+            )  # fmt: skip
+            insert_rows(c, "ignored", "BIGINT", [(key,) for key in rows.ignored])
+            c.execute("DELETE FROM meta WHERE key = 'single_valued'")
+            c.execute("INSERT INTO meta VALUES ('single_valued', ?)", [_text(rows.single_valued)])
+            _note(c, file)
+            c.execute("UPDATE counters SET value = value + 1 WHERE name = 'ontology'")
+            if not changed:
+                return 0
+            # Who is about to write a file linked it by the old names: it must plan anew.
+            c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")
+            return _link_anew(c, changed, links)
+
+    def found_facts(self) -> list[FactObservation]:
+        """What rules found, by path and place in the file."""
+        rows = self._db.rows(
+            "SELECT f.unit_id, d.path, u.start_line, u.end_line, d.kind, d.origin, s.date, "
+            "s.date IS NOT NULL AND s.date_source <> 'mtime', u.hash, u.occurrence, "
+            "f.subject, f.predicate, f.object, f.rule, f.confidence "
+            "FROM found_facts f JOIN units u ON u.id = f.unit_id JOIN documents d ON d.id = u.document_id "
+            "JOIN sections s ON s.id = u.section_id "
+            "ORDER BY d.path, u.ordinal, f.rule, f.predicate, f.subject, f.object"
+        )
+        return [FactObservation(*_with(row, {4: Kind, 5: Origin})) for row in rows]
+
+    def stated_facts(self) -> list[StatedFact]:
+        """The entries of the workspace's file of facts, in its order."""
+        rows = self._db.rows(
+            "SELECT id, subject, predicate, object, confidence, origin, source, valid_from, valid_to, recorded, "
+            "replaces, retracts FROM stated_facts ORDER BY ordinal"
+        )
+        return [StatedFact(*_with(row, {5: Origin, 10: lambda text: tuple(json.loads(text))})) for row in rows]
+
+    def facts_version(self) -> tuple[str, ...]:
+        """Another value after every change that may concern facts."""
+        known = self._db.counters()
+        # Statements cite lines of notes, and whether these still hold the words is a matter of their texts.
+        texts = known["texts"] if known["stated"] != "0" else ""
+        return known["instance"], known["ontology"], known["facts"], texts
+
+    def put_stated_facts(self, file: WorkspaceFile, facts: Sequence[StatedFact]) -> None:
+        """Replace them in one transaction."""
+        with self._db.write() as c:
+            c.execute("DELETE FROM stated_facts")
+            insert_rows(
+                c,
+                "stated_facts",
+                "INTEGER VARCHAR VARCHAR VARCHAR VARCHAR FLOAT VARCHAR VARCHAR DATE DATE VARCHAR VARCHAR VARCHAR",
+                [
+                    (
+                        at, f.id, f.subject, f.predicate, f.object, f.confidence, f.origin.value, f.source,
+                        None if f.valid_from is None else f.valid_from.isoformat(),
+                        None if f.valid_to is None else f.valid_to.isoformat(),
+                        f.recorded, json.dumps(f.replaces), f.retracts,
+                    )
+                    for at, f in enumerate(facts)
+                ],
+            )  # fmt: skip
+            _note(c, file)
+            c.execute("UPDATE counters SET value = value + 1 WHERE name = 'facts'")
+            c.execute("UPDATE counters SET value = ? WHERE name = 'stated'", [len(facts)])
 
 
 def _note(c: duckdb.DuckDBPyConnection, file: WorkspaceFile) -> None:
@@ -71,7 +156,7 @@ def _note(c: duckdb.DuckDBPyConnection, file: WorkspaceFile) -> None:
     c.execute("INSERT INTO workspace_files VALUES (?, ?, ?, ?)", [file.name, file.size, file.mtime_ns, file.sha256])
 
 
-def ontology(c: duckdb.DuckDBPyConnection) -> OntologyRows:
+def _ontology(c: duckdb.DuckDBPyConnection) -> OntologyRows:
     """The curated concepts."""
     edges: dict[tuple[str, int], list[int]] = {}
     for kind, source, target in c.execute("SELECT kind, source, target FROM curated_edges ORDER BY ALL").fetchall():
@@ -93,44 +178,17 @@ def ontology(c: duckdb.DuckDBPyConnection) -> OntologyRows:
     return OntologyRows(tuple(concepts), tuple(ignored), tuple(json.loads(single[0])) if single else (), version)
 
 
-def put_ontology(
-    c: duckdb.DuckDBPyConnection, file: WorkspaceFile, rows: OntologyRows, changed: Sequence[int], links: Links
-) -> int:
-    """Replace the curated concepts and the references to the ``changed`` ones; the caller owns the transaction."""
-    for table in ("curated", "curated_edges", "ignored"):
-        c.execute(f"DELETE FROM {table}")
-    _insert(
-        c, "curated", "BIGINT VARCHAR VARCHAR VARCHAR FLOAT VARCHAR",
-        [(r.key, r.slug, r.name, r.kind, r.weight, json.dumps(r.aliases, ensure_ascii=False)) for r in rows.concepts],
-    )  # fmt: skip
-    _insert(
-        c, "curated_edges", "VARCHAR BIGINT BIGINT",
-        [("parent_of", parent, row.key) for row in rows.concepts for parent in row.parents]
-        + [("related_to", row.key, other) for row in rows.concepts for other in row.related]
-        + [("called", row.key, key) for row in rows.concepts for key in row.keys],
-    )  # fmt: skip
-    _insert(c, "ignored", "BIGINT", [(key,) for key in rows.ignored])
-    c.execute("DELETE FROM meta WHERE key = 'single_valued'")
-    c.execute("INSERT INTO meta VALUES ('single_valued', ?)", [json.dumps(rows.single_valued, ensure_ascii=False)])
-    _note(c, file)
-    c.execute("UPDATE counters SET value = value + 1 WHERE name = 'ontology'")
-    if not changed:
-        return 0
-    # Who is about to write a file linked it by the old names: it must plan again.
-    c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")
+def _link_anew(c: duckdb.DuckDBPyConnection, changed: Sequence[int], links: Links) -> int:
+    """Replace the references to the ``changed`` concepts; how many came or went."""
     before = _linked(c, changed)
     c.execute(f"DELETE FROM mentions WHERE rule = {_CURATED} AND key IN {IDS}", [id_list(changed)])
-    highest = count(c, "SELECT coalesce(max(id), 0) FROM units")
-    for low in range(0, highest + 1, _STEP):
-        texts = c.execute(
-            "SELECT id, coalesce(indexed, text), document_id FROM units WHERE id >= ? AND id < ?", [low, low + _STEP]
-        ).fetchall()
-        document = {row[0]: row[2] for row in texts}
+    for units in unit_texts(c):
+        document = {row[0]: row[2] for row in units}
         found = [
             (unit_id, document[unit_id], mention.key, RULES.index(mention.rule), mention.text)
-            for unit_id, mention in links([PendingText(row[0], row[1]) for row in texts])
+            for unit_id, mention in links([PendingText(row[0], row[1]) for row in units])
         ]
-        _insert(c, "mentions", "INTEGER INTEGER BIGINT TINYINT VARCHAR", found)
+        insert_rows(c, "mentions", "INTEGER INTEGER BIGINT TINYINT VARCHAR", found)
     return len(before ^ _linked(c, changed))
 
 
@@ -141,113 +199,10 @@ def _linked(c: duckdb.DuckDBPyConnection, keys: Sequence[int]) -> set[tuple[int,
     return set(rows)
 
 
-def found_facts(c: duckdb.DuckDBPyConnection) -> list[FactObservation]:
-    """What rules found, by path and place in the file."""
-    rows = c.execute(
-        "SELECT f.unit_id, d.path, u.start_line, u.end_line, d.kind, d.origin, s.date, "
-        "s.date IS NOT NULL AND s.date_source <> 'mtime', u.hash, u.occurrence, "
-        "f.subject, f.predicate, f.object, f.rule, f.confidence "
-        "FROM found_facts f JOIN units u ON u.id = f.unit_id JOIN documents d ON d.id = u.document_id "
-        "JOIN sections s ON s.id = u.section_id ORDER BY d.path, u.ordinal, f.rule, f.predicate, f.subject, f.object"
-    ).fetchall()
-    return [FactObservation(*_with(row, {4: Kind, 5: Origin})) for row in rows]
-
-
-def stated_facts(c: duckdb.DuckDBPyConnection) -> list[StatedFact]:
-    """The entries of the workspace's file of facts, in its order."""
-    rows = c.execute(
-        "SELECT id, subject, predicate, object, confidence, origin, source, valid_from, valid_to, recorded, replaces, "
-        "retracts FROM stated_facts ORDER BY ordinal"
-    ).fetchall()
-    return [StatedFact(*_with(row, {5: Origin, 10: lambda text: tuple(json.loads(text))})) for row in rows]
+def _text(texts: Sequence[str]) -> str:
+    return json.dumps(texts, ensure_ascii=False)
 
 
 def _with(row: tuple[Any, ...], made: Mapping[int, Callable[[Any], Any]]) -> list[Any]:
     """``row`` with some of its columns turned into the values that they stand for."""
     return [made[at](value) if at in made else value for at, value in enumerate(row)]
-
-
-def put_stated_facts(c: duckdb.DuckDBPyConnection, file: WorkspaceFile, facts: Sequence[StatedFact]) -> None:
-    """Replace them; the caller owns the transaction."""
-    c.execute("DELETE FROM stated_facts")
-    _insert(
-        c,
-        "stated_facts",
-        "INTEGER VARCHAR VARCHAR VARCHAR VARCHAR FLOAT VARCHAR VARCHAR DATE DATE VARCHAR VARCHAR VARCHAR",
-        [
-            (
-                at, f.id, f.subject, f.predicate, f.object, f.confidence, f.origin.value, f.source,
-                None if f.valid_from is None else f.valid_from.isoformat(),
-                None if f.valid_to is None else f.valid_to.isoformat(),
-                f.recorded, json.dumps(f.replaces), f.retracts,
-            )
-            for at, f in enumerate(facts)
-        ],
-    )  # fmt: skip
-    _note(c, file)
-    c.execute("UPDATE counters SET value = value + 1 WHERE name = 'facts'")
-    c.execute("UPDATE counters SET value = ? WHERE name = 'stated'", [len(facts)])
-
-
-def _insert(c: duckdb.DuckDBPyConnection, table: str, types: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    if rows:
-        kinds = {f"c{at}": kind for at, kind in enumerate(types.split())}
-        insert(c, table, dict(zip(kinds, zip(*rows, strict=True), strict=True)), kinds)
-
-
-class GraphTables:
-    """The part of the DuckDB store that these tables are: methods of :class:`~openclaw_memory.store.api.Store`."""
-
-    _db: Database
-    #: What one question needs several times, and thousands of concepts take long to read.
-    _ontology: tuple[tuple[int, int], OntologyRows] | None = None
-
-    def mention_rows(self, document_ids: Sequence[int] | None) -> MentionRows:
-        """Mentions in these documents."""
-        with self._db.read() as c:
-            return mention_rows(c, document_ids)
-
-    def mention_names(self, keys: Sequence[int] | None = None) -> list[MentionName]:
-        """Spellings of keys."""
-        with self._db.read() as c:
-            return mention_names(c, keys)
-
-    def workspace_file(self, name: str) -> WorkspaceFile | None:
-        """What was last read of a file that is no note."""
-        with self._db.read() as c:
-            return workspace_file(c, name)
-
-    def ontology(self) -> OntologyRows:
-        """The curated concepts."""
-        with self._db.read() as c:
-            at = self._db.moment
-            if self._ontology is None or self._ontology[0] != at:
-                self._ontology = at, ontology(c)
-            return self._ontology[1]
-
-    def put_ontology(self, file: WorkspaceFile, rows: OntologyRows, changed: Sequence[int], links: Links) -> int:
-        """Replace the curated concepts in one transaction."""
-        with self._db.write() as c:
-            return put_ontology(c, file, rows, changed, links)
-
-    def found_facts(self) -> list[FactObservation]:
-        """What rules found."""
-        with self._db.read() as c:
-            return found_facts(c)
-
-    def stated_facts(self) -> list[StatedFact]:
-        """The entries of the workspace's file of facts."""
-        with self._db.read() as c:
-            return stated_facts(c)
-
-    def facts_version(self) -> tuple[str, ...]:
-        """Another value after every change that may concern facts."""
-        known = self._db.counters()
-        # Statements cite lines of notes, and whether these still hold the words is a matter of their texts.
-        texts = known["texts"] if known["stated"] != "0" else ""
-        return known["instance"], known["ontology"], known["facts"], texts
-
-    def put_stated_facts(self, file: WorkspaceFile, facts: Sequence[StatedFact]) -> None:
-        """Replace them in one transaction."""
-        with self._db.write() as c:
-            put_stated_facts(c, file, facts)

@@ -1,15 +1,16 @@
-"""Keyword indexes: our own incremental postings, and DuckDB's FTS extension."""
+"""The keyword index over our own incremental postings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..api import Analyse, Ints, Postings
+from ..api import Ints, Postings
+from .database import Database, count
 
 #: Segments beyond this many are merged into one.
 _SEGMENTS = 8
@@ -48,11 +49,6 @@ class _Segment:
 
 Columns = tuple[NDArray[np.int64], Ints, NDArray[np.int16]]
 
-#: ``load(unit, compaction)`` returns the base (``None`` when it holds nothing new), the delta, both
-#: for units above ``unit``, then the highest unit id, the number of the last compaction, and how many postings the
-#: file holds.
-LoadPostings = Callable[[int, int], tuple[Columns | None, Columns, int, int, int]]
-
 
 class PostingsIndex:
     """Our postings: a term-sorted base and a delta in the file, both resident as sorted arrays.
@@ -64,8 +60,8 @@ class PostingsIndex:
 
     name = "postings"
 
-    def __init__(self, load: LoadPostings) -> None:
-        self._load = load
+    def __init__(self, db: Database) -> None:
+        self._db = db
         self._segments: list[_Segment] = []
         self._unit = 0
         self._compaction = -1
@@ -83,6 +79,26 @@ class PostingsIndex:
             self._segments.append(_Segment(*delta, ordered=False))
         if len(self._segments) > _SEGMENTS:
             self._merge()
+
+    def _load(self, unit: int, compaction: int) -> tuple[Columns | None, Columns, int, int, int]:
+        """The base (``None`` when it holds nothing new) and the delta, both for units above ``unit``.
+
+        Then the highest unit id, the number of the last compaction, and how many postings the file holds.
+        """
+        with self._db.read() as c:
+            reached = count(c, "SELECT value FROM counters WHERE name = 'compaction'")
+            highest = count(c, "SELECT value FROM counters WHERE name = 'unit'")
+            base = self._columns("postings", unit, "ORDER BY term") if reached != compaction else None
+            rows = sum(count(c, f"SELECT count(*) FROM {table}") for table in ("postings", "postings_delta"))
+            return base, self._columns("postings_delta", unit), highest, reached, rows
+
+    def _columns(self, table: str, unit: int, order: str = "") -> Columns:
+        term, unit_id, tf = self._db.columns(f"SELECT term, unit_id, tf FROM {table} WHERE unit_id > ? {order}", [unit])
+        return (
+            term.astype(np.int64, copy=False),
+            unit_id.astype(np.int32, copy=False),
+            tf.astype(np.int16, copy=False),
+        )
 
     @property
     def rows(self) -> int:
@@ -123,30 +139,3 @@ class PostingsIndex:
             np.concatenate(ids).astype(np.int32, copy=False) if ids else np.zeros(0, np.int32),
             np.concatenate(tfs).astype(np.float32) if tfs else np.zeros(0, np.float32),
         )
-
-
-#: ``ask(terms)`` returns columns ``(position in terms, unit id, tf)``, sorted by position.
-AskFts = Callable[[Sequence[str]], tuple[Ints, Ints, Ints]]
-
-
-class FtsIndex:
-    """DuckDB's FTS extension over our own terms, rebuilt whenever texts have changed."""
-
-    name = "fts"
-
-    def __init__(self, rebuild: Callable[[Analyse], None], ask: AskFts, analyse: Analyse) -> None:
-        self._rebuild = rebuild
-        self._ask = ask
-        self._analyse = analyse
-
-    def refresh(self) -> None:
-        """Rebuild the extension's index if texts have changed since it was built."""
-        self._rebuild(self._analyse)
-
-    def postings(self, terms: Sequence[str]) -> Postings:
-        """Occurrences of each term, from the extension's own tables."""
-        if not terms:
-            return Postings(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32))
-        position, unit_id, tf = self._ask(terms)
-        offsets = np.searchsorted(position, np.arange(len(terms) + 1)).astype(np.int64)
-        return Postings(offsets, unit_id, tf.astype(np.float32))

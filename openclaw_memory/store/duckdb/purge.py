@@ -31,12 +31,11 @@ class PurgeTables:
 
     def unit_texts(self, unit_ids: Sequence[int]) -> list[UnitText]:
         """Units with their texts, in order of document and place."""
-        with self._db.read() as c:
-            rows = c.execute(
-                "SELECT id, document_id, start_line, end_line, form, speaker, text, hash, occurrence "
-                f"FROM units WHERE id IN {IDS} ORDER BY document_id, ordinal",
-                [id_list(unit_ids)],
-            ).fetchall()
+        rows = self._db.rows(
+            "SELECT id, document_id, start_line, end_line, form, speaker, text, hash, occurrence "
+            f"FROM units WHERE id IN {IDS} ORDER BY document_id, ordinal",
+            [id_list(unit_ids)],
+        )
         return [UnitText(*row) for row in rows]
 
     def unit_traces(self, unit_ids: Sequence[int]) -> UnitTraces:
@@ -81,10 +80,9 @@ class PurgeTables:
 
         DuckDB gives nothing back, and what deleted rows took is free only where nothing else is beside them.
         """
-        with self._db.read() as c:
-            total, free, size = c.execute(
-                "SELECT total_blocks, free_blocks, block_size FROM pragma_database_size()"
-            ).fetchall()[0]
+        ((total, free, size),) = self._db.rows(
+            "SELECT total_blocks, free_blocks, block_size FROM pragma_database_size()"
+        )
         if free * size < _WORTH_IT or 3 * free < total:
             return False
         self._db.rewrite()

@@ -19,20 +19,17 @@ class SummaryTables:
 
     def summaries(self) -> list[SummaryInfo]:
         """All summaries, by path."""
-        with self._db.read() as c:
-            rows = c.execute(
-                "SELECT id, path, grain, front_matter, sha256, size FROM documents "
-                "WHERE grain <> 'working' ORDER BY path"
-            ).fetchall()
+        rows = self._db.rows(
+            "SELECT id, path, grain, front_matter, sha256, size FROM documents WHERE grain <> 'working' ORDER BY path"
+        )
         return [_info(*row) for row in rows]
 
     def derived_rows(self) -> DerivedRows:
         """What the sentences of all summaries cite."""
-        with self._db.read() as c:
-            found = c.execute(
-                "SELECT unit_id, document_id, path, start_line, end_line FROM derived_from "
-                "ORDER BY document_id, unit_id, path, start_line"
-            ).fetchall()
+        found = self._db.rows(
+            "SELECT unit_id, document_id, path, start_line, end_line FROM derived_from "
+            "ORDER BY document_id, unit_id, path, start_line"
+        )
         columns = list(zip(*found, strict=True)) if found else [(), (), (), (), ()]
         unit, document, first, last = (np.array(columns[at], np.int32) for at in (0, 1, 3, 4))
         return DerivedRows(unit, document, tuple(columns[2]), first, last)

@@ -7,22 +7,20 @@ facts and usage are decided in Python and come as rows; only those that are aske
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...text.analysis import hit_id
 from ..api.derived import ConceptEntry, Derived, Edges, KeywordSearch
 from . import fts
-from .database import count, insert
+from .database import count, insert, insert_rows
 from .keywords import term_key
 
 if TYPE_CHECKING:
     import duckdb
-
-    from ...model import FactRow, UseRow
 
 #: The name under which the index is attached.
 INDEX = "internals"
@@ -163,9 +161,18 @@ def define(
     if derived.edges is not None:
         _put_edges(c, derived.edges)
     if derived.facts is not None:
-        _put_facts(c, derived.facts)
+        _put(
+            c, "facts", derived.facts,
+            "id VARCHAR, subject VARCHAR, predicate VARCHAR, object VARCHAR, confidence DOUBLE, origin VARCHAR, "
+            "rule VARCHAR, source VARCHAR, valid_from DATE, valid_to DATE, current BOOLEAN, superseded_by VARCHAR",
+            "* REPLACE (round(confidence, 4) AS confidence)",
+        )  # fmt: skip
     if derived.usage is not None:
-        _put_usage(c, derived.usage)
+        _put(
+            c, "usage", derived.usage,
+            "id VARCHAR, path VARCHAR, shown INTEGER, used INTEGER, useful INTEGER, irrelevant INTEGER, first DATE, "
+            "last DATE, boost DOUBLE",
+        )  # fmt: skip
 
 
 def _define_search(c: duckdb.DuckDBPyConnection, keywords: KeywordSearch, fts: bool) -> None:
@@ -202,74 +209,42 @@ def put_hits(c: duckdb.DuckDBPyConnection) -> None:
         f"SELECT u.id, d.path, u.hash, u.occurrence FROM {INDEX}.units u "
         f"JOIN {INDEX}.documents d ON d.id = u.document_id"
     ).fetchall()
-    if rows:
-        hits = [hit_id(path, text_hash, occurrence) for _, path, text_hash, occurrence in rows]
-        insert(c, HITS, {"id": [row[0] for row in rows], "hit": hits}, {"id": "INTEGER", "hit": "VARCHAR"})
+    insert_rows(c, HITS, "INTEGER VARCHAR", [(unit, hit_id(*place)) for unit, *place in rows])
 
 
 def _put_concepts(c: duckdb.DuckDBPyConnection, concepts: Sequence[ConceptEntry]) -> None:
-    if not concepts:
-        return
-    types = {
-        "slug": "VARCHAR", "name": "VARCHAR", "kind": "VARCHAR", "curated": "BOOLEAN", "weight": "DOUBLE",
-        "units": "INTEGER", "aliases": "VARCHAR[]", "parents": "VARCHAR[]", "first": "DATE", "last": "DATE",
-    }  # fmt: skip
-    columns: dict[str, list[Any]] = {name: [_plain(getattr(row, name)) for row in concepts] for name in types}
-    insert(c, "concepts", columns, types)
-    places = {"place": list(range(len(concepts))), "slug": columns["slug"], "curated": columns["curated"]}
-    insert(c, "graph.concept", places, {"place": "INTEGER", "slug": "VARCHAR", "curated": "BOOLEAN"})
+    _put(
+        c, "concepts", concepts,
+        "slug VARCHAR, name VARCHAR, kind VARCHAR, curated BOOLEAN, weight DOUBLE, units INTEGER, aliases VARCHAR[], "
+        "parents VARCHAR[], first DATE, last DATE",
+    )  # fmt: skip
+    places = [(place, concept.slug, concept.curated) for place, concept in enumerate(concepts)]
+    insert_rows(c, "graph.concept", "INTEGER VARCHAR BOOLEAN", places)
 
 
 def _put_edges(c: duckdb.DuckDBPyConnection, edges: Edges) -> None:
-    references, follows = edges.references, edges.follows
-    _put_arrays(
-        c, "graph.reference",
-        {"unit": references.unit, "concept": references.concept, "weight": references.weight},
-    )  # fmt: skip
-    for table, pairs in (("graph.related", edges.related), ("graph.parent", edges.parents)):
-        _put_arrays(
-            c, table,
-            {"source": pairs.source, "target": pairs.target, "weight": pairs.weight, "curated": pairs.curated},
-        )  # fmt: skip
-    _put_arrays(
-        c, "graph.sequel",
-        {"later": follows.later, "earlier": follows.earlier, "via": follows.via, "weight": follows.weight},
-    )  # fmt: skip
-
-
-def _put_arrays(c: duckdb.DuckDBPyConnection, table: str, columns: Mapping[str, NDArray[Any]]) -> None:
     """Append numpy columns of numbers, which DuckDB reads in place."""
-    if not len(next(iter(columns.values()))):
-        return
-    c.register("incoming", {name: np.ascontiguousarray(column) for name, column in columns.items()})
-    try:
-        c.execute(f"INSERT INTO {table} SELECT {', '.join(columns)} FROM incoming")
-    finally:
-        c.unregister("incoming")
+    for table, arrays in (
+        ("graph.reference", edges.references),
+        ("graph.related", edges.related),
+        ("graph.parent", edges.parents),
+        ("graph.sequel", edges.follows),
+    ):
+        columns = {column.name: np.ascontiguousarray(getattr(arrays, column.name)) for column in fields(arrays)}
+        if not len(arrays.weight):
+            continue
+        c.register("incoming", columns)
+        try:
+            c.execute(f"INSERT INTO {table} SELECT {', '.join(columns)} FROM incoming")
+        finally:
+            c.unregister("incoming")
 
 
-def _put_facts(c: duckdb.DuckDBPyConnection, facts: Sequence[FactRow]) -> None:
-    if not facts:
-        return
-    types = {
-        "id": "VARCHAR", "subject": "VARCHAR", "predicate": "VARCHAR", "object": "VARCHAR", "confidence": "DOUBLE",
-        "origin": "VARCHAR", "rule": "VARCHAR", "source": "VARCHAR", "valid_from": "DATE", "valid_to": "DATE",
-        "current": "BOOLEAN", "superseded_by": "VARCHAR",
-    }  # fmt: skip
-    insert(
-        c, "facts", {name: [_plain(getattr(row, name)) for row in facts] for name in types}, types,
-        select="* REPLACE (round(confidence, 4) AS confidence)",
-    )  # fmt: skip
-
-
-def _put_usage(c: duckdb.DuckDBPyConnection, usage: Sequence[UseRow]) -> None:
-    if not usage:
-        return
-    types = {
-        "id": "VARCHAR", "path": "VARCHAR", "shown": "INTEGER", "used": "INTEGER", "useful": "INTEGER",
-        "irrelevant": "INTEGER", "first": "DATE", "last": "DATE", "boost": "DOUBLE",
-    }  # fmt: skip
-    insert(c, "usage", {name: [_plain(getattr(row, name)) for row in usage] for name in types}, types)
+def _put(c: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Any], shape: str, select: str = "*") -> None:
+    """Append ``rows``; ``shape`` names their attributes, in the order of the table's columns, with DuckDB's types."""
+    types = dict(each.split() for each in shape.split(", "))
+    if rows:
+        insert(c, table, {name: [_plain(getattr(row, name)) for row in rows] for name in types}, types, select)
 
 
 def _plain(value: Any) -> Any:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import count as ids
 from typing import TYPE_CHECKING, Any
 
 from ...model import SourceFile
-from ..api import RULES, Analyse, DocumentChange, TextsChanged
-from .database import IDS, count, id_list, insert, insert_numbers, next_ids
+from ..api import RULES, Analyse, DocumentChange, PlannedUnit, TextsChanged
+from .database import IDS, count, id_list, insert_numbers, insert_rows, next_ids, unit_texts
 from .keywords import term_key
 
 if TYPE_CHECKING:
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
 _MOST = 32_767
 #: What units own beside vectors and postings; it goes with their document and is rewritten with it.
 _OF_UNITS = ("mentions", "found_facts", "derived_from")
+#: Units whose terms are in memory at once while postings are made anew.
+_ANALYSED = 4_000
 _RULE = {rule: code for code, rule in enumerate(RULES)}
-#: Units whose texts are in memory at once while postings are made again.
-_STEP = 20_000
 #: Units that are gone are worth a compaction when they are this many and this share of the living ones.
 _DEAD, _DEAD_SHARE = 500, 1 / 3
 
@@ -37,75 +38,65 @@ def apply(c: duckdb.DuckDBPyConnection, changes: Sequence[DocumentChange]) -> No
         _take(c, living)
     if lost:
         _delete_where(c, "vectors", "unit_id", lost)
-    document = next_ids(c, "document", sum(change.replaces is None for change in changes))
-    section = next_ids(c, "section", sum(len(change.sections) for change in changes))
-    unit = next_ids(c, "unit", sum(planned.id is None for change in changes for planned in change.units))
-
-    documents = _Columns("INTEGER VARCHAR BIGINT BIGINT VARCHAR VARCHAR VARCHAR VARCHAR VARCHAR INTEGER")
-    sections = _Columns("INTEGER INTEGER VARCHAR INTEGER INTEGER DATE VARCHAR VARCHAR")
-    units = _Columns(
-        "INTEGER INTEGER INTEGER INTEGER INTEGER INTEGER VARCHAR VARCHAR BIGINT VARCHAR VARCHAR BIGINT INTEGER "
-        "SMALLINT INTEGER BOOLEAN TINYINT"
-    )
-    mentions = _Columns("INTEGER INTEGER BIGINT TINYINT VARCHAR")
-    facts = _Columns("INTEGER INTEGER VARCHAR VARCHAR VARCHAR VARCHAR FLOAT")
-    derived = _Columns("INTEGER INTEGER VARCHAR INTEGER INTEGER")
-    terms: list[int] = []
-    term_units: list[int] = []
-    frequencies: list[int] = []
+    document_ids = ids(next_ids(c, "document", sum(change.replaces is None for change in changes)))
+    section_ids = ids(next_ids(c, "section", sum(len(change.sections) for change in changes)))
+    unit_ids = ids(next_ids(c, "unit", sum(planned.id is None for change in changes for planned in change.units)))
+    documents: list[tuple[Any, ...]] = []
+    sections: list[tuple[Any, ...]] = []
+    units: list[tuple[Any, ...]] = []
+    written: list[tuple[int, int, PlannedUnit]] = []
     for change in changes:
-        if change.replaces is None:
-            document_id, document = document, document + 1
-        else:
-            document_id = change.replaces
+        document_id = next(document_ids) if change.replaces is None else change.replaces
         file = change.file
-        documents.add(
+        documents.append((
             document_id, file.path, file.size, file.mtime_ns, change.sha256,
             file.kind.value, file.grain.value, file.origin.value,
             json.dumps(dict(change.front_matter), ensure_ascii=False, sort_keys=True, default=str),
             len(change.units),
-        )  # fmt: skip
-        first_section = section
-        for at, part in enumerate(change.sections):
-            sections.add(
-                first_section + at, document_id, part.heading, part.start_line, part.end_line,
+        ))  # fmt: skip
+        first_section = len(sections)
+        for part in change.sections:
+            sections.append((
+                next(section_ids), document_id, part.heading, part.start_line, part.end_line,
                 None if part.date is None else part.date.isoformat(), part.date_source, "\n".join(part.lines),
-            )  # fmt: skip
-        section += len(change.sections)
+            ))  # fmt: skip
         for ordinal, planned in enumerate(change.units):
-            unit_id = planned.id
-            if unit_id is None:
-                unit_id, unit = unit, unit + 1
-                for term, frequency in planned.terms.items():
-                    terms.append(term_key(term))
-                    term_units.append(unit_id)
-                    frequencies.append(min(frequency, _MOST))
+            unit_id = next(unit_ids) if planned.id is None else planned.id
             source = planned.unit
-            units.add(
-                unit_id, document_id, first_section + planned.section, ordinal,
+            units.append((
+                unit_id, document_id, sections[first_section + planned.section][0], ordinal,
                 source.start_line, source.end_line, source.form, source.speaker, planned.speaker_key,
                 source.text, source.indexed, planned.hash, planned.occurrence,
                 min(sum(planned.terms.values()), _MOST), len(source.search_text), planned.question,
                 planned.time_words,
-            )  # fmt: skip
-            for mention in planned.mentions:
-                mentions.add(unit_id, document_id, mention.key, _RULE[mention.rule], mention.text)
-            for fact in planned.facts:
-                facts.add(
-                    unit_id, document_id, fact.subject, fact.predicate, fact.object, fact.rule, fact.confidence
-                )  # fmt: skip
-            for cited in planned.cited:
-                derived.add(unit_id, document_id, cited.path, cited.start_line, cited.end_line)
+            ))  # fmt: skip
+            written.append((unit_id, document_id, planned))
+    mentions = [(*at, one.key, _RULE[one.rule], one.text) for *at, planned in written for one in planned.mentions]
+    facts = [
+        (*at, one.subject, one.predicate, one.object, one.rule, one.confidence)
+        for *at, planned in written
+        for one in planned.facts
+    ]
+    derived = [(*at, one.path, one.start_line, one.end_line) for *at, planned in written for one in planned.cited]
+    new = [(unit_id, planned.terms) for unit_id, _, planned in written if planned.id is None]
     generation = "(SELECT value FROM counters WHERE name = 'generation') + 1"
-    documents.insert(c, "documents", f"*, {generation}")
-    sections.insert(c, "sections")
-    units.insert(c, "units")
-    mentions.insert(c, "mentions")
-    facts.insert(c, "found_facts")
-    derived.insert(c, "derived_from")
-    if facts.lists["c0"]:
+    insert_rows(
+        c, "documents", "INTEGER VARCHAR BIGINT BIGINT VARCHAR VARCHAR VARCHAR VARCHAR VARCHAR INTEGER", documents,
+        f"*, {generation}",
+    )  # fmt: skip
+    insert_rows(c, "sections", "INTEGER INTEGER VARCHAR INTEGER INTEGER DATE VARCHAR VARCHAR", sections)
+    insert_rows(
+        c, "units",
+        "INTEGER INTEGER INTEGER INTEGER INTEGER INTEGER VARCHAR VARCHAR BIGINT VARCHAR VARCHAR BIGINT INTEGER "
+        "SMALLINT INTEGER BOOLEAN TINYINT",
+        units,
+    )  # fmt: skip
+    insert_rows(c, "mentions", "INTEGER INTEGER BIGINT TINYINT VARCHAR", mentions)
+    insert_rows(c, "found_facts", "INTEGER INTEGER VARCHAR VARCHAR VARCHAR VARCHAR FLOAT", facts)
+    insert_rows(c, "derived_from", "INTEGER INTEGER VARCHAR INTEGER INTEGER", derived)
+    if facts:
         _facts_changed(c)
-    _insert_postings(c, terms, term_units, frequencies)
+    _insert_postings(c, new)
 
 
 def remove(c: duckdb.DuckDBPyConnection, document_ids: Sequence[int], keep_units: Sequence[int]) -> None:
@@ -143,11 +134,9 @@ def read_anew(c: duckdb.DuckDBPyConnection, since: int = -1) -> None:
 
 def touch(c: duckdb.DuckDBPyConnection, files: Sequence[tuple[int, SourceFile]]) -> None:
     """Note new times and sizes; sections dated by the file's time get its new day."""
-    now = _Columns("INTEGER BIGINT BIGINT DATE")
-    for document_id, file in files:
-        now.add(document_id, file.size, file.mtime_ns, file.day.isoformat())
+    now = [(document_id, file.size, file.mtime_ns, file.day.isoformat()) for document_id, file in files]
     c.execute("CREATE OR REPLACE TEMP TABLE touched (id INTEGER, size BIGINT, mtime_ns BIGINT, day DATE)")
-    now.insert(c, "touched")
+    insert_rows(c, "touched", "INTEGER BIGINT BIGINT DATE", now)
     c.execute(
         "UPDATE sections SET date = t.day FROM touched t "
         "WHERE t.id = document_id AND date_source = 'mtime' AND date <> t.day"
@@ -195,46 +184,16 @@ def analyse_anew(c: duckdb.DuckDBPyConnection, analyse: Analyse) -> None:
     """Replace all postings by those of ``analyse``; other processes see another index."""
     c.execute("DELETE FROM postings")
     c.execute("DELETE FROM postings_delta")
-    highest = count(c, "SELECT coalesce(max(id), 0) FROM units")
-    for low in range(0, highest + 1, _STEP):
-        rows = c.execute(
-            "SELECT id, coalesce(indexed, text) FROM units WHERE id >= ? AND id < ?", [low, low + _STEP]
-        ).fetchall()
-        if not rows:
-            continue
-        terms: list[int] = []
-        units: list[int] = []
-        frequencies: list[int] = []
-        lengths: list[int] = []
-        for unit_id, text in rows:
-            counted = Counter(analyse(text))
-            lengths.append(min(counted.total(), _MOST))
-            terms += [term_key(term) for term in counted]
-            units += [unit_id] * len(counted)
-            frequencies += [min(frequency, _MOST) for frequency in counted.values()]
-        _insert_postings(c, terms, units, frequencies)
+    for rows in unit_texts(c, _ANALYSED):
+        units = [(unit_id, Counter(analyse(text))) for unit_id, text, _ in rows]
+        _insert_postings(c, units)
+        lengths = [min(terms.total(), _MOST) for _, terms in units]
         c.execute("CREATE OR REPLACE TEMP TABLE counted (id INTEGER, n SMALLINT)")
         insert_numbers(c, "counted", {"id": ([row[0] for row in rows], "INTEGER"), "n": (lengths, "SMALLINT")})
         c.execute("UPDATE units SET terms = c.n FROM counted c WHERE c.id = units.id")
         c.execute("DROP TABLE counted")
     c.execute("UPDATE meta SET value = uuid()::VARCHAR WHERE key = 'instance'")
     c.execute("UPDATE counters SET value = value + 1 WHERE name IN ('compaction', 'texts')")
-
-
-class _Columns:
-    """Rows gathered column by column; ``types`` are DuckDB types."""
-
-    def __init__(self, types: str) -> None:
-        self.types = {f"c{at}": kind for at, kind in enumerate(types.split())}
-        self.lists: dict[str, list[Any]] = {name: [] for name in self.types}
-
-    def add(self, *values: Any) -> None:
-        for column, value in zip(self.lists.values(), values, strict=True):
-            column.append(value)
-
-    def insert(self, c: duckdb.DuckDBPyConnection, table: str, select: str = "*") -> None:
-        if self.lists["c0"]:
-            insert(c, table, self.lists, self.types, select)
 
 
 def _facts_changed(c: duckdb.DuckDBPyConnection) -> None:
@@ -265,9 +224,14 @@ def _take(c: duckdb.DuckDBPyConnection, unit_ids: Sequence[int]) -> None:
         )
 
 
-def _insert_postings(c: duckdb.DuckDBPyConnection, terms: list[int], units: list[int], tfs: list[int]) -> None:
-    if terms:
-        columns = {"term": (terms, "BIGINT"), "unit_id": (units, "INTEGER"), "tf": (tfs, "SMALLINT")}
+def _insert_postings(c: duckdb.DuckDBPyConnection, units: Sequence[tuple[int, Mapping[str, int]]]) -> None:
+    """Add the terms of new units, with how often each stands there."""
+    columns = {
+        "term": ([term_key(term) for _, terms in units for term in terms], "BIGINT"),
+        "unit_id": ([unit_id for unit_id, terms in units for _ in terms], "INTEGER"),
+        "tf": ([min(frequency, _MOST) for _, terms in units for frequency in terms.values()], "SMALLINT"),
+    }
+    if columns["term"][0]:
         insert_numbers(c, "postings_delta", columns)
 
 
