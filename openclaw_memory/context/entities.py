@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 
 from ..graph.view import GraphView
-from ..knowledge.matcher import Matcher
+from ..knowledge.matcher import NameMatcher
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Entities:
     def __init__(self, seconds: float, most: int) -> None:
         self._seconds = seconds
         self._most = most
-        self._kept: tuple[int, int, float, Matcher] | None = None
+        self._kept: tuple[int, int, float, NameMatcher] | None = None
 
     def named(self, view: GraphView, message: str, patient: bool = True) -> list[Entity]:
         """The concepts in ``message``; the graph must be held."""
@@ -52,7 +52,7 @@ class Entities:
         found.sort(key=lambda entity: (not entity.curated, -entity.weight * entity.rarity, places.index(entity.place)))
         return found[: self._most]
 
-    def _matcher(self, view: GraphView, patient: bool) -> Matcher:
+    def _matcher(self, view: GraphView, patient: bool) -> NameMatcher:
         now, version, curated = time.monotonic(), view.index.version, view.index.ontology.version
         if self._kept is not None:
             of, of_curated, since, matcher = self._kept

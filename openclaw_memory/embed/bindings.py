@@ -36,7 +36,7 @@ class ModelOptions:
     pooling: Pooling | None = None
 
 
-class Session(Protocol):
+class EngineSession(Protocol):
     """A loaded model, for one thread at a time.
 
     It runs in the worker, which does without numpy: that would be a fifth of the worker's memory.
@@ -90,12 +90,12 @@ class Binding:
         """Whether its package is there; nothing of it is imported."""
         return find_spec(self.package) is not None
 
-    def open(self, options: ModelOptions) -> Session:
+    def open(self, options: ModelOptions) -> EngineSession:
         """Load a model; raises :class:`~openclaw_memory.errors.ModelError` when that fails.
 
         Native code runs in this process from here on.
         """
-        opened: Session = import_module(self.module).Session(options)
+        opened: EngineSession = import_module(self.module).EngineSession(options)
         return opened
 
     def fingerprint(self) -> str:

@@ -52,7 +52,7 @@ class _Patience:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class HttpUsage:
     """What was sent on one UTC day (``date``, ISO), and the limits; 0 means no limit."""
 
     date: str
@@ -142,10 +142,10 @@ class HttpEmbedder:
         """Raise :class:`~openclaw_memory.errors.ModelError` when the key is missing; sends nothing."""
         self._headers()
 
-    def usage(self) -> Usage:
+    def usage(self) -> HttpUsage:
         """What was sent today, by every process that shares the usage folder."""
         state = self._read_usage()
-        return Usage(state["date"], state["requests"], state["tokens"], self._per_day, self._per_minute)
+        return HttpUsage(state["date"], state["requests"], state["tokens"], self._per_day, self._per_minute)
 
     def close(self) -> None:
         """Close the connections; calling twice is harmless, embedding afterwards is an error."""

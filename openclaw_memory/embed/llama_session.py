@@ -74,7 +74,7 @@ def _logged() -> str:
     return f" (llama.cpp: {_log_errors[-1]})" if _log_errors else ""
 
 
-class Session:
+class EngineSession:
     """A loaded model with its context and one batch; for one thread at a time."""
 
     def __init__(self, options: ModelOptions) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..system.child import serve, write_frame
 
 if TYPE_CHECKING:
-    from .bindings import Session
+    from .bindings import EngineSession
 
 #: Two texts that no model takes for the same; their vectors prove that a build computes on this CPU.
 _PROOF = ("The cat sleeps on the warm roof.", "Invoice 2210 was paid twice by mistake.")
@@ -22,7 +22,7 @@ _PROOF = ("The cat sleeps on the warm roof.", "Invoice 2210 was paid twice by mi
 def main() -> None:
     """Answer frames until the input ends."""
     frames, answers = serve()
-    session: Session | None = None
+    session: EngineSession | None = None
     while True:
         request, _ = frames.get()
         try:
@@ -37,7 +37,7 @@ def main() -> None:
             write_frame(answers, _failure(error))
 
 
-def _open(request: dict[str, Any]) -> tuple[Session, dict[str, Any]]:
+def _open(request: dict[str, Any]) -> tuple[EngineSession, dict[str, Any]]:
     from .bindings import BINDINGS, ModelOptions
 
     binding = next(each for each in BINDINGS if each.name == request["binding"])
@@ -47,7 +47,7 @@ def _open(request: dict[str, Any]) -> tuple[Session, dict[str, Any]]:
     return session, {"dimensions": session.dimensions, "max_tokens": session.max_tokens, "gpu": session.gpu}
 
 
-def _prove(session: Session, binding: str) -> None:
+def _prove(session: EngineSession, binding: str) -> None:
     """Raise :class:`EngineError` unless texts have the vectors alone that they have together, and each its own."""
     from ..errors import EngineError
 

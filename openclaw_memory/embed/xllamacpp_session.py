@@ -48,7 +48,7 @@ def _xllamacpp() -> Any:
     return xllamacpp
 
 
-class Session:
+class EngineSession:
     """A loaded model; for one thread at a time."""
 
     def __init__(self, options: ModelOptions) -> None:

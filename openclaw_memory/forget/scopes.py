@@ -38,7 +38,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Passage:
     """Lines of a document of the index; ``alone``: the words are no part of a longer sentence there."""
 
     document: int
@@ -55,7 +55,7 @@ class Decided:
     """
 
     hashes: dict[str, None] = field(default_factory=dict)
-    places: list[Place] = field(default_factory=list)
+    places: list[Passage] = field(default_factory=list)
     needles: tuple[str, ...] = ()
     common: int = 0
 
@@ -146,23 +146,23 @@ def holding(store: Store, snapshot: Snapshot, matcher: Matcher) -> set[int]:
     return found
 
 
-def _places(snapshot: Snapshot, store: Store, scout: Matcher) -> dict[bytes, list[Place]]:
+def _places(snapshot: Snapshot, store: Store, scout: Matcher) -> dict[bytes, list[Passage]]:
     """Where each phrase stands, by its digest."""
-    found: defaultdict[bytes, list[Place]] = defaultdict(list)
+    found: defaultdict[bytes, list[Passage]] = defaultdict(list)
     for document, start, words in sections(store, snapshot) if scout else ():
         if matches := scout.find(words, "", every=True):
             breaks = [match.start() for match in re.finditer("\n", words.text)]
             for match in matches:
                 first = start + bisect_right(breaks, words.starts[match.first])
                 last = start + bisect_right(breaks, words.ends[match.last] - 1)
-                found[match.digest].append(Place(document, first, last, words.alone(match.first, match.last)))
+                found[match.digest].append(Passage(document, first, last, words.alone(match.first, match.last)))
     return found
 
 
 class _Elsewhere:
     """What stands beside the chosen units."""
 
-    def __init__(self, snapshot: Snapshot, chosen: Bools, places: Mapping[bytes, Sequence[Place]]) -> None:
+    def __init__(self, snapshot: Snapshot, chosen: Bools, places: Mapping[bytes, Sequence[Passage]]) -> None:
         own: defaultdict[int, set[int]] = defaultdict(set)
         rows = snapshot.rows
         for row in np.flatnonzero(chosen).tolist():

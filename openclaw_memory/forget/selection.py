@@ -19,7 +19,7 @@ from ..facts.history import history
 from ..facts.summary_observations import as_noted
 from ..facts.validity import folded, name_key
 from ..knowledge.concept_keys import concept_key
-from ..knowledge.matcher import Matcher as Names
+from ..knowledge.matcher import NameMatcher
 from ..knowledge.predicates import normalise
 from ..model import FactRow, FoundFact, Grain, Section, cited
 from ..model.bounds import LONGEST_NAME
@@ -322,7 +322,7 @@ def _by_concept(concept: Named, store: Store, snapshot: Snapshot) -> Choice:
     spellings = concept.spellings
     mentions = store.mention_rows(None)
     own = np.array(sorted({concept.key, *map(concept_key, spellings)} - {0}), np.int64)
-    names = Names((spelling, concept.key) for spelling in spellings if concept_key(spelling))
+    names = NameMatcher((spelling, concept.key) for spelling in spellings if concept_key(spelling))
     meant = np.isin(mentions.key, own) & ~_OF_FILE[mentions.rule]
     said = _OF_FILE.copy()
     said[RULES.index("curated")] = True  # that is looked for in what is searched, which may be more than the text

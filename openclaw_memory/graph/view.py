@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import RequestError
 from ..index.archive import Archive
 from ..index.corpus import Corpus
-from ..knowledge.matcher import Matcher
+from ..knowledge.matcher import NameMatcher
 from ..store.api import Bools, Floats, Store
 from . import network as networks
 from .concepts import ConceptIndex, Label
@@ -34,7 +34,7 @@ class GraphView:
         #: What summaries repeat and stand for.
         self.archive = Archive()
         self._network: tuple[int, Network] | None = None
-        self._matcher: tuple[int, Matcher] | None = None
+        self._matcher: tuple[int, NameMatcher] | None = None
 
     def refresh(self, corpus: Corpus, archive: Archive) -> None:
         """Take over what changed in the store; ``corpus`` and ``archive`` have been refreshed."""
@@ -50,13 +50,13 @@ class GraphView:
         return self._network[1]
 
     @property
-    def matcher(self) -> Matcher:
+    def matcher(self) -> NameMatcher:
         """Finds every concept, by all its spellings."""
         if self._matcher is None or self._matcher[0] != self.index.version:
             keys = self.index.references.keys
             labels = self.labels()
             names = ((name, int(keys[place])) for place, label in labels.items() for name in label.spellings)
-            self._matcher = self.index.version, Matcher(names)
+            self._matcher = self.index.version, NameMatcher(names)
         return self._matcher[1]
 
     def labels(self, concepts: Sequence[int] | None = None) -> dict[int, Label]:

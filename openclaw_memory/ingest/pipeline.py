@@ -43,7 +43,7 @@ _UNITS_PER_TRANSACTION = 2_000
 class _Run:
     """Counts and remarks of one ingest, gathered over its retries."""
 
-    counts: planning.Counts = field(default_factory=planning.Counts)
+    counts: planning.ChangeCounts = field(default_factory=planning.ChangeCounts)
     skipped: dict[str, str] = field(default_factory=dict)
     units: dict[str, int] = field(default_factory=dict)
     linked: int = 0
@@ -211,7 +211,7 @@ class Ingestor:
             gone += spoilt
         if gone and run.complete:
             version = self._store.remove(gone, sorted(lost.claimed), version)
-            run.counts += planning.Counts(deleted=sum(unit.id not in lost.claimed for unit in gone_units))
+            run.counts += planning.ChangeCounts(deleted=sum(unit.id not in lost.claimed for unit in gone_units))
             wrote = True
         if touched:
             self._store.touch(touched, version)
@@ -264,7 +264,7 @@ class Ingestor:
             matched.append(replace(change, units=units))
         claimed = [replace(change, units=planning.claim(change.units, lost)) for change in matched]
         batch: list[DocumentChange] = []
-        counts = planning.Counts()
+        counts = planning.ChangeCounts()
         for at, (change, left) in enumerate(zip(claimed, leaving, strict=True), 1):
             really_lost = [unit.id for unit in left if unit.id not in lost.claimed]
             batch.append(replace(change, lost=really_lost))
@@ -275,7 +275,7 @@ class Ingestor:
             run.counts += counts
             run.linked += sum(len(planned.mentions) for change in batch for planned in change.units)
             run.units |= {change.file.path: len(change.units) for change in batch}
-            batch, counts = [], planning.Counts()
+            batch, counts = [], planning.ChangeCounts()
             if until.passed:
                 run.complete = run.complete and at == len(claimed)
                 break

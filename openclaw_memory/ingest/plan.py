@@ -17,15 +17,15 @@ from ..text import analysis
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class ChangeCounts:
     """What was written, in units."""
 
     added: int = 0
     updated: int = 0
     deleted: int = 0
 
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(self.added + other.added, self.updated + other.updated, self.deleted + other.deleted)
+    def __add__(self, other: ChangeCounts) -> ChangeCounts:
+        return ChangeCounts(self.added + other.added, self.updated + other.updated, self.deleted + other.deleted)
 
 
 class LostUnits:
@@ -134,8 +134,8 @@ def claim(planned: Sequence[PlannedUnit], lost: LostUnits) -> list[PlannedUnit]:
     return [plan if plan.id is not None else replace(plan, id=lost.claim(plan.hash)) for plan in planned]
 
 
-def counted(planned: Sequence[PlannedUnit], gone: int) -> Counts:
+def counted(planned: Sequence[PlannedUnit], gone: int) -> ChangeCounts:
     """Counts of one file's change when ``gone`` of its units are really gone."""
     fresh = sum(plan.id is None for plan in planned)
     updated = min(fresh, gone)
-    return Counts(fresh - updated, updated, gone - updated)
+    return ChangeCounts(fresh - updated, updated, gone - updated)

@@ -13,7 +13,7 @@ from ..store.api import Extraction, Mention, OntologyRows, PendingText, PlannedU
 from . import concepts
 from . import facts as rules
 from .curated import spellings
-from .matcher import Matcher
+from .matcher import NameMatcher
 
 #: What of a file counts, and for how much it is trusted.
 _READING = 1
@@ -62,10 +62,10 @@ class Linker:
         return out
 
 
-def matcher_of(ontology: OntologyRows, keys: Iterable[int] | None = None) -> Matcher:
+def matcher_of(ontology: OntologyRows, keys: Iterable[int] | None = None) -> NameMatcher:
     """A matcher of the names and aliases of curated concepts: of all, or of those with ``keys``."""
     wanted = None if keys is None else set(keys)
-    return Matcher(
+    return NameMatcher(
         (name, row.key)
         for row in ontology.concepts
         if wanted is None or row.key in wanted
@@ -73,12 +73,12 @@ def matcher_of(ontology: OntologyRows, keys: Iterable[int] | None = None) -> Mat
     )
 
 
-def curated(matcher: Matcher, text: str) -> list[Mention]:
+def curated(matcher: NameMatcher, text: str) -> list[Mention]:
     """The curated concepts that ``text`` mentions."""
     return [Mention(found.key, found.name, "curated") for found in matcher.find(text)] if matcher else []
 
 
-def links(matcher: Matcher, texts: Sequence[PendingText]) -> Iterator[tuple[int, Mention]]:
+def links(matcher: NameMatcher, texts: Sequence[PendingText]) -> Iterator[tuple[int, Mention]]:
     """Curated mentions in units' texts, each key once a unit."""
     for pending in texts:
         for mention in _distinct(curated(matcher, pending.text)):

@@ -41,7 +41,7 @@ class Found:
     name: str
 
 
-class Matcher:
+class NameMatcher:
     """All places where one of many names stands in a text; never changes, so threads may share it."""
 
     def __init__(self, names: Iterable[tuple[str, int]]) -> None:

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from openclaw_memory.knowledge.matcher import ORDINARY, SHORT, Matcher
+from openclaw_memory.knowledge.matcher import ORDINARY, SHORT, NameMatcher
 
 
 def found(names: list[str], text: str) -> list[str]:
-    return [text[each.start : each.end] for each in Matcher((name, i) for i, name in enumerate(names)).find(text)]
+    return [text[each.start : each.end] for each in NameMatcher((name, i) for i, name in enumerate(names)).find(text)]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_short_and_ordinary_names_count_only_in_their_own_case(
 
 
 def test_an_exact_spelling_wins_over_another_in_another_case() -> None:
-    matcher = Matcher([("IT", 1), ("It", 2)])
+    matcher = NameMatcher([("IT", 1), ("It", 2)])
     assert [(each.key, each.name) for each in matcher.find("IT or It or it")] == [(1, "IT"), (2, "It")]
 
 
@@ -85,25 +85,25 @@ def test_accents_are_found_composed_or_not() -> None:
 
 
 def test_found_names_carry_the_key_and_the_spelling_that_was_looked_for() -> None:
-    matcher = Matcher([("Kubernetes", 7), ("k8s", 7)])
+    matcher = NameMatcher([("Kubernetes", 7), ("k8s", 7)])
     assert [(each.key, each.name) for each in matcher.find("KUBERNETES is k8s")] == [(7, "Kubernetes"), (7, "k8s")]
 
 
 def test_of_two_equal_spellings_the_first_counts() -> None:
-    assert [each.key for each in Matcher([("Wren", 1), ("wren", 2), ("Wren", 3)]).find("Wren")] == [1]
+    assert [each.key for each in NameMatcher([("Wren", 1), ("wren", 2), ("Wren", 3)]).find("Wren")] == [1]
 
 
 def test_no_names_find_nothing() -> None:
     for names in ([], [("", 1), ("  ", 2)]):
-        matcher = Matcher(names)
+        matcher = NameMatcher(names)
         assert not matcher
         assert matcher.find("anything") == []
-    assert Matcher([("a", 1)])
+    assert NameMatcher([("a", 1)])
 
 
 def test_threads_share_one_matcher() -> None:
     names = [f"name {i}" for i in range(200)]
-    matcher = Matcher((name, i) for i, name in enumerate(names))
+    matcher = NameMatcher((name, i) for i, name in enumerate(names))
     text = ", ".join(names)
     results: list[list[int]] = []
 
@@ -168,14 +168,14 @@ NAME = st.text("abAB_-. 1é東京", min_size=1, max_size=7).map(lambda text: " "
 @example(["a b", "b a b a"], "a b a b a")
 @example(["ab-a", "ab"], "ab-ab ab-a")
 def test_the_same_as_trying_every_name_at_every_place(names: list[str], text: str) -> None:
-    matcher = Matcher((name, i) for i, name in enumerate(names))
+    matcher = NameMatcher((name, i) for i, name in enumerate(names))
     assert [(each.start, each.end) for each in matcher.find(text)] == naive(names, text)
 
 
 @given(st.lists(st.text(max_size=12), max_size=8), st.text(max_size=80))
 def test_any_text_gives_places_in_order_that_do_not_overlap(names: list[str], text: str) -> None:
     at = 0
-    for each in Matcher((name, i) for i, name in enumerate(names)).find(text + " ".join(names)):
+    for each in NameMatcher((name, i) for i, name in enumerate(names)).find(text + " ".join(names)):
         assert at <= each.start < each.end
         at = each.end
 
@@ -183,5 +183,5 @@ def test_any_text_gives_places_in_order_that_do_not_overlap(names: list[str], te
 @given(st.text(min_size=1, max_size=12))
 def test_a_name_is_found_in_itself(name: str) -> None:
     spelling = " ".join(name.split())
-    matches = Matcher([(name, 5)]).find(spelling)
+    matches = NameMatcher([(name, 5)]).find(spelling)
     assert [(each.start, each.end, each.key) for each in matches] == ([(0, len(spelling), 5)] if spelling else [])
