@@ -1,10 +1,20 @@
-"""How similar a model finds texts that have nothing to do with each other.
+"""How far vectors can be trusted: what unrelated texts score, and how well the model knows a text's language.
 
 Models differ: one gives unrelated texts a cosine of 0.1, another 0.4.  Scores that mean the same for
 every model need to know, so a few questions are compared with statements about other things.
+
+A model knows the languages that its tokenizer has words for.  Where it has single letters only, all texts look
+alike to it.
 """
 
 from __future__ import annotations
+
+import re
+import struct
+import unicodedata
+from functools import lru_cache
+from pathlib import Path
+from typing import BinaryIO
 
 from ..model.embedder import Embedder
 
@@ -37,3 +47,121 @@ def measure(embedder: Embedder) -> float:
     """
     cosines = embedder.embed_query(list(_QUESTIONS)) @ embedder.embed_documents(list(_STATEMENTS)).T
     return float(min(0.9, max(0.0, cosines.mean() + 2 * cosines.std())))
+
+
+#: Characters per piece from which on a language counts as known: of scripts with letters, and of those with words of
+#: one or two characters.
+_KNOWN, _KNOWN_IDEOGRAPHS = 2.5, 1.4
+_WORD = re.compile(r"[^\W\d_]+")
+_IDEOGRAPHS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0eff\u1780-\u17ff]")
+_LONGEST_PIECE = 16
+#: Words beyond so many say nothing new about the language.
+_MOST_WORDS = 64
+
+
+def knowledge(embedder: Embedder, text: str) -> float:
+    """How well a model knows the language of ``text``, from 0 to 1; 1 where its vocabulary cannot be seen.
+
+    ASCII words count as known, so that a text of nothing else costs nothing.
+    """
+    words = _WORD.findall(text)[:_MOST_WORDS]
+    foreign = [word for word in words if not word.isascii()]
+    if not foreign:
+        return 1.0
+    path = getattr(getattr(embedder, "inner", embedder), "path", None)
+    pieces = vocabulary(Path(path)) if path is not None else frozenset()
+    if not pieces:
+        return 1.0
+    letters, cut = sum(map(len, foreign)), sum(_pieces(word, pieces) for word in foreign)
+    ideographs = sum(len(_IDEOGRAPHS.findall(word)) for word in foreign)
+    enough = _KNOWN_IDEOGRAPHS if ideographs * 2 > letters else _KNOWN
+    known = min(1.0, max(0.0, (letters / cut - 1) / (enough - 1)))
+    others = sum(map(len, words)) - letters
+    return (known * letters + others) / (letters + others)
+
+
+def _pieces(word: str, pieces: frozenset[str]) -> int:
+    """Pieces that ``word`` falls into, the longest first; of the ways to write it, the one with the fewest."""
+    folded = "".join(c for c in unicodedata.normalize("NFD", word.lower()) if not unicodedata.combining(c))
+    return min(_cut(form, pieces) for form in dict.fromkeys((word, word.lower(), folded)))
+
+
+def _cut(word: str, pieces: frozenset[str]) -> int:
+    at = count = 0
+    while at < len(word):
+        ends = range(min(len(word), at + _LONGEST_PIECE), at, -1)
+        at = next((end for end in ends if word[at:end] in pieces), at + 1)
+        count += 1
+    return max(count, 1)
+
+
+@lru_cache(maxsize=2)
+def vocabulary(path: Path) -> frozenset[str]:
+    """The tokenizer's pieces of more than one character; empty where the file has none that can be read."""
+    try:
+        with path.open("rb") as file:
+            return frozenset(_tokens(file))
+    except (OSError, struct.error, ValueError, KeyError, OverflowError, MemoryError, RecursionError):
+        return frozenset()
+
+
+#: GGUF's types of metadata and their sizes: numbers, then strings (8) and arrays (9).
+_SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
+_STRING, _ARRAY = 8, 9
+
+
+def _tokens(file: BinaryIO) -> set[str]:
+    """The pieces of a GGUF file's metadata."""
+    _, _, _, fields = struct.unpack("<4sIQQ", file.read(24))
+    for _ in range(fields):
+        name = _text(file)
+        kind = _number(file, 4)
+        if name == b"tokenizer.ggml.tokens":
+            file.seek(4, 1)
+            return {piece for _ in range(_number(file, 8)) if len(piece := _piece(_text(file))) > 1}
+        _skip(file, kind)
+    return set()
+
+
+def _piece(token: bytes) -> str:
+    """A token as it stands in a text: without the mark of a word's beginning, and with bytes read as UTF-8."""
+    text = token.decode("utf-8").removeprefix("\u2581").removeprefix("\u0120")
+    try:
+        return bytes(_BYTES[c] for c in text).decode("utf-8", "ignore")
+    except KeyError:
+        return text
+
+
+def _bytes() -> dict[str, int]:
+    """Which byte each character stands for in a vocabulary of bytes, as GPT-2 has it."""
+    plain = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [byte for byte in range(256) if byte not in plain]
+    return {chr(byte): byte for byte in plain} | {chr(256 + at): byte for at, byte in enumerate(others)}
+
+
+_BYTES = _bytes()
+
+
+def _skip(file: BinaryIO, kind: int) -> None:
+    if kind == _STRING:
+        file.seek(_number(file, 8), 1)
+    elif kind == _ARRAY:
+        of, count = _number(file, 4), _number(file, 8)
+        if of in _SIZES:
+            file.seek(_SIZES[of] * count, 1)
+        else:
+            for _ in range(count):
+                _skip(file, of)
+    else:
+        file.seek(_SIZES[kind], 1)
+
+
+def _number(file: BinaryIO, size: int) -> int:
+    data = file.read(size)
+    if len(data) < size:
+        raise struct.error("the file ends within its metadata")
+    return int.from_bytes(data, "little")
+
+
+def _text(file: BinaryIO) -> bytes:
+    return file.read(_number(file, 8))

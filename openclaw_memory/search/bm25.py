@@ -35,9 +35,9 @@ SECTION = Parameters(1.2, 0.75)
 class KeywordScores:
     """BM25 of every row, and where each term occurs.
 
-    ``unit`` and ``window`` are ``float32[n]``; ``section`` is ``float32[sections]``.  ``idf`` is that of
-    the unit field per asked term (the highest possible for an unknown one); ``windows[i]`` are the rows,
-    ascending, whose window holds term ``i``.
+    ``terms`` has the first form of each word.  ``unit`` and ``window`` are ``float32[n]``; ``section`` is
+    ``float32[sections]``.  ``idf`` is that of the unit field per asked term (the highest possible for an unknown
+    one); ``windows[i]`` are the rows, ascending, whose window holds term ``i``.
     """
 
     terms: tuple[str, ...]
@@ -59,8 +59,9 @@ def idf(n: int, df: int) -> float:
     return log(1 + (n - df + 0.5) / (df + 0.5))
 
 
-def score(corpus: Corpus, index: KeywordIndex, terms: Sequence[str]) -> KeywordScores:
-    """BM25 of all rows for the distinct, analysed ``terms``."""
+def score(corpus: Corpus, index: KeywordIndex, terms: Sequence[str | tuple[str, ...]]) -> KeywordScores:
+    """BM25 of all rows for the distinct, analysed ``terms``; a tuple is one word, which texts may have in any form."""
+    forms = [(term,) if isinstance(term, str) else term for term in terms]
     n = len(corpus)
     shape = corpus.shape
     sections = len(shape.section_terms)
@@ -70,17 +71,17 @@ def score(corpus: Corpus, index: KeywordIndex, terms: Sequence[str]) -> KeywordS
     section = np.zeros(sections, np.float32)
     weights = np.zeros(len(terms), np.float32)
     windows: list[Ints] = []
-    found = index.postings(terms) if n else None
+    found = index.postings([form for word in forms for form in word]) if n else None
     mean = [max(float(x.mean()), 1e-9) if n else 1.0 for x in (lengths, shape.window_terms, shape.section_terms)]
     scratch = np.zeros(n, np.float32)
-    for i in range(len(terms)):
+    at = 0
+    for i, word in enumerate(forms):
         rows, tf = np.zeros(0, np.int32), np.zeros(0, np.float32)
         if found is not None:
-            unit_ids, tf = found.of(i)
-            rows = corpus.rows_of(unit_ids)
-            alive = rows >= 0
-            if not alive.all():
-                rows, tf = rows[alive], tf[alive]
+            rows, tf = _living(corpus, *found.of(at))
+            for form in range(at + 1, at + len(word)):
+                rows, tf = _either(rows, tf, *_living(corpus, *found.of(form)))
+        at += len(word)
         weights[i] = idf(n, len(rows))
         if not len(rows):
             windows.append(rows)
@@ -95,7 +96,22 @@ def score(corpus: Corpus, index: KeywordIndex, terms: Sequence[str]) -> KeywordS
         section[of_section] += _bm25(
             frequency, shape.section_terms[of_section], mean[2], idf(sections, len(of_section)), SECTION
         )
-    return KeywordScores(tuple(terms), weights, unit, window, section, tuple(windows))
+    return KeywordScores(tuple(word[0] for word in forms), weights, unit, window, section, tuple(windows))
+
+
+def _living(corpus: Corpus, unit_ids: Ints, tf: Floats) -> tuple[Ints, Floats]:
+    """Rows of postings, and their frequencies, without those of units that are gone."""
+    rows = corpus.rows_of(unit_ids)
+    alive = rows >= 0
+    return (rows, tf) if alive.all() else (rows[alive], tf[alive])
+
+
+def _either(rows: Ints, tf: Floats, other_rows: Ints, other_tf: Floats) -> tuple[Ints, Floats]:
+    """Rows that have one form of a word or the other; the same word may have been counted as both."""
+    both, inverse = np.unique(np.concatenate([rows, other_rows]), return_inverse=True)
+    most = np.zeros(len(both), np.float32)
+    np.maximum.at(most, inverse, np.concatenate([tf, other_tf]).astype(np.float32))
+    return both, most
 
 
 def _bm25(tf: Floats, length: Floats | Ints, mean: float, weight: float, p: Parameters) -> Floats:

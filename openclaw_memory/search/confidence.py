@@ -45,12 +45,14 @@ def parts(
     graph: Floats | None = None,
     graph_share: float | None = None,
     moves: Moves | None = None,
+    knowledge: float = 1.0,
 ) -> Parts:
     """How sure a hit is, and why.
 
     ``noise`` is the cosine that unrelated texts rarely exceed, ``spelling`` the question's own word for
     each of its terms.  ``graph`` is what the graph says of every row, ``float32[n]`` in [0, 1]; with
     ``graph_share`` that is this share of the score.  ``moves`` is what time and use make of it.
+    ``knowledge`` is how well the model knows the question's language, from 0 to 1: where it does not, words decide.
     """
     row = found.best
     values = features.values
@@ -75,7 +77,7 @@ def parts(
     if "when" in values and values["when"][row]:
         because.append("tells a time")
     near = None
-    score = _sureness(text, vector, time, noise)
+    score = _sureness(text, vector, time, noise, knowledge)
     if graph is not None:
         near = float(graph[row])
         if near:
@@ -88,10 +90,12 @@ def parts(
     return Parts(score, _rounded(text), _rounded(vector), _rounded(time), "; ".join(because), _rounded(near))
 
 
-def _sureness(text: float | None, vector: float | None, time: float | None, noise: float) -> float:
+def _sureness(text: float | None, vector: float | None, time: float | None, noise: float, knowledge: float) -> float:
     meaning = 0.0 if vector is None else min(1.0, max(0.0, (vector - noise) / (SURE * (1 - noise))))
     words = 0.0 if text is None else text
-    trust = 0.8 if vector is not None else 1.0  # without vectors the words are all there is to go by
+    # Without vectors that mean something the words are all there is to go by.
+    trust = 1.0 if vector is None or text is None else 1 - 0.2 * knowledge
+    meaning *= knowledge if text is not None else 1.0
     doubt = (1 - trust * words) * (1 - 0.9 * meaning) * (1 - 0.2 * (time or 0.0))
     return 1 - doubt
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from ..config.settings import SearchSettings
 from ..graph.view import GraphView
 from ..index.archive import Archive
@@ -55,15 +57,17 @@ class Display:
     def known(self, found: Sequence[Range]) -> Known:
         """What these ranges need from the store, asked once for all."""
         self._graph.know([(one.first, one.last) for one in found])
-        sections = self._store.section_texts([int(self._corpus.rows.section_id[one.best]) for one in found])
+        ids = [self._corpus.rows.section_id[one.first : one.last + 1] for one in found]
+        sections = self._store.section_texts(np.unique(np.concatenate(ids)).tolist() if ids else [])
         return Known(sections, self._superseded())
 
     def hit(self, one: Range, known: Known, parts: Parts) -> SearchHit | None:
-        """A range as a hit; ``None`` when another process has written its section again since the refresh."""
+        """A range as a hit; ``None`` when another process has written a section of it again since the refresh."""
         corpus, rows = self._corpus, self._corpus.rows
-        section = known.sections.get(int(rows.section_id[one.best]))
-        if section is None:
+        ids = dict.fromkeys(rows.section_id[one.first : one.last + 1].tolist())
+        if any(section_id not in known.sections for section_id in ids):
             return None  # written by another process since the refresh; the next search sees it
+        section = known.sections[int(rows.section_id[one.best])]
         first, last = lines(corpus, one)
         info = corpus.documents[int(rows.document_id[one.best])]
         return SearchHit(
@@ -72,7 +76,7 @@ class Display:
             end_line=last,
             score=parts.score,
             snippet=snippet(
-                section,
+                [known.sections[section_id] for section_id in ids],
                 (first, last),
                 (int(rows.start_line[one.best]), int(rows.end_line[one.best])),
                 self._settings.snippet_chars,
@@ -124,11 +128,12 @@ def monotone(found: Sequence[SearchHit]) -> list[SearchHit]:
     return out
 
 
-def snippet(section: SectionText, wanted: tuple[int, int], best: tuple[int, int], limit: int) -> str:
-    """Lines ``wanted`` of a section, cut to ``limit`` characters around the ``best`` ones."""
+def snippet(sections: Sequence[SectionText], wanted: tuple[int, int], best: tuple[int, int], limit: int) -> str:
+    """Lines ``wanted`` of a file's ``sections``, cut to ``limit`` characters around the ``best`` ones."""
+    lines = {number: line for section in sections for number, line in enumerate(section.lines, section.start_line)}
 
     def text(first: int, last: int) -> str:
-        return "\n".join(section.lines[first - section.start_line : last - section.start_line + 1])
+        return "\n".join(lines.get(number, "") for number in range(first, last + 1))
 
     whole = text(*wanted)
     if len(whole) <= limit:

@@ -43,6 +43,7 @@ class Ranked:
     graph: Floats | None
     order: Floats
     moves: decay.Moves | None = None
+    knowledge: float = 1.0
 
 
 class SearchEngine:
@@ -67,6 +68,8 @@ class SearchEngine:
         self.lock = threading.RLock()
         #: Cosine that unrelated texts rarely exceed with the model in use.
         self.noise = 0.2
+        #: How well the model in use knows the language of a text, from 0 to 1.
+        self.knowledge: Callable[[str], float] = lambda text: 1.0
         self._reset()
 
     def _reset(self) -> None:
@@ -127,7 +130,7 @@ class SearchEngine:
         """Ids of the best units by keywords alone: those worth embedding first."""
         with self._store.session(), self.lock:
             assert self._keyword is not None
-            scores = bm25.score(self._corpus, self._keyword, analysis.query_terms(query))
+            scores = bm25.score(self._corpus, self._keyword, analysis.asked(query))
             total = scores.unit + 2 * scores.window
             if self.archive.masks is not None:
                 total[~self.archive.masks.shown] = 0
@@ -149,7 +152,9 @@ class SearchEngine:
                 found = hits.spans(self._corpus, ranked.order, self._once(ranked.allowed), request.budget)
             else:
                 limit = request.max_results or self._settings.max_results
-                found = hits.grown(self._corpus, ranked.order, ranked.allowed, self._settings.hit_tokens, limit)
+                allowed = self._allowed(request)  # a hit may take in what no keyword or concept found
+                size = self._settings.hit_tokens
+                found = hits.grown(self._corpus, ranked.order, ranked.allowed, size, limit, allowed)
             return self._hits(request, found, ranked)
 
     def _once(self, allowed: Bools | None) -> Bools | None:
@@ -225,12 +230,13 @@ class SearchEngine:
     def _rank(self, request: SearchRequest, mode: str, asked: date, query_vector: Floats | None) -> Ranked:
         corpus = self._corpus
         assert self._keyword is not None
-        keyword = bm25.score(corpus, self._keyword, analysis.query_terms(request.query)) if mode != "vector" else None
+        keyword = bm25.score(corpus, self._keyword, analysis.asked(request.query)) if mode != "vector" else None
         named = self.graph.mentioned(request.query) if mode == "graph" else []
         similarities = None
         if query_vector is not None and mode != "keyword" and self._vector is not None:
             similarities = self._similarities(self._vector, query_vector, keyword)
-        features = ranking.collect(corpus, request.query, asked, keyword, similarities)
+        known = self.knowledge(request.query) if similarities is not None else 1.0
+        features = ranking.collect(corpus, request.query, asked, keyword, similarities, known)
         allowed = self._allowed(request)
         fusion = request.fusion or self._settings.fusion
         if fusion == "rrf":
@@ -260,7 +266,7 @@ class SearchEngine:
         moves = self._moves(request, asked)
         if moves is not None:
             score = moves.apply(score, allowed)
-        return Ranked(score, features, allowed, similarities, graph, self._demoted(score, allowed), moves)
+        return Ranked(score, features, allowed, similarities, graph, self._demoted(score, allowed), moves, known)
 
     def _moves(self, request: SearchRequest, today: date) -> decay.Moves | None:
         """What time and use make of the scores; ``None`` for nothing, as it is unless somebody wants it or told us."""
@@ -394,7 +400,7 @@ class SearchEngine:
         def parts(one: hits.Range) -> confidence.Parts:
             made = confidence.parts(
                 self._corpus, ranked.features, ranked.similarities, one, self.noise, spelling, ranked.graph, share,
-                ranked.moves,
+                ranked.moves, ranked.knowledge,
             )  # fmt: skip
             return made if request.explain else replace(made, why=None)
 

@@ -9,19 +9,17 @@ import numpy as np
 
 from ..index.corpus import Corpus
 from ..model import CHARS_PER_TOKEN
-from ..store.api import Bools, Floats
+from ..store.api import Bools, Floats, Ints
 
 #: Of this many best units, adjacent ones become one span.
 _JOINED = 20
 #: Units looked at before a budget is given up as unfillable.
 _LIMIT = 200
-#: The median score is taken over at most this many units, evenly spread.
-_MEDIAN_SAMPLE = 50_000
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Rows ``first..last`` (inclusive) of one section; ``best`` is the row that ranks."""
+    """Rows ``first..last`` (inclusive) of one file; ``best`` is the row that ranks."""
 
     first: int
     last: int
@@ -81,16 +79,21 @@ def spans(corpus: Corpus, score: Floats, allowed: Bools | None, budget: float) -
     return out
 
 
-def grown(corpus: Corpus, score: Floats, allowed: Bools | None, tokens: float, limit: int) -> list[Range]:
-    """The ``limit`` best units, each grown over its neighbours, best one first, to about ``tokens``.
+def grown(
+    corpus: Corpus,
+    score: Floats,
+    ranked: Bools | None,
+    tokens: float,
+    limit: int,
+    allowed: Bools | None = None,
+) -> list[Range]:
+    """The ``limit`` best ``ranked`` units, each grown over its neighbours, best one first, to about ``tokens``.
 
-    A hit grows within its section, over units that score at least the median; no unit comes twice.
+    A hit grows over ``allowed`` units of its file, past the ends of its section; no unit comes twice.
     """
-    if not len(score):
-        return []
-    growing = _Growing(corpus, score, allowed, tokens)
+    growing = _Growing(corpus, score, allowed, tokens, corpus.rows.document_id)
     out: list[Range] = []
-    for row in ranking(corpus, score, allowed):
+    for row in ranking(corpus, score, ranked):
         found = growing.grown(row)
         if found is not None:
             out.append(found)
@@ -102,27 +105,24 @@ def grown(corpus: Corpus, score: Floats, allowed: Bools | None, tokens: float, l
 def around(
     corpus: Corpus, score: Floats, rows: Sequence[int], tokens: float, allowed: Bools | None = None
 ) -> list[Range | None]:
-    """One range for each of ``rows``, grown as :func:`grown` does; ``None`` for a row that an earlier one took in."""
-    growing = _Growing(corpus, score, allowed, tokens)
+    """One range for each of ``rows``, grown within its section; ``None`` for a row that an earlier one took in."""
+    growing = _Growing(corpus, score, allowed, tokens, corpus.shape.section)
     return [growing.grown(row) for row in rows]
 
 
 class _Growing:
-    """Ranges that grow over free rows of their sections."""
+    """Ranges that grow over free, ``allowed`` rows of the same ``place``."""
 
-    def __init__(self, corpus: Corpus, score: Floats, allowed: Bools | None, tokens: float) -> None:
-        sample = score if allowed is None else score[allowed]
-        self._floor = float(np.median(sample[:: len(sample) // _MEDIAN_SAMPLE + 1])) if len(sample) else 0.0
-        self._corpus, self._score, self._allowed, self._tokens = corpus, score, allowed, tokens
+    def __init__(self, corpus: Corpus, score: Floats, allowed: Bools | None, tokens: float, place: Ints) -> None:
+        self._corpus, self._score, self._allowed, self._tokens, self._place = corpus, score, allowed, tokens, place
         self._taken: set[int] = set()
 
     def _free(self, row: int, of: int) -> bool:
         return (
             0 <= row < len(self._corpus)
             and row not in self._taken
-            and _together(self._corpus, row, of)
+            and bool(self._place[row] == self._place[of])
             and (self._allowed is None or bool(self._allowed[row]))
-            and bool(self._score[row] >= self._floor)
         )
 
     def grown(self, row: int) -> Range | None:

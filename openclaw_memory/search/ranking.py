@@ -36,6 +36,10 @@ VECTOR_FEATURES = ("vector_unit", "vector_window")
 
 #: Share of the question's idf mass that the best window must hold for keywords to count in full beside vectors.
 _FIRM = 0.5
+#: The same beside vectors of a model that does not know the question's language.
+_FIRM_ALONE = 0.1
+#: What vectors count, beside keywords that count in full, of a model that does not know the question's language.
+_UNKNOWN = 0.25
 #: A day after a named interval still counts a little, falling over this many days.
 _ECHO_DAYS, _ECHO, _ECHO_FALL = 21, 0.7, 30.0
 
@@ -47,6 +51,8 @@ class Features:
     values: dict[str, Floats] = field(default_factory=dict)
     keyword: KeywordScores | None = None
     named_dates: list[asking.Interval] = field(default_factory=list)
+    #: How well the model knows the question's language, from 0 to 1.
+    knowledge: float = 1.0
 
 
 def scaled(x: Floats, allowed: Bools | None = None) -> Floats:
@@ -66,10 +72,11 @@ def collect(
     asked: date,
     keyword: KeywordScores | None,
     similarities: Floats | None,
+    knowledge: float = 1.0,
 ) -> Features:
     """Features of all rows; ``similarities`` holds NaN for units that have no vector."""
     rows, shape = corpus.rows, corpus.shape
-    features = Features(keyword=keyword)
+    features = Features(keyword=keyword, knowledge=knowledge)
     values = features.values
     if keyword is not None:
         values["bm25_unit"] = keyword.unit
@@ -127,15 +134,18 @@ def _grip(features: Features, allowed: Bools | None) -> float:
     if keyword is None or not features.values.keys() & set(VECTOR_FEATURES):
         return 1.0
     best = keyword.window if allowed is None else np.where(allowed, keyword.window, -1)
-    return min(1.0, keyword.coverage(int(best.argmax()))[0] / _FIRM)
+    return min(1.0, keyword.coverage(int(best.argmax()))[0] / max(_FIRM * features.knowledge, _FIRM_ALONE))
 
 
 def fuse(features: Features, weights: dict[str, float], allowed: Bools | None = None) -> Floats:
     """The weighted sum of the scaled features: ``float32[n]``."""
     total: Floats | None = None
     grip = _grip(features, allowed)
+    # A question in another language than the notes shares no words with them: vectors are all there is to go by.
+    trust = 1 - (1 - _UNKNOWN) * (1 - features.knowledge) * grip
     for name, x in features.values.items():
-        weight = weights.get(name, 0.0) * (grip if name in KEYWORD_FEATURES else 1.0)
+        weight = weights.get(name, 0.0)
+        weight *= grip if name in KEYWORD_FEATURES else trust if name in VECTOR_FEATURES else 1.0
         if not weight:
             continue
         part = np.float32(weight) * (x if name in _ABSOLUTE else scaled(x, allowed))

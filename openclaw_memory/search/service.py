@@ -188,7 +188,14 @@ class Questions:
                 _check_weights(self.settings.search.weights)
                 _check_half_lives(self.settings.search.half_life_days)
                 self._engine = SearchEngine(self._store, self.settings.search, self._superseded, self._uses)
+                self._engine.knowledge = self._knowledge
             return self._engine
+
+    def _knowledge(self, text: str) -> float:
+        from ..embed.noise import knowledge
+
+        embedder = self._vectorizer.resolve().embedder
+        return 1.0 if embedder is None else knowledge(embedder, text)
 
     @contextmanager
     def _asking(self, request: SearchRequest) -> Iterator[Deadline]:

@@ -1,19 +1,22 @@
 """From text to terms, and the few facts about a text that ranking uses.
 
-Words are lower-cased, accents folded, English stop words dropped and the rest stemmed (Snowball
-English).  Identifiers are kept whole and in parts: ``10.0.0.17``, ``QX-7714``, ``v2.3.1``,
-``snake_case`` and ``camelCase``.  Runs of Chinese, Japanese and Korean characters become bigrams.
+Words are lower-cased, accents folded, English stop words dropped and the rest stemmed by Snowball in the
+language of their script (English for Latin letters).  So a word has the same term in every text.  A text in
+another language with Latin letters has the stems of that language too.  Identifiers are kept whole and in parts:
+``10.0.0.17``, ``QX-7714``, ``v2.3.1``, ``snake_case`` and ``camelCase``.  Runs of scripts that put no spaces
+between words become bigrams.
 """
 
 from __future__ import annotations
 
 import re
-import threading
 import unicodedata
 from collections.abc import Iterator
 
+from . import language as languages
+
 #: Grows when the terms of a text change, so that stored postings are known to be of another make.
-ANALYSIS_VERSION = 2
+ANALYSIS_VERSION = 3
 
 STOP_WORDS = frozenset(
     """
@@ -33,28 +36,21 @@ _COMPLEX = re.compile(r"[A-Za-z0-9_][.\-_][A-Za-z0-9_]|[a-z][A-Z]|[A-Z]{2}[a-z]|
 _WORDS = re.compile(r"[^\s,;!?\"()]+(?<![.:'’])")
 _SPLIT = re.compile(r"[._\-]+")
 _CAMEL = re.compile(r"[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|\d+")
-_CJK_RANGES = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003134f"
+_CJK_RANGES = (
+    "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003134f"
+)
 _CJK = re.compile(f"[{_CJK_RANGES}]+")
+_KANA = re.compile("[\u3040-\u30ff]")
+_PARTICLES = re.compile("[\u3040-\u309f]{2}")
 _DIACRITICS = re.compile("[\u0300-\u036f]+")
+#: Those of scripts whose stemmers know them.
+_LATIN_DIACRITICS = re.compile("(?<![\u0370-\u052f])[\u0300-\u036f]+")
 _VERSION = re.compile(r"v\d")
-
-_local = threading.local()
-
-
-def _stem(words: list[str]) -> list[str]:
-    # A PyStemmer object is not safe to share between threads.
-    stemmer = getattr(_local, "stemmer", None)
-    if stemmer is None:
-        import Stemmer
-
-        stemmer = _local.stemmer = Stemmer.Stemmer("english")
-    stemmed: list[str] = stemmer.stemWords(words)
-    return stemmed
 
 
 def stems(words: list[str]) -> list[str]:
     """The stem of each of ``words``, which are in small letters."""
-    return _stem(words)
+    return languages.stems(words)
 
 
 def terms(text: str) -> list[str]:
@@ -63,8 +59,34 @@ def terms(text: str) -> list[str]:
 
 
 def query_terms(text: str) -> list[str]:
-    """Distinct terms of a question, in the order in which they appear."""
+    """Distinct terms of a question, in the order in which they appear; any text that has its words has all of them."""
     return list(dict.fromkeys(_terms(text, query=True)))
+
+
+def asked(text: str) -> list[tuple[str, ...]]:
+    """Words of a question that say something in its language, as the terms that any of its texts may have for them."""
+    plain = query_terms(text)
+    native = languages.latin_words(_composed(text).lower())
+    language = languages.of_words(native)
+    others: dict[str, str] = {}
+    silent: set[str] = set()
+    if language != languages.ENGLISH:
+        for word, own in zip(native, languages.stems(native, language), strict=True):
+            known = query_terms(word)
+            if languages.is_stop_word(word, language):
+                silent.update(known)
+            elif len(known) == 1 and (own := _folded(own)) != known[0]:
+                others[known[0]] = own
+    if not text.isascii():
+        for word in _RUN.findall(text.lower()):
+            script = languages.of_script(word)
+            if script is not None and languages.is_stop_word(word, script):
+                silent.update(query_terms(word))
+        # A pair with a stop word in it crosses the border of a word; Japanese writes particles and endings in hiragana.
+        pair = _PARTICLES if _KANA.search(text) else languages.pair_of_chinese()
+        silent.update(term for term in plain if pair.fullmatch(term))
+    said = [term for term in plain if term not in silent] or plain
+    return [(term, others[term]) if term in others else (term,) for term in said]
 
 
 def words_of(text: str) -> dict[str, str]:
@@ -75,25 +97,61 @@ def words_of(text: str) -> dict[str, str]:
 def _terms(text: str, query: bool) -> list[str]:
     text = _POSSESSIVE.sub(" ", text)
     if not _COMPLEX.search(text):
-        return _stem([word for word in _ASCII_WORD.findall(text.lower()) if word not in STOP_WORDS])
-    words: list[str] = []
+        words = _ASCII_WORD.findall(text.lower())
+        found = languages.stems([word for word in words if word not in STOP_WORDS])
+        return found if query else found + _native(words, found)
+    words = []
     whole: list[str] = []
-    for run in _RUN.findall(_folded(text)):
+    for run in _RUN.findall(_plain(text)):
         for part in _without_cjk(run, whole, query):
             if part.isascii() and part.islower() and part.isalpha():
                 words.append(part)
             else:
                 _split_identifier(part, words, whole)
-    return _stem([word for word in words if word not in STOP_WORDS]) + whole
+    found = _stemmed([word for word in words if word not in STOP_WORDS])
+    if not query:
+        found += _native(languages.latin_words(_composed(text).lower()), found)
+    return found + whole
+
+
+def _stemmed(words: list[str]) -> list[str]:
+    """Stems in the language of each word's script, accents folded."""
+    latin = [word for word in words if word.isascii()]
+    if len(latin) == len(words):
+        return languages.stems(words)
+    out = languages.stems(latin)
+    for word in words:
+        if not word.isascii():
+            script = languages.of_script(word)
+            out += map(_folded, languages.stems([word], script or languages.ENGLISH))
+    return out
+
+
+def _native(words: list[str], known: list[str]) -> list[str]:
+    """Stems of a text's words in its own language, where that is not English: those that it does not have already."""
+    language = languages.of_words(words)
+    if language == languages.ENGLISH:
+        return []
+    content = [word for word in words if not languages.is_stop_word(word, language)]
+    has = set(known)
+    return [stem for stem in map(_folded, languages.stems(content, language)) if stem not in has]
 
 
 def _folded(text: str) -> str:
     """Accents removed and compatibility forms (full-width letters, ligatures) made plain."""
+    return text if text.isascii() else _composed(_DIACRITICS.sub("", unicodedata.normalize("NFKD", text)))
+
+
+def _plain(text: str) -> str:
+    """As :func:`_folded`, but with the accents of letters that are not Latin."""
     if text.isascii():
         return text
-    # Only Latin-style diacritics go: in other scripts such marks are vowels or other consonants.
-    decomposed = _DIACRITICS.sub("", unicodedata.normalize("NFKD", text))
-    return unicodedata.normalize("NFC", decomposed)
+    return _DIACRITICS.sub("", _composed(_LATIN_DIACRITICS.sub("", unicodedata.normalize("NFKD", text))))
+
+
+def _composed(text: str) -> str:
+    """Compatibility forms made plain, accents kept."""
+    return text if text.isascii() else unicodedata.normalize("NFC", unicodedata.normalize("NFKD", text))
 
 
 def _without_cjk(run: str, whole: list[str], query: bool) -> Iterator[str]:

@@ -109,6 +109,13 @@ def file_lines(memory: Memory, hit: SearchHit) -> list[str]:
     return text.split("\n")[hit.start_line - 1 : hit.end_line]
 
 
+def in_one_section(memory: Memory, hit: SearchHit) -> bool:
+    rows = memory.store.unit_rows(None)
+    mine = rows.document_id == next(info.id for info in memory.store.document_infos() if info.path == hit.path)
+    inside = mine & (rows.start_line >= hit.start_line) & (rows.end_line <= hit.end_line)
+    return len(set(rows.section_id[inside].tolist())) == 1
+
+
 def check(memory: Memory, found: tuple[SearchHit, ...]) -> None:
     """What holds for every answer."""
     seen: set[tuple[str, int]] = set()
@@ -131,7 +138,6 @@ def check(memory: Memory, found: tuple[SearchHit, ...]) -> None:
         mine = rows.document_id == info.id
         inside = mine & (rows.start_line >= hit.start_line) & (rows.end_line <= hit.end_line)
         assert inside.any()
-        assert len(set(rows.section_id[inside].tolist())) == 1, "a range leaves its section"
         assert (hit.kind, hit.grain, hit.origin) == (info.kind, info.grain, info.origin)
         for part in (hit.vector_score, hit.text_score, hit.time_score):
             assert part is None or 0 <= part <= 1
@@ -154,6 +160,7 @@ def test_spans_keep_the_promises_and_the_budget(texts: dict[str, str], query: st
     with remembered(texts) as memory:
         found = ask(memory, query, budget=budget)
         check(memory, found)
+        assert all(in_one_section(memory, hit) for hit in found)
         engine = memory._questions.engine()
         corpus = engine._corpus
         score = np.random.default_rng(budget).random(len(corpus)).astype(np.float32)
@@ -176,6 +183,7 @@ def test_grown_ranges_come_in_the_order_of_their_best_units(
         corpus = memory._questions.engine()._corpus
         score = np.random.default_rng(seed).random(len(corpus)).astype(np.float32)
         ranges = hits.grown(corpus, score, None, tokens, limit)
+        assert all(len(set(corpus.rows.document_id[r.first : r.last + 1].tolist())) == 1 for r in ranges)
         best = [float(score[r.best]) for r in ranges]
         assert best == sorted(best, reverse=True)
         rows = [row for r in ranges for row in range(r.first, r.last + 1)]
@@ -187,6 +195,27 @@ def test_grown_ranges_come_in_the_order_of_their_best_units(
             alone = hits._whole_lines(corpus, hits.Range(r.best, r.best, r.best))
             if (r.first, r.last) != (alone.first, alone.last):
                 assert hits.cost(corpus, r.first, r.last) <= tokens
+
+
+def test_a_hit_grows_past_the_ends_of_its_section_but_not_of_its_file() -> None:
+    texts = {
+        "MEMORY.md": "# Trips\n\n## Lisbon\n\nThe fox sleeps.\n\n## Costs\n\n- hotel 340\n- train 55\n",
+        "memory/2024-05-01.md": "# Wolf\n\nNothing else.\n",
+    }
+    with remembered(texts) as memory:
+        for mode in ("hybrid", "keyword"):
+            (first, *_) = ask(memory, "fox", mode=mode, max_results=3)
+            assert (first.path, first.start_line, first.end_line) == ("MEMORY.md", 1, 10)
+            assert first.heading.endswith("Lisbon") and first.snippet == texts["MEMORY.md"].rstrip("\n")
+            (first, *_) = ask(memory, "fox", mode=mode, budget=400)
+            assert in_one_section(memory, first)
+
+
+def test_a_hit_grows_over_nothing_that_the_request_leaves_out() -> None:
+    lines = "# 2024-05-01\n\n- the fox came\n\n# 2024-05-02\n\n- it left\n"
+    with remembered({"memory/topics/garden.md": lines}) as memory:
+        (hit,) = ask(memory, "fox", mode="keyword", until=date(2024, 5, 1))
+        assert (hit.start_line, hit.end_line) == (1, 3)
 
 
 days = st.dates(date(2024, 4, 28), date(2024, 6, 5))
@@ -272,11 +301,11 @@ def test_long_lines_are_cut_around_the_best_unit() -> None:
     lines = [f"line {n} " + "x" * 90 for n in range(20)]
     made = SectionText(1, "H", None, 11, tuple(lines))
     for best in range(11, 31):
-        text = snippet(made, (11, 30), (best, best), 700)
+        text = snippet([made], (11, 30), (best, best), 700)
         assert f"line {best - 11} " in text and len(text) <= 700
         assert text in "\n".join(lines)
-    assert snippet(made, (12, 13), (12, 12), 700) == "\n".join(lines[1:3])
-    assert snippet(made, (11, 30), (11, 30), 700) == "\n".join(lines)[:700]
+    assert snippet([made], (12, 13), (12, 12), 700) == "\n".join(lines[1:3])
+    assert snippet([made], (11, 30), (11, 30), 700) == "\n".join(lines)[:700]
 
 
 @given(st.lists(st.floats(0, 1), max_size=8))

@@ -306,5 +306,10 @@ def test_coverage_is_a_share_of_the_idf(scored: tuple[DuckStore, Corpus, Keyword
     share, words = found.coverage(row)
     assert words == ["fox"] and 0 < share < 1
     assert found.coverage(int(np.argmin(found.window))) == (0.0, [])
+    either = bm25.score(corpus, index, [("fox", "fox"), ("nosuchword", "fox")])
+    assert either.terms == ("fox", "nosuchword")
+    np.testing.assert_allclose(
+        either.unit, 2 * found.unit, rtol=1e-6
+    )  # a word in two forms counts once, in any of them
     nothing = bm25.score(corpus, index, [])
     assert nothing.coverage(0) == (0.0, []) and not nothing.unit.any()

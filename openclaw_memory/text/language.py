@@ -1,0 +1,119 @@
+"""The language of a text, and what its words come from: stop words, stems.
+
+A language is told by script and, among those of one script, by a vote of stop words.  English wins where nothing
+speaks for another one.  Stop words are data (``stop_words.txt``, made by ``benchmarks/stop_words.py``), stems are
+Snowball's.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import Counter
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+ENGLISH = "english"
+#: The language of words in a script that only one language with a stemmer has, or most texts in it.
+_OF_SCRIPT = (
+    ("russian", re.compile("[\u0400-\u052f]")),
+    ("greek", re.compile("[\u0370-\u03ff\u1f00-\u1fff]")),
+    ("arabic", re.compile("[\u0600-\u06ff\u0750-\u077f]")),
+    ("hindi", re.compile("[\u0900-\u097f]")),
+    ("tamil", re.compile("[\u0b80-\u0bff]")),
+    ("armenian", re.compile("[\u0530-\u058f]")),
+    ("hebrew", re.compile("[\u0590-\u05ff]")),
+)
+#: Other languages of these scripts: their stop words are stop words of the script.
+_BESIDE = {"russian": ("ukrainian", "bulgarian"), "arabic": ("persian",)}
+#: Languages without an alphabet of letters: nothing to vote by word for word.
+_UNSPACED = frozenset({"chinese", "japanese", "korean"})
+_LATIN = re.compile("[a-z\u00df-\u024f\u1e00-\u1eff]+")
+#: Letters that English does not have.
+_ACCENTED = re.compile("[\u00df-\u024f\u1e00-\u1eff]")
+
+_local = threading.local()
+
+
+@cache
+def stop_words() -> dict[str, frozenset[str]]:
+    """Stop words by language."""
+    out: dict[str, frozenset[str]] = {}
+    name = ""
+    for line in files(__package__).joinpath("stop_words.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            name = line.strip("[]")
+        elif line and not line.startswith("#"):
+            out[name] = frozenset(line.split())
+    return out
+
+
+@cache
+def _voters() -> dict[str, tuple[str, ...]]:
+    """Languages in Latin letters by stop word."""
+    others = {name for name, _ in _OF_SCRIPT} | {name for names in _BESIDE.values() for name in names} | _UNSPACED
+    out: dict[str, tuple[str, ...]] = {}
+    for language, words in stop_words().items():
+        if language not in others:
+            for word in words:
+                out[word] = (*out.get(word, ()), language)
+    return out
+
+
+def latin_words(text: str) -> list[str]:
+    """Words in Latin letters, composed and in small letters, of a text in small letters."""
+    return _LATIN.findall(text)
+
+
+def of_words(words: Iterable[str]) -> str:
+    """The language of words in Latin letters: that with the most stop words, of which there are at least two.
+
+    One is enough where a word has a letter that English does not have.
+    """
+    voters = _voters()
+    votes: Counter[str] = Counter()
+    distinct = set(words)
+    for word in distinct:
+        votes.update(voters.get(word, ()))
+    if not votes:
+        return ENGLISH
+    english = votes.pop(ENGLISH, 0)
+    most = max(votes.values(), default=0)
+    if most <= english or (most < 2 and not any(map(_ACCENTED.search, distinct))):
+        return ENGLISH
+    return min(language for language, count in votes.items() if count == most)
+
+
+def of_script(word: str) -> str | None:
+    """The language that the script of a word says; ``None`` for letters that many languages share."""
+    return next((language for language, script in _OF_SCRIPT if script.match(word)), None)
+
+
+def is_stop_word(word: str, language: str) -> bool:
+    """Whether ``word``, in small letters, says nothing in ``language`` or in one that shares its script."""
+    every = stop_words()
+    return any(word in every.get(name, ()) for name in (language, *_BESIDE.get(language, ())))
+
+
+@cache
+def pair_of_chinese() -> re.Pattern[str]:
+    """Two Chinese characters of which one is a stop word."""
+    said = "".join(sorted(word for word in stop_words()["chinese"] if len(word) == 1))
+    return re.compile(f"[{said}].|[\u3400-\u9fff][{said}]")
+
+
+def stems(words: list[str], language: str = ENGLISH) -> list[str]:
+    """The stem of each of ``words``, which are in small letters; the words themselves where there is no stemmer."""
+    # A PyStemmer object is not safe to share between threads.
+    stemmers: dict[str, Any] = _local.__dict__.setdefault("stemmers", {})
+    if language not in stemmers:
+        import Stemmer
+
+        stemmers[language] = Stemmer.Stemmer(language) if language in Stemmer.algorithms() else None
+    stemmer = stemmers[language]
+    if stemmer is None:
+        return list(words)
+    stemmed: list[str] = stemmer.stemWords(words)
+    return stemmed

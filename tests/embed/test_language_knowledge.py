@@ -1,0 +1,82 @@
+"""How well a model knows the language of a question, and what its vectors count for then."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.hashing import HashingEmbedder
+from openclaw_memory.embed import noise
+from openclaw_memory.search import ranking
+from openclaw_memory.search.bm25 import KeywordScores
+
+
+class Reading(HashingEmbedder):
+    """An embedder whose model file can be read."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path = path
+
+
+def gguf(path: Path, tokens: list[str]) -> Path:
+    """A model file with nothing but metadata: numbers, arrays, and the tokenizer's pieces."""
+
+    def text(value: str) -> bytes:
+        data = value.encode()
+        return struct.pack("<Q", len(data)) + data
+
+    scores = struct.pack("<IIQ", 9, 6, 2) + struct.pack("<2f", 0, 1)
+    names = struct.pack("<IIQ", 9, 8, 2) + text("a") + text("b")
+    pieces = struct.pack("<IIQ", 9, 8, len(tokens)) + b"".join(map(text, tokens))
+    fields = {"one": struct.pack("<II", 4, 7), "two": struct.pack("<I", 8) + text("x"), "three": scores, "four": names}
+    fields["tokenizer.ggml.tokens"] = pieces
+    body = b"".join(text(name) + value for name, value in fields.items())
+    path.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 0, len(fields)) + body)
+    return path
+
+
+def bytewise(word: str) -> str:
+    names = {byte: character for character, byte in noise._BYTES.items()}
+    return "\u0120" + "".join(names[byte] for byte in word.encode())
+
+
+ENGLISH = ["\u2581the", "\u2581invoice", "ing", "\u2581cafe", "м", "о", "服", "务"]
+
+
+def test_a_model_knows_the_languages_that_its_tokenizer_has_words_for(tmp_path: Path) -> None:
+    english = Reading(gguf(tmp_path / "en.gguf", ENGLISH))
+    assert noise.knowledge(english, "Where is the invoice?") == 1
+    assert noise.knowledge(english, "café") == 1
+    assert noise.knowledge(english, "где мой счёт") == 0
+    assert noise.knowledge(english, "服务器在哪里") == 0
+    mixed = noise.knowledge(english, "Docker 服务器")
+    assert 0 < mixed < 1
+    several = Reading(gguf(tmp_path / "many.gguf", [*ENGLISH, "\u2581где", "\u2581мой", "\u2581счёт", "服务", "哪里"]))
+    assert noise.knowledge(several, "где мой счёт") == 1
+    assert noise.knowledge(several, "服务哪里") == 1
+    assert noise.knowledge(Reading(gguf(tmp_path / "bytes.gguf", [bytewise("счёт")])), "счёт") == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"GGUF", b"GGUF" + b"\xff" * 60, b"no model at all" * 9])
+def test_a_vocabulary_that_cannot_be_read_says_nothing(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "m.gguf").write_bytes(content)
+    assert noise.knowledge(Reading(tmp_path / "m.gguf"), "счёт") == 1
+    assert noise.knowledge(Reading(tmp_path / "none.gguf"), "счёт") == 1
+    assert noise.knowledge(HashingEmbedder(), "счёт") == 1
+
+
+@pytest.mark.parametrize(("held", "knowledge", "first"), [(0.3, 0.0, 0), (0.3, 1.0, 1), (0.0, 0.0, 1)])
+def test_vectors_that_mean_nothing_leave_it_to_the_words(held: float, knowledge: float, first: int) -> None:
+    # Row 0 holds a share of the question, row 1 is nearer in meaning; without a shared word there is only that.
+    idf = np.array([held, 1 - held], np.float32)
+    scores = np.array([held, 0.0], np.float32)
+    rows = (np.array([0] if held else [], np.int32), np.zeros(0, np.int32))
+    keyword = KeywordScores(("a", "b"), idf, scores, scores, scores[:0], rows)
+    values = {"bm25_unit": scores, "bm25_window": scores}
+    values |= dict.fromkeys(ranking.VECTOR_FEATURES, np.array([0.2, 0.6], np.float32))
+    features = ranking.Features(values, keyword, knowledge=knowledge)
+    assert int(np.argmax(ranking.fuse(features, ranking.WEIGHTS))) == first
