@@ -114,12 +114,24 @@ class _Growing:
     """Ranges that grow over free, ``allowed`` rows of the same ``place``."""
 
     def __init__(self, corpus: Corpus, score: Floats, allowed: Bools | None, tokens: float, place: Ints) -> None:
-        self._corpus, self._score, self._allowed, self._tokens, self._place = corpus, score, allowed, tokens, place
+        self._score, self._allowed, self._tokens, self._place = score, allowed, tokens, place
         self._taken: set[int] = set()
+        rows, section = corpus.rows, corpus.shape.section
+        #: Whether a row shares a line with the one before it, which no result may cut; and characters before each row.
+        self._tied = np.zeros(len(corpus) + 1, bool)
+        self._tied[1:-1] = (section[1:] == section[:-1]) & (rows.end_line[:-1] >= rows.start_line[1:])
+        self._before = np.concatenate([[0], np.cumsum(corpus.shown_chars + 1)])
+
+    def _whole(self, first: int, last: int) -> tuple[int, int]:
+        while self._tied[first]:
+            first -= 1
+        while self._tied[last + 1]:
+            last += 1
+        return first, last
 
     def _free(self, row: int, of: int) -> bool:
         return (
-            0 <= row < len(self._corpus)
+            0 <= row < len(self._score)
             and row not in self._taken
             and bool(self._place[row] == self._place[of])
             and (self._allowed is None or bool(self._allowed[row]))
@@ -129,23 +141,18 @@ class _Growing:
         """The range of ``row``; ``None`` when it is in another one already."""
         if row in self._taken:
             return None
-        corpus = self._corpus
-        whole = _whole_lines(corpus, Range(row, row, row))
-        first, last = whole.first, whole.last
-        used = cost(corpus, first, last)
+        first, last = self._whole(row, row)
         while True:
             edges = [edge for edge in (first - 1, last + 1) if self._free(edge, row)]
-            grown_to = None
             for edge in sorted(edges, key=lambda edge: -self._score[edge]):
-                wider = _whole_lines(corpus, Range(min(first, edge), max(last, edge), row))
-                price = cost(corpus, wider.first, wider.last)
-                if price <= self._tokens and not any(r in self._taken for r in (wider.first, wider.last)):
-                    grown_to, used = wider, price
+                wider = self._whole(min(first, edge), max(last, edge))
+                price = (self._before[wider[1] + 1] - self._before[wider[0]]) / CHARS_PER_TOKEN
+                if price <= self._tokens and self._taken.isdisjoint(wider):
+                    first, last = wider
                     break
-            if grown_to is None:
+            else:
                 break
-            first, last = grown_to.first, grown_to.last
-        if used and any(r in self._taken for r in range(first, last + 1)):
+        if not self._taken.isdisjoint(range(first, last + 1)):
             return None
         self._taken.update(range(first, last + 1))
         return Range(first, last, row)
