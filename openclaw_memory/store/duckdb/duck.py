@@ -357,10 +357,10 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
         with self._db.read() as c:
             rows = []
             for some in batches(list(dict.fromkeys(section_ids)), _KEYS):
-                # Placeholders rather than a subquery or a list of numbers: only so is the primary key used.
-                keys = ", ".join("?" * len(some))
+                # Numbers: a subquery or a bound list would not use the primary key, and binding each number is slow.
+                keys = ", ".join(str(int(one)) for one in some)
                 rows += c.execute(
-                    f"SELECT id, heading, date, start_line, body FROM sections WHERE id IN ({keys})", list(some)
+                    f"SELECT id, heading, date, start_line, body FROM sections WHERE id IN ({keys})"
                 ).fetchall()
         return {row[0]: SectionText(row[0], row[1], row[2], row[3], tuple(row[4].split("\n"))) for row in rows}
 
