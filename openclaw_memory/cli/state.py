@@ -35,6 +35,8 @@ def show(cli: CliContext) -> None:
 
 
 def _show(cli: CliContext) -> None:
+    from ..model import counted
+
     with cli.memory() as memory:
         report = memory.state.report()
     if cli.json:
@@ -43,9 +45,9 @@ def _show(cli: CliContext) -> None:
     say(f"state      {report.path}{'' if report.exists else ' (nothing is in it yet)'}")
     key = "" if report.key_present or not report.tombstones else " (MISSING)"
     say(f"key        {report.key}{key}")
-    say(f"forgotten  {report.tombstones} hashes of words")
-    say(f"use        {report.units} units, {report.verdicts} verdicts")
-    say(f"retired    {report.retired} notes")
+    say(f"forgotten  {counted(report.tombstones, 'phrase')}, as hashes")
+    say(f"use        {counted(report.units, 'unit')}, {counted(report.verdicts, 'verdict')}")
+    say(f"retired    {counted(report.retired, 'note')}")
     say(f"heartbeat  {'writes' if report.automatic else 'reports only'}")
     cli.remark(report.warning)
 
