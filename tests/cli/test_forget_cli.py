@@ -122,7 +122,7 @@ def test_wrong_usage_is_said_on_one_line(run: Run, notes: Notes, arguments: list
     result = run("forget", *arguments, code=2)
     assert said in result.stderr and len(result.stderr.strip().splitlines()) == 1
     assert result.stdout == ""
-    assert not (notes.root / ".openclaw-memory").exists()  # nothing was forgotten
+    assert not (notes.root / ".openclaw-memory" / "id").exists()  # nothing was forgotten
 
 
 def test_days(run: Run) -> None:

@@ -215,7 +215,7 @@ def test_what_is_short_stays_as_a_part_of_something_longer(notes: Notes) -> None
     with open_memory(notes) as memory:
         forgotten(memory, path="memory/a.md")
         found = [text for text in snippets(memory, "lunch Mira Ben") if "lunch" in text]
-        assert found == ["- Had lunch with Mira and Ben.\n- The PIN 7714 is old."]
+        assert found == ["- Had lunch with Mira and Ben.\n- The PIN 7714 is old.\n- Bread is good."]
         notes.write("memory/c.md", "# Bread\n\n* had lunch with mira!\n* pin 7714\n* Had lunch with Mira today.\n")
         found = memory.search("lunch Mira Ben PIN bread", mode="keyword", max_results=20).results
         text = "\n".join(hit.snippet for hit in found)

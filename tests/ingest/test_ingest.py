@@ -485,8 +485,8 @@ def test_hooks_change_and_drop_units_and_their_lines_in_snippets(notes: Notes) -
     with open_memory(notes, plugins=[Censor()]) as memory:
         assert memory.ingest().chunks == 3
         (hit,) = memory.search("garden lawn", max_results=1).results
-        assert hit.snippet == "- plant flowers in the autumn\n\n- mow the lawn"
-        assert (hit.start_line, hit.end_line) == (3, 5)
+        assert hit.snippet == "# Garden\n\n- plant flowers in the autumn\n\n- mow the lawn"
+        assert (hit.start_line, hit.end_line) == (1, 5)
         assert not snippets(memory, "ferns tulips")
         assert "ferns" not in repr(tables(memory))
 

@@ -158,7 +158,7 @@ def curated(notes: Notes) -> Notes:
 def test_a_search_does_not_go_through_the_names_of_every_concept(curated: Notes) -> None:
     concept_key.cache_clear()
     with open_memory(curated) as memory:
-        assert memory.search("hall").results[0].concepts == ("Lamp 7",)
+        assert "Lamp 7" in memory.search("hall").results[0].concepts
     assert concept_key.cache_info().misses < 50
 
 

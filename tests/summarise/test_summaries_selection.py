@@ -240,7 +240,7 @@ print(json.dumps([shown(summarise(diary(), grain, Rules(budget=200))) for grain 
 def test_the_same_whatever_the_hashes_are() -> None:
     outputs = {
         subprocess.run(
-            [sys.executable, "-c", SCRIPT, str(ROOT / "tests"), str(ROOT)],
+            [sys.executable, "-c", SCRIPT, str(Path(__file__).parent), str(ROOT / "tests"), str(ROOT)],
             env={**os.environ, "PYTHONHASHSEED": seed},
             capture_output=True,
             text=True,

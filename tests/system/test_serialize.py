@@ -61,8 +61,8 @@ def test_a_search_and_its_hits(memory: Memory) -> None:
     hit = json.loads(dumps(result))["results"][0]
     assert list(hit) == HIT
     assert hit | {"score": 0, "vectorScore": 0, "id": "", "why": ""} == {
-        "path": "memory/2026-02-13.md", "startLine": 3, "endLine": 3, "score": 0, "snippet": "- a lamp broke",
-        "citation": "memory/2026-02-13.md#L3", "id": "", "heading": "Lamps", "date": "2026-02-13", "kind": "daily",
+        "path": "memory/2026-02-13.md", "startLine": 1, "endLine": 3, "score": 0,
+        "snippet": "# Lamps\n\n- a lamp broke", "citation": "memory/2026-02-13.md#L1-L3", "id": "", "heading": "Lamps", "date": "2026-02-13", "kind": "daily",
         "grain": "working", "origin": "agent", "vectorScore": 0, "textScore": 1.0, "concepts": [], "archived": False,
         "source": "memory", "why": "",
     }  # fmt: skip

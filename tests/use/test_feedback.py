@@ -76,7 +76,7 @@ def test_what_is_found_is_shown_and_what_is_opened_or_quoted_is_used(kiln: Notes
     with open_memory(kiln) as memory:
         memory.ingest()
         hit = memory.search("Vesuvius fuse", mode="keyword", max_results=1).results[0]
-        memory.get(PATH, 1, 2)
+        memory.get(PATH, hit.end_line + 1, hit.end_line + 2)
         memory.get("memory/ledger.md")
         assert [(row.id, row.shown, row.used) for row in memory.usage.rows()] == [(hit.id, 1, 0)]
         memory.get(f"{PATH}#L{hit.start_line}")
