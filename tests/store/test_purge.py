@@ -334,13 +334,14 @@ def test_a_file_of_which_much_is_free_is_written_anew(tmp_path: Path) -> None:
             },
         )
     assert not store.shrink()
+    store.close()
+    full = path.stat().st_size
     documents = store.documents()
     gone = [row.id for name, row in documents.by_path.items() if name != "n0.md"]
     store.remove(gone, (), documents.version)
     store.maintain(force=True)
     store.close()  # blocks are free once that is written down
-    before = path.stat().st_size
-    assert store.shrink()
-    assert path.stat().st_size < before / 2
+    store.shrink()  # unless DuckDB could cut them off the end of the file itself
+    assert path.stat().st_size < full / 2
     assert list(store.documents().by_path) == ["n0.md"] and not store.shrink()
     store.close()
