@@ -14,6 +14,7 @@ log = logging.getLogger("openclaw_memory.consolidate")
 
 #: What goes by this name changes with the retired notes.
 _NAME = "retired"
+_ORIGINS = frozenset(Origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,11 @@ class Retired:
                 rows = self._state.read("SELECT path, size, mtime_ns, sha256, origin FROM retired ORDER BY path")
                 self._known = (
                     version,
-                    {row[0]: RetiredNote(row[0], row[1], row[2], row[3], Origin(row[4])) for row in rows},
+                    {
+                        path: RetiredNote(path, size, mtime_ns, sha256, Origin(origin))
+                        for path, size, mtime_ns, sha256, origin in rows
+                        if origin in _ORIGINS
+                    },
                 )
         except OpenClawMemoryError as problem:
             log.debug("retired notes are not known: %s", problem)

@@ -11,6 +11,7 @@ import stat
 import sys
 import tempfile
 import threading
+from contextlib import closing
 from pathlib import Path
 from types import ModuleType
 
@@ -422,3 +423,68 @@ def test_what_was_forgotten_can_be_given_up_and_the_state_deleted(notes: Notes) 
         not [file for file in (data_dir() / "state").iterdir() if file.suffix != ".lock"]
         and not (notes.root / FOLDER / "id").exists()
     )
+
+
+@pytest.mark.parametrize("what", ["empty", "garbage", "another database", "newer"])
+def test_what_is_no_backup_replaces_nothing(tmp_path: Path, what: str) -> None:
+    state, source = state_in(tmp_path / "state.sqlite"), tmp_path / "backup.sqlite"
+    state.set_flag("x", 1)
+    source.write_bytes(b"no database at all " * 100 if what == "garbage" else b"")
+    if what in ("another database", "newer"):
+        with closing(sqlite3.connect(source)) as connection:
+            connection.execute("CREATE TABLE mine (a)")
+            connection.execute(f"PRAGMA user_version = {1 if what == 'another database' else 99}")
+    with pytest.raises(StateError, match=r"backup\.sqlite"):
+        state.restore(source)
+    assert state.flag("x") == 1
+
+
+def test_a_backup_is_one_file_that_can_be_read_where_nothing_may_be_written(tmp_path: Path) -> None:
+    state = state_in(tmp_path / "state.sqlite")
+    state.set_flag("x", 1)
+    with tempfile.TemporaryDirectory() as name:
+        kept = Path(name) / "kept.sqlite"
+        state.backup(kept)
+        assert [file.name for file in kept.parent.iterdir()] == ["kept.sqlite"]
+        with pytest.raises(StateError, match="is there already"):
+            state.backup(kept)
+        with pytest.raises(StateError, match="cannot be used"):
+            state.backup(Path(name) / "nowhere" / "kept.sqlite")
+        state.set_flag("x", 2)
+        state.restore(kept)
+    assert state.flag("x") == 1
+
+
+def test_who_was_stopped_while_the_identity_was_given_loses_nothing(notes: Notes) -> None:
+    filled(notes)
+    (notes.root / FOLDER).write_text("in the way")
+    with open_memory(notes) as memory:
+        memory.forget(query="vault zebra")
+    (notes.root / FOLDER).unlink()
+    (notes.root / FOLDER).mkdir()
+    (notes.root / FOLDER / "id").write_text(f"{'0' * 32}\n")  # given, and the state not moved yet
+    assert not shows_zebra(notes)
+
+
+def test_a_journal_with_anything_in_it_stops_nobody(notes: Notes) -> None:
+    filled(notes)
+    lines = [
+        {"kind": "key", "key": 5}, {"kind": "forgotten", "hashes": 7}, {"kind": "forgotten", "hashes": [None, {}]},
+        {"kind": "forgetting", "id": None, "ids": 3}, {"kind": "retired", "path": [], "size": "x"},
+        {"kind": "retired", "path": "a.md", "size": 1, "mtime_ns": 1, "sha256": "", "origin": "nobody"},
+        {"kind": "use", "id": [], "day": {}}, {"kind": "automatic", "on": "yes"}, {"kind": "to come"},
+    ]  # fmt: skip
+    journal = notes.root.parent / "index.duckdb.journal"
+    journal.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    with open_memory(notes, retention__plan="free") as memory:
+        memory.ingest()
+        assert snippets(memory, "attic lamp") and not memory.upkeep.enabled
+    assert not journal.exists()
+
+
+def test_what_a_journal_held_goes_with_a_purge(notes: Notes) -> None:
+    filled(notes)
+    journal = notes.root.parent / "index.duckdb.journal"
+    journal.write_bytes(JOURNAL.read_bytes())
+    run(notes, "state", "purge", "--yes")
+    assert not journal.exists() and shows_zebra(notes)

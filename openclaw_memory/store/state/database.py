@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from ...errors import WorkspaceError
 from .keys import Keys, key_id
-from .place import Place, beside, remove
+from .place import Place, beside, read_only, remove
 
 log = logging.getLogger("openclaw_memory")
 
@@ -99,6 +99,8 @@ class State:
     def __init__(self, place: Place | None, takes_over: Callable[[State], object] | None = None) -> None:
         self._place = place
         self._takes_over = takes_over
+        self._taking = threading.RLock()
+        self._taken = takes_over is None
         # Nobody who reads waits for who writes; what is in memory has one connection only.
         self._writer = _Side()
         self._reader = self._writer if place is None else _Side()
@@ -109,6 +111,7 @@ class State:
 
     def read(self, query: str, values: Sequence[Any] = ()) -> list[Row]:
         """The rows of a query; none where nothing was ever written.  Raises :class:`StateError`."""
+        self._take_over()
         with self._reader.lock:
             connection = self._open(self._reader)
             if connection is None:
@@ -169,6 +172,7 @@ class State:
 
         Raises :class:`StateError`, also after ``patience`` seconds of another process' writing; nothing is written.
         """
+        self._take_over()
         with self._writer.lock:
             connection = self._open(self._writer, lasting)
             assert connection is not None
@@ -267,31 +271,36 @@ class State:
 
     def backup(self, target: Path, with_key: bool = False) -> None:
         """Write everything to the new file ``target``, the keys beside it if told.  Raises :class:`StateError`."""
-        if target.exists():
-            raise StateError(f"{target}: is there already; name a new file")
+        self._take_over()
+        with self._told(file=target):
+            try:
+                os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            except FileExistsError:
+                raise StateError(f"{target}: is there already; name a new file") from None
+            try:
+                with self._writer.lock, closing(sqlite3.connect(target)) as new:
+                    connection = self._open(self._writer)
+                    assert connection is not None
+                    connection.backup(new)
+                    new.execute("PRAGMA journal_mode = DELETE")  # so that it is one file
+            except BaseException:
+                target.unlink(missing_ok=True)
+                raise
         if with_key:
             for key in self.keys().values():
                 Keys(target.parent).add(target.name, key)
-        with self._writer.lock:
-            connection = self._open(self._writer)
-            assert connection is not None
-            with self._told(file=target):
-                os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-                with closing(sqlite3.connect(target)) as new:
-                    connection.backup(new)
 
     def restore(self, source: Path) -> None:
         """Put what :meth:`backup` wrote in the place of what is here; the keys beside it are added to those here.
 
-        Raises :class:`StateError`.
+        Raises :class:`StateError`, before anything is changed, for what is no backup.
         """
-        for key in Keys(source.parent).all(source.name).values():
-            self.add_key(key)
-        with (
-            self._told(file=source),
-            closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as old,
-        ):
-            _check_version(old, source)
+        self._take_over()
+        with self._told(file=source), closing(read_only(source)) as old:
+            if not _check_version(old, source) or not {"tombstones", "use"} <= _tables_of(old):
+                raise StateError(f"{source}: is no backup of a state; name one that 'state backup' wrote")
+            for key in Keys(source.parent).all(source.name).values():
+                self.add_key(key)
             with self._writer.lock:
                 connection = self._open(self._writer)
                 assert connection is not None
@@ -301,10 +310,12 @@ class State:
 
     def purge(self) -> None:
         """Delete everything, the keys and the identity of the workspace too.  Raises :class:`StateError`."""
+        with suppress(WorkspaceError):  # what earlier versions kept goes along
+            self._take_over()
         self.close()
         if self._place is not None:
-            file = self._place.find()
             with self._told():
+                file = self._place.find()
                 remove(file)
                 self._place.keys.remove(file.stem)
                 self._place.disown()
@@ -317,15 +328,23 @@ class State:
 
     # -- the file -----------------------------------------------------------------------------------
 
-    def _open(self, side: _Side, lasting: bool = True) -> sqlite3.Connection | None:
-        """The connection of a side, whose lock the caller holds; ``None`` where there is no file to read."""
-        if (takes_over := self._takes_over) is not None:
-            self._takes_over = None
+    def _take_over(self) -> None:
+        """Have what earlier versions kept in here before anybody reads or writes; no lock of a side is held."""
+        if self._taken:
+            return
+        with self._taking:
+            takes_over, self._takes_over = self._takes_over, None  # it reads and writes too
+            if takes_over is None:
+                return
             try:
                 takes_over(self)
             except BaseException:
                 self._takes_over = takes_over
                 raise
+            self._taken = True
+
+    def _open(self, side: _Side, lasting: bool = True) -> sqlite3.Connection | None:
+        """The connection of a side, whose lock the caller holds; ``None`` where there is no file to read."""
         if self._place is None:
             if side.connection is None:
                 side.connection = _connected(":memory:")
@@ -424,6 +443,10 @@ def _connected(name: str) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _tables_of(connection: sqlite3.Connection) -> set[str]:
+    return {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
 
 def _check_version(connection: sqlite3.Connection, file: Path) -> int:

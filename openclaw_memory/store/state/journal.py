@@ -18,7 +18,7 @@ log = logging.getLogger("openclaw_memory")
 
 #: The normaliser of words by which these journals hashed.
 _WORDS = 1
-_RETIRED = ("path", "size", "mtime_ns", "sha256", "origin")
+_RETIRED = {"path": str, "size": int, "mtime_ns": int, "sha256": str, "origin": str}
 
 
 def take_over(state: State, journals: Iterable[Path], runs: Iterable[Path]) -> None:
@@ -67,18 +67,18 @@ def _put(state: State, records: list[dict[str, Any]]) -> None:
                 case "forgotten" if keys:
                     connection.executemany(
                         "INSERT OR IGNORE INTO tombstones VALUES (?, ?, ?, ?)",
-                        [(str(each), key_id(keys[0]), _WORDS, at) for each in record.get("hashes") or ()],
+                        [(str(each), key_id(keys[0]), _WORDS, at) for each in _list(record, "hashes")],
                     )
                 case "forgetting":
-                    todo = {name: record.get(name) or [] for name in ("ids", "paths", "notes", "concepts")}
+                    todo = {name: _list(record, name) for name in ("ids", "paths", "notes", "concepts")}
                     connection.execute(
                         "INSERT OR IGNORE INTO forgetting VALUES (?, ?, ?)",
                         [str(record.get("id")), json.dumps(todo), at],
                     )
                 case "retired" if record.get("back") is True:
                     connection.execute("DELETE FROM retired WHERE path = ?", [str(record.get("path"))])
-                case "retired" if all(record.get(name) is not None for name in _RETIRED):
-                    values = [str(record[name]) for name in _RETIRED]
+                case "retired" if all(isinstance(record.get(name), kind) for name, kind in _RETIRED.items()):
+                    values = [record[name] for name in _RETIRED]
                     connection.execute("INSERT OR REPLACE INTO retired VALUES (?, ?, ?, ?, ?)", values)
                 case "automatic":
                     connection.execute(
@@ -101,6 +101,11 @@ def _records(journal: Path) -> Iterator[dict[str, Any]]:
             yield found
         else:
             log.warning("%s, line %d: damaged, so it does not count", journal, number)
+
+
+def _list(record: dict[str, Any], name: str) -> list[str]:
+    found = record.get(name)
+    return [str(each) for each in found] if isinstance(found, list) else []
 
 
 def _key(record: dict[str, Any]) -> bytes | None:

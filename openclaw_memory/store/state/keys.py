@@ -64,7 +64,7 @@ class Keys:
         """Delete the keys of a state."""
         if self._kind == "keyring":
             if self._read(name):
-                self._ring().delete_password(_SERVICE, name)
+                self._in_ring(lambda ring: ring.delete_password(_SERVICE, name))
         else:
             self._file(name).unlink(missing_ok=True)
 

@@ -101,7 +101,9 @@ class Workplace:
             with suppress(OSError, WorkspaceError):
                 return self.claim()
             return self._by_path
-        return self._named(identity)
+        named = self._named(identity)
+        # Who was stopped between giving the identity and moving the state is finished by the next one who writes.
+        return self._by_path if self._by_path.exists() and not named.exists() else named
 
     def claim(self, lasting: bool = True) -> Path:
         """The file to write to; for what is to be ``lasting`` the workspace is given an identity if it can be written.
@@ -192,10 +194,7 @@ class Workplace:
 def copy(source: Path, target: Path) -> None:
     """Write what the state ``source`` holds to ``target``, as of one moment.  Raises ``sqlite3.Error``, ``OSError``."""
     os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
-    with (
-        closing(sqlite3.connect(f"{source.as_uri()}?mode=ro", uri=True)) as old,
-        closing(sqlite3.connect(target)) as new,
-    ):
+    with closing(read_only(source)) as old, closing(sqlite3.connect(target)) as new:
         old.backup(new)
 
 
