@@ -93,10 +93,12 @@ def _section(source: Path, code: str) -> Iterable[tuple[str, str]]:
     )
     numbers: dict[int, set[str]] = {}
     for name, rules in _rules(source / "rbnf" / f"{code}.json").items():
-        if re.match(r"%spellout-(?:cardinal|numbering)", name) and not re.search("plural|year|financial|verbose", name):
+        if re.match(r"%%?spellout-(?:cardinal|numbering)", name) and not re.search(
+            "plural|year|financial|verbose", name
+        ):
             for base, rule in rules:
-                word = rule.rstrip(";")
-                if base.isdigit() and 1 <= int(base) <= 12 and not re.search(r"[=←→%\[]", word):
+                word = re.sub(r"\[.*\]", "", rule.rstrip(";"))
+                if base.isdigit() and 1 <= int(base) <= 12 and not re.search(r"[=←→%]", word):
                     numbers.setdefault(int(base), set()).add(word.replace("\u00ad", ""))
     for number in sorted(numbers):
         yield f"number.{number}", _joined(numbers[number])

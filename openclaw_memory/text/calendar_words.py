@@ -142,24 +142,27 @@ def joins() -> frozenset[str]:
 def spoken(text: str) -> tuple[str, ...]:
     """Languages that a :func:`plain` text may be in: by its scripts and, of Latin letters, by a vote of stop words.
 
-    Where stop words say too little, each language that has one of the words in its calendar.
+    The likeliest comes first.  Where stop words say little, languages with several of the words in their calendars are
+    likely too; where they say nothing, those with one.
     """
     found = [name for script, names in _OF_SCRIPT if script.search(text) for name in names]
     words = set(languages.latin_words(text))
     if words:
         votes = {name: len(words & stops) for name, stops in languages.stop_words().items()}
         most = max(votes.values())
-        voted = [name for name, count in votes.items() if count and 2 * count > most]
-        if most < 2:
-            voted += [name for name in known_languages() if not words.isdisjoint(_vocabulary(name))]
+        voted = sorted(
+            (name for name, count in votes.items() if count and 2 * count > most), key=lambda each: -votes[each]
+        )
+        if most < 3:
+            need = 2 if most == 2 else 1
+            voted += [name for name in known_languages() if len(words & _vocabulary(name)) >= need]
         found += [name for name in voted if name in _sources() and name != ANY]
     return tuple(dict.fromkeys(found))
 
 
 def order_in(of: tuple[str, ...]) -> str:
-    """In which order most of the languages ``of`` write day, month and year in numbers: ``dmy``, ``mdy`` or ``ymd``."""
-    orders = [keys_of(language).get("order", ("dmy",))[0] for language in of]
-    return max(orders, key=orders.count, default="dmy")
+    """In which order the first of the languages ``of`` writes day, month and year: ``dmy``, ``mdy`` or ``ymd``."""
+    return next((keys_of(language)["order"][0] for language in of), "dmy")
 
 
 def day_order(text: str) -> str:

@@ -139,7 +139,8 @@ def date_in_heading(text: str, order: Order | None = None) -> date | None:
     """The first full date in ``text``; ``None`` without one, and for impossible dates.
 
     Understood are ``2026-02-13``, ``2026/02/13``, ``2026.02.13``, ``13.02.2026``, ``13/02/2026``,
-    ``February 13, 2026``, ``13. Februar 2026``, ``2026年2月13日`` and the like in every language of the calendar, with or without a weekday.
+    ``February 13, 2026``, ``13. Februar 2026``, ``2026年2月13日`` and the like, in every language of the
+    calendar, with or without a weekday.
     Where numbers leave open which is the day, ``order`` decides, by default the language of ``text``.
     """
     found = _first_date(words.plain(text[:_HEADING_CHARS]), order)
@@ -169,13 +170,12 @@ def _filler() -> re.Pattern[str]:
     }
     rest = words.joins() | words.said("day-end", (words.ANY,))
     spaced = any_of(map(re.escape, names | rest | WEEKDAY_SPELLINGS))
-    return re.compile(
-        rf"\b(?:{spaced})(?!\w)|[\u3400-\u9fff\uac00-\ud7af]*(?:{any_of(names & _unspaced(names))})|[\W_]+|[日号號일]"
-    )
+    unspaced = any_of(name for name in names if re.fullmatch("[\u3040-\u9fff\uac00-\ud7af]+", name))
+    return re.compile(rf"\b(?:{spaced})(?!\w)|{unspaced}|[\W_]+|[日号號일]")
 
 
 def order_of(text: str) -> str:
-    """The order of day and month in a file's numbers: as in those that leave nothing open, else as its language has it."""
+    """The order of day and month in a file's numbers: as in those that leave nothing open, else its language's."""
     first = [match for match in _OPEN_ORDER.findall(text) if max(map(int, match)) > 12]
     if first:
         days = sum(int(one) > 12 for one, _ in first)
@@ -213,7 +213,7 @@ def said(text: str, day: date | None, order: Order | None = None) -> tuple[date,
 
 
 def means_month(text: str, one: Named) -> bool:
-    """Whether a name means a month: an ordinary word or a short form needs a day, a year, or a word that leads to it."""
+    """Whether a name means a month: a word of other meaning and a short form need a day, a year, or a word before."""
     if one.day is not None or one.year is not None:
         return True
     spoken = words.spoken(text)
