@@ -88,7 +88,9 @@ def bare(planned: PlannedUnit) -> PlannedUnit:
     return replace(planned, unit=replace(planned.unit, text=planned.unit.search_text))
 
 
-def _analysed(unit: Unit, section: int, seen: Counter[int], day: date | None, order: dates.Order) -> PlannedUnit:
+def _analysed(
+    unit: Unit, section: int, seen: Counter[int], day: date | None = None, order: dates.Order | None = None
+) -> PlannedUnit:
     text = unit.search_text
     text_hash = analysis.unit_hash(text)
     occurrence = seen[text_hash]

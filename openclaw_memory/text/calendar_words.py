@@ -151,7 +151,7 @@ def spoken(text: str) -> tuple[str, ...]:
         votes = {name: len(words & stops) for name, stops in languages.stop_words().items()}
         most = max(votes.values())
         voted = sorted(
-            (name for name, count in votes.items() if count and 2 * count > most), key=lambda each: -votes[each]
+            (name for name, count in votes.items() if count and 2 * count >= most), key=lambda each: -votes[each]
         )
         if most < 3:
             need = 2 if most == 2 else 1

@@ -228,8 +228,7 @@ def means_month(text: str, one: Named) -> bool:
         before = text[: one.start].rstrip(" -")
         if any(before.endswith(lead) and not before[: -len(lead)][-1:].isalpha() for lead in keys.get("lead", ())):
             return True
-    doubtful = words.said("doubtful", spoken)
-    return sure and one.name not in doubtful
+    return sure
 
 
 def _nearest(text: str, one: Named, day: date | None) -> tuple[date, date] | None:
