@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
+from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ..model import DateSource, ParsedDocument, Section, Unit, UnitForm
 from .blocks import Block, blocks_of
-from .dates import date_in_heading, date_in_name, merely_states
+from .dates import Order, date_in_heading, date_in_name, merely_states, order_of
 from .front_matter import front_matter, front_matter_end, groups
 from .lines import split_lines
 from .turns import find_turns
@@ -55,7 +56,7 @@ def parse(text: str, *, path: str, mtime: date, unit_tokens: int) -> ParsedDocum
         maker.add(block)
     maker.cover(len(lines))
     borders.append((len(lines), len(maker.units)))
-    dater = _Dater(path, front, mtime)
+    dater = _Dater(path, front, mtime, cache(lambda: order_of(text)))
     trail = _Trail(path, dater)
     sections = []
     for index, ((start, first), (end, last)) in enumerate(pairwise(borders)):
@@ -95,10 +96,11 @@ def _titled(section: Section, has_subsections: bool) -> Section:
 class _Dater:
     """What dates a whole file: its name, its front matter, its time of change."""
 
-    def __init__(self, path: str, front: dict[str, Any], mtime: date) -> None:
+    def __init__(self, path: str, front: dict[str, Any], mtime: date, order: Order) -> None:
         self.name = date_in_name(path)
-        self.front = date_in_heading(str(front.get("date", "")))
+        self.front = date_in_heading(str(front.get("date", "")), order)
         self.mtime = mtime
+        self.order = order
 
     def date(self, heading: date | None) -> tuple[date, DateSource]:
         if self.name is not None:
@@ -127,7 +129,9 @@ class _Trail:
     def enter(self, heading: Block) -> None:
         while self._steps and self._steps[-1].level >= heading.level:
             self._steps.pop()
-        self._steps.append(_Step(heading.level, heading.words[:_HEADING_CHARS], date_in_heading(heading.words)))
+        self._steps.append(
+            _Step(heading.level, heading.words[:_HEADING_CHARS], date_in_heading(heading.words, self._dater.order))
+        )
 
     def date(self) -> tuple[date, DateSource]:
         return self._dater.date(next((step.day for step in reversed(self._steps) if step.day), None))
@@ -140,4 +144,4 @@ class _Trail:
 
     def _repeats_name(self, words: str) -> bool:
         day = self._dater.name
-        return words.casefold() == self._stem or (day is not None and merely_states(words, day))
+        return words.casefold() == self._stem or (day is not None and merely_states(words, day, self._dater.order))
