@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 from functools import cache
 
@@ -14,27 +14,17 @@ from ..text.dates import MONTHS, WEEKDAYS, any_of
 from ..text.markdown import parse
 from ..text.sentences import sentence_spans
 from ..text.smalltalk import substance
+from ..text.withheld import HOST_BLOCKS, host_block
 
 #: Longer sentences are pasted or endless; shorter ones (in words) say nothing alone.
 MOST_CHARS, FEWEST_WORDS = 480, 3
 #: A line that ends in a colon and is no longer is told with each item of the list below it.
 _LEAD_CHARS = 80
 #: Units of these forms are not what somebody said.
-_NOT_SAID = frozenset({"code", "quote", "heading", "title", "meta", "row"})
-_NEVER_SAID = frozenset({"code", "meta"})
+_NEVER_SAID = frozenset({"code", "meta", "machine"})
+_NOT_SAID = _NEVER_SAID | {"quote", "heading", "title", "row"}
 #: No paragraph is cut by the parser: sentences are cut here.
 _WHOLE = 1_000_000
-
-#: What hosts put into or around a message; what has no end is left out to the end where the last word is true.
-_BLOCKS = (
-    ("<openclaw_memory", "</openclaw_memory>", "", True),
-    ("<active_memory_plugin>", "</active_memory_plugin>", "", True),
-    ("<relevant-memories>", "</relevant-memories>", "", True),
-    ("<system-reminder>", "</system-reminder>", "", True),
-    ("<<<EXTERNAL_UNTRUSTED_CONTENT", "<<<END_EXTERNAL_UNTRUSTED_CONTENT", ">>>", True),
-    ("<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT", "<<<END_OPENCLAW_INTERNAL_CONTEXT", ">>>", True),
-    ("<file ", "</file>", "", False),
-)
 
 
 def sentences(text: str, everything: bool = False) -> list[str]:
@@ -96,10 +86,9 @@ def worth(sentence: str, speaker: str) -> float:
 
 def own_words(text: str) -> str:
     """``text`` without the blocks that hosts and this package put into messages."""
-    for opening, closing, last, to_the_end in _BLOCKS:
-        if opening in text:
-            text = _without(text, opening, closing, last, to_the_end)
-    return text
+    for opening, closing, last in HOST_BLOCKS:
+        text = _without(text, host_block(text, opening, closing, last))
+    return _without(text, host_block(text, "<file ", "</file>", endless=False))
 
 
 def tidied(sentence: str) -> str:
@@ -110,19 +99,11 @@ def tidied(sentence: str) -> str:
     return line
 
 
-def _without(text: str, opening: str, closing: str, last: str, to_the_end: bool) -> str:
+def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
     kept, at = [], 0
-    while (start := text.find(opening, at)) >= 0:
-        end = text.find(closing, start + len(opening))
-        if end >= 0 and last:
-            end = text.find(last, end + len(closing))
-        if end < 0:
-            if to_the_end:
-                kept.append(text[at:start])
-                at = len(text)
-            break
+    for start, end in spans:
         kept.append(text[at:start])
-        at = end + len(last or closing)
+        at = end
     return "".join(kept) + text[at:]
 
 

@@ -26,7 +26,7 @@ FORMAT = 1
 LINKER = Linker(OntologyRows())
 
 #: Forms of units that are no sentences.
-_SILENT = ("heading", "title", "meta", "code")
+_SILENT = ("heading", "title", "meta", "code", "machine")
 #: What a YAML list may hold without quotes.
 _BARE = re.compile(r"[\w./+@-]+(?: [\w./+@-]+)*")
 

@@ -19,6 +19,13 @@ CEILING = 4
 # Possessive quantifiers, and a run of dots tried only at its start: a megabyte of dots stays linear.
 _END = re.compile(r"""(?<![.!?…])(?:[.!?…])++["'”’»)\]*_`]*+(?=\s)|[。！？｡]++[」』”’）】]*+""")
 
+#: What ends a sentence, by the scripts that have it: Latin and others, fullwidth, Arabic, Urdu, Devanagari,
+#: Armenian, Ethiopic, Khmer, Burmese, Tibetan.
+MARKS = ".!?…。！？｡؟۔।॥։።፧។៕။།‼⁇⁈⁉"
+#: Those that ask; Greek asks with a semicolon, which tells elsewhere.
+QUESTION_MARKS = "?？؟⁇⁈⁉፧"
+_FINAL = re.compile(rf"[{MARKS}][^\w{MARKS}]*$")
+
 _ALWAYS = (
     "mr mrs ms mx dr prof st sr jr vs cf al approx dept est gen sen rep rev hon capt lt col sgt mt ft ave blvd "
     "e.g i.e bzw ca inkl usw z.b d.h u.a evtl ggf vgl"
@@ -49,6 +56,11 @@ def sentence_spans(text: str) -> list[Span]:
         start = end
     _add(spans, text, start, len(text))
     return spans
+
+
+def ends_sentence(text: str) -> bool:
+    """Whether ``text`` ends as a sentence does, in any script; quotes, brackets, marks and emoji may follow."""
+    return _FINAL.search(text) is not None
 
 
 def pieces(text: str, size: int) -> list[Span]:
