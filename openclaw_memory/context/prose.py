@@ -13,6 +13,7 @@ from ..model import FactRow
 from ..system.inert import inert
 from ..text import plain as markdown
 from ..text.dates import MONTHS
+from ..text.labels import names_subject
 from ..text.lines import BULLET
 from ..text.sentences import sentence_spans
 
@@ -108,7 +109,9 @@ _CAPTURES = "memory/captures/"
 def lead(when: date | None, path: str, heading: str) -> str:
     """Where a note's words come from: ``On 24 Feb 2026 (Benchmark)``, or the file's name when it has no day."""
     parts = [plain(each) for each in heading.split(" > ")]
-    parts = [each for part in parts if (each := _DAY.sub("", part) if when is not None else part)]
+    parts = [
+        each for part in parts if names_subject(part) and (each := _DAY.sub("", part) if when is not None else part)
+    ]
     title = shortened(parts[-1], _HEADING) if parts and not path.startswith(_CAPTURES) else ""
     stem = PurePosixPath(path).stem
     begin = f"On {day(when)}" if when is not None else f"In {plain(stem)}"

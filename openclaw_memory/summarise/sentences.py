@@ -10,6 +10,7 @@ from datetime import date
 
 from ..model import CHARS_PER_TOKEN, Origin, Section, Unit, citation
 from ..store.api import Mention, PlannedUnit
+from ..text.labels import names_subject
 from ..text.lines import ITEM
 from ..text.plain import is_delimiter, is_fence, without_lead
 
@@ -81,7 +82,7 @@ def sentences_of(note: Note, first_entry: int = 0, first_order: int = 0) -> list
         texts = [(planned, _text(planned.unit)) for planned in by_section[at]]
         silent = [planned for planned, text in texts if not text]
         tags = (*of_note, *_tags(silent, "tag"), *_tags(by_section[at], "meta"))
-        about = [mention for planned in silent if planned.unit.form in _TITLES for mention in planned.mentions]
+        about = [mention for planned in silent if _is_subject(planned.unit) for mention in planned.mentions]
         opened = len(found)
         before = False
         for planned, text in texts:
@@ -145,6 +146,11 @@ def _text(unit: Unit) -> str:
     if "#" in text and not _WORD.search(_TAG.sub(" ", _TAGS_LABEL.sub(" ", text))):
         return ""
     return text
+
+
+def _is_subject(unit: Unit) -> bool:
+    """Whether a unit is a heading that names what the sentences below it are about."""
+    return unit.form in _TITLES and names_subject(unit.search_text.rpartition(" > ")[2])
 
 
 def _goes_on(before: Sentence, unit: Unit) -> bool:

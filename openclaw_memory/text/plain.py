@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
+from ..model import Unit
 from .lines import BULLET, ITEM, NUMBER
+from .turns import without_speaker
 
 _MARKS = r"[ \t]*(?:>[ \t]*|(?:%s|#{1,6})(?:[ \t]+|$)|\[[ xX]\](?:[ \t]+|$))*"
 #: "1986. What a year" is a sentence, unless it is an item of a list or another mark follows.
@@ -45,6 +48,24 @@ def is_delimiter(line: str) -> bool:
 def is_fence(line: str) -> bool:
     """Whether ``line`` opens or closes code."""
     return _FENCE.match(line) is not None
+
+
+@lru_cache(maxsize=4096)
+def said(unit: Unit) -> str:
+    """What a unit says, on one line and without any mark; of a turn without who speaks, of code its text.
+
+    A row says its cells behind the names of their columns, a heading its own words.
+    """
+    if unit.form in ("code", "meta"):
+        return unit.text
+    if unit.form == "row":
+        return plain(unit.search_text, item=False)
+    if unit.form in ("heading", "title"):
+        return plain((unit.indexed or unit.text).rpartition(" > ")[2], item=False).rstrip("# ")
+    lines = unit.text
+    if unit.speaker is not None and unit.form != "item":
+        lines = without_speaker(lines, unit.speaker)
+    return plain(lines, unit.form == "item")
 
 
 def plain(text: str, item: bool = True) -> str:

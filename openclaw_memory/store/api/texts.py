@@ -46,7 +46,7 @@ class UnitRows:
 
     ``day`` is a proleptic ordinal (0: none), ``dated`` whether it comes from the text rather than from
     the file's time; ``hash`` and ``occurrence`` (of that hash in its document) identify a unit for good.
-    A ``title`` is a heading with nothing but further headings below it.
+    A ``title`` is a heading with nothing but further headings below it; a program wrote what is ``machine``.
     """
 
     unit_id: Ints
@@ -60,6 +60,7 @@ class UnitRows:
     time_words: Ints
     heading: Bools
     title: Bools
+    machine: Bools
     speaker: NDArray[np.int64]
     day: Ints
     dated: Bools
