@@ -20,7 +20,7 @@ from .sentences import Sentence, line_of
 from .summary import Summary
 
 #: Of the file's make; another one has every summary rewritten.
-FORMAT = 1
+FORMAT = 2
 
 #: What a text mentions by itself: curated concepts stay out, so that a summary follows from its sources alone.
 LINKER = Linker(OntologyRows())

@@ -16,9 +16,14 @@ _PROGRAM = (
     r"|(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception): |\$ [A-Za-z./]|>>> |#!/|(?:diff --git|index [0-9a-f]{7}) "
     r"|@@ -\d|(?:HTTP/\d(?:\.\d)? |HTTP )\d{3}\b|[A-Z]+ https?://\S+ \d{3}\b"
 )
-#: OpenClaw's own word in a turn: "System: [2026-03-04 10:00:00 UTC] Exec completed (…)".
-_HOST = r"System: \[\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?[^\]\n]{0,12}\]|\[System Message\]"
-_OPENS = re.compile(rf"\W{{0,3}}(?:{_LOG}|{_LEVEL}|{_PROGRAM})|{_HOST}")
+#: OpenClaw's own words in a turn, "System: [2026-03-04 10:00:00 UTC] Exec completed", and what it always says alike.
+_HOST = (
+    r"System: \[\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?[^\]\n]{0,12}\]|\[System Message\]|\[Queued messages while agent"
+    r"|\[media attached[: ]|\[cron:[0-9a-f-]+|Read HEARTBEAT\.md if it exists|A new session was started via /new"
+    r"|Pre-compaction memory flush|Note: The previous agent run was aborted|(?:✅ )?New session started · model"
+)
+_SAYS = re.compile(rf"\s*(?:{_HOST})")
+_OPENS = re.compile(rf"\W{{0,3}}(?:{_LOG}|{_LEVEL}|{_PROGRAM}|{_HOST})")
 #: A line of JSON, or all of it; words such as HEARTBEAT_OK or [[reply_to_current]]; bare identifiers.
 _WHOLE = re.compile(
     r"""\s*(?:
@@ -38,6 +43,11 @@ def is_machine(text: str) -> bool:
         return _of_machine(text)
     lines = [line for line in text.split("\n") if line.strip()]
     return 2 * sum(map(_of_machine, lines)) > len(lines) or _WHOLE.fullmatch(text) is not None
+
+
+def is_host(text: str) -> bool:
+    """Whether ``text`` opens as what OpenClaw itself puts into a turn; the paragraph that follows is its output."""
+    return _SAYS.match(text) is not None
 
 
 def _of_machine(line: str) -> bool:

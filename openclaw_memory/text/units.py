@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from ..model import CHARS_PER_TOKEN, Unit, UnitForm
 from .blocks import Block
-from .machine import is_machine
+from .machine import is_host, is_machine
 from .plain import without_lead
 from .sentences import CEILING, MARKS, pieces
 from .turns import without_speaker
@@ -38,6 +38,7 @@ class UnitMaker:
         self._speaker: str | None = None
         self._speaker_end = 0
         self._covered = 0
+        self._host = False
         self.units: list[Unit] = []
 
     def add(self, block: Block) -> None:
@@ -107,6 +108,12 @@ class UnitMaker:
 
     def _run(self, start: int, end: int, form: UnitForm, *, turn: bool) -> None:
         """Cut lines of one speaker; wrapped lines stay together, others stand for themselves."""
+        first = self._lines[start]
+        self._host = is_host(without_speaker(first, self._speaker) if turn and self._speaker else first)
+        self._cut_run(start, end, form, turn=turn)
+        self._host = False
+
+    def _cut_run(self, start: int, end: int, form: UnitForm, *, turn: bool) -> None:
         if end - start == 1 or (form == "item" and self._length(start, end) <= self._size):
             self._text(start, end, "turn" if turn else form, turn=turn)
             return
@@ -178,8 +185,10 @@ class UnitMaker:
         """``form``, or ``machine`` for what a program wrote, and for a label whose text a host's blocks were."""
         if form not in _SAID:
             return form
+        if self._host:
+            return "machine"
         said = "\n".join(without_lead(line, form == "item") for line in text.split("\n"))
-        if form == "turn" and self._speaker is not None:
+        if self._speaker is not None:
             said = without_speaker(said, self._speaker)
         return "machine" if is_machine(said) or not said else form
 

@@ -246,3 +246,17 @@ def test_a_stamp_that_a_person_wrote_stays() -> None:
 def test_a_block_without_an_end_takes_nothing_with_it() -> None:
     text = "user: <relevant-memories>\n- one\nassistant: the ferns want water\n"
     assert "ferns" in without_foreign(text)
+
+
+def test_what_a_host_prints_into_a_turn_is_a_machines_up_to_the_next_paragraph() -> None:
+    text = (
+        "assistant: Läuft.\nuser: System: [2026-02-13 10:40:01 UTC] Exec completed (swift-fox, code 0) :: Route /a\n"
+        "Waiting for the service\nHealth check passed\n\nDanke, das reicht.\n"
+        "user: Read HEARTBEAT.md if it exists. Follow it.\nassistant: Alles ruhig.\n"
+    )
+    parsed = parse(text, path="memory/2026-02-13.md", mtime=date(2026, 2, 13), unit_tokens=60)
+    units = [unit for section in parsed.sections for unit in section.units]
+    found = {line: (unit.form, unit.speaker) for unit in units for line in range(unit.start_line, unit.end_line + 1)}
+    user, other = "user", "assistant"
+    wanted = [("turn", other), *[("machine", user)] * 3, ("line", user), ("machine", user), ("turn", other)]
+    assert [found[line] for line in sorted(found)] == wanted
