@@ -11,6 +11,7 @@ from ..knowledge import facts
 from ..model import Unit
 from ..text import analysis
 from ..text.dates import MONTHS, WEEKDAYS, any_of
+from ..text.machine import is_machine
 from ..text.markdown import parse
 from ..text.sentences import sentence_spans
 from ..text.smalltalk import substance
@@ -109,7 +110,7 @@ def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 def _is_said(sentence: str) -> bool:
     """Whether a line is a sentence of a language rather than of a program or a log."""
-    if len(sentence) > MOST_CHARS or _LOG.match(sentence) or _PLACEHOLDER.fullmatch(sentence):
+    if len(sentence) > MOST_CHARS or _LOG.match(sentence) or is_machine(sentence) or _PLACEHOLDER.fullmatch(sentence):
         return False
     words = sentence.split()
     letters = sum(map(str.isalpha, sentence))
@@ -227,11 +228,8 @@ _PRONOUNS = frozenset("I I'm I've I'll I'd OK".split())
 _ADDRESS = re.compile(r"://|@|^www\.|/")
 _PLAIN_MARKS = ".,;:!?'’\"“”()-–—/%€$£&#@+…。，、！？：；「」『』"
 _PLACEHOLDER = re.compile(r"(?:NO_REPLY|HEARTBEAT_OK|ANNOUNCE_SKIP|\[\[.*\]\]|MEDIA:.*|Source: .*#L\d+.*)", re.DOTALL)
-_LOG = re.compile(
-    r"\W{0,3}(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d\b|(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL|TRACE)\b[\s:\]]|"
-    r"Traceback \(|File \"|npm (?:ERR|WARN)|(?:at|in) \S+ ?\(\S+:\d+|[\w.]+(?:Error|Exception): |\$ \w|>>> |#!/|"
-    r"(?:diff|index) [-\w]|[+-]{3} |@@ )"
-)
+#: What of a log or a diff may be a person's line in a note, and is not in what is said.
+_LOG = re.compile(r"\W{0,3}(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d\b|(?:diff|index) [-\w]|[+-]{3} |@@ )")
 #: List markers, quotes, hashes, boxes and fences at the beginning of a line.
 _MARK = re.compile(r">\s*|(?:[-*+•_]+|\d{1,9}[.)]|#{1,6}|\[[ xX]\])(?:\s+|$)|`{3,}|~{3,}")
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f\x85\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]+")
