@@ -29,6 +29,7 @@ WEIGHTS: dict[str, float] = {
     "length": 0.2,
     "question": -0.2,
     "heading": -0.5,
+    "machine": -0.5,
     "graph": 0.25,
 }
 KEYWORD_FEATURES = ("bm25_unit", "bm25_window", "bm25_section")
@@ -97,6 +98,7 @@ def collect(
     values["length"] = shape.log_chars
     values["question"] = rows.question.astype(np.float32)
     values["heading"] = rows.heading.astype(np.float32)
+    values["machine"] = rows.machine.astype(np.float32)
     names = asking.named(query)
     if names:
         keys = np.array([analysis.unit_hash(name) for name in names], np.int64)
@@ -135,7 +137,7 @@ def _nearness(corpus: Corpus, named: list[asking.Interval]) -> Floats:
 
 
 #: Features that are shares already, so scaling over the corpus must not stretch them.
-_ABSOLUTE = frozenset({"speaker", "date", "when", "question", "heading"})
+_ABSOLUTE = frozenset({"speaker", "date", "when", "question", "heading", "machine"})
 
 
 def _grip(features: Features, allowed: Bools | None) -> float:

@@ -47,7 +47,7 @@ class UnitRows:
     ``day`` is that of the section as a proleptic ordinal, 0 where neither a name nor a text states it: the file's time
     does not.  ``said_first`` and ``said_last`` are the days that the unit itself names, 0 for none; ``hash`` and
     ``occurrence`` (of that hash in its document) identify a unit for good.
-    A ``title`` is a heading with nothing but further headings below it.
+    A ``title`` is a heading with nothing but further headings below it; a program wrote what is ``machine``.
     """
 
     unit_id: Ints
@@ -61,6 +61,7 @@ class UnitRows:
     time_words: Ints
     heading: Bools
     title: Bools
+    machine: Bools
     speaker: NDArray[np.int64]
     day: Ints
     said_first: Ints
