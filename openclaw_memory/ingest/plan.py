@@ -10,7 +10,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ..model import ParsedDocument, Section, Unit
+from ..model import ParsedDocument, Section, Unit, tokens_of
 from ..plugins.manager import Plugins
 from ..store.api import PlannedUnit, StoredUnit
 from ..text import analysis
@@ -97,6 +97,8 @@ def _analysed(unit: Unit, section: int, seen: Counter[int]) -> PlannedUnit:
         terms=Counter(analysis.terms(text)),
         question=analysis.is_question(text),
         time_words=analysis.time_words(text),
+        tokens=tokens_of(text),
+        likeness=analysis.likeness(text),
         speaker_key=analysis.unit_hash(analysis.name_key(unit.speaker)) if unit.speaker else 0,
     )
 

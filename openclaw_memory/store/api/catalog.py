@@ -90,6 +90,8 @@ class PlannedUnit:
     terms: Mapping[str, int]
     question: bool = False
     time_words: int = 0
+    tokens: float = 0.0
+    likeness: int = 0
     speaker_key: int = 0
     id: int | None = None
     mentions: Sequence[Mention] = ()

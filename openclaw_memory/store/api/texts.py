@@ -46,6 +46,7 @@ class UnitRows:
 
     ``day`` is a proleptic ordinal (0: none), ``dated`` whether it comes from the text rather than from
     the file's time; ``hash`` and ``occurrence`` (of that hash in its document) identify a unit for good.
+    ``likeness`` is the same for units that say the same but for their days and times.
     A ``title`` is a heading with nothing but further headings below it.
     """
 
@@ -65,6 +66,8 @@ class UnitRows:
     dated: Bools
     hash: NDArray[np.int64]
     occurrence: Ints
+    tokens: Floats
+    likeness: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

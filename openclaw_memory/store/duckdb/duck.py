@@ -344,12 +344,25 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
             "SELECT u.id, u.document_id, section_id, u.start_line, u.end_line, terms, chars, question, time_words, "
             "u.form IN ('heading', 'title') AS heading, u.form = 'title' AS title, speaker_key, "
             "coalesce(s.date - DATE '0001-01-01' + 1, 0) AS day, "
-            "s.date IS NOT NULL AND s.date_source <> 'mtime' AS dated, hash, occurrence "
+            "s.date IS NOT NULL AND s.date_source <> 'mtime' AS dated, hash, occurrence, tokens, likeness "
             f"FROM units u JOIN sections s ON s.id = u.section_id {where} ORDER BY u.document_id, u.ordinal",
             [] if document_ids is None else [id_list(document_ids)],
         )
         # In the order of the fields of UnitRows.
-        types = (*[np.int32] * 7, bool, np.int32, bool, bool, np.int64, np.int32, bool, np.int64, np.int32)
+        types = (
+            *[np.int32] * 7,
+            bool,
+            np.int32,
+            bool,
+            bool,
+            np.int64,
+            np.int32,
+            bool,
+            np.int64,
+            np.int32,
+            np.float32,
+            np.int64,
+        )
         return UnitRows(*(np.ascontiguousarray(column, kind) for column, kind in zip(columns, types, strict=True)))
 
     def section_texts(self, section_ids: Sequence[int]) -> dict[int, SectionText]:

@@ -63,8 +63,14 @@ CREATE TABLE derived_from (
 UPDATE documents SET sha256 = '', mtime_ns = -1 WHERE grain <> 'working';
 """
 
+#: What a unit costs, and what it says but for its day: both are filled in by the analysis, which is of another version.
+_V4 = """
+ALTER TABLE units ADD COLUMN tokens FLOAT;
+ALTER TABLE units ADD COLUMN likeness BIGINT;
+"""
+
 #: ``MIGRATIONS[i]`` leads from schema ``i`` to ``i + 1``; each runs in one transaction.
-MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3)
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4)
 CURRENT = len(MIGRATIONS)
 
 
