@@ -146,7 +146,7 @@ class _Growing:
         self._score, self._allowed, self._tokens, self._place = score, allowed, tokens, place
         self._taken: set[int] = set()
         rows, section = corpus.rows, corpus.shape.section
-        #: Whether a row shares a line with the one before it, which no result may cut; and what stands before each row, in
+        #: Whether a row shares a line with the one before it, which no result may cut; and what precedes each row, in
         #: tokens of four characters in any script: a hit is a passage, as long in one language as in another.
         self._tied = np.zeros(len(corpus) + 1, bool)
         self._tied[1:-1] = (section[1:] == section[:-1]) & (rows.end_line[:-1] >= rows.start_line[1:])
