@@ -27,7 +27,7 @@ _RECORDS = frozenset({"http_usage"})
 #: Left out unless true.
 _FLAGS = frozenset({"truncated", "stale"})
 #: Left out unless there is something in them.
-_UNLESS_EMPTY = frozenset({"skipped", "superseded"})
+_UNLESS_EMPTY = frozenset({"skipped", "superseded", "also"})
 
 
 def camel(name: str) -> str:
