@@ -156,7 +156,7 @@ def model_path(obj: Any, name: str | None) -> None:
 def _table(rows: list[dict[str, Any]]) -> None:
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for heading in ("", "model", "dims", "context", "download", "lang", "licence", "checked", "here"):
         table.add_column(heading, justify="right" if heading in ("dims", "context", "download") else "left")
     for row in rows:

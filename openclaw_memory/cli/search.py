@@ -62,7 +62,7 @@ def requested(query: str, options: dict[str, Any]) -> SearchRequest:
     "--max-results", "-n", type=click.IntRange(1, 1000), help="Hits to return, each grown over its neighbours."
 )
 @click.option("--budget", type=click.IntRange(min=1), metavar="TOKENS",
-              help="Return spans of lines worth this many tokens instead (a token is four characters).")  # fmt: skip
+              help="Return spans of lines worth this many tokens instead.")  # fmt: skip
 @click.option("--min-score", type=click.FloatRange(0, 1), help="Leave out hits below this score.")
 @click.option("--mode", type=click.Choice(["hybrid", "vector", "keyword", "graph"]), help="Which signals rank.")
 @click.option("--fusion", type=click.Choice(["score", "rrf"]), help="How signals are joined.")

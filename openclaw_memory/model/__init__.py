@@ -1,7 +1,7 @@
 """The frozen dataclasses that cross module borders.
 
 Attributes are snake_case here; :mod:`openclaw_memory.system.serialize` is the one place that turns them
-into the JSON of the contract.  A *token* is four characters everywhere.  Lines are 1-based and
+into the JSON of the contract.  A *token* is estimated by script (``size``).  Lines are 1-based and
 inclusive.  Paths are relative to the workspace, with ``/``; extra roots read ``@name/…``.
 """
 

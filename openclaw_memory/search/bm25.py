@@ -92,6 +92,13 @@ def score(corpus: Corpus, index: KeywordIndex, terms: Sequence[str | tuple[str, 
     windows: list[Ints] = []
     found = index.postings([form for word in forms for form in word]) if n else None
     mean = [max(float(x.mean()), 1e-9) if n else 1.0 for x in (lengths, shape.window_terms)]
+    groups = [
+        (group, counts, max(float(counts.mean()), 1e-9) if n else 1.0, into, own)
+        for group, counts, into, own in (
+            (shape.section, shape.section_terms, section, SECTION),
+            *((*of, PASSAGE) for of in zip(shape.passage, shape.passage_terms, passage, strict=True)),
+        )
+    ]
     scratch = np.zeros(n, np.float32)
     at = 0
     for i, word in enumerate(forms):
@@ -111,13 +118,10 @@ def score(corpus: Corpus, index: KeywordIndex, terms: Sequence[str | tuple[str, 
         scratch[held] = 0
         window[held] += _bm25(frequency, shape.window_terms[held], mean[1], idf(n, len(held)), WINDOW)
         windows.append(held)
-        for group, counts, into, own in (
-            (shape.section, shape.section_terms, section, SECTION),
-            *((*of, PASSAGE) for of in zip(shape.passage, shape.passage_terms, passage, strict=True)),
-        ):
+        for group, counts, usual, into, own in groups:
             at_group, frequency = _summed(group[rows], tf, len(into))
             weight = idf(len(into), len(at_group))
-            into[at_group] += _bm25(frequency, counts[at_group], max(float(counts.mean()), 1e-9), weight, own)
+            into[at_group] += _bm25(frequency, counts[at_group], usual, weight, own)
     return KeywordScores(tuple(word[0] for word in forms), weights, unit, window, section, tuple(windows), passage)
 
 
