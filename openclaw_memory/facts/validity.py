@@ -15,10 +15,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import lru_cache
-from itertools import groupby
 
 from ..knowledge.concept_keys import concept_key
-from ..knowledge.facts import KEYED
 from ..knowledge.predicates import normalise
 from ..model import FactRow, Origin, citation
 from ..store.api import FactObservation, StatedFact
@@ -108,7 +106,8 @@ class Period:
 
 def _fact(id: str, said: FactObservation | StatedFact, rule: str, source: str | None) -> FactRow:
     what = said.subject, said.predicate, said.object, said.confidence, said.origin
-    return FactRow(id, *what, rule, source, None, None, current=False)
+    recorded = said.recorded or None if isinstance(said, StatedFact) else None
+    return FactRow(id, *what, rule, source, None, None, current=False, recorded_at=recorded)
 
 
 # -- what was stated ------------------------------------------------------------------------------
@@ -230,7 +229,6 @@ def _chain(
     one of the ``borders``, begins anew.
     """
     rule, trusted = chain[0].rule, chain[0].origin in TRUSTED
-    follows = single or rule in KEYED
     # Ids go by the name as it is written, so that a new alias changes none.
     lasting: defaultdict[str, list[str]] = defaultdict(list)
     for subject, value in dict.fromkeys((name_key(seen.subject), folded(seen.object)) for seen in chain):
@@ -241,40 +239,39 @@ def _chain(
     }
     made: list[tuple[Period, int]] = []
     times: defaultdict[str, int] = defaultdict(int)
+    newest: dict[str, Period] = {}
     open_: dict[tuple[str, int, int], Period] = {}
-    # What may have several values has them open for good; the lines of a file and day say those of a key together.
-    for _, together in groupby(chain, key=_place if single else lambda seen: (_day(seen), seen.path)):
-        present = {} if follows else open_
-        for seen in together:
-            day = _day(seen)
-            value = folded(seen.object)
-            # A file without a date says the old thing still, not again: only a dated one brings it back, and nothing
-            # brings back what is said never to have held.
-            again = seen.dated and ends[value] and ends[value][0][0] > ALWAYS
-            ended = bisect_left(ends[value], day, key=lambda end: end[0]) if again else 0
-            token = value, ended, bisect_right(borders, day)
-            period = open_.get(token) or present.get(token)
-            if period is None:
-                own = found_id((name_key(seen.subject), relation[1]), rule, trusted, value, times[value])
-                times[value] += 1
-                fact = _fact(own, seen, rule, citation(seen.path, seen.start_line, seen.end_line))
-                start = day if seen.dated or (open_ and follows) else ALWAYS
-                period = Period(fact, relation, tuple(dict.fromkeys((own, *lasting[value]))), start)
-                made.append((period, day))
-                for end, by in ends[value][ended : ended + 1]:
-                    # Ended before it began, like what is removed on its first day: then it ends nothing else either.
-                    period.closed = end <= start
-                    period.stop(end, by)
-            if seen.unit_id not in period.units:
-                period.units.append(seen.unit_id)
-            if not (follows and period.closed):
-                present[token] = period
-        if follows and present:
-            newest = next(reversed(present.values()))
-            for token, period in open_.items():
-                if token not in present:
-                    period.stop(day, newest.fact.id)
-            open_ = present
+    # What a file without a date says has no place in time: it ends nothing, and nothing that is found ends it.
+    for seen in [*(one for one in chain if one.dated), *(one for one in chain if not one.dated)]:
+        day, value = _day(seen), folded(seen.object)
+        # Nor does it bring back what has ended, as a dated one does; what is said never to have held stays away.
+        again = seen.dated and ends[value] and ends[value][0][0] > ALWAYS
+        ended = bisect_left(ends[value], day, key=lambda end: end[0]) if again else 0
+        token = value, ended, bisect_right(borders, day)
+        period = open_.get(token) if seen.dated else newest.get(value)
+        if period is None:
+            own = found_id((name_key(seen.subject), relation[1]), rule, trusted, value, times[value])
+            times[value] += 1
+            fact = _fact(own, seen, rule, citation(seen.path, seen.start_line, seen.end_line))
+            if seen.dated and seen.day is not None:
+                fact = replace(fact, recorded_at=seen.day.isoformat())
+            start = day if seen.dated else ALWAYS
+            period = Period(fact, relation, tuple(dict.fromkeys((own, *lasting[value]))), start)
+            made.append((period, day))
+            for end, by in ends[value][ended : ended + 1]:
+                # Ended before it began, like what is removed on its first day: then it ends nothing else either.
+                period.closed = end <= start
+                period.stop(end, by)
+        if seen.unit_id not in period.units:
+            period.units.append(seen.unit_id)
+        if single and seen.dated and not period.closed:
+            for other in open_.values():
+                if other is not period:
+                    other.stop(day, period.fact.id)
+            open_ = {token: period}
+        elif not single:
+            open_[token] = period
+        newest[value] = period
     return made
 
 
