@@ -23,11 +23,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ..model import FoundFact, Section, Unit
+from ..text.scripts import UNCASED
 from ..text.labels import is_label, names_subject
 from ..text.sentences import sentence_spans
 from . import fact_words
 from .fact_sentences import Speech, facts_in, is_name, plain, tidy
-from .predicates import is_personal, kind_of_key, normalise
+from .predicates import is_personal, is_relation, kind_of_key, needs_person, normalise
 
 #: Grows when what :func:`found` returns for a text changes, so that stored facts are known to be of another make.
 VERSION = 3
@@ -49,12 +50,12 @@ _DATE = re.compile(r"\d{4}[-/.年]\d\d?(?:[-/.月]\d\d?日?)?|\d{1,2}:\d\d(?::\d
 _ASIDE = re.compile(r"[(（\[【<][^()（）\[\]【】<>]*[)）\]】>]")
 _PARTS = re.compile(r"\s+[–—|/]+\s*|\s+-\s+|[:：]\s*|——")
 _SIGNS = re.compile(r"[^\w\s'’&.+#@/-]+")
-_PLACEHOLDER = re.compile(r"^[_*]*[(（<\[{]|\{\{|<[a-z_ -]+>|x{4,}|y{4}|\?$|？$|\.\.\.$|…$|:$|：$|~~|\?\?")
+_PLACEHOLDER = re.compile(r"^[_*]*[(（<\[{]|\{\{|<[a-z_ -]+>|x{4,}|y{4}|\?$|？$|\.\.\.$|…$|:$|：$|~~|\?\?|\[redacted|\s[→↔]\s")
 _TRUNCATED = tuple("()|（）|[]|「」|“”".split("|"))
 #: What a value must look like, by the kind of its relation; and the most words that it may have.
 _LOOKS: dict[str, tuple[str, int]] = {
     "name": (r"(?![a-zß-ÿа-яё\d]).+|`[^`]+`|[a-z]\w*[A-Z\d_.-]\w*", 6),
-    "state": (r"[^|]+", 12),
+    "state": (r"(?!\S*/\S+\.)[^|→]+$", 12),
     "date": (r".*(?:\d|[年月日]|\b[A-ZÀ-Þ]\w+)", 8),
     "number": (r".*\d", 10),
     "time": (r".*(?:\d|[年月日時时点分]|daily|weekly|monthly|[*])", 12),
@@ -67,12 +68,14 @@ _LOOKS: dict[str, tuple[str, int]] = {
     "port": (r"\W*\d{2,5}\b", 4),
     "zone": (r"\W*(?:[A-Z]\w+/\w+|(?:UTC|GMT)\b|[A-Z]{2,4}\b|\w+.*\b(?:UTC|GMT))", 8),
     "version": (r"\W*v?\.?\d", 6),
-    "id": (r"\W*[@#]?[\w.@:/+-]{2,}", 3),
+    "id": (r"\W*[@#]?[A-Za-z0-9_.@:/+-]{2,}", 3),
     "text": (r".+", 25),
 }
 _SHAPES = {kind: re.compile(shape, re.S) for kind, (shape, _) in _LOOKS.items()}
 #: Kinds that hardly anything else looks like: their subject may be named by any heading.
 _TELLING = frozenset("url path repo email phone ip port version id state date".split())
+_WITHOUT_CAPITALS = re.compile(f"[{UNCASED}]")
+_PERSON = re.compile(r"(?:さん|様|氏|先生|くん|ちゃん|님|씨)$")
 _ROLE = frozenset("user human me owner".split())
 _ASSISTANT = frozenset("assistant agent ai bot".split())
 
@@ -85,6 +88,7 @@ class _Topic(NamedTuple):
     #: Somebody is named by a heading below one such as *People*.
     member: bool = False
     verb: str | None = None
+    #: What a decision below them is about; empty where they say more than a name can.
     decision: str | None = None
 
 
@@ -118,7 +122,7 @@ def parents(section: Section) -> dict[int, str]:
     """By line of a nested item the line that it belongs to: the item above it, or a line that ends with a colon."""
     out: dict[int, str] = {}
     stack: list[tuple[int, str]] = []
-    intro = ""
+    intro, last = "", ""
     for number, line in enumerate(section.lines, section.start_line):
         body = line.strip()
         if not body:
@@ -127,11 +131,11 @@ def parents(section: Section) -> dict[int, str]:
         start = opening.end() if opening else 0
         indent = len(line) - len(line.lstrip())
         if start <= indent or line[indent] == ">":
-            stack, intro = [], line if body.rstrip("*_").endswith((":", "：")) else ""
+            stack, intro, last = [], line if body.rstrip("*_").endswith((":", "：")) else "", line
             continue
         while stack and stack[-1][0] >= indent:
             stack.pop()
-        if above := stack[-1][1] if stack else intro:
+        if above := stack[-1][1] if stack else intro or (last if indent else ""):
             out[number] = above
         stack.append((indent, line))
     return out
@@ -182,7 +186,7 @@ def _statement(unit: Unit, body: str, topic: _Topic, subject: str | None) -> Ite
         return
     match = _KEYED.match(body)
     if match is None or match["value"].startswith("//"):
-        about = topic.names[0] if topic.names and is_name(topic.names[0]) else None
+        about = topic.names[0] if topic.names else None
         about = subject if subject and (not topic.names or topic.verb) else about
         if topic.verb and about and unit.form == "item" and len(body.split()) <= (4 if topic.verb == "prefers" else 8):
             if facts := list(facts_in(body, Speech(implied=about))):
@@ -224,22 +228,19 @@ def _about(label: str, kind: str, topic: _Topic, subject: str | None) -> str | N
     if subject is not None:
         # In a person's file a heading about something else does not take what only somebody has.
         return names[0] if names and (topic.member or not is_personal(label)) else subject
-    if not names:
+    if not names or (needs_person(label) and not topic.member):
         return None
-    if is_personal(label):
-        if len(names) == 1:
-            return names[0] if is_name(names[0]) and len(names[0].split()) <= 3 else None
-        people = [name for name in names if is_name(name) and 2 <= len(name.split()) <= 3]
-        return names[0] if topic.member and is_name(names[0]) else people[0] if people else names[-1]
-    sure = is_name(names[0]) and len(names[0].split()) <= 3
-    return names[0] if sure or (kind in _TELLING and len(names[0].split()) <= 5) else None
+    if is_personal(label) and len(names) > 1 and not topic.member:
+        # A leaf heading does not beat the person above it.
+        return next((name for name in names if 2 <= len(name.split()) <= 3 and name.istitle()), names[-1])
+    return names[0] if kind in _TELLING or len(names[0].split()) <= 3 else None
 
 
 def _decision(value: str, topic: _Topic, subject: str | None) -> Iterator[FoundFact]:
     thing = _value(value, "text", 240)
     if thing is not None and (len(thing.split()) >= 3 or not thing.isascii()):
-        name = topic.decision or (topic.names[0] if topic.names and is_name(topic.names[0]) else subject)
-        yield from _made(name or "we", "decided", thing, "decision", 0.9)
+        if topic.decision != "":
+            yield from _made(topic.decision or subject or "we", "decided", thing, "decision", 0.9)
 
 
 def _entry(label: str, value: str) -> Iterator[FoundFact]:
@@ -247,7 +248,7 @@ def _entry(label: str, value: str) -> Iterator[FoundFact]:
     if len(parts) > 4 or is_label(label) or not names_subject(label):
         return
     thing = _value(value, "text")
-    if thing is not None:
+    if thing is not None and thing[0].isalpha():
         first = thing.split(" ", 1)[0]
         of_somebody = first.replace("’", "'").endswith("'s") and first[:1].isupper()
         predicate = "is" if first.lower() in ("a", "an", "the", "my", "our") or of_somebody else "about"
@@ -356,40 +357,76 @@ def _topic(heading: str) -> _Topic:
         if said is not None:
             verb = verb or said
             continue
+        if decision is None and names_subject(text):
+            topic, _, rest = part.partition(":")
+            about = rest if tidy(topic).casefold() in fact_words.every("decision") else part
+            parts = (tidy(_SIGNS.sub(" ", _DATE.sub(" ", one))) for one in _PARTS.split(_ASIDE.sub(" ", about)))
+            decision = next((one for one in parts if names_subject(one)), "").lstrip("0123456789. ")
+            decision = decision if len(decision.split()) <= 6 and len(decision) <= 60 else ""
         name = _named(part)
         if name is None:
-            if not names and names_subject(text):
+            if not names and names_subject(text) and not _common(text):
                 break
             continue
-        topic, _, rest = part.partition(":")
-        if not names and tidy(topic).casefold() in fact_words.every("decision"):
-            decision = tidy(rest) or None
-            break
         names.append(name)
     return _Topic(tuple(names), collection, member, verb, decision)
 
 
 def _named(heading: str) -> str | None:
     """What a heading names, without dates, signs, remarks and labels; ``None`` where it names nothing, or says more."""
-    quoted = _QUOTED.search(heading)
-    if quoted is not None and len(quoted[1].split()) <= 3:
-        return quoted[1]
     if heading.rstrip().endswith(("!", "?", "！", "？", "…")) or "→" in heading or "->" in heading:
         return None
     bare = _DATE.sub(" ", _ASIDE.sub(" ", heading))
+    quoted = _QUOTED.search(bare)
+    if quoted is not None and len(quoted[1].split()) <= 3:
+        return quoted[1]
+    tails = fact_words.every("tails")
     for part in _PARTS.split(bare):
         words = tidy(_SIGNS.sub(" ", plain(part))).strip(" -.#/").split()
-        while words and (words[0].rstrip(".").isdigit() or not names_subject(words[0])):
+        while words and (words[0].rstrip(".").isdigit() or words[0].casefold() in _HEADS):
             words = words[1:]
-        while words and (is_label(words[-1]) or words[-1].casefold() in _TAILS):
+        while words and (words[-1].casefold() in tails or (_WITHOUT_CAPITALS.match(words[-1]) and _common(words[-1]))):
             words = words[:-1]
+        if words and _WITHOUT_CAPITALS.match(words[0]) and words[0].startswith(_openings()):
+            return None
         text = " ".join(words).replace("’", "'").removesuffix("'s")
-        if text and names_subject(text):
-            return text if len(words) <= 5 and len(text) <= 48 and not text.isdigit() else None
+        if text and names_subject(text) and not _common(text):
+            return text if len(words) <= 5 and len(text) <= 48 and _says_name(text, bare) else None
     return None
 
 
-_TAILS = frozenset("is stack contact bio profile preferences likes dislikes machine".split())
+def _common(text: str) -> bool:
+    """Whether a heading is a common noun, or the name of a relation: it says what kind of thing is below it."""
+    low = text.casefold()
+    return is_label(text) or low in fact_words.every("topics") or is_relation(text)
+
+
+def _says_name(text: str, heading: str) -> bool:
+    """Whether ``text`` is a name rather than a remark.
+
+    In letters that have capitals a later word with one, a digit or a script of its own tells, or that it is one word;
+    in others something in Latin letters or katakana does.
+    """
+    words = text.split()
+    if not text[0].isalnum() or text.isdigit():
+        return False
+    if _WITHOUT_CAPITALS.search(text):
+        return re.search(r"[A-Za-z]{2}|[\u30a1-\u30fa]{3}", text) is not None or _PERSON.search(text) is not None
+    if any(character.isdigit() or (not character.islower() and at) for word in words for at, character in
+           enumerate(word)):
+        return True
+    if any(word[0].isascii() != words[0][0].isascii() for word in words[1:]):
+        return True
+    return len(words) == 1 or all(word[0].isupper() for word in words)
+
+
+@lru_cache(maxsize=1)
+def _openings() -> tuple[str, ...]:
+    """Common nouns and verbs that begin a heading about what was done, in scripts without spaces."""
+    return tuple(one for one in fact_words.every("topics") if len(one) > 1 and _WITHOUT_CAPITALS.match(one))
+
+
+_HEADS = frozenset("about who the a my our your project client new".split())
 
 
 def _below(above: str) -> tuple[str, ...] | None:
@@ -398,6 +435,6 @@ def _below(above: str) -> tuple[str, ...] | None:
     body = above[opening.end() if opening else 0 :].strip()
     bold = re.match(r"(\*\*|__|`)([^*`\n]{1,48}?)[:：]?\1", body)
     text = tidy(bold[2] if bold else _ASIDE.sub(" ", body))
-    if not names_subject(text):
-        return ()
+    if not names_subject(text) or _common(text):
+        return () if body.rstrip("*_`").endswith((":", "：")) or tidy(body) == text else None
     return (text,) if is_name(text) and len(text.split()) <= 4 and kind_of_key(text) is None else None

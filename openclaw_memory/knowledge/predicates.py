@@ -86,6 +86,16 @@ def is_personal(predicate: str) -> bool:
     return "person" in _FLAGS.get(normalise(predicate), ())
 
 
+def needs_person(predicate: str) -> bool:
+    """Whether it counts as a key only where the subject is surely somebody."""
+    return "self" in _FLAGS.get(normalise(predicate), ())
+
+
+def is_relation(text: str) -> bool:
+    """Whether ``text`` is nothing but the name of a relation that a key may state."""
+    return _key(normalise(text)) is not None
+
+
 @lru_cache(maxsize=4096)
 def kind_of_key(label: str) -> str | None:
     """What a value behind ``label`` must look like; ``None`` where the label names no relation.
@@ -100,7 +110,7 @@ def kind_of_key(label: str) -> str | None:
     if low.startswith(_FAVOURITE):
         return "text"
     words = low.split(" ")
-    if 2 <= len(words) <= 3:
+    if 2 <= len(words) <= 3 and low.isascii():
         for part in (words[-1], " ".join(words[-2:]), words[0]):
             if (kind := _key(_FORMS.get(part, ""))) in _TELLING:
                 return kind
@@ -108,7 +118,7 @@ def kind_of_key(label: str) -> str | None:
 
 
 #: Looks of values that hardly anything else has.
-_TELLING = frozenset("url path email phone ip port repo id".split())
+_TELLING = frozenset("url path email phone ip port repo".split())
 
 
 def _key(kept: str) -> str | None:
