@@ -113,9 +113,7 @@ def _newer(periods: Sequence[Period], today: int) -> dict[int, str]:
     out: dict[int, str] = {}
     for those in holding.values():
         newest = max(those, key=lambda one: (one.start, one.fact.id))
-        out |= {
-            id(one): newest.fact.id for one in those if one.start < newest.start and one.value != newest.value
-        }
+        out |= {id(one): newest.fact.id for one in those if one.start < newest.start and one.value != newest.value}
     return out
 
 
@@ -175,3 +173,32 @@ def lasting_id(row: FactRow) -> str:
     if row.rule == STATED:
         return row.id
     return found_id(relation_of(row, {}), row.rule, row.origin in TRUSTED, folded(row.object), 0)
+
+
+#: What each rule reads, in words.
+_READS = {
+    "key": "a name and a value below what they are about",
+    "entry": "an item about somebody or something, below a heading such as People",
+    "listed": "a short item below Likes, Dislikes or Preferences",
+    "table": "a cell of a table, by the name of its column",
+    "decision": "a line that says what was decided",
+    "possessive": "a sentence that says what somebody's something is",
+    "says": "a sentence of a name, a verb and an object",
+    "is": "a sentence that says what somebody is",
+    "state": "a sentence that gives a state or a version",
+}
+
+
+def reason(row: FactRow) -> str:
+    """Why a fact is there, in one line: the rule, the line that it read, and what became of it."""
+    if row.rule == STATED:
+        parts = [f"stated in facts.yaml{f' on {row.recorded_at[:10]}' if row.recorded_at else ''}"]
+        parts += [f"from {row.source}"] if row.source else []
+    else:
+        parts = [f"rule '{row.rule}' ({_READS.get(row.rule, 'a form of line')}) in {row.source or 'a note'}"]
+        parts += ["the note has no date"] if row.valid_from is None else []
+    if row.superseded_by is not None:
+        parts.append(f"ended by {row.superseded_by}: one value at a time")
+    if row.newer is not None:
+        parts.append(f"differs from the newer {row.newer}, which may stand beside it")
+    return "; ".join(parts)

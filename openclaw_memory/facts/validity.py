@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -121,6 +121,9 @@ class Statements:
         #: By every id that names them, in the order in which they were made.
         self.by_id: defaultdict[str, list[Period]] = defaultdict(list)
         self.by_relation: defaultdict[Relation, list[Period]] = defaultdict(list)
+        #: Periods of one relation and trust by their start; of a relation with one value none overlap.
+        self._lines: defaultdict[tuple[Relation, bool], list[Period]] = defaultdict(list)
+        self._said: defaultdict[tuple[Relation, str, bool], list[Period]] = defaultdict(list)
         #: Ends of facts that are not stated ones, by id.
         self.ends: defaultdict[str, list[End]] = defaultdict(list)
         retracted: dict[str, int] = {}
@@ -145,30 +148,46 @@ class Statements:
             if holder is made:
                 self._keep(made)
             if single(relation[1]):
-                for older in list(self.by_relation[relation]):
-                    if older is not holder and (holder.trusted or not older.trusted):
-                        if start < older.end and older.start < stop:
-                            for rest in older.cut(start, stop, entry.id):
-                                self._keep(rest)
+                for trusted in (True, False) if holder.trusted else (False,):
+                    self._cut(self._lines[relation, trusted], holder, start, stop, entry.id)
 
     def _keep(self, period: Period) -> None:
         self.periods.append(period)
         for alias in period.ids:
             self.by_id[alias].append(period)
+        self._said[period.relation, period.value, period.trusted].append(period)
         if period.start < period.end:
             self.by_relation[period.relation].append(period)
+            insort(self._lines[period.relation, period.trusted], period, key=_start_of)
+
+    def _cut(self, line: list[Period], holder: Period, start: int, stop: int, by: str) -> None:
+        """Take the days from ``start`` to before ``stop`` out of the periods of ``line``, but for ``holder``."""
+        at = bisect_right(line, start, key=lambda one: one.end)
+        rests: list[Period] = []
+        while at < len(line) and line[at].start < stop:
+            older = line[at]
+            if older is not holder:
+                rests += older.cut(start, stop, by)
+                if older.start >= older.end:
+                    del line[at]
+                    continue
+            at += 1
+        for rest in rests:
+            self._keep(rest)
 
     def _continued(self, made: Period) -> Period:
-        """The period that goes on with ``made``, which is itself where none does."""
-        for one in self.by_relation[made.relation]:
-            if (one.value, one.trusted, one.closed, one.by) == (made.value, made.trusted, False, None):
-                if made.start <= one.end:
-                    source = one.fact.source or made.fact.source
-                    one.fact = replace(one.fact, confidence=made.fact.confidence, source=source)
-                    one.start, one.end, one.until = min(one.start, made.start), made.end, made.until
-                    one.ids += made.ids
-                    self.by_id[made.fact.id].append(one)
-                    return one
+        """The period that goes on with ``made``, which is itself where none touches it."""
+        for one in self._said[made.relation, made.value, made.trusted]:
+            if not one.closed and one.by is None and made.start <= one.end and one.start <= made.end:
+                source = one.fact.source or made.fact.source
+                one.fact = replace(one.fact, confidence=made.fact.confidence, source=source)
+                line = self._lines[made.relation, made.trusted]
+                line.remove(one)
+                one.start, one.end, one.until = min(one.start, made.start), made.end, made.until
+                insort(line, one, key=_start_of)
+                one.ids += made.ids
+                self.by_id[made.fact.id].append(one)
+                return one
         return made
 
     def _close(self, id: str, day: int, by: str | None) -> None:
@@ -178,6 +197,10 @@ class Statements:
         for period in self.by_id.get(id, ()):
             period.stop(day, by)
             period.closed = True
+
+
+def _start_of(period: Period) -> int:
+    return period.start
 
 
 def _start(entry: StatedFact) -> int:

@@ -135,9 +135,7 @@ def _said(read: str, raw: str, pattern: _Pattern, speech: Speech) -> FoundFact |
     first = _TOKEN.search(thing.casefold())
     if first is None or (rule != "decision" and _turns_away(first[0], thing, pattern.language)):
         return None
-    if pattern.named and (
-        not _NAMED.match(thing) or (first[0] in _days() and relation != "birthday")
-    ):
+    if pattern.named and (not _NAMED.match(thing) or (first[0] in _days() and relation != "birthday")):
         return None
     return _made(subject, relation, thing, rule)
 
@@ -167,9 +165,12 @@ def is_name(text: str, code: str = "en") -> bool:
     if words[0].casefold() in nobody or text.casefold() in nobody:
         return False
     if _UNSPACED.match(text):
-        return len(text) <= 12 and 2 <= len(text) and not any(
-            text.startswith(word) for word in nobody if _UNSPACED.match(word) and len(word) < 4
-        ) and not re.search(r"[的のがをに了吗]", text)
+        return (
+            len(text) <= 12
+            and 2 <= len(text)
+            and not any(text.startswith(word) for word in nobody if _UNSPACED.match(word) and len(word) < 4)
+            and not re.search(r"[的のがをに了吗]", text)
+        )
     tongue = _NAMES_OF_LANGUAGES.get(code, language.ENGLISH)
     if language.is_stop_word(words[0].casefold(), tongue) and len(words[0]) < 5:
         return False
@@ -291,7 +292,9 @@ def _compiled(code: str, words: fact_words.Words, relation: str, text: str) -> t
     start = f"(?:(?:{openers}),?\\s+)?" if openers else ""
     end = ".*" if tight else ""
     bare = None
-    if text.startswith("<S> [") and not relation.startswith(("is", "moved", "status", "version", "A", "birthday", "married")):
+    if text.startswith("<S> [") and not relation.startswith(
+        ("is", "moved", "status", "version", "A", "birthday", "married")
+    ):
         bare = re.compile(_SLOT.sub(slot, text[4:]) + end, re.IGNORECASE)
     return (
         _Pattern(relation, re.compile(start + body + end, re.IGNORECASE), bare, "<N>" in text, not triggers, code),

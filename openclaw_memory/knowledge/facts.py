@@ -50,7 +50,9 @@ _DATE = re.compile(r"\d{4}[-/.年]\d\d?(?:[-/.月]\d\d?日?)?|\d{1,2}:\d\d(?::\d
 _ASIDE = re.compile(r"[(（\[【<][^()（）\[\]【】<>]*[)）\]】>]")
 _PARTS = re.compile(r"\s+[–—|/]+\s*|\s+-\s+|[:：]\s*|——")
 _SIGNS = re.compile(r"[^\w\s'’&.+#@/-]+")
-_PLACEHOLDER = re.compile(r"^[_*]*[(（<\[{]|\{\{|<[a-z_ -]+>|x{4,}|y{4}|\?$|？$|\.\.\.$|…$|:$|：$|~~|\?\?|\[redacted|\s[→↔]\s")
+_PLACEHOLDER = re.compile(
+    r"^[_*]*[(（<\[{]|\{\{|<[a-z_ -]+>|x{4,}|y{4}|\?$|？$|\.\.\.$|…$|:$|：$|~~|\?\?|\[redacted|\s[→↔]\s"
+)
 _TRUNCATED = tuple("()|（）|[]|「」|“”".split("|"))
 #: What a value must look like, by the kind of its relation; and the most words that it may have.
 _LOOKS: dict[str, tuple[str, int]] = {
@@ -211,6 +213,8 @@ def _statement(unit: Unit, body: str, topic: _Topic, subject: str | None) -> Ite
     elif topic.verb and subject and not topic.names and len(label.split()) <= 2 and not is_label(label):
         if label[-1:].isalpha() and len(value) <= 60 and (thing := _value(value, "text")) is not None:
             yield from _made(subject, label.casefold(), thing, "key", confidence)
+    elif is_label(label) or len(sentence_spans(label)) > 1:
+        yield from facts_in(value if is_label(label) else body, Speech())
 
 
 def _key(
@@ -263,7 +267,7 @@ def _value(value: str, kind: str, most: int = _MOST_OBJECT) -> str | None:
         return None
     value = value[spans[0][0] : spans[0][1]]
     if kind in ("state", "name"):
-        value = re.split(r"\s[–—]\s|\s-\s|;\s|；", value, maxsplit=1)[0] if kind == "name" else value
+        value = re.split(r"\s[–—]\s|\s-\s|;\s|；" if kind == "name" else r";\s|；", value, maxsplit=1)[0]
     text = tidy(value)
     low = text.casefold()
     if not text or len(text) > most or _PLACEHOLDER.search(value.strip()) or _PLACEHOLDER.search(text):
@@ -346,7 +350,7 @@ def _topic(heading: str) -> _Topic:
         low = text.casefold()
         if not text or ".md" in low:
             continue
-        head = re.split(r"[,，、]", low, maxsplit=1)[0].strip()
+        head = tidy(re.split(r"[,，、]", _ASIDE.sub(" ", part), maxsplit=1)[0]).casefold()
         kind = next((name for name in ("people", "things") if head in fact_words.every(name)), None)
         if kind is not None:
             if not names:
@@ -357,7 +361,7 @@ def _topic(heading: str) -> _Topic:
         if said is not None:
             verb = verb or said
             continue
-        if decision is None and names_subject(text):
+        if decision is None and names_subject(text) and low.split()[-1] not in fact_words.every("decision"):
             topic, _, rest = part.partition(":")
             about = rest if tidy(topic).casefold() in fact_words.every("decision") else part
             parts = (tidy(_SIGNS.sub(" ", _DATE.sub(" ", one))) for one in _PARTS.split(_ASIDE.sub(" ", about)))
@@ -412,8 +416,9 @@ def _says_name(text: str, heading: str) -> bool:
         return False
     if _WITHOUT_CAPITALS.search(text):
         return re.search(r"[A-Za-z]{2}|[\u30a1-\u30fa]{3}", text) is not None or _PERSON.search(text) is not None
-    if any(character.isdigit() or (not character.islower() and at) for word in words for at, character in
-           enumerate(word)):
+    if any(
+        character.isdigit() or (not character.islower() and at) for word in words for at, character in enumerate(word)
+    ):
         return True
     if any(word[0].isascii() != words[0][0].isascii() for word in words[1:]):
         return True
@@ -437,4 +442,5 @@ def _below(above: str) -> tuple[str, ...] | None:
     text = tidy(bold[2] if bold else _ASIDE.sub(" ", body))
     if not names_subject(text) or _common(text):
         return () if body.rstrip("*_`").endswith((":", "：")) or tidy(body) == text else None
-    return (text,) if is_name(text) and len(text.split()) <= 4 and kind_of_key(text) is None else None
+    name = _named(text)
+    return (name,) if name == text and is_name(text) and kind_of_key(text) is None else None

@@ -309,18 +309,15 @@ def test_another_rule_replaces_nothing() -> None:
     ]
 
 
-def test_keys_have_one_value_and_verbs_several() -> None:
-    keys = [seen("chess", 1, predicate="hobby", rule="key"), seen("piano", 9, predicate="hobby", rule="key")]
-    assert current(resolve(keys, [], today=TODAY)) == ["piano"]
-    verbs = [replace(one, predicate="likes", rule="says") for one in keys]
-    assert sorted(current(resolve(verbs, [], today=TODAY))) == ["chess", "piano"]
-    # One note may list several values of a key; the next note says which are left.
-    listed = [
-        *(seen(what, 1, predicate="hobby", rule="key", start_line=at) for at, what in enumerate(("chess", "piano"))),
-    ]
-    assert sorted(current(resolve(listed, [], today=TODAY))) == ["chess", "piano"]
-    later = resolve([*listed, seen("piano", 9, predicate="hobby", rule="key")], [], today=TODAY)
-    assert current(later) == ["piano"] and sorted(on(later, 5)) == ["chess", "piano"]
+def test_only_what_is_declared_to_have_one_value_ends_by_itself() -> None:
+    for predicate, rule in (("hobby", "key"), ("allergy", "key"), ("allergic to", "says"), ("likes", "says")):
+        said = [seen("cats", 1, predicate=predicate, rule=rule), seen("peanuts", 9, predicate=predicate, rule=rule)]
+        rows = resolve(said, [], today=TODAY)
+        assert sorted(current(rows)) == ["cats", "peanuts"]
+        # Of two values of a key the older one names the newer one; of a verb that takes several, neither.
+        (older, newer) = sorted(rows, key=lambda row: row.object)
+        assert (older.newer, newer.newer) == ((newer.id, None) if rule == "key" else (None, None))
+    assert resolve([seen("chess", 1, predicate="hobby", rule="key")], [], today=TODAY)[0].recorded_at == str(day(1))
 
 
 def test_the_later_line_of_a_day_counts() -> None:
@@ -331,8 +328,14 @@ def test_the_later_line_of_a_day_counts() -> None:
 def test_a_file_without_a_date_holds_always() -> None:
     (row,) = resolve([seen("Utrecht", 50, dated=False)], [], today=TODAY)
     assert row.valid_from is None and row.current
-    rows = resolve([seen("Utrecht", 50, dated=False), seen("Leiden", 10)], [], today=TODAY)
-    assert current(rows) == ["Utrecht"] and on(rows, 20) == ["Leiden"] and on(rows, 5) == []
+    # When it was saved says nothing: it ends nothing, and nothing that is found ends it.
+    for saved in (5, 50):
+        rows = resolve([seen("Utrecht", saved, dated=False), seen("Leiden", 10)], [], today=TODAY)
+        assert sorted(current(rows)) == ["Leiden", "Utrecht"] and on(rows, 5) == ["Utrecht"]
+        assert [row.newer is not None for row in rows] == [row.object == "Utrecht" for row in rows]
+    # What dated notes say has ended, it does not bring back.
+    notes = [seen("Utrecht", 1), seen("Leiden", 10), seen("Utrecht", 50, dated=False)]
+    assert current(resolve(notes, [], today=TODAY)) == ["Leiden"]
 
 
 def test_what_is_stated_stands_above_what_is_found() -> None:
@@ -507,6 +510,7 @@ def test_facts_do_not_depend_on_the_order_of_the_notes(
 @examples(400)
 @given(data=st.data(), notes=st.lists(SEEN, max_size=12))
 def test_on_every_day_a_relation_with_one_value_has_one(data: st.DataObject, notes: list[FactObservation]) -> None:
+    notes = [note for note in notes if note.dated]  # others have no place in time
     entries = data.draw(files(notes))
     known = history(notes, entries, today=TODAY)
     trusted = {Origin.OWNER, Origin.AGENT}
