@@ -13,7 +13,7 @@ from ..text import labels, language
 from ..text.scripts import HANGUL, UNCASED, UNSPACED
 from ..text.sentences import sentence_spans
 from . import fact_words
-from .predicates import kind_of_key, normalise
+from .predicates import kind_of_key
 
 _MARKUP = re.compile(r"\*\*|__|`|\[\[(?:[^\]|]*\|)?|\]\]|\]\([^)\s]*\)|(?<!\w)\*(?=\S)|(?<=\S)\*(?!\w)")
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
@@ -167,7 +167,7 @@ def is_name(text: str, code: str = "en") -> bool:
     if _UNSPACED.match(text):
         return (
             len(text) <= 12
-            and 2 <= len(text)
+            and len(text) >= 2
             and not any(text.startswith(word) for word in nobody if _UNSPACED.match(word) and len(word) < 4)
             and not re.search(r"[的のがをに了吗]", text)
         )

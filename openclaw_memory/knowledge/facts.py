@@ -23,8 +23,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ..model import FoundFact, Section, Unit
-from ..text.scripts import UNCASED
 from ..text.labels import is_label, names_subject
+from ..text.scripts import UNCASED
 from ..text.sentences import sentence_spans
 from . import fact_words
 from .fact_sentences import Speech, facts_in, is_name, plain, tidy
@@ -89,6 +89,8 @@ class _Topic(NamedTuple):
     collection: str | None = None
     #: Somebody is named by a heading below one such as *People*.
     member: bool = False
+    #: The last heading says more than a name: what lies below is about who knows what.
+    unclear: bool = False
     verb: str | None = None
     #: What a decision below them is about; empty where they say more than a name can.
     decision: str | None = None
@@ -231,7 +233,9 @@ def _about(label: str, kind: str, topic: _Topic, subject: str | None) -> str | N
     names = topic.names
     if subject is not None:
         # In a person's file a heading about something else does not take what only somebody has.
-        return names[0] if names and (topic.member or not is_personal(label)) else subject
+        if is_personal(label):
+            return names[0] if names and topic.member else subject
+        return names[0] if names else None if topic.unclear else subject
     if not names or (needs_person(label) and not topic.member):
         return None
     if is_personal(label) and len(names) > 1 and not topic.member:
@@ -344,7 +348,7 @@ def _topic(heading: str) -> _Topic:
     """Whom a path of headings names: the last one first, as far as nothing unclear stands in between."""
     names: list[str] = []
     verb = collection = decision = None
-    member = False
+    member = unclear = False
     for part in reversed(heading.split(" > ")):
         text = tidy(_SIGNS.sub(" ", _DATE.sub(" ", _ASIDE.sub(" ", part)))).strip(" -.#")
         low = text.casefold()
@@ -370,10 +374,11 @@ def _topic(heading: str) -> _Topic:
         name = _named(part)
         if name is None:
             if not names and names_subject(text) and not _common(text):
+                unclear = True
                 break
             continue
         names.append(name)
-    return _Topic(tuple(names), collection, member, verb, decision)
+    return _Topic(tuple(names), collection, member, unclear, verb, decision)
 
 
 def _named(heading: str) -> str | None:
@@ -389,7 +394,7 @@ def _named(heading: str) -> str | None:
         words = tidy(_SIGNS.sub(" ", plain(part))).strip(" -.#/").split()
         while words and (words[0].rstrip(".").isdigit() or words[0].casefold() in _HEADS):
             words = words[1:]
-        while words and (words[-1].casefold() in tails or (_WITHOUT_CAPITALS.match(words[-1]) and _common(words[-1]))):
+        while words and (words[-1].casefold() in tails or (not words[-1][0].isupper() and _common(words[-1]))):
             words = words[:-1]
         if words and _WITHOUT_CAPITALS.match(words[0]) and words[0].startswith(_openings()):
             return None
@@ -435,7 +440,7 @@ _HEADS = frozenset("about who the a my our your project client new".split())
 
 
 def _below(above: str) -> tuple[str, ...] | None:
-    """The name of the line that a nested item belongs to; nothing where that is a label, ``None`` where it says more."""
+    """The name in the line that a nested item belongs to: none where that is a label, ``None`` where it says more."""
     opening = _OPENING.match(above)
     body = above[opening.end() if opening else 0 :].strip()
     bold = re.match(r"(\*\*|__|`)([^*`\n]{1,48}?)[:：]?\1", body)

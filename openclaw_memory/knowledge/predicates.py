@@ -1,4 +1,4 @@
-"""What relations are called (``relations.txt``): one name for the ways to say one, and which have one value at a time."""
+"""What relations are called, by ``relations.txt``: one name for many ways to say one, and which have one value."""
 
 from __future__ import annotations
 
