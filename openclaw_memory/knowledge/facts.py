@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 from ..model import FoundFact, Section, Unit
 from ..text.labels import is_label, names_subject
+from ..text.language import is_stop_word
 from ..text.scripts import UNCASED
 from ..text.sentences import sentence_spans
 from . import fact_words
@@ -398,6 +399,8 @@ def _named(heading: str) -> str | None:
             words = words[:-1]
         if words and _WITHOUT_CAPITALS.match(words[0]) and words[0].startswith(_openings()):
             return None
+        if words and len(words[-1]) <= 4 and words[-1].islower() and _is_function_word(words[-1]):
+            return None
         text = " ".join(words).replace("’", "'").removesuffix("'s")
         if text and names_subject(text) and not _common(text):
             return text if len(words) <= 5 and len(text) <= 48 and _says_name(text, bare) else None
@@ -406,8 +409,11 @@ def _named(heading: str) -> str | None:
 
 def _common(text: str) -> bool:
     """Whether a heading is a common noun, or the name of a relation: it says what kind of thing is below it."""
-    low = text.casefold()
-    return is_label(text) or low in fact_words.every("topics") or is_relation(text)
+    topics = fact_words.every("topics")
+    if is_label(text) or text.casefold() in topics or is_relation(text):
+        return True
+    words = text.casefold().split()
+    return len(words) > 1 and all(word in topics or word in _HEADS or is_label(word) for word in words)
 
 
 def _says_name(text: str, heading: str) -> bool:
@@ -428,6 +434,11 @@ def _says_name(text: str, heading: str) -> bool:
     if any(word[0].isascii() != words[0][0].isascii() for word in words[1:]):
         return True
     return len(words) == 1 or all(word[0].isupper() for word in words)
+
+
+def _is_function_word(word: str) -> bool:
+    """Whether ``word`` is a stop word of a language that it may be in: no name ends with one."""
+    return not names_subject(word) or any(is_stop_word(word, one) for one in ("english", "russian", "german"))
 
 
 @lru_cache(maxsize=1)
