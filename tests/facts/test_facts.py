@@ -615,6 +615,44 @@ def test_a_rebuilt_index_knows_the_same(memory: Memory, notes: Notes) -> None:
         assert fresh.facts.query(history=True).rows == before
 
 
+def test_a_rejected_fact_stays_rejected(memory: Memory, notes: Notes) -> None:
+    (tea,) = memory.facts.query("Mira").rows
+    memory.facts.remove(tea.id)
+    notes.write("memory/2026-02-01.md", "# 2026-02-01\n\nA line more.\n\n- Mira prefers tea.\n- Mira lives in Porto.\n")
+    assert objects(memory.facts.query("Mira")) == ["Porto"]
+    with open_memory(notes, name="another") as fresh:
+        assert objects(fresh.facts.query("Mira")) == ["Porto"]
+
+
+def test_each_fact_says_why_it_is_there(memory: Memory, notes: Notes) -> None:
+    memory.facts.add("Wren", "likes", "pastry", source="memory/2026-03-01.md#L3")
+    assert all(row.why is None for row in memory.facts.query().rows)
+    why = {(row.subject, row.object): row.why or "" for row in memory.facts.query(history=True, explain=True).rows}
+    assert why["Mira", "tea"] == "rule 'says' (a sentence of a name, a verb and an object) in memory/2026-02-01.md#L4"
+    assert why["Wren", "pastry"].startswith("stated in facts.yaml on ")
+    assert why["JR", "Europe/Amsterdam"].endswith("in USER.md#L5; the note has no date")
+    assert "; ended by f-" in why["JR", "Utrecht"]
+    assert not any("\n" in line for line in why.values())
+
+
+def test_what_is_added_is_all_that_is_read_again(memory: Memory, notes: Notes) -> None:
+    file = notes.root / "facts.yaml"
+    for at in range(3):
+        memory.facts.add("Wren", "likes", f"pastry {at}")
+    text = file.read_text()
+    # A line by hand behind them, one changed in the middle, one taken out: the index follows each.
+    file.write_text(text + "- {subject: Wren, predicate: likes, object: rain}\n")
+    assert sorted(objects(memory.facts.query("Wren"))) == ["pastry 0", "pastry 1", "pastry 2", "rain"]
+    memory.facts.add("Wren", "likes", "snow")
+    file.write_text(file.read_text().replace("pastry 1", "cake"))
+    memory.facts.add("Wren", "likes", "fog")
+    assert sorted(objects(memory.facts.query("Wren"))) == ["cake", "fog", "pastry 0", "pastry 2", "rain", "snow"]
+    file.write_text("".join(line for line in file.read_text().splitlines(keepends=True) if "pastry 0" not in line))
+    assert sorted(objects(memory.facts.query("Wren"))) == ["cake", "fog", "pastry 2", "rain", "snow"]
+    with open_memory(notes, name="another") as fresh:
+        assert fresh.facts.query(history=True).rows == memory.facts.query(history=True).rows
+
+
 def test_a_batch_is_all_or_nothing(memory: Memory, notes: Notes) -> None:
     book = memory.facts
     (tea,) = book.query("Mira").rows
