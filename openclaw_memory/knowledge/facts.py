@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from ..model import FoundFact, Section, Unit
 from ..text.labels import is_label, names_subject
-from ..text.language import is_stop_word
+from ..text.language import is_stop_word, stop_words
 from ..text.scripts import UNCASED
 from ..text.sentences import sentence_spans
 from . import fact_words
@@ -438,7 +438,7 @@ def _says_name(text: str, heading: str) -> bool:
 
 def _is_function_word(word: str) -> bool:
     """Whether ``word`` is a stop word of a language that it may be in: no name ends with one."""
-    return not names_subject(word) or any(is_stop_word(word, one) for one in ("english", "russian", "german"))
+    return word.isalpha() and any(is_stop_word(word, one) for one in stop_words())
 
 
 @lru_cache(maxsize=1)
