@@ -47,6 +47,7 @@ class Linker:
         person = rules.subject_of(path, sections)
         out: list[PlannedUnit] = []
         section = -1
+        above: dict[int, str] = {}
         for planned in units:
             unit = planned.unit
             found = concepts.candidates(unit)
@@ -56,8 +57,9 @@ class Linker:
                 if section < 0:
                     found += of_file
                 section = planned.section
+                above = rules.parents(sections[section])
             found += curated(self._curated, unit.search_text)
-            facts = rules.found(unit, sections[section].heading, person)
+            facts = rules.found(unit, sections[section].heading, person, above.get(unit.start_line, ""))
             out.append(replace(planned, mentions=_distinct(found), facts=tuple(facts)))
         return out
 
