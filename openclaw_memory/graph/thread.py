@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,13 +42,15 @@ def stops(
     relevance: Floats,
     allowed: Bools | None,
     limit: int,
+    reached: bool = False,
 ) -> list[Stop]:
     """The ``limit`` strongest sections that have an allowed row, in order of time; undated ones come last.
 
+    Of sections that were ``reached`` by a step only, where that is asked for.
     ``relevance`` is the question's own score of every row, scaled to [0, 1]: ``float32[n]``.
     """
     usable = corpus.shape.anchor if allowed is None else corpus.shape.anchor & allowed
-    sections = walked.sections
+    sections = np.flatnonzero(walked.distance > 0).astype(np.int32) if reached else walked.sections
     # Rows of a section are neighbours, so the best of each is a maximum over a run.
     own = np.maximum.reduceat(np.where(usable, relevance, -1), network.first_row)[sections]
     sections, own = sections[own >= 0], own[own >= 0]
@@ -69,6 +71,30 @@ def stops(
         chosen.append(Stop(walked[section], row, strength))
         days[_day(network, section)] += 1
     return sorted(chosen, key=lambda stop: in_time(network, corpus, stop))
+
+
+def lifted(score: Floats, allowed: Bools | None, steps: Sequence[Stop], gain: float) -> tuple[Floats, Bools | None]:
+    """``score`` and ``allowed`` with the rows of ``steps`` let in: each gains up to a share ``gain`` of all scores."""
+    if not steps:
+        return score, allowed
+    score, rows = score.copy(), np.array([step.row for step in steps])
+    score[rows] += np.float32(gain * (score.max() - score.min())) * np.array([s.score for s in steps], np.float32)
+    if allowed is not None:
+        allowed = allowed.copy()
+        allowed[rows] = True
+    return score, allowed
+
+
+def told(network: Network, walked: Walk, rows: Sequence[int], answering: Set[int], relevance: Floats) -> list[Stop]:
+    """A stop for each of ``rows``: those ``answering`` the question are reached by no step."""
+    out = []
+    for row in rows:
+        section = int(network.section_of[row])
+        arrival = walked.get(section)
+        if row in answering or arrival is None:
+            arrival = Arrival(section, float(relevance[row]), 0, "seed", 0, -1, -1)
+        out.append(Stop(arrival, row, max(arrival.strength * float(relevance[row]), 0.0)))
+    return out
 
 
 def _day(network: Network, section: int) -> int:
@@ -120,16 +146,15 @@ class Wording:
         self._labels = labels
         self._citation = citation
 
-    def edges(self, section: int, before: Sequence[int]) -> tuple[Edge, ...]:
-        """The steps from a seed to ``section``, in this order.
+    def edges(self, at: Arrival, before: Sequence[int]) -> tuple[Edge, ...]:
+        """The steps from a seed to where ``at`` arrives, in this order.
 
-        For a seed itself: how it hangs together with the nearest of the sections ``before`` it in the thread,
-        given in order of time, if it does.
+        For what answers by itself: how it hangs together with the nearest of the sections ``before`` it in the
+        thread, given in order of time, if it does.
         """
-        if not self._arrivals[section].distance:
-            return self._bond(section, before)
+        if not at.distance:
+            return self._bond(at.section, [other for other in before if other != at.section])
         steps: list[Arrival] = []
-        at = self._arrivals[section]
         while at.distance:
             steps.append(at)
             at = self._arrivals[at.origin]

@@ -28,6 +28,8 @@ _CANDIDATES = 512
 _SHARING = 10
 #: Sections that a thread starts from: those whose best unit is at least this share as good as the best of all.
 _SEEDS, _SEED_SHARE = 5, 0.5
+#: Steps of the walk that may join a thread, and what the strongest gains, as a share of all scores' range.
+_STEPS, _STEP_GAIN = 12, 0.1
 #: What a unit loses whose statement no longer holds, as a share of all scores' range: what took its place comes first.
 _SUPERSEDED = 0.5
 
@@ -185,14 +187,15 @@ class SearchEngine:
         """The thread behind the best hits of ``request``, in order of time; other arguments as for :meth:`answer`.
 
         The filters of ``request`` hold for what is returned and for where the thread starts, not for what it
-        passes through.
+        passes through.  With ``max_results`` each result is a passage; else the thread is what a search within
+        ``budget`` (that of as many hits as it starts from, unless told) finds, and the steps that earn a place there.
         """
         with self._store.session(), self.lock:
             if not len(self._corpus):
                 return []
             ranked = self._rank(request, mode, asked, query_vector)
             parts = self._parts(request, ranked)
-            network = self.graph.network
+            network, allowed = self.graph.network, self._allowed(request)
             seeds: dict[int, float] = {}
             for row in hits.ranking(self._corpus, ranked.order, ranked.allowed):
                 relevance = parts(hits.Range(row, row, row)).score
@@ -206,21 +209,30 @@ class SearchEngine:
             standing = self.archive.standing(request.grains, request.include_archived)
             passable = None if standing is None else np.logical_or.reduceat(standing, network.first_row)
             walked = walk(network, seeds, hops, passable=passable)
-            limit = request.max_results or self._settings.max_results
-            allowed = self._allowed(request)
             own = ranking.scaled(ranked.score)
-            stops = thread.stops(network, self.graph.index, self._corpus, walked, own, allowed, limit)
-            rows = [stop.row for stop in stops]
-            ranges = hits.around(self._corpus, ranked.score, rows, self._settings.hit_tokens, standing)
-            stops = [stop for stop, one in zip(stops, ranges, strict=True) if one is not None]
-            found = [one for one in ranges if one is not None]
+            size = self._settings.hit_tokens
+            graph, corpus = self.graph.index, self._corpus
+            if request.max_results is None:
+                budget, pool = request.budget or _SEEDS * size, self._once(ranked.allowed)
+                answering = {one.best for one in hits.spans(corpus, ranked.order, pool, budget)}
+                steps = thread.stops(network, graph, corpus, walked, own, allowed, _STEPS, reached=True)
+                score, pool = thread.lifted(ranked.order, pool, steps, _STEP_GAIN)
+                found = hits.spans(corpus, score, pool, budget)
+                stops = thread.told(network, walked, [one.best for one in found], answering, own)
+                both = sorted(zip(stops, found, strict=True), key=lambda pair: thread.in_time(network, corpus, pair[0]))
+                stops, found = [stop for stop, _ in both], [one for _, one in both]
+            else:
+                stops = thread.stops(network, graph, corpus, walked, own, allowed, request.max_results)
+                ranges = hits.around(corpus, ranked.score, [stop.row for stop in stops], size, standing)
+                stops = [stop for stop, one in zip(stops, ranges, strict=True) if one is not None]
+                found = [one for one in ranges if one is not None]
             order = [stop.arrival.section for stop in stops]
             wording = thread.Wording(network, self.graph.index, walked, order, self.graph.labels, self.display.citation)
             known = self.display.known(found)
             return [
                 RecallHit(
                     **{f.name: getattr(hit, f.name) for f in fields(SearchHit)} | {"score": round(stop.score, 4)},
-                    via=wording.edges(stop.arrival.section, order[:at]),
+                    via=wording.edges(stop.arrival, order[:at]),
                     distance=stop.arrival.distance,
                 )
                 for at, (stop, one) in enumerate(zip(stops, found, strict=True))
