@@ -1,0 +1,78 @@
+"""Labels that notes on any subject have: what names nobody and no subject, in the languages of ``labels.txt``."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache, lru_cache
+from importlib.resources import files
+
+from . import language
+from .scripts import UNSPACED
+
+#: Words; of scripts that put no spaces between them, single characters.
+_ATOM = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
+_NUMBER = re.compile(r"[\d\u3007\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341]+[a-z]{0,2}|[tv]\d+")
+_MARKS = re.compile("[\u0300-\u036f\u3099\u309a]+")
+
+
+def is_label(text: str) -> bool:
+    """Whether ``text`` is one label that notes on any subject have, as ``Status``, ``Next steps`` or ``进展`` are."""
+    return tuple(_atoms(text)) in _labels()
+
+
+@lru_cache(maxsize=4096)
+def names_subject(heading: str) -> bool:
+    """Whether ``heading`` names what its lines are about.
+
+    A heading of nothing but labels, numbers, dates, times, stop words and signs says when or what kind of lines they
+    are: ``2026-03-04``, ``✅ Done today``, ``今日进展``.
+    """
+    atoms = _atoms(heading)
+    if not atoms:
+        return False
+    labels = _labels()
+    longest = max(map(len, labels))
+    silent = _silent(heading)
+    # Which numbers of atoms, counted from the start, say nothing else, and whether they are more than stop words.
+    said: list[bool | None] = [False] + [None] * len(atoms)
+    for end in range(1, len(atoms) + 1):
+        atom, starts = atoms[end - 1], range(max(0, end - longest), end)
+        number = _NUMBER.fullmatch(atom) or atom in _days()
+        if any(said[start] is not None and tuple(atoms[start:end]) in labels for start in starts):
+            said[end] = True
+        elif said[end - 1] is not None and (number or atom in silent):
+            said[end] = bool(said[end - 1] or number)
+    return not said[-1]
+
+
+def _atoms(text: str) -> list[str]:
+    """The words of a text as they are compared: case and accents do not count."""
+    plain = text.lower() if text.isascii() else _MARKS.sub("", unicodedata.normalize("NFKD", text.casefold()))
+    return _ATOM.findall(unicodedata.normalize("NFC", plain))
+
+
+@cache
+def _labels() -> frozenset[tuple[str, ...]]:
+    out: set[tuple[str, ...]] = set()
+    for line in files(__package__).joinpath("labels.txt").read_text(encoding="utf-8").splitlines():
+        if not line.startswith(("#", "[")):
+            out.update(tuple(_atoms(phrase)) for phrase in line.split(";"))
+    return frozenset(out - {()})
+
+
+def _silent(heading: str) -> frozenset[str]:
+    """Stop words of the languages that ``heading`` may be in; their accents count, as names lie beside them."""
+    words = heading.casefold()
+    spoken = {language.ENGLISH, language.of_words(language.latin_words(words)), "chinese", "japanese"}
+    spoken |= {script for word in _ATOM.findall(words) if (script := language.of_script(word))}
+    found = {word for word in _ATOM.findall(words) for each in spoken if language.is_stop_word(word, each)}
+    return frozenset(atom for word in found for atom in _atoms(word))
+
+
+@cache
+def _days() -> frozenset[str]:
+    """Names of months and weekdays."""
+    from .dates import MONTH_NUMBERS, WEEKDAY_SPELLINGS
+
+    return frozenset({*MONTH_NUMBERS, *WEEKDAY_SPELLINGS})
