@@ -25,7 +25,9 @@ LINES, _CHARS = 2, 150
     "--hops", type=click.IntRange(1, 4), default=2, show_default=True, help="Steps from the best hits at most."
 )
 @click.option(
-    "--max-results", "-n", type=click.IntRange(1, 100),
+    "--max-results",
+    "-n",
+    type=click.IntRange(1, 100),
     help="Most results, each a passage; unless told, single lines within the budget.",
 )
 @click.option("--budget", "-b", type=click.IntRange(min=1), metavar="TOKENS", help="As much as so many tokens hold.")

@@ -69,7 +69,7 @@ def in_code(code: str) -> list[str]:
 
 def _is_name(name: str) -> bool:
     low = name.lower()
-    if len(name) < 2 or name[0] == "-" or low in _LITERALS or low in NAMELESS:
+    if len(name) < 2 or name[0] == "-" or low in _LITERALS or low in NAMELESS or is_opaque(name):
         return False
     if name[0].isdigit():
         return _is_address(name) or _FILE.fullmatch(name) is not None
@@ -86,12 +86,33 @@ def in_text(text: str) -> list[str]:
     ]
 
 
+@lru_cache(maxsize=1 << 14)
+def is_opaque(token: str) -> bool:
+    """Whether a token is a hash, an id or a key, which says nothing to a reader: ``a3f9c21e``, ``msg_01Hx9Kq2``."""
+    if len(token) < 7 or token.isalpha():
+        return token.isdigit()
+    if _HEX.fullmatch(token):
+        return True
+    plain = [part for part in _PARTS.split(token) if part]
+    # Digits between letters, in parts that are no word with a number behind it.
+    mixed = [part for part in plain if len(part) >= 5 and len(_CHANGES.findall(part)) > 3]
+    digits = sum(map(str.isdigit, token))
+    return bool(mixed) or (digits >= 8 and digits * 2 > len(token))
+
+
+_HEX = re.compile(r"(?=[a-f-]*\d)(?=[\d-]*[a-f])[0-9a-f]{7,64}|(?:[0-9a-fA-F]{4,12}-){2,6}[0-9a-fA-F]{4,12}")
+_PARTS = re.compile(r"[^0-9A-Za-z]+")
+_CHANGES = re.compile(r"[A-Za-z]+|\d+")
+
+
 def _is_address(run: str) -> bool:
     return _ADDRESS.fullmatch(run) is not None
 
 
 @lru_cache(maxsize=1 << 14)
 def _is_identifier(run: str) -> bool:
+    if is_opaque(run):
+        return False
     if run.endswith("()"):
         return len(run) > 4
     if run[0].isdigit():

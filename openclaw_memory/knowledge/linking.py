@@ -10,7 +10,7 @@ from typing import Any
 from ..model import Section
 from ..plugins import redact
 from ..store.api import Extraction, Mention, OntologyRows, PendingText, PlannedUnit
-from . import concepts
+from . import concepts, unspaced
 from . import facts as rules
 from .curated import spellings
 from .matcher import NameMatcher
@@ -47,9 +47,10 @@ class Linker:
         person = rules.subject_of(path, sections)
         out: list[PlannedUnit] = []
         section = -1
+        repeated = unspaced.repeated(planned.unit.text for planned in units if planned.unit.form != "code")
         for planned in units:
             unit = planned.unit
-            found = concepts.candidates(unit)
+            found = concepts.candidates(unit, repeated)
             if planned.section != section:
                 # What holds for the whole file is noted once in each section, so that each is found by it.
                 found += of_front
