@@ -140,11 +140,11 @@ class ConceptIndex:
         left[list(gone)] = False
         return _chosen(references, left)
 
-    @property
-    def salience(self) -> NDArray[np.float64]:
+    def salience(self, store: Store) -> NDArray[np.float64]:
         """How much each concept matters."""
-        found = self.references
-        return evidence.salience(found.counts, found.documents, len(self._generations))
+        found, labels = self.references, self.labels(store)
+        names = [labels[place].name for place in range(len(found.keys))]
+        return evidence.salience(found.counts, found.documents, len(self._generations), names)
 
     def _ordered(self, mentions: MentionRows, corpus: Corpus) -> MentionRows:
         """Mentions under the keys of their concepts, by key, row and rule."""
@@ -196,6 +196,10 @@ class ConceptIndex:
             kind = evidence.kind_of({spelling.rule for spelling in found}, name)
             out[key] = Label(slug(name), name, kind, None, tuple(spelling.text for spelling in found))
         return out
+
+    def slugs(self) -> list[str]:
+        """The slug of each concept, as far as it has been asked for."""
+        return [self._labels[key].slug if key in self._labels else "" for key in self.references.keys.tolist()]
 
     def named(self, name: str) -> int | None:
         """The concept that ``name`` means: a slug, a name or an alias."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,7 @@ _LEAST_SURE = 0.15
 #: A nested term stands by itself in this many units, and in this share of its units.
 _FREE_UNITS, _FREE_SHARE = 2, 0.2
 #: How surely a concept is a thing, by what most of its sure mentions are.
-_SURENESS = {"explicit": 1.0, "name": 1.0, "code": 0.55, "quoted": 0.5, "phrase": 0.4}
+_SURENESS = {"explicit": 1.0, "name": 1.0, "code": 0.5, "quoted": 0.5, "phrase": 0.4}
 
 
 def columns(*rules: str) -> list[int]:
@@ -85,8 +85,11 @@ def burst(units: Ints, documents: Ints, all_documents: int) -> Floats:
     return np.asarray(np.log2(n / np.maximum(documents, 1)) - spread, dtype=np.float64)
 
 
-def salience(counts: Ints, documents: Ints, all_documents: int) -> Floats:
-    """How much each concept matters: by its units on a logarithmic scale, its sureness and its bursts; ``float[n]``."""
+def salience(counts: Ints, documents: Ints, all_documents: int, names: Sequence[str]) -> Floats:
+    """How much each concept matters: by its units on a logarithmic scale, its sureness and its bursts; ``float[n]``.
+
+    ``names`` are what the concepts are called: an abbreviation of two letters says little, a long compound much.
+    """
     units = counts.sum(axis=1)
     sure = np.zeros(len(counts))
     weighed = np.zeros(len(counts))
@@ -97,8 +100,9 @@ def salience(counts: Ints, documents: Ints, all_documents: int) -> Floats:
     share = sure / np.maximum(units, 1)
     lively = 1 + 0.25 * np.clip(burst(units, documents, all_documents), 0, 2)
     spread = np.log2(1 + np.minimum(documents, units))
+    said = np.array([_telling(name) for name in names])
     return np.asarray(
-        np.log2(1 + units) * (1 + 0.3 * spread) * np.sqrt(share) * weighed / np.maximum(sure, 1) * lively,
+        said * np.log2(1 + units) * (1 + 0.3 * spread) * np.sqrt(share) * weighed / np.maximum(sure, 1) * lively,
         dtype=np.float64,
     )
 
@@ -114,7 +118,7 @@ def nested(names: Mapping[int, str], units: Mapping[int, int], kept: Collection[
     for key, name in names.items():
         places.setdefault(name, []).append(key)
     around: dict[int, list[int]] = {}
-    out = set()
+    out: set[int] = set()
     for name, keys in places.items():
         base = _NUMBERED.sub("", name)
         if base != name:
@@ -130,6 +134,12 @@ def nested(names: Mapping[int, str], units: Mapping[int, int], kept: Collection[
         if key not in kept and (free < _FREE_UNITS or free < _FREE_SHARE * units[key]):
             out.add(key)
     return out
+
+
+def _telling(name: str) -> float:
+    if len(name) > 1 and name[0] > "\u0e00":
+        return 1.0 if len(name) < 4 else 1.6
+    return 0.45 if len(name) < 3 else 1.0
 
 
 _NUMBERED = re.compile(r"(?:-\d+)+\Z")
@@ -156,7 +166,8 @@ def kind_of(rules: set[str], name: str) -> str | None:
 #: What the rules of mentions are called where a person asks why something is a concept.
 _WORDS = {
     "curated": "named in concepts.yaml", "link": "linked", "tag": "tagged", "meta": "in front matter",
-    "code": "written as code", "name": "a name within a sentence", "quoted": "in quotes", "phrase": "a recurring phrase",
+    "code": "written as code", "name": "a name within a sentence", "quoted": "in quotes",
+    "phrase": "a recurring phrase",
     "start": "at the beginning of a sentence", "file": "the name of a note", "part": "within a longer name",
     "plain": "in small letters",
 }  # fmt: skip

@@ -74,7 +74,7 @@ class ConceptBook:
                 if (kind is None or (label.kind or "").casefold() == kind.casefold())
                 and (not curated or label.curated is not None)
             ]
-            matters = view.index.salience.tolist()
+            matters = view.salience()
             chosen.sort(key=lambda place: (labels[place].curated is None, -matters[place], labels[place].slug))
             rows = self._rows(view, chosen if limit is None else chosen[:limit])
         return ConceptsResult(rows, len(chosen), 0, (time.monotonic() - started) * 1000, joined(remarks))

@@ -73,12 +73,13 @@ def stops(
     return sorted(chosen, key=lambda stop: in_time(network, corpus, stop))
 
 
-def lifted(score: Floats, allowed: Bools | None, steps: Sequence[Stop], gain: float) -> tuple[Floats, Bools | None]:
-    """``score`` and ``allowed`` with the rows of ``steps`` let in: each gains up to a share ``gain`` of all scores."""
+def lifted(score: Floats, allowed: Bools | None, steps: Sequence[Stop], floor: float) -> tuple[Floats, Bools | None]:
+    """``score`` and ``allowed`` with the rows of ``steps`` let in: just above ``floor``, the strongest first."""
     if not steps:
         return score, allowed
     score, rows = score.copy(), np.array([step.row for step in steps])
-    score[rows] += np.float32(gain * (score.max() - score.min())) * np.array([s.score for s in steps], np.float32)
+    strength = np.array([step.score for step in steps], np.float32)
+    score[rows] = np.maximum(score[rows], np.float32(floor) + np.float32(1e-4) * strength)
     if allowed is not None:
         allowed = allowed.copy()
         allowed[rows] = True

@@ -7,7 +7,7 @@ What is found is only a candidate: whether its key is a concept is decided over 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
 from operator import itemgetter
@@ -17,12 +17,12 @@ from ..model import Unit
 from ..store.api import Mention
 from ..text import language
 from ..text.analysis import STOP_WORDS
-from ..text.dates import NAMES
+from ..text.dates import MONTH_NUMBERS, NAMES
 from ..text.labels import is_label
 from ..text.turns import without_speaker
 from . import unspaced
 from .concept_keys import concept_key
-from .identifiers import GENERAL_FILES, in_code, in_text, of_path
+from .identifiers import GENERAL_FILES, in_code, in_text, is_opaque, of_path
 from .routine import ABBREVIATIONS, ARTICLES, NAMELESS, ROUTINE
 
 #: Grows when what is found in a text changes, so that stored mentions are known to be of another make.
@@ -42,10 +42,11 @@ _STRENGTH = {rule: at for at, rule in enumerate(_RULES)}
 Found = list[tuple[str, str]]
 
 
-def candidates(unit: Unit, repeated: re.Pattern[str] | None = None) -> list[Mention]:
+def candidates(unit: Unit, spoken: str | None = None, repeated: re.Pattern[str] | None = None) -> list[Mention]:
     """What a unit may mention, each key once under its strongest rule; of more than 12 the 12 strongest.
 
-    ``repeated`` finds the terms that its file repeats: :func:`openclaw_memory.knowledge.unspaced.repeated`.
+    ``spoken`` is the language of its file, :func:`spoken_in`, and ``repeated`` finds the terms that the file repeats,
+    :func:`openclaw_memory.knowledge.unspaced.repeated`.
     Read from the raw Markdown of ``unit.text``; the speaker of a turn is no mention, nor are dates, numbers,
     addresses of the web and everyday words.  Front matter (form ``meta``) has none of its own: see
     :func:`of_front_matter`.
@@ -62,7 +63,7 @@ def candidates(unit: Unit, repeated: re.Pattern[str] | None = None) -> list[Ment
         text = _without_marks(text, found)
     if _QUOTE_MARK.search(text):
         found += [("quoted", term) for term in map(_term, _QUOTED.findall(text)) if term]
-    spoken = language.of_words(language.latin_words(text.lower()))
+    spoken = spoken_in([text]) if spoken is None else spoken
     _names(text, unit.form in ("heading", "title"), spoken, found)
     _words(text, spoken, found)
     if not text.isascii() and unspaced.ANY.search(text):
@@ -70,6 +71,11 @@ def candidates(unit: Unit, repeated: re.Pattern[str] | None = None) -> list[Ment
         if repeated is not None:
             found += [("phrase", term) for term in repeated.findall(text)]
     return _mentions(found)
+
+
+def spoken_in(texts: Iterable[str]) -> str:
+    """The language of texts in Latin letters."""
+    return language.of_words({word for text in texts for word in language.latin_words(text.lower())})
 
 
 def _is_key(code: str, name: str) -> bool:
@@ -141,6 +147,8 @@ def _says(name: str) -> bool:
     """Whether ``name`` may name a thing: no label, abbreviation of any subject, or file that every workspace has."""
     plain = name.casefold()
     if plain in ABBREVIATIONS or is_label(name) or (name[-1].isdigit() and is_label(name.rstrip(" 0123456789.-"))):
+        return False
+    if " " not in name and is_opaque(name):
         return False
     if name.isupper() and (plain in GENERAL_FILES or plain.replace("_", " ").split()[0] in GENERAL_FILES):
         return False
@@ -225,6 +233,8 @@ def _term(text: str) -> str | None:
     words = term.lower().split()
     if not words or len(words) > 4 or term[-1] in ":;…-" or not any(map(str.isalpha, term)):
         return None
+    if not term.isascii() and unspaced.is_sentence(term):
+        return None
     if any(word not in NAMELESS for word in words) or (len(words) > 1 and term.istitle()):
         return term
     return None
@@ -264,7 +274,7 @@ def _names(text: str, heading: bool, spoken: str, found: Found) -> None:
     body = lead.end() if lead else 0
     matches = list(_NAME.finditer(text, body))
     # Where nearly every word has a capital, one more says nothing.
-    titled = len(matches) > 0 and 3 * sum(1 for _ in _SMALL.finditer(text)) < len(_CAPITALISED.findall(text))
+    titled = len(matches) > 1 and 3 * sum(1 for _ in _SMALL.finditer(text)) < len(_CAPITALISED.findall(text))
     for match in matches:
         words = match[0].split()
         start, end = match.span()
@@ -284,16 +294,20 @@ def _names(text: str, heading: bool, spoken: str, found: Found) -> None:
             alone = len(words) == 1 or words[1][0].isdigit()
             weak = opens and (heading or alone or after[:1] in (":", "："))
             if spoken == _NOUNS and not weak and alone:
-                before = _BEFORE.search(text, max(0, start - 30), start)
-                weak = before is not None and before[1].lower() in ARTICLES
+                article = _BEFORE.search(text, max(0, start - 30), start)
+                weak = article is not None and article[1].lower() in ARTICLES
             _name(words, weak or titled, found)
 
 
 def _name(words: list[str], weak: bool, found: Found) -> None:
+    if len(words) > 1 and words[0].lower() in _MONTHS and words[1][0].isdigit():
+        return  # "Nov 20"
     for at, word in enumerate(words):
-        if at and word.lower() in NAMES:  # "the PHMSA March 23 notice"
-            words = words[:at]
+        if at and word.lower() in _MONTHS:  # "the PHMSA March 23 notice"
+            words, weak = words[:at], weak or at == 1
             break
+    if len(words) == 2 and words[1].isdigit() and len(words[1]) == 1:
+        weak = True  # "Phase 2" counts
     while words and (words[-1].lower() in _TAILS or words[-1].islower()):
         words.pop()
     if not words or not words[0][0].isupper():
@@ -322,6 +336,7 @@ def _name(words: list[str], weak: bool, found: Found) -> None:
 #: Words in capitals that stand beside a name and are no part of it.
 _TAILS = NAMES | frozenset("today yesterday tomorrow i gb mb tb kb am pm".split())
 _HEADS = STOP_WORDS | _TAILS
+_MONTHS = NAMES | MONTH_NUMBERS.keys()
 
 # -- plain words --------------------------------------------------------------------------------
 

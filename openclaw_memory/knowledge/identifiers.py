@@ -89,6 +89,8 @@ def in_text(text: str) -> list[str]:
 @lru_cache(maxsize=1 << 14)
 def is_opaque(token: str) -> bool:
     """Whether a token is a hash, an id or a key, which says nothing to a reader: ``a3f9c21e``, ``msg_01Hx9Kq2``."""
+    if _PATTERN.fullmatch(token):
+        return True
     if len(token) < 7 or token.isalpha():
         return token.isdigit()
     if _HEX.fullmatch(token):
@@ -101,6 +103,8 @@ def is_opaque(token: str) -> bool:
 
 
 _HEX = re.compile(r"(?=[a-f-]*\d)(?=[\d-]*[a-f])[0-9a-f]{7,64}|(?:[0-9a-fA-F]{4,12}-){2,6}[0-9a-fA-F]{4,12}")
+#: How a date or time is written: ``YYYY-MM-DD``.
+_PATTERN = re.compile(r"Y{2,4}[-/.]?M{1,2}[-/.]?D{1,2}|H{1,2}:?M{1,2}(?::?S{1,2})?", re.IGNORECASE)
 _PARTS = re.compile(r"[^0-9A-Za-z]+")
 _CHANGES = re.compile(r"[A-Za-z]+|\d+")
 

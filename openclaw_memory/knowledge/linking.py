@@ -47,10 +47,11 @@ class Linker:
         person = rules.subject_of(path, sections)
         out: list[PlannedUnit] = []
         section = -1
-        repeated = unspaced.repeated(planned.unit.text for planned in units if planned.unit.form != "code")
+        texts = [planned.unit.text for planned in units if planned.unit.form != "code"]
+        spoken, repeated = concepts.spoken_in(texts), unspaced.repeated(texts)
         for planned in units:
             unit = planned.unit
-            found = concepts.candidates(unit, repeated)
+            found = concepts.candidates(unit, spoken, repeated)
             if planned.section != section:
                 # What holds for the whole file is noted once in each section, so that each is found by it.
                 found += of_front

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
 
-from ..text import language
 from ..text.labels import is_label
 from ..text.scripts import HAN, SOUTH_EAST_ASIAN
 
@@ -24,15 +23,16 @@ _COMPOUND = re.compile(f"[\u30a1-\u30fa\u30fc{HAN}]{{2,40}}")
 _PART = re.compile(f"[\u30a1-\u30fa\u30fc]{{3,20}}|[{HAN}]{{2,20}}")
 #: A name with the title that Japanese puts behind it.
 _TITLED = re.compile(f"([{HAN}\u30a1-\u30fa\u30fc]{{1,10}})(?:さん|さま|くん|ちゃん|氏|様)")
+_PARTICLE = re.compile("[\u3041-\u3096]+")
 #: Runs without space in which words must be found by what stands around them.
 _RUN = re.compile(f"[{HAN}]{{2,200}}|[{SOUTH_EAST_ASIAN}]{{4,400}}")
 ANY = re.compile(f"[{HAN}\u3041-\u30fa{SOUTH_EAST_ASIAN}]")
-_LONGEST_COMPOUND, _LONGEST = 12, {True: 8, False: 18}
+_LONGEST_COMPOUND, _LONGEST = 12, {True: 6, False: 16}
 _SHORTEST = {True: 2, False: 4}
 #: So often a file says a term, and so many bits uncertain is what stands on either side of it.
 _REPEATED, _LEAST_ENTROPY = 3, 0.9
-#: A chunk between words that say nothing is one term when it is this long.
-_CHUNK = range(2, 5)
+#: A chunk between signs, spaces and letters is one term when it is this long.
+_CHUNK = re.compile(f"(?<![{HAN}0-9])(?<![0-9] )[{HAN}]{{2,6}}(?![{HAN}])")
 #: A compound of fewer characters is too often a word of everyday language to be a term by recurring alone.
 _SURE = 3
 #: A mark above or below the character before it: no term begins with one.
@@ -41,7 +41,7 @@ _OPENS_WRONG = re.compile(f"[{_MARKS}々〆]")
 
 
 def in_text(text: str) -> Iterator[tuple[str, str]]:
-    """Terms of one text as (rule, term): compounds of Japanese, chunks between Chinese words that say nothing."""
+    """Terms of one text as (rule, term): compounds of Japanese, short chunks between signs of Chinese."""
     if _KANA.search(text):
         for match in _TITLED.finditer(text):
             yield "name", match[1].removesuffix("様").removesuffix("氏")
@@ -53,10 +53,16 @@ def in_text(text: str) -> Iterator[tuple[str, str]]:
             if len(parts) > 1:
                 yield from (("part", part) for part in parts)
         return
-    for run in re.findall(f"[{HAN}]+", text):
-        for chunk in _silent().split(run):
-            if len(chunk) in _CHUNK and chunk not in common():
-                yield ("phrase" if len(chunk) >= _SURE else "part"), chunk
+    for chunk in _CHUNK.findall(text):
+        if not _plain(chunk) and not _is_cut(chunk):
+            yield ("phrase" if len(chunk) >= _SURE else "part"), chunk
+
+
+def is_sentence(term: str) -> bool:
+    """Whether Chinese or Japanese words in quotes say something rather than name it."""
+    if _KANA.search(term):
+        return len(_PARTICLE.findall(term)) > 1
+    return bool(ANY.match(term)) and (len(term) > _LONGEST[True] or _is_cut(term))
 
 
 def repeated(texts: Iterable[str]) -> re.Pattern[str] | None:
@@ -96,9 +102,8 @@ def _whole(runs: list[str], known: set[str], length: int, han: bool) -> Iterator
                 # The end of a run is a border: each one counts as a neighbour of its own.
                 before[term][run[at - 1] if at else f"^{number}"] += 1
                 after[term][run[at + length] if at + length < len(run) else f"${number}"] += 1
-    silent = _silent()
     for term in known:
-        if _OPENS_WRONG.match(term) or (han and silent.search(term)) or is_label(term) or _plain(term):
+        if _OPENS_WRONG.match(term) or (han and _is_cut(term)) or is_label(term) or _plain(term):
             continue
         if min(_entropy(before[term]), _entropy(after[term])) >= _LEAST_ENTROPY:
             yield term
@@ -106,24 +111,28 @@ def _whole(runs: list[str], known: set[str], length: int, han: bool) -> Iterator
 
 def _plain(term: str) -> bool:
     """Whether a term is a Chinese word of everyday language, or two of them."""
-    every = common()
+    every = _chinese()["words"]
     return term in every or any(term[:at] in every and term[at:] in every for at in range(2, len(term) - 1))
 
 
+def _is_cut(term: str) -> bool:
+    """Whether a term has a Chinese character that belongs to the sentence around it."""
+    return not _chinese()["function"].isdisjoint(term)
+
+
 @cache
-def common() -> frozenset[str]:
+def _chinese() -> dict[str, frozenset[str]]:
     """Words of everyday Chinese."""
-    text = files(__package__).joinpath("common_chinese.txt").read_text(encoding="utf-8")
-    return frozenset(word for line in text.splitlines() if not line.startswith("#") for word in line.split())
+    out: dict[str, set[str]] = {"function": set(), "words": set()}
+    name = ""
+    for line in files(__package__).joinpath("common_chinese.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            name = line.strip("[]")
+        elif not line.startswith("#"):
+            out.setdefault(name, set()).update(line.split())
+    return {section: frozenset(words) for section, words in out.items()}
 
 
 def _entropy(count: Counter[str]) -> float:
     total = sum(count.values())
     return -sum(n / total * math.log2(n / total) for n in count.values())
-
-
-@cache
-def _silent() -> re.Pattern[str]:
-    """Chinese characters that say nothing by themselves."""
-    said = "".join(sorted(word for word in language.stop_words()["chinese"] if len(word) == 1))
-    return re.compile(f"[{said}]+")

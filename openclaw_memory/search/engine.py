@@ -28,8 +28,8 @@ _CANDIDATES = 512
 _SHARING = 10
 #: Sections that a thread starts from: those whose best unit is at least this share as good as the best of all.
 _SEEDS, _SEED_SHARE = 5, 0.5
-#: Steps of the walk that may join a thread, and what the strongest gains, as a share of all scores' range.
-_STEPS, _STEP_GAIN = 12, 0.1
+#: Steps of the walk that may join a thread told within a budget, and the best rows that none of them comes before.
+_STEPS, _SURE = 6, 48
 #: What a unit loses whose statement no longer holds, as a share of all scores' range: what took its place comes first.
 _SUPERSEDED = 0.5
 
@@ -197,13 +197,14 @@ class SearchEngine:
             parts = self._parts(request, ranked)
             network, allowed = self.graph.network, self._allowed(request)
             seeds: dict[int, float] = {}
-            for row in hits.ranking(self._corpus, ranked.order, ranked.allowed):
+            floor = 0.0  # the score from which on a row is less than half as good as the best
+            for place, row in enumerate(hits.ranking(self._corpus, ranked.order, ranked.allowed)):
+                floor = float(ranked.order[row])
                 relevance = parts(hits.Range(row, row, row)).score
-                if seeds and relevance < _SEED_SHARE * max(seeds.values()):
+                if place == _SURE or (seeds and relevance < _SEED_SHARE * max(seeds.values())):
                     break
-                seeds.setdefault(int(network.section_of[row]), relevance)
-                if len(seeds) == _SEEDS:
-                    break
+                if len(seeds) < _SEEDS:
+                    seeds.setdefault(int(network.section_of[row]), relevance)
             if not seeds or max(seeds.values()) <= 0:
                 return []
             standing = self.archive.standing(request.grains, request.include_archived)
@@ -216,7 +217,7 @@ class SearchEngine:
                 budget, pool = request.budget or _SEEDS * size, self._once(ranked.allowed)
                 answering = {one.best for one in hits.spans(corpus, ranked.order, pool, budget)}
                 steps = thread.stops(network, graph, corpus, walked, own, allowed, _STEPS, reached=True)
-                score, pool = thread.lifted(ranked.order, pool, steps, _STEP_GAIN)
+                score, pool = thread.lifted(ranked.order, pool, steps, floor)
                 found = hits.spans(corpus, score, pool, budget)
                 stops = thread.told(network, walked, [one.best for one in found], answering, own)
                 both = sorted(zip(stops, found, strict=True), key=lambda pair: thread.in_time(network, corpus, pair[0]))
