@@ -21,8 +21,8 @@ from .concepts import ConceptIndex, References
 _ONE_LINE, _MORE_LINES = 0.7, 0.15
 #: Concepts of a section that take part in pairs: the rarest ones.
 _PAIRED = 24
-#: Two concepts are related from this many common sections and this likelihood ratio on: one in a hundred by chance.
-MIN_TOGETHER, MIN_RATIO = 2, 6.63
+#: Two concepts are related from this many common sections and this likelihood ratio on: one pair in twenty by chance.
+MIN_TOGETHER, MIN_RATIO = 2, 3.84
 #: Related concepts kept for each concept: the closest ones.
 _RELATED = 12
 #: What a curated relation weighs beside the mutual information of found ones.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from operator import itemgetter
 from typing import Any
@@ -213,7 +213,7 @@ def _special(match: re.Match[str], found: Found) -> str:
     else:
         # "**attic**: the NAS in ..." introduces a name; a label such as "**Status:**" has a capital.
         if text.islower() and len(words := text.split()) < 4 and NAMELESS.isdisjoint(words):
-            found.append(("name", text))
+            found.append(("code", text))
         return f"{text}: "
     return _TAKEN
 
@@ -346,6 +346,12 @@ _LOOSE_ENDS = ("ed", "ing", "ly", "ful", "less", "ous", "able", "ible", "est")
 _NAMELESS_ENDS = (*_LOOSE_ENDS, "ive", "ness", "tion", "sion", "ment", "ity", "ance", "ence", "ish")
 
 
+@cache
+def _silent(spoken: str) -> frozenset[str]:
+    """Words of a language that are part of no term; English ones stand in notes of every language."""
+    return ROUTINE if spoken == language.ENGLISH else ROUTINE | language.stop_words().get(spoken, frozenset())
+
+
 _KEY = re.compile(r"[\w\"'`*][:=](?:\Z|\S)|:\Z")
 
 
@@ -353,7 +359,7 @@ def _words(text: str, spoken: str, found: Found) -> None:
     """Identifiers, phrases, and as weak evidence single words in small letters, of which other places may say more."""
     words = text.split()
     english = spoken == language.ENGLISH
-    silent = ROUTINE if english else language.stop_words().get(spoken, ROUTINE)
+    silent = _silent(spoken)
     run: list[str] = []
     for word in words:
         bare, ends = word, False

@@ -46,7 +46,7 @@ def in_text(text: str) -> Iterator[tuple[str, str]]:
         for match in _TITLED.finditer(text):
             yield "name", match[1].removesuffix("様").removesuffix("氏")
         for match in _COMPOUND.finditer(text):
-            whole = match[0].strip("ー").removesuffix("様")
+            whole = match[0].lstrip("ー").removesuffix("様")
             parts = _PART.findall(whole)
             if 2 <= len(whole) <= _LONGEST_COMPOUND:
                 yield ("phrase" if len(whole) >= _SURE else "part"), whole

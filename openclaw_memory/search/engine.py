@@ -29,7 +29,7 @@ _SHARING = 10
 #: Sections that a thread starts from: those whose best unit is at least this share as good as the best of all.
 _SEEDS, _SEED_SHARE = 5, 0.5
 #: Steps of the walk that may join a thread told within a budget, and the best rows that none of them comes before.
-_STEPS, _SURE = 6, 48
+_STEPS, _SURE = 3, 48
 #: What a unit loses whose statement no longer holds, as a share of all scores' range: what took its place comes first.
 _SUPERSEDED = 0.5
 
