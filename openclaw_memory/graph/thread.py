@@ -21,6 +21,8 @@ _OWN = 0.25
 _SAME_DAY = 0.7
 #: So many times as many sections as are wanted are looked at for a better spread over days.
 _LOOKED_AT = 4
+#: Texts that share this share of their terms say the same.
+_SAME = 0.6
 #: A section whose day is that of its file only belongs nowhere in a thread of days.
 _UNDATED = 0.5
 
@@ -71,6 +73,31 @@ def stops(
         chosen.append(Stop(walked[section], row, strength))
         days[_day(network, section)] += 1
     return sorted(chosen, key=lambda stop: in_time(network, corpus, stop))
+
+
+def first_said(texts: Sequence[Sequence[str]], days: Ints) -> list[int]:
+    """For each text, given by its terms, the earliest of those that say nearly the same; texts come best first.
+
+    Two say the same that share most of their terms (Jaccard's coefficient).
+    """
+    place: dict[str, int] = {}
+    sets = [{place.setdefault(term, len(place)) for term in terms} for terms in texts]
+    has = np.zeros((len(sets), len(place)), np.float32)
+    for at, terms in enumerate(sets):
+        has[at, list(terms)] = 1
+    size = has.sum(axis=1)
+    shared = has @ has.T
+    same = shared >= _SAME * np.maximum(size[:, None] + size[None, :] - shared, 1)
+    groups: dict[int, list[int]] = {}
+    out = list(range(len(sets)))
+    for at in out:
+        head = next((head for head in groups if same[at, head]), at)
+        groups.setdefault(head, []).append(at)
+    for group in groups.values():
+        earliest = min(group, key=lambda at: (not days[at], int(days[at]), at))
+        for at in group:
+            out[at] = earliest
+    return out
 
 
 def lifted(score: Floats, allowed: Bools | None, steps: Sequence[Stop], floor: float) -> tuple[Floats, Bools | None]:

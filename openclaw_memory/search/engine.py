@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date
+from itertools import islice
 
 import numpy as np
 
@@ -30,6 +31,10 @@ _SHARING = 10
 _SEEDS, _SEED_SHARE = 5, 0.5
 #: Steps of the walk that may join a thread told within a budget, and the best rows that none of them comes before.
 _STEPS, _SURE = 3, 48
+#: What answers a question less than this share as well as the best does is no part of its thread.
+_TOLD_SHARE = 0.35
+#: Best rows of which a thread tells what several say once.
+_COMPARED = 200
 #: What a unit loses whose statement no longer holds, as a share of all scores' range: what took its place comes first.
 _SUPERSEDED = 0.5
 
@@ -214,11 +219,15 @@ class SearchEngine:
             size = self._settings.hit_tokens
             graph, corpus = self.graph.index, self._corpus
             if request.max_results is None:
-                budget, pool = request.budget or _SEEDS * size, self._once(ranked.allowed)
-                answering = {one.best for one in hits.spans(corpus, ranked.order, pool, budget)}
-                steps = thread.stops(network, graph, corpus, walked, own, allowed, _STEPS, reached=True)
-                score, pool = thread.lifted(ranked.order, pool, steps, floor)
-                found = hits.spans(corpus, score, pool, budget)
+                order, pool = self._said_once(ranked.order, self._once(ranked.allowed))
+                budget = request.budget or _SEEDS * size
+                answering = {one.best for one in hits.spans(corpus, order, pool, budget)}
+                steps = thread.stops(network, graph, corpus, walked, own, pool, _STEPS, reached=True)
+                score, open_to = thread.lifted(order, pool, steps, floor)
+                found = hits.spans(corpus, score, open_to, budget)
+                least = _TOLD_SHARE * max(parts(one).score for one in found)
+                reached = {stop.row for stop in steps}
+                found = [one for one in found if one.best in reached or parts(one).score >= least]
                 stops = thread.told(network, walked, [one.best for one in found], answering, own)
                 both = sorted(zip(stops, found, strict=True), key=lambda pair: thread.in_time(network, corpus, pair[0]))
                 stops, found = [stop for stop, _ in both], [one for _, one in both]
@@ -227,18 +236,34 @@ class SearchEngine:
                 ranges = hits.around(corpus, ranked.score, [stop.row for stop in stops], size, standing)
                 stops = [stop for stop, one in zip(stops, ranges, strict=True) if one is not None]
                 found = [one for one in ranges if one is not None]
-            order = [stop.arrival.section for stop in stops]
-            wording = thread.Wording(network, self.graph.index, walked, order, self.graph.labels, self.display.citation)
+            sections = [stop.arrival.section for stop in stops]
+            wording = thread.Wording(network, graph, walked, sections, self.graph.labels, self.display.citation)
             known = self.display.known(found)
             return [
                 RecallHit(
                     **{f.name: getattr(hit, f.name) for f in fields(SearchHit)} | {"score": round(stop.score, 4)},
-                    via=wording.edges(stop.arrival, order[:at]),
+                    via=wording.edges(stop.arrival, sections[:at]),
                     distance=stop.arrival.distance,
                 )
                 for at, (stop, one) in enumerate(zip(stops, found, strict=True))
                 if (hit := self.display.hit(one, known, parts(one))) is not None
             ]
+
+    def _said_once(self, score: Floats, allowed: Bools | None) -> tuple[Floats, Bools]:
+        """``score`` and ``allowed`` where of the best rows that say nearly the same only the earliest is left."""
+        best = list(islice(hits.ranking(self._corpus, score, allowed), _COMPARED))
+        ids = self._corpus.rows.unit_id[best].tolist()
+        text = {unit.id: unit.text for unit in self._store.unit_texts(ids)}
+        first = thread.first_said(
+            [analysis.terms(text.get(unit_id, "")) for unit_id in ids], self._corpus.rows.day[best]
+        )
+        score = score.copy()
+        allowed = np.ones(len(score), bool) if allowed is None else allowed.copy()
+        for row, place in zip(best, first, strict=True):
+            if best[place] != row:
+                allowed[row] = False
+                score[best[place]] = max(score[best[place]], score[row])
+        return score, allowed
 
     def _rank(self, request: SearchRequest, mode: str, asked: date, query_vector: Floats | None) -> Ranked:
         corpus = self._corpus
