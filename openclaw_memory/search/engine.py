@@ -219,15 +219,18 @@ class SearchEngine:
             size = self._settings.hit_tokens
             graph, corpus = self.graph.index, self._corpus
             if request.max_results is None:
-                order, pool = self._said_once(ranked.order, self._once(ranked.allowed))
+                once = self._once(ranked.allowed)
+                order, fresh = self._said_once(ranked.order, once)
+                pool = fresh if once is None else fresh & once
                 budget = request.budget or _SEEDS * size
-                answering = {one.best for one in hits.spans(corpus, order, pool, budget)}
-                steps = thread.stops(network, graph, corpus, walked, own, pool, _STEPS, reached=True)
-                score, open_to = thread.lifted(order, pool, steps, floor)
-                found = hits.spans(corpus, score, open_to, budget)
-                least = _TOLD_SHARE * max(parts(one).score for one in found)
-                reached = {stop.row for stop in steps}
-                found = [one for one in found if one.best in reached or parts(one).score >= least]
+                sure = {one.best: parts(one).score for one in hits.spans(corpus, order, pool, budget)}
+                least = _TOLD_SHARE * max(sure.values(), default=0.0)
+                answering = {row for row, score in sure.items() if score >= least}
+                open_to = fresh if allowed is None else fresh & allowed
+                steps = thread.stops(network, graph, corpus, walked, own, open_to, _STEPS, reached=True)
+                score, wider = thread.lifted(order, pool, steps, floor)
+                told = answering | {step.row for step in steps}
+                found = [one for one in hits.spans(corpus, score, wider, budget) if one.best in told]
                 stops = thread.told(network, walked, [one.best for one in found], answering, own)
                 both = sorted(zip(stops, found, strict=True), key=lambda pair: thread.in_time(network, corpus, pair[0]))
                 stops, found = [stop for stop, _ in both], [one for _, one in both]
@@ -250,20 +253,18 @@ class SearchEngine:
             ]
 
     def _said_once(self, score: Floats, allowed: Bools | None) -> tuple[Floats, Bools]:
-        """``score`` and ``allowed`` where of the best rows that say nearly the same only the earliest is left."""
+        """``score``, and all rows but those of the best ones that say nearly what an earlier one does."""
         best = list(islice(hits.ranking(self._corpus, score, allowed), _COMPARED))
         ids = self._corpus.rows.unit_id[best].tolist()
         text = {unit.id: unit.text for unit in self._store.unit_texts(ids)}
-        first = thread.first_said(
-            [analysis.terms(text.get(unit_id, "")) for unit_id in ids], self._corpus.rows.day[best]
-        )
-        score = score.copy()
-        allowed = np.ones(len(score), bool) if allowed is None else allowed.copy()
+        said = [analysis.terms(text.get(unit_id, "")) for unit_id in ids]
+        first = thread.first_said(said, self._corpus.rows.day[best])
+        score, fresh = score.copy(), np.ones(len(score), bool)
         for row, place in zip(best, first, strict=True):
             if best[place] != row:
-                allowed[row] = False
+                fresh[row] = False
                 score[best[place]] = max(score[best[place]], score[row])
-        return score, allowed
+        return score, fresh
 
     def _rank(self, request: SearchRequest, mode: str, asked: date, query_vector: Floats | None) -> Ranked:
         corpus = self._corpus
