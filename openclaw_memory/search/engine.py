@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
@@ -33,6 +34,9 @@ _SEEDS, _SEED_SHARE = 5, 0.5
 _STEPS, _SURE = 3, 48
 #: What answers a question less than this share as well as the best does is no part of its thread.
 _TOLD_SHARE = 0.35
+#: The share of its budget that a thread gives to lines; the rest is for what those that end at a colon open.
+_BARE = 0.9
+_OPENS = re.compile(r"[:：][\s*_]*\Z")
 #: Best rows of which a thread tells what several say once.
 _COMPARED = 200
 #: What a unit loses whose statement no longer holds, as a share of all scores' range: what took its place comes first.
@@ -220,17 +224,18 @@ class SearchEngine:
             graph, corpus = self.graph.index, self._corpus
             if request.max_results is None:
                 once = self._once(ranked.allowed)
-                order, fresh = self._said_once(ranked.order, once)
+                order, fresh, opening = self._said_once(ranked.order, once)
                 pool = fresh if once is None else fresh & once
                 budget = request.budget or _SEEDS * size
-                sure = {one.best: parts(one).score for one in hits.spans(corpus, order, pool, budget)}
+                sure = {one.best: parts(one).score for one in hits.spans(corpus, order, pool, _BARE * budget)}
                 least = _TOLD_SHARE * max(sure.values(), default=0.0)
                 answering = {row for row, score in sure.items() if score >= least}
                 open_to = fresh if allowed is None else fresh & allowed
                 steps = thread.stops(network, graph, corpus, walked, own, open_to, _STEPS, reached=True)
                 score, wider = thread.lifted(order, pool, steps, floor)
                 told = answering | {step.row for step in steps}
-                found = [one for one in hits.spans(corpus, score, wider, budget) if one.best in told]
+                found = [one for one in hits.spans(corpus, score, wider, _BARE * budget) if one.best in told]
+                found = hits.joined(corpus, found, opening, allowed, budget)
                 stops = thread.told(network, walked, [one.best for one in found], answering, own)
                 both = sorted(zip(stops, found, strict=True), key=lambda pair: thread.in_time(network, corpus, pair[0]))
                 stops, found = [stop for stop, _ in both], [one for _, one in both]
@@ -252,8 +257,8 @@ class SearchEngine:
                 if (hit := self.display.hit(one, known, parts(one))) is not None
             ]
 
-    def _said_once(self, score: Floats, allowed: Bools | None) -> tuple[Floats, Bools]:
-        """``score``, and all rows but those of the best ones that say nearly what an earlier one does."""
+    def _said_once(self, score: Floats, allowed: Bools | None) -> tuple[Floats, Bools, set[int]]:
+        """``score``, the rows without what an earlier one says too, of the best ones, and which of these end at a colon."""
         best = list(islice(hits.ranking(self._corpus, score, allowed), _COMPARED))
         ids = self._corpus.rows.unit_id[best].tolist()
         text = {unit.id: unit.text for unit in self._store.unit_texts(ids)}
@@ -264,7 +269,8 @@ class SearchEngine:
             if best[place] != row:
                 fresh[row] = False
                 score[best[place]] = max(score[best[place]], score[row])
-        return score, fresh
+        opening = {row for row, unit_id in zip(best, ids, strict=True) if _OPENS.search(text.get(unit_id, ""))}
+        return score, fresh, opening
 
     def _rank(self, request: SearchRequest, mode: str, asked: date, query_vector: Floats | None) -> Ranked:
         corpus = self._corpus

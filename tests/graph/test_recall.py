@@ -184,6 +184,16 @@ def test_what_several_notes_repeat_is_told_once_from_when_it_began(notes: Notes,
         assert [hit.path for hit in memory.recall(question).results] == ["memory/2026-03-03.md"]
 
 
+def test_a_line_that_ends_at_a_colon_comes_with_what_it_opens(notes: Notes) -> None:
+    reasons = "\n".join(f"- {text}" for text in ("quiet pumps", "oak frames", "cheap glass"))
+    notes.write("memory/2026-03-04.md", f"# Choice\n\n**Osgood chose the Ferrand greenhouse because:**\n\n{reasons}\n")
+    notes.write("memory/2026-03-09.md", f"# Routine\n\n{FILLER}\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        (hit,) = memory.recall("why the Ferrand greenhouse?").results
+        assert "quiet pumps" in hit.snippet and "cheap glass" in hit.snippet
+
+
 # -- the command --------------------------------------------------------------------------------------
 
 
