@@ -258,7 +258,7 @@ class SearchEngine:
             ]
 
     def _said_once(self, score: Floats, allowed: Bools | None) -> tuple[Floats, Bools, set[int]]:
-        """``score``, the rows without what an earlier one says too, of the best ones, and which of these end at a colon."""
+        """``score``, the rows without those best ones that say what an earlier one does, and which end at a colon."""
         best = list(islice(hits.ranking(self._corpus, score, allowed), _COMPARED))
         ids = self._corpus.rows.unit_id[best].tolist()
         text = {unit.id: unit.text for unit in self._store.unit_texts(ids)}

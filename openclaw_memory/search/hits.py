@@ -176,16 +176,15 @@ def opening(corpus: Corpus, row: int, tokens: float, standing: Bools | None = No
 def joined(
     corpus: Corpus, found: Sequence[Range], opening: Set[int], allowed: Bools | None, budget: float
 ) -> list[Range]:
-    """Ranges by row, neighbours of a section made one; those that end at a row of ``opening`` go on while there is
-    budget."""
+    """Ranges by row, neighbours of a section made one; after a row of ``opening`` they go on while there is budget."""
     out: list[Range] = []
     left = budget - sum(cost(corpus, one.first, one.last) for one in found)
     taken = {row for one in found for row in range(one.first, one.last + 1)}
     for one in sorted(found, key=lambda one: one.first):
         last = one.last
+        opened = max((row for row in range(one.first, last + 1) if row in opening), default=-_OPENED)
         while (
-            one.last in opening
-            and last - one.last < _OPENED
+            last - opened < _OPENED
             and last + 1 < len(corpus)
             and last + 1 not in taken
             and _together(corpus, last, last + 1)
