@@ -22,8 +22,8 @@ from ..text.labels import is_label
 from ..text.turns import without_speaker
 from . import unspaced
 from .concept_keys import concept_key
-from .identifiers import GENERAL_FILES, in_code, in_text, is_opaque, of_path
-from .routine import ABBREVIATIONS, ARTICLES, NAMELESS, ROUTINE
+from .identifiers import in_code, in_text, is_opaque, of_path
+from .routine import ABBREVIATIONS, ABOUT, ARTICLES, GENERAL_FILES, NAMELESS, ROUTINE
 
 #: Grows when what is found in a text changes, so that stored mentions are known to be of another make.
 VERSION = 3
@@ -90,7 +90,7 @@ def of_front_matter(front: Mapping[str, Any]) -> list[Mention]:
     """
     found: Found = []
     for name, value in front.items():
-        if name.strip().casefold() in _ABOUT:
+        if name.strip().casefold() in ABOUT:
             found += [("meta", text) for text in _values(value)]
     return _mentions(found)
 
@@ -103,16 +103,6 @@ def of_file(path: str) -> list[Mention]:
     name = path.rpartition("/")[2]
     stem = name.rpartition(".")[0] or name
     return [] if stem.casefold() in GENERAL_FILES else _mentions([("file", stem)])
-
-
-_ABOUT = frozenset(
-    """
-    about alias aliases area areas client clients company companies concept concepts entities entity host hosts keyword
-    keywords label labels machine machines participants people person persons place places product products project
-    projects repo repos service services subject subjects system systems tag tags team teams ticket tickets tool tools
-    topic topics
-    """.split()
-)
 
 
 def _values(value: Any) -> Iterator[str]:

@@ -5,13 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from .routine import NAMELESS
+from .routine import GENERAL_FILES, LITERALS, NAMELESS, PREFIXES
 
-#: Files that every workspace has, without their ending: no names of anything.
-GENERAL_FILES = frozenset(
-    "agents archive bootstrap claude daily heartbeat identity inbox index main memory misc note notes readme scratch "
-    "skill soul todo todos tools untitled user".split()
-)
 _RUN = re.compile(r"(?<![\w.\-@$])[^\W\d]?[\w](?:[\w.\-]{0,78}\w)?(?!\w)(?:\(\))?")
 _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 _VERSION = re.compile(r"v\d{1,4}(?:\.\d{1,5}){1,3}")
@@ -26,16 +21,6 @@ _CAMEL = re.compile(r"[a-z]{1,20}[A-Z]\w*")
 _MIXED = re.compile(r"[^\W\d_]\w*(?:[-.]\w+)*")
 _PROGRAM = re.compile(r"([^\W\d][\w.-]{1,79})(?=\s)")
 _CALLED = re.compile(r"([^\W\d][\w.:$-]{1,79})\(")
-_PLAIN_PREFIXES = frozenset(
-    "mid pre post top sub under over non part day week month year phase step round late early since level age".split()
-)
-_LITERALS = frozenset(
-    """
-    none null nil true false nan undefined self this void int float str string bool list dict array object return
-    import export const let var def class func function fn else elif while for try except catch finally async await
-    print echo sudo cd ls cat
-    """.split()
-)
 
 
 def of_path(path: str) -> str | None:
@@ -69,7 +54,7 @@ def in_code(code: str) -> list[str]:
 
 def _is_name(name: str) -> bool:
     low = name.lower()
-    if len(name) < 2 or name[0] == "-" or low in _LITERALS or low in NAMELESS or is_opaque(name):
+    if len(name) < 2 or name[0] == "-" or low in LITERALS or low in NAMELESS or is_opaque(name):
         return False
     if name[0].isdigit():
         return _is_address(name) or _FILE.fullmatch(name) is not None
@@ -126,4 +111,4 @@ def _is_identifier(run: str) -> bool:
     if len(run) < 4 or not _MIXED.fullmatch(run) or not any(map(str.isdigit, run)):
         return False
     head, hyphen, _ = run.partition("-")
-    return sum(map(str.isalpha, run)) > 1 and not (hyphen and head.lower() in _PLAIN_PREFIXES)
+    return sum(map(str.isalpha, run)) > 1 and not (hyphen and head.lower() in PREFIXES)

@@ -50,3 +50,13 @@ NAMELESS = ROUTINE.union(_WORDS["labels"])
 ABBREVIATIONS = frozenset(_WORDS["abbreviations"])
 #: What stands before a German noun, and not before a name.
 ARTICLES = frozenset(_WORDS["articles"])
+#: Ordinary words that people and tools are called by too: found only in their own case.
+ORDINARY = frozenset(_WORDS["ordinary"])
+#: Keys of front matter that say what a file is about.
+ABOUT = frozenset(_WORDS["about"])
+#: Files that every workspace has, without their ending: no names of anything.
+GENERAL_FILES = frozenset(_WORDS["files"])
+#: What stands before a hyphen and makes no identifier.
+PREFIXES = frozenset(_WORDS["prefixes"])
+#: Words of programming languages.
+LITERALS = frozenset(_WORDS["literals"])
