@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 from functools import cache
 
@@ -11,30 +11,21 @@ from ..knowledge import facts
 from ..model import Unit
 from ..text import analysis
 from ..text.dates import MONTHS, WEEKDAYS, any_of
+from ..text.machine import is_machine
 from ..text.markdown import parse
 from ..text.sentences import sentence_spans
 from ..text.smalltalk import substance
+from ..text.withheld import HOST_BLOCKS, host_block
 
 #: Longer sentences are pasted or endless; shorter ones (in words) say nothing alone.
 MOST_CHARS, FEWEST_WORDS = 480, 3
 #: A line that ends in a colon and is no longer is told with each item of the list below it.
 _LEAD_CHARS = 80
 #: Units of these forms are not what somebody said.
-_NOT_SAID = frozenset({"code", "quote", "heading", "title", "meta", "row"})
-_NEVER_SAID = frozenset({"code", "meta"})
+_NEVER_SAID = frozenset({"code", "meta", "machine"})
+_NOT_SAID = _NEVER_SAID | {"quote", "heading", "title", "row"}
 #: No paragraph is cut by the parser: sentences are cut here.
 _WHOLE = 1_000_000
-
-#: What hosts put into or around a message; what has no end is left out to the end where the last word is true.
-_BLOCKS = (
-    ("<openclaw_memory", "</openclaw_memory>", "", True),
-    ("<active_memory_plugin>", "</active_memory_plugin>", "", True),
-    ("<relevant-memories>", "</relevant-memories>", "", True),
-    ("<system-reminder>", "</system-reminder>", "", True),
-    ("<<<EXTERNAL_UNTRUSTED_CONTENT", "<<<END_EXTERNAL_UNTRUSTED_CONTENT", ">>>", True),
-    ("<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT", "<<<END_OPENCLAW_INTERNAL_CONTEXT", ">>>", True),
-    ("<file ", "</file>", "", False),
-)
 
 
 def sentences(text: str, everything: bool = False) -> list[str]:
@@ -96,10 +87,9 @@ def worth(sentence: str, speaker: str) -> float:
 
 def own_words(text: str) -> str:
     """``text`` without the blocks that hosts and this package put into messages."""
-    for opening, closing, last, to_the_end in _BLOCKS:
-        if opening in text:
-            text = _without(text, opening, closing, last, to_the_end)
-    return text
+    for opening, closing, last in HOST_BLOCKS:
+        text = _without(text, host_block(text, opening, closing, last))
+    return _without(text, host_block(text, "<file ", "</file>", endless=False))
 
 
 def tidied(sentence: str) -> str:
@@ -110,25 +100,17 @@ def tidied(sentence: str) -> str:
     return line
 
 
-def _without(text: str, opening: str, closing: str, last: str, to_the_end: bool) -> str:
+def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
     kept, at = [], 0
-    while (start := text.find(opening, at)) >= 0:
-        end = text.find(closing, start + len(opening))
-        if end >= 0 and last:
-            end = text.find(last, end + len(closing))
-        if end < 0:
-            if to_the_end:
-                kept.append(text[at:start])
-                at = len(text)
-            break
+    for start, end in spans:
         kept.append(text[at:start])
-        at = end + len(last or closing)
+        at = end
     return "".join(kept) + text[at:]
 
 
 def _is_said(sentence: str) -> bool:
     """Whether a line is a sentence of a language rather than of a program or a log."""
-    if len(sentence) > MOST_CHARS or _LOG.match(sentence) or _PLACEHOLDER.fullmatch(sentence):
+    if len(sentence) > MOST_CHARS or _LOG.match(sentence) or is_machine(sentence) or _PLACEHOLDER.fullmatch(sentence):
         return False
     words = sentence.split()
     letters = sum(map(str.isalpha, sentence))
@@ -246,11 +228,8 @@ _PRONOUNS = frozenset("I I'm I've I'll I'd OK".split())
 _ADDRESS = re.compile(r"://|@|^www\.|/")
 _PLAIN_MARKS = ".,;:!?'’\"“”()-–—/%€$£&#@+…。，、！？：；「」『』"
 _PLACEHOLDER = re.compile(r"(?:NO_REPLY|HEARTBEAT_OK|ANNOUNCE_SKIP|\[\[.*\]\]|MEDIA:.*|Source: .*#L\d+.*)", re.DOTALL)
-_LOG = re.compile(
-    r"\W{0,3}(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d\b|(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL|TRACE)\b[\s:\]]|"
-    r"Traceback \(|File \"|npm (?:ERR|WARN)|(?:at|in) \S+ ?\(\S+:\d+|[\w.]+(?:Error|Exception): |\$ \w|>>> |#!/|"
-    r"(?:diff|index) [-\w]|[+-]{3} |@@ )"
-)
+#: What of a log or a diff may be a person's line in a note, and is not in what is said.
+_LOG = re.compile(r"\W{0,3}(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d\b|(?:diff|index) [-\w]|[+-]{3} |@@ )")
 #: List markers, quotes, hashes, boxes and fences at the beginning of a line.
 _MARK = re.compile(r">\s*|(?:[-*+•_]+|\d{1,9}[.)]|#{1,6}|\[[ xX]\])(?:\s+|$)|`{3,}|~{3,}")
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f\x85\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]+")

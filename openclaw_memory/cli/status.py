@@ -53,10 +53,14 @@ def status(cli: CliContext, with_context: bool) -> None:
     if found.private_lines:
         held = f"{counted(found.private_lines, 'line')} in {counted(found.private_files, 'file')} kept out"
         rows.append(("private", held))
-    if unread := found.unread_front_matter:
-        more = f" and {len(unread) - _NAMED} more" if len(unread) > _NAMED else ""
-        named = ", ".join(one.path for one in unread[:_NAMED])
-        rows.append(("untrusted", f"{named}{more}: front matter that cannot be read; run: openclaw-memory doctor"))
+    for name, files, why in (
+        ("untrusted", found.unread_front_matter, "front matter that cannot be read"),
+        ("skipped", found.skipped, "not read"),
+    ):
+        if files:
+            more = f" and {len(files) - _NAMED} more" if len(files) > _NAMED else ""
+            named = ", ".join(one.path for one in files[:_NAMED])
+            rows.append((name, f"{named}{more}: {why}; run: openclaw-memory doctor"))
     if found.http_usage:
         rows.append(("http usage", _counts(found.http_usage)))
     for name, value in rows:

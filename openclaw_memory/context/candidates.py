@@ -83,12 +83,15 @@ class Scene:
 
 
 def allowed(view: GraphView, superseded: Mapping[int, tuple[str, ...]], curated_files: bool) -> Bools:
-    """Rows that may be given: trusted, not in the prompt already, said once, and not superseded: ``bool[n]``."""
+    """Rows that may be given: ``bool[n]``.
+
+    They are trusted, written for people, not in the prompt already, said once, and not superseded.
+    """
     corpus = view.corpus
     documents = np.zeros(max(corpus.documents, default=0) + 1, bool)
     for info in corpus.documents.values():
         documents[info.id] = info.origin in TRUSTED and (curated_files or info.kind is not Kind.CURATED)
-    out: Bools = documents[corpus.rows.document_id] & corpus.shape.anchor
+    out: Bools = documents[corpus.rows.document_id] & corpus.shape.anchor & ~corpus.rows.machine
     if view.archive.masks is not None:
         out &= view.archive.masks.shown
     if superseded:

@@ -11,7 +11,9 @@ from ..facts.validity import STATED
 from ..knowledge.predicates import normalise
 from ..model import FactRow
 from ..system.inert import inert
+from ..text import plain as markdown
 from ..text.dates import MONTHS
+from ..text.labels import names_subject
 from ..text.lines import BULLET
 from ..text.sentences import sentence_spans
 
@@ -22,20 +24,8 @@ WHOLE = 320
 #: How far from where a sentence should begin its beginning is looked for, in characters.
 _NEAR = 40
 
-_QUOTE = re.compile(r"^(?:\s*>)+ ?")
-_HASHES = re.compile(r"^\s*#{1,6}\s+")
-_BULLET = re.compile(rf"^\s*{BULLET}\s+")
-_BOX = re.compile(r"^\[([ xX])\]\s+")
-_FENCE = re.compile(r"^\s*(?:```|~~~)")
-_RULE_ROW = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
+_BOX = re.compile(rf"(?m)^(\s*(?:>\s*)*{BULLET}\s+)\[([ xX])\]\s+")
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_IMAGE = re.compile(r"!\[([^\]]*)\]\([^)\s]*(?:\s+\"[^\"]*\")?\)")
-_LINK = re.compile(r"\[([^\]\[]+)\]\([^)\s]*(?:\s+\"[^\"]*\")?\)")
-_WIKI = re.compile(r"\[\[([^\]|\[]+)(?:\|([^\]\[]*))?\]\]")
-_CODE = re.compile(r"(`+)(.+?)\1")
-_STRONG = re.compile(r"(\*\*\*|\*\*|___|__|~~)(?=\S)(.+?)(?<=\S)\1")
-_EMPHASIS = re.compile(r"(?<![\w*])\*(?=[^\s*])([^*]*[^\s*])\*(?![\w*])|(?<![\w_])_(?=[^\s_])([^_]*[^\s_])_(?![\w_])")
 _DAY = re.compile(r"^\W*\d{4}-\d{2}-\d{2}\b\W*")
 
 #: Relations that are a verb in the third person, beside those that end in "s" and are none.
@@ -50,20 +40,8 @@ def day(value: date) -> str:
 
 def plain(text: str) -> str:
     """Markdown text on one line, without the marks of lists, quotes, emphasis, code and links."""
-    words = []
-    for line in _COMMENT.sub(" ", text).split("\n"):
-        if _FENCE.match(line) or _RULE_ROW.match(line):
-            continue
-        line = _HASHES.sub("", _QUOTE.sub("", line))
-        bulleted = _BULLET.sub("", line)
-        if bulleted is not line and (box := _BOX.match(bulleted)):
-            bulleted = ("to do: " if box[1] == " " else "done: ") + bulleted[box.end() :]
-        words.append(bulleted)
-    line = " ".join(words)
-    line = _WIKI.sub(lambda found: found[2] or found[1], _LINK.sub(r"\1", _IMAGE.sub(r"\1", line)))
-    line = _STRONG.sub(r"\2", _STRONG.sub(r"\2", _CODE.sub(r"\2", line)))
-    line = _EMPHASIS.sub(lambda found: found[1] or found[2], line)
-    return " ".join(inert(line).split())
+    boxed = _BOX.sub(lambda found: found[1] + ("to do: " if found[2] == " " else "done: "), text)
+    return " ".join(inert(markdown.plain(boxed)).split())
 
 
 def row(line: str, above: Sequence[str]) -> str | None:
@@ -75,7 +53,7 @@ def row(line: str, above: Sequence[str]) -> str | None:
     for at in range(len(above) - 1, 0, -1):
         if _cells(above[at]) is None:
             break
-        if _RULE_ROW.match(above[at]):
+        if markdown.is_delimiter(above[at]):
             header = _cells(above[at - 1]) or []
             break
     said = []
@@ -131,7 +109,9 @@ _CAPTURES = "memory/captures/"
 def lead(when: date | None, path: str, heading: str) -> str:
     """Where a note's words come from: ``On 24 Feb 2026 (Benchmark)``, or the file's name when it has no day."""
     parts = [plain(each) for each in heading.split(" > ")]
-    parts = [each for part in parts if (each := _DAY.sub("", part) if when is not None else part)]
+    parts = [
+        each for part in parts if names_subject(part) and (each := _DAY.sub("", part) if when is not None else part)
+    ]
     title = shortened(parts[-1], _HEADING) if parts and not path.startswith(_CAPTURES) else ""
     stem = PurePosixPath(path).stem
     begin = f"On {day(when)}" if when is not None else f"In {plain(stem)}"

@@ -146,7 +146,7 @@ def empty_rows() -> UnitRows:
     i32 = np.zeros(0, np.int32)
     i64 = np.zeros(0, np.int64)
     flags = np.zeros(0, bool)
-    return UnitRows(i32, i32, i32, i32, i32, i32, i32, flags, i32, flags, flags, i64, i32, flags, i64, i32)
+    return UnitRows(i32, i32, i32, i32, i32, i32, i32, flags, i32, flags, flags, flags, i64, i32, i32, i32, i64, i32)
 
 
 def _joined(old: UnitRows, keep: Bools, new: UnitRows, order: NDArray[np.intp]) -> UnitRows:

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
+from functools import cache
 
 from ..model import ParsedDocument, Section, Unit
 from ..plugins.manager import Plugins
 from ..store.api import PlannedUnit, StoredUnit
-from ..text import analysis
+from ..text import analysis, dates
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,9 @@ def prepare(parsed: ParsedDocument, plugins: Plugins) -> tuple[list[Section], li
     sections: list[Section] = []
     planned: list[PlannedUnit] = []
     seen: Counter[int] = Counter()
+    order = cache(lambda: dates.order_of("\n".join(line for section in parsed.sections for line in section.lines)))
     for at, section in enumerate(parsed.sections):
+        day = None if section.date_source == "mtime" else section.date
         lines: list[str] | None = None
         for unit in section.units:
             kept: Unit | None = plugins.prepare_unit(unit) if asks else unit
@@ -74,7 +78,7 @@ def prepare(parsed: ParsedDocument, plugins: Plugins) -> tuple[list[Section], li
                 lines = list(section.lines) if lines is None else lines
                 _rewrite(lines, section.start_line, unit, kept)
             if kept is not None:
-                planned.append(_analysed(kept, at, seen))
+                planned.append(_analysed(kept, at, seen, day, order))
         sections.append(section if lines is None else replace(section, lines=tuple(lines)))
     return sections, planned
 
@@ -84,7 +88,9 @@ def bare(planned: PlannedUnit) -> PlannedUnit:
     return replace(planned, unit=replace(planned.unit, text=planned.unit.search_text))
 
 
-def _analysed(unit: Unit, section: int, seen: Counter[int]) -> PlannedUnit:
+def _analysed(
+    unit: Unit, section: int, seen: Counter[int], day: date | None = None, order: dates.Order | None = None
+) -> PlannedUnit:
     text = unit.search_text
     text_hash = analysis.unit_hash(text)
     occurrence = seen[text_hash]
@@ -97,6 +103,7 @@ def _analysed(unit: Unit, section: int, seen: Counter[int]) -> PlannedUnit:
         terms=Counter(analysis.terms(text)),
         question=analysis.is_question(text),
         time_words=analysis.time_words(text),
+        says=dates.said(text, day, order),
         speaker_key=analysis.unit_hash(analysis.name_key(unit.speaker)) if unit.speaker else 0,
     )
 

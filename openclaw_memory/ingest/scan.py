@@ -25,6 +25,10 @@ __all__ = ["Unreadable", "max_bytes", "read_text", "scan"]
 
 _CURATED = frozenset({"memory.md", "user.md"})
 _SUFFIX = ".md"
+#: What people write notes in, too, and what is not read: it is named, or its owner would take it for remembered.
+_OTHER_TEXTS = frozenset(
+    ".txt .text .markdown .mdown .mkd .mdx .rst .org .adoc .rtf .doc .docx .odt .pdf .htm .html .csv .tsv".split()
+)
 _EXTRA_NAME = re.compile(r"[^\s/\\@\x00-\x1f][^/\\\x00-\x1f]*")
 
 
@@ -37,7 +41,8 @@ def scan(workspace: Path, settings: IngestSettings) -> ScanResult:
     """Find ``MEMORY.md``, ``USER.md``, ``memory/**/*.md`` and the extra paths, sorted by path.
 
     Hidden names, and what the ignore file matches, are left out.  A file that is too large, named in bytes
-    that are not UTF-8, or linked from outside its root is reported in ``skipped``; what cannot be looked
+    that are not UTF-8, or linked from outside its root is reported in ``skipped``, and so is a text that is no
+    Markdown (``.txt``, ``.docx``, …); what cannot be looked
     into is reported there too and named in ``unreadable``.  Links inside a root are resolved: ``absolute``
     contains none, and a file or folder that is reached twice is listed once.  No note is opened here, so
     one without read permission shows only in :func:`read_text`.
@@ -194,6 +199,9 @@ class _Walk:
                 self._unreadable(shown, reason_of(error))
                 return
             self._file(root, entry.path, shown, status)
+        elif os.path.splitext(name)[1].lower() in _OTHER_TEXTS and entry.is_file(follow_symlinks=False):
+            if self._is_named(folder, name) and not self._is_ignored(root, entry.path, shown):
+                self._skip(shown, "only Markdown is read; save it as .md, or ignore it")
 
     def _file(self, root: _Root, real: str, shown: str, status: os.stat_result) -> None:
         if real in self.seen or not stat.S_ISREG(status.st_mode) or self._is_ignored(root, real, shown):

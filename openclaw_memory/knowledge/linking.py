@@ -16,7 +16,7 @@ from .curated import spellings
 from .matcher import NameMatcher
 
 #: What of a file counts, and for how much it is trusted.
-_READING = 1
+_READING = 2
 
 #: Of what make texts, mentions and facts are: a higher one has files read again.  No number in it may ever fall.
 EXTRACTION_VERSION = (concepts.VERSION, rules.VERSION, _READING, redact.VERSION)

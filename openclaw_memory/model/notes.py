@@ -7,8 +7,8 @@ from datetime import date
 from enum import StrEnum
 from typing import Any, Literal
 
-#: What a unit is in its Markdown file.
-UnitForm = Literal["line", "turn", "item", "sentence", "row", "code", "quote", "heading", "title", "meta"]
+#: What a unit is in its Markdown file; ``machine`` is a line that a program wrote: a log, a trace, JSON.
+UnitForm = Literal["line", "turn", "item", "sentence", "row", "code", "quote", "heading", "title", "meta", "machine"]
 
 
 class Kind(StrEnum):

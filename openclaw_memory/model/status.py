@@ -54,6 +54,8 @@ class Status:
     private_lines: int = 0
     #: Files that are taken as untrusted because their front matter cannot be read, and why.
     unread_front_matter: tuple[SkippedFile, ...] = ()
+    #: Files that were found and are not read, and why.
+    skipped: tuple[SkippedFile, ...] = ()
     http_usage: dict[str, Any] | None = None
     context: ContextUse | None = None
     grains: tuple[GrainUse, ...] = ()

@@ -427,7 +427,7 @@ class SearchEngine:
         if request.since is not None:
             masks.append(rows.day >= request.since.toordinal())
         if request.until is not None:
-            masks.append((rows.day <= request.until.toordinal()) & (rows.day > 0))
+            masks.append((rows.day <= request.until.toordinal()) & rows.dated)
         if request.concepts or request.concept_kinds:
             masks.append(self.graph.allowed(request.concepts, request.concept_kinds))
         standing = self.archive.standing(request.grains, request.include_archived)

@@ -2,45 +2,25 @@
 
 from __future__ import annotations
 
-import calendar
 import re
-from collections.abc import Callable, Iterator
+from calendar import monthrange
 from datetime import date, timedelta
 
-from ..text import analysis
-from ..text.dates import MONTH_NUMBERS, WEEKDAYS, any_of
+from ..text import analysis, dates
+from ..text import calendar_words as words
 
 #: First and last day, inclusive.
 Interval = tuple[date, date]
 
-Reader = Callable[[re.Match[str]], Interval | None]
-
-_MONTH = any_of(MONTH_NUMBERS)
-_NUMBERS = {
-    word: i
-    for i, word in enumerate(
-        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], 1
-    )
-} | {"a": 1, "an": 1, "a couple of": 2, "a few": 3}
-_NUMBER = r"\d{1,3}|" + "|".join(sorted(_NUMBERS, key=len, reverse=True))
 _UNIT_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
-
-_ISO = re.compile(r"\b((?:19|20)\d\d)-(\d\d)(?:-(\d\d))?(?!\d)")
-_DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})\b\.?,?(?: ((?:19|20)\d\d))?")
-_MONTH_DAY = re.compile(rf"\b({_MONTH})\.? (\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,? ((?:19|20)\d\d))?")
-_MONTH_ONLY = re.compile(
-    rf"\b(?:(early|mid|late|beginning of|end of|middle of|(?:first|second|third|last) week of)[ -](?:the )?)?"
-    rf"({_MONTH})\b\.?,?(?: (?:of )?((?:19|20)\d\d))?"
-)
-_LEADS_MONTH = re.compile(r"\b(?:in|of|during|since|by|until|last|this|from|to|through)[ -]$")
-#: Characters before a month that tell whether it is one.
-_LEAD = 10
 _QUARTER = re.compile(r"\bq([1-4])(?:[ -]?((?:19|20)\d\d))?\b")
-_YEAR = re.compile(r"\b(?:in|of|during|since|by|for)? ?((?:19|20)\d\d)\b")
-_AGO = re.compile(rf"\b({_NUMBER}) (day|week|month|year)s? ago\b")
-_PAST = re.compile(rf"\b(?:past|last|previous) (?:({_NUMBER}) )?(day|week|month|year)(s?)\b")
-_WEEKDAY = re.compile(rf"\blast ({any_of(WEEKDAYS).lower()})\b")
-_WHEN = re.compile(r"\s*(?:when|how long|since when|(?:on |in )?(?:which|what) (?:date|day|week|month|year))\b", re.I)
+_YEAR = re.compile(r"(?<![a-z\d_])((?:19|20)\d\d)(?![a-z\d_])")
+#: What may stand between a month and the words for a part of it.
+_BESIDE = re.compile(r"[\s'’-]{0,2}(?:[^\W\d_]{1,3}[\s'’]){0,2}")
+#: First and last day of a part of a month, from its first day on; negative ones count back from its last.
+_PARTS = {"early": (0, 10), "mid": (9, 20), "late": (-10, 0)}
+#: How many "the last days" are.
+_SOME = 3
 #: Days that a question names beyond so many say nothing any more.
 _MOST = 16
 #: Asking days outside are moved here, so that no interval leaves the calendar.
@@ -50,8 +30,25 @@ _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 
 
 def asks_when(question: str) -> bool:
-    """Whether the answer is a time."""
-    return bool(_WHEN.match(question))
+    """Whether the answer is a time: a question begins so, or, in languages that put no word first, says so."""
+    text = words.plain(question).lstrip("¿¡ \t\n\"'“«„「(")
+    for language in words.spoken(text):
+        keys = words.keys_of(language)
+        if any(_begins(text, phrase) for phrase in keys.get("when", ())):
+            return True
+        for ask in keys.get("ask", ()):
+            rest = text[len(ask) :].lstrip()
+            if _begins(text, ask) and any(_begins(rest, noun) for noun in keys.get("ask-noun", ())):
+                return True
+        for phrase in keys.get("when-anywhere", ()):
+            at = text.find(phrase)
+            if at >= 0 and (not phrase[0].isascii() or not text[at - 1 : at].isalpha()):
+                return True
+    return False
+
+
+def _begins(text: str, phrase: str) -> bool:
+    return text.startswith(phrase) and not text[len(phrase) : len(phrase) + 1].isalnum()
 
 
 def named(question: str) -> list[str]:
@@ -70,125 +67,109 @@ def named(question: str) -> list[str]:
 def intervals(question: str, asked: date) -> list[Interval]:
     """Days that a question names, relative ones seen from ``asked``; empty when it names none."""
     asked = min(max(asked, _EARLIEST), _LATEST)
-    text = question.lower()
+    text = words.plain(question)
+    spoken = words.spoken(text)
+    said = words.phrases(text, spoken)
+    parts = [phrase for phrase in said if phrase.meaning.kind == "part"]
     taken = bytearray(len(text))
-    found = [
-        *_claimed(text, _ISO, taken, _iso),
-        *_claimed(text, _DAY_MONTH, taken, lambda m: _day(m[3], m[2], m[1], asked)),
-        *_claimed(text, _MONTH_DAY, taken, lambda m: _day(m[3], m[1], m[2], asked)),
-        *_claimed(text, _MONTH_ONLY, taken, lambda m: _month(text, m, asked)),
-        *_claimed(text, _QUARTER, taken, lambda m: _quarter(m, asked)),
-    ]
-    found += _claimed(text, _AGO, taken, lambda m: _ago(m, asked))
-    found += _claimed(text, _PAST, taken, lambda m: _past(m, asked))
-    found += _claimed(text, _WEEKDAY, taken, lambda m: _weekday(m, asked))
-    if not found:
-        found += _claimed(text, _YEAR, taken, lambda m: (date(int(m[1]), 1, 1), date(int(m[1]), 12, 31)))
-    for phrase, (first, last) in _NEAR.items():
-        if re.search(rf"\b{phrase}\b", text):
-            found.append((asked - timedelta(first), asked - timedelta(last)))
-    return list(dict.fromkeys((max(first, date.min), last) for first, last in found))[:_MOST]
+    found: list[tuple[int, Interval]] = []
 
-
-#: Days before the asking date, first and last.
-_NEAR = {"today": (0, 0), "yesterday": (1, 1), "this week": (6, 0), "this month": (30, 0)}
-
-
-def _claimed(text: str, pattern: re.Pattern[str], taken: bytearray, read: Reader) -> Iterator[Interval]:
-    """Intervals read from matches of which no earlier pattern has ``taken`` a character."""
-    for match in pattern.finditer(text):
-        start, end = match.span()
-        if taken.find(1, start, end) >= 0:
-            continue
-        interval = read(match)
-        if interval is not None:
+    def claim(start: int, end: int, interval: Interval | None) -> None:
+        if interval is not None and taken.find(1, start, end) < 0:
             taken[start:end] = b"\1" * (end - start)
-            yield interval
+            found.append((start, interval))
+
+    for one in dates.named(text, lambda: words.order_in(spoken)):
+        start, end, interval = _named(text, one, parts, asked)
+        claim(start, end, interval)
+    for match in _QUARTER.finditer(text):
+        claim(*match.span(), _quarter(int(match[2] or asked.year), int(match[1])))
+    for phrase in said:
+        claim(phrase.start, phrase.end, _relative(phrase, asked))
+    if not found:
+        for match in _YEAR.finditer(text):
+            claim(*match.span(), (date(int(match[1]), 1, 1), date(int(match[1]), 12, 31)))
+    return list(dict.fromkeys(interval for _, interval in sorted(found)))[:_MOST]
 
 
-def _valid(year: int, month: int, day: int) -> Interval | None:
-    try:
-        found = date(year, month, day)
-    except ValueError:
+def _named(text: str, one: dates.Named, parts: list[words.Phrase], asked: date) -> tuple[int, int, Interval | None]:
+    """Where a date stands, with the part of a month that is meant, and its days."""
+    if one.day is not None:
+        days = one.days(asked.year)
+        if days and one.year is None and days[0] > asked + timedelta(60):
+            days = one.days(asked.year - 1)
+        if days:
+            return one.start, one.end, days
+    month = one._replace(day=None)
+    first, last = month.days(asked.year - (one.year is None and one.month > asked.month)) or (None, None)
+    if first is None or last is None:
+        return one.start, one.end, None
+    for part in parts:
+        before = part.end <= one.start and _BESIDE.fullmatch(text, part.end, one.start)
+        if before or (one.end <= part.start and not text[one.end : part.start].strip()):
+            days = _part(part.meaning, first, last)
+            return min(part.start, one.start), max(part.end, one.end), days
+    return one.start, one.end, (first, last) if dates.means_month(text, month) else None
+
+
+def _part(meaning: words.Meaning, first: date, last: date) -> Interval:
+    if meaning.unit in _PARTS:
+        begin, end = _PARTS[meaning.unit]
+    else:
+        length = _UNIT_DAYS[meaning.unit]
+        begin = length * (meaning.number - 1) if meaning.number > 0 else 1 + length * meaning.number
+        end = begin + length - 1
+    from_day = first if begin >= 0 and meaning.number >= 0 else last
+    return from_day + timedelta(begin), from_day + timedelta(end)
+
+
+def _quarter(year: int, quarter: int) -> Interval:
+    month = 3 * quarter - 2
+    return date(year, month, 1), date(year, month + 2, monthrange(year, month + 2)[1])
+
+
+def _relative(phrase: words.Phrase, asked: date) -> Interval | None:
+    """The days of a phrase that is seen from ``asked``; ``None`` for one that is not."""
+    kind, unit, number, _ = phrase.meaning
+    if kind == "relative":
+        return _steps(unit, number, asked)
+    if kind == "weekday-relative":
+        return _weekday(number, int(unit), asked)
+    if kind == "past":
+        return _from(asked, -(phrase.holds or _SOME) * _UNIT_DAYS[unit], 0)
+    if kind not in ("ago", "ahead"):
         return None
-    return found, found
+    days = (number if phrase.holds is None else phrase.holds) * _UNIT_DAYS[unit]
+    slack = max(1, days // 4) if unit != "day" else 0
+    near, far = max(0, days - slack), days + slack
+    return _from(asked, near, far) if kind == "ahead" else _from(asked, -far, -near)
 
 
-def _whole_month(year: int, month: int) -> Interval:
-    return date(year, month, 1), date(year, month, calendar.monthrange(year, month)[1])
-
-
-def _iso(match: re.Match[str]) -> Interval | None:
-    year, month = int(match[1]), int(match[2])
-    if match[3]:
-        return _valid(year, month, int(match[3]))
-    return _whole_month(year, month) if 1 <= month <= 12 else None
-
-
-def _day(year: str | None, month: str, day: str, asked: date) -> Interval | None:
-    number = MONTH_NUMBERS[month]
-    if year:
-        return _valid(int(year), number, int(day))
-    this = _valid(asked.year, number, int(day))
-    if this and this[0] > asked + timedelta(60):
-        return _valid(asked.year - 1, number, int(day))
-    return this
-
-
-def _month(text: str, match: re.Match[str], asked: date) -> Interval | None:
-    part, name, year = match.groups()
-    # "may", "march" and "mar" are words too: they need a preposition, a year or a part of the month.
-    if name in ("may", "mar", "march") and not (
-        part or year or _LEADS_MONTH.search(text, max(0, match.start() - _LEAD), match.start())
-    ):
-        return None
-    number = MONTH_NUMBERS[name]
-    first, last = _whole_month(int(year) if year else asked.year - (number > asked.month), number)
-    if part is None:
-        return first, last
-    spans = {"early": (0, 10), "begin": (0, 10), "mid": (9, 20), "middl": (9, 20), "first": (0, 6), "secon": (7, 13),
-             "third": (14, 20)}  # fmt: skip
-    span = spans.get(part[:5])
-    if span is None:
-        return last - timedelta(10 if part in ("late", "end of") else 6), last
-    return first + timedelta(span[0]), first + timedelta(span[1])
-
-
-def _quarter(match: re.Match[str], asked: date) -> Interval:
-    year = int(match[2]) if match[2] else asked.year
-    month = 3 * int(match[1]) - 2
-    return date(year, month, 1), _whole_month(year, month + 2)[1]
-
-
-def _count(text: str | None) -> int:
-    if text is None:
-        return 1
-    return _NUMBERS.get(text) or int(text)
-
-
-def _ago(match: re.Match[str], asked: date) -> Interval | None:
-    days = _count(match[1]) * _UNIT_DAYS[match[2]]
-    slack = max(1, days // 4) if match[2] != "day" else 0
-    return _before(asked, days + slack, max(0, days - slack))
-
-
-def _past(match: re.Match[str], asked: date) -> Interval | None:
-    number, unit, plural = match.groups()
-    if number or plural:
-        return _before(asked, _count(number or ("3" if plural else None)) * _UNIT_DAYS[unit], 0)
+def _steps(unit: str, steps: int, asked: date) -> Interval | None:
+    """``steps`` days, weeks and so on from ``asked``: people's weeks and months are not those of the calendar."""
+    if unit == "day":
+        return _from(asked, steps, steps)
     if unit == "year":
-        return date(asked.year - 1, 1, 1), date(asked.year - 1, 12, 31)
-    return _before(asked, {"day": 1, "week": 13, "month": 60}[unit], int(unit != "day"))
+        return date(asked.year + steps, 1, 1), date(asked.year + steps, 12, 31)
+    if unit == "quarter":
+        year, quarter = divmod(4 * asked.year + (asked.month - 1) // 3 + steps, 4)
+        return _quarter(year, quarter + 1)
+    length = _UNIT_DAYS[unit]
+    if steps == 0:
+        return _from(asked, min(1 - length, -6) if unit == "week" else -length, 0)
+    near, far = (abs(steps) - 1) * length + 1, (abs(steps) + 1) * length - (unit == "week")
+    return _from(asked, near, far) if steps > 0 else _from(asked, -far, -near)
 
 
-def _weekday(match: re.Match[str], asked: date) -> Interval:
-    wanted = WEEKDAYS.index(match[1].title())
-    back = (asked.weekday() - wanted - 1) % 7 + 1
-    day = asked - timedelta(back)
-    return day, day
+def _weekday(wanted: int, steps: int, asked: date) -> Interval | None:
+    if steps < 0:
+        return _from(asked, *[-((asked.weekday() - wanted - 1) % 7 + 1)] * 2)
+    ahead = (wanted - asked.weekday() - 1) % 7 + 1 if steps else wanted - asked.weekday()
+    return _from(asked, ahead, ahead)
 
 
-def _before(asked: date, first: int, last: int) -> Interval | None:
-    if first >= asked.toordinal():
+def _from(asked: date, first: int, last: int) -> Interval | None:
+    """From so many days after ``asked`` to so many; negative ones are before."""
+    if first + asked.toordinal() < 1 or last + asked.toordinal() > date.max.toordinal():
         return None
-    return asked - timedelta(first), asked - timedelta(last)
+    return asked + timedelta(first), asked + timedelta(last)

@@ -29,6 +29,7 @@ WEIGHTS: dict[str, float] = {
     "length": 0.2,
     "question": -0.2,
     "heading": -0.5,
+    "machine": -0.5,
     "graph": 0.25,
 }
 KEYWORD_FEATURES = ("bm25_unit", "bm25_window", "bm25_section")
@@ -42,6 +43,9 @@ _FIRM_ALONE = 0.1
 _UNKNOWN = 0.25
 #: A day after a named interval still counts a little, falling over this many days.
 _ECHO_DAYS, _ECHO, _ECHO_FALL = 21, 0.7, 30.0
+
+#: What a line counts that names more days than those asked for, as a month is more than a day.
+_WIDER = 0.5
 
 
 @dataclass
@@ -94,6 +98,7 @@ def collect(
     values["length"] = shape.log_chars
     values["question"] = rows.question.astype(np.float32)
     values["heading"] = rows.heading.astype(np.float32)
+    values["machine"] = rows.machine.astype(np.float32)
     names = asking.named(query)
     if names:
         keys = np.array([analysis.unit_hash(name) for name in names], np.int64)
@@ -109,20 +114,30 @@ def collect(
 
 
 def _nearness(corpus: Corpus, named: list[asking.Interval]) -> Floats:
-    """1 inside a named interval, a falling echo for three weeks after it, 0 elsewhere and undated."""
-    day = corpus.rows.day
+    """1 inside a named interval, a falling echo for three weeks after it, 0 elsewhere and undated.
+
+    A line that names days itself has them besides its section's; it counts half where it names more than was asked for.
+    """
+    rows = corpus.rows
+    day = rows.day
+    saying = np.flatnonzero(rows.said_first)
+    said_first, said_last = rows.said_first[saying], rows.said_last[saying]
     near = np.zeros(len(corpus), np.float32)
     for first, last in named:
         past = day - last.toordinal()
         inside = (day >= first.toordinal()) & (past <= 0)
         echo = np.where((past > 0) & (past <= _ECHO_DAYS), _ECHO * (1 - past / _ECHO_FALL), 0)
         near = np.maximum(near, np.where(inside, 1, echo)).astype(np.float32)
-    near[~corpus.rows.dated] = 0
+    near[~rows.dated] = 0
+    for first, last in named:
+        within = (said_first >= first.toordinal()) & (said_last <= last.toordinal())
+        meets = (said_first <= last.toordinal()) & (said_last >= first.toordinal())
+        near[saying] = np.maximum(near[saying], np.where(within, 1, np.where(meets, _WIDER, 0))).astype(np.float32)
     return near
 
 
 #: Features that are shares already, so scaling over the corpus must not stretch them.
-_ABSOLUTE = frozenset({"speaker", "date", "when", "question", "heading"})
+_ABSOLUTE = frozenset({"speaker", "date", "when", "question", "heading", "machine"})
 
 
 def _grip(features: Features, allowed: Bools | None) -> float:

@@ -58,19 +58,17 @@ def newest(
     """A range for each section, newest day first, each at most about ``tokens`` long and of ``standing`` rows.
 
     They end after ``limit`` of them, or when ``budget`` tokens are spent (one that no longer fits is passed
-    over).  Sections whose text, file name or front matter states their day come before those that have
-    only the day of the file's last change, and those before sections without a day.
+    over).  Sections of which no text, file name or front matter states a day come last.
     """
     anchors = np.flatnonzero(corpus.shape.anchor if allowed is None else corpus.shape.anchor & allowed)
     _, at = np.unique(corpus.shape.section[anchors], return_index=True)
     first = anchors[at]
     rows = corpus.rows
     day = rows.day[first]
-    tier = np.where(day == 0, 2, np.where(rows.dated[first], 0, 1))
     path = corpus.shape.path_rank[rows.document_id[first]]
     found: list[Range] = []
     left = budget
-    for row in first[np.lexsort((rows.start_line[first], path, -day, tier))].tolist():
+    for row in first[np.lexsort((rows.start_line[first], path, -day))].tolist():
         one = opening(corpus, row, tokens if left is None else min(tokens, left), standing)
         price = cost(corpus, one.first, one.last)
         if left is not None:

@@ -20,13 +20,13 @@ from .sentences import Sentence, line_of
 from .summary import Summary
 
 #: Of the file's make; another one has every summary rewritten.
-FORMAT = 1
+FORMAT = 2
 
 #: What a text mentions by itself: curated concepts stay out, so that a summary follows from its sources alone.
 LINKER = Linker(OntologyRows())
 
 #: Forms of units that are no sentences.
-_SILENT = ("heading", "title", "meta", "code")
+_SILENT = ("heading", "title", "meta", "code", "machine")
 #: What a YAML list may hold without quotes.
 _BARE = re.compile(r"[\w./+@-]+(?: [\w./+@-]+)*")
 

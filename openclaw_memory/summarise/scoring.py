@@ -18,8 +18,9 @@ from types import MappingProxyType
 from ..graph.evidence import STRONG
 from ..knowledge.routine import ROUTINE
 from ..text import analysis
+from ..text.sentences import MARKS, QUESTION_MARKS
 from ..text.smalltalk import substance
-from ..text.turns import ROLES, without_speaker
+from ..text.turns import roles, without_speaker
 from .sentences import Sentence, line_of, tokens
 
 #: What a point is in the whole numbers that are reckoned with.
@@ -61,12 +62,10 @@ _ROW = -2 * POINT
 _LEAST_SAID, _BRIEF = 5, -POINT // 2
 #: Of the points of what an assistant answers a person, one in this many counts.
 _ANSWER = 4
-_PERSONS = frozenset({"user", "human"})
-_ASSISTANTS = ROLES - _PERSONS
 
 _WORDS = re.compile(r"\w+(?:['’]\w+)*")
 _FIGURES = re.compile(r"\d")
-_SENTENCE_END = re.compile(r"[.!?…]+(?=\s|$|[\"'”’)\]*_])")
+_SENTENCE_END = re.compile(rf"[{MARKS}]+(?=\s|$|[\"'”’)\]*_])|[。！？｡।]+")
 #: What redaction put in the place of a secret, and what no person would say: rare, and no news for it.
 _OPAQUE = re.compile(r"\[redacted:[\w-]{1,40}\]|(?<![\w/.+=-])(?=[\w+/=-]{0,200}\d)[\w+/=-]{20,}+", re.ASCII)
 _REMARK = re.compile(r"\[[^\[\]]*\]")
@@ -130,7 +129,7 @@ class Scorer:
         self._emphasis = emphasis
         self._dated = dated
         self._speakers = Speakers(speakers)
-        self._asked = not _PERSONS.isdisjoint(name.casefold() for name in speakers)
+        self._asked = not roles()["person"].isdisjoint(name.lower() for name in speakers)
         self._silent = frozenset(term for name in sorted(set(speakers)) for term in analysis.terms(name))
 
     def weigh(self, sentence: Sentence) -> Weighed:
@@ -155,8 +154,7 @@ class Scorer:
 
     def _answers(self, sentence: Sentence) -> bool:
         """Whether an assistant says this to a person: what it knows it can say again, what it was told it cannot."""
-        speaker = (sentence.speaker or "").casefold()
-        return speaker in _ASSISTANTS and self._asked
+        return (sentence.speaker or "").lower() in roles()["assistant"] and self._asked
 
     def _marked(self, text: str) -> tuple[int, int]:
         """Points of the strongest marker, and of all: one in a label such as ``Decision:`` counts twice."""
@@ -201,7 +199,7 @@ def _own_points(sentence: Sentence, text: str, words: Sequence[str]) -> int:
     if sentence.done:
         points += _DONE
     bare = _REMARK.sub(" ", text)
-    asked = bare.count("?") + bare.count("？")
+    asked = sum(map(bare.count, QUESTION_MARKS))
     if asked:
         points += _ASKS * asked // max(asked, len(_SENTENCE_END.findall(bare)))
     addressed = sum(word in _ADDRESSEE for word in words)

@@ -10,22 +10,17 @@ from datetime import date
 
 from ..model import CHARS_PER_TOKEN, Origin, Section, Unit, citation
 from ..store.api import Mention, PlannedUnit
-from ..text.lines import ITEM, NUMBER
+from ..text.labels import names_subject
+from ..text.lines import ITEM
+from ..text.plain import is_delimiter, is_fence, without_lead
 
 #: Forms of units that say nothing by themselves.
 _TITLES = frozenset({"heading", "title"})
-_SILENT = _TITLES | {"meta", "code"}
-#: What of Markdown may open a line: quote marks, list markers, marks of a heading, a task's box.
-_MARKS = r"[ \t]*(?:>[ \t]*|(?:%s|#{1,6})(?:[ \t]+|$)|\[[ xX]\](?:[ \t]+|$))*"
-#: "1986. What a year" is a sentence, unless it is an item of a list or another mark follows.
-_LEAD = re.compile(_MARKS % rf"[-*+]|{NUMBER}(?=[ \t]+(?:{ITEM}|#{{1,6}})(?:[ \t]|$))")
-_ITEM_LEAD = re.compile(_MARKS % ITEM)
+_SILENT = _TITLES | {"meta", "code", "machine"}
 _DONE = re.compile(rf"[ \t>]*{ITEM}[ \t]+\[[xX]\][ \t]")
 _QUOTED = re.compile(r"\A[ \t]*(?:>[ \t]*)+")
-_DELIMITER = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*")
 _WORD = re.compile(r"[^\W\d_]")
 _MARKUP = re.compile(r"<!--.*?(?:-->|$)|</?[A-Za-z][^<>]*>", re.DOTALL)
-_FENCES = ("```", "~~~")
 _TAG = re.compile(r"(?<![\w&/#-])#[^\W\d_][\w/-]*")
 _TAGS_LABEL = re.compile(r"(?:\*\*)?(?:tags|labels|keywords|topics)(?:\*\*)?[:：](?:\*\*)?", re.IGNORECASE)
 #: A line that ends in a colon and has at most this many words opens what follows and says nothing itself.
@@ -87,7 +82,7 @@ def sentences_of(note: Note, first_entry: int = 0, first_order: int = 0) -> list
         texts = [(planned, _text(planned.unit)) for planned in by_section[at]]
         silent = [planned for planned, text in texts if not text]
         tags = (*of_note, *_tags(silent, "tag"), *_tags(by_section[at], "meta"))
-        about = [mention for planned in silent if planned.unit.form in _TITLES for mention in planned.mentions]
+        about = [mention for planned in silent if _is_subject(planned.unit) for mention in planned.mentions]
         opened = len(found)
         before = False
         for planned, text in texts:
@@ -138,20 +133,24 @@ def _text(unit: Unit) -> str:
         return ""
     lines = unit.text.split("\n")
     if unit.form == "row":
-        if any(_DELIMITER.fullmatch(line) for line in lines[1:]):
+        if any(map(is_delimiter, lines[1:])):
             return ""
         lines = [line.strip(" \t>").removeprefix("|").removesuffix("|") for line in lines]
     lines[1:] = [_QUOTED.sub("", line) for line in lines[1:]]
-    lead = (_ITEM_LEAD if unit.form == "item" else _LEAD).match(lines[0])
-    lines[0] = lines[0][lead.end() :] if lead else lines[0]
+    lines[0] = without_lead(lines[0], unit.form == "item")
     text = " ".join(" ".join(lines).split())
-    if not _WORD.search(_MARKUP.sub(" ", text)) or text.startswith(_FENCES):
+    if not _WORD.search(_MARKUP.sub(" ", text)) or is_fence(text):
         return ""
     if text.rstrip("*_")[-1:] in ":：" and len(text.split()) <= _LABEL_WORDS:
         return ""
     if "#" in text and not _WORD.search(_TAG.sub(" ", _TAGS_LABEL.sub(" ", text))):
         return ""
     return text
+
+
+def _is_subject(unit: Unit) -> bool:
+    """Whether a unit is a heading that names what the sentences below it are about."""
+    return unit.form in _TITLES and names_subject(unit.search_text.rpartition(" > ")[2])
 
 
 def _goes_on(before: Sentence, unit: Unit) -> bool:

@@ -10,7 +10,7 @@ from ..ingest.summary_files import DATED
 from ..model import Grain
 from . import themes
 from .centrality import centrality
-from .choice import distinct, select
+from .choice import distinct, select, without_routine
 from .scoring import POINT, Scorer, Weighed
 from .sentences import Sentence, line_of, tokens
 from .themes import Part
@@ -63,7 +63,7 @@ def summarise(sentences: Sequence[Sentence], grain: Grain, rules: Rules) -> Summ
 
     The same for the same sentences, settings and grain on every machine.  Only grains of summaries have one.
     """
-    given = sorted(sentences, key=lambda one: (one.day, one.order))
+    given = without_routine(sorted(sentences, key=lambda one: (one.day, one.order)))
     chosen = _chosen(given, grain, rules)
     if grain is Grain.DAILY:
         parts = themes.of_day(chosen, _THEMES[grain])

@@ -13,6 +13,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from . import calendar_words
 from . import language as languages
 
 #: Grows when the terms of a text change, so that stored postings are known to be of another make.
@@ -189,14 +190,8 @@ def _split_identifier(run: str, words: list[str], whole: list[str]) -> None:
             whole.append(joined[1:])
 
 
+_PLAIN_WORD = re.compile(r"[^\W_]+")
 _BRACKETED_END = re.compile(r"[\[(][^\[\]()]*[\])]$")
-_TIME_WORD = re.compile(
-    r"\b(?:yesterday|today|tonight|tomorrow|now|recently|soon|finally|upcoming|already|since|until|ago|last|next|"
-    r"just|started|days?|weeks?|weekends?|months?|years?|mornings?|evenings?|"
-    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|june|july|august|september|"
-    r"october|november|december|(?:19|20)\d\d)\b",
-    re.IGNORECASE,
-)
 
 
 def is_question(text: str) -> bool:
@@ -208,13 +203,13 @@ def is_question(text: str) -> bool:
 
 
 def time_words(text: str) -> int:
-    """How many words of time a text has, at most 2."""
-    found = 0
-    for _ in _TIME_WORD.finditer(text):
-        found += 1
-        if found == 2:
-            break
-    return found
+    """How many words of time a text has, in any language, at most 2."""
+    lower = text.lower()
+    plainly = calendar_words.time_words()
+    found = sum(word in plainly for word in _PLAIN_WORD.findall(lower))
+    if found < 2 and not text.isascii():
+        found += sum(1 for _ in calendar_words.time_phrases().finditer(lower))
+    return min(found, 2)
 
 
 def name_key(name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -35,12 +36,25 @@ class Block(NamedTuple):
     cells: tuple[str, ...] = ()
 
 
-def blocks_of(lines: Sequence[str]) -> list[Block]:
+def blocks_of(lines: Sequence[str], turns: Sequence[int] = ()) -> list[Block]:
     """Parse ``lines`` as CommonMark with tables; where that fails, as headings, fences and lines.
 
+    Each of ``turns`` is a line on which a message begins: code or a table that is not closed ends before it.
     Blocks are in order and share no line.  Lines that belong to no block hold no text, or text that
     the parser dropped: the caller covers them.
     """
+    out: list[Block] = []
+    for at, end in pairwise((0, *turns, len(lines))):
+        for block in _blocks(lines[at:end]):
+            out.append(
+                block._replace(
+                    start=block.start + at, end=block.end + at, item_end=block.item_end and block.item_end + at
+                )
+            )
+    return out
+
+
+def _blocks(lines: Sequence[str]) -> list[Block]:
     tokens: list[Token] = []
     parser = _parser()
     try:

@@ -1,10 +1,15 @@
-"""Dates that file names and headings state, with no dependence on the locale."""
+"""Dates that file names, headings, lines and questions state, in any language, with no dependence on the locale."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from calendar import monthrange
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date, timedelta
+from functools import cache
+from typing import NamedTuple
+
+from . import calendar_words as words
 
 #: In their order, Monday first as in ISO 8601.
 MONTHS = (
@@ -29,32 +34,87 @@ def any_of(spellings: Iterable[str]) -> str:
     return "|".join(sorted(spellings, key=lambda each: (-len(each), each)))
 
 
-_MONTH = rf"({any_of(MONTH_NUMBERS)})\b\.?"
-_DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
-_YEAR = r"(\d{4})(?!\d)"
+#: Gives the order of day and month in numbers that leave it open, as :func:`~.calendar_words.day_order` does.
+Order = Callable[[], str]
 
-_YEAR_FIRST = re.compile(r"(?<![\d.])(\d{4})([-/])(\d{1,2})\2(\d{1,2})(?!\d)")
-_DAY_FIRST = re.compile(rf"(?<![\d.])(\d{{1,2}})\.(\d{{1,2}})\.{_YEAR}(?!\.\d)")
-_MONTH_DAY = re.compile(rf"\b{_MONTH} {{0,2}}{_DAY}\b,? {{0,2}}{_YEAR}", re.IGNORECASE)
-_DAY_MONTH = re.compile(rf"(?<![\d.]){_DAY}\.? {{0,2}}(?:of )?{_MONTH},? {{0,2}}{_YEAR}", re.IGNORECASE)
+_NUMBERS = re.compile(r"\d[-./] ?\d")
+#: With points a date has two digits each or blanks, as a version has neither.
+_YEAR_FIRST = re.compile(
+    r"(?<![\d.])(\d{4})(?:([-/])(\d{1,2})\2(\d{1,2})|\.(\d\d)\.(\d\d)|\. (\d{1,2})\. (\d{1,2}))(?!\d)(?!\.\d)"
+)
+_YEAR_LAST = re.compile(r"(?<![\d./-])(\d{1,2})([-./]|\. )(\d{1,2})\2(\d{4})(?!\d|\.\d)")
+_YEAR_MONTH = re.compile(r"(?<![\d.-])((?:19|20)\d\d)-(0[1-9]|1[0-2])(?![\d-])")
+_OPEN_ORDER = re.compile(r"(?<![\d./-])(\d{1,2})[-/](\d{1,2})[-/]\d{4}(?!\d)")
 
 _NAME_DATE = re.compile(r"(?<!\d)(\d{4})([-_.])(\d{2})\2(\d{2})(?!\d)")
 _NAME_COMPACT = re.compile(r"(?<!\d)((?:19|20)\d{2})(\d{2})(\d{2})(?!\d)")
 _FOLDER_DATE = re.compile(r"(?<!\d)(\d{4})[-_./](\d{2})[-_./](\d{2})(?!\d)")
 _PERIOD = re.compile(r"(\d{4})(?:[-_](?:W(?P<week>\d{2})|Q(?P<quarter>[1-4])|(?P<month>\d{2})))?", re.IGNORECASE)
 
-_FILLER = re.compile(rf"\b(?:{any_of(WEEKDAY_SPELLINGS)})\b|[\W_]+", re.IGNORECASE)
-
 #: A heading is read this far: past it there is prose, and the search stays cheap.
 _HEADING_CHARS = 200
+#: Characters on either side of a month's name in which its day and year stand.
+_AROUND = 24
+#: Days that a line names lie at most this far apart to count as one span.
+_SPAN = 31
+
+
+class Named(NamedTuple):
+    """A date as a text names it, from ``start`` to ``end``; a month at least, with what it has of day and year.
+
+    ``name`` is how the month is written in letters, empty where it is a number.
+    """
+
+    start: int
+    end: int
+    year: int | None
+    month: int
+    day: int | None
+    name: str = ""
+
+    def days(self, year: int | None = None) -> tuple[date, date] | None:
+        """The first and the last day, in ``year`` where the text has none; ``None`` for what no calendar has."""
+        year = self.year or year
+        try:
+            if year is None:
+                return None
+            if self.day is not None:
+                only = date(year, self.month, self.day)
+                return only, only
+            return date(year, self.month, 1), date(year, self.month, monthrange(year, self.month)[1])
+        except (ValueError, OverflowError):
+            return None
+
+
+@cache
+def _around() -> tuple[re.Pattern[str], ...]:
+    """What stands before and behind a month: the day, the year, or both."""
+    joins, ends = (any_of(map(re.escape, each)) for each in (words.joins(), words.said("day-end", (words.ANY,))))
+    gap = rf"[\s.,،、/'’׳_-]{{0,3}}(?:(?:{joins})(?![^\W\d_])[\s.,،'’]{{0,3}}){{0,2}}"
+    # What joins dates in scripts without spaces is followed by letters or digits at once.
+    gap = rf"(?:{gap}|[\s.]?[年년][\s.]?)"
+    day = rf"(\d{{1,2}})(?!\d)(?:-?(?:{ends})(?![a-z\u00df-\u052f]))?"
+    year = r"(\d{4})(?!\d)"
+    return tuple(
+        map(
+            re.compile,
+            (
+                rf"{gap}{day}{gap}{year}",  # behind: the day, the year
+                rf"(?:(?<!\d){year}{gap})?(?<![\d.,:/]){day}{gap}\Z",  # before: perhaps a year, the day
+                rf"{gap}{year}",  # behind: the year
+                rf"(?<!\d){year}{gap}\Z",  # before: the year
+                rf"{gap}{day}(?![:.]\d|[a-z\u00df-\u052f])",  # behind: the day
+            ),
+        )
+    )
 
 
 def date_in_name(path: str) -> date | None:
     """The day that the file name of ``path`` states, else the one its folders spell out.
 
-    ``2026-02-13-slug.md``, ``2026_02_13.md`` and ``20260213.md`` name a day; a name that is nothing but
-    a period (``2026-W07``, ``2026-02``, ``2026-Q1``, ``2026``) stands for the period's last day.
-    ``None`` when there is no date, or an impossible one.
+    ``2026-02-13-slug.md``, ``2026_02_13.md``, ``20260213.md``, ``13-februar-2026.md`` and ``2026年2月13日.md`` name a
+    day; a name that is nothing but a period (``2026-W07``, ``2026-02``, ``2026-Q1``, ``2026``, ``mayo-2026``) stands
+    for the period's last day.  ``None`` when there is no date, or an impossible one.
     """
     folders, _, name = path.rpartition("/")
     stem = name[:-3] if name[-3:].lower() == ".md" else name
@@ -66,46 +126,180 @@ def date_in_name(path: str) -> date | None:
             return found
     if (period := _PERIOD.fullmatch(stem)) is not None:
         return _last_day(period)
-    days = [_day(*match.groups()) for match in _FOLDER_DATE.finditer(f"{folders}/{stem}")]
-    return next((found for found in reversed(days) if found), None)
+    spoken = words.plain(stem[:_HEADING_CHARS].replace("_", " "))
+    for one in named(spoken):
+        days = one.days()
+        if days is not None and (one.day is not None or not spoken[: one.start] + spoken[one.end :].strip("年년")):
+            return days[1]
+    listed = [_day(*match.groups()) for match in _FOLDER_DATE.finditer(f"{folders}/{stem}")]
+    return next((found for found in reversed(listed) if found), None)
 
 
-def date_in_heading(text: str) -> date | None:
+def date_in_heading(text: str, order: Order | None = None) -> date | None:
     """The first full date in ``text``; ``None`` without one, and for impossible dates.
 
-    Understood are ``2026-02-13``, ``2026/02/13``, ``13.02.2026``, ``February 13, 2026``,
-    ``Feb 13th 2026`` and ``13 Feb 2026``, with or without a weekday.
+    Understood are ``2026-02-13``, ``2026/02/13``, ``2026.02.13``, ``13.02.2026``, ``13/02/2026``,
+    ``February 13, 2026``, ``13. Februar 2026``, ``2026年2月13日`` and the like, in every language of the
+    calendar, with or without a weekday.
+    Where numbers leave open which is the day, ``order`` decides, by default the language of ``text``.
     """
-    found = _first_date(text)
+    found = _first_date(words.plain(text[:_HEADING_CHARS]), order)
     return None if found is None else found[0]
 
 
-def merely_states(text: str, day: date) -> bool:
+def merely_states(text: str, day: date, order: Order | None = None) -> bool:
     """Whether ``text`` says nothing but ``day`` (a weekday and punctuation aside)."""
-    found = _first_date(text)
-    if found is None or found[0] != day:
+    short = text[:_HEADING_CHARS]
+    spoken = words.plain(short)
+    found = _first_date(spoken, order)
+    if found is None or found[0] != day or len(short) < len(text):
         return False
     _, start, end = found
-    return not _FILLER.sub("", text[:start] + " " + text[end:])
+    return not _filler().sub("", spoken[:start] + " " + spoken[end:])
 
 
-def _first_date(text: str) -> tuple[date, int, int] | None:
-    return min(_dates(text[:_HEADING_CHARS]), key=lambda found: found[1], default=None)
+@cache
+def _filler() -> re.Pattern[str]:
+    """Weekdays, what may follow a date, and what is no word."""
+    names = {
+        name
+        for language in words.known_languages()
+        for key, spellings in words.keys_of(language).items()
+        if key.count(".") == 1 and key.startswith("weekday")
+        for name in spellings
+    }
+    rest = words.joins() | words.said("day-end", (words.ANY,))
+    spaced = any_of(map(re.escape, names | rest | WEEKDAY_SPELLINGS))
+    unspaced = any_of(name for name in names if re.fullmatch("[\u3040-\u9fff\uac00-\ud7af]+", name))
+    return re.compile(rf"\b(?:{spaced})(?!\w)|{unspaced}|[\W_]+|[日号號일]")
 
 
-def _dates(text: str) -> Iterator[tuple[date, int, int]]:
+def order_of(text: str) -> str:
+    """The order of day and month in a file's numbers: as in those that leave nothing open, else its language's."""
+    first = [match for match in _OPEN_ORDER.findall(text) if max(map(int, match)) > 12]
+    if first:
+        days = sum(int(one) > 12 for one, _ in first)
+        return "dmy" if 2 * days >= len(first) else "mdy"
+    return words.day_order(text[:4000])
+
+
+def named(text: str, order: Order | None = None) -> list[Named]:
+    """The dates that a text, as :func:`~.calendar_words.plain` makes it, names, in their order; they do not overlap."""
+    found = list(_in_numbers(text, order)) if _NUMBERS.search(text) else []
+    for month in words.months(text):
+        if all(month.end <= one.start or month.start >= one.end for one in found):
+            found.append(_in_words(text, month))
+    return sorted(found)
+
+
+def said(text: str, day: date | None, order: Order | None = None) -> tuple[date, date] | None:
+    """The days that a line names, the first and the last: those of its first date, and of others near it.
+
+    A date without a year is the one nearest to ``day``, that of the line's section; without such a day it is none.
+    """
+    if text.isascii() and not _NUMBERS.search(text) and not words.may_name_month(text):
+        return None
+    text = words.plain(text)
+    found: tuple[date, date] | None = None
+    for one in named(text, order):
+        days = one.days() if one.year else _nearest(text, one, day)
+        if days is None:
+            continue
+        if found is None:
+            found = days
+        elif (joined := (min(found[0], days[0]), max(found[1], days[1])))[1] - joined[0] <= timedelta(_SPAN):
+            found = joined
+    return found
+
+
+def means_month(text: str, one: Named) -> bool:
+    """Whether a name means a month: a word of other meaning and a short form need a day, a year, or a word before."""
+    if one.day is not None or one.year is not None:
+        return True
+    spoken = words.spoken(text)
+    sure = False
+    for language in spoken:
+        keys = words.keys_of(language)
+        if one.name in keys.get(f"month.{one.month}", ()):
+            if one.name not in keys.get("doubtful", ()):
+                sure = True
+        elif one.name.strip(".") not in keys.get(f"month-short.{one.month}", ()):
+            continue
+        before = text[: one.start].rstrip(" -")
+        if any(before.endswith(lead) and not before[: -len(lead)][-1:].isalpha() for lead in keys.get("lead", ())):
+            return True
+    return sure
+
+
+def _nearest(text: str, one: Named, day: date | None) -> tuple[date, date] | None:
+    if day is None or not means_month(text, one):
+        return None
+    year = day.year + (one.month - day.month < -6) - (one.month - day.month > 6)
+    return one.days(year)
+
+
+def _first_date(text: str, order: Order | None) -> tuple[date, int, int] | None:
+    for one in named(text, order):
+        if one.day is not None and one.year is not None and (days := one.days()) is not None:
+            return days[0], one.start, one.end
+    return None
+
+
+def _in_numbers(text: str, order: Order | None) -> Iterator[Named]:
+    end = 0
     for match in _YEAR_FIRST.finditer(text):
-        if found := _day(match[1], match[3], match[4]):
-            yield found, *match.span()
-    for match in _DAY_FIRST.finditer(text):
-        if found := _day(match[3], match[2], match[1]):
-            yield found, *match.span()
-    for match in _MONTH_DAY.finditer(text):
-        if found := _day(match[3], str(MONTH_NUMBERS[match[1].lower()]), match[2]):
-            yield found, *match.span()
-    for match in _DAY_MONTH.finditer(text):
-        if found := _day(match[3], str(MONTH_NUMBERS[match[2].lower()]), match[1]):
-            yield found, *match.span()
+        year, _, *rest = match.groups()
+        month, day = (part for part in rest if part)
+        if _day(year, month, day):
+            yield Named(match.start(), end := match.end(), int(year), int(month), int(day))
+    for match in _YEAR_LAST.finditer(text):
+        first, mark, second, year = match.groups()
+        if int(first) <= 12 and int(second) <= 12 and "." not in mark:
+            swap = (order() if order is not None else words.day_order(text)) == "mdy"
+        else:
+            swap = int(second) > 12
+        day, month = (second, first) if swap else (first, second)
+        if _day(year, month, day):
+            yield Named(*match.span(), int(year), int(month), int(day))
+    for match in _YEAR_MONTH.finditer(text, end):
+        yield Named(*match.span(), int(match[1]), int(match[2]), None)
+
+
+def _in_words(text: str, month: words.Phrase) -> Named:
+    """The date of which ``month`` is the month: its day and year stand before it or behind it."""
+    day_year, before_day, year_behind, year_before, day_behind = _around()
+    start, end = month.start, month.end
+    low = max(0, start - _AROUND)
+    before, number = text[low:start], _number(text, month)
+    name = text[start:end]
+    if found := day_year.match(text, end, end + _AROUND):
+        return Named(start, found.end(), int(found[2]), number, int(found[1]), name)
+    if found := before_day.search(before):
+        ahead = year_behind.match(text, end, end + _AROUND)
+        year = ahead[1] if ahead else found[1]
+        return Named(
+            low + found.start(), ahead.end() if ahead else end, int(year) if year else None, number, int(found[2]), name
+        )
+    if found := year_before.search(before):
+        behind = day_behind.match(text, end, end + _AROUND)
+        day = int(behind[1]) if behind else None
+        return Named(low + found.start(), behind.end() if behind else end, int(found[1]), number, day, name)
+    if found := year_behind.match(text, end, end + _AROUND):
+        return Named(start, found.end(), int(found[1]), number, None, name)
+    if found := day_behind.match(text, end, end + _AROUND):
+        return Named(start, found.end(), None, number, int(found[1]), name)
+    return Named(start, end, None, number, None, name)
+
+
+def _number(text: str, month: words.Phrase) -> int:
+    """The number of a month; where languages differ about a name, as that of ``text`` has it."""
+    numbers = {one.number for one in month.meanings}
+    if len(numbers) > 1:
+        spoken = words.spoken(text)
+        for one in month.meanings:
+            if one.language in spoken:
+                return one.number
+    return month.meaning.number
 
 
 def _day(year: str, month: str, day: str) -> date | None:

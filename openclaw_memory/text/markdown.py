@@ -9,22 +9,26 @@ line feeds, without the blanks around them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
+from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ..model import DateSource, ParsedDocument, Section, Unit, UnitForm
 from .blocks import Block, blocks_of
-from .dates import date_in_heading, date_in_name, merely_states
+from .dates import Order, date_in_heading, date_in_name, merely_states, order_of
 from .front_matter import front_matter, front_matter_end, groups
 from .lines import split_lines
-from .turns import find_turns
+from .turns import find_turns, is_role
 from .units import UnitMaker
 
 #: A heading is named in every section below it, so its share of the path is bounded.
 _HEADING_CHARS = 120
+#: How OpenClaw heads the file of a session.
+_SESSION = re.compile(r"Session: \d{4}-\d\d-\d\d[ T]\d\d:\d\d")
 
 
 def parse(text: str, *, path: str, mtime: date, unit_tokens: int) -> ParsedDocument:
@@ -39,8 +43,11 @@ def parse(text: str, *, path: str, mtime: date, unit_tokens: int) -> ParsedDocum
     body = front_matter_end(lines)
     front = front_matter(lines)
     # Blank lines in place of the front matter keep the numbering.
-    blocks = blocks_of([""] * body + lines[body:] if body else lines)
-    maker = UnitMaker(lines, find_turns(lines), unit_tokens)
+    turns = find_turns(lines)
+    # The messages of a chat are texts of their own.
+    chat = [at for at, speaker in turns.items() if at >= body and is_role(speaker) and lines[at].startswith(speaker)]
+    blocks = blocks_of([""] * body + lines[body:] if body else lines, chat)
+    maker = UnitMaker(lines, turns, unit_tokens)
     if body:
         for start, end in groups(lines, 1, body - 1):
             maker.chunks(start, end, "meta")
@@ -55,7 +62,7 @@ def parse(text: str, *, path: str, mtime: date, unit_tokens: int) -> ParsedDocum
         maker.add(block)
     maker.cover(len(lines))
     borders.append((len(lines), len(maker.units)))
-    dater = _Dater(path, front, mtime)
+    dater = _Dater(path, front, mtime, cache(lambda: order_of(text)))
     trail = _Trail(path, dater)
     sections = []
     for index, ((start, first), (end, last)) in enumerate(pairwise(borders)):
@@ -63,6 +70,8 @@ def parse(text: str, *, path: str, mtime: date, unit_tokens: int) -> ParsedDocum
             trail.enter(headings[index - 1])
         section = _section(lines, start, end, maker.units[first:last], trail)
         if section is not None:
+            if index == 1 and _SESSION.match(headings[0].words):
+                section = _of_session(section)
             below = headings[index].level if index < len(headings) else 0
             sections.append(_titled(section, headings[index - 1].level < below) if index else section)
     return ParsedDocument(tuple(sections), front)
@@ -92,13 +101,20 @@ def _titled(section: Section, has_subsections: bool) -> Section:
     return replace(section, units=(replace(heading, form=form, indexed=indexed), *text))
 
 
+def _of_session(section: Section) -> Section:
+    """The head of a session that OpenClaw has saved: the list of its keys is for machines."""
+    units = [replace(unit, form="machine") if unit.form == "item" else unit for unit in section.units]
+    return replace(section, units=tuple(units))
+
+
 class _Dater:
     """What dates a whole file: its name, its front matter, its time of change."""
 
-    def __init__(self, path: str, front: dict[str, Any], mtime: date) -> None:
+    def __init__(self, path: str, front: dict[str, Any], mtime: date, order: Order) -> None:
         self.name = date_in_name(path)
-        self.front = date_in_heading(str(front.get("date", "")))
+        self.front = date_in_heading(str(front.get("date", "")), order)
         self.mtime = mtime
+        self.order = order
 
     def date(self, heading: date | None) -> tuple[date, DateSource]:
         if self.name is not None:
@@ -127,7 +143,9 @@ class _Trail:
     def enter(self, heading: Block) -> None:
         while self._steps and self._steps[-1].level >= heading.level:
             self._steps.pop()
-        self._steps.append(_Step(heading.level, heading.words[:_HEADING_CHARS], date_in_heading(heading.words)))
+        self._steps.append(
+            _Step(heading.level, heading.words[:_HEADING_CHARS], date_in_heading(heading.words, self._dater.order))
+        )
 
     def date(self) -> tuple[date, DateSource]:
         return self._dater.date(next((step.day for step in reversed(self._steps) if step.day), None))
@@ -140,4 +158,4 @@ class _Trail:
 
     def _repeats_name(self, words: str) -> bool:
         day = self._dater.name
-        return words.casefold() == self._stem or (day is not None and merely_states(words, day))
+        return words.casefold() == self._stem or (day is not None and merely_states(words, day, self._dater.order))

@@ -6,6 +6,8 @@ Everything here takes time linear in the text, also for a line of a megabyte wit
 from __future__ import annotations
 
 import re
+from functools import cache
+from importlib.resources import files
 
 from .dates import MONTH_NUMBERS, NAMES
 
@@ -16,17 +18,22 @@ LONG = 3
 #: No piece is longer than this many times the wanted size.
 CEILING = 4
 
+#: What ends a sentence, by the scripts that have it: Latin and others, fullwidth, Arabic, Urdu, Devanagari,
+#: Armenian, Ethiopic, Khmer, Burmese, Tibetan.
+MARKS = ".!?…。！？｡؟۔।॥։።፧។၊။།‼⁇⁈⁉"
+#: Those that ask; Greek asks with a semicolon, which tells elsewhere.
+QUESTION_MARKS = "?？؟⁇⁈⁉፧"
+_FINAL = re.compile(rf"[{MARKS}][^\w{MARKS}]*$")
+#: Marks that end a sentence also where no blank follows.
+_SURE = "".join(sorted(set(MARKS) - set(".!?…།၊")))
 # Possessive quantifiers, and a run of dots tried only at its start: a megabyte of dots stays linear.
-_END = re.compile(r"""(?<![.!?…])(?:[.!?…])++["'”’»)\]*_`]*+(?=\s)|[。！？｡]++[」』”’）】]*+""")
-
-_ALWAYS = (
-    "mr mrs ms mx dr prof st sr jr vs cf al approx dept est gen sen rep rev hon capt lt col sgt mt ft ave blvd "
-    "e.g i.e bzw ca inkl usw z.b d.h u.a evtl ggf vgl"
+_END = re.compile(
+    rf"""(?<![.!?…])(?:[.!?…])++["'”’»)\]*_`]*+(?=\s)|[{_SURE}]++[」』”’》）】"')\]*_`]*+"""
+    r"""|(?<=[\u0370-\u03ff\u1f00-\u1fff]);(?=\s)"""
 )
-# Abbreviations only before a number: "No. 5" is one, "No. We left." is an answer.
-_NUMBERED = "no nos nr fig figs vol p pp ch art sec eq"
-_ABBREVIATIONS = frozenset(_ALWAYS.split())
-_BEFORE_DIGITS = frozenset(_NUMBERED.split()) | (MONTH_NUMBERS.keys() - NAMES)
+
+_MONTHS = MONTH_NUMBERS.keys() - NAMES
+_TRAILING = ".,;:!?)"
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
 _OPENERS = "\"'“‘«([*_`"
 
@@ -51,6 +58,11 @@ def sentence_spans(text: str) -> list[Span]:
     return spans
 
 
+def ends_sentence(text: str) -> bool:
+    """Whether ``text`` ends as a sentence does, in any script; quotes, brackets, marks and emoji may follow."""
+    return _FINAL.search(text) is not None
+
+
 def pieces(text: str, size: int) -> list[Span]:
     """Cut ``text`` at sentence borders into pieces of up to ``size`` characters.
 
@@ -72,6 +84,18 @@ def pieces(text: str, size: int) -> list[Span]:
     return out
 
 
+@cache
+def _abbreviations() -> dict[str, frozenset[str]]:
+    """Words behind or before which a full stop ends nothing, by what stands beside it."""
+    out: dict[str, set[str]] = {}
+    for line in files(__package__).joinpath("abbreviations.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            words = out.setdefault(line.strip("[]"), set())
+        elif line and not line.startswith("#"):
+            words.update(line.split()[1:] if words is out.get("always") else line.split())
+    return {name: frozenset(words) for name, words in out.items()}
+
+
 def _add(spans: list[Span], text: str, start: int, end: int) -> None:
     part = text[start:end]
     body = part.lstrip()
@@ -82,9 +106,10 @@ def _add(spans: list[Span], text: str, start: int, end: int) -> None:
 
 def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     mark = match.group()
-    if mark[0] in "。！？｡":
+    if mark[0] in _SURE or mark[0] == ";":
         return True
-    following = text[match.end() : match.end() + 16].lstrip()[:1]
+    behind = text[match.end() : match.end() + 24].lstrip()
+    following = behind[:1]
     if following.islower():
         return False
     if mark[0] != "." or mark[1:2] == ".":
@@ -94,7 +119,11 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
         return True
     word = words[-1].lstrip(_OPENERS)
     lower = word.lower()
-    if lower in _ABBREVIATIONS or (lower in _BEFORE_DIGITS and following.isdigit()):
+    known = _abbreviations()
+    if lower in known["always"] or (following.isdigit() and (lower in known["before a number"] or lower in _MONTHS)):
+        return False
+    # "am 13. Februar": a day, in languages that put a stop behind it.
+    if word.isdigit() and len(word) <= 2 and behind.lower().split(" ", 1)[0].rstrip(_TRAILING) in known["after a day"]:
         return False
     if _INITIALS.fullmatch(word) and word != "I":
         return False

@@ -1,67 +1,108 @@
-"""Who speaks in a transcript: ``Speaker: text`` lines."""
+"""Who speaks in a transcript: ``Speaker: text`` lines that alternate.
+
+A label at the line's start is mostly the key of a record (``Status: …``), in any language, and repeats as often as
+a name does.  So nobody speaks for a word alone: speakers take turns.
+"""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import NamedTuple
 
+from .labels import is_label
 from .lines import ITEM
+from .sentences import QUESTION_MARKS, ends_sentence
 
-#: Labels that open a turn wherever they stand.
-ROLES = frozenset({"user", "assistant", "human", "agent", "ai", "bot"})
-
-# Labels that recur in notes and are nobody's name.
-_KEYS = """
-    action actions answer author category conclusion cons context cost created date decision decisions
-    description details due duration email example examples goal goals idea impact ingredients input instructions
-    link location model name next note notes objective outcome output owner phone price priority problem pros
-    purpose question reason result results role score solution source status step steps subject summary tag tags
-    task tasks time tip tips title todo topic total type update updated url value version warning website
-    when where why
-"""
-
-_IS_KEY = frozenset(_KEYS.split())
 _LABEL_CHARS = 80
-_WORD = r"[^\W\d_][\w'’.-]{0,30}"
+#: Signs for vowels and tones, which are no letters to a pattern: Hebrew, Arabic, those of India, Thai to Khmer.
+_SIGNS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0963\u0966-\u0dff\u0e31-\u0e4e\u102b-\u103e\u17b4-\u17d3"
+_WORD = rf"[^\W\d_][\w{_SIGNS}'’.-]{{0,30}}"
+_TIME = r"\d{1,2}[:.]\d\d(?::\d\d)?(?:[ ]?[apAP]\.?[mM]\.?)?"
 _TURN = re.compile(
     rf"""[ \t>]*+
     (?P<item>{ITEM}[ \t]++)?
-    (?:[\[(]?(?:\d{{4}}-\d\d-\d\d[ T])?\d{{1,2}}:\d\d(?::\d\d)?(?:[ ]?[apAP]\.?[mM]\.?)?[\])]?[ \t]*+[-–—]?[ \t]*+)?
+    (?P<stamp>[\[(]?(?:\d{{1,4}}[-./]\d{{1,2}}[-./]\d{{1,4}}(?:,[ ]|[ T]))?{_TIME}[\])]?[ \t]*+[-–—]?[ \t]*+)?
     (?P<bold>\*\*|__)?
-    (?P<label>{_WORD}(?:[ ]{_WORD}){{0,2}})
+    (?P<label>{_WORD}(?:[ ](?:{_WORD}|\d{{1,3}})){{0,2}})
+    (?:[ ]?[\[(]{_TIME}[\])])?
     (?(bold)(?:(?P=bold)[:：]|[:：](?P=bold))|[:：])
-    (?P<text>[ \t]++\S|$|(?<=：).)""",
+    (?:[ \t]*+$|(?P<text>[ \t]++\S|(?<=：).))""",
     re.VERBOSE,
 )
-_AFTER_LABEL = re.compile(r"(?:\*\*|__)?[:：](?:\*\*|__)?[ \t]*")
+_AFTER_LABEL = re.compile(rf"(?:[ ]?[\[(]{_TIME}[\])])?(?:\*\*|__)?[:：](?:\*\*|__)?[ \t]*")
+_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
+_FENCE = re.compile(r"[ \t>]*(?:```|~~~)")
+_ASKS = re.compile(rf"[{QUESTION_MARKS}](?:\W|$)")
+#: Each speaker of a part says so many things, on average, and each label of it so many of its lines have.
+_TURNS_EACH, _SHARE = 1.5, 0.3
+#: Parts of which so many lines have labels are looked at together.
+_ALL = 0.8
+#: Of what is said, so much ends as sentences do.
+_SPOKEN = 0.3
+
+
+class _Label(NamedTuple):
+    """A line that begins with a label: where, in which part of the text, and in what style."""
+
+    line: int
+    part: int
+    name: str
+    style: tuple[bool, bool, bool]
+    said: str
+
+
+@cache
+def roles() -> dict[str, frozenset[str]]:
+    """What ``person`` and ``assistant`` are called in a chat, in small letters."""
+    out: dict[str, set[str]] = {}
+    for line in files(__package__).joinpath("roles.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            out[name := line.strip("[]")] = set()
+        elif line and not line.startswith("#"):
+            out[name] |= {word.replace("_", " ") for word in line.split()}
+    return {name: frozenset(words) for name, words in out.items()}
+
+
+def is_role(label: str) -> bool:
+    """Whether ``label`` names a part in a chat with a machine, in any language."""
+    return any(label.lower() in words for words in roles().values())
 
 
 def find_turns(lines: Sequence[str]) -> dict[int, str]:
     """The lines (0-based) that open a turn, with the speaker's bare name.
 
-    A chat role is a speaker at once, any other label when it opens at least two lines, or one beside a speaker's,
-    and is no usual key of notes (``Status: …``).  Where two lines name roles, nothing else counts: an assistant's
-    script or recipe has labels too.
+    Several labels that alternate within a part of the text (up to the next heading) are speakers, and so they are in
+    the other parts.  In a list or in bold, where labels are mostly keys, they must also ask and tell.  A chat role is
+    known by its name: it speaks beside another one, more than once, or alone on a line among unlabelled ones.  Where
+    roles speak, nothing else does: an assistant's script or recipe has labels too.
     """
-    found: dict[int, str] = {}
-    for number, line in enumerate(lines):
-        if 0 <= _colon(line) < _LABEL_CHARS and (match := _TURN.match(line)) is not None:
-            label = match["label"]
-            # Only a role may leave its text to the next lines: "Ingredients:" opens a list.
-            if label.lower() in ROLES or (match["text"] and _is_name(label)):
-                found[number] = label
-    by_label = Counter(label.lower() for label in found.values())
-    roles = sum(count for label, count in by_label.items() if label in ROLES)
-    if roles >= 2:
-        return {number: label for number, label in found.items() if label.lower() in ROLES}
-    sure = {number for number, label in found.items() if label.lower() in ROLES or by_label[label.lower()] >= 2}
-    # One who speaks once is known by the company: a speaker on the line before or after, or past a blank one.
-    return {
-        number: label
-        for number, label in found.items()
-        if number in sure or any(number + step in sure for step in (-1, 1, -2, 2))
+    found = list(_labels(lines))
+    chat = [label for label in found if is_role(label.name)]
+    if chat and (spoken := _roles(chat, found)):
+        return spoken
+    said = [label for label in found if label.said and _is_name(label.name)]
+    shares = Counter(_parts(lines))
+    by_part: defaultdict[tuple[int, tuple[bool, bool, bool]], list[_Label]] = defaultdict(list)
+    for label in said:
+        by_part[label.part, label.style].append(label)
+    talks = {
+        key: part for key, part in by_part.items() if len(part) >= _SHARE * shares[key[0]] and _alternate(part, key[1])
     }
+    for style in {style for _, style in by_part}:
+        full = {key: part for key, part in by_part.items() if key[1] == style and len(part) >= _ALL * shares[key[0]]}
+        if _in_both_orders(full.values()) and _alternate([label for part in full.values() for label in part], style):
+            talks |= full
+    known = {(style, label.name.lower()) for (_, style), part in talks.items() for label in part}
+    out: dict[int, str] = {}
+    for key, part in by_part.items():
+        if key in talks or all((key[1], label.name.lower()) in known for label in part):
+            out |= {label.line: label.name for label in part}
+    return dict(sorted(out.items()))
 
 
 def without_speaker(text: str, speaker: str) -> str:
@@ -73,6 +114,87 @@ def without_speaker(text: str, speaker: str) -> str:
     return text[match.end() :] if match else text
 
 
+def _parts(lines: Sequence[str]) -> Iterator[int]:
+    """The number of the part of the text in which each line with text stands; none for code."""
+    part, fenced = 0, False
+    for line in lines:
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif _HEADING.match(line):
+            part += not fenced
+        elif not fenced and line.strip():
+            yield part
+
+
+def _labels(lines: Sequence[str]) -> Iterator[_Label]:
+    part, fenced = 0, False
+    for number, line in enumerate(lines):
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif _HEADING.match(line):
+            part += not fenced
+        elif 0 <= _colon(line) < _LABEL_CHARS and (match := _TURN.match(line)) is not None:
+            name = match["label"]
+            if not fenced or is_role(name):
+                style = (match["item"] is not None, match["stamp"] is not None, match["bold"] is not None)
+                yield _Label(number, part, name, style, (match["text"] and line[match.start("text") :].strip()) or "")
+
+
+def _roles(chat: Sequence[_Label], found: Sequence[_Label]) -> dict[int, str]:
+    """The turns of a chat, if it is one: in the style that most of its roles have."""
+    style, _ = Counter(label.style for label in chat).most_common(1)[0]
+    chat = [label for label in chat if label.style == style]
+    plain = not (style[0] or style[2])
+    if not (_returns(chat) or (plain and len(chat) > 1)):
+        # Beside "Model: …" a role is one key of several.
+        near = {label.line + step for label in found if not is_role(label.name) for step in (-1, 1)}
+        if any(label.line in near for label in chat) or not (plain or len({label.name.lower() for label in chat}) > 1):
+            return {}
+    return {label.line: label.name for label in chat}
+
+
+def _returns(labels: Sequence[_Label]) -> int:
+    """How often a label comes back after another one."""
+    seen: set[str] = set()
+    back = 0
+    for before, label in pairwise([None, *labels]):
+        name = label.name.lower() if label else ""
+        back += name in seen and before is not None and before.name.lower() != name
+        seen.add(name)
+    return back
+
+
+def _in_both_orders(parts: Iterable[Sequence[_Label]]) -> bool:
+    """Whether two labels stand in one order in a part and in the other elsewhere, as the keys of records never do."""
+    pairs = {
+        (one.name.lower(), other.name.lower())
+        for part in parts
+        for at, one in enumerate(part)
+        for other in part[at + 1 :]
+    }
+    return any(one != other and (other, one) in pairs for one, other in pairs)
+
+
+def _alternate(labels: Sequence[_Label], style: tuple[bool, bool, bool]) -> bool:
+    """Whether labels of one part and style take turns as people do."""
+    names = [label.name.lower() for label in labels]
+    different = len(set(names))
+    back = _returns(labels)
+    if different < 2 or not back or len(names) < _TURNS_EACH * different:
+        return False
+    if different > 2 and len(names) >= 2 * different and names[different:] == names[:-different]:
+        # The same keys in the same order: records.
+        return False
+    if 2 * sum(map(is_label, set(names))) >= different:
+        return False
+    ends = sum(ends_sentence(label.said) for label in labels)
+    tells = ends >= _SPOKEN * len(labels)
+    asks = any(_ASKS.search(label.said) for label in labels)
+    if style[0] or style[2]:
+        return tells and asks
+    return tells or asks or back > 1
+
+
 def _colon(line: str) -> int:
     at = line.find(":", 0, _LABEL_CHARS)
     return at if at >= 0 else line.find("：", 0, _LABEL_CHARS)
@@ -80,4 +202,4 @@ def _colon(line: str) -> int:
 
 def _is_name(label: str) -> bool:
     words = label.split(" ")
-    return len(label) > 1 and words[0].lower() not in _IS_KEY and not any(word[0].islower() for word in words)
+    return len(label) > 1 and not any(word[0].islower() for word in words)

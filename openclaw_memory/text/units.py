@@ -8,11 +8,16 @@ from collections.abc import Mapping, Sequence
 
 from ..model import CHARS_PER_TOKEN, Unit, UnitForm
 from .blocks import Block
-from .sentences import CEILING, pieces
+from .machine import is_host, is_machine
+from .plain import without_lead
+from .sentences import CEILING, MARKS, pieces
+from .turns import without_speaker
 
 _WORD_CHAR = re.compile(r"[^\W_]")
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
-_TERMINAL = ".!?…。！？:：;；"
+_TERMINAL = f"{MARKS}:：;；"
+#: What a machine may have written is of these forms.
+_SAID = frozenset({"line", "turn", "item", "sentence", "quote"})
 _CLOSERS = "\"'”’»)]*_`"
 # A line break in prose: the line was at least this long, or nearly as long as its neighbours.
 _WRAPPED_BEFORE_LOWER = 40
@@ -33,6 +38,7 @@ class UnitMaker:
         self._speaker: str | None = None
         self._speaker_end = 0
         self._covered = 0
+        self._host = False
         self.units: list[Unit] = []
 
     def add(self, block: Block) -> None:
@@ -102,6 +108,12 @@ class UnitMaker:
 
     def _run(self, start: int, end: int, form: UnitForm, *, turn: bool) -> None:
         """Cut lines of one speaker; wrapped lines stay together, others stand for themselves."""
+        first = self._lines[start]
+        self._host = is_host(without_speaker(first, self._speaker) if turn and self._speaker else first)
+        self._cut_run(start, end, form, turn=turn)
+        self._host = False
+
+    def _cut_run(self, start: int, end: int, form: UnitForm, *, turn: bool) -> None:
         if end - start == 1 or (form == "item" and self._length(start, end) <= self._size):
             self._text(start, end, "turn" if turn else form, turn=turn)
             return
@@ -147,7 +159,7 @@ class UnitMaker:
         text = text.rstrip() if form == "code" else text.strip()
         if indexed == text or not indexed or _WORD_CHAR.search(indexed) is None:
             indexed = None
-        self.units.append(Unit(text, start + 1, end, form, self._speaker, indexed))
+        self.units.append(Unit(text, start + 1, end, self._form(text, form), self._speaker, indexed))
 
     def _cut(self, start: int, end: int, size: int, prefix: str | None = None) -> None:
         """Cut lines into sentences; the wraps inside one read as spaces."""
@@ -167,7 +179,18 @@ class UnitMaker:
             line = start + bisect_right(offsets, first)
             until = start + bisect_right(offsets, last - 1)
             indexed = f"{prefix}: {text}" if prefix and len(self.units) > opened else None
-            self.units.append(Unit(text, line, until, "sentence", self._speaker, indexed))
+            self.units.append(Unit(text, line, until, self._form(text, "sentence"), self._speaker, indexed))
+
+    def _form(self, text: str, form: UnitForm) -> UnitForm:
+        """``form``, or ``machine`` for what a program wrote, and for a label whose text a host's blocks were."""
+        if form not in _SAID:
+            return form
+        if self._host:
+            return "machine"
+        said = "\n".join(without_lead(line, form == "item") for line in text.split("\n"))
+        if self._speaker is not None:
+            said = without_speaker(said, self._speaker)
+        return "machine" if is_machine(said) or not said else form
 
     def _row(self, block: Block) -> None:
         cells = _CELL_BORDER.split(self._lines[block.start].strip(" \t>").removeprefix("|").removesuffix("|"))

@@ -1,9 +1,9 @@
-"""What of a file is not remembered: what is private, and what OpenClaw marks as untrusted in a transcript."""
+"""What of a file is not remembered: what is private, and what a host puts into or around a message."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from .front_matter import bare, front_matter
 from .lines import split_lines
@@ -16,8 +16,9 @@ _MARKER = re.compile(r"<!--\s*+(?P<end>/?)\s*+private\s*+-->", re.IGNORECASE)
 _DENIES = re.compile(r"^[^\w\r\n]*memory[^\w\r\n]*:", re.IGNORECASE | re.MULTILINE)
 _LINE = re.compile(r"[^\r\n]+")
 # The first line of a block that OpenClaw puts into a message, as it was written before 2026.9 and since.
+# Who speaks stays: what follows the block is this turn's.
 _HOST_BLOCK = re.compile(
-    r"""^(?:
+    r"""^(?P<turn>\w{1,12}:[ ]++)?(?:
         [^\r\n]{1,80}[ ]\(untrusted(?:[ ]metadata|,[^)\r\n]{1,60})\):
         | Untrusted[ ]context[ ]\(metadata[^)\r\n]*\):
         | [^\r\n]{0,120}⟦openclaw:ctx⟧
@@ -26,8 +27,22 @@ _HOST_BLOCK = re.compile(
           | (?:[ \t]*[^\s][^\n]*(?:\n|\Z))* )""",
     re.MULTILINE | re.VERBOSE,
 )
-_FOREIGN = re.compile(
-    r"<<<EXTERNAL_UNTRUSTED_CONTENT(?:(?!<<<END_EXTERNAL_UNTRUSTED_CONTENT).)*(?:<<<[^>\n]*>>>)?", re.S
+# An envelope: "[Telegram Ana id:84 +17s 2026-02-07 03:39 GMT+8] ", of which a person's own stamp has no time zone; and
+# the id below it.  What the host itself says, "System: [2026-02-07 03:39:01 UTC] Exec completed", keeps its shape.
+_ENVELOPE = re.compile(
+    r"""^(?!System:)(?P<turn>\w{1,12}:[ ]++)?
+        (?:\[[^\[\]\r\n]{0,160}?\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?(?:Z|[ ][A-Z]{2,5}(?:[+-][\d:]{1,5})?)\]
+        | \[message_id:[^\[\]\r\n]{1,80}\][ \t]*$ )""",
+    re.MULTILINE | re.VERBOSE,
+)
+#: What hosts put into a message, and what it ends with; a last word is that of its closing mark.
+HOST_BLOCKS = (
+    ("<openclaw_memory", "</openclaw_memory>", ""),
+    ("<active_memory_plugin>", "</active_memory_plugin>", ""),
+    ("<relevant-memories>", "</relevant-memories>", ""),
+    ("<system-reminder>", "</system-reminder>", ""),
+    ("<<<EXTERNAL_UNTRUSTED_CONTENT", "<<<END_EXTERNAL_UNTRUSTED_CONTENT", ">>>"),
+    ("<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT", "<<<END_OPENCLAW_INTERNAL_CONTEXT", ">>>"),
 )
 
 
@@ -44,12 +59,37 @@ def without_private(text: str, mark: str = " ") -> str:
 
 
 def without_foreign(text: str) -> str:
-    """``text`` without the blocks that OpenClaw marks as untrusted in a transcript; line ends stay where they are."""
-    if "ntrusted" not in text and "UNTRUSTED" not in text and "⟦" not in text:
-        return text
-    for block in (_HOST_BLOCK, _FOREIGN):
-        text = _covered(text, (found.span() for found in block.finditer(text)), " ")
+    """``text`` without what a host puts into or around the messages of a transcript; line ends stay where they are.
+
+    That are memories, untrusted text and the facts about a message and its sender.
+    """
+    for opening, closing, last in HOST_BLOCKS:
+        if opening in text:
+            # What somebody else wrote is not taken over for want of an end.
+            text = _covered(text, host_block(text, opening, closing, last, endless=opening.startswith("<<<")), " ")
+    for block, sign in ((_HOST_BLOCK, "untrusted"), (_HOST_BLOCK, "\u27e6openclaw"), (_ENVELOPE, "[")):
+        if sign not in text.lower():
+            continue
+        spans = ((max(found.start(), found.end("turn")), found.end()) for found in block.finditer(text))
+        text = _covered(text, spans, " ")
     return text
+
+
+def host_block(
+    text: str, opening: str, closing: str, last: str = "", endless: bool = True
+) -> Iterator[tuple[int, int]]:
+    """Where a block of :data:`HOST_BLOCKS` stands in ``text``; with ``endless`` one without an end goes to the last."""
+    start = text.find(opening)
+    while start >= 0:
+        end = text.find(closing, start + len(opening))
+        if end >= 0 and last:
+            end = text.find(last, end + len(closing))
+        if end < 0:
+            if endless:
+                yield start, len(text)
+            return
+        yield start, end + len(last or closing)
+        start = text.find(opening, end + len(last or closing))
 
 
 def private_lines(text: str) -> int:
@@ -71,7 +111,7 @@ def _private(text: str) -> Iterator[tuple[int, int]]:
         yield start, len(text)
 
 
-def _covered(text: str, spans: Iterator[tuple[int, int]], mark: str) -> str:
+def _covered(text: str, spans: Iterable[tuple[int, int]], mark: str) -> str:
     parts, at = [], 0
     for start, end in spans:
         parts += [text[at:start], _LINE.sub(mark, text[start:end])]

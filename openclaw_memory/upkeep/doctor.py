@@ -88,6 +88,7 @@ def status(memory: Examined, store: Store) -> Status:
         private_files=sum(map(bool, said.private)),
         private_lines=sum(said.private),
         unread_front_matter=tuple(said.unread),
+        skipped=found.skipped,
     )
 
 

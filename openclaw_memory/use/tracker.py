@@ -220,27 +220,19 @@ class Usage:
         :meth:`~openclaw_memory.store.state.State.writing`.
         """
         gone = frozenset(ids)
-        return self._forget(lambda unit, _: unit in gone)
-
-    def forget_path(self, path: str) -> int:
-        """Drop everything about the units of a file, or of all files below a folder, as :meth:`forget` does."""
-        below = path.rstrip("/") + "/"
-        return self._forget(lambda _, of: of == path or of.startswith(below))
-
-    def _forget(self, gone: Callable[[str, str], bool]) -> int:
         with self._writing:
             with self._state.writing(NAME, _FORGOT) as connection:
-                known = connection.execute("SELECT unit, path FROM use").fetchall()
-                dropped = {unit for unit, path in known if gone(unit, path)}
+                known = connection.execute("SELECT unit FROM use").fetchall()
+                dropped = {unit for (unit,) in known if unit in gone}
                 connection.executemany("DELETE FROM use WHERE unit = ?", [[unit] for unit in dropped])
             self._state.wipe()
             with self._lock:
                 self._forgot = self._state.version(_FORGOT)
                 for unit, day in list(self._new):
-                    if gone(unit, self._new[unit, day][0]):
+                    if unit in gone:
                         del self._new[unit, day]
                         dropped.add(unit)
-                self._recent = deque((one for one in self._recent if not gone(one.id, one.path)), _REMEMBERED)
+                self._recent = deque((one for one in self._recent if one.id not in gone), _REMEMBERED)
         return len(dropped)
 
     # -- writing ----------------------------------------------------------------------------------

@@ -57,6 +57,17 @@ def told(result: ContextResult) -> list[str]:
     return [hit.citation for hit in result.sources]
 
 
+def test_what_a_program_wrote_is_found_and_never_given(notes: Notes) -> None:
+    log = "2026-03-04 10:00:01 ERROR kiln Vesuvius tripped the fuse of the lower element"
+    said = "Ottoline says the kiln Vesuvius tripped the fuse of the lower element again."
+    notes.write("memory/2026-03-04.md", f"# 2026-03-04\n\n{log}\n\n{said}\n")
+    with memory_of(notes) as memory:
+        hits = memory.search("kiln Vesuvius tripped the fuse of the lower element", mode="keyword").results
+        assert any(log in hit.snippet for hit in hits)
+        given = memory.context("Why did the kiln Vesuvius trip the fuse?", now=NOW)
+    assert "Ottoline says" in given.text and "ERROR" not in given.text
+
+
 # -- what is given ------------------------------------------------------------------------------------
 
 

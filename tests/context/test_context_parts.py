@@ -256,3 +256,10 @@ def test_counting_from_several_threads_loses_nothing(tmp_path: Path) -> None:
             thread.join()
     counters.flush()
     assert Counters(state_in(file)).use().messages == 480
+
+
+@pytest.mark.parametrize("heading", ["Done today", "进展", "Итоги", "Próximos pasos", "10:32", "✅ Status", "Erledigt"])
+def test_a_heading_that_names_no_subject_leads_nothing(heading: str) -> None:
+    day = date(2026, 2, 24)
+    assert prose.lead(day, "memory/2026-02-24.md", f"Pump > {heading}") == "On 24 Feb 2026 (Pump)"
+    assert prose.lead(day, "memory/2026-02-24.md", heading) == "On 24 Feb 2026"

@@ -94,12 +94,14 @@ def test_a_touched_file_is_read_once_and_not_written(
     assert (opened, embedder.taken()) == (["MEMORY.md"], [])
 
 
-def test_a_touched_file_without_a_date_gets_its_new_day(memory: Memory, notes: Notes) -> None:
+def test_a_touched_file_without_a_date_has_no_day(memory: Memory, notes: Notes) -> None:
     path = notes.write("memory/tulips.md", GARDEN)
     memory.ingest()
     os.utime(path, (1_500_000_000, 1_500_000_000))
     memory.ingest()
-    assert {hit.date for hit in memory.search("tulips").results} == {date.fromtimestamp(1_500_000_000)}
+    assert {hit.date for hit in memory.search("tulips").results} == {None}
+    assert not memory.search("tulips", until=date(2020, 1, 1)).results
+    assert not memory.search("tulips", since=date(2017, 1, 1)).results
 
 
 # -- changes ----------------------------------------------------------------------------------------

@@ -76,3 +76,39 @@ def test_a_question_finds_the_line_that_answers_it(memory: Memory, language: str
 @pytest.mark.parametrize("language", sorted(UNTOLD))
 def test_a_question_about_nothing_that_is_told_scores_low(memory: Memory, language: str) -> None:
     assert max((hit.score for hit in ask(memory, UNTOLD[language])), default=0) < 0.25
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("Was ist im Mai mit der Reise?", "Die Reise nach Rom beginnt am 2026-05-03."),
+        ("五月的旅行", "2026/05/03去罗马旅行。"),
+        ("5月の旅行は？", "2026.05.03にローマへ旅行する。"),
+        ("Что с поездкой в мае?", "Поездка в Рим 03.05.2026."),
+        ("A viagem em maio?", "A viagem a Roma é no dia 03-05-2026, não 23-04-2026."),
+        ("what about the trip in May?", "The trip to Rome starts on 3 Mai 2026."),
+        ("Was ist mit der Reise nächsten Monat?", "Die Reise nach Rom beginnt am 3. Mai."),
+    ],
+)
+def test_a_day_that_a_line_names_is_one_of_its_days(tmp_path: Path, question: str, line: str) -> None:
+    other = line.replace("05", "08").replace("Mai", "August")
+    (tmp_path / "w" / "memory").mkdir(parents=True)
+    text = f"# A\n\n{other}\n\n# B\n\n{line}\n\n# C\n\n{other}\n"
+    (tmp_path / "w" / "memory" / "2026-02-02.md").write_text(text, encoding="utf-8")
+    settings = Settings.load(overrides={"ingest.fresh_seconds": 1e9, "embedding.model": "none"}, environ={})
+    with Memory(tmp_path / "w", settings=settings, db=tmp_path / "i.duckdb") as memory:
+        memory.ingest()
+        best = memory.search(SearchRequest(question, now=date(2026, 4, 20), budget=200)).results[0]
+    assert line in best.snippet
+
+
+def test_a_files_time_is_no_day(tmp_path: Path) -> None:
+    (tmp_path / "w").mkdir()
+    (tmp_path / "w" / "MEMORY.md").write_text("- the lamp is green\n", encoding="utf-8")
+    settings = Settings.load(overrides={"ingest.fresh_seconds": 1e9, "embedding.model": "none"}, environ={})
+    with Memory(tmp_path / "w", settings=settings, db=tmp_path / "i.duckdb") as memory:
+        memory.ingest()
+        today = date.today()
+        assert [hit.date for hit in memory.search("lamp").results] == [None]
+        assert not memory.search("lamp", since=today).results and not memory.search("lamp", until=today).results
+        assert [hit.snippet for hit in memory.timeline().results] == ["- the lamp is green"]

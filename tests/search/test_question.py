@@ -123,3 +123,91 @@ def test_not_asking_for_a_time(text: str) -> None:
 def test_names_are_compared_folded_and_without_the_possessive() -> None:
     assert question.named("What did José tell Anna's mother?") == ["jose", "tell", "anna", "mother"]
     assert "x" * 5 in question.named("x" * 5)
+
+
+#: Asked on a Wednesday; "last week" and the like count back from then.
+LAST_WEEK = days("2024-08-01", "2024-08-13")
+THREE_WEEKS_AGO = days("2024-07-19", "2024-07-29")
+MAY = days("2024-05-01", "2024-05-31")
+LAST_MONDAY = days("2024-08-12")
+
+
+@pytest.mark.parametrize(
+    ("expected", "texts"),
+    [
+        (
+            LAST_WEEK,
+            "letzte Woche|la semana pasada|semana passada|la semaine dernière|la settimana scorsa|vorige week|förra veckan|"
+            "sidste uge|forrige uke|viime viikolla|w zeszłym tygodniu|minulý týden|на прошлой неделе|минулого тижня|"
+            "geçen hafta|tuần trước|minggu lalu|上周|上星期|上週|先週|지난주|पिछले सप्ताह|الأسبوع الماضي|בשבוע שעבר|"
+            "την περασμένη εβδομάδα|săptămâna trecută|múlt héten",
+        ),
+        (
+            THREE_WEEKS_AGO,
+            "vor drei Wochen|vor 3 Wochen|hace tres semanas|há três semanas|il y a trois semaines|tre settimane fa|"
+            "drie weken geleden|för tre veckor sedan|for tre uger siden|for tre uker siden|kolme viikkoa sitten|"
+            "trzy tygodnie temu|před třemi týdny|три недели назад|три тижні тому|üç hafta önce|ba tuần trước|"
+            "tiga minggu yang lalu|三周前|３周前|3週間前|3주 전|तीन सप्ताह पहले|3 सप्ताह पहले|قبل ثلاثة أسابيع|לפני שלושה שבועות|"
+            "πριν από τρεις εβδομάδες|acum trei săptămâni|három héttel ezelőtt",
+        ),
+        (
+            MAY,
+            "im Mai|en mayo|em maio|en mai|a maggio|in mei|i maj|i mai|toukokuussa|w maju|v květnu|в мае|у травні|"
+            "mayısta|tháng 5|tháng năm|bulan Mei|五月|5月|５月份|5월|मई में|في مايو|במאי|τον Μάιο|în mai|májusban",
+        ),
+        (
+            LAST_MONDAY,
+            "letzten Montag|el lunes pasado|na segunda passada|lundi dernier|lunedì scorso|afgelopen maandag|"
+            "в прошлый понедельник|上周一|上星期一|先週の月曜日|지난 월요일|thứ hai tuần trước|geçen pazartesi",
+        ),
+        (days("2024-08-12"), "vorgestern|anteayer|anteontem|avant-hier|позавчера|前天|おととい|그저께|hôm kia"),
+        (days("2024-05-01", "2024-05-11"), "Anfang Mai|a principios de mayo|início de maio|début mai|в начале мая|五月初|5月上旬|5월 초"),
+        (days("2024-05-21", "2024-05-31"), "Ende Mai|finales de mayo|no final de maio|fin mai|в конце мая|五月底|5月末|cuối tháng 5"),
+        (days("2024-07-31", "2024-08-14"), "in den letzten zwei Wochen|en las últimas dos semanas|за последние две недели|最近两周|過去2週間|지난 2주"),
+        (days("2023-02-13"), "13. Februar 2023|el 13 de febrero de 2023|13 février 2023|13 февраля 2023 года|2023年2月13日|"
+         "2023년 2월 13일|13 tháng 2 năm 2023|ngày 13 tháng 2 năm 2023|13.02.2023|2023.02.13|02/13/2023|13/02/2023"),
+        (days("2024-03-04"), "3月4号深夜|3月4日の朝|am 4. März|el 4 de marzo|4 марта|4 Mart'ta|le 4 mars|ngày 4 tháng 3"),
+    ],
+)  # fmt: skip
+def test_days_are_named_in_many_languages(expected: list[tuple[date, date]], texts: str) -> None:
+    for text in texts.split("|"):
+        assert question.intervals(text, ASKED) == expected, text
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("What was due on 02/03/2023?", "2023-02-03"),
+        ("Was haben wir am 02/03/2023 gemacht?", "2023-03-02"),
+        ("¿Qué hicimos el 02/03/2023?", "2023-03-02"),
+    ],
+)
+def test_numbers_that_leave_the_day_open_are_read_as_the_question_s_language_writes_them(text: str, day: str) -> None:
+    assert question.intervals(text, ASKED) == days(day)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "who likes mayo?",
+        "What did Jan say?",
+        "the marca of the shoes",
+        "Mars bars",
+        "sun and sand",
+        "die Ausgabe 3.20.26",
+    ],
+)
+def test_words_of_other_meaning_name_no_month(text: str) -> None:
+    assert question.intervals(text, ASKED) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    "Wann war das?|Seit wann läuft er?|An welchem Tag kam es?|¿Cuándo llegó?|Quando foi a reunião?|Quand est-il venu ?|"
+    "Da quando lavora qui?|Wanneer was dat?|När kom hon?|Hvornår kom hun?|Milloin se oli?|Kiedy to było?|Kdy to bylo?|"
+    "Когда это было?|С каких пор?|Коли це було?|Ne zaman taşındık?|Khi nào chuyển nhà?|Họ chuyển nhà khi nào?|Kapan pindah?|"
+    "我们什么时候搬家？|他是哪天来的？|健康診断はいつ？|언제 이사했어?|वह कब आया?|متى انتقلنا؟|מתי עברנו?|Πότε έγινε;|Când a fost?|"
+    "Mikor volt?".split("|"),
+)
+def test_a_time_is_asked_for_in_many_languages(text: str) -> None:
+    assert question.asks_when(text)

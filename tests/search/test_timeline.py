@@ -25,7 +25,7 @@ TODAY = date(2026, 3, 10)
 
 @pytest.fixture
 def memory(notes: Notes) -> Iterator[Memory]:
-    notes.write("MEMORY.md", "# Lasting\n\n- the lamp is green\n")  # dated by its file's time: 2023-11-14
+    notes.write("MEMORY.md", "# Lasting\n\n- the lamp is green\n")  # without a day: its file's time is none
     notes.write("memory/2026-03-01.md", "# Morning\n\n- a lamp broke\n- tea\n\n# Evening\n\n- a chair broke\n")
     notes.write("memory/2026-03-08.md", "- a new lamp came\n")
     notes.write("memory/2025-12-24.md", "- presents and a lamp\n")
@@ -45,16 +45,16 @@ def shown(memory: Memory, query: str = "", **options: Any) -> list[str]:
 
 def test_a_listing_shows_each_section_once_in_order_of_time(memory: Memory) -> None:
     assert shown(memory, max_results=10) == [
-        "[2023-11-14] - the lamp is green",
         "[2025-12-24] - presents and a lamp",
         "[2026-03-01] - a lamp broke\n- tea",
         "[2026-03-01] - a chair broke",
         "[2026-03-01] - a week of broken lamps",
         "[2026-03-08] - a new lamp came",
+        "- the lamp is green",
     ]
 
 
-def test_the_newest_are_chosen_and_a_stated_day_counts_more_than_the_files(memory: Memory, notes: Notes) -> None:
+def test_the_newest_are_chosen_and_those_without_a_day_last(memory: Memory, notes: Notes) -> None:
     assert shown(memory, max_results=2) == ["[2026-03-01] - a lamp broke\n- tea", "[2026-03-08] - a new lamp came"]
     notes.write("USER.md", "- likes lamps\n")
     assert shown(memory, max_results=5)[0] == "[2025-12-24] - presents and a lamp"

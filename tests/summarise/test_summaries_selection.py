@@ -18,8 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openclaw_memory.ingest.summary_files import DATED
-from openclaw_memory.model import Grain
+from openclaw_memory.model import Grain, Origin
 from openclaw_memory.summarise.centrality import ONE, centrality
+from openclaw_memory.summarise.choice import without_routine
 from openclaw_memory.summarise.sentences import Sentence, line_of, tokens
 from openclaw_memory.summarise.summary import BUDGETS, Rules, Summary, summarise
 
@@ -317,3 +318,32 @@ def test_centrality_of_few_sentences() -> None:
     assert centrality([{"a"}]) == [0]
     assert centrality([{"a"}, {"a"}])[0] == pytest.approx(ONE, rel=1e-3)
     assert centrality([{"a"}, {"b"}, set()]) == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Backup finished at 03:0{n}, {n}2 files saved",
+        "系统检查：第 {n} 次，一切正常，没有新的事情",
+        "Проверка почты: {n} новых писем, всё спокойно",
+        "Kontrola zálohy: {n} souborů, vše v pořádku",
+    ],
+)
+def test_a_line_that_recurs_daily_is_quoted_once(line: str) -> None:
+    days = [date(2026, 2, 16) + timedelta(days=n) for n in range(5)]
+    sentences = []
+    for n, day in enumerate(days):
+        texts = (
+            line.format(n=n),
+            f"The {'oak elm ash fir yew'.split()[n]} in the garden was felled by storm number {n}",
+        )
+        sentences += [
+            Sentence(text, f"memory/{day}.md", 3, 3, day, n, 2 * n + at, "", None, (), (), Origin.AGENT)
+            for at, text in enumerate(texts)
+        ]
+    made = summarise(sentences, Grain.WEEKLY, Rules(budget=1000, share=9))
+    told = [sentence.text for sentence in made.sentences()]
+    assert [text for text in told if not text.startswith("The ")] == [line.format(n=4)]
+    # Twice is no routine, nor what one file says several times.
+    twice = [replace(one, path="memory/one.md") for one in sentences]
+    assert len(without_routine(twice)) == len(twice) and len(without_routine(sentences[:4])) == 4

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 
 import duckdb
@@ -18,6 +18,7 @@ from openclaw_memory import Memory
 from openclaw_memory.capture.capturer import Message, Turn
 from openclaw_memory.cli.main import cli
 from openclaw_memory.text.lines import split_lines
+from openclaw_memory.text.markdown import parse
 from openclaw_memory.text.withheld import READ_MARK, without_foreign, without_private
 
 NOTE = """\
@@ -185,7 +186,7 @@ The ferns want water.
 def test_what_openclaw_marks_as_untrusted_in_a_transcript_is_not_the_agents_own(notes: Notes, end: str) -> None:
     seen = without_foreign(TRANSCRIPT.replace("\n", end))
     kept = [line for line in split_lines(seen) if line.strip()]
-    wanted = ("# Session", "## Conv", "The boiler", "assistant:", "Thanks", "The ferns")
+    wanted = ("# Session", "## Conv", "user:", "The boiler", "assistant:", "user:", "Thanks", "The ferns")
     assert len(kept) == len(wanted) and all(map(str.startswith, kept, wanted))
     assert len(split_lines(seen)) == len(split_lines(TRANSCRIPT))
     assert without_foreign(seen) == seen
@@ -196,3 +197,66 @@ def test_what_openclaw_marks_as_untrusted_in_a_transcript_is_not_the_agents_own(
         memory.ingest()
         assert memory.search("zeppelin", mode="keyword").results == ()
         assert lines_with(memory, "ferns") == {split_lines(TRANSCRIPT).index("The ferns want water.") + 1}
+
+
+SAVED = """\
+# Session: 2026-02-13 10:00:00 UTC
+
+- **Session Key**: agent:main:main
+- **Source**: telegram
+
+## Conversation Summary
+
+user: <relevant-memories>
+- The zeppelin is grey.
+</relevant-memories>
+
+[Telegram Ana Lima id:84172 +17s 2026-02-13 10:39 GMT-3] Onde fica a chave?
+[message_id: 1688]
+assistant: Na gaveta azul.
+user: System: [2026-02-13 10:40:01 GMT-3] Exec completed (swift-fox, code 0)
+user: [Fri 2026-02-13 10:41 GMT-3] Obrigada.
+assistant: NO_REPLY
+"""
+
+
+def test_the_envelope_of_a_message_is_not_what_it_says() -> None:
+    seen = without_foreign(SAVED)
+    assert "zeppelin" not in seen and "Telegram" not in seen and "1688" not in seen
+    parsed = parse(seen, path="memory/2026-02-13-chave.md", mtime=date(2026, 2, 13), unit_tokens=60)
+    units = [unit for section in parsed.sections for unit in section.units if "heading" not in unit.form]
+    assert [(unit.form, unit.speaker, unit.text.split()[-1]) for unit in units] == [
+        ("machine", None, "agent:main:main"),
+        ("machine", None, "telegram"),
+        ("machine", "user", "user:"),
+        ("line", "user", "chave?"),
+        ("turn", "assistant", "azul."),
+        ("machine", "user", "0)"),
+        ("turn", "user", "Obrigada."),
+        ("machine", "assistant", "NO_REPLY"),
+    ]
+    assert [unit.start_line for unit in units] == [3, 4, 8, 12, 14, 15, 16, 17]
+
+
+def test_a_stamp_that_a_person_wrote_stays() -> None:
+    text = "[2026-02-13 10:39] Ana: oi\n[2026-02-13] plain\n- [ ] call [12:30 UTC] Bo\n"
+    assert without_foreign(text) == text
+
+
+def test_a_block_without_an_end_takes_nothing_with_it() -> None:
+    text = "user: <relevant-memories>\n- one\nassistant: the ferns want water\n"
+    assert "ferns" in without_foreign(text)
+
+
+def test_what_a_host_prints_into_a_turn_is_a_machines_up_to_the_next_paragraph() -> None:
+    text = (
+        "assistant: Läuft.\nuser: System: [2026-02-13 10:40:01 UTC] Exec completed (swift-fox, code 0) :: Route /a\n"
+        "Waiting for the service\nHealth check passed\n\nDanke, das reicht.\n"
+        "user: Read HEARTBEAT.md if it exists. Follow it.\nassistant: Alles ruhig.\n"
+    )
+    parsed = parse(text, path="memory/2026-02-13.md", mtime=date(2026, 2, 13), unit_tokens=60)
+    units = [unit for section in parsed.sections for unit in section.units]
+    found = {line: (unit.form, unit.speaker) for unit in units for line in range(unit.start_line, unit.end_line + 1)}
+    user, other = "user", "assistant"
+    wanted = [("turn", other), *[("machine", user)] * 3, ("line", user), ("machine", user), ("turn", other)]
+    assert [found[line] for line in sorted(found)] == wanted

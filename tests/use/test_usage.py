@@ -386,9 +386,7 @@ def test_what_is_forgotten_is_nowhere(file: Path) -> None:
     assert usage.state(DAY).boosts == {}
     usage.close()
     assert _holds(file) == {"bbb", "ccc"}
-    assert usage.forget_path("memory/topics/") == 1
-    assert usage.forget_path("memory/2026-03-01") == 0
-    assert usage.forget_path("memory/2026-03-01.md") == 1
+    assert usage.forget(["bbb", "ccc"]) == 2
     assert usage.rows(DAY) == []
     assert _holds(file) == set()
 
@@ -422,7 +420,7 @@ def test_forgetting_fails_loudly_and_counting_never_waits(file: Path) -> None:
     with state_in(file).writing():
         usage.shown([_hit("bbb")], DAY)  # never waits
         assert usage.state(DAY).boosts == {}, "nor does who reads"
-    assert usage.forget_path("memory/2026-03-01.md") == 1
+    assert usage.forget(["bbb"]) == 1
 
 
 # -- which unit is meant --------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, Protocol
 
 from ...model import FoundFact, Grain, Kind, Origin, Section, SourceFile, Unit
@@ -79,7 +80,8 @@ class Cited:
 class PlannedUnit:
     """A unit to write, with what ranking needs of its text.
 
-    ``section`` counts from 0 in the document; ``terms`` are its analysed terms with frequencies;
+    ``section`` counts from 0 in the document; ``terms`` are its analysed terms with frequencies; ``says`` are the first
+    and the last day that the text names;
     ``id`` is set when an indexed unit (with its vector and postings) lives on in it.
     """
 
@@ -90,6 +92,7 @@ class PlannedUnit:
     terms: Mapping[str, int]
     question: bool = False
     time_words: int = 0
+    says: tuple[date, date] | None = None
     speaker_key: int = 0
     id: int | None = None
     mentions: Sequence[Mention] = ()

@@ -44,9 +44,10 @@ class VectorStates:
 class UnitRows:
     """Columns of units in reading order, one array per column, all of the same length *n*.
 
-    ``day`` is a proleptic ordinal (0: none), ``dated`` whether it comes from the text rather than from
-    the file's time; ``hash`` and ``occurrence`` (of that hash in its document) identify a unit for good.
-    A ``title`` is a heading with nothing but further headings below it.
+    ``day`` is that of the section as a proleptic ordinal, 0 where neither a name nor a text states it: the file's time
+    does not.  ``said_first`` and ``said_last`` are the days that the unit itself names, 0 for none; ``hash`` and
+    ``occurrence`` (of that hash in its document) identify a unit for good.
+    A ``title`` is a heading with nothing but further headings below it; a program wrote what is ``machine``.
     """
 
     unit_id: Ints
@@ -60,11 +61,18 @@ class UnitRows:
     time_words: Ints
     heading: Bools
     title: Bools
+    machine: Bools
     speaker: NDArray[np.int64]
     day: Ints
-    dated: Bools
+    said_first: Ints
+    said_last: Ints
     hash: NDArray[np.int64]
     occurrence: Ints
+
+    @property
+    def dated(self) -> Bools:
+        """Which units have a day."""
+        return self.day > 0
 
 
 @dataclass(frozen=True, slots=True)

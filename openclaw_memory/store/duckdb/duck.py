@@ -57,6 +57,8 @@ log = logging.getLogger("openclaw_memory.store")
 
 #: For an index that nobody has read texts into.
 _NO_WAY = Extraction()
+#: A section's day, where a name or a text states it.
+_STATED = "CASE WHEN date_source <> 'mtime' THEN date END"
 #: Sections asked by key in one statement.
 _KEYS = 50
 #: Vectors are read in ranges of this many unit ids, which bounds the Python objects alive at once.
@@ -343,14 +345,15 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
         where = "" if document_ids is None else f"WHERE u.document_id IN {IDS}"
         columns = self._db.columns(
             "SELECT u.id, u.document_id, section_id, u.start_line, u.end_line, terms, chars, question, time_words, "
-            "u.form IN ('heading', 'title') AS heading, u.form = 'title' AS title, speaker_key, "
-            "coalesce(s.date - DATE '0001-01-01' + 1, 0) AS day, "
-            "s.date IS NOT NULL AND s.date_source <> 'mtime' AS dated, hash, occurrence "
+            "u.form IN ('heading', 'title') AS heading, u.form = 'title' AS title, "
+            "u.form = 'machine' AS machine, speaker_key, "
+            f"coalesce({_STATED} - DATE '0001-01-01' + 1, 0) AS day, "
+            "said_first, said_last, hash, occurrence "
             f"FROM units u JOIN sections s ON s.id = u.section_id {where} ORDER BY u.document_id, u.ordinal",
             [] if document_ids is None else [id_list(document_ids)],
         )
         # In the order of the fields of UnitRows.
-        types = (*[np.int32] * 7, bool, np.int32, bool, bool, np.int64, np.int32, bool, np.int64, np.int32)
+        types = (*[np.int32] * 7, bool, np.int32, *[bool] * 3, np.int64, *[np.int32] * 3, np.int64, np.int32)
         return UnitRows(*(np.ascontiguousarray(column, kind) for column, kind in zip(columns, types, strict=True)))
 
     def section_texts(self, section_ids: Sequence[int]) -> dict[int, SectionText]:
@@ -361,7 +364,7 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
                 # Numbers: a subquery or a bound list would not use the primary key, and binding each number is slow.
                 keys = ", ".join(str(int(one)) for one in some)
                 rows += c.execute(
-                    f"SELECT id, heading, date, start_line, body FROM sections WHERE id IN ({keys})"
+                    f"SELECT id, heading, {_STATED}, start_line, body FROM sections WHERE id IN ({keys})"
                 ).fetchall()
         return {row[0]: SectionText(row[0], row[1], row[2], row[3], tuple(row[4].split("\n"))) for row in rows}
 

@@ -63,8 +63,15 @@ CREATE TABLE derived_from (
 UPDATE documents SET sha256 = '', mtime_ns = -1 WHERE grain <> 'working';
 """
 
+#: Files are read again, so that the days that their lines name are there too.
+_V4 = """
+ALTER TABLE units ADD COLUMN said_first INTEGER DEFAULT 0;
+ALTER TABLE units ADD COLUMN said_last INTEGER DEFAULT 0;
+UPDATE documents SET sha256 = '', mtime_ns = -1;
+"""
+
 #: ``MIGRATIONS[i]`` leads from schema ``i`` to ``i + 1``; each runs in one transaction.
-MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3)
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4)
 CURRENT = len(MIGRATIONS)
 
 

@@ -68,7 +68,7 @@ def apply(c: duckdb.DuckDBPyConnection, changes: Sequence[DocumentChange]) -> No
                 source.start_line, source.end_line, source.form, source.speaker, planned.speaker_key,
                 source.text, source.indexed, planned.hash, planned.occurrence,
                 min(sum(planned.terms.values()), _MOST), len(source.search_text), planned.question,
-                planned.time_words,
+                planned.time_words, *(0 if day is None else day.toordinal() for day in planned.says or (None, None)),
             ))  # fmt: skip
             written.append((unit_id, document_id, planned))
     mentions = [(*at, one.key, _RULE[one.rule], one.text) for *at, planned in written for one in planned.mentions]
@@ -88,7 +88,7 @@ def apply(c: duckdb.DuckDBPyConnection, changes: Sequence[DocumentChange]) -> No
     insert_rows(
         c, "units",
         "INTEGER INTEGER INTEGER INTEGER INTEGER INTEGER VARCHAR VARCHAR BIGINT VARCHAR VARCHAR BIGINT INTEGER "
-        "SMALLINT INTEGER BOOLEAN TINYINT",
+        "SMALLINT INTEGER BOOLEAN TINYINT INTEGER INTEGER",
         units,
     )  # fmt: skip
     insert_rows(c, "mentions", "INTEGER INTEGER BIGINT TINYINT VARCHAR", mentions)

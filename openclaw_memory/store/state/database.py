@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...errors import WorkspaceError
 from .keys import Keys, key_id
@@ -46,14 +46,6 @@ Row = tuple[Any, ...]
 
 class StateError(WorkspaceError):
     """The state cannot be read, written or understood."""
-
-
-class Tombstone(NamedTuple):
-    """Forgotten words: their hash, the id of its key, the version of the normaliser of words."""
-
-    hash: str
-    key: str
-    words: int
 
 
 @dataclass(frozen=True, slots=True)

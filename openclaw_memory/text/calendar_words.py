@@ -1,0 +1,348 @@
+"""What languages call months, weekdays, relative days and spans of time, and where a text says so.
+
+The words are data: ``calendar_cldr.txt``, made by ``benchmarks/calendar_words.py``, and ``calendar_own.txt``.  A text
+is read as :func:`plain` makes it; words of scripts without spaces are read character by character.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from . import language as languages
+
+#: What holds for all languages stands under this name.
+ANY = "any"
+UNITS = ("day", "week", "month", "year")
+_UNSPACED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+_TOKEN = re.compile(rf"\d+|[{_UNSPACED}]|[^\W\d_](?:[^\W\d_{_UNSPACED}]|[\u0300-\u036f\u064b-\u065f\u0900-\u097f])*")
+_WORD = re.compile(r"[^\W_]+")
+_MARKS = re.compile("[\u200b-\u200f\u061c\u2060\ufeff]")
+#: What may stand between two words of a phrase.
+_BETWEEN = re.compile(r"[\s.'’-]{0,3}")
+_OF_SCRIPT = (
+    (re.compile("[\u4e00-\u9fff](?<![\u3040-\u30ff])"), ("chinese", "japanese")),
+    (re.compile("[\u3040-\u30ff]"), ("japanese",)),
+    (re.compile("[\uac00-\ud7af]"), ("korean",)),
+    (re.compile("[\u0e00-\u0e7f]"), ("thai",)),
+    (re.compile("[\u0400-\u052f]"), ("russian", "ukrainian", "bulgarian")),
+    (re.compile("[\u0370-\u03ff\u1f00-\u1fff]"), ("greek",)),
+    (re.compile("[\u0600-\u06ff]"), ("arabic", "persian")),
+    (re.compile("[\u0590-\u05ff]"), ("hebrew",)),
+    (re.compile("[\u0900-\u097f]"), ("hindi",)),
+    (re.compile("[\u0530-\u058f]"), ("armenian",)),
+)
+_NUMBER = "#"
+_HERE = ""
+#: Kinds of phrases that are looked for; the others are asked about by key.
+_KINDS = frozenset({"month", "month-short", "weekday", "relative", "ago", "ahead", "part"})
+_MONTHS = frozenset({"month", "month-short"})
+#: Kinds of which single words speak of time.
+_TIMES = frozenset({"month", "weekday", "relative", "noun", "period", "words"})
+#: Languages whose words for time are looked for as they stand in the text.
+_BY_PHRASE = ("chinese", "japanese", "korean", "thai", "hindi", "vietnamese")
+_MOST_DIGITS = 3
+
+
+#: What follows by word, :data:`_NUMBER` for a number, and at :data:`_HERE` what ends there.
+_Node = dict[str, Any]
+_Numbers = dict[tuple[str, ...], int]
+_Found = tuple[int, "tuple[Meaning, ...]", int | None]
+
+
+class Meaning(NamedTuple):
+    """What a phrase says in a language: ``unit`` or "", and a ``number``: of the month or weekday, or of steps."""
+
+    kind: str
+    unit: str
+    number: int
+    language: str
+
+
+class Phrase(NamedTuple):
+    """A phrase in a text: where, what it may mean, and the number that it holds."""
+
+    start: int
+    end: int
+    meanings: tuple[Meaning, ...]
+    holds: int | None
+
+    @property
+    def meaning(self) -> Meaning:
+        """The first of the meanings."""
+        return self.meanings[0]
+
+
+def plain(text: str) -> str:
+    """``text`` in small letters, full-width and other compatibility forms made plain, invisible marks taken out."""
+    if not text.isascii():
+        text = _MARKS.sub("", unicodedata.normalize("NFKC", text))
+    return text.lower()
+
+
+@cache
+def _sources() -> dict[str, str]:
+    """The lines of each language, of both files."""
+    out: defaultdict[str, str] = defaultdict(str)
+    for name in ("calendar_cldr.txt", "calendar_own.txt"):
+        for section in files(__package__).joinpath(name).read_text(encoding="utf-8").split("\n[")[1:]:
+            language, _, lines = section.partition("]\n")
+            out[language] += lines
+    return dict(out)
+
+
+@cache
+def keys_of(language: str) -> dict[str, tuple[str, ...]]:
+    """What a language says, by key; nothing for one that is not known."""
+    out: dict[str, tuple[str, ...]] = {}
+    for line in _sources().get(language, "").splitlines():
+        key, _, said = line.partition(": ")
+        if said:
+            out[key] = (*out.get(key, ()), *said.split(" | "))
+    return out
+
+
+def known_languages() -> tuple[str, ...]:
+    """Languages with a calendar."""
+    return tuple(name for name in _sources() if name != ANY)
+
+
+@cache
+def _vocabulary(language: str) -> frozenset[str]:
+    """Words of a language's calendar, without the shortest."""
+    return frozenset(
+        word for key in keys_of(language).values() for said in key for word in _WORD.findall(said) if len(word) > 2
+    )
+
+
+@cache
+def said(key: str, of: tuple[str, ...]) -> frozenset[str]:
+    """What the languages ``of`` say for ``key``."""
+    return frozenset(phrase for language in of for phrase in keys_of(language).get(key, ()))
+
+
+@cache
+def joins() -> frozenset[str]:
+    """Words that join day, month and year, in any language."""
+    literals = {
+        word
+        for language in known_languages()
+        for form in keys_of(language).get("format", ())
+        for part in re.findall(r"'([^']*)'|([^\W\d_dMLyE]+)", form)
+        for word in _WORD.findall("".join(part).lower())
+    }
+    return said("join", (ANY,)) | literals
+
+
+def spoken(text: str) -> tuple[str, ...]:
+    """Languages that a :func:`plain` text may be in: by its scripts and, of Latin letters, by a vote of stop words.
+
+    The likeliest comes first.  Where stop words say little, languages with several of the words in their calendars are
+    likely too; where they say nothing, those with one.
+    """
+    found = [name for script, names in _OF_SCRIPT if script.search(text) for name in names]
+    words = set(languages.latin_words(text))
+    if words:
+        votes = {name: len(words & stops) for name, stops in languages.stop_words().items()}
+        most = max(votes.values())
+        voted = sorted(
+            (name for name, count in votes.items() if count and 2 * count >= most), key=lambda each: -votes[each]
+        )
+        if most < 3:
+            need = 2 if most == 2 else 1
+            voted += [name for name in known_languages() if len(words & _vocabulary(name)) >= need]
+        found += [name for name in voted if name in _sources() and name != ANY]
+    return tuple(dict.fromkeys(found))
+
+
+def order_in(of: tuple[str, ...]) -> str:
+    """In which order the first of the languages ``of`` writes day, month and year: ``dmy``, ``mdy`` or ``ymd``."""
+    return next((keys_of(language)["order"][0] for language in of), "dmy")
+
+
+def day_order(text: str) -> str:
+    """The order of day, month and year in the language of ``text``, as :func:`order_in`."""
+    return order_in(spoken(plain(text)))
+
+
+def tokens(text: str) -> list[tuple[str, int, int]]:
+    """Words, characters of scripts without spaces, and numbers of a :func:`plain` text, with where they stand."""
+    return [
+        (str(int(match[0])) if match[0].isdigit() else match[0], *match.span())
+        for match in _TOKEN.finditer(text)
+        if not match[0].isdigit() or len(match[0]) < 9
+    ]
+
+
+def phrases(text: str, of: tuple[str, ...], only_months: bool = False) -> list[Phrase]:
+    """The phrases of a :func:`plain` text in the languages ``of``, the longest at each place; they do not overlap."""
+    found: list[Phrase] = []
+    pieces = tokens(text)
+    readers = [(_Reader(text, pieces, _numbers(language)), _trie(language, only_months)) for language in of]
+    at = 0
+    while at < len(pieces):
+        bests = [best for reader, trie in readers if (best := reader.longest(at, trie)) is not None]
+        if bests:
+            end = max(best[0] for best in bests)
+            meanings = tuple(meaning for best in bests if best[0] == end for meaning in best[1])
+            count = next(best[2] for best in bests if best[0] == end)
+            found.append(Phrase(pieces[at][1], pieces[end - 1][2], meanings, count))
+            at = end
+        else:
+            at += 1
+    return found
+
+
+class _Reader(NamedTuple):
+    """Looks for the phrases of one language in a text."""
+
+    text: str
+    pieces: list[tuple[str, int, int]]
+    numbers: _Numbers
+
+    def longest(self, at: int, node: _Node, count: int | None = None, inside: bool = False) -> _Found | None:
+        """The end of the longest phrase that goes on at ``at`` below ``node``, what it means, and its number."""
+        best = (at, node[_HERE], count) if _HERE in node else None
+        if at >= len(self.pieces):
+            return best
+        if inside and not _BETWEEN.fullmatch(self.text, self.pieces[at - 1][2], self.pieces[at][1]):
+            return best
+        if (below := node.get(self.pieces[at][0])) is not None:
+            best = self.longest(at + 1, below, count, True) or best
+        if (below := node.get(_NUMBER)) is not None:
+            for end, number in self._numbers_at(at):
+                found = self.longest(end, below, number, True)
+                if found is not None and (best is None or found[0] > best[0]):
+                    best = found
+        return best
+
+    def _numbers_at(self, at: int) -> Iterator[tuple[int, int]]:
+        word = self.pieces[at][0]
+        if word.isdigit():
+            if len(word) <= _MOST_DIGITS:
+                yield at + 1, int(word)
+            return
+        for length in (3, 2, 1):
+            number = self.numbers.get(tuple(piece for piece, *_ in self.pieces[at : at + length]))
+            if number is not None:
+                yield at + length, number
+
+
+@cache
+def _numbers(language: str) -> _Numbers:
+    return {
+        tuple(word for word, *_ in tokens(phrase)): int(key.partition(".")[2])
+        for key, phrases in keys_of(language).items()
+        if key.startswith("number.")
+        for phrase in phrases
+    }
+
+
+@cache
+def _trie(language: str, only_months: bool) -> _Node:
+    """All phrases of a language by their words, one below the other; what a phrase means stands at its end."""
+    root: _Node = {}
+    keys = keys_of(language)
+    for key, said in keys.items():
+        kind, *rest = key.split(".")
+        if kind == "weekday" and len(rest) == 2 and not only_months:
+            made = Meaning("weekday-relative", rest[1], int(rest[0]), language)
+        elif kind in (_MONTHS if only_months else _KINDS):
+            unit = rest.pop(0) if rest and rest[0].isalpha() else ""
+            made = Meaning(kind, unit, int(rest[0]) if rest else 0, language)
+        else:
+            continue
+        for phrase in said:
+            _put(root, phrase, made)
+    for unit in () if only_months else UNITS:
+        made = Meaning("past", unit, 0, language)
+        for noun in keys.get(f"noun.{unit}", ()):
+            for word in keys.get("past", ()):
+                for form in (f"{word} {{0}} {noun}", f"{{0}} {word} {noun}", f"{word} {noun}"):
+                    _put(root, form, made)
+            for word in keys.get("past-after", ()):
+                _put(root, f"{{0}} {noun} {word}", made)
+    return root
+
+
+def _put(root: _Node, phrase: str, meaning: Meaning) -> None:
+    """Add a phrase; what means something already keeps that."""
+    node = root
+    before, hole, behind = phrase.partition("{0}")
+    path = [word for word, *_ in tokens(before)] + [_NUMBER] * bool(hole) + [word for word, *_ in tokens(behind)]
+    for word in path:
+        node = node.setdefault(word, {})
+    if meaning.kind != "past" or _HERE not in node:
+        node[_HERE] = (*node.get(_HERE, ()), meaning)
+
+
+def may_name_month(text: str) -> bool:
+    """Whether an ASCII text has a word of a month's name."""
+    return not _month_marks().keys().isdisjoint(_WORD.findall(text.lower()))
+
+
+def months(text: str) -> list[Phrase]:
+    """Names of months in a :func:`plain` text, whatever its language is; those in its own come first."""
+    marks = _month_marks()
+    if text.isascii():
+        found = marks.keys() & set(_WORD.findall(text))
+    else:
+        found = marks.keys() & {word for word, *_ in tokens(text)}
+    if not found:
+        return []
+    return phrases(text, tuple(dict.fromkeys(language for mark in sorted(found) for language in marks[mark])), True)
+
+
+@cache
+def _month_marks() -> dict[str, tuple[str, ...]]:
+    """Words and characters of which each name of a month has one, and the languages that have it."""
+    out: dict[str, tuple[str, ...]] = {}
+    for language in known_languages():
+        for key, said in keys_of(language).items():
+            if key.partition(".")[0] in _MONTHS:
+                for phrase in said:
+                    words = [word for word, *_ in tokens(phrase) if not word.isdigit()]
+                    if words:
+                        mark = words[-1] if len(words[-1]) == 1 else max(words, key=len)
+                        out[mark] = tuple(dict.fromkeys((*out.get(mark, ()), language)))
+    return out
+
+
+@cache
+def time_words() -> frozenset[str]:
+    """Single words that speak of time in a language and say something in each other one, and years of four digits."""
+    stops = languages.stop_words()
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for language in known_languages():
+        keys = keys_of(language)
+        doubtful = keys.get("doubtful", ())
+        for key, phrases in keys.items():
+            if key.partition(".")[0] in _TIMES and language not in _BY_PHRASE:
+                for phrase in phrases:
+                    if _WORD.fullmatch(phrase) and len(phrase) > 2 and (phrase not in doubtful or key == "words"):
+                        found[phrase].add(language)
+    owners: defaultdict[str, set[str]] = defaultdict(set)
+    for language, words in stops.items():
+        for word in words & found.keys():
+            owners[word].add(language)
+    plainly = {word for word, own in found.items() if languages.ENGLISH in own or owners.get(word, own) <= own}
+    return frozenset(plainly | {str(year) for year in range(1900, 2100)})
+
+
+@cache
+def time_phrases() -> re.Pattern[str]:
+    """What speaks of time in languages whose words are not told by spaces, or have several parts."""
+    spellings = {
+        phrase
+        for language in _BY_PHRASE
+        for key, phrases in keys_of(language).items()
+        if key.partition(".")[0] in _TIMES
+        for phrase in phrases
+        if len(phrase) > 1
+    }
+    return re.compile("|".join(sorted(map(re.escape, spellings), key=lambda each: (-len(each), each))))

@@ -1,0 +1,99 @@
+"""Markdown without its marks: what a line says."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from ..model import Unit
+from .lines import BULLET, ITEM, NUMBER
+from .turns import without_speaker
+
+_MARKS = r"[ \t]*(?:>[ \t]*|(?:%s|#{1,6})(?:[ \t]+|$)|\[[ xX]\](?:[ \t]+|$))*"
+#: "1986. What a year" is a sentence, unless it is an item of a list or another mark follows.
+_LEAD = re.compile(_MARKS % rf"[-*+•]|{NUMBER}(?=[ \t]+(?:{ITEM}|#{{1,6}})(?:[ \t]|$))")
+_ITEM_LEAD = re.compile(_MARKS % BULLET)
+_DELIMITER = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*")
+_FENCE = re.compile(r"[ \t>]*(?:`{3,}|~{3,})")
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_WIKI = re.compile(r"\[\[([^\]|\[]+)(?:\|([^\]\[]*))?\]\]")
+_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+_LINK = re.compile(
+    r"!?\[([^\]\[]{0,400})\]\([^()\s]{0,2000}(?:\([^()\s]{0,200}\)[^()\s]{0,200})?(?:\s+\"[^\"]{0,200}\")?\)"
+)
+_ADDRESS = re.compile(r"<((?:https?://|mailto:|[\w.+-]{1,80}@)[^<>\s]{1,2000})>")
+_CODE = re.compile(r"(`{1,3})(?=[^`])(.{1,800}?)(?<!`)\1(?!`)")
+# A parser of CommonMark leaves "**重要：**说明" as it stands; people read bold words.
+_STRONG = re.compile(r"(\*\*\*|\*\*|___|__|~~)(?=[^\s*_~])(.{1,800}?)(?<=[^\s])\1")
+_EMPHASIS = re.compile(
+    r"(?<![A-Za-z0-9*])\*(?=[^\s*])([^*]{0,800}[^\s*])\*(?![A-Za-z0-9*])|(?<![\w_])_(?=[^\s_])([^_]{0,800}[^\s_])_(?![\w_])"
+)
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_HELD = re.compile("\0(\\d+)\0")
+#: Without one of these a text has no marks inside.
+_INLINE = re.compile(r"[*_`\[<\\~]")
+
+
+def without_lead(line: str, item: bool = False) -> str:
+    """``line`` without what opens it: marks of quotes, lists, headings and tasks; a number is one of an ``item``."""
+    lead = (_ITEM_LEAD if item else _LEAD).match(line)
+    return line[lead.end() :] if lead else line
+
+
+def is_delimiter(line: str) -> bool:
+    """Whether ``line`` is the one between the head and the rows of a table, or a rule."""
+    return "-" in line and _DELIMITER.fullmatch(line) is not None
+
+
+def is_fence(line: str) -> bool:
+    """Whether ``line`` opens or closes code."""
+    return _FENCE.match(line) is not None
+
+
+@lru_cache(maxsize=4096)
+def said(unit: Unit) -> str:
+    """What a unit says, on one line and without any mark; of a turn without who speaks, of code its text.
+
+    A row says its cells behind the names of their columns, a heading its own words.
+    """
+    if unit.form in ("code", "meta"):
+        return unit.text
+    if unit.form == "row":
+        return plain(unit.search_text, item=False)
+    if unit.form in ("heading", "title"):
+        return plain((unit.indexed or unit.text).rpartition(" > ")[2], item=False).rstrip("# ")
+    lines = unit.text
+    if unit.speaker is not None and unit.form != "item":
+        lines = without_speaker(lines, unit.speaker)
+    return plain(lines, unit.form == "item")
+
+
+def plain(text: str, item: bool = True) -> str:
+    """What Markdown says, on one line: without marks of lists, tasks, quotes, emphasis, code, links and comments."""
+    if "<!--" in text:
+        text = _COMMENT.sub(" ", text)
+    lines = [without_lead(line, item) for line in text.split("\n") if not is_fence(line) and not is_delimiter(line)]
+    return " ".join(inline(" ".join(lines)).split())
+
+
+def inline(text: str) -> str:
+    """``text``, which is one paragraph, as it is read: links by their words, images by what they show."""
+    if _INLINE.search(text) is None:
+        return text
+    held: list[str] = []
+
+    def hold(found: re.Match[str]) -> str:
+        # Marks inside of code are its own, and so are those that a backslash takes out.
+        held.append(found[found.lastindex or 0].strip())
+        return f"\0{len(held) - 1}\0"
+
+    text = _ESCAPED.sub(hold, _CODE.sub(hold, text.replace("\0", "")) if "`" in text else text.replace("\0", ""))
+    if "[[" in text:
+        text = _WIKI.sub(lambda found: found[2] or found[1], text)
+    if "](" in text:
+        text = _LINK.sub(r"\1", _LINK.sub(r"\1", text))
+    if "<" in text:
+        text = _BREAK.sub(" ", _ADDRESS.sub(r"\1", text))
+    text = _STRONG.sub(r"\2", _STRONG.sub(r"\2", text))
+    text = _EMPHASIS.sub(lambda found: found[1] or found[2], text)
+    return _HELD.sub(lambda found: held[int(found[1])], text) if held else text

@@ -1,0 +1,182 @@
+"""Dates as many languages write them: each format of each language is read back."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from openclaw_memory.text import calendar_words, dates
+from tests.properties import examples
+
+LANGUAGES = calendar_words.known_languages()
+_FIELD = re.compile(r"'([^']*)'|(d+|M+|L+|y+|E+)")
+
+
+def spelled(language: str, pattern: str, day: date, pick: int) -> str | None:
+    """``day`` in a format of CLDR, with one of the names that the language has; ``None`` where no name tells."""
+    keys = calendar_words.keys_of(language)
+
+    def name(*wanted: str) -> str:
+        every = [one for key in wanted for one in keys.get(key, ())]
+        every = [one for one in every if one not in AMBIGUOUS] or [""]
+        return every[pick % len(every)] or "?"
+
+    def field(match: re.Match[str]) -> str:
+        if match[1] is not None:
+            return match[1]
+        letters = match[2]
+        if letters[0] == "E":
+            return name(f"weekday.{day.weekday()}")
+        if letters[0] in "ML" and len(letters) > 2:
+            short = f"month-short.{day.month}" if len(letters) == 3 else f"month.{day.month}"
+            return name(short) if short in keys else name(f"month.{day.month}")
+        number = {"d": day.day, "M": day.month, "y": day.year}[letters[0]]
+        return f"{number:0{len(letters)}}"
+
+    text = _FIELD.sub(field, pattern)
+    return None if "?" in text else text
+
+
+#: Names that are of another month in another language, so that the name alone does not tell: "listopad".
+AMBIGUOUS = {
+    name
+    for name in {one for language in LANGUAGES for key, said in calendar_words.keys_of(language).items()
+                 if key.startswith("month") for one in said}
+    if len({meaning.number for phrase in calendar_words.months(name) for meaning in phrase.meanings}) != 1
+}  # fmt: skip
+
+
+def test_there_are_many_languages() -> None:
+    assert len(LANGUAGES) >= 25
+    for language in LANGUAGES:
+        keys = calendar_words.keys_of(language)
+        assert keys["order"][0] in ("dmy", "mdy", "ymd")
+        for month in range(1, 13):
+            assert keys[f"month.{month}"], (language, month)
+        for weekday in range(7):
+            assert keys[f"weekday.{weekday}"], (language, weekday)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@given(day=st.dates(date(1900, 1, 1), date(2099, 12, 31)), pick=st.integers(0, 12), loud=st.booleans())
+@examples(60)
+def test_every_format_of_a_language_is_read_back(language: str, day: date, pick: int, loud: bool) -> None:
+    for pattern in calendar_words.keys_of(language)["format"]:
+        bare = re.sub("'[^']*'", "", pattern)
+        text = spelled(language, pattern, day, pick)
+        if text is None or "d" not in bare or "y" not in bare:
+            continue
+        text = text.title() if loud else text
+        order = calendar_words.keys_of(language)["order"][0]
+        assert dates.date_in_heading(text, lambda order=order: order) == day, (pattern, text)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("month", range(1, 13))
+def test_a_month_and_a_year_are_read_back(language: str, month: int) -> None:
+    keys = calendar_words.keys_of(language)
+    for pattern in keys["format"]:
+        if "d" in re.sub("'[^']*'", "", pattern) or not re.search("[ML]{3}", pattern):
+            continue
+        for pick in range(len(keys[f"month.{month}"])):
+            text = spelled(language, pattern, date(2026, month, 1), pick)
+            found = dates.said(text or f"{2026}-{month:02}", None)
+            assert found is not None and found[0] == date(2026, month, 1), text
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "memory/13-februar-2026.md",
+        "memory/2026-Feb-13 stand-up.md",
+        "memory/13 февраля 2026.md",
+        "memory/2026年2月13日.md",
+        "memory/２０２６年２月１３日.md",
+        "memory/13_de_fevereiro_de_2026.md",
+        "memory/13 tháng 2 năm 2026.md",
+        "memory/2026년 2월 13일 회의.md",
+    ],
+)
+def test_a_name_states_a_day_in_words(path: str) -> None:
+    assert dates.date_in_name(path) == date(2026, 2, 13)
+
+
+@pytest.mark.parametrize("stem", ["mayo-2026", "Mai 2026", "май 2026", "2026年5月", "2026년 5월", "tháng 5 năm 2026"])
+def test_a_name_that_is_a_month_stands_for_its_last_day(stem: str) -> None:
+    assert dates.date_in_name(f"memory/{stem}.md") == date(2026, 5, 31)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026.02.13",
+        "2026. 2. 13.",
+        "２０２６／０２／１３",
+        "2026年2月13日（金）",
+        "Vendredi 13 février 2026",
+        "пятница, 13 февраля 2026 г.",
+        "Freitag, 13. Februar 2026",
+        "١٣ فبراير ٢٠٢٦",
+        "13. 2. 2026",
+    ],
+)
+def test_a_heading_that_merely_states_the_day_in_any_language(text: str) -> None:
+    assert dates.merely_states(text, date(2026, 2, 13))
+
+
+@pytest.mark.parametrize("text", ["2026.2.13", "v2026.02.13.1", "Release 2026.9.6", "2026年2月13日の会議"])
+def test_a_version_is_no_date_and_a_meeting_no_mere_day(text: str) -> None:
+    assert not dates.merely_states(text, date(2026, 2, 13))
+
+
+def test_numbers_that_leave_the_day_open_go_by_the_files_other_dates_then_by_its_language() -> None:
+    assert dates.order_of("on 02/03/2026 and 02/13/2026") == "mdy"
+    assert dates.order_of("the report of 02/03/2026 and that of 25/12/2025") == "dmy"
+    assert dates.order_of("This is what we did with the house on 02/03/2026") == "mdy"
+    assert dates.order_of("Das ist, was wir mit dem Haus gemacht haben am 02/03/2026") == "dmy"
+    assert dates.date_in_heading("02/03/2026", lambda: "dmy") == date(2026, 3, 2)
+    assert dates.date_in_heading("02/03/2026", lambda: "mdy") == date(2026, 2, 3)
+
+
+SECTION = date(2026, 1, 10)
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("Der Umzug ist am 3. Mai 2026.", date(2026, 5, 3), date(2026, 5, 3)),
+        ("五月去北京", date(2026, 5, 1), date(2026, 5, 31)),
+        ("5月3日に引っ越す", date(2026, 5, 3), date(2026, 5, 3)),
+        ("переезд в мае", date(2026, 5, 1), date(2026, 5, 31)),
+        ("We decided that in December.", date(2025, 12, 1), date(2025, 12, 31)),
+        ("A viagem será em março de 2027.", date(2027, 3, 1), date(2027, 3, 31)),
+        ("vom 3. Mai 2026 bis 9. Mai 2026", date(2026, 5, 3), date(2026, 5, 9)),
+        ("2025-02-01 bought, 2026-05-01 sold", date(2025, 2, 1), date(2025, 2, 1)),
+        ("| due | 2026-04 |", date(2026, 4, 1), date(2026, 4, 30)),
+    ],
+)
+def test_a_line_names_days(text: str, first: date, last: date) -> None:
+    assert dates.said(text, SECTION) == (first, last)
+
+
+@pytest.mark.parametrize(
+    "text", ["we may go", "they march on", "set it up, mar 4x", "who likes mayo", "port 2026", "", "1.2.2026.4"]
+)
+def test_a_line_without_a_date_names_no_day(text: str) -> None:
+    assert dates.said(text, SECTION) is None
+
+
+def test_a_month_without_a_year_says_nothing_where_the_section_has_no_day() -> None:
+    assert dates.said("五月去北京", None) is None
+
+
+@given(st.text(), st.none() | st.dates())
+@examples(200)
+def test_no_text_breaks_it(text: str, day: date | None) -> None:
+    found = dates.said(text, day)
+    assert found is None or found[0] <= found[1]
+    calendar_words.phrases(calendar_words.plain(text), LANGUAGES)

@@ -1,0 +1,56 @@
+"""Markdown without its marks."""
+
+from __future__ import annotations
+
+import pytest
+
+from openclaw_memory.model import Unit
+from openclaw_memory.text.plain import plain, said, without_lead
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "- [x] **Done** the [link](http://a.example/x_(y)) `code_a` snake_case *em*",
+            "Done the link code_a snake_case em",
+        ),
+        ("a * b * c 2*3*4 ~~no~~ ~5", "a * b * c 2*3*4 no ~5"),
+        ("> - Fix: <https://a.example> \\* ![alt](u.png)", "Fix: https://a.example * alt"),
+        ("## **重要：**这是*强调*文字。", "重要：这是强调文字。"),
+        ("[[Garden|the garden]] and [[Pump]]", "the garden and Pump"),
+        ("***x*** __y__ _z_ a_b_c **a *b* c** `*x* **`", "x y z a_b_c a b c *x* **"),
+        ("one<br>two <!-- hidden --> <name>", "one two <name>"),
+        ("1) Erstens\n   weiter", "Erstens weiter"),
+        ("```\ncode\n```", "code"),
+        ("• Primero: **sí**", "Primero: sí"),
+        ("- [ ] купить *соль*", "купить соль"),
+    ],
+)
+def test_what_a_line_says(text: str, words: str) -> None:
+    assert plain(text) == words
+    assert plain(words) == words or "*" in words
+
+
+def test_a_number_opens_items_only() -> None:
+    assert without_lead("1986. What a year", item=False) == "1986. What a year"
+    assert without_lead("1986. What a year", item=True) == "What a year"
+
+
+@pytest.mark.parametrize(
+    ("unit", "words"),
+    [
+        (Unit("- **Ana:** *oi*", 1, 1, "turn", "Ana"), "oi"),
+        (Unit("小明：你好", 1, 1, "turn", "小明"), "你好"),
+        (Unit("| a | **b** |", 3, 3, "row", None, "x: a; y: **b**"), "x: a; y: b"),
+        (Unit("## The `index` ##", 1, 1, "heading", None, "Search > The `index`"), "The index"),
+        (Unit("  x = 1", 1, 1, "code"), "  x = 1"),
+    ],
+)
+def test_what_a_unit_says(unit: Unit, words: str) -> None:
+    assert said(unit) == words
+
+
+def test_marks_without_an_end_cost_little() -> None:
+    for mark in ("*a ", "**a ", "[](", "`a", "_a ", "[[a|"):
+        assert plain(mark * 5000)
