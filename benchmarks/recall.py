@@ -3,8 +3,8 @@
     python -m benchmarks.recall --workspaces DIR --embedding-cache CACHE
 
 DIR is laid out as for ``benchmarks.retrieval``; its questions also have ``evidence`` (``[{path, line}]``) and
-``category_name``.  For each number of results, by category: the share of the evidence lines in a thread of one,
-two and three hops, and in a search with the budget that the thread of two hops took.
+``category_name``.  For each budget, by category: the share of the evidence lines in a thread of one, two and three
+hops, and in a search that may spend the tokens that the thread of two hops took.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workspaces", type=Path, required=True, help="folder with queries.jsonl and the workspaces")
     parser.add_argument("--embedding-cache", type=Path, required=True, help="folder that keeps vectors between runs")
-    parser.add_argument("--results", type=int, nargs="+", default=[5, 10], help="results of a thread")
+    parser.add_argument("--budgets", type=int, nargs="+", default=[500, 1000, 2000], help="tokens of a thread")
+    parser.add_argument("--categories", nargs="+", help="only questions of these categories")
     options = parser.parse_args(arguments)
     settings = Settings.load(overrides={"ingest.fresh_seconds": 1e9})
     embedder = resolve(settings).embedder
@@ -62,36 +63,36 @@ def main(arguments: Sequence[str] | None = None) -> None:
         ):
             memory.ingest()
             for row in rows:
-                for results in options.results:
-                    for what, share in compared(memory, workspace, row, results):
-                        shares[results, str(row["category_name"]), what].append(share)
-                        shares[results, "all", what].append(share)
+                if options.categories and row["category_name"] not in options.categories:
+                    continue
+                for budget in options.budgets:
+                    for what, share in compared(memory, workspace, row, budget):
+                        shares[budget, str(row["category_name"]), what].append(share)
+                        shares[budget, "all", what].append(share)
         cached.save()
-    for results, category, what in sorted(shares, key=lambda key: (key[0], key[1] == "all", key[1], key[2])):
-        values = shares[results, category, what]
-        print(f"{results:>3} results  {category:<12} n={len(values):<4} {what:<32} {sum(values) / len(values):8.3f}")
+    for most, category, what in sorted(shares, key=lambda key: (key[0], key[1] == "all", key[1], key[2])):
+        values = shares[most, category, what]
+        print(f"{most:>5} tokens  {category:<12} n={len(values):<4} {what:<32} {sum(values) / len(values):8.3f}")
 
 
-def compared(memory: Memory, workspace: Path, row: dict[str, Any], results: int) -> Iterable[tuple[str, float]]:
+def compared(memory: Memory, workspace: Path, row: dict[str, Any], most: int) -> Iterable[tuple[str, float]]:
     """Name and share of the evidence of each way to answer one question."""
     asked = date.fromisoformat(str(row["date_asked"])[:10].replace("/", "-"))
     evidence = {(one["path"], one["line"]) for one in row["evidence"]}
     if not evidence:
         return
-    budget = 0.0
+    spent = 0.0
     for hops in (1, 2, 3):
-        lines = lines_of(memory.recall(row["question"], hops=hops, max_results=results, now=asked).results)
+        found = memory.recall(row["question"], hops=hops, budget=most, now=asked).results
+        lines = lines_of(found)
         yield f"recall, {hops} hops", len(evidence & lines) / len(evidence)
         if hops == 2:
-            budget = tokens_of(workspace, lines)
-    yield "  its tokens", budget
-    for what, found in (
-        ("search, the same budget", memory.search(row["question"], budget=max(1, int(budget)), now=asked)),
-        ("search, as many results", memory.search(row["question"], max_results=results, now=asked)),
-    ):
-        lines = lines_of(found.results)
-        yield what, len(evidence & lines) / len(evidence)
-    yield "  its tokens (as many results)", tokens_of(workspace, lines)
+            spent = tokens_of(workspace, lines)
+            yield "  its results", len(found)
+            yield "  of them by a step", sum(1 for hit in found if hit.distance)
+    yield "  its tokens", spent
+    lines = lines_of(memory.search(row["question"], budget=max(1, round(spent)), now=asked).results)
+    yield "search, the same tokens", len(evidence & lines) / len(evidence)
 
 
 if __name__ == "__main__":

@@ -291,13 +291,11 @@ class Memory:
     def recall(self, query: str | SearchRequest, *, hops: int = 2, **options: Any) -> RecallResult:
         """The thread behind an answer: what hangs together with the best hits over up to ``hops`` steps, by time.
 
-        ``options`` are fields of :class:`SearchRequest` (``max_results``: 5 unless told); its filters hold for what
-        is returned, not for what the walk passes through.  Raises
-        :class:`~openclaw_memory.errors.RequestError` when ``hops`` is not from 1 to 4, and for a
-        ``budget``.
+        ``options`` are fields of :class:`SearchRequest`; its filters hold for what is returned, not for what the
+        walk passes through.  With ``max_results`` each result is a passage of some lines; else the thread is told
+        in single lines within ``budget`` (that of five hits unless told).  Raises
+        :class:`~openclaw_memory.errors.RequestError` when ``hops`` is not from 1 to 4.
         """
-        if not isinstance(query, SearchRequest) and "budget" not in options:
-            options = {"max_results": 5, **options}
         request = SearchRequest.of(query, options)
         result = self._questions.recall(request, hops)
         self.usage.shown(result.results, request.now or date.today())

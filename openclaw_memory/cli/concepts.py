@@ -27,12 +27,13 @@ def concepts() -> None:
 @click.option("--kind", metavar="KIND", help="Only concepts of this kind, such as person or tool.")
 @click.option("--curated", is_flag=True, help="Only those of concepts.yaml.")
 @click.option("--limit", "-n", type=click.IntRange(min=1), metavar="N", help="At most so many.")
+@click.option("--explain", is_flag=True, help="Say in one line why each is a concept.")
 @common_options
-def list_concepts(cli: CliContext, kind: str | None, curated: bool, limit: int | None) -> None:
-    """List concepts, those that most units mention first."""
+def list_concepts(cli: CliContext, kind: str | None, curated: bool, limit: int | None, explain: bool) -> None:
+    """List concepts, those that matter most first."""
     with cli.memory() as memory:
         result = memory.concepts.list(kind=kind, curated=curated, limit=limit)
-    _show(cli, result)
+    _show(cli, result, explain)
     if len(result.rows) < result.total:
         cli.remark(f"{result.total - len(result.rows)} more; see --limit")
 
@@ -40,15 +41,16 @@ def list_concepts(cli: CliContext, kind: str | None, curated: bool, limit: int |
 @concepts.command()
 @click.argument("query", nargs=-1, required=True)
 @click.option("--max-results", "-n", type=click.IntRange(1, 1000), default=10, help="Concepts to return.")
+@click.option("--explain", is_flag=True, help="Say in one line why each is a concept.")
 @common_options
-def search(cli: CliContext, query: tuple[str, ...], max_results: int) -> None:
+def search(cli: CliContext, query: tuple[str, ...], max_results: int, explain: bool) -> None:
     """Find concepts by what the notes say where they mention them."""
     text = " ".join(query)
     if not text.strip():
         raise click.UsageError("the query is empty")
     with cli.memory() as memory:
         result = memory.concepts.search(text, limit=max_results)
-    _show(cli, result)
+    _show(cli, result, explain)
 
 
 @concepts.command(short_help="Curate a concept, or add to it.")
@@ -117,18 +119,18 @@ def _show_change(cli: CliContext, result: ConceptsResult) -> None:
     cli.remark(f"{counted(result.linked, 'unit')} linked anew")
 
 
-def _show(cli: CliContext, result: ConceptsResult) -> None:
+def _show(cli: CliContext, result: ConceptsResult, explain: bool = False) -> None:
     if cli.json:
         cli.emit(result)
         return
     if result.rows:
-        cli.out.print(_table(result.rows), highlight=False)
+        cli.out.print(_table(result.rows, explain), highlight=False)
     else:
         say("nothing found")
     cli.remark(result.warning)
 
 
-def _table(rows: tuple[ConceptRow, ...]) -> Any:
+def _table(rows: tuple[ConceptRow, ...], explain: bool) -> Any:
     from rich.table import Table
     from rich.text import Text
 
@@ -141,6 +143,8 @@ def _table(rows: tuple[ConceptRow, ...]) -> Any:
     table.add_column("units", justify="right")
     for title in ("also", "below", "related", "last"):
         table.add_column(title, overflow="fold", style="dim")
+    if explain:
+        table.add_column("why", overflow="fold", style="dim")
     for row in rows:
         cells = [
             row.name + (" *" if row.curated else ""),
@@ -152,7 +156,7 @@ def _table(rows: tuple[ConceptRow, ...]) -> Any:
             row.last.isoformat() if row.last else "",
         ]
         score = [] if not scored else ["" if row.score is None else f"{row.score:.2f}"]
-        table.add_row(*(Text(cell) for cell in (*score, *cells)))
+        table.add_row(*(Text(cell) for cell in (*score, *cells, *([row.reason] if explain else []))))
     if any(row.curated for row in rows):
         table.caption = "* curated, in concepts.yaml"
         table.caption_justify = "left"

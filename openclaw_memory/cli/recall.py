@@ -24,7 +24,13 @@ LINES, _CHARS = 2, 150
 @click.option(
     "--hops", type=click.IntRange(1, 4), default=2, show_default=True, help="Steps from the best hits at most."
 )
-@click.option("--max-results", "-n", type=click.IntRange(1, 100), default=5, show_default=True, help="Most results.")
+@click.option(
+    "--max-results",
+    "-n",
+    type=click.IntRange(1, 100),
+    help="Most results, each a passage; unless told, single lines within the budget.",
+)
+@click.option("--budget", "-b", type=click.IntRange(min=1), metavar="TOKENS", help="As much as so many tokens hold.")
 @which_options
 @click.option("--dates", is_flag=True, help="Begin each result with its day.")
 @click.option("--concept", "concepts", metavar="NAME", multiple=True,

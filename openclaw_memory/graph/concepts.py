@@ -22,12 +22,9 @@ _CURATED = RULES.index("curated")
 #: How surely a mention of each rule is one.
 _WEIGHT = {
     "curated": 1.0, "link": 1.0, "tag": 1.0, "meta": 0.9, "name": 1.0, "code": 1.0, "quoted": 0.8, "phrase": 0.7,
-    "start": 0.8, "file": 0.6,
+    "start": 0.8, "file": 0.6, "part": 0.5, "plain": 0.7,
 }  # fmt: skip
 _WEIGHTS = np.array([_WEIGHT[rule] for rule in RULES], np.float32)
-_POINTS = np.array([evidence.POINTS.get(rule, 0) for rule in RULES], np.int32)
-_STRONG = np.array([rule in evidence.STRONG for rule in RULES])
-_EXPLICIT = np.array([rule in evidence.EXPLICIT for rule in RULES])
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +34,8 @@ class References:
     ``keys`` are ascending; mention ``i`` says that row ``row[i]`` of the corpus mentions concept ``concept[i]``
     (a place in ``keys``); mentions are in order of concept, then row.  ``units`` counts rows per concept but those
     of summaries that only repeat others, and the mentions of concept ``c`` are those from ``offset[c]`` to
-    ``offset[c + 1]``.
+    ``offset[c + 1]``.  ``counts`` are those units by rule, ``int[c, rules]``, and ``documents`` the files that they
+    are in.
     """
 
     keys: NDArray[np.int64]
@@ -46,6 +44,8 @@ class References:
     weight: Floats
     units: Ints
     offset: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    documents: NDArray[np.int64]
 
     def of(self, keys: Sequence[int]) -> Ints:
         """Places of those ``keys`` that are concepts."""
@@ -120,12 +120,31 @@ class ConceptIndex:
             self._mentions = _joined(_where(self._mentions, ~left), new)
         self._generations = now
         self._curated = {row.key: row for row in ontology.concepts}
-        self.references = _decided(self._mentions, ontology, corpus, copies)
+        self.references = self._without_nested(store, _decided(self._mentions, ontology, corpus, copies))
         total = np.float32(max(_counted(corpus, copies), 1))
         self.rarity = np.log1p(total / np.maximum(self.references.units, 1)) / np.log1p(total)
         order = np.argsort(self.references.row, kind="stable")
         self._by_row = self.references.row[order], self.references.concept[order]
         self.version += 1
+
+    def _without_nested(self, store: Store, references: References) -> References:
+        """``references`` without the concepts that are only a part of others."""
+        self.references = references
+        names = {place: label.slug for place, label in self.labels(store).items()}
+        explicit = references.counts[:, evidence.columns(*evidence.EXPLICIT)].sum(axis=1) > 0
+        kept = {place for place, key in enumerate(references.keys.tolist()) if explicit[place] or key in self._curated}
+        gone = evidence.nested(names, dict(enumerate(references.units.tolist())), kept)
+        if not gone:
+            return references
+        left = np.ones(len(references.keys), bool)
+        left[list(gone)] = False
+        return _chosen(references, left)
+
+    def salience(self, store: Store) -> NDArray[np.float64]:
+        """How much each concept matters."""
+        found, labels = self.references, self.labels(store)
+        names = [labels[place].name for place in range(len(found.keys))]
+        return evidence.salience(found.counts, found.documents, len(self._generations), names)
 
     def _ordered(self, mentions: MentionRows, corpus: Corpus) -> MentionRows:
         """Mentions under the keys of their concepts, by key, row and rule."""
@@ -178,6 +197,10 @@ class ConceptIndex:
             out[key] = Label(slug(name), name, kind, None, tuple(spelling.text for spelling in found))
         return out
 
+    def slugs(self) -> list[str]:
+        """The slug of each concept, as far as it has been asked for."""
+        return [self._labels[key].slug if key in self._labels else "" for key in self.references.keys.tolist()]
+
     def named(self, name: str) -> int | None:
         """The concept that ``name`` means: a slug, a name or an alias."""
         key = self.canonical(concept_key(name))
@@ -191,7 +214,20 @@ class ConceptIndex:
 
 def _nothing() -> References:
     i32 = np.zeros(0, np.int32)
-    return References(np.zeros(0, np.int64), i32, i32, np.zeros(0, np.float32), i32, np.zeros(1, np.int64))
+    counts = np.zeros((0, len(RULES)), np.int64)
+    i64 = np.zeros(0, np.int64)
+    return References(i64, i32, i32, np.zeros(0, np.float32), i32, np.zeros(1, np.int64), counts, i64)
+
+
+def _chosen(references: References, chosen: Bools) -> References:
+    """Only these concepts, ``bool[c]``."""
+    keep = chosen[references.concept]
+    concept = (np.cumsum(chosen) - 1)[references.concept[keep]].astype(np.int32)
+    rows = np.diff(references.offset)[chosen]
+    return References(
+        references.keys[chosen], concept, references.row[keep], references.weight[keep], references.units[chosen],
+        np.concatenate([[0], np.cumsum(rows)]), references.counts[chosen], references.documents[chosen],
+    )  # fmt: skip
 
 
 def _no_mentions() -> MentionRows:
@@ -242,23 +278,33 @@ def _decided(mentions: MentionRows, ontology: OntologyRows, corpus: Corpus, copi
     first = np.ones(len(row), bool)
     first[1:] = (at[1:] != at[:-1]) | (row[1:] != row[:-1])
     row, at, rule = row[first], at[first], rule[first]
-    own, by = (at, rule) if copies is None else (at[~copies[row]], rule[~copies[row]])
-    units = np.bincount(own, minlength=n)
-    points = np.bincount(own, _POINTS[by], minlength=n).astype(np.int64)
-    strong = np.bincount(own, _STRONG[by], minlength=n) > 0
-    explicit = np.bincount(own, _EXPLICIT[by], minlength=n) > 0
-    chosen = evidence.decide(points, explicit, strong, units, _counted(corpus, copies)) | by_hand
+    own = np.ones(len(row), bool) if copies is None else ~copies[row]
+    counts = np.bincount(at[own] * len(RULES) + rule[own], minlength=n * len(RULES)).reshape(n, len(RULES))
+    pairs = np.unique(at[own].astype(np.int64) << 32 | corpus.rows.document_id[row[own]])
+    documents = np.bincount(pairs >> 32, minlength=n)
+    units = counts.sum(axis=1)
+    chosen = evidence.decide(counts, documents, _counted(corpus, copies), len(corpus.documents)) | by_hand
     keep = chosen[at]
     row, at, rule = row[keep], (np.cumsum(chosen) - 1)[at[keep]], rule[keep]
-    keys, units = keys[chosen], units[chosen]
+    keys, units, counts, documents = keys[chosen], units[chosen], counts[chosen], documents[chosen]
     rows = units if copies is None else np.bincount(at, minlength=len(keys))
     missing = np.setdiff1d(curated, keys)  # curated ones that no unit mentions yet
     if len(missing):
         at = (np.arange(len(keys)) + np.searchsorted(missing, keys))[at]
         places = np.searchsorted(keys, missing)
         keys, units, rows = np.insert(keys, places, missing), np.insert(units, places, 0), np.insert(rows, places, 0)
+        counts, documents = np.insert(counts, places, 0, axis=0), np.insert(documents, places, 0)
     offset = np.concatenate([[0], np.cumsum(rows)])
-    return References(keys, at.astype(np.int32), row.astype(np.int32), _WEIGHTS[rule], units.astype(np.int32), offset)
+    return References(
+        keys,
+        at.astype(np.int32),
+        row.astype(np.int32),
+        _WEIGHTS[rule],
+        units.astype(np.int32),
+        offset,
+        counts,
+        documents,
+    )
 
 
 def _renamed(key: NDArray[np.int64], aliases: Mapping[int, int]) -> NDArray[np.int64]:

@@ -1,46 +1,157 @@
-"""Which candidates are concepts: decided from counts, so the order of ingest does not matter."""
+"""Which candidates are concepts, and which of them matter: decided from counts, so the order of ingest does not."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..store.api import RULES
+
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 #: What a mention counts for by its rule; in a unit the strongest one of a key counts.
 POINTS = {
     "curated": 8, "link": 8, "tag": 8, "meta": 8, "code": 8, "name": 6, "quoted": 3, "phrase": 2, "start": 1, "file": 1,
+    "part": 0, "plain": 1,
 }  # fmt: skip
 #: Rules of which one mention makes a name believable.
 STRONG = frozenset({"curated", "link", "tag", "meta", "code", "name", "quoted"})
 #: Rules by which a person says outright that something is a concept.
 EXPLICIT = frozenset({"curated", "link", "tag", "meta"})
+#: Rules whose word may be one of everyday language that has a capital, or marks, now and then.
+_SPELT = ("name", "quoted")
 
 #: In how many units a phrase stands at least; one more for each doubling of a corpus of this many units.
 _PHRASE_UNITS = 3
 _PHRASE_CORPUS = 2_000
-#: What is in more than this share of all units is routine.
-_SHARE = 0.06
+#: What is in more than this share of all units is routine, unless it comes in bursts of so many bits or is a name.
+_SHARE, _BURST = 0.06, 0.5
 _FEW = 3
 #: One sure mention and one other; and more than one capital among two dozen plain uses.
 _LEAST_POINTS = 7
 _LEAST_MEAN = 1.25
+#: So many of the units that name something do so where a capital or marks are no matter of course.
+_LEAST_SURE = 0.15
+#: A nested term stands by itself in this many units, and in this share of its units.
+_FREE_UNITS, _FREE_SHARE = 2, 0.2
+#: How surely a concept is a thing, by what most of its sure mentions are.
+_SURENESS = {"explicit": 1.0, "name": 1.0, "code": 0.5, "quoted": 0.5, "phrase": 0.4}
 
 
-def decide(points: Ints, explicit: Bools, strong: Bools, units: Ints, total: int) -> Bools:
-    """Which keys are concepts, from what their mentions add up to; ``bool[n]`` for columns of length *n*.
+def columns(*rules: str) -> list[int]:
+    """Where the counts of ``rules`` stand."""
+    return [RULES.index(rule) for rule in rules]
 
-    ``points`` is the sum over a key's distinct units of the :data:`POINTS` of its strongest rule there;
-    ``explicit`` and ``strong`` say whether any of its rules is one of :data:`EXPLICIT` and :data:`STRONG`;
-    ``units`` counts distinct units and ``total`` those of the corpus.  Two units are needed (a phrase needs more),
-    and only what is explicit may be in more than a few per cent of them.
+
+_POINTS = np.array([POINTS[rule] for rule in RULES])
+
+
+def decide(counts: Ints, documents: Ints, total: int, all_documents: int) -> Bools:
+    """Which keys are concepts; ``bool[n]``.
+
+    ``counts`` are a key's distinct units by the strongest rule of each, ``int[n, rules]``; ``documents`` counts
+    those that mention it; ``total`` and ``all_documents`` are those of the corpus.  Two units are needed (a phrase
+    needs more).  A word with a capital is a name when it has one as often as none.  What is in more than a few per
+    cent of the units is one that is said to be one, a name, or comes in bursts (:func:`burst`).
     """
+    units, points = counts.sum(axis=1), counts @ _POINTS
+    explicit = counts[:, columns(*EXPLICIT)].sum(axis=1)
+    strong = counts[:, columns(*STRONG)].sum(axis=1)
+    plain = counts[:, columns("plain")[0]]
+    spelt = counts[:, columns(*_SPELT)].sum(axis=1)
     grown = int(np.log2(max(1.0, total / _PHRASE_CORPUS)))
-    named = strong & (units >= 2) & (points >= _LEAST_POINTS) & (points >= _LEAST_MEAN * units)
-    phrase = (units >= _PHRASE_UNITS + grown) & (points >= POINTS["phrase"] * units)
+    named = (strong >= 1) & (units >= 2) & (points >= _LEAST_POINTS) & (points >= _LEAST_MEAN * units)
+    named &= (explicit > 0) | (counts[:, columns("code")[0]] > 0) | ((spelt >= plain) & (spelt >= _LEAST_SURE * units))
+    phrase = counts[:, columns("phrase")[0]]
+    free = (phrase >= _PHRASE_UNITS + grown) & (points >= POINTS["phrase"] * units)
     rare = units <= max(_FEW, _SHARE * total)
-    return np.asarray((named | phrase) & (rare | explicit), dtype=np.bool_)
+    often = (explicit > 0) | (2 * strong >= units) | (burst(units, documents, all_documents) >= _BURST)
+    return np.asarray((named | free) & (rare | often), dtype=np.bool_)
+
+
+def burst(units: Ints, documents: Ints, all_documents: int) -> Floats:
+    """Residual inverse document frequency, in bits: how much rarer in documents than chance would have it.
+
+    Church and Gale (1995), "Inverse document frequency (IDF): a measure of deviations from Poisson": words of
+    everyday language are spread as if by chance, those of a subject come together.
+    """
+    n = max(all_documents, 1)
+    spread = -np.log2(-np.expm1(-np.maximum(units, 1) / n))
+    return np.asarray(np.log2(n / np.maximum(documents, 1)) - spread, dtype=np.float64)
+
+
+def salience(counts: Ints, documents: Ints, all_documents: int, names: Sequence[str]) -> Floats:
+    """How much each concept matters: by its units on a logarithmic scale, its sureness and its bursts; ``float[n]``.
+
+    ``names`` are what the concepts are called: an abbreviation of two letters says little, a long compound much.
+    """
+    units = counts.sum(axis=1)
+    sure = np.zeros(len(counts))
+    weighed = np.zeros(len(counts))
+    groups = {"explicit": tuple(EXPLICIT), **{each: (each,) for each in _SURENESS if each != "explicit"}}
+    for group, value in _SURENESS.items():
+        of = counts[:, columns(*groups[group])].sum(axis=1)
+        sure, weighed = sure + of, weighed + value * of
+    share = sure / np.maximum(units, 1)
+    lively = 1 + 0.25 * np.clip(burst(units, documents, all_documents), 0, 2)
+    spread = np.log2(1 + np.minimum(documents, units))
+    said = np.array([_telling(name) for name in names])
+    return np.asarray(
+        said * np.log2(1 + units) * (1 + 0.3 * spread) * np.sqrt(share) * weighed / np.maximum(sure, 1) * lively,
+        dtype=np.float64,
+    )
+
+
+def nested(names: Mapping[int, str], units: Mapping[int, int], kept: Collection[int]) -> set[int]:
+    """Those of ``names`` that hardly stand by themselves, only within longer ones.
+
+    Frantzi, Ananiadou and Mima (2000), "Automatic recognition of multi-word terms: the C-value/NC-value method": of a
+    term's frequency that of the longer terms around it, on average, is taken away.  ``names`` are slugs, words
+    joined by hyphens; those ``kept`` stay.
+    """
+    places: dict[str, list[int]] = {}
+    for key, name in names.items():
+        places.setdefault(name, []).append(key)
+    around: dict[int, list[int]] = {}
+    out: set[int] = set()
+    for name, keys in places.items():
+        base = _NUMBERED.sub("", name)
+        if base != name:
+            # "Raspberry Pi 5" is a Raspberry Pi: of both, the one without the number where it says no less.
+            if any(units[key] >= 0.8 * units[plain] for plain in places.get(base, ()) for key in keys):
+                out.update(key for key in keys if key not in kept)
+            continue
+        for part in _within(name):
+            for key in places.get(part, ()):
+                around.setdefault(key, []).append(max(units[longer] for longer in keys))
+    for key, longer in around.items():
+        free = units[key] - sum(longer) / len(longer)
+        if key not in kept and (free < _FREE_UNITS or free < _FREE_SHARE * units[key]):
+            out.add(key)
+    return out
+
+
+def _telling(name: str) -> float:
+    if len(name) > 1 and name[0] > "\u0e00":
+        return 1.0 if len(name) < 4 else 1.6
+    return 0.45 if len(name) < 3 else 1.0
+
+
+_NUMBERED = re.compile(r"(?:-\d+)+\Z")
+
+
+def _within(name: str) -> set[str]:
+    """The terms within a term: runs of its words, and of its characters where it has no alphabet."""
+    words = name.split("-")
+    found = {"-".join(words[a:b]) for a in range(len(words)) for b in range(a + 1, len(words) + 1)}
+    if len(words) == 1 and not name.isascii() and name[0] > "\u0e00":
+        found = {name[a:b] for a in range(len(name)) for b in range(a + 2, len(name) + 1)}
+    return found - {name}
 
 
 def kind_of(rules: set[str], name: str) -> str | None:
@@ -50,3 +161,21 @@ def kind_of(rules: set[str], name: str) -> str | None:
     if "file" in rules:
         return "note"
     return "code" if "code" in rules and "name" not in rules else None
+
+
+#: What the rules of mentions are called where a person asks why something is a concept.
+_WORDS = {
+    "curated": "named in concepts.yaml", "link": "linked", "tag": "tagged", "meta": "in front matter",
+    "code": "written as code", "name": "a name within a sentence", "quoted": "in quotes",
+    "phrase": "a recurring phrase",
+    "start": "at the beginning of a sentence", "file": "the name of a note", "part": "within a longer name",
+    "plain": "in small letters",
+}  # fmt: skip
+
+
+def reason(counts: Ints, documents: int) -> str:
+    """Why something is a concept, in one line, from its units by rule."""
+    said = sorted(((int(n), rule) for rule, n in zip(RULES, counts, strict=True) if n), key=lambda pair: -pair[0])
+    parts = [f"{n}× {_WORDS[rule]}" for n, rule in said]
+    where = "1 note" if documents == 1 else f"{documents} notes"
+    return f"{', '.join(parts)}; in {where}" if parts else "named in concepts.yaml"

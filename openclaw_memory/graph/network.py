@@ -5,6 +5,7 @@ A section that is longer than :data:`PASSAGE` rows is cut into passages, each of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,11 +21,11 @@ from .concepts import ConceptIndex, References
 _ONE_LINE, _MORE_LINES = 0.7, 0.15
 #: Concepts of a section that take part in pairs: the rarest ones.
 _PAIRED = 24
-#: Two concepts are related from this many common sections and this normalised pointwise mutual information on.
-MIN_TOGETHER, MIN_NPMI = 2, 0.2
+#: Two concepts are related from this many common sections and this likelihood ratio on: one pair in twenty by chance.
+MIN_TOGETHER, MIN_RATIO = 2, 3.84
 #: Related concepts kept for each concept: the closest ones.
 _RELATED = 12
-#: What a curated relation weighs beside the NPMI of found ones.
+#: What a curated relation weighs beside the mutual information of found ones.
 CURATED_RELATION = 0.9
 #: A longer section, such as the record of a chat, counts as several passages of at most this many rows.
 PASSAGE = 12
@@ -127,7 +128,7 @@ def build(index: ConceptIndex, corpus: Corpus, archive: Archive) -> Network:
     rarity = (np.log1p(sections_counted / np.maximum(count, 1)) / max(top, 1e-9)).astype(np.float32).clip(0, 1)
     day, dated = rows.day[first_row], rows.dated[first_row]
     parents, children, stated = _curated(index)
-    related, related_curated = _related(of_counted, rarity, count, sections_counted, n, stated)
+    related, related_curated = _related(of_counted, rarity, count, sections_counted, stated, index.slugs())
     after, before, after_thread, before_thread = _threads(*shown, rarity, corpus, day, dated, first_row)
     taken = archive.originals()
     return Network(
@@ -195,18 +196,28 @@ def _curated(index: ConceptIndex) -> tuple[Lists, Lists, tuple[Ints, Ints]]:
 
 
 def _related(
-    of_section: Lists, rarity: Floats, count: NDArray[np.int64], sections: int, n: int, stated: tuple[Ints, Ints]
+    of_section: Lists,
+    rarity: Floats,
+    count: NDArray[np.int64],
+    sections: int,
+    stated: tuple[Ints, Ints],
+    slugs: Sequence[str],
 ) -> tuple[Lists, Bools]:
-    """Normalised pointwise mutual information of concepts over sections (Bouma, 2009), and what is curated."""
+    """Concepts that go together in sections more often than chance has it, and what is curated.
+
+    Whether two do is decided by the likelihood ratio of their table of sections (Dunning, 1993, "Accurate methods for
+    the statistics of surprise and coincidence"), which needs no large counts.  How closely, by normalised pointwise
+    mutual information (Bouma, 2009), shrunk where counts are small (Pantel and Lin, 2002).  A name within another,
+    as ``Claude`` within ``Claude Code``, is no company: both stand on the same words.
+    """
+    n = len(count)
     a, b = _pairs(of_section, rarity)
     pair, together = np.unique(a.astype(np.int64) * n + b, return_counts=True) if len(a) else (a, a)
     pair, together = pair[together >= MIN_TOGETHER], together[together >= MIN_TOGETHER]
     low, high = (pair // n).astype(np.int32), (pair % n).astype(np.int32)
-    p = together / max(sections, 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        npmi = np.log(p * sections * sections / (count[low] * count[high])) / -np.log(p)
-    npmi = np.where(p >= 1, 1.0, npmi)
-    close = npmi >= MIN_NPMI
+    ratio, npmi = _association(together, count[low], count[high], sections)
+    close = (ratio >= MIN_RATIO) & (npmi > 0)
+    close[close] = [not _within(slugs[i], slugs[j]) for i, j in zip(low[close], high[close], strict=True)]
     known = set((stated[0].astype(np.int64) * n + stated[1]).tolist())
     close &= ~np.isin(pair, np.array(sorted(known), np.int64))
     low, high, npmi = low[close], high[close], npmi[close]
@@ -221,6 +232,33 @@ def _related(
     offset = np.zeros(n + 1, np.int64)
     np.cumsum(np.bincount(source[keep], minlength=n), out=offset[1:])
     return Lists(offset, target[keep].astype(np.int32), weight[keep]), by_hand[keep]
+
+
+def _association(
+    both: NDArray[np.int64], first: NDArray[np.int64], second: NDArray[np.int64], total: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Likelihood ratio and shrunk NPMI of pairs: of ``total`` sections, so many have the first, the second and both."""
+    total = max(total, 1)
+    ratio = np.zeros(len(both))
+    rest = np.maximum(total - first - second + both, 0)
+    for seen, row, column in (
+        (both, first, second), (first - both, first, total - second), (second - both, total - first, second),
+        (rest, total - first, total - second),
+    ):  # fmt: skip
+        expected = row * column / total
+        some = (seen > 0) & (expected > 0)
+        ratio[some] += 2 * seen[some] * np.log(seen[some] / expected[some])
+    p = both / total
+    with np.errstate(divide="ignore", invalid="ignore"):
+        npmi = np.where(p >= 1, 1.0, np.log(both * total / (first * second)) / -np.log(p))
+    least = np.minimum(first, second)
+    return ratio, npmi * both / (both + 1) * least / (least + 1)
+
+
+def _within(a: str, b: str) -> bool:
+    """Whether one of two slugs is a run of words, or of characters where there is no alphabet, of the other."""
+    short, long = sorted((a, b), key=len)
+    return bool(short) and (f"-{short}-" in f"-{long}-" or (short > "\u0e00" and short in long))
 
 
 def _pairs(of_section: Lists, rarity: Floats) -> tuple[Ints, Ints]:

@@ -17,6 +17,7 @@ from ..knowledge.concept_keys import concept_key, slug
 from ..model import ConceptRow, ConceptsResult, SearchRequest, joined
 from ..store.api import Floats
 from ..system import atomic
+from . import evidence
 from .network import Lists
 from .view import GraphView
 
@@ -62,7 +63,7 @@ class ConceptBook:
         self._redact = redact
 
     def list(self, kind: str | None = None, curated: bool = False, limit: int | None = None) -> ConceptsResult:
-        """Concepts by how many units mention them; of one ``kind``, or only ``curated`` ones."""
+        """Concepts, those that matter most first; of one ``kind``, or only ``curated`` ones."""
         started = time.monotonic()
         remarks: list[str] = []
         with self._view(remarks=remarks) as view:
@@ -73,8 +74,8 @@ class ConceptBook:
                 if (kind is None or (label.kind or "").casefold() == kind.casefold())
                 and (not curated or label.curated is not None)
             ]
-            units = view.index.references.units
-            chosen.sort(key=lambda place: (-int(units[place]), labels[place].slug))
+            matters = view.salience()
+            chosen.sort(key=lambda place: (labels[place].curated is None, -matters[place], labels[place].slug))
             rows = self._rows(view, chosen if limit is None else chosen[:limit])
         return ConceptsResult(rows, len(chosen), 0, (time.monotonic() - started) * 1000, joined(remarks))
 
@@ -183,7 +184,7 @@ class ConceptBook:
         return ConceptsResult(rows, len(rows), linked, (time.monotonic() - started) * 1000, joined(remarks))
 
     def _rows(self, view: GraphView, places: Sequence[int]) -> tuple[ConceptRow, ...]:
-        network, labels, days = view.network, view.labels(), view.days()
+        network, labels, days, references = view.network, view.labels(), view.days(), view.index.references
 
         def names(lists: Lists, place: int, most: int | None = None) -> tuple[str, ...]:
             return tuple(labels[other].name for other in lists.of(place)[0].tolist()[:most])
@@ -203,6 +204,7 @@ class ConceptBook:
                 related=names(network.related, place, _RELATED),
                 first=first,
                 last=last,
+                reason=evidence.reason(references.counts[place], int(references.documents[place])),
             )
 
         return tuple(map(row, places))

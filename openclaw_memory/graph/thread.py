@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,8 @@ _OWN = 0.25
 _SAME_DAY = 0.7
 #: So many times as many sections as are wanted are looked at for a better spread over days.
 _LOOKED_AT = 4
+#: Texts that share this share of their terms say the same.
+_SAME = 0.6
 #: A section whose day is that of its file only belongs nowhere in a thread of days.
 _UNDATED = 0.5
 
@@ -42,13 +44,15 @@ def stops(
     relevance: Floats,
     allowed: Bools | None,
     limit: int,
+    reached: bool = False,
 ) -> list[Stop]:
     """The ``limit`` strongest sections that have an allowed row, in order of time; undated ones come last.
 
+    Of sections that were ``reached`` by a step only, where that is asked for.
     ``relevance`` is the question's own score of every row, scaled to [0, 1]: ``float32[n]``.
     """
     usable = corpus.shape.anchor if allowed is None else corpus.shape.anchor & allowed
-    sections = walked.sections
+    sections = np.flatnonzero(walked.distance > 0).astype(np.int32) if reached else walked.sections
     # Rows of a section are neighbours, so the best of each is a maximum over a run.
     own = np.maximum.reduceat(np.where(usable, relevance, -1), network.first_row)[sections]
     sections, own = sections[own >= 0], own[own >= 0]
@@ -69,6 +73,56 @@ def stops(
         chosen.append(Stop(walked[section], row, strength))
         days[_day(network, section)] += 1
     return sorted(chosen, key=lambda stop: in_time(network, corpus, stop))
+
+
+def first_said(texts: Sequence[Sequence[str]], days: Ints) -> list[int]:
+    """For each text, given by its terms, the earliest of those that say nearly the same; texts come best first.
+
+    Two say the same that share most of their terms (Jaccard's coefficient).
+    """
+    place: dict[str, int] = {}
+    sets = [{place.setdefault(term, len(place)) for term in terms} for terms in texts]
+    has = np.zeros((len(sets), len(place)), np.float32)
+    for at, terms in enumerate(sets):
+        has[at, list(terms)] = 1
+    size = has.sum(axis=1)
+    shared = has @ has.T
+    same = shared >= _SAME * np.maximum(size[:, None] + size[None, :] - shared, 1)
+    groups: dict[int, list[int]] = {}
+    out = list(range(len(sets)))
+    for at in out:
+        head = next((head for head in groups if same[at, head]), at)
+        groups.setdefault(head, []).append(at)
+    for group in groups.values():
+        earliest = min(group, key=lambda at: (not days[at], int(days[at]), at))
+        for at in group:
+            out[at] = earliest
+    return out
+
+
+def lifted(score: Floats, allowed: Bools | None, steps: Sequence[Stop], floor: float) -> tuple[Floats, Bools | None]:
+    """``score`` and ``allowed`` with the rows of ``steps`` let in: just above ``floor``, the strongest first."""
+    if not steps:
+        return score, allowed
+    score, rows = score.copy(), np.array([step.row for step in steps])
+    strength = np.array([step.score for step in steps], np.float32)
+    score[rows] = np.maximum(score[rows], np.float32(floor) + np.float32(1e-4) * strength)
+    if allowed is not None:
+        allowed = allowed.copy()
+        allowed[rows] = True
+    return score, allowed
+
+
+def told(network: Network, walked: Walk, rows: Sequence[int], answering: Set[int], relevance: Floats) -> list[Stop]:
+    """A stop for each of ``rows``: those ``answering`` the question are reached by no step."""
+    out = []
+    for row in rows:
+        section = int(network.section_of[row])
+        arrival = walked.get(section)
+        if row in answering or arrival is None:
+            arrival = Arrival(section, float(relevance[row]), 0, "seed", 0, -1, -1)
+        out.append(Stop(arrival, row, max(arrival.strength * float(relevance[row]), 0.0)))
+    return out
 
 
 def _day(network: Network, section: int) -> int:
@@ -120,16 +174,15 @@ class Wording:
         self._labels = labels
         self._citation = citation
 
-    def edges(self, section: int, before: Sequence[int]) -> tuple[Edge, ...]:
-        """The steps from a seed to ``section``, in this order.
+    def edges(self, at: Arrival, before: Sequence[int]) -> tuple[Edge, ...]:
+        """The steps from a seed to where ``at`` arrives, in this order.
 
-        For a seed itself: how it hangs together with the nearest of the sections ``before`` it in the thread,
-        given in order of time, if it does.
+        For what answers by itself: how it hangs together with the nearest of the sections ``before`` it in the
+        thread, given in order of time, if it does.
         """
-        if not self._arrivals[section].distance:
-            return self._bond(section, before)
+        if not at.distance:
+            return self._bond(at.section, [other for other in before if other != at.section])
         steps: list[Arrival] = []
-        at = self._arrivals[section]
         while at.distance:
             steps.append(at)
             at = self._arrivals[at.origin]

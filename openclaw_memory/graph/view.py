@@ -63,6 +63,10 @@ class GraphView:
         """What concepts are called."""
         return self.index.labels(self._store, concepts)
 
+    def salience(self) -> list[float]:
+        """How much each concept matters."""
+        return [float(value) for value in self.index.salience(self._store)]
+
     def mentioned(self, text: str) -> list[int]:
         """The concepts that ``text`` mentions, each once, in order of appearance."""
         return list(dict.fromkeys(self.index.references.of([found.key for found in self.matcher.find(text)]).tolist()))

@@ -7,7 +7,7 @@ import unicodedata
 from functools import lru_cache
 
 from ..store.api import OntologyRows
-from ..text import analysis
+from ..text import analysis, language
 
 _APART = re.compile(r"[^\w]+|_+")
 _POSSESSIVE = re.compile(r"['’]s\b")
@@ -29,14 +29,21 @@ def slug(name: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def concept_key(name: str) -> int:
-    """63-bit key of a name: the same for its spellings in capitals, with hyphens, in the plural.
+    """63-bit key of a name: the same for its spellings in capitals, with hyphens, in the plural, and in
+    the cases of its language where a stemmer knows the script.
 
     0 when ``name`` has no letter or digit.
     """
     words = slug(name).split("-")
     if words == [""]:
         return 0
-    return analysis.unit_hash("\0".join(analysis.stems(words))) or 1
+    return analysis.unit_hash("\0".join(map(_stem, words))) or 1
+
+
+def _stem(word: str) -> str:
+    """The stem of a word in the language of its script; English for Latin letters."""
+    known = language.ENGLISH if word.isascii() else language.of_script(word) or language.ENGLISH
+    return language.stems([word], known)[0]
 
 
 def name_keys(*names: str) -> tuple[int, ...]:

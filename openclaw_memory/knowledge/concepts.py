@@ -7,26 +7,32 @@ What is found is only a candidate: whether its key is a concept is decided over 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, lru_cache
 from itertools import pairwise
 from operator import itemgetter
 from typing import Any
 
 from ..model import Unit
 from ..store.api import Mention
+from ..text import language
 from ..text.analysis import STOP_WORDS
-from ..text.dates import NAMES
+from ..text.dates import MONTH_NUMBERS, NAMES
+from ..text.labels import is_label
 from ..text.turns import without_speaker
+from . import unspaced
 from .concept_keys import concept_key
-from .identifiers import GENERAL_FILES, in_code, in_text, of_path
-from .routine import FOREIGN, NAMELESS, ROUTINE
+from .identifiers import in_code, in_text, is_opaque, of_path
+from .routine import ABBREVIATIONS, ABOUT, ARTICLES, GENERAL_FILES, NAMELESS, ROUTINE
 
 #: Grows when what is found in a text changes, so that stored mentions are known to be of another make.
-VERSION = 2
+VERSION = 3
 
 _MOST = 12
 _CHARS = 80
-_RULES = ("link", "tag", "meta", "code", "name", "quoted", "phrase", "start", "file")
+_RULES = ("link", "tag", "meta", "code", "name", "quoted", "phrase", "start", "plain", "file", "part")
+#: Rules by which a person says that something is a concept, whatever it is called.
+_SAID = frozenset({"link", "tag", "meta", "file"})
 #: What stands in the place of a secret: it says that there was one, and names nothing.
 _REDACTED_MARK = "redacted:"
 _REDACTED = re.compile(r"\[redacted:[\w-]{1,40}\]|\bredacted:[\w-]{1,40}")
@@ -36,9 +42,11 @@ _STRENGTH = {rule: at for at, rule in enumerate(_RULES)}
 Found = list[tuple[str, str]]
 
 
-def candidates(unit: Unit) -> list[Mention]:
+def candidates(unit: Unit, spoken: str | None = None, repeated: re.Pattern[str] | None = None) -> list[Mention]:
     """What a unit may mention, each key once under its strongest rule; of more than 12 the 12 strongest.
 
+    ``spoken`` is the language of its file, :func:`spoken_in`, and ``repeated`` finds the terms that the file repeats,
+    :func:`openclaw_memory.knowledge.unspaced.repeated`.
     Read from the raw Markdown of ``unit.text``; the speaker of a turn is no mention, nor are dates, numbers,
     addresses of the web and everyday words.  Front matter (form ``meta``) has none of its own: see
     :func:`of_front_matter`.
@@ -47,17 +55,32 @@ def candidates(unit: Unit) -> list[Mention]:
         return []
     found: Found = []
     text = _REDACTED.sub(_TAKEN, unit.text) if _REDACTED_MARK in unit.text else unit.text
-    if unit.form == "code":
-        found += [("code", name) for name in in_text(text)]
+    if unit.form in ("code", "machine"):
+        found += [("start" if _is_key(text, name) else "code", name) for name in in_text(text)]
         return _mentions(found)
     text = without_speaker(text, unit.speaker) if unit.speaker else text
     if _MARKED.search(text):
         text = _without_marks(text, found)
     if _QUOTE_MARK.search(text):
         found += [("quoted", term) for term in map(_term, _QUOTED.findall(text)) if term]
-    _names(text, unit.form in ("heading", "title"), found)
-    _words(text, found)
+    spoken = spoken_in([text]) if spoken is None else spoken
+    _names(text, unit.form in ("heading", "title"), spoken, found)
+    _words(text, spoken, found)
+    if not text.isascii() and unspaced.ANY.search(text):
+        found += unspaced.in_text(text)
+        if repeated is not None:
+            found += [("phrase", term) for term in repeated.findall(text)]
     return _mentions(found)
+
+
+def spoken_in(texts: Iterable[str]) -> str:
+    """The language of texts in Latin letters."""
+    return language.of_words({word for text in texts for word in language.latin_words(text.lower())})
+
+
+def _is_key(code: str, name: str) -> bool:
+    """Whether a name in code is the key of a value, as in JSON: part of the data and no thing."""
+    return f'"{name}":' in code or f"'{name}':" in code
 
 
 def of_front_matter(front: Mapping[str, Any]) -> list[Mention]:
@@ -67,7 +90,7 @@ def of_front_matter(front: Mapping[str, Any]) -> list[Mention]:
     """
     found: Found = []
     for name, value in front.items():
-        if name.strip().casefold() in _ABOUT:
+        if name.strip().casefold() in ABOUT:
             found += [("meta", text) for text in _values(value)]
     return _mentions(found)
 
@@ -80,16 +103,6 @@ def of_file(path: str) -> list[Mention]:
     name = path.rpartition("/")[2]
     stem = name.rpartition(".")[0] or name
     return [] if stem.casefold() in GENERAL_FILES else _mentions([("file", stem)])
-
-
-_ABOUT = frozenset(
-    """
-    about alias aliases area areas client clients company companies concept concepts entities entity host hosts keyword
-    keywords label labels machine machines participants people person persons place places product products project
-    projects repo repos service services subject subjects system systems tag tags team teams ticket tickets tool tools
-    topic topics
-    """.split()
-)
 
 
 def _values(value: Any) -> Iterator[str]:
@@ -109,7 +122,7 @@ def _values(value: Any) -> Iterator[str]:
 def _mentions(found: Found) -> list[Mention]:
     best: dict[int, tuple[int, str]] = {}
     for rule, text in found:
-        if 2 <= len(text) <= _CHARS and (key := concept_key(text)):
+        if 2 <= len(text) <= _CHARS and (rule in _SAID or _says(text)) and (key := concept_key(text)):
             strength = _STRENGTH[rule]
             if key not in best or strength < best[key][0]:
                 best[key] = strength, text
@@ -117,6 +130,19 @@ def _mentions(found: Found) -> list[Mention]:
     if len(rows) > _MOST:
         rows = sorted(rows, key=itemgetter(0))[:_MOST]
     return [Mention(key, text, _RULES[strength]) for strength, key, text in rows]
+
+
+@lru_cache(maxsize=1 << 16)
+def _says(name: str) -> bool:
+    """Whether ``name`` may name a thing: no label, abbreviation of any subject, or file that every workspace has."""
+    plain = name.casefold()
+    if plain in ABBREVIATIONS or is_label(name) or (name[-1].isdigit() and is_label(name.rstrip(" 0123456789.-"))):
+        return False
+    if " " not in name and is_opaque(name):
+        return False
+    if name.isupper() and (plain in GENERAL_FILES or plain.replace("_", " ").split()[0] in GENERAL_FILES):
+        return False
+    return name.isascii() or not language.is_stop_word(plain, language.of_script(plain) or language.ENGLISH)
 
 
 # -- marked places ------------------------------------------------------------------------------
@@ -144,8 +170,8 @@ _PATH = re.compile(r"(?<![\w./~@-])(?:[\w.~@-]{0,64}/){1,20}[\w.@-]{0,100}")
 _COLOUR = re.compile(r"(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\Z")
 #: What stands for a place that was taken out: part of the sentence, and of no name or phrase.
 _TAKEN = "0"
-_QUOTE_MARK = re.compile('["“„«「]')
-_QUOTED = re.compile(r"[\"“„«「](?=[^\s.,;!?])([^\"“”„«»「」\n]{2,60})(?:\"(?!\w)|[”“»」])")
+_QUOTE_MARK = re.compile('["“„«「《『]')
+_QUOTED = re.compile(r"[\"“„«「《『](?=[^\s.,;!?])([^\"“”„«»「」《》『』\n]{2,60})(?:\"(?!\w)|[”“»」》』])")
 
 
 def _without_marks(text: str, found: Found) -> str:
@@ -177,7 +203,7 @@ def _special(match: re.Match[str], found: Found) -> str:
     else:
         # "**attic**: the NAS in ..." introduces a name; a label such as "**Status:**" has a capital.
         if text.islower() and len(words := text.split()) < 4 and NAMELESS.isdisjoint(words):
-            found.append(("name", text))
+            found.append(("code", text))
         return f"{text}: "
     return _TAKEN
 
@@ -196,6 +222,8 @@ def _term(text: str) -> str | None:
     term = text.rstrip(" .,!?")
     words = term.lower().split()
     if not words or len(words) > 4 or term[-1] in ":;…-" or not any(map(str.isalpha, term)):
+        return None
+    if not term.isascii() and unspaced.is_sentence(term):
         return None
     if any(word not in NAMELESS for word in words) or (len(words) > 1 and term.istitle()):
         return term
@@ -219,14 +247,29 @@ _NAME = re.compile(
     re.VERBOSE,
 )
 _MID_SENTENCE = frozenset(",)]&/%'’")
+#: Signs that hold a word together with what is behind it.
+_GOES_ON = re.compile(r"[_/-]\w|\.[ ]?\d|\.\w")
+_CAPITALISED = re.compile(rf"{_UPPER}(?<![\w.'’-].)\w")
+#: The language in which every noun has a capital.
+_NOUNS = "german"
 
 
-def _names(text: str, heading: bool, found: Found) -> None:
+#: Small words of an alphabet, of which a sentence has some and a line in title case hardly any.
+_SMALL = re.compile(r"(?<![\w.'’-])[^\W\d_A-Z][^\W\d_A-Z]{2,40}")
+_BEFORE = re.compile(r"([^\W\d_]+)[ \n][\W_]*\Z")
+
+
+def _names(text: str, heading: bool, spoken: str, found: Found) -> None:
     lead = _LEAD.match(text)
     body = lead.end() if lead else 0
-    for match in _NAME.finditer(text, body):
+    matches = list(_NAME.finditer(text, body))
+    # Where nearly every word has a capital, one more says nothing.
+    titled = len(matches) > 1 and 3 * sum(1 for _ in _SMALL.finditer(text)) < len(_CAPITALISED.findall(text))
+    for match in matches:
         words = match[0].split()
         start, end = match.span()
+        if _GOES_ON.match(text, end):
+            words.pop()  # "Rev. 7", "Phase-2"
         before = text[max(body, start - 8) : start].rstrip(" \n*_(")
         opens = not before or not (before[-1].isalnum() or before[-1] in _MID_SENTENCE)
         after = text[end : end + 2]
@@ -240,10 +283,21 @@ def _names(text: str, heading: bool, found: Found) -> None:
         if words:
             alone = len(words) == 1 or words[1][0].isdigit()
             weak = opens and (heading or alone or after[:1] in (":", "："))
-            _name(words, weak, found)
+            if spoken == _NOUNS and not weak and alone:
+                article = _BEFORE.search(text, max(0, start - 30), start)
+                weak = article is not None and article[1].lower() in ARTICLES
+            _name(words, weak or titled, found)
 
 
 def _name(words: list[str], weak: bool, found: Found) -> None:
+    if len(words) > 1 and words[0].lower() in _MONTHS and words[1][0].isdigit():
+        return  # "Nov 20"
+    for at, word in enumerate(words):
+        if at and word.lower() in _MONTHS:  # "the PHMSA March 23 notice"
+            words, weak = words[:at], weak or at == 1
+            break
+    if len(words) == 2 and words[1].isdigit() and len(words[1]) == 1:
+        weak = True  # "Phase 2" counts
     while words and (words[-1].lower() in _TAILS or words[-1].islower()):
         words.pop()
     if not words or not words[0][0].isupper():
@@ -272,6 +326,7 @@ def _name(words: list[str], weak: bool, found: Found) -> None:
 #: Words in capitals that stand beside a name and are no part of it.
 _TAILS = NAMES | frozenset("today yesterday tomorrow i gb mb tb kb am pm".split())
 _HEADS = STOP_WORDS | _TAILS
+_MONTHS = NAMES | MONTH_NUMBERS.keys()
 
 # -- plain words --------------------------------------------------------------------------------
 
@@ -281,10 +336,20 @@ _LOOSE_ENDS = ("ed", "ing", "ly", "ful", "less", "ous", "able", "ible", "est")
 _NAMELESS_ENDS = (*_LOOSE_ENDS, "ive", "ness", "tion", "sion", "ment", "ity", "ance", "ence", "ish")
 
 
-def _words(text: str, found: Found) -> None:
-    """Identifiers, phrases, and as weak evidence rare single words, of which other places may say that they name."""
+@cache
+def _silent(spoken: str) -> frozenset[str]:
+    """Words of a language that are part of no term; English ones stand in notes of every language."""
+    return ROUTINE if spoken == language.ENGLISH else ROUTINE | language.stop_words().get(spoken, frozenset())
+
+
+_KEY = re.compile(r"[\w\"'`*][:=](?:\Z|\S)|:\Z")
+
+
+def _words(text: str, spoken: str, found: Found) -> None:
+    """Identifiers, phrases, and as weak evidence single words in small letters, of which other places may say more."""
     words = text.split()
-    english = len(words) < 4 or len(FOREIGN.intersection(words)) < 2
+    english = spoken == language.ENGLISH
+    silent = _silent(spoken)
     run: list[str] = []
     for word in words:
         bare, ends = word, False
@@ -299,21 +364,26 @@ def _words(text: str, found: Found) -> None:
         if not bare.isalpha():
             ends = True
             if len(bare) > 2 and not bare.isdigit():
-                found += [("code", name) for name in in_text(word)]
+                # What a value follows is a key of data.
+                rule = "start" if _KEY.search(word) else "code"
+                found += [(rule, name) for name in in_text(word)]
                 if english and "-" in bare and bare.islower() and _is_compound(bare):
-                    found.append(("start", bare))
+                    found.append(("plain", bare))
         elif not bare.islower():
             # A capital opens a phrase ("GPU driver", "Hallway printer is ..."); two of them are a name.
             _phrases(run, found)
             run = [] if run or not english or bare.lower() in ROUTINE else [bare]
             if not bare[1:].islower() and not bare.isupper():
                 found += [("code", name) for name in in_text(bare)]
-        elif bare in ROUTINE or not english or not bare.isascii():
+        elif bare in silent:
             ends = True
         else:
-            run.append(bare)
-            if len(bare) > 4 and not bare.endswith(_NAMELESS_ENDS):
-                found.append(("start", bare))
+            if english and bare.isascii():
+                run.append(bare)
+            else:
+                ends = True
+            if len(bare) > 4 and not (english and bare.endswith(_NAMELESS_ENDS)):
+                found.append(("plain", bare))
         if ends and run:
             _phrases(run, found)
             run = []

@@ -104,7 +104,7 @@ def found(unit: Unit, heading: str, subject: str | None, above: str = "") -> lis
     line that a nested item belongs to: see :func:`parents`.
     """
     text = unit.text
-    if len(text) > _MOST_CHARS or unit.form in ("heading", "title", "code", "meta"):
+    if len(text) > _MOST_CHARS or unit.form in ("heading", "title", "code", "machine", "meta"):
         return []
     if unit.form == "row":
         return _distinct(_row(unit, _topic(heading), subject))

@@ -5,13 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from .routine import NAMELESS
+from .routine import GENERAL_FILES, LITERALS, NAMELESS, PREFIXES
 
-#: Files that every workspace has, without their ending: no names of anything.
-GENERAL_FILES = frozenset(
-    "agents archive bootstrap claude daily heartbeat identity inbox index main memory misc note notes readme scratch "
-    "skill soul todo todos tools untitled user".split()
-)
 _RUN = re.compile(r"(?<![\w.\-@$])[^\W\d]?[\w](?:[\w.\-]{0,78}\w)?(?!\w)(?:\(\))?")
 _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 _VERSION = re.compile(r"v\d{1,4}(?:\.\d{1,5}){1,3}")
@@ -26,16 +21,6 @@ _CAMEL = re.compile(r"[a-z]{1,20}[A-Z]\w*")
 _MIXED = re.compile(r"[^\W\d_]\w*(?:[-.]\w+)*")
 _PROGRAM = re.compile(r"([^\W\d][\w.-]{1,79})(?=\s)")
 _CALLED = re.compile(r"([^\W\d][\w.:$-]{1,79})\(")
-_PLAIN_PREFIXES = frozenset(
-    "mid pre post top sub under over non part day week month year phase step round late early since level age".split()
-)
-_LITERALS = frozenset(
-    """
-    none null nil true false nan undefined self this void int float str string bool list dict array object return
-    import export const let var def class func function fn else elif while for try except catch finally async await
-    print echo sudo cd ls cat
-    """.split()
-)
 
 
 def of_path(path: str) -> str | None:
@@ -69,7 +54,7 @@ def in_code(code: str) -> list[str]:
 
 def _is_name(name: str) -> bool:
     low = name.lower()
-    if len(name) < 2 or name[0] == "-" or low in _LITERALS or low in NAMELESS:
+    if len(name) < 2 or name[0] == "-" or low in LITERALS or low in NAMELESS or is_opaque(name):
         return False
     if name[0].isdigit():
         return _is_address(name) or _FILE.fullmatch(name) is not None
@@ -86,12 +71,37 @@ def in_text(text: str) -> list[str]:
     ]
 
 
+@lru_cache(maxsize=1 << 14)
+def is_opaque(token: str) -> bool:
+    """Whether a token is a hash, an id or a key, which says nothing to a reader: ``a3f9c21e``, ``msg_01Hx9Kq2``."""
+    if _PATTERN.fullmatch(token):
+        return True
+    if len(token) < 7 or token.isalpha():
+        return token.isdigit()
+    if _HEX.fullmatch(token):
+        return True
+    plain = [part for part in _PARTS.split(token) if part]
+    # Digits between letters, in parts that are no word with a number behind it.
+    mixed = [part for part in plain if len(part) >= 5 and len(_CHANGES.findall(part)) > 3]
+    digits = sum(map(str.isdigit, token))
+    return bool(mixed) or (digits >= 8 and digits * 2 > len(token))
+
+
+_HEX = re.compile(r"(?=[a-f-]*\d)(?=[\d-]*[a-f])[0-9a-f]{7,64}|(?:[0-9a-fA-F]{4,12}-){2,6}[0-9a-fA-F]{4,12}")
+#: How a date or time is written: ``YYYY-MM-DD``.
+_PATTERN = re.compile(r"Y{2,4}[-/.]?M{1,2}[-/.]?D{1,2}|H{1,2}:?M{1,2}(?::?S{1,2})?", re.IGNORECASE)
+_PARTS = re.compile(r"[^0-9A-Za-z]+")
+_CHANGES = re.compile(r"[A-Za-z]+|\d+")
+
+
 def _is_address(run: str) -> bool:
     return _ADDRESS.fullmatch(run) is not None
 
 
 @lru_cache(maxsize=1 << 14)
 def _is_identifier(run: str) -> bool:
+    if is_opaque(run):
+        return False
     if run.endswith("()"):
         return len(run) > 4
     if run[0].isdigit():
@@ -101,4 +111,4 @@ def _is_identifier(run: str) -> bool:
     if len(run) < 4 or not _MIXED.fullmatch(run) or not any(map(str.isdigit, run)):
         return False
     head, hyphen, _ = run.partition("-")
-    return sum(map(str.isalpha, run)) > 1 and not (hyphen and head.lower() in _PLAIN_PREFIXES)
+    return sum(map(str.isalpha, run)) > 1 and not (hyphen and head.lower() in PREFIXES)

@@ -10,21 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..text import scripts
+from .routine import ORDINARY
 
 #: A spelling of at most so many characters is found only in its own case.
 SHORT = 3
-
-#: Ordinary English words that people and tools are called by too: found only in their own case.
-ORDINARY = frozenset(
-    """
-    access apple arc art atlas atom base bill black bolt box brave buffer cargo chance chase chef chrome click
-    contacts cursor dash dawn dean drew drive echo edge elastic ember excel express faith fish flask flow flux
-    fly frank grace grant guy home hope jack joy keep linear mail make maps mark max may messages meta miles
-    next notes notion now numbers oracle pages penny photos poetry puppet react render requests rich rose salt
-    scratch shell signal sketch slack spark spring square steam storm stream stripe sue summer swift switch
-    target teams things trace vault wave will windows winter word zoom
-    """.split()
-)
 
 #: Scripts in which a name ends without a space behind it; Korean has particles there.
 _UNSPACED = re.compile(f"[{scripts.UNSPACED}{scripts.HANGUL}]")

@@ -8,7 +8,10 @@ from datetime import date
 
 @dataclass(frozen=True, slots=True)
 class ConceptRow:
-    """A concept: found in the notes or curated; ``units`` mention it, ``related`` are the closest others."""
+    """A concept: found in the notes or curated; ``units`` mention it, ``related`` are the closest others.
+
+    ``reason`` says in one line why it is a concept.
+    """
 
     slug: str
     name: str
@@ -22,6 +25,7 @@ class ConceptRow:
     first: date | None = None
     last: date | None = None
     score: float | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

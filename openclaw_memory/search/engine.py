@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date
+from itertools import islice
 
 import numpy as np
 
@@ -28,6 +30,15 @@ _CANDIDATES = 512
 _SHARING = 10
 #: Sections that a thread starts from: those whose best unit is at least this share as good as the best of all.
 _SEEDS, _SEED_SHARE = 5, 0.5
+#: Steps of the walk that may join a thread told within a budget, and the best rows that none of them comes before.
+_STEPS, _SURE = 3, 48
+#: What answers a question less than this share as well as the best does is no part of its thread.
+_TOLD_SHARE = 0.35
+#: The share of its budget that a thread gives to lines; the rest is for what those that end at a colon open.
+_BARE = 0.9
+_OPENS = re.compile(r"[:：][\s*_]*\Z")
+#: Best rows of which a thread tells what several say once.
+_COMPARED = 200
 #: What a unit loses whose statement no longer holds, as a share of all scores' range: what took its place comes first.
 _SUPERSEDED = 0.5
 
@@ -185,47 +196,81 @@ class SearchEngine:
         """The thread behind the best hits of ``request``, in order of time; other arguments as for :meth:`answer`.
 
         The filters of ``request`` hold for what is returned and for where the thread starts, not for what it
-        passes through.
+        passes through.  With ``max_results`` each result is a passage; else the thread is what a search within
+        ``budget`` (that of as many hits as it starts from, unless told) finds, and the steps that earn a place there.
         """
         with self._store.session(), self.lock:
             if not len(self._corpus):
                 return []
             ranked = self._rank(request, mode, asked, query_vector)
             parts = self._parts(request, ranked)
-            network = self.graph.network
+            network, allowed = self.graph.network, self._allowed(request)
             seeds: dict[int, float] = {}
-            for row in hits.ranking(self._corpus, ranked.order, ranked.allowed):
+            floor = 0.0  # the score from which on a row is less than half as good as the best
+            for place, row in enumerate(hits.ranking(self._corpus, ranked.order, ranked.allowed)):
+                floor = float(ranked.order[row])
                 relevance = parts(hits.Range(row, row, row)).score
-                if seeds and relevance < _SEED_SHARE * max(seeds.values()):
+                if place == _SURE or (seeds and relevance < _SEED_SHARE * max(seeds.values())):
                     break
-                seeds.setdefault(int(network.section_of[row]), relevance)
-                if len(seeds) == _SEEDS:
-                    break
+                if len(seeds) < _SEEDS:
+                    seeds.setdefault(int(network.section_of[row]), relevance)
             if not seeds or max(seeds.values()) <= 0:
                 return []
             standing = self.archive.standing(request.grains, request.include_archived)
             passable = None if standing is None else np.logical_or.reduceat(standing, network.first_row)
             walked = walk(network, seeds, hops, passable=passable)
-            limit = request.max_results or self._settings.max_results
-            allowed = self._allowed(request)
             own = ranking.scaled(ranked.score)
-            stops = thread.stops(network, self.graph.index, self._corpus, walked, own, allowed, limit)
-            rows = [stop.row for stop in stops]
-            ranges = hits.around(self._corpus, ranked.score, rows, self._settings.hit_tokens, standing)
-            stops = [stop for stop, one in zip(stops, ranges, strict=True) if one is not None]
-            found = [one for one in ranges if one is not None]
-            order = [stop.arrival.section for stop in stops]
-            wording = thread.Wording(network, self.graph.index, walked, order, self.graph.labels, self.display.citation)
+            size = self._settings.hit_tokens
+            graph, corpus = self.graph.index, self._corpus
+            if request.max_results is None:
+                once = self._once(ranked.allowed)
+                order, fresh, opening = self._said_once(ranked.order, once)
+                pool = fresh if once is None else fresh & once
+                budget = request.budget or _SEEDS * size
+                sure = {one.best: parts(one).score for one in hits.spans(corpus, order, pool, _BARE * budget)}
+                least = _TOLD_SHARE * max(sure.values(), default=0.0)
+                answering = {row for row, score in sure.items() if score >= least}
+                open_to = fresh if allowed is None else fresh & allowed
+                steps = thread.stops(network, graph, corpus, walked, own, open_to, _STEPS, reached=True)
+                score, wider = thread.lifted(order, pool, steps, floor)
+                told = answering | {step.row for step in steps}
+                found = [one for one in hits.spans(corpus, score, wider, _BARE * budget) if one.best in told]
+                found = hits.joined(corpus, found, opening, allowed, budget)
+                stops = thread.told(network, walked, [one.best for one in found], answering, own)
+                both = sorted(zip(stops, found, strict=True), key=lambda pair: thread.in_time(network, corpus, pair[0]))
+                stops, found = [stop for stop, _ in both], [one for _, one in both]
+            else:
+                stops = thread.stops(network, graph, corpus, walked, own, allowed, request.max_results)
+                ranges = hits.around(corpus, ranked.score, [stop.row for stop in stops], size, standing)
+                stops = [stop for stop, one in zip(stops, ranges, strict=True) if one is not None]
+                found = [one for one in ranges if one is not None]
+            sections = [stop.arrival.section for stop in stops]
+            wording = thread.Wording(network, graph, walked, sections, self.graph.labels, self.display.citation)
             known = self.display.known(found)
             return [
                 RecallHit(
                     **{f.name: getattr(hit, f.name) for f in fields(SearchHit)} | {"score": round(stop.score, 4)},
-                    via=wording.edges(stop.arrival.section, order[:at]),
+                    via=wording.edges(stop.arrival, sections[:at]),
                     distance=stop.arrival.distance,
                 )
                 for at, (stop, one) in enumerate(zip(stops, found, strict=True))
                 if (hit := self.display.hit(one, known, parts(one))) is not None
             ]
+
+    def _said_once(self, score: Floats, allowed: Bools | None) -> tuple[Floats, Bools, set[int]]:
+        """``score``, the rows without those best ones that say what an earlier one does, and which end at a colon."""
+        best = list(islice(hits.ranking(self._corpus, score, allowed), _COMPARED))
+        ids = self._corpus.rows.unit_id[best].tolist()
+        text = {unit.id: unit.text for unit in self._store.unit_texts(ids)}
+        said = [analysis.terms(text.get(unit_id, "")) for unit_id in ids]
+        first = thread.first_said(said, self._corpus.rows.day[best])
+        score, fresh = score.copy(), np.ones(len(score), bool)
+        for row, place in zip(best, first, strict=True):
+            if best[place] != row:
+                fresh[row] = False
+                score[best[place]] = max(score[best[place]], score[row])
+        opening = {row for row, unit_id in zip(best, ids, strict=True) if _OPENS.search(text.get(unit_id, ""))}
+        return score, fresh, opening
 
     def _rank(self, request: SearchRequest, mode: str, asked: date, query_vector: Floats | None) -> Ranked:
         corpus = self._corpus

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain, islice
 
@@ -14,6 +14,8 @@ from ..store.api import Bools, Floats, Ints
 
 #: Of this many best units, adjacent ones become one span.
 _JOINED = 20
+#: So many rows a line that ends at a colon opens at most.
+_OPENED = 6
 #: Units in a row that do not fit before a budget is given up as unfillable.
 _LIMIT = 200
 #: Terms from which on a unit says enough for another one like it to be a repetition.
@@ -199,6 +201,34 @@ def opening(corpus: Corpus, row: int, tokens: float, standing: Bools | None = No
             break
         found = wider
     return found
+
+
+def joined(
+    corpus: Corpus, found: Sequence[Range], opening: Set[int], allowed: Bools | None, budget: float
+) -> list[Range]:
+    """Ranges by row, neighbours of a section made one; after a row of ``opening`` they go on while there is budget."""
+    out: list[Range] = []
+    left = budget - sum(cost(corpus, one.first, one.last) for one in found)
+    taken = {row for one in found for row in range(one.first, one.last + 1)}
+    for one in sorted(found, key=lambda one: one.first):
+        last = one.last
+        opened = max((row for row in range(one.first, last + 1) if row in opening), default=-_OPENED)
+        while (
+            last - opened < _OPENED
+            and last + 1 < len(corpus)
+            and last + 1 not in taken
+            and _together(corpus, last, last + 1)
+            and (allowed is None or allowed[last + 1])
+            and (price := cost(corpus, last + 1, last + 1)) <= left
+        ):
+            last, left = last + 1, left - price
+        whole = _whole_lines(corpus, Range(one.first, last, one.best))
+        before = out[-1] if out else None
+        if before is not None and before.last + 1 >= whole.first and _together(corpus, before.last, whole.first):
+            out[-1] = Range(before.first, max(before.last, whole.last), before.best)
+        else:
+            out.append(whole)
+    return out
 
 
 def cost(corpus: Corpus, first: int, last: int) -> float:

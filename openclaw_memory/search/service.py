@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..config.settings import Settings
 from ..embed.vectorizer import Vectorizer
-from ..errors import RequestError, SettingsError
+from ..errors import SettingsError
 from ..model import (
     GrainUse,
     Kind,
@@ -103,8 +103,6 @@ class Questions:
     def recall(self, request: SearchRequest, hops: int) -> RecallResult:
         """The thread behind the best hits of ``request``."""
         bounds.number("hops", hops, 1, MOST_HOPS, whole=True)
-        if request.budget is not None:
-            raise RequestError("a thread has no budget; give max_results")
         with self._asking(request) as until:
             return self._recall(request, hops, until)
 

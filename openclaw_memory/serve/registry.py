@@ -64,7 +64,7 @@ def _search(call: Call) -> SearchResult:
 
 
 def _recall(call: Call) -> RecallResult:
-    options = {"max_results": 5, **_request(call)}
+    options = _request(call)
     hops = options.pop("hops", 2)
     return call.memory.recall(_bounded(options), hops=hops)
 
@@ -181,7 +181,7 @@ TOOLS = (
         arguments={
             "query": text("The question that the thread starts from, in words or as exact terms."),
             "hops": whole("Steps from the best hits at most; 2 unless told.", 1, 4),
-            "maxResults": whole("Most results; 5 unless told.", 1, 20),
+            "maxResults": whole("Most results, each a passage; single lines of some 2000 tokens unless told.", 1, 20),
             **_FILTERS,
             **_DATES,
             **_CONCEPTS,

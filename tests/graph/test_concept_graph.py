@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +16,7 @@ from hypothesis import strategies as st
 from properties import examples
 
 from openclaw_memory import Memory
+from openclaw_memory.graph.network import _association
 from openclaw_memory.knowledge.concept_keys import concept_key, slug
 
 NAMES = ("Zorblatt", "Quimby", "Marlowe", "Ticket QX-12", "Harbour Street", "wobble_board")
@@ -178,32 +178,33 @@ def test_the_graph_does_not_depend_on_the_order_of_ingest_nor_on_detours(
         assert picture(again) == wanted
 
 
-def test_related_weights_are_the_normalised_mutual_information(notes: Notes) -> None:
+def test_what_goes_together_more_often_than_chance_is_related(notes: Notes) -> None:
+    """Three pairs over forty days: one always together, one by chance, one that stands on the same words."""
     rnd = random.Random(4)
-    together: Counter[tuple[str, str]] = Counter()
-    alone: Counter[str] = Counter()
-    names = ["Abelard", "Benedek", "Cosima", "Dragan", "Eudora"]
-    days = 40
-    for day in range(days):
-        found = sorted(rnd.sample(names, rnd.choice([0, 1, 2, 3])))
-        alone.update(found)
-        together.update((a, b) for a in found for b in found if a < b)
-        line = "- they met " + " and ".join(found) + " today" if found else "- nobody came"
-        notes.write(
-            f"memory/2026-{day // 28 + 1:02}-{day % 28 + 1:02}.md", f"# Meeting\n\n{line}\n" + "- so it was\n" * 12
-        )
+    for day in range(40):
+        lines = ["- so it was" for _ in range(4)]
+        if day % 5 == 0:
+            lines += ["- they met Abelard today", "- and saw Benedek too"]
+        lines += [f"- they called {name} today" for name in ("Cosima", "Dragan") if rnd.random() < 0.4]
+        lines += ["- we asked Eudora Quill today" if day % 2 else "- we asked Eudora today"] if day % 4 == 0 else []
+        notes.write(f"memory/2026-{day // 28 + 1:02}-{day % 28 + 1:02}.md", "# Meeting\n\n" + "\n".join(lines) + "\n")
     with open_memory(notes) as memory:
         memory.ingest()
         related = {(a, b): w for a, b, w in picture(memory)["related"]}
-        sections = len(picture_sections(memory))
-    expected = {}
-    for (a, b), n in together.items():
-        p = n / sections
-        npmi = np.log(p * sections * sections / (alone[a] * alone[b])) / -np.log(p)
-        if n >= 2 and npmi >= 0.2:
-            expected |= {(a.lower(), b.lower()): round(float(npmi), 4), (b.lower(), a.lower()): round(float(npmi), 4)}
-    assert expected
-    assert {pair: pytest.approx(weight, abs=2e-4) for pair, weight in expected.items()} == related
+    assert 0.5 < related["abelard", "benedek"] == related["benedek", "abelard"] < 1
+    assert ("cosima", "dragan") not in related
+    assert ("eudora", "eudora-quill") not in related
+
+
+def test_the_association_is_that_of_its_table() -> None:
+    both, first, second = np.array([8, 2, 6]), np.array([8, 20, 12]), np.array([8, 20, 30])
+    ratio, npmi = _association(both, first, second, 40)
+    table = np.array([[8, 0], [0, 32]])
+    expected = 2 * sum(
+        n * np.log(n / (table.sum(1)[i] * table.sum(0)[j] / 40)) for (i, j), n in np.ndenumerate(table) if n
+    )
+    assert ratio[0] == pytest.approx(expected) and npmi[0] == pytest.approx(8 / 9 * 8 / 9)
+    assert npmi[1] < 0 and ratio[2] < ratio[0]
 
 
 def picture_sections(memory: Memory) -> list[int]:

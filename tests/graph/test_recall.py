@@ -154,6 +154,46 @@ def test_vectors_find_where_the_thread_starts(notes: Notes) -> None:
         assert result.results[0].path == "memory/2026-01-10.md" and result.results[0].vector_score
 
 
+def test_a_thread_finds_what_a_search_of_its_size_finds_and_tells_it_in_order_of_time(memory: Memory) -> None:
+    query = "leaking roof above the kitchen"
+    told = memory.recall(query, budget=120).results
+    searched = memory.search(query, budget=60).results
+    lines = {(hit.path, line) for hit in told for line in range(hit.start_line, hit.end_line + 1)}
+    assert {(hit.path, hit.start_line) for hit in searched if hit.score > 0.5} <= lines
+    assert [hit.date for hit in told] == sorted(hit.date for hit in told if hit.date)
+    assert any(hit.distance for hit in told) and all(hit.via for hit in told if hit.distance)
+
+
+@pytest.mark.parametrize(
+    ("line", "question"),
+    [
+        ("the boiler valve by the stairs is stuck", "boiler valve"),
+        ("das Ventil am Kessel klemmt noch immer", "Ventil am Kessel"),
+        ("клапан котла у лестницы заклинило", "клапан котла"),
+        ("ボイラーの弁が動かない", "ボイラーの弁"),
+        ("锅炉的阀门卡住了", "锅炉阀门"),
+        ("a válvula da caldeira está presa", "válvula da caldeira"),
+        ("van nồi hơi bị kẹt", "van nồi hơi"),
+    ],
+)
+def test_what_several_notes_repeat_is_told_once_from_when_it_began(notes: Notes, line: str, question: str) -> None:
+    for day in range(3, 9):
+        notes.write(f"memory/2026-03-{day:02}.md", f"# Carried over\n\n- {line}\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        assert [hit.path for hit in memory.recall(question).results] == ["memory/2026-03-03.md"]
+
+
+def test_a_line_that_ends_at_a_colon_comes_with_what_it_opens(notes: Notes) -> None:
+    reasons = "\n".join(f"- {text}" for text in ("quiet pumps", "oak frames", "cheap glass"))
+    notes.write("memory/2026-03-04.md", f"# Choice\n\n**Osgood chose the Ferrand greenhouse because:**\n\n{reasons}\n")
+    notes.write("memory/2026-03-09.md", f"# Routine\n\n{FILLER}\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        (hit,) = memory.recall("why the Ferrand greenhouse?").results
+        assert "quiet pumps" in hit.snippet and "cheap glass" in hit.snippet
+
+
 # -- the command --------------------------------------------------------------------------------------
 
 

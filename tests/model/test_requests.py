@@ -95,11 +95,6 @@ def test_the_steps_of_a_thread_are_few(memory: Memory, hops: Any) -> None:
         memory.recall("lamp", hops=hops)
 
 
-def test_a_thread_has_no_budget(memory: Memory) -> None:
-    with pytest.raises(RequestError, match=r"^a thread has no budget; give max_results"):
-        memory.recall("lamp", budget=100)
-
-
 def test_days_count_back(memory: Memory) -> None:
     with pytest.raises(RequestError, match=r"^minimum_days_ago must be 0 or more, not -1"):
         memory.timeline(minimum_days_ago=-1)

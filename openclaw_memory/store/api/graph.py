@@ -13,7 +13,7 @@ from .arrays import Ints
 from .texts import PendingText
 
 #: How a mention of a concept was recognised; the store keeps the place in this list.
-RULES = ("curated", "link", "tag", "meta", "name", "code", "quoted", "phrase", "start", "file")
+RULES = ("curated", "link", "tag", "meta", "name", "code", "quoted", "phrase", "start", "file", "part", "plain")
 
 
 @dataclass(frozen=True, slots=True)

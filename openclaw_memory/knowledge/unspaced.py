@@ -1,0 +1,138 @@
+"""Terms of scripts that put no spaces between words, found without a dictionary.
+
+In Japanese the script changes where a word ends.  In Chinese, Thai and the like a word is a run of characters that a
+file repeats and behind and before which many different ones stand: the entropy of what follows rises at the end of
+a word (Jin and Tanaka-Ishii, 2006, "Unsupervised segmentation of Chinese text by use of branching entropy").
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.resources import files
+
+from ..text.labels import is_label
+from ..text.scripts import HAN, SOUTH_EAST_ASIAN
+
+_KANA = re.compile("[\u3041-\u3096\u30a1-\u30fa]")
+#: Katakana and Chinese characters, of which Japanese compounds are made, and their parts.
+_COMPOUND = re.compile(f"[\u30a1-\u30fa\u30fc{HAN}]{{2,40}}")
+_PART = re.compile(f"[\u30a1-\u30fa\u30fc]{{3,20}}|[{HAN}]{{2,20}}")
+#: A name with the title that Japanese puts behind it.
+_TITLED = re.compile(f"([{HAN}\u30a1-\u30fa\u30fc]{{1,10}})(?:さん|さま|くん|ちゃん|氏|様)")
+_PARTICLE = re.compile("[\u3041-\u3096]+")
+#: Runs without space in which words must be found by what stands around them.
+_RUN = re.compile(f"[{HAN}]{{2,200}}|[{SOUTH_EAST_ASIAN}]{{4,400}}")
+ANY = re.compile(f"[{HAN}\u3041-\u30fa{SOUTH_EAST_ASIAN}]")
+_LONGEST_COMPOUND, _LONGEST = 12, {True: 6, False: 16}
+_SHORTEST = {True: 2, False: 4}
+#: So often a file says a term, and so many bits uncertain is what stands on either side of it.
+_REPEATED, _LEAST_ENTROPY = 3, 0.9
+#: A chunk between signs, spaces and letters is one term when it is this long.
+_CHUNK = re.compile(f"(?<![{HAN}0-9])(?<![0-9] )[{HAN}]{{2,6}}(?![{HAN}])")
+#: A compound of fewer characters is too often a word of everyday language to be a term by recurring alone.
+_SURE = 3
+#: A mark above or below the character before it: no term begins with one.
+_MARKS = "\u0e30-\u0e3a\u0e45-\u0e4e\u0eb0-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3"
+_OPENS_WRONG = re.compile(f"[{_MARKS}々〆]")
+
+
+def in_text(text: str) -> Iterator[tuple[str, str]]:
+    """Terms of one text as (rule, term): compounds of Japanese, short chunks between signs of Chinese."""
+    if _KANA.search(text):
+        for match in _TITLED.finditer(text):
+            yield "name", match[1].removesuffix("様").removesuffix("氏")
+        for match in _COMPOUND.finditer(text):
+            whole = match[0].lstrip("ー").removesuffix("様")
+            parts = _PART.findall(whole)
+            if 2 <= len(whole) <= _LONGEST_COMPOUND:
+                yield ("phrase" if len(whole) >= _SURE else "part"), whole
+            if len(parts) > 1:
+                yield from (("part", part) for part in parts)
+        return
+    for chunk in _CHUNK.findall(text):
+        if not _plain(chunk) and not _is_cut(chunk):
+            yield ("phrase" if len(chunk) >= _SURE else "part"), chunk
+
+
+def is_sentence(term: str) -> bool:
+    """Whether Chinese or Japanese words in quotes say something rather than name it."""
+    if _KANA.search(term):
+        return len(_PARTICLE.findall(term)) > 1
+    return bool(ANY.match(term)) and (len(term) > _LONGEST[True] or _is_cut(term))
+
+
+def repeated(texts: Iterable[str]) -> re.Pattern[str] | None:
+    """What finds the terms that the texts of one file repeat; ``None`` when they repeat none."""
+    runs: dict[bool, list[str]] = {True: [], False: []}
+    for text in texts:
+        if not text.isascii() and ANY.search(text) and not _KANA.search(text):
+            for run in _RUN.findall(text):
+                runs[not re.match(f"[{SOUTH_EAST_ASIAN}]", run)].append(run)
+    found = [term for han, each in runs.items() for term in _terms(each, han)]
+    return re.compile("|".join(map(re.escape, sorted(found, key=len, reverse=True)))) if found else None
+
+
+def _terms(runs: list[str], han: bool) -> Iterator[str]:
+    known = {character for character, count in Counter("".join(runs)).items() if count >= _REPEATED}
+    for length in range(2, _LONGEST[han] + 1):
+        count: Counter[str] = Counter()
+        for run in runs:
+            for at in range(len(run) - length + 1):
+                if run[at : at + length - 1] in known and run[at + 1 : at + length] in known:
+                    count[run[at : at + length]] += 1
+        known = {term for term, times in count.items() if times >= _REPEATED}
+        if not known:
+            return
+        if length >= _SHORTEST[han]:
+            yield from _whole(runs, known, length, han)
+
+
+def _whole(runs: list[str], known: set[str], length: int, han: bool) -> Iterator[str]:
+    """Those of ``known`` that end where they end: many different characters stand on both sides."""
+    before: dict[str, Counter[str]] = {term: Counter() for term in known}
+    after: dict[str, Counter[str]] = {term: Counter() for term in known}
+    for number, run in enumerate(runs):
+        for at in range(len(run) - length + 1):
+            term = run[at : at + length]
+            if term in before:
+                # The end of a run is a border: each one counts as a neighbour of its own.
+                before[term][run[at - 1] if at else f"^{number}"] += 1
+                after[term][run[at + length] if at + length < len(run) else f"${number}"] += 1
+    for term in known:
+        if _OPENS_WRONG.match(term) or (han and _is_cut(term)) or is_label(term) or _plain(term):
+            continue
+        if min(_entropy(before[term]), _entropy(after[term])) >= _LEAST_ENTROPY:
+            yield term
+
+
+def _plain(term: str) -> bool:
+    """Whether a term is a Chinese word of everyday language, or two of them."""
+    every = _chinese()["words"]
+    return term in every or any(term[:at] in every and term[at:] in every for at in range(2, len(term) - 1))
+
+
+def _is_cut(term: str) -> bool:
+    """Whether a term has a Chinese character that belongs to the sentence around it."""
+    return not _chinese()["function"].isdisjoint(term)
+
+
+@cache
+def _chinese() -> dict[str, frozenset[str]]:
+    """Words of everyday Chinese."""
+    out: dict[str, set[str]] = {"function": set(), "words": set()}
+    name = ""
+    for line in files(__package__).joinpath("common_chinese.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            name = line.strip("[]")
+        elif not line.startswith("#"):
+            out.setdefault(name, set()).update(line.split())
+    return {section: frozenset(words) for section, words in out.items()}
+
+
+def _entropy(count: Counter[str]) -> float:
+    total = sum(count.values())
+    return -sum(n / total * math.log2(n / total) for n in count.values())
