@@ -13,7 +13,7 @@ from ..text import analysis
 from ..text.dates import MONTHS, WEEKDAYS, any_of
 from ..text.markdown import parse
 from ..text.sentences import sentence_spans
-from ..text.smalltalk import substance
+from ..text.speech import substance
 
 #: Longer sentences are pasted or endless; shorter ones (in words) say nothing alone.
 MOST_CHARS, FEWEST_WORDS = 480, 3

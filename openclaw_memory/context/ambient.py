@@ -34,11 +34,12 @@ from ..search import hits
 from ..store.api import Floats, SectionText, Store, VectorModel
 from ..store.state import State
 from ..system.deadline import NEVER, Deadline
-from ..text.smalltalk import asks, searched, substance
+from ..text.speech import asks, searched, substance
 from . import candidates, prose
 from .compose import Composed, Item, composed
 from .counters import Counters
 from .entities import Entities, Entity
+from .evidence import Evidence
 from .sessions import Given
 
 if TYPE_CHECKING:
@@ -305,6 +306,7 @@ class Ambient:
         low, high = (float(scores.min()), float(scores.max())) if len(scores) else (0.0, 0.0)
         themes = [place for theme in asked.themes if (place := view.index.named(theme)) is not None]
         given = self._given.to(asked.session)
+        keyword = ranked.features.keyword
         return candidates.Scene(
             view=view,
             ranked=ranked,
@@ -320,6 +322,7 @@ class Ambient:
             given=given,
             low=low,
             span=high - low,
+            evidence=None if keyword is None else Evidence(text, keyword, len(view.corpus)),
         )
 
     def _items(self, view: GraphView, passed: Sequence[Candidate]) -> list[Item]:

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from ..graph.evidence import STRONG
 from ..knowledge.routine import ROUTINE
 from ..text import analysis
-from ..text.smalltalk import substance
+from ..text.speech import substance
 from ..text.turns import ROLES, without_speaker
 from .sentences import Sentence, line_of, tokens
 
