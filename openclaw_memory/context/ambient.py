@@ -59,6 +59,8 @@ _READ_FIRST, _READ_LAST = 14_000, 6_000
 _FIRST, _LAST = 700, 300
 #: Notes that are turned into sentences: one for so many tokens of the budget, and at least so many.
 _TOKENS_EACH, _SAID = 10, 16
+#: Of the list that a line opens, about so many characters are told.
+_LISTED = 90
 #: With so many seconds left nobody is in a hurry.
 _PATIENCE = 0.5
 #: Calls that may be at work behind their deadline at a time.
@@ -297,11 +299,10 @@ class Ambient:
         vector: Floats | None,
     ) -> Scene:
         view, own = engine.graph, self._settings.context
-        kinds = () if own.curated_files else tuple(kind for kind in Kind if kind is not Kind.CURATED)
-        request = SearchRequest(text, kinds=kinds)
+        request = SearchRequest(text)
         mode = "keyword" if vector is None else "hybrid"
         ranked, parts = engine.weigh(request, mode, asked.today, vector)
-        allowed = candidates.allowed(view, self._facts.superseded(), own.curated_files)
+        allowed = candidates.allowed(view, self._facts.superseded(), own.curated_files, own.curated_chars)
         scores = ranked.score[allowed]
         low, high = (float(scores.min()), float(scores.max())) if len(scores) else (0.0, 0.0)
         themes = [place for theme in asked.themes if (place := view.index.named(theme)) is not None]
@@ -339,7 +340,7 @@ class Ambient:
                 Item(
                     key=int(rows.hash[one.row]),
                     order=one.order,
-                    text=prose.sentence(_words(view, section, one.row)),
+                    text=_said(view, section, one.row),
                     lead=prose.lead(when, info.path, section.heading),
                     group=section.id,
                     day=when,
@@ -383,6 +384,18 @@ class Ambient:
                 items.append(Item(key=row.id, order=order, text=prose.fact(row), day=row.valid_from, fact=row))
         items.sort(key=lambda item: (-item.order, str(item.key)))
         return items[: own.facts]
+
+
+def _said(view: GraphView, section: SectionText, row: int) -> str:
+    """A row as a sentence; empty where it is a program's text, or opens a list that is not there."""
+    text = _words(view, section, row)
+    if prose.is_machine(text):
+        return ""
+    if text.rstrip("*_").endswith((":", "：")):
+        last = int(view.corpus.rows.end_line[row])
+        told = prose.below(section.lines[last - section.start_line + 1 :], _LISTED)
+        text = f"{text} {told}" if told else ""
+    return prose.sentence(text)
 
 
 def _words(view: GraphView, section: SectionText, row: int) -> str:

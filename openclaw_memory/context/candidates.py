@@ -40,7 +40,7 @@ _REMARK_WORDS, _REMARK_SURE = 0.4, 0.8
 _KNOWN = 0.6
 #: So much words must surprise together, and make up of the message: of a question, and of a remark.
 _SURPRISE, _SHARE = -0.5, 0.2
-_SURPRISE_REMARK, _SHARE_REMARK = 2.0, 0.35
+_SURPRISE_REMARK, _SHARE_REMARK = 1.0, 0.3
 #: Where nearly all of a question's words stand together, they may be common ones.
 _NEARLY_ALL, _SURPRISE_ALL = 0.7, -3.5
 #: How sure such words are at least.
@@ -51,6 +51,8 @@ _ALONE = 12
 _OWN = 0.05
 #: Beside one that is sure enough, a note needs this share of that sureness.
 _COMPANY = 0.7
+#: Of a file that is too long for a prompt, OpenClaw shows the beginning and the end; this share is the beginning's.
+_HEAD = 0.75
 #: Serendipity lets in what reaches this share of the threshold.
 _WEAK = 0.6
 #: What the fused score of the search counts in the order, beside the score that passed.
@@ -96,19 +98,39 @@ class Scene:
     evidence: Evidence | None = None
 
 
-def allowed(view: GraphView, superseded: Mapping[int, tuple[str, ...]], curated_files: bool) -> Bools:
-    """Rows that may be given: trusted, not in the prompt already, said once, and not superseded: ``bool[n]``."""
+def allowed(
+    view: GraphView, superseded: Mapping[int, tuple[str, ...]], curated_files: bool, curated_chars: int = 0
+) -> Bools:
+    """Rows that may be given: trusted, not in the prompt already, said once, and not superseded: ``bool[n]``.
+
+    Of MEMORY.md and USER.md that is what lies behind the first ``curated_chars`` characters, 0 for all of it shown.
+    """
     corpus = view.corpus
     documents = np.zeros(max(corpus.documents, default=0) + 1, bool)
     for info in corpus.documents.values():
         documents[info.id] = info.origin in TRUSTED and (curated_files or info.kind is not Kind.CURATED)
-    out: Bools = documents[corpus.rows.document_id] & corpus.shape.anchor
+    out: Bools = documents[corpus.rows.document_id]
+    if not curated_files and curated_chars:
+        for info in corpus.documents.values():
+            if info.kind is Kind.CURATED and info.origin in TRUSTED:
+                rows = np.flatnonzero(corpus.rows.document_id == info.id)
+                out[rows[_unseen(corpus.rows.chars[rows], curated_chars)]] = True
+    out = out & corpus.shape.anchor & ~corpus.rows.heading
     if view.archive.masks is not None:
         out &= view.archive.masks.shown
     if superseded:
         gone = corpus.rows_of(np.fromiter(superseded, np.int32, len(superseded)))
         out[gone[gone >= 0]] = False
     return out
+
+
+def _unseen(chars: Ints, most: int) -> Bools:
+    """Which units of a file a host does not show that shows ``most`` characters, of its beginning and its end."""
+    ends = np.cumsum(chars + 1)
+    if not len(ends) or int(ends[-1]) <= most:
+        return np.zeros(len(ends), bool)
+    first: Bools = ends > _HEAD * most
+    return first & (ends < int(ends[-1]) - (1 - _HEAD) * most)
 
 
 def found(scene: Scene, settings: ContextSettings, lucky: Callable[[int], bool]) -> list[Candidate]:
@@ -153,9 +175,9 @@ def _weighed(scene: Scene) -> list[Candidate]:
         return []
     out = []
     for row in islice(hits.ranking(scene.view.corpus, scene.ranked.score, scene.allowed), _SEARCHED):
-        parts = scene.parts(hits.Range(row, row, row))
         if not _by_itself(scene, row):
             continue
+        parts = scene.parts(hits.Range(row, row, row))
         words = _says_it(scene, row)
         if not words and not _means_it(scene, parts):
             continue

@@ -23,7 +23,7 @@ from ..text.scripts import HAN, HANGUL, SOUTH_EAST_ASIAN
 _RUNS = re.compile(
     rf"(?P<kana>[\u30a1-\u30ff]{{2,}})|(?P<han>[{HAN}]{{2,}})|(?P<hangul>[{HANGUL}]{{2,}})|(?P<asian>[{SOUTH_EAST_ASIAN}]{{3,}})"
 )
-_ASIAN_WORD = 4
+_ASIAN_WORD, _KANA_WORD = 4, 5
 #: Figures that stand in any notes.
 _FIGURE = re.compile(r"\d{1,2}")
 #: Rows in a window: so many rows are as good as one place.
@@ -94,7 +94,9 @@ def _of_run(run: re.Match[str], at: dict[str, int], windows: Sequence[Ints]) -> 
 
     text = run[0]
     if run.lastgroup == "kana":
-        yield of(text)
+        # A long one may be two words, where the notes have both.
+        ways = [[of(text)], *([of(text[:i]), of(text[i:])] for i in range(2, len(text) - 1) if len(text) > _KANA_WORD)]
+        yield from max(ways, key=lambda way: (all(map(len, way)), -len(way), sum(map(len, way))))
     elif run.lastgroup == "hangul":
         yield of(text[:2])
     elif run.lastgroup == "asian":

@@ -38,6 +38,15 @@ _STRONG = re.compile(r"(\*\*\*|\*\*|___|__|~~)(?=\S)(.+?)(?<=\S)\1")
 _EMPHASIS = re.compile(r"(?<![\w*])\*(?=[^\s*])([^*]*[^\s*])\*(?![\w*])|(?<![\w_])_(?=[^\s_])([^_]*[^\s_])_(?![\w_])")
 _DAY = re.compile(r"^\W*\d{4}-\d{2}-\d{2}\b\W*")
 
+_LOG = re.compile(
+    r"\W{0,3}(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d\b|(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL|TRACE)\b[\s:\]]|"
+    r"Traceback \(|File \"|npm (?:ERR|WARN)|(?:at|in) \S+ ?\(\S+:\d+|[\w.]+(?:Error|Exception): |\$ \w|>>> |#!/|"
+    r"(?:diff|index) [-\w]|[+-]{3} |@@ )"
+)
+_JSON = re.compile(r"[\[{]\s*(?:[\[{\"]|$)|\"\w+\"\s*:|[}\])],?$|System: \[")
+#: Signs of programs, and the share of a text from which on it is none of a language.
+_SIGNS, _MANY_SIGNS = frozenset('{}[]<>=|\\;$#^~_"/'), 0.2
+
 #: Relations that are a verb in the third person, beside those that end in "s" and are none.
 _NOUNS = frozenset("status address progress pronouns business class glasses news gps os dns ips tasks".split())
 _STATES = frozenset("located married born based engaged related called named".split())
@@ -84,6 +93,28 @@ def row(line: str, above: Sequence[str]) -> str | None:
         if cell := plain(cell):
             said.append(f"{name} {cell}" if name and at else cell)
     return ", ".join(said)
+
+
+def below(lines: Sequence[str], most: int) -> str:
+    """What a line that ends in a colon opens: the lines below it, up to a heading and about ``most`` characters."""
+    said: list[str] = []
+    for at, line in enumerate(lines):
+        if _HASHES.match(line) or sum(map(len, said)) >= most:
+            break
+        text = row(line, lines[:at]) if _cells(line) is not None else plain(line)
+        if text and not is_machine(text):
+            said.append(sentence(text))
+        elif said and not line.strip():
+            break
+    return " ".join(said)
+
+
+def is_machine(text: str) -> bool:
+    """Whether a text is what a program wrote: a line of a log, JSON, a trace, or mostly signs."""
+    if _LOG.match(text) or _JSON.match(text):
+        return True
+    signs = sum(char in _SIGNS for char in text)
+    return signs > max(3, _MANY_SIGNS * len(text))
 
 
 def _cells(line: str) -> list[str] | None:

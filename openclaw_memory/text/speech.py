@@ -1,8 +1,8 @@
 """What people say to their agent besides what they talk about: courtesies, questions, requests, and words that mark a
 statement as a decision, a preference or a promise.
 
-The words are data (``speech.txt``), in the languages of notes.  A short word counts in the language of its text only, as
-``no`` and ``ne`` mean different things in different ones.
+The words are data (``speech.txt``), in the languages of notes.  A short word counts in the language of its text only,
+as ``no`` and ``ne`` mean different things in different ones.
 """
 
 from __future__ import annotations
@@ -71,15 +71,26 @@ def asks(message: str) -> bool:
 def requests(sentence: str) -> bool:
     """Whether a sentence begins with what is to be done now, courtesies before it aside."""
     at = 0
+    stated = [(one.start, one.end) for one in found(sentence, ("decision", "person", "remember"))]
     for one in found(sentence, ("courtesy", "request")):
         if any(map(str.isalnum, sentence[at : one.start])):
             break
-        if one.kind == "request":
+        if one.kind == "request" and not any(start <= one.start and one.end < end for start, end in stated):
             return True
-        at = one.end
+        at = max(at, one.end)
     # In Japanese and Korean the verb stands at the end.
     tail = sentence.rstrip(" .!。！")
     return any(one.end >= len(tail) - 1 and not _LATIN.search(sentence) for one in found(sentence, ("request",)))
+
+
+def reminds(sentence: str) -> bool:
+    """Whether a sentence asks to be remembered: "remember" opens it, which "I remember" does not."""
+    for one in found(sentence, ("remember",)):
+        before = _without(sentence[: one.start], [*found(sentence[: one.start], ("courtesy",))]).rstrip()
+        phrase = sentence[one.start : one.end]
+        if len(_ATOM.findall(phrase)) > 1 or not before or not before[-1].isalnum():
+            return True
+    return False
 
 
 def kinds(sentence: str) -> frozenset[str]:
@@ -105,9 +116,10 @@ def substance(message: str) -> tuple[str, ...]:
     """The distinct terms of a message that say what it is about; none in a courtesy."""
     if not message.strip():
         return ()
-    rest = _without(message, [*found(message, ("courtesy",))])
-    if not any(map(str.isalnum, rest)):
+    # A message of nothing but courtesies may be in any language, a sentence with others is in its own.
+    if not any(map(str.isalnum, _without(message, [*found(message, ("courtesy",), every=True)]))):
         return ()
+    rest = _without(message, [*found(message, ("courtesy",))])
     terms = dict.fromkeys(word[0] for word in analysis.asked(rest))
     silent = silent_terms(rest)
     return tuple(term for term in terms if term not in silent and not _KANA.fullmatch(term))
@@ -135,8 +147,11 @@ def _without(text: str, phrases: Collection[Said]) -> str:
     return text
 
 
-def found(text: str, wanted: Collection[str] | None = None) -> Iterator[Said]:
-    """The phrases in a text, the longest where several begin at one place, in order and without overlap by kind."""
+def found(text: str, wanted: Collection[str] | None = None, every: bool = False) -> Iterator[Said]:
+    """The phrases in a text, the longest where several begin at one place, in order and without overlap by kind.
+
+    With ``every`` short words count in whatever language they are.
+    """
     atoms = _atoms(text)
     spoken: frozenset[str] | None = None
     free: dict[str, int] = {}
@@ -148,9 +163,9 @@ def found(text: str, wanted: Collection[str] | None = None) -> Iterator[Said]:
             size = len(phrase.atoms)
             if size <= best.get(phrase.kind, 0) or at < free.get(phrase.kind, 0) or not _fits(phrase, atoms, at):
                 continue
-            if not phrase.sure:
+            if not (phrase.sure or every):
                 spoken = _spoken(text) if spoken is None else spoken
-                if spoken and phrase.language not in spoken and phrase.kind != "courtesy":
+                if spoken and phrase.language not in spoken:
                     continue
             best[phrase.kind] = size
         for kind, size in best.items():
