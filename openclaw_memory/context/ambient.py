@@ -59,8 +59,8 @@ _READ_FIRST, _READ_LAST = 14_000, 6_000
 _FIRST, _LAST = 700, 300
 #: Notes that are turned into sentences: one for so many tokens of the budget, and at least so many.
 _TOKENS_EACH, _SAID = 10, 16
-#: Of the list that a line opens, about so many characters are told.
-_LISTED = 90
+#: Of the list that a line opens, about so many characters are told, and that of the best notes only.
+_LISTED, _OPENED = 90, 3
 #: With so many seconds left nobody is in a hurry.
 _PATIENCE = 0.5
 #: Calls that may be at work behind their deadline at a time.
@@ -299,10 +299,12 @@ class Ambient:
         vector: Floats | None,
     ) -> Scene:
         view, own = engine.graph, self._settings.context
-        request = SearchRequest(text)
+        allowed = candidates.allowed(view, self._facts.superseded(), own.curated_files, own.curated_chars)
+        curated = view.corpus.shape.kind == list(Kind).index(Kind.CURATED)
+        kinds = () if bool((allowed & curated).any()) else tuple(kind for kind in Kind if kind is not Kind.CURATED)
+        request = SearchRequest(text, kinds=kinds)
         mode = "keyword" if vector is None else "hybrid"
         ranked, parts = engine.weigh(request, mode, asked.today, vector)
-        allowed = candidates.allowed(view, self._facts.superseded(), own.curated_files, own.curated_chars)
         scores = ranked.score[allowed]
         low, high = (float(scores.min()), float(scores.max())) if len(scores) else (0.0, 0.0)
         themes = [place for theme in asked.themes if (place := view.index.named(theme)) is not None]
@@ -330,7 +332,7 @@ class Ambient:
         corpus, rows = view.corpus, view.corpus.rows
         sections = self._store.section_texts(sorted({int(rows.section_id[one.row]) for one in passed}))
         items = []
-        for one in passed:
+        for at, one in enumerate(passed):
             section = sections.get(int(rows.section_id[one.row]))
             if section is None:
                 continue
@@ -340,7 +342,7 @@ class Ambient:
                 Item(
                     key=int(rows.hash[one.row]),
                     order=one.order,
-                    text=_said(view, section, one.row),
+                    text=_said(view, section, one.row, at < _OPENED),
                     lead=prose.lead(when, info.path, section.heading),
                     group=section.id,
                     day=when,
@@ -386,14 +388,14 @@ class Ambient:
         return items[: own.facts]
 
 
-def _said(view: GraphView, section: SectionText, row: int) -> str:
-    """A row as a sentence; empty where it is a program's text, or opens a list that is not there."""
+def _said(view: GraphView, section: SectionText, row: int, listed: bool) -> str:
+    """A row as a sentence; empty where it is a program's text, or opens a list that is not there or not ``listed``."""
     text = _words(view, section, row)
     if prose.is_machine(text):
         return ""
     if text.rstrip("*_").endswith((":", "：")):
         last = int(view.corpus.rows.end_line[row])
-        told = prose.below(section.lines[last - section.start_line + 1 :], _LISTED)
+        told = prose.below(section.lines[last - section.start_line + 1 :], _LISTED) if listed else ""
         text = f"{text} {told}" if told else ""
     return prose.sentence(text)
 
