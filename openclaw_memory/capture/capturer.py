@@ -24,7 +24,7 @@ from ..ingest.origin import lowered
 from ..model import TRUSTED, Captured, CaptureReport, Grain, Origin, SearchHit, citation, joined
 from ..system import atomic
 from ..system.deadline import Deadline
-from ..text import analysis, calendar
+from ..text import analysis, calendar, speech
 from ..text.front_matter import front_matter
 from ..text.lines import split_lines
 from ..text.sentences import sentence_spans
@@ -48,16 +48,10 @@ _SHORT = 4
 _ID_CHARS = 80
 #: Seconds to wait for another writer of the file, however little time is left.
 _LEAST_WAIT = 0.5
-#: Words by which a sentence speaks of its speaker, or to its listener.
-_PERSONAL = re.compile(
-    r"\b(?:i|i'm|i've|i'll|i'd|me|my|mine|myself|we|us|our|ours|you|your|yours|ich|mein\w*|wir|ik|mijn|je|nous|mi|yo)\b",
-    re.IGNORECASE,
-)
 #: How a speaker is named in such a sentence; nobody's own name is "The sender".
 _USER, _ASSISTANT, _SENDER = "User: ", "Assistant: ", "The sender: "
 _SPEAKER = re.compile(f"(?:{_USER}|{_ASSISTANT}|{_SENDER})")
 _WORDS = re.compile(r"\w+")
-_NEGATION = re.compile(r"\b(?:no|not|never|none|neither|nor|cannot|without|\w+n't)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +288,7 @@ class _Said:
         for start, end in sentence_spans(line):
             sentence = line[start:end]
             if (sentence, where) not in self._known and (terms := frozenset(analysis.terms(sentence))):
-                self._known[sentence, where] = _Known(terms, terms | where, _negated(sentence))
+                self._known[sentence, where] = _Known(terms, terms | where, speech.negated(sentence))
                 self._keys.add(_key(sentence))
 
     def holds(self, sentence: str) -> bool:
@@ -305,7 +299,7 @@ class _Said:
         terms = frozenset(analysis.terms(sentence))
         if not terms:
             return False
-        telling, negated = _telling(sentence), _negated(sentence)
+        telling, negated = _telling(sentence), speech.negated(sentence)
         for known in self._known.values():
             if negated != known.negated or not telling <= known.told_with:
                 continue
@@ -349,7 +343,7 @@ def _check_untrusted(file: Path, lines: Sequence[str]) -> None:
 
 def _attributed(sentence: str, role: Role, trusted: bool) -> str:
     """``sentence`` with who says it where it speaks of its speaker or listener."""
-    if not _PERSONAL.search(sentence.replace("’", "'")):
+    if not any(one.kind == "personal" for one in speech.found(sentence, ("personal",))):
         return sentence
     return (_ASSISTANT if role == "assistant" else _USER if trusted else _SENDER) + sentence
 
@@ -372,7 +366,3 @@ def _telling(sentence: str) -> frozenset[str]:
         if any(map(str.isdigit, bare)) or (number and bare[:1].isupper()):
             telling += analysis.terms(bare)
     return frozenset(telling)
-
-
-def _negated(sentence: str) -> bool:
-    return _NEGATION.search(sentence.replace("’", "'")) is not None

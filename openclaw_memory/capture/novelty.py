@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from datetime import date
-from functools import cache
 
 from ..knowledge import facts
 from ..model import Unit
-from ..text import analysis
-from ..text.dates import MONTHS, WEEKDAYS, any_of
+from ..text import analysis, speech
+from ..text.dates import MONTHS, any_of
 from ..text.machine import is_machine
 from ..text.markdown import parse
 from ..text.sentences import sentence_spans
-from ..text.smalltalk import substance
 from ..text.withheld import HOST_BLOCKS, host_block
 
 #: Longer sentences are pasted or endless; shorter ones (in words) say nothing alone.
@@ -61,14 +59,17 @@ def worth(sentence: str, speaker: str) -> float:
     """How much a sentence is worth keeping, in [0, 1]; ``speaker`` is ``user`` or ``assistant``.
 
     The strongest marker counts in full and another kind of one a little; names, numbers and times add to it;
-    questions and small talk are worth nothing, and what is only asked for, offered or supposed little.
+    questions and small talk are worth nothing, and what is only asked for, offered or supposed little.  The markers are
+    data (:mod:`~openclaw_memory.text.speech`), and worth the same in every language.
     """
-    if analysis.is_question(sentence) or not substance(sentence):
+    if analysis.is_question(sentence) or _ASKING_END.search(sentence) or not speech.substance(sentence):
         return 0.0
     bare = sentence.replace("’", "'")
-    points = sorted((points for points, pattern in _markers() if pattern.search(bare)), reverse=True)
-    asked = bool(points) and points[0] >= _ASKED
-    standing = _STANDING.search(bare) is not None
+    kinds = speech.kinds(bare)
+    if "remember" in kinds and not speech.reminds(bare):
+        kinds -= {"remember"}
+    points = sorted((points for kind, points in _MARKERS.items() if kind in kinds), reverse=True)
+    asked = "remember" in kinds
     unit = Unit(f"User: {sentence}", 1, 1, "turn", "User") if speaker == "user" else Unit(sentence, 1, 1)
     if facts.found(unit, "", None):
         points = sorted([*points, _FACT], reverse=True)
@@ -78,9 +79,10 @@ def worth(sentence: str, speaker: str) -> float:
     score += _NUMBER if any(char.isdigit() for char in bare) else 0.0
     score += _NAME * min(2, sum(1 for _ in _names(bare)))
     if not asked:
-        score -= _UNSURE if _HEDGES.search(bare) else 0.0
-        if not standing:
-            score -= _WISH if (_REQUEST if speaker == "user" else _OFFER).search(bare) else 0.0
+        score -= _UNSURE if "unsure" in kinds else 0.0
+        if "standing" not in kinds:
+            wished = speech.requests(bare) if speaker == "user" else "offer" in kinds
+            score -= _WISH if wished else 0.0
     score -= _REMAINS if "[redacted:" in sentence else 0.0
     return round(min(1.0, max(0.0, score)), 3)
 
@@ -138,82 +140,20 @@ _LENGTH, _TIME, _NUMBER, _NAME = 0.1, 0.1, 0.1, 0.1
 _UNSURE, _WISH, _REMAINS = 0.2, 0.35, 0.3
 _TERMS = 3
 
-#: Points, and the words that are worth them: to be remembered, decisions, preferences, who people are, dates to keep,
-#: what came out, rules, relations and belongings, technical data, what happened, plans.
-_MARKERS = (
-    (_ASKED, r"""
-        (?:^|[,;:–—]\s|\b(?:please|and|also|so|but|do)\s)remember\b(?!\s+(?:when|how|the time))|don't forget
-        |do not forget|keep in mind|bear in mind|make a note|take note|note (?:that|down|for)|^note:|for the record
-        |for future reference|^fyi\b|^important\b|merk(?:e)? dir|nicht vergessen|onthoud|niet vergeten|souviens-toi
-        |rappelle-toi|n'oublie pas|recuerda que|no olvides|ricorda(?:ti)? che|lembre-se"""),
-    (0.5, r"""
-        decided|decision|agreed (?:to|on|that)|(?:going|gone|go|went) with|settled on|chose|chosen|opted for|ruled out
-        |approved|rejected|switch(?:ed|ing) (?:to|from)|changed (?:to|from)|renamed|replaced|no longer|from now on
-        |as of (?:now|today)|entschieden|beschlossen|besloten|afgesproken|décidé|decidido|decidimos|deciso"""),
-    (0.5, r"""
-        prefers?|preferred|favou?rite|would rather|can't stand|i (?:really |do )?(?:like|love|hate|dislike)
-        |allerg(?:ic|y)|vegetarian|vegan|bevorzug\w*|lieblings\w*|liever|préfère|préféré|prefiero|preferisco"""),
-    (0.45, r"""
-        (?:is|are|was) (?:called|named)|nickname|goes by|call me|(?:my|his|her|their) name is|stands for|short for
-        |(?:i'm|i am|she's|he's) (?:a|an|from|married|engaged|pregnant)|lives? (?:in|at|with)|works? (?:at|for|as)
-        |moved (?:to|in|out|from)|born|birthday|anniversary|married|hired|joined|resigned|retired|promoted|graduated
-        |diagnosed|passed away|adopted|bought|sold"""),
-    (0.45, r"""
-        deadline|due (?:on|by|date|in|next|this|today|tomorrow)|expires?|appointment|scheduled|rescheduled|postponed
-        |cancell?ed|moved (?:to|from|by|forward)|flight|booked|reserved|reservation
-        |(?:starts?|ends?|opens?) (?:on|in|at)|meeting (?:on|at|with)|termin am|frist|afspraak|rendez-vous
-        |cita (?:el|con)"""),
-    (0.5, r"""
-        fixed|the fix (?:is|was)|solved|resolved|root cause|turn(?:s|ed) out|learn(?:ed|t)|found out|discovered
-        |figured out|reali[sz]ed that|works now|shipped|released|deployed|merged|launched|migrated
-        |blocked (?:by|on|until)|(?:caused|broken|triggered) by
-        |(?:problem|issue|reason|trick|bug|mistake|lesson) (?:is|was)|breakthrough"""),
-    (0.4, r"""
-        always|never|must not|not allowed|immer|niemals|altijd|nooit|toujours|jamais|siempre|nunca
-        |every (?:day|week|month|year|morning|evening|night|(?:"""
-        + f"{any_of(WEEKDAYS).lower()}))"),
-    (0.35, r"""
-        (?:my|our|his|her|their) (?:(?:old|new|little|big|older|younger|best) )?(?:wife|husband|partner|sister|brother
-        |son|daughter|mother|mum|mom|father|dad|parents|boss|manager|colleague|friend|neighbou?r|landlord|dog|cat|team
-        |company|doctor|dentist|teacher|kids?|address|phone|email|e-mail|birthday|car|house|flat|apartment|job
-        |hobby)"""),
-    (0.3, r"""
-        port|version|endpoint|hostname|ip address|branch|repo(?:sitory)?|database|server|domain|folder
-        |config(?:uration)?|costs?|price|budget|salary|weighs|measures|stored (?:in|at)|located (?:in|at)"""),
-    (0.3, r"""
-        (?:i|we|he|she|they|my \w+|our \w+)(?:'ve| have| has| had)?(?: just| also| recently| finally| once| even)?
-        (?:went|bought|got|made|met|took|saw|began|started|built|wrote|read|found|lost|won|gave|left|came|became|broke|chose
-        |drove|flew|heard|held|kept|knew|led|paid|ran|sent|signed|spent|spoke|told|taught|wore|had|did|[a-z]{2,}ed)"""),
-    (0.25, r"""
-        will|going to|plan(?:s|ned|ning)? (?:to|on|for)|intends? to|wants? to|needs? to|have to|has to|started|finished
-        |completed"""),
-)  # fmt: skip
-#: Marks of languages that are written without spaces, worth as much as being asked.
-_ASKED_CJK = r"记住|記住|别忘|別忘|覚えて|忘れないで|기억해"
+#: What the kinds of markers are worth.
+_MARKERS = {
+    "remember": _ASKED,
+    "decision": 0.5,
+    "preference": 0.5,
+    "outcome": 0.5,
+    "person": 0.45,
+    "dated": 0.45,
+    "standing": 0.4,
+    "detail": 0.3,
+}
+#: Particles that make a question of a sentence without a mark.
+_ASKING_END = re.compile(r"(?:[吗嗎呢么]|ですか|ますか|でしょうか|かな|ไหม)[。.!！\s]*$")
 
-_STANDING = re.compile(r"\b(?:always|never|from now on|no longer|immer|niemals|altijd|nooit|toujours|jamais)\b", re.I)
-_HEDGES = re.compile(
-    r"\b(?:if|unless|whether|maybe|perhaps|might|could|possibly|probably|i guess|i think|not sure|suppose|imagine|"
-    r"hypothetically|would be|for example|e\.g)\b",
-    re.IGNORECASE,
-)
-#: What a user asks to be done now, rather than tells.
-_REQUEST = re.compile(
-    r"^(?:(?:ok|okay|now|then|and|so|also|well|yes|no|great|thanks|thank you|hey|hi|hello)[,.!]?\s+)*(?:please\b|"
-    r"(?:can|could|would|will) you\b|(?:let's|let us)(?! go with| use| switch)\b|"
-    r"(?:let me|i (?:want|need|'d like) you to)\b|"
-    r"(?:fix|write|make|show|find|run|check|create|add|open|explain|tell|give|send|try|look|help|list|read|search|update|"
-    r"change|remove|delete|rename|translate|summari[sz]e|describe|compare|use|do|go|draft|generate|implement|test|review|"
-    r"call(?! me)|book|order|play|set|put|start|stop|continue|wait|forget)\b)",
-    re.IGNORECASE,
-)
-#: What an assistant says about itself and its answer, rather than about the world.
-_OFFER = re.compile(
-    r"\b(?:i(?:'ll| will| can| could| would| am going to|'m going to|'d)|let me|let's|feel free|you (?:can|could|may|"
-    r"might|should|will|need|want|have)|if you|would you|here(?:'s| is| are)|below|above|for instance|happy to|glad to|"
-    r"as an ai|i don't have|i do not have|i cannot|i can't|sorry|apologi[sz]e|make sure|next steps?|step \d)\b",
-    re.IGNORECASE,
-)
 #: How the name of a month begins, in most languages of Europe.
 _MONTH = any_of(name[:3].lower() for name in MONTHS)
 _DATE = re.compile(
@@ -233,12 +173,3 @@ _LOG = re.compile(r"\W{0,3}(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d\b|(?:d
 #: List markers, quotes, hashes, boxes and fences at the beginning of a line.
 _MARK = re.compile(r">\s*|(?:[-*+•_]+|\d{1,9}[.)]|#{1,6}|\[[ xX]\])(?:\s+|$)|`{3,}|~{3,}")
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f\x85\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]+")
-
-
-@cache
-def _markers() -> tuple[tuple[float, re.Pattern[str]], ...]:
-    patterns = [
-        (points, re.compile(rf"(?:(?<!\w)(?:{' '.join(words.split())})(?!\w))".replace(" |", "|"), re.IGNORECASE))
-        for points, words in _MARKERS
-    ]
-    return (*patterns, (_ASKED, re.compile(_ASKED_CJK)))

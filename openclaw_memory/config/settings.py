@@ -134,6 +134,9 @@ class ContextSettings:
     facts: int = setting(3, "most facts about them", minimum=0, maximum=50)
     half_life_days: float = setting(60.0, "days after which a note counts half as recent", minimum=0.1)
     curated_files: bool = setting(False, "give MEMORY.md and USER.md too, which agents have in their prompt anyway")
+    curated_chars: int = setting(
+        12_000, "characters of each of them that hosts show; what lies beyond is given; 0 = they show all", minimum=0
+    )
     repeat_minutes: float = setting(30.0, "minutes for which a session is not given the same again", minimum=0)
     cache_seconds: float = setting(300.0, "seconds for which the names of found concepts are kept", minimum=0)
     deadline_ms: int = setting(1000, "most milliseconds that a host's call may take", minimum=1)

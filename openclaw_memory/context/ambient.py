@@ -34,11 +34,12 @@ from ..search import hits
 from ..store.api import Floats, SectionText, Store, VectorModel
 from ..store.state import State
 from ..system.deadline import NEVER, Deadline
-from ..text.smalltalk import asks, searched, substance
+from ..text.speech import asks, searched, substance
 from . import candidates, prose
 from .compose import Composed, Item, composed
 from .counters import Counters
 from .entities import Entities, Entity
+from .evidence import Evidence
 from .sessions import Given
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ _READ_FIRST, _READ_LAST = 14_000, 6_000
 _FIRST, _LAST = 700, 300
 #: Notes that are turned into sentences: one for so many tokens of the budget, and at least so many.
 _TOKENS_EACH, _SAID = 10, 16
+#: Of the list that a line opens, about so many characters are told, and that of the best notes only.
+_LISTED, _OPENED = 90, 3
 #: With so many seconds left nobody is in a hurry.
 _PATIENCE = 0.5
 #: Calls that may be at work behind their deadline at a time.
@@ -296,15 +299,17 @@ class Ambient:
         vector: Floats | None,
     ) -> Scene:
         view, own = engine.graph, self._settings.context
-        kinds = () if own.curated_files else tuple(kind for kind in Kind if kind is not Kind.CURATED)
+        allowed = candidates.allowed(view, self._facts.superseded(), own.curated_files, own.curated_chars)
+        curated = view.corpus.shape.kind == list(Kind).index(Kind.CURATED)
+        kinds = () if bool((allowed & curated).any()) else tuple(kind for kind in Kind if kind is not Kind.CURATED)
         request = SearchRequest(text, kinds=kinds)
         mode = "keyword" if vector is None else "hybrid"
         ranked, parts = engine.weigh(request, mode, asked.today, vector)
-        allowed = candidates.allowed(view, self._facts.superseded(), own.curated_files)
         scores = ranked.score[allowed]
         low, high = (float(scores.min()), float(scores.max())) if len(scores) else (0.0, 0.0)
         themes = [place for theme in asked.themes if (place := view.index.named(theme)) is not None]
         given = self._given.to(asked.session)
+        keyword = ranked.features.keyword
         return candidates.Scene(
             view=view,
             ranked=ranked,
@@ -320,13 +325,14 @@ class Ambient:
             given=given,
             low=low,
             span=high - low,
+            evidence=None if keyword is None else Evidence(text, keyword, len(view.corpus)),
         )
 
     def _items(self, view: GraphView, passed: Sequence[Candidate]) -> list[Item]:
         corpus, rows = view.corpus, view.corpus.rows
         sections = self._store.section_texts(sorted({int(rows.section_id[one.row]) for one in passed}))
         items = []
-        for one in passed:
+        for at, one in enumerate(passed):
             section = sections.get(int(rows.section_id[one.row]))
             if section is None:
                 continue
@@ -336,7 +342,7 @@ class Ambient:
                 Item(
                     key=int(rows.hash[one.row]),
                     order=one.order,
-                    text=prose.sentence(_words(view, section, one.row)),
+                    text=_said(view, section, one.row, at < _OPENED),
                     lead=prose.lead(when, info.path, section.heading),
                     group=section.id,
                     day=when,
@@ -380,6 +386,18 @@ class Ambient:
                 items.append(Item(key=row.id, order=order, text=prose.fact(row), day=row.valid_from, fact=row))
         items.sort(key=lambda item: (-item.order, str(item.key)))
         return items[: own.facts]
+
+
+def _said(view: GraphView, section: SectionText, row: int, listed: bool) -> str:
+    """A row as a sentence; empty where it is a program's text, or opens a list that is not there or not ``listed``."""
+    text = _words(view, section, row)
+    if prose.is_machine(text):
+        return ""
+    if text.rstrip("*_").endswith((":", "：")):
+        last = int(view.corpus.rows.end_line[row])
+        told = prose.below(section.lines[last - section.start_line + 1 :], _LISTED) if listed else ""
+        text = f"{text} {told}" if told else ""
+    return prose.sentence(text)
 
 
 def _words(view: GraphView, section: SectionText, row: int) -> str:

@@ -18,6 +18,7 @@ from ..search.confidence import SURE, Parts
 from ..search.engine import Ranked
 from ..store.api import Bools, Floats, Ints
 from .entities import Entity
+from .evidence import Evidence
 
 #: What makes up the score of a unit that mentions what the message names; they add up to 1.
 _RELEVANCE, _LINK, _RECENCY, _FREQUENCY, _NOVELTY = 0.4, 0.3, 0.1, 0.1, 0.1
@@ -35,16 +36,29 @@ _SEARCHED, _BEST, _LATEST = 20, 20, 8
 _MEANING = 0.25
 #: A remark asks for nothing: a note must share so much of its words, or else be so sure.
 _REMARK_WORDS, _REMARK_SURE = 0.4, 0.8
-#: Without vectors the matched words must weigh this many times the idf of a word that stands in one unit.
-_WORDS = 1.5
+#: A model that knows less of the message's language does not decide alone.
+_KNOWN = 0.6
+#: So much words must surprise together, and make up of the message: of a question, and of a remark.
+_SURPRISE, _SHARE = -0.5, 0.2
+_SURPRISE_REMARK, _SHARE_REMARK = 1.0, 0.3
+#: Where nearly all of a question's words stand together, they may be common ones.
+_NEARLY_ALL, _SURPRISE_ALL = 0.7, -3.5
+#: How sure such words are at least.
+_SAID = 0.65
+#: A word that is all of a question may stand around so many rows.
+_ALONE = 12
 #: What shares no word with the message must itself be this far above the cosine of unrelated texts.
 _OWN = 0.05
 #: Beside one that is sure enough, a note needs this share of that sureness.
 _COMPANY = 0.7
+#: Of a file that is too long for a prompt, OpenClaw shows the beginning and the end; this share is the beginning's.
+_HEAD = 0.75
 #: Serendipity lets in what reaches this share of the threshold.
 _WEAK = 0.6
 #: What the fused score of the search counts in the order, beside the score that passed.
 _FUSED = 0.85
+#: Units that mention a found concept, from which on a message is taken to be about it for its name alone.
+_FAMILIAR = 3
 #: Curated concepts that are named bring at least so many units each.
 _ALWAYS = 2
 
@@ -80,24 +94,44 @@ class Scene:
     #: Lowest fused score of an allowed row, and how far the highest is above it.
     low: float
     span: float
+    #: What the words of the message say, where words were searched for.
+    evidence: Evidence | None = None
 
 
-def allowed(view: GraphView, superseded: Mapping[int, tuple[str, ...]], curated_files: bool) -> Bools:
+def allowed(
+    view: GraphView, superseded: Mapping[int, tuple[str, ...]], curated_files: bool, curated_chars: int = 0
+) -> Bools:
     """Rows that may be given: ``bool[n]``.
 
     They are trusted, written for people, not in the prompt already, said once, and not superseded.
+    Of MEMORY.md and USER.md that is what lies behind the first ``curated_chars`` characters, 0 for all of it shown.
     """
     corpus = view.corpus
     documents = np.zeros(max(corpus.documents, default=0) + 1, bool)
     for info in corpus.documents.values():
         documents[info.id] = info.origin in TRUSTED and (curated_files or info.kind is not Kind.CURATED)
-    out: Bools = documents[corpus.rows.document_id] & corpus.shape.anchor & ~corpus.rows.machine
+    out: Bools = documents[corpus.rows.document_id]
+    if not curated_files and curated_chars:
+        for info in corpus.documents.values():
+            if info.kind is Kind.CURATED and info.origin in TRUSTED:
+                rows = np.flatnonzero(corpus.rows.document_id == info.id)
+                out[rows[_unseen(corpus.rows.chars[rows], curated_chars)]] = True
+    out = out & corpus.shape.anchor & ~corpus.rows.heading & ~corpus.rows.machine
     if view.archive.masks is not None:
         out &= view.archive.masks.shown
     if superseded:
         gone = corpus.rows_of(np.fromiter(superseded, np.int32, len(superseded)))
         out[gone[gone >= 0]] = False
     return out
+
+
+def _unseen(chars: Ints, most: int) -> Bools:
+    """Which units of a file a host does not show that shows ``most`` characters, of its beginning and its end."""
+    ends = np.cumsum(chars + 1)
+    if not len(ends) or int(ends[-1]) <= most:
+        return np.zeros(len(ends), bool)
+    first: Bools = ends > _HEAD * most
+    return first & (ends < int(ends[-1]) - (1 - _HEAD) * most)
 
 
 def found(scene: Scene, settings: ContextSettings, lucky: Callable[[int], bool]) -> list[Candidate]:
@@ -142,10 +176,16 @@ def _weighed(scene: Scene) -> list[Candidate]:
         return []
     out = []
     for row in islice(hits.ranking(scene.view.corpus, scene.ranked.score, scene.allowed), _SEARCHED):
+        if not _by_itself(scene, row):
+            continue
         parts = scene.parts(hits.Range(row, row, row))
-        if _by_itself(scene, row) and _means_it(scene, parts, row):
-            score = min(1.0, parts.score + _theme(scene, row))
-            out.append(_candidate(scene, row, score, parts, f"answers the message, sure to {parts.score:.2f}"))
+        words = _says_it(scene, row)
+        if not words and not _means_it(scene, parts):
+            continue
+        # Words that stand together by more than chance are as good as a sure score.
+        score = max(parts.score, words)
+        why = f"answers the message, sure to {score:.2f}"
+        out.append(_candidate(scene, row, min(1.0, score + _theme(scene, row)), parts, why))
     return out
 
 
@@ -157,19 +197,30 @@ def _by_itself(scene: Scene, row: int) -> bool:
     return similarities is not None and bool(similarities[row] >= scene.noise + _OWN)
 
 
-def _means_it(scene: Scene, parts: Parts, row: int) -> bool:
-    """Whether a match is more than a common word: it is near in meaning, or several rare words are the same."""
-    keyword = scene.ranked.features.keyword
-    if parts.vector is not None:
-        if not scene.asks and (parts.text or 0.0) < _REMARK_WORDS and parts.score < _REMARK_SURE:
-            return False
-        least = scene.noise + _MEANING * SURE * (1 - scene.noise)
-        return parts.vector >= least
-    if keyword is None:
+def _says_it(scene: Scene, row: int) -> float:
+    """How sure the words alone are that a row has to do with the message; 0 where they are not."""
+    evidence = scene.evidence
+    if evidence is None or not evidence.words:
+        return 0.0
+    share = evidence.coverage(row)
+    if evidence.words == 1:  # nothing stands beside it: it must be asked for, and be rare
+        alone = scene.asks and share == 1.0 and evidence.rarest <= max(_ALONE, len(scene.view.corpus) // 200)
+        return _SAID if alone else 0.0
+    least, much = (_SURPRISE, _SHARE) if scene.asks else (_SURPRISE_REMARK, _SHARE_REMARK)
+    if scene.asks and share >= _NEARLY_ALL:
+        least = _SURPRISE_ALL
+    if evidence.matched(row) < 2 or evidence.surprise(row) < least or share < much:
+        return 0.0
+    return _SAID + (1 - _SAID) * share
+
+
+def _means_it(scene: Scene, parts: Parts) -> bool:
+    """Whether a match is near in meaning, to a model that knows the language of the message."""
+    if parts.vector is None or scene.ranked.features.knowledge < _KNOWN:
         return False
-    held = set(keyword.coverage(row)[1]) & set(scene.substance)
-    weight = sum(float(idf) for term, idf in zip(keyword.terms, keyword.idf, strict=True) if term in held)
-    return weight >= _WORDS * float(np.log(max(2, len(scene.view.corpus))))
+    if not scene.asks and (parts.text or 0.0) < _REMARK_WORDS and parts.score < _REMARK_SURE:
+        return False
+    return parts.vector >= scene.noise + _MEANING * SURE * (1 - scene.noise)
 
 
 # -- by what the message names ------------------------------------------------------------------------
@@ -208,6 +259,12 @@ def _links(scene: Scene) -> _Links:
     return _Links(1 - left, share, named)
 
 
+def _is_known(scene: Scene, entity: Entity) -> bool:
+    """Whether the notes speak of a concept more than in passing."""
+    span = scene.view.index.references.slice_of(entity.place)
+    return entity.curated or span.stop - span.start >= _FAMILIAR
+
+
 def _children(view: GraphView, place: int) -> list[int]:
     """Curated concepts just below one."""
     key = int(view.index.references.keys[place])
@@ -238,13 +295,18 @@ def _walked(scene: Scene) -> list[Candidate]:
     recency = np.where(corpus.rows.dated[rows], 0.5 ** (age / scene.half_life), _UNDATED)
     told = {int(corpus.shape.section[row]) for row in _rows_of(scene, scene.given)}
     names = {entity.place: entity.name for entity in scene.entities}
+    known = {entity.place for entity in scene.entities if _is_known(scene, entity)}
     out = []
     for row, new in zip(rows.tolist(), recency.tolist(), strict=True):
+        by = tuple(place for place in names if links.named[place][row])
+        # A name that fell once says nothing by itself about a message that is about something else.
+        if not known & set(by) and scene.evidence is not None and scene.evidence.words > 1:
+            if scene.evidence.matched(row) < 2:
+                continue
         parts = scene.parts(hits.Range(row, row, row))
         link, share = float(links.strength[row]), float(links.share[row])
         novel = float(int(corpus.shape.section[row]) not in told)
         score = _RELEVANCE * parts.score + _LINK * link + _RECENCY * new + _FREQUENCY * share + _NOVELTY * novel
-        by = tuple(place for place in names if links.named[place][row])
         named = ", ".join(names[place] for place in by)
         why = f"mentions {named}: link {link:.2f}, relevance {parts.score:.2f}, recency {new:.2f}, share {share:.2f}"
         one = _candidate(scene, row, min(1.0, score + _theme(scene, row)), parts, why)

@@ -13,6 +13,8 @@ from . import prose
 
 #: A text with this share of its terms in another one says nothing new beside it.
 _SAME = 0.8
+#: Two texts with this share of their words, and so many of them, are states of one thing.
+_STATE, _CORE = 0.6, 2
 #: One note takes at most this share of the budget while there are others.
 _ONE_NOTE = 0.4
 #: Characters that must be left for the beginning of one more note to be worth it.
@@ -50,12 +52,23 @@ def composed(items: Sequence[Item], message: str, budget: int, given: Collection
     said = frozenset(analysis.terms(message))
     chosen: list[Item] = []
     known: list[frozenset[str]] = []
+    heard = [item for item in items if item.key in given]
+    heard_terms = [frozenset(analysis.terms(item.text)) for item in heard]
     for item in sorted(items, key=lambda item: (-item.order, item.day is None, item.place, str(item.key))):
         if item.key in given or not item.text:
             continue
         item = replace(item, text=quoted(item.text), lead=quoted(item.lead))
         terms = frozenset(analysis.terms(item.text))
-        if not terms or any(_within(terms, other) for other in (said, *known)):
+        if not terms or _within(terms, said):
+            continue
+        if (told := _other_state(item, terms, heard, heard_terms)) is not None and not told[1]:
+            continue  # what it was like before is no news
+        if (older := _other_state(item, terms, chosen, known)) is not None:
+            at, newer = older
+            if not newer:
+                continue
+            del chosen[at], known[at]
+        if any(_within(terms, other) for other in known):
             continue
         item = replace(
             item, text=prose.shortened(item.text, max(_WORTH, chars_of(_ONE_NOTE * budget, item.text))) or item.text
@@ -65,6 +78,29 @@ def composed(items: Sequence[Item], message: str, budget: int, given: Collection
             chosen.append(fitted)
             known.append(terms)
     return Composed(_rendered(chosen), tuple(chosen))
+
+
+def _other_state(
+    item: Item, terms: frozenset[str], chosen: Sequence[Item], known: Sequence[frozenset[str]]
+) -> tuple[int, bool] | None:
+    """Which chosen item says the same of another day, figures aside, and whether ``item`` is the newer one.
+
+    What changes from day to day is told as it is now: "works" and "works not" have the same words.
+    """
+    if item.day is None or item.fact is not None:
+        return None
+    core = _core(terms)
+    for at, (other, others) in enumerate(zip(chosen, known, strict=True)):
+        if other.day is None or other.fact is not None or other.day == item.day:
+            continue
+        rest = _core(others)
+        if min(len(core), len(rest)) >= _CORE and len(core & rest) >= _STATE * max(len(core), len(rest)):
+            return at, item.day > other.day
+    return None
+
+
+def _core(terms: frozenset[str]) -> frozenset[str]:
+    return frozenset(term for term in terms if not any(map(str.isdigit, term)))
 
 
 def _within(terms: frozenset[str], other: frozenset[str]) -> bool:

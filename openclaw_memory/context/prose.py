@@ -11,6 +11,7 @@ from ..facts.validity import STATED
 from ..knowledge.predicates import normalise
 from ..model import FactRow
 from ..system.inert import inert
+from ..text import machine
 from ..text import plain as markdown
 from ..text.dates import MONTHS
 from ..text.labels import names_subject
@@ -27,6 +28,9 @@ _NEAR = 40
 _BOX = re.compile(rf"(?m)^(\s*(?:>\s*)*{BULLET}\s+)\[([ xX])\]\s+")
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
 _DAY = re.compile(r"^\W*\d{4}-\d{2}-\d{2}\b\W*")
+
+#: Signs of programs, and the share of a text from which on it is none of a language.
+_SIGNS, _MANY_SIGNS = frozenset('{}[]<>=|\\;$#^~_"/'), 0.2
 
 #: Relations that are a verb in the third person, beside those that end in "s" and are none.
 _NOUNS = frozenset("status address progress pronouns business class glasses news gps os dns ips tasks".split())
@@ -62,6 +66,28 @@ def row(line: str, above: Sequence[str]) -> str | None:
         if cell := plain(cell):
             said.append(f"{name} {cell}" if name and at else cell)
     return ", ".join(said)
+
+
+def below(lines: Sequence[str], most: int) -> str:
+    """What a line that ends in a colon opens: the lines below it, up to a heading and about ``most`` characters."""
+    said: list[str] = []
+    for at, line in enumerate(lines):
+        if line.lstrip().startswith("#") or sum(map(len, said)) >= most:
+            break
+        text = row(line, lines[:at]) if _cells(line) is not None else plain(line)
+        if text and not is_machine(text):
+            said.append(sentence(text))
+        elif said and not line.strip():
+            break
+    return " ".join(said)
+
+
+def is_machine(text: str) -> bool:
+    """Whether a text is what a program wrote: a line of a log, JSON, a trace, or mostly signs."""
+    if machine.is_machine(text):
+        return True
+    signs = sum(char in _SIGNS for char in text)
+    return signs > max(3, _MANY_SIGNS * len(text))
 
 
 def _cells(line: str) -> list[str] | None:

@@ -19,7 +19,7 @@ from ..graph.evidence import STRONG
 from ..knowledge.routine import ROUTINE
 from ..text import analysis
 from ..text.sentences import MARKS, QUESTION_MARKS
-from ..text.smalltalk import substance
+from ..text.speech import substance
 from ..text.turns import roles, without_speaker
 from .sentences import Sentence, line_of, tokens
 

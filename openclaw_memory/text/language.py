@@ -65,6 +65,21 @@ def _voters() -> dict[str, tuple[str, ...]]:
     return out
 
 
+def voters(word: str) -> tuple[str, ...]:
+    """Languages in Latin letters of which ``word`` is a stop word."""
+    return _voters().get(word, ())
+
+
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
+def silent_words(text: str) -> set[str]:
+    """Words of a text that are stop words of the language that it may be in."""
+    words = _LETTERS.findall(text.lower())
+    own = of_words(word for word in words if _LATIN.fullmatch(word))
+    return {word for word in words if is_stop_word(word, of_script(word) or own)}
+
+
 def latin_words(text: str) -> list[str]:
     """Words in Latin letters, composed and in small letters, of a text in small letters."""
     return _LATIN.findall(text)

@@ -17,7 +17,7 @@ from openclaw_memory.context.compose import Item, composed
 from openclaw_memory.context.counters import Counters
 from openclaw_memory.context.sessions import Given
 from openclaw_memory.model import FactRow, Origin
-from openclaw_memory.text.smalltalk import asks, searched, substance
+from openclaw_memory.text.speech import asks, searched, substance
 
 # -- prose ----------------------------------------------------------------------------------------------
 

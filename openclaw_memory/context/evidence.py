@@ -1,0 +1,106 @@
+"""How much the words of a message say for a note: several of them together, and more often than by chance.
+
+A word alone proves nothing, however rare: a greeting may stand in three notes.  Words that stand together in one place
+of the notes do, in any language: the fewer places one expects to hold them all by chance, the more.  Names and meaning
+are weighed elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from math import comb, log
+
+import numpy as np
+
+from ..search.bm25 import KeywordScores
+from ..store.api import Ints
+from ..text import analysis, speech
+from ..text.scripts import HAN, HANGUL, SOUTH_EAST_ASIAN
+
+#: Runs that hold words without spaces, and how many characters a word of them has: all of a word in katakana, of one in
+#: Korean the first two, as endings follow.
+_RUNS = re.compile(
+    rf"(?P<kana>[\u30a1-\u30ff]{{2,}})|(?P<han>[{HAN}]{{2,}})|(?P<hangul>[{HANGUL}]{{2,}})|(?P<asian>[{SOUTH_EAST_ASIAN}]{{3,}})"
+)
+_ASIAN_WORD, _KANA_WORD = 4, 5
+#: Figures that stand in any notes.
+_FIGURE = re.compile(r"\d{1,2}")
+#: Rows in a window: so many rows are as good as one place.
+_PLACE = 5
+_NONE: Ints = np.zeros(0, np.int32)
+
+
+class Evidence:
+    """The words of one message in the notes; arrays are over the rows of the corpus.
+
+    ``words`` is how many say something, ``unknown`` how many of them no note has.
+    """
+
+    def __init__(self, message: str, keyword: KeywordScores, n: int) -> None:
+        held = list(_words(speech.bare(message), keyword))
+        self.words = len(held)
+        self.unknown = sum(not len(rows) for rows in held)
+        self.rarest = min((len(rows) for rows in held if len(rows)), default=0)
+        self._chance = np.zeros(n, np.float32)
+        self._weight = np.zeros(n, np.float32)
+        self._matched = np.zeros(n, np.int16)
+        self._places = log(max(2.0, n / _PLACE))
+        total = 0.0
+        for rows in held:
+            weight = log(1 + n / max(len(rows), 0.5))
+            total += weight
+            self._chance[rows] += log(n / max(len(rows), 1))
+            self._weight[rows] += weight
+            self._matched[rows] += 1
+        self._total = max(total, 1e-9)
+
+    def coverage(self, row: int) -> float:
+        """Share of the message's words, by how rare they are, that stand in the window of a row."""
+        return float(self._weight[row]) / self._total
+
+    def matched(self, row: int) -> int:
+        """How many of the words stand in the window of a row."""
+        return int(self._matched[row])
+
+    def surprise(self, row: int) -> float:
+        """The logarithm of how many times fewer places than one should hold a row's words by chance."""
+        matched = self.matched(row)
+        return float(self._chance[row]) - self._places - log(comb(self.words, matched))
+
+
+def _words(text: str, keyword: KeywordScores) -> Iterator[Ints]:
+    """The rows around which each word of a text stands."""
+    at = {term: i for i, term in enumerate(keyword.terms)}
+    silent = speech.silent_terms(text)
+    spaced = _RUNS.sub(" ", text)
+    for forms in analysis.asked(spaced):
+        if forms[0] in at and forms[0] not in silent and not _FIGURE.fullmatch(forms[0]):
+            yield keyword.windows[at[forms[0]]]
+    for run in _RUNS.finditer(text):
+        yield from _of_run(run, at, keyword.windows)
+
+
+def _of_run(run: re.Match[str], at: dict[str, int], windows: Sequence[Ints]) -> Iterator[Ints]:
+    def of(word: str) -> Ints:
+        pairs = [word[i : i + 2] for i in range(len(word) - 1)]
+        rows = [windows[at[pair]] for pair in pairs if pair in at]
+        if len(rows) < len(pairs):
+            return _NONE
+        held = rows[0]
+        for other in rows[1:]:
+            held = np.intersect1d(held, other, assume_unique=True)
+        return held
+
+    text = run[0]
+    if run.lastgroup == "kana":
+        # A long one may be two words, where the notes have both.
+        ways = [[of(text)], *([of(text[:i]), of(text[i:])] for i in range(2, len(text) - 1) if len(text) > _KANA_WORD)]
+        yield from max(ways, key=lambda way: (all(map(len, way)), -len(way), sum(map(len, way))))
+    elif run.lastgroup == "hangul":
+        yield of(text[:2])
+    elif run.lastgroup == "asian":
+        yield from (of(text[i : i + _ASIAN_WORD]) for i in range(0, len(text) - 2, _ASIAN_WORD))
+    else:  # Words of two characters, from where more of them are known.
+        ways = [[of(text[i : i + 2]) for i in range(first, len(text) - 1, 2)] for first in (0, 1)]
+        yield from max(filter(None, ways), key=lambda way: (sum(len(rows) > 0 for rows in way) / len(way), len(way)))

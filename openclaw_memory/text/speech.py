@@ -1,0 +1,232 @@
+"""What people say to their agent besides what they talk about: courtesies, questions, requests, and words that mark a
+statement as a decision, a preference or a promise.
+
+The words are data (``speech.txt``), in the languages of notes.  A short word counts in the language of its text only,
+as ``no`` and ``ne`` mean different things in different ones.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+
+from . import analysis, language
+from .scripts import UNSPACED
+from .sentences import sentence_spans
+
+#: Vowels and marks that are written into a word of which they are no letters, and what joins its parts.
+_JOINED = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0962\u0963\u0980-\u0d7f\u200c"
+#: Words, with the marks within them; of scripts that put no spaces between them, single characters.
+_ATOM = re.compile(
+    rf"[{UNSPACED}]|(?:(?![{UNSPACED}])[^\W_])(?:(?![{UNSPACED}])[^\W_]|[{_JOINED}])*(?:['’][^\W_]+)?",
+)
+_MARKS = re.compile("[\u0300-\u036f\u064b-\u0652\u200c]+")
+_KANA = re.compile("[\u3040-\u309f]")
+_ASKS = re.compile("[?？؟՞;]\\s*$|[?？؟]")
+_GREEK = re.compile("[\u0370-\u03ff]")
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_LATIN = re.compile("[a-z]")
+#: A word of so many letters is not taken for one of another language.
+_LONG = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A phrase of ``speech.txt`` in a text: its kind, and the characters that it takes."""
+
+    kind: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrase:
+    atoms: tuple[str, ...]
+    #: Whether the last atom stands for any ending.
+    open: bool
+    kind: str
+    language: str
+
+    @property
+    def sure(self) -> bool:
+        """Whether it means the same whatever language the text is in."""
+        first = self.atoms[0]
+        return len(self.atoms) > 1 or len(first) >= _LONG or not _LATIN.match(first)
+
+
+def asks(message: str) -> bool:
+    """Whether a message wants to be told something, rather than tells."""
+    mark = _ASKS.search(message)
+    if mark is not None and (mark[0].strip() != ";" or _GREEK.search(message)):
+        return True
+    first = next((at for at, char in enumerate(message) if char.isalnum()), len(message))
+    return any(one.start == first or _UNSPACED.match(message[one.start]) for one in found(message, ("asking",)))
+
+
+def requests(sentence: str) -> bool:
+    """Whether a sentence begins with what is to be done now, courtesies before it aside."""
+    at = 0
+    stated = [(one.start, one.end) for one in found(sentence, ("decision", "person", "remember"))]
+    for one in found(sentence, ("courtesy", "request")):
+        if any(map(str.isalnum, sentence[at : one.start])):
+            break
+        if one.kind == "request" and not any(start <= one.start and one.end < end for start, end in stated):
+            return True
+        at = max(at, one.end)
+    # In Japanese and Korean the verb stands at the end.
+    tail = sentence.rstrip(" .!。！")
+    return any(one.end >= len(tail) - 1 and not _LATIN.search(sentence) for one in found(sentence, ("request",)))
+
+
+def reminds(sentence: str) -> bool:
+    """Whether a sentence asks to be remembered: "remember" opens it, which "I remember" does not."""
+    for one in found(sentence, ("remember",)):
+        before = _without(sentence[: one.start], [*found(sentence[: one.start], ("courtesy",))]).rstrip()
+        phrase = sentence[one.start : one.end]
+        if len(_ATOM.findall(phrase)) > 1 or not before or not before[-1].isalnum():
+            return True
+    return False
+
+
+def kinds(sentence: str) -> frozenset[str]:
+    """Which kinds of phrases a sentence holds."""
+    return frozenset(one.kind for one in found(sentence))
+
+
+def negated(sentence: str) -> bool:
+    """Whether a sentence says that something is not so."""
+    return any(one.kind == "negation" for one in found(sentence, ("negation",)))
+
+
+def searched(message: str) -> str:
+    """The sentences of a message that are about something; empty when none is."""
+    said = []
+    for line in message.strip().splitlines():
+        said += [part for start, end in sentence_spans(line) if substance(part := line[start:end])]
+    return " ".join(said)
+
+
+@lru_cache(maxsize=4096)
+def substance(message: str) -> tuple[str, ...]:
+    """The distinct terms of a message that say what it is about; none in a courtesy."""
+    if not message.strip():
+        return ()
+    # A message of nothing but courtesies may be in any language, a sentence with others is in its own.
+    if not any(map(str.isalnum, _without(message, [*found(message, ("courtesy",), every=True)]))):
+        return ()
+    rest = _without(message, [*found(message, ("courtesy",))])
+    terms = dict.fromkeys(word[0] for word in analysis.asked(rest))
+    silent = silent_terms(rest)
+    return tuple(term for term in terms if term not in silent and not _KANA.fullmatch(term))
+
+
+def silent_terms(text: str) -> set[str]:
+    """Terms of the stop words of a text in its language."""
+    return {term for word in language.silent_words(text) for term in analysis.query_terms(word)}
+
+
+def bare(message: str) -> str:
+    """A message without its courtesies and without what makes a question or a request of it."""
+    text = _without(message, [*found(message, ("courtesy",))])
+    return _without(text, [one for one in found(text, ("asking", "request")) if _leads(text, one)])
+
+
+def _leads(text: str, one: Said) -> bool:
+    """Whether nothing but phrases of one or two words stands before a phrase, or its script has no spaces."""
+    return len(_ATOM.findall(text[: one.start])) <= 2 or _UNSPACED.match(text[one.start]) is not None
+
+
+def _without(text: str, phrases: Collection[Said]) -> str:
+    for one in phrases:
+        text = text[: one.start] + " " * (one.end - one.start) + text[one.end :]
+    return text
+
+
+def found(text: str, wanted: Collection[str] | None = None, every: bool = False) -> Iterator[Said]:
+    """The phrases in a text, the longest where several begin at one place, in order and without overlap by kind.
+
+    With ``every`` short words count in whatever language they are.
+    """
+    atoms = _atoms(text)
+    spoken: frozenset[str] | None = None
+    free: dict[str, int] = {}
+    for at, (atom, start, _) in enumerate(atoms):
+        best: dict[str, int] = {}
+        for phrase in _beginning(atom):
+            if wanted is not None and phrase.kind not in wanted:
+                continue
+            size = len(phrase.atoms)
+            if size <= best.get(phrase.kind, 0) or at < free.get(phrase.kind, 0) or not _fits(phrase, atoms, at):
+                continue
+            if not (phrase.sure or every):
+                spoken = _spoken(text) if spoken is None else spoken
+                if spoken and phrase.language not in spoken:
+                    continue
+            best[phrase.kind] = size
+        for kind, size in best.items():
+            free[kind] = at + size
+            yield Said(kind, start, atoms[at + size - 1][2])
+
+
+def _fits(phrase: _Phrase, atoms: list[tuple[str, int, int]], at: int) -> bool:
+    size = len(phrase.atoms)
+    if at + size > len(atoms):
+        return False
+    if any(phrase.atoms[i] != atoms[at + i][0] for i in range(size - 1)):
+        return False
+    last = atoms[at + size - 1][0]
+    return last.startswith(phrase.atoms[-1]) if phrase.open else last == phrase.atoms[-1]
+
+
+def _beginning(atom: str) -> Iterator[_Phrase]:
+    closed, opened = _phrases()
+    yield from closed.get(atom, ())
+    for size in range(1, len(atom) + 1):
+        yield from opened.get(atom[:size], ())
+
+
+@cache
+def _phrases() -> tuple[dict[str, list[_Phrase]], dict[str, list[_Phrase]]]:
+    """Phrases by their first atom: those that begin with just it, and those whose one atom has any ending."""
+    closed: dict[str, list[_Phrase]] = {}
+    opened: dict[str, list[_Phrase]] = {}
+    name = ""
+    for line in files(__package__).joinpath("speech.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            name = line.strip("[]")
+        elif line and not line.startswith("#"):
+            kind, _, words = line.partition(":")
+            for word in words.split(";"):
+                atoms = tuple(atom for atom, _, _ in _atoms(word.strip().removesuffix("*")))
+                if atoms:
+                    phrase = _Phrase(atoms, word.strip().endswith("*"), kind, name)
+                    (opened if phrase.open and len(atoms) == 1 else closed).setdefault(atoms[0], []).append(phrase)
+    return closed, opened
+
+
+def _atoms(text: str) -> list[tuple[str, int, int]]:
+    """The words of a text as they are compared, case and accents aside, with where they stand."""
+    return [(_folded(match[0]), match.start(), match.end()) for match in _ATOM.finditer(text)]
+
+
+@lru_cache(maxsize=16384)
+def _folded(word: str) -> str:
+    plain = word.casefold().replace("’", "'")
+    if plain.isascii():
+        return plain
+    return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", plain)))
+
+
+@lru_cache(maxsize=1024)
+def _spoken(text: str) -> frozenset[str]:
+    """The languages with the most stop words in a text; none where nothing tells."""
+    votes: Counter[str] = Counter()
+    for word in set(language.latin_words(unicodedata.normalize("NFC", text).lower())):
+        votes.update(language.voters(word))
+    most = max(votes.values(), default=0)
+    return frozenset(name for name, count in votes.items() if count == most)

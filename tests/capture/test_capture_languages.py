@@ -1,0 +1,65 @@
+"""Capture in ten languages and more: what is decided, preferred, promised and found out is worth the same in each."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+from fakes import Notes, open_memory
+
+from openclaw_memory.capture.capturer import Message, Turn
+from openclaw_memory.capture.novelty import worth
+
+KEPT = """
+Wir nehmen ab jetzt Postgres statt MySQL.|Mira isst keine Nüsse, sie ist allergisch.|Der Build läuft nicht mehr.
+Merk dir: der Schlüssel liegt im Keller.|我们决定用 Postgres 代替 MySQL。|我女儿对花生过敏。|周五之前要交报告。|原来是缓存的问题，已经修好了。
+Мы решили перейти на Postgres.|У моей сестры аллергия на орехи.|Встреча с Олегом 12 марта в 9:00.|Оказалось, что проблема в кэше.
+データベースはPostgresに決めました。|締め切りは3月12日です。|原因は古いキャッシュでした。|妹は大阪に住んでいます。
+Decidimos usar Postgres em vez de MySQL.|Minha irmã mora em Porto.|Prefiro café sem açúcar.|O prazo é sexta-feira.
+Chúng tôi quyết định dùng Postgres.|Vợ tôi dị ứng với tôm.|Hóa ra lỗi do bộ nhớ đệm.|Decidimos mudarnos a Sevilla en mayo.
+Mi hermano vive en Lima.|우리는 Postgres를 쓰기로 결정했어요.|제 딸은 땅콩 알레르기가 있어요.|마감은 금요일이에요.
+Nous avons décidé de garder Postgres.|Ma sœur habite à Lyon.|Postgres kullanmaya karar verdik.|Zdecydowaliśmy się na Postgres.
+हमने Postgres इस्तेमाल करने का फैसला किया।|قررنا استخدام Postgres في المشروع.
+"""
+LEFT = """
+Danke, das war super!|Kannst du den Build reparieren?|Vielleicht sollten wir umziehen.|Schreib mir bitte ein Gedicht über den Herbst.
+谢谢，太棒了！|帮我写一首关于秋天的诗。|如果下雨就算了吧。|这个怎么用吗|Спасибо большое!|Напиши мне стихотворение про осень.
+Может быть, стоит переехать.|ありがとうございます、完璧です。|秋についての詩を書いてください。|もし雨なら行かないかも。|Obrigado, ficou ótimo!
+Escreva um poema sobre o outono.|Cảm ơn bạn nhiều nhé!|Hãy viết một bài thơ về mùa thu.|Gracias, quedó perfecto.|Quizás deberíamos mudarnos.
+가을에 대한 시를 써줘.|고마워요, 완벽해요!
+"""
+
+
+def listed(lines: str) -> list[str]:
+    return [each for line in lines.strip().splitlines() for each in line.split("|")]
+
+
+@pytest.mark.parametrize("sentence", listed(KEPT))
+def test_a_statement_for_later_is_worth_keeping_in_any_language(sentence: str) -> None:
+    assert worth(sentence, "user") >= 0.5
+
+
+@pytest.mark.parametrize("sentence", listed(LEFT))
+def test_courtesies_requests_and_suppositions_are_not_in_any_language(sentence: str) -> None:
+    assert worth(sentence, "user") < 0.5
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("Wir haben beschlossen: der Ofen läuft nachts.", "Wir haben beschlossen: der Ofen läuft nachts nicht."),
+        ("Мы решили использовать резервную печь ночью.", "Мы решили не использовать резервную печь ночью."),
+        ("我们决定晚上使用备用烤炉。", "我们决定晚上不使用备用烤炉。"),
+        ("Decidimos usar o forno reserva à noite.", "Decidimos não usar o forno reserva à noite."),
+        ("Chúng tôi quyết định dùng lò dự phòng ban đêm.", "Chúng tôi quyết định không dùng lò dự phòng ban đêm."),
+        ("Decidimos usar el horno de reserva.", "Decidimos no usar el horno de reserva."),
+    ],
+)
+def test_a_decision_and_its_opposite_are_both_kept(notes: Notes, first: str, then: str) -> None:
+    kept = []
+    with open_memory(notes, None) as memory:
+        memory.ingest()
+        for hour, sentence in ((9, first), (10, then), (11, then)):
+            turn = Turn([Message("user", sentence)], now=datetime(2026, 3, 4, hour))
+            kept += [one.text.removeprefix("User: ") for one in memory.capture(turn).captured]
+    assert kept == [first, then]

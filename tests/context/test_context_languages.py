@@ -1,0 +1,127 @@
+"""Ambient context in ten languages: silent where nothing is needed, and there where the notes know."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from fakes import Notes, open_memory
+
+from openclaw_memory import Memory
+from openclaw_memory.text.speech import asks, requests, substance
+
+NOW = date(2026, 3, 10)
+LEDGER = "".join(f"- Entry {number}: {number * 7} booked on account {number}.\n" for number in range(60))
+
+#: Notes, a question about them, what must be said, and messages that need nothing though their words are in the notes.
+CASES = {
+    "english": ("- The pump in the greenhouse was replaced, it costs 240 euro.\n- Nadia waters the orchids, haha, thanks.\n", "what does the greenhouse pump cost?", "240"),
+    "german": ("- Die Pumpe im Gewächshaus wurde ersetzt, sie kostet 240 Euro.\n- Nadia gießt die Orchideen, hallo, danke.\n", "Was kostet die Pumpe im Gewächshaus?", "240"),
+    "portuguese": ("- A bomba da estufa foi trocada, custa 240 euros.\n- A Nádia rega as orquídeas, oi, obrigado.\n", "quanto custa a bomba da estufa?", "240"),
+    "spanish": ("- La bomba del invernadero se cambió, cuesta 240 euros.\n- Nadia riega las orquídeas, hola, gracias.\n", "¿cuánto cuesta la bomba del invernadero?", "240"),
+    "french": ("- La pompe de la serre a été remplacée, elle coûte 240 euros.\n- Nadia arrose les orchidées, bonjour, merci.\n", "combien coûte la pompe de la serre ?", "240"),
+    "vietnamese": ("- Máy bơm trong nhà kính đã thay, giá 240 euro.\n- Nadia tưới hoa lan, xin chào, cảm ơn.\n", "máy bơm nhà kính giá bao nhiêu?", "240"),
+    "russian": ("- Насос в теплице заменили, он стоит 240 евро.\n- Надя поливает орхидеи, привет, спасибо.\n", "сколько стоит насос для теплицы?", "240"),
+    "korean": ("- 온실 펌프를 교체했고 가격은 240유로.\n- 나디아가 난초에 물을 준다, 안녕하세요, 감사합니다.\n", "온실 펌프 가격이 얼마였지?", "240"),
+    "japanese": ("- 温室のポンプを交換した、価格は240ユーロ。\n- ナディアが蘭に水をやる、こんにちは、了解。\n", "温室のポンプの価格は？", "240"),
+    "chinese": ("- 温室的水泵换了，价格是240欧元。\n- 娜迪亚给兰花浇水，你好，谢谢。\n", "温室水泵的价格是多少？", "240"),
+}  # fmt: skip
+NOTHING = {
+    "english": ["hi", "thanks!", "haha ok", "what is the capital of Peru?", "write me a haiku about rain"],
+    "german": ["hallo", "danke dir!", "haha ok", "Was ist die Hauptstadt von Peru?", "Schreib ein Haiku über Regen"],
+    "portuguese": ["oi, tudo bem?", "muito obrigado!", "kkk beleza", "qual é a capital do Peru?", "conta uma piada"],
+    "spanish": [
+        "hola, ¿qué tal?",
+        "muchas gracias",
+        "jaja vale",
+        "¿cuál es la capital del Perú?",
+        "cuéntame un chiste",
+    ],
+    "french": ["bonjour", "merci beaucoup", "haha ok", "quelle est la capitale du Pérou ?", "raconte-moi une blague"],
+    "vietnamese": ["xin chào", "cảm ơn nhiều nhé", "haha ok", "thủ đô của Peru là gì?", "kể chuyện cười đi"],
+    "russian": ["привет", "спасибо большое!", "ахаха, смешно", "какая столица Перу?", "расскажи анекдот"],
+    "korean": ["안녕하세요", "감사합니다!", "하하 알겠어", "페루의 수도는 어디야?", "농담 하나 해줘"],
+    "japanese": ["こんにちは", "ありがとう！", "ははは、了解", "ペルーの首都はどこ？", "冗談を言って"],
+    "chinese": ["你好", "谢谢！", "哈哈好的", "秘鲁的首都是哪里？", "讲个笑话"],
+}
+
+
+def memory_of(notes: Notes, text: str) -> Memory:
+    notes.write("memory/2026-03-05.md", f"# 2026-03-05\n\n{text}")
+    notes.write("memory/ledger.md", LEDGER)
+    memory = open_memory(notes, None)
+    memory.ingest()
+    return memory
+
+
+@pytest.mark.parametrize("language", CASES)
+def test_what_the_notes_know_is_told_and_nothing_else(notes: Notes, language: str) -> None:
+    text, question, said = CASES[language]
+    with memory_of(notes, text) as memory:
+        assert said in memory.context(question, now=NOW).text
+        for message in NOTHING[language]:
+            assert memory.context(message, now=NOW).text == "", message
+
+
+@pytest.mark.parametrize("message", ["bari luis", "ndewo", "mambo vipi"])
+def test_one_word_that_the_notes_have_proves_nothing_in_any_language(notes: Notes, message: str) -> None:
+    with memory_of(notes, "- Okoro greets with ndewo and bari.\n- Mambo is a dance.\n") as memory:
+        assert memory.context(message, now=NOW).text == ""
+
+
+def test_of_a_statement_that_is_repeated_the_newest_state_is_told(notes: Notes) -> None:
+    for day, price, state in ((1, 7, "läuft"), (3, 8, "läuft"), (5, 9, "läuft nicht")):
+        notes.write(
+            f"memory/2026-03-0{day}.md", f"- Der Backofen Hestia {state}, der Strompreis steht bei {price} Cent.\n"
+        )
+    notes.write("memory/ledger.md", LEDGER)
+    with open_memory(notes, None) as memory:
+        memory.ingest()
+        text = memory.context("Läuft der Backofen Hestia?", now=NOW).text
+    assert "läuft nicht" in text and "9 Cent" in text and "7 Cent" not in text and "8 Cent" not in text
+
+
+def test_no_heading_log_or_opening_line_is_told_alone(notes: Notes) -> None:
+    text = (
+        "## Turbine Helios\n\nThe turbine Helios needs these parts:\n\n- a bearing\n- two seals\n\n"
+        '{"turbine": "Helios", "level": "error"}\n\n2026-03-05 10:00:01 ERROR turbine Helios restarted\n\n## Turbine Helios later\n'
+    )
+    with memory_of(notes, text) as memory:
+        said = memory.context("Which parts does the turbine Helios need?", now=NOW).text
+    assert "these parts: a bearing" in said and "{" not in said and "ERROR" not in said
+    assert not said.rstrip().endswith(":")
+
+
+def test_what_a_host_does_not_show_of_a_long_file_is_told(notes: Notes) -> None:
+    filler = "".join(f"- Standing rule {number} about ledgers and accounts of the office.\n" for number in range(60))
+    notes.write(
+        "MEMORY.md",
+        "# Memory\n\n- The boiler Vulcan stands in the attic.\n"
+        + filler
+        + "- The turbine Helios needs two seals.\n"
+        + filler,
+    )
+    with open_memory(notes, None, context__curated_chars=1000) as memory:
+        memory.ingest()
+        assert "two seals" in memory.context("what does the turbine Helios need?", now=NOW).text
+        assert memory.context("where does the boiler Vulcan stand?", now=NOW).text == ""
+    with open_memory(notes, None, context__curated_chars=0) as memory:
+        memory.ingest()
+        assert memory.context("what does the turbine Helios need?", now=NOW).text == ""
+
+
+@pytest.mark.parametrize(
+    ("message", "asked", "requested"),
+    [
+        ("wann kommt der Zug", True, False), ("где лежит ключ", True, False), ("钥匙在哪里", True, False),
+        ("онлайн", False, False), ("escreva um poema", False, True), ("напиши стих", False, True),
+        ("schreib ein Gedicht", False, True), ("viết một bài thơ", False, True), ("où est la clé", True, False),
+    ],
+)  # fmt: skip
+def test_questions_and_requests_are_known_by_their_words(message: str, asked: bool, requested: bool) -> None:
+    assert (asks(message), requests(message)) == (asked, requested)
+
+
+def test_a_word_of_another_language_is_no_courtesy_within_a_sentence() -> None:
+    assert "dag" in substance("the DAG failed in the scheduler")
+    assert substance("Danke! Der Ofen ist kalt.")[-1] == "kalt"
