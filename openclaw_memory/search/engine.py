@@ -30,11 +30,16 @@ _SHARING = 10
 _SEEDS, _SEED_SHARE = 5, 0.5
 #: What a unit loses whose statement no longer holds, as a share of all scores' range: what took its place comes first.
 _SUPERSEDED = 0.5
+#: So many lines of summaries and other notes that are better than all that summaries have left out answer a question.
+_ANSWERING = 3
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """Scores of all rows and what they are made of; ``order`` is what they rank by."""
+    """Scores of all rows and what they are made of; ``order`` is what they rank by.
+
+    ``request`` is the one that was answered: it asks for archived notes too where summaries did not answer the other.
+    """
 
     score: Floats
     features: ranking.Features
@@ -42,6 +47,7 @@ class Ranked:
     similarities: Floats | None
     graph: Floats | None
     order: Floats
+    request: SearchRequest
     moves: decay.Moves | None = None
     knowledge: float = 1.0
 
@@ -146,6 +152,7 @@ class SearchEngine:
             if not len(self._corpus):
                 return []
             ranked = self._rank(request, mode, asked, query_vector)
+            request = ranked.request
             if ranked.allowed is not None and not ranked.allowed.any():
                 return []
             if request.budget is not None:
@@ -191,6 +198,7 @@ class SearchEngine:
             if not len(self._corpus):
                 return []
             ranked = self._rank(request, mode, asked, query_vector)
+            request = ranked.request
             parts = self._parts(request, ranked)
             network = self.graph.network
             seeds: dict[int, float] = {}
@@ -237,6 +245,7 @@ class SearchEngine:
             similarities = self._similarities(self._vector, query_vector, keyword)
         known = self.knowledge(request.query) if similarities is not None else 1.0
         features = ranking.collect(corpus, request.query, asked, keyword, similarities, known)
+        given, request = request, self._reaching(request)
         allowed = self._allowed(request)
         fusion = request.fusion or self._settings.fusion
         if fusion == "rrf":
@@ -266,7 +275,35 @@ class SearchEngine:
         moves = self._moves(request, asked)
         if moves is not None:
             score = moves.apply(score, allowed)
-        return Ranked(score, features, allowed, similarities, graph, self._demoted(score, allowed), moves, known)
+        order = self._demoted(score, allowed)
+        if request is not given:
+            allowed, request = self._fallen_through(order, allowed, given, request)
+        return Ranked(score, features, allowed, similarities, graph, order, request, moves, known)
+
+    def _reaching(self, request: SearchRequest) -> SearchRequest:
+        """``request`` with archived notes, for which it may fall through; itself where it says what it wants."""
+        masks = self.archive.masks
+        if masks is None or request.include_archived or request.grains or not masks.archived.any():
+            return request
+        return replace(request, include_archived=True)
+
+    def _fallen_through(
+        self, order: Floats, allowed: Bools | None, given: SearchRequest, reaching: SearchRequest
+    ) -> tuple[Bools | None, SearchRequest]:
+        """What may be found, and for which request: archived notes too where summaries do not answer ``given``.
+
+        They do when no line that they left out is among the best.
+        """
+        masks = self.archive.masks
+        assert masks is not None
+        once = self._once(allowed)
+        found = self._corpus.shape.anchor if once is None else self._corpus.shape.anchor & once
+        said, unsaid = order[found & ~masks.archived], order[found & masks.archived]
+        if len(unsaid):
+            last = min(len(said), _ANSWERING)
+            if not last or unsaid.max() > np.partition(said, len(said) - last)[len(said) - last]:
+                return once, reaching
+        return masks.shown if allowed is None else allowed & masks.shown, given
 
     def _moves(self, request: SearchRequest, today: date) -> decay.Moves | None:
         """What time and use make of the scores; ``None`` for nothing, as it is unless somebody wants it or told us."""
