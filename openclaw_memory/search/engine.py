@@ -30,8 +30,8 @@ _SHARING = 10
 _SEEDS, _SEED_SHARE = 5, 0.5
 #: What a unit loses whose statement no longer holds, as a share of all scores' range: what took its place comes first.
 _SUPERSEDED = 0.5
-#: So many lines of summaries and other notes that are better than all that summaries have left out answer a question.
-_ANSWERING = 3
+#: A line that summaries left out answers nearly as well as the best other one within this share of all scores' range.
+_NEARLY = 0.15
 
 
 @dataclass(frozen=True)
@@ -292,16 +292,16 @@ class SearchEngine:
     ) -> tuple[Bools | None, SearchRequest]:
         """What may be found, and for which request: archived notes too where summaries do not answer ``given``.
 
-        They do when no line that they left out is among the best.
+        They do when no line that they left out answers nearly as well as the best other one.
         """
         masks = self.archive.masks
         assert masks is not None
         once = self._once(allowed)
         found = self._corpus.shape.anchor if once is None else self._corpus.shape.anchor & once
-        said, unsaid = order[found & ~masks.archived], order[found & masks.archived]
-        if len(unsaid):
-            last = min(len(said), _ANSWERING)
-            if not last or unsaid.max() > np.partition(said, len(said) - last)[len(said) - last]:
+        said, unsaid = found & ~masks.archived, found & masks.archived
+        if unsaid.any():
+            span = order[found].max() - order[found].min()
+            if not said.any() or order[unsaid].max() >= order[said].max() - np.float32(_NEARLY) * span:
                 return once, reaching
         return masks.shown if allowed is None else allowed & masks.shown, given
 
