@@ -1,4 +1,4 @@
-"""Words that make a sentence worth more or less in a summary: ``markers.txt`` and ``phrases.txt``, in many languages."""
+"""Words that make a sentence worth more or less in a summary: ``markers.txt`` and ``phrases.txt``."""
 
 from __future__ import annotations
 
