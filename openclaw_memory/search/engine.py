@@ -298,7 +298,7 @@ class SearchEngine:
         assert masks is not None
         once = self._once(allowed)
         found = self._corpus.shape.anchor if once is None else self._corpus.shape.anchor & once
-        said, unsaid = found & ~masks.archived, found & masks.archived
+        said, unsaid = found & ~masks.archived, found & masks.archived & ~self._corpus.rows.heading
         if unsaid.any():
             span = order[found].max() - order[found].min()
             if not said.any() or order[unsaid].max() >= order[said].max() - np.float32(_NEARLY) * span:

@@ -20,7 +20,8 @@ _LOG = re.compile(
 )
 #: Names of machines for things: keys with parts, hexadecimal digests, ids in groups, and long tokens with a figure.
 _OPAQUE = re.compile(
-    r"(?<!\w)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?!\w)|(?<!\w)(?=\S*[a-z])(?:[\w.+-]+:){2,}[\w.+-]+|(?<!\w)(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{7,}(?!\w)"
+    r"(?<!\w)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?!\w)|(?<!\w)(?=\S*[a-z])(?:[\w.+-]+:){2,}[\w.+-]+"
+    r"|(?<!\w)(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{7,}(?!\w)"
     r"|(?<![\w/.+=-])(?=[\w+/=-]{0,200}\d)[\w+/=-]{20,}+",
     re.ASCII | re.IGNORECASE,
 )
