@@ -41,11 +41,16 @@ _OPENS = re.compile(r"[:：][\s*_]*\Z")
 _COMPARED = 200
 #: What a unit loses whose statement no longer holds, as a share of all scores' range: what took its place comes first.
 _SUPERSEDED = 0.5
+#: A line that summaries left out answers nearly as well as the best other one within this share of all scores' range.
+_NEARLY = 0.15
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """Scores of all rows and what they are made of; ``order`` is what they rank by."""
+    """Scores of all rows and what they are made of; ``order`` is what they rank by.
+
+    ``request`` is the one that was answered: it asks for archived notes too where summaries did not answer the other.
+    """
 
     score: Floats
     features: ranking.Features
@@ -53,6 +58,7 @@ class Ranked:
     similarities: Floats | None
     graph: Floats | None
     order: Floats
+    request: SearchRequest
     moves: decay.Moves | None = None
     knowledge: float = 1.0
 
@@ -157,6 +163,7 @@ class SearchEngine:
             if not len(self._corpus):
                 return []
             ranked = self._rank(request, mode, asked, query_vector)
+            request = ranked.request
             if ranked.allowed is not None and not ranked.allowed.any():
                 return []
             if request.budget is not None:
@@ -203,6 +210,7 @@ class SearchEngine:
             if not len(self._corpus):
                 return []
             ranked = self._rank(request, mode, asked, query_vector)
+            request = ranked.request
             parts = self._parts(request, ranked)
             network, allowed = self.graph.network, self._allowed(request)
             seeds: dict[int, float] = {}
@@ -283,6 +291,7 @@ class SearchEngine:
         known = self.knowledge(request.query) if similarities is not None else 1.0
         whole = self._vector is None or self._vector.exhaustive
         features = ranking.collect(corpus, request.query, asked, keyword, similarities, known, whole)
+        given, request = request, self._reaching(request)
         allowed = self._allowed(request)
         fusion = request.fusion or self._settings.fusion
         if fusion == "rrf":
@@ -312,7 +321,35 @@ class SearchEngine:
         moves = self._moves(request, asked)
         if moves is not None:
             score = moves.apply(score, allowed)
-        return Ranked(score, features, allowed, similarities, graph, self._demoted(score, allowed), moves, known)
+        order = self._demoted(score, allowed)
+        if request is not given:
+            allowed, request = self._fallen_through(order, allowed, given, request)
+        return Ranked(score, features, allowed, similarities, graph, order, request, moves, known)
+
+    def _reaching(self, request: SearchRequest) -> SearchRequest:
+        """``request`` with archived notes, for which it may fall through; itself where it says what it wants."""
+        masks = self.archive.masks
+        if masks is None or request.include_archived or request.grains or not masks.archived.any():
+            return request
+        return replace(request, include_archived=True)
+
+    def _fallen_through(
+        self, order: Floats, allowed: Bools | None, given: SearchRequest, reaching: SearchRequest
+    ) -> tuple[Bools | None, SearchRequest]:
+        """What may be found, and for which request: archived notes too where summaries do not answer ``given``.
+
+        They do when no line that they left out answers nearly as well as the best other one.
+        """
+        masks = self.archive.masks
+        assert masks is not None
+        once = self._once(allowed)
+        found = self._corpus.shape.anchor if once is None else self._corpus.shape.anchor & once
+        said, unsaid = found & ~masks.archived, found & masks.archived & ~self._corpus.rows.heading
+        if unsaid.any():
+            span = order[found].max() - order[found].min()
+            if not said.any() or order[unsaid].max() >= order[said].max() - np.float32(_NEARLY) * span:
+                return once, reaching
+        return masks.shown if allowed is None else allowed & masks.shown, given
 
     def _moves(self, request: SearchRequest, today: date) -> decay.Moves | None:
         """What time and use make of the scores; ``None`` for nothing, as it is unless somebody wants it or told us."""

@@ -8,36 +8,17 @@ that no order of evaluation changes a choice.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from heapq import heapify, heappop, heappush
 
-from ..text.plain import plain
 from .scoring import POINT, Weighed
-from .sentences import Sentence
 
 #: A line costs its reader more than its tokens; so many tokens.
 _LINE = 10
 #: What fewer points a token would add is not worth reading.
 _LEAST = POINT // 40
 _SCALE = 1 << 10
-#: What stands in so many files, figures aside, is a form.
-_MANY = 3
-_FIGURE = re.compile(r"\d[\d.,:/%-]*")
-
-
-def without_routine(sentences: Sequence[Sentence]) -> list[Sentence]:
-    """``sentences`` with only the last of each that stands in many files, whatever figures are in it.
-
-    What recurs daily is a form that is filled in, and says the less the more often it comes.
-    """
-    forms = [_FIGURE.sub("0", plain(one.text).casefold()) for one in sentences]
-    files: defaultdict[str, set[str]] = defaultdict(set)
-    for form, one in zip(forms, sentences, strict=True):
-        files[form].add(one.path)
-    last = {form: at for at, form in enumerate(forms)}
-    return [one for at, one in enumerate(sentences) if len(files[forms[at]]) < _MANY or last[forms[at]] == at]
 
 
 def distinct(weighed: Sequence[Weighed], share: float) -> list[int]:

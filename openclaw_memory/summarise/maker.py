@@ -23,7 +23,7 @@ from ..text import analysis, calendar
 from .document import LINKER, Source, render, sentences_in
 from .inventory import FINER, GRAINS, Key, Leaf, Leaves
 from .sentences import Note, Sentence, line_of, sentences_of, tokens
-from .summary import BUDGETS, Rules, summarise
+from .summary import BUDGETS, VERSION, Rules, summarise
 
 
 class Changed(Exception):
@@ -54,7 +54,7 @@ def fingerprints(settings: Settings) -> dict[Grain, str]:
     given = settings.consolidate
     common = [
         dict(sorted(given.markers.items())), given.near_duplicate, settings.ingest.unit_tokens,
-        analysis.ANALYSIS_VERSION, concepts.VERSION, redact.VERSION, sorted(settings.redaction.allow),
+        analysis.ANALYSIS_VERSION, concepts.VERSION, VERSION, redact.VERSION, sorted(settings.redaction.allow),
     ]  # fmt: skip
     return {
         grain: hashlib.sha256(json.dumps([budget_of(settings, grain), common]).encode("utf-8")).hexdigest()[:16]
@@ -190,5 +190,8 @@ class Maker:
     def _rules(self, grain: Grain) -> Rules:
         given = self._settings.consolidate
         return Rules(
-            budget=budget_of(self._settings, grain), markers=given.markers, near_duplicate=given.near_duplicate
+            budget=budget_of(self._settings, grain),
+            markers=given.markers,
+            near_duplicate=given.near_duplicate,
+            grows=grain.value not in given.budgets,
         )

@@ -18,9 +18,11 @@ from types import MappingProxyType
 from ..graph.evidence import STRONG
 from ..knowledge.routine import ROUTINE
 from ..text import analysis
+from ..text.negation import negations
 from ..text.sentences import MARKS, QUESTION_MARKS
 from ..text.speech import substance
 from ..text.turns import roles, without_speaker
+from . import words
 from .sentences import Sentence, line_of, tokens
 
 #: What a point is in the whole numbers that are reckoned with.
@@ -28,24 +30,7 @@ POINT = 1000
 _WORD, _EVERYDAY, _NAME = POINT, POINT // 4, 2 * POINT
 
 #: Points of a sentence for its strongest word of these; ``consolidate.markers`` changes them.
-MARKERS: Mapping[str, float] = MappingProxyType(
-    dict.fromkeys("decided decision fixed bug shipped learned lesson breakthrough".split(), 4.0)
-    | dict.fromkeys(
-        """
-        approved rejected chose chosen released launched merged deployed published solved resolved completed broke
-        failed crashed outage incident cause postponed cancelled canceled closed sold signed hired won graduated married
-        engaged pregnant born died diagnosed
-        """.split(),
-        3.0,
-    )
-    | dict.fromkeys(
-        """
-        important blocked agreed bought joined moved started finished passed lost found discovered realized realised
-        quit because reason rule never finding verdict condition warning risk deadline
-        """.split(),
-        2.0,
-    )
-)
+MARKERS: Mapping[str, float] = MappingProxyType(words.markers())
 #: From so many points on a marker tells of a turn in events, and of one that is told at once.
 _MILESTONE, _TURN = 3 * POINT, 4 * POINT
 _DONE = 2 * POINT
@@ -63,22 +48,12 @@ _LEAST_SAID, _BRIEF = 5, -POINT // 2
 #: Of the points of what an assistant answers a person, one in this many counts.
 _ANSWER = 4
 
-_WORDS = re.compile(r"\w+(?:['’]\w+)*")
 _FIGURES = re.compile(r"\d")
 _SENTENCE_END = re.compile(rf"[{MARKS}]+(?=\s|$|[\"'”’)\]*_])|[。！？｡।]+")
 #: What redaction put in the place of a secret, and what no person would say: rare, and no news for it.
 _OPAQUE = re.compile(r"\[redacted:[\w-]{1,40}\]|(?<![\w/.+=-])(?=[\w+/=-]{0,200}\d)[\w+/=-]{20,}+", re.ASCII)
 _REMARK = re.compile(r"\[[^\[\]]*\]")
 _LABEL = re.compile(r"[\W_]*[\w' -]{2,40}[:：](?=[\s*_])")
-_NOTHING = re.compile(
-    r"""[\W_]*[\w -]{2,24}[:：][*_\s]*(?:nothing|nobody|none|nil|no|n/?a|-+)
-    (?:\s+(?:new|yet|now|right\s+now|today|so\s+far|at\s+the\s+moment))?\s*(?:[.,;!(]|$)""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_ADDRESSEE = frozenset("you your yours you're you've you'll you'd yourself u ur".split())
-_LEANING = frozenset("it this that they he she these those then so and but or also".split())
-#: Words without which two sentences say the opposite.
-_TURNING = frozenset("not no never nor without cannot nothing nobody none except unless".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +99,8 @@ class Scorer:
 
     def __init__(self, markers: Mapping[str, float], emphasis: int, speakers: Collection[str], dated: bool) -> None:
         points = {**MARKERS, **{" ".join(word.casefold().split()): value for word, value in markers.items()}}
-        self._words = {word: round(value * POINT) for word, value in points.items() if " " not in word}
-        self._phrases = {f" {word} ": round(value * POINT) for word, value in points.items() if " " in word}
+        self._points = {word: round(value * POINT) for word, value in points.items()}
+        self._markers = words.Points(self._points)
         self._emphasis = emphasis
         self._dated = dated
         self._speakers = Speakers(speakers)
@@ -136,20 +111,20 @@ class Scorer:
         """A sentence with its points."""
         said = without_speaker(sentence.text, sentence.speaker) if sentence.speaker else sentence.text
         text = _OPAQUE.sub(" ", said)
-        words = _words(text)
+        said_words = words.words(text)
         marked, marks = self._marked(sentence.text)
-        terms = analysis.query_terms(text) or words
+        terms = analysis.query_terms(text) or said_words
         covers = tuple(self._covers(sentence, text))
         part = _ANSWER if self._answers(sentence) else 1
         return Weighed(
             sentence=sentence,
             cost=tokens(line_of(sentence, self._dated)),
-            points=self._emphasis * marks + (_own_points(sentence, text, words) + _brief(len(covers))) // part,
+            points=self._emphasis * marks + (_own_points(sentence, text, said_words) + _brief(len(covers))) // part,
             marked=marked,
             covers=tuple((what, points // part) for what, points in covers),
-            words=frozenset(words),
+            words=frozenset(said_words),
             terms=frozenset(terms),
-            exact=frozenset(term for term in terms if _FIGURES.search(term)).union(filter(_turns, words)),
+            exact=frozenset(term for term in terms if _FIGURES.search(term)) | negations(text),
         )
 
     def _answers(self, sentence: Sentence) -> bool:
@@ -158,15 +133,12 @@ class Scorer:
 
     def _marked(self, text: str) -> tuple[int, int]:
         """Points of the strongest marker, and of all: one in a label such as ``Decision:`` counts twice."""
-        if _NOTHING.match(text):
+        if words.says_nothing().match(text):
             return 0, 0
-        found = [self._words[word] for word in set(_words(text)) if word in self._words]
-        if self._phrases:
-            joined = f" {' '.join(_words(text))} "
-            found += [points for phrase, points in self._phrases.items() if phrase in joined]
+        found = self._markers.of(words.words(text), text)
         best = doubled = max([0, *found])
         if best and (label := _LABEL.match(text)) is not None:
-            doubled = max([best, *(2 * self._words.get(word, 0) for word in _words(label[0]))])
+            doubled = max([best, *(2 * points for points in self._markers.of(words.words(label[0]), label[0]))])
         return best, doubled + sum(points for points in found if points < 0)
 
     def _covers(self, sentence: Sentence, text: str) -> Iterable[tuple[str | int, int]]:
@@ -191,7 +163,7 @@ def is_turn(weighed: Weighed) -> bool:
     return weighed.marked >= _TURN
 
 
-def _own_points(sentence: Sentence, text: str, words: Sequence[str]) -> int:
+def _own_points(sentence: Sentence, text: str, said: Sequence[str]) -> int:
     """Points other than those of markers."""
     points = _TIME * analysis.time_words(text)
     if _FIGURES.search(text):
@@ -202,10 +174,10 @@ def _own_points(sentence: Sentence, text: str, words: Sequence[str]) -> int:
     asked = sum(map(bare.count, QUESTION_MARKS))
     if asked:
         points += _ASKS * asked // max(asked, len(_SENTENCE_END.findall(bare)))
-    addressed = sum(word in _ADDRESSEE for word in words)
+    addressed = sum(word in words.phrases("addresses") for word in said)
     if addressed:
-        points += _ADDRESSES * _ADDRESSED * addressed // len(words)
-    if words and words[0] in _LEANING:
+        points += _ADDRESSES * _ADDRESSED * addressed // len(said)
+    if said and said[0] in words.phrases("leans"):
         points += _LEANS
     if " | " in text:
         points += _ROW
@@ -215,14 +187,6 @@ def _own_points(sentence: Sentence, text: str, words: Sequence[str]) -> int:
 def _brief(said: int) -> int:
     """Points off for a sentence that says fewer than so many things."""
     return _BRIEF * max(0, _LEAST_SAID - said)
-
-
-def _words(text: str) -> list[str]:
-    return [word.replace("’", "'") for word in _WORDS.findall(text.casefold())]
-
-
-def _turns(word: str) -> bool:
-    return word in _TURNING or word.endswith("n't")
 
 
 @cache

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from ..ingest.summary_files import DATED
 from ..model import Grain
-from . import themes
+from . import changes, noise, themes
 from .centrality import centrality
-from .choice import distinct, select, without_routine
+from .choice import distinct, select
 from .scoring import POINT, Scorer, Weighed
 from .sentences import Sentence, line_of, tokens
 from .themes import Part
 
-#: Most tokens of a summary's sentences, with their citations, by grain.
+#: Tokens of a summary's sentences, with their citations, by grain; with much to say it may have more.
 BUDGETS: Mapping[Grain, float] = MappingProxyType(
     {Grain.DAILY: 300, Grain.WEEKLY: 800, Grain.MONTHLY: 1500, Grain.QUARTERLY: 2000, Grain.YEARLY: 3000}
 )
+#: Grows when summaries of the same sentences change, so that those of earlier versions are made anew.
+VERSION = 2
+
+#: How many times the budget of a grain a summary may have where its sources say much, and of how much of them.
+_GROWTH, _GROWTH_SHARE = 3, 0.2
+
 #: Most concepts whose entries are merged in one summary, by grain.
 _THEMES: Mapping[Grain, int] = MappingProxyType(
     {Grain.DAILY: 3, Grain.MONTHLY: 6, Grain.QUARTERLY: 8, Grain.YEARLY: 10}
@@ -29,19 +35,24 @@ _EMPHASIS: Mapping[Grain, int] = MappingProxyType(
 )
 #: Points of the sentence that has most in common with the others.
 _CENTRAL = 2 * POINT
+#: Points of a state that the period began or ended with, where the two differ.
+_CHANGED = 20 * POINT
+_TELLING_CHANGES = (Grain.MONTHLY, Grain.QUARTERLY, Grain.YEARLY)
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
     """How long a summary may be and what counts.
 
-    ``budget`` is in tokens; ``share`` of the sources' tokens it never exceeds, but it has at least one sentence.
+    ``budget`` is in tokens, and three times as much where the sources are long and it ``grows``; ``share`` of the
+    sources' tokens it never exceeds, but it has at least one sentence.
     ``markers`` are changes to :data:`~openclaw_memory.summarise.scoring.MARKERS`; from ``near_duplicate`` on, as a
     share of their words, two sentences say the same.
     """
 
     budget: float
     share: float = 0.8
+    grows: bool = False
     markers: Mapping[str, float] = field(default_factory=dict)
     near_duplicate: float = 0.8
 
@@ -63,31 +74,38 @@ def summarise(sentences: Sequence[Sentence], grain: Grain, rules: Rules) -> Summ
 
     The same for the same sentences, settings and grain on every machine.  Only grains of summaries have one.
     """
-    given = without_routine(sorted(sentences, key=lambda one: (one.day, one.order)))
-    chosen = _chosen(given, grain, rules)
+    given = noise.said(sorted(sentences, key=lambda one: (one.day, one.order)))
+    changed = changes.of(given) if grain in _TELLING_CHANGES else {}
+    given = given if grain is Grain.DAILY else noise.once(given, changed)
+    chosen = _chosen(given, changed, grain, rules)
     if grain is Grain.DAILY:
         parts = themes.of_day(chosen, _THEMES[grain])
     elif grain is Grain.WEEKLY:
         parts = themes.of_week(chosen)
     else:
-        parts = themes.of_months(chosen, _THEMES[grain])
+        parts = themes.of_months(chosen, _THEMES[grain], changed)
     return Summary(tuple(parts), sum(part.concept is not None for part in parts))
 
 
-def _chosen(given: Sequence[Sentence], grain: Grain, rules: Rules) -> list[Weighed]:
+def _chosen(given: Sequence[Sentence], changed: Collection[int], grain: Grain, rules: Rules) -> list[Weighed]:
     speakers = {sentence.speaker for sentence in given if sentence.speaker}
     scorer = Scorer(rules.markers, _EMPHASIS[grain], speakers, grain in DATED)
     weighed = [scorer.weigh(sentence) for sentence in given]
-    weighed = [weighed[at] for at in distinct(weighed, rules.near_duplicate)]
+    different = set(distinct(weighed, rules.near_duplicate))
+    weighed = [one for at, one in enumerate(weighed) if at in different or one.sentence.order in changed]
     if not weighed:
         return []
     degrees = centrality([one.words for one in weighed])
     most = max(1, *degrees)
-    weighed = [one.worth(_CENTRAL * degree // most) for one, degree in zip(weighed, degrees, strict=True)]
+    weighed = [
+        one.worth(_CENTRAL * degree // most + _CHANGED * (one.sentence.order in changed))
+        for one, degree in zip(weighed, degrees, strict=True)
+    ]
     # A note has no citations; a finer summary has.
     sources = sum(tokens(one.text if grain is Grain.DAILY else line_of(one, False)) for one in given)
+    budget = max(rules.budget, min(_GROWTH * rules.budget, _GROWTH_SHARE * sources)) if rules.grows else rules.budget
     by_day = grain is Grain.WEEKLY
     places = select(
-        weighed, min(rules.budget, rules.share * sources), (lambda at: weighed[at].sentence.day) if by_day else None
+        weighed, min(budget, rules.share * sources), (lambda at: weighed[at].sentence.day) if by_day else None
     )
     return [weighed[at] for at in places]

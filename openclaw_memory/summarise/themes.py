@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..graph.evidence import POINTS, STRONG
@@ -44,19 +44,28 @@ def of_week(chosen: Sequence[Weighed]) -> list[Part]:
     return _grouped([one.sentence for one in chosen], lambda one: one.day.isoformat())
 
 
-def of_months(chosen: Sequence[Weighed], most: int) -> list[Part]:
-    """Milestones, then concepts that entries share, then what is left.
+def of_months(chosen: Sequence[Weighed], most: int, changed: Mapping[int, int]) -> list[Part]:
+    """What changed, milestones, then concepts that entries share, then what is left.
+
+    ``changed`` are the orders of sentences that say what was at the begin of the period or at its end, each with a
+    number for what they are about.
 
     What was decided, fixed, shipped or learned is a milestone; another turn in events is one unless it belongs to a
     concept that entries share.
     """
+    states = [one.sentence for one in chosen if one.sentence.order in changed]
+    both = Counter(changed[one.order] for one in states)
+    states = [one for one in states if both[changed[one.order]] > 1]
+    states.sort(key=lambda one: (changed[one.order], one.day, one.order))
+    said = {one.order for one in states}
+    chosen = [one for one in chosen if one.sentence.order not in said]
     turns = [one.sentence for one in chosen if is_turn(one)]
     merged, left = _merged([one.sentence for one in chosen if not is_turn(one)], most)
     rest = {sentence.order for sentence in left}
     turns += [one.sentence for one in chosen if one.sentence.order in rest and is_milestone(one) and not is_turn(one)]
     turns.sort(key=lambda one: (one.day, one.order))
     told = {sentence.order for sentence in turns}
-    parts = _grouped(turns, lambda _: "Milestones") + merged
+    parts = _grouped(states, lambda _: "Changed") + _grouped(turns, lambda _: "Milestones") + merged
     return parts + _grouped([one for one in left if one.order not in told], lambda _: "Other")
 
 

@@ -139,7 +139,20 @@ def test_archived_notes_come_behind_their_summary_when_they_are_asked_for(memory
         assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     # What the summary left out is not behind anything.
     assert memory.search("tea was nice", include_archived=True).results[0].path == MONDAY
-    assert not any("tea" in line for line in lines(memory, "tea was nice"))
+
+
+@pytest.mark.parametrize("how", [{"mode": "hybrid"}, {"mode": "keyword"}, {"mode": "vector"}, {"budget": 1000}])
+def test_what_a_summary_left_out_is_found_where_nothing_else_answers(memory: Memory, how: dict[str, Any]) -> None:
+    first = memory.search("tea was nice", **how).results[0]
+    assert first.path == MONDAY and first.archived and "tea with Marlowe was nice" in first.snippet
+    # With a budget each line is paid for once, whether its note or its summary says it.
+    if "budget" in how:
+        shown = "\n".join(hit.snippet for hit in memory.search("tea was nice", **how).results)
+        assert shown.count(FIXED) == shown.count(LIVES) == 1
+    # A question that the summary answers, and one for a grain, get nothing of the note.
+    answered = {key: value for key, value in how.items() if key != "budget"}
+    assert MONDAY not in [hit.path for hit in memory.search("who fixed the pump", **answered).results]
+    assert MONDAY not in [hit.path for hit in memory.search("tea was nice", grains=(Grain.DAILY,), **how).results]
 
 
 def test_a_grain_is_shown_as_it_is(memory: Memory) -> None:
@@ -290,10 +303,10 @@ def test_a_stranger_stands_for_no_better_trusted_note(notes: Notes, edited: bool
     notes.write(MONDAY, f"# Monday\n\n- {FIXED}\n")
     write_daily(notes, origin="untrusted", edited=edited)
     with open_memory(notes) as memory:
-        assert MONDAY in [hit.path for hit in memory.search("fixed the pump", mode="keyword").results]
+        assert not {h.path: h.archived for h in memory.search("fixed the pump", mode="keyword").results}[MONDAY]
         notes.write(MONDAY, f"---\norigin: untrusted\n---\n# Monday\n\n- {FIXED}\n")
         write_daily(notes, origin="untrusted", edited=edited)
-        assert MONDAY not in [hit.path for hit in memory.search("fixed the pump", mode="keyword").results]
+        assert {h.path: h.archived for h in memory.search("fixed the pump", mode="keyword").results}[MONDAY]
 
 
 @pytest.mark.parametrize("edited", [False, True])

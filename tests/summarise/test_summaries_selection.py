@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from openclaw_memory.ingest.summary_files import DATED
 from openclaw_memory.model import Grain, Origin
 from openclaw_memory.summarise.centrality import ONE, centrality
-from openclaw_memory.summarise.choice import without_routine
+from openclaw_memory.summarise.noise import once
 from openclaw_memory.summarise.sentences import Sentence, line_of, tokens
 from openclaw_memory.summarise.summary import BUDGETS, Rules, Summary, summarise
 
@@ -344,6 +344,6 @@ def test_a_line_that_recurs_daily_is_quoted_once(line: str) -> None:
     made = summarise(sentences, Grain.WEEKLY, Rules(budget=1000, share=9))
     told = [sentence.text for sentence in made.sentences()]
     assert [text for text in told if not text.startswith("The ")] == [line.format(n=4)]
-    # Twice is no routine, nor what one file says several times.
-    twice = [replace(one, path="memory/one.md") for one in sentences]
-    assert len(without_routine(twice)) == len(twice) and len(without_routine(sentences[:4])) == 4
+    # Twice is no routine, nor what one day says several times.
+    twice = [replace(one, day=days[0]) for one in sentences]
+    assert len(once(twice)) == len(twice) and len(once(sentences[:4])) == 4

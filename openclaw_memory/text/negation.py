@@ -1,0 +1,103 @@
+"""Words by which a text says that something is not so, in the languages of ``negation.txt``.
+
+Two texts that say the same but for one of these say the opposite: "läuft" and "läuft nicht".
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from . import language
+
+#: Letters with the vowel signs of Indian scripts, which are no word characters.
+_LETTERS = r"[\w\u0900-\u0963\u0966-\u0dff]+"
+_WORD = re.compile(rf"{_LETTERS}(?:['-]{_LETTERS})*")
+#: Words whose second part may be one, as in "n-am": the parts are looked at too.
+_PART = re.compile(r"['-]")
+
+
+def negations(text: str) -> frozenset[str]:
+    """The distinct words, or parts of words, by which ``text`` denies something; in small letters.
+
+    Where two texts differ in them, one may deny what the other says.
+    """
+    plain = unicodedata.normalize("NFC", text).casefold().replace("’", "'")
+    said = _said()
+    found = {one[0] for one in said.within.finditer(plain) if one[0] not in said.none}
+    words = _WORD.findall(plain)
+    some = {word for word in words if _of(word, said.anywhere)}
+    found |= some
+    doubtful = [(word, spoken) for word in set(words) for spoken in said.possible(word)]
+    if doubtful:
+        spoken_here = language.of_words(language.latin_words(plain))
+        script = {language.of_script(word) for word in words}
+        found |= {word for word, spoken in doubtful if spoken == spoken_here or spoken in script}
+    return frozenset(found - said.none)
+
+
+@dataclass(frozen=True, slots=True)
+class _Forms:
+    """Words, and beginnings and ends of words."""
+
+    words: frozenset[str]
+    starts: tuple[str, ...]
+    ends: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What ``negation.txt`` says: forms of any text, and of texts in one language."""
+
+    anywhere: _Forms
+    of_language: dict[str, _Forms]
+    within: re.Pattern[str]
+    none: frozenset[str]
+
+    def possible(self, word: str) -> list[str]:
+        """Languages in which alone ``word`` denies something."""
+        return [spoken for spoken, forms in self.of_language.items() if _of(word, forms)]
+
+
+def _of(word: str, forms: _Forms) -> bool:
+    return (
+        word in forms.words
+        or word.startswith(forms.starts)
+        or word.endswith(forms.ends)
+        or (not word.isalnum() and any(part in forms.words for part in _PART.split(word)))
+    )
+
+
+@cache
+def _said() -> _Said:
+    entries: defaultdict[str, list[str]] = defaultdict(list)
+    within: set[str] = set()
+    none: set[str] = set()
+    spoken = ""
+    for line in files(__package__).joinpath("negation.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            spoken = line.strip("[]")
+        elif not line.startswith("#"):
+            for entry in line.casefold().split():
+                if entry.startswith("-"):
+                    none.add(entry[1:])
+                elif entry.startswith("*") and entry.endswith("*"):
+                    within.add(entry.strip("*"))
+                else:
+                    entries[spoken if entry.endswith("?") else ""].append(entry.rstrip("?"))
+    # The longest first, so that a word in which nothing is denied wins over the part of it that would deny.
+    either = sorted(within | none, key=lambda form: (-len(form), form))
+    forms = {name: _forms(entries[name]) for name in sorted(entries)}
+    return _Said(forms.pop(""), forms, re.compile("|".join(map(re.escape, either))), frozenset(none))
+
+
+def _forms(entries: list[str]) -> _Forms:
+    return _Forms(
+        words=frozenset(entry for entry in entries if "*" not in entry),
+        starts=tuple(entry[:-1] for entry in entries if entry.endswith("*")),
+        ends=tuple(entry[1:] for entry in entries if entry.startswith("*")),
+    )

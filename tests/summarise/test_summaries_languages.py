@@ -1,0 +1,142 @@
+"""Summaries in many languages: noise, denials, what marks a sentence, routine, changes, and how long they may be."""
+
+from datetime import date, timedelta
+
+import pytest
+
+from openclaw_memory.model import Grain, Origin
+from openclaw_memory.summarise import changes, noise
+from openclaw_memory.summarise.scoring import POINT, Scorer
+from openclaw_memory.summarise.sentences import Sentence
+from openclaw_memory.summarise.summary import Rules, summarise
+
+MONDAY = date(2026, 3, 2)
+
+
+def sentence(text: str, order: int = 0, day: date = MONDAY) -> Sentence:
+    path = f"memory/{day.isoformat()}.md"
+    return Sentence(text, path, order + 1, order + 1, day, order, order, "Notes", None, (), (), Origin.AGENT)
+
+
+def texts(*said: str, grain: Grain = Grain.DAILY, budget: float = 10_000, step: int = 0) -> list[str]:
+    given = [sentence(text, at, MONDAY + timedelta(step * at)) for at, text in enumerate(said)]
+    return [one.text for one in summarise(given, grain, Rules(budget, share=100)).sentences()]
+
+
+@pytest.mark.parametrize(
+    ("said", "denied"),
+    [
+        ("Der Drucker im Keller läuft wieder", "Der Drucker im Keller läuft nicht wieder"),
+        ("The boiler in the attic heats the house", "The boiler in the attic never heats the house"),
+        ("La bomba del jardín funciona en verano", "La bomba del jardín no funciona en verano"),
+        ("O portão da garagem abre de noite", "O portão da garagem não abre de noite"),
+        ("Le four de la cuisine chauffe le soir", "Le four de la cuisine ne chauffe pas le soir"),
+        ("Насос в подвале работает зимой", "Насос в подвале не работает зимой"),
+        ("Pompa w piwnicy działa zimą", "Pompa w piwnicy nie działa zimą"),
+        ("Máy bơm trong vườn chạy ban đêm", "Máy bơm trong vườn không chạy ban đêm"),
+        ("花园里的水泵晚上可以正常运行", "花园里的水泵晚上不可以正常运行"),
+        ("庭のポンプは夜に動きます", "庭のポンプは夜に動きません"),
+        ("정원 펌프는 밤에 작동해요", "정원 펌프는 밤에 작동하지 않아요"),
+        ("المضخة في الحديقة تعمل ليلا", "المضخة في الحديقة لا تعمل ليلا"),
+    ],
+)
+def test_a_denial_is_kept_beside_what_it_denies(said: str, denied: str) -> None:
+    given = [sentence(said, 0), sentence(denied, 1)]
+    chosen = summarise(given, Grain.DAILY, Rules(10_000, share=100, near_duplicate=0.3)).sentences()
+    assert [one.text for one in chosen] == [said, denied]
+
+
+@pytest.mark.parametrize(
+    "decided",
+    [
+        "We decided to heat with wood", "Wir haben uns für Holz entschieden", "On a décidé de chauffer au bois",
+        "Hemos decidido usar leña", "Decidimos aquecer com lenha", "Abbiamo deciso di usare la legna",
+        "We hebben besloten hout te stoken", "Решили топить дровами", "我们决定用木柴取暖", "薪で暖めることに決定した",
+        "나무로 난방하기로 결정했다", "Chúng tôi quyết định đốt củi", "Odun yakma karar verildi",
+    ],
+)  # fmt: skip
+def test_a_decision_is_marked_in_every_language(decided: str) -> None:
+    assert Scorer({}, 1, (), False).weigh(sentence(decided)).marked == 4 * POINT
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Blockers: none right now", "Probleme: keine", "Problèmes: aucun", "Problemas: ninguno", "Problemi: nessuno",
+        "Проблемы: нет", "问题：无", "課題：なし",
+    ],
+)  # fmt: skip
+def test_a_label_with_nothing_behind_it_marks_nothing(text: str) -> None:
+    assert Scorer({"blockers": 4, "probleme": 4}, 1, (), False).weigh(sentence(text)).marked == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-03-02T08:15:04Z INFO worker started in 31 ms",
+        '{"job": "sync", "ok": true, "ids": [4, 9], "next": null}',
+        "**Session ID**: 3f2b8c1e-77aa-4c1d-9e55-0a1b2c3d4e5f",
+        "Session Key: agent:main:main",
+        "commit: 9fceb02d0ae598e95dc970b74767f19372d61af8",
+        "https://example.org/a/b",
+        "Thanks, great!",
+    ],
+)
+def test_what_says_nothing_to_a_person_is_left_out(text: str) -> None:
+    kept = "Ines waters the tomatoes on Thursdays"
+    assert noise.said([sentence(text), sentence(kept, 1)]) == [sentence(kept, 1)]
+    assert noise.said([sentence(text)]) == [sentence(text)]  # rather this than nothing
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Rent: 1,250", "Due: 2026-03-05", "Telefon: +49 171 2345678", "Site: https://example.org/garden", "灯油: 18L",
+        "預算：4,500 元", "Бюджет: 40 000 ₽", "Kupong: 15 %", "庭の水やりは木曜日", "Réunion à 14:30:00 chez Paul",
+    ],
+)  # fmt: skip
+def test_figures_dates_and_links_behind_a_label_are_kept(text: str) -> None:
+    other = sentence("Ines waters the tomatoes on Thursdays", 1)
+    assert noise.said([sentence(text), other]) == [sentence(text), other]
+
+
+@pytest.mark.parametrize(
+    "routine", ["Backup took {} seconds", "Sicherung dauerte {} Sekunden", "备份用了{}秒", "Копия заняла {} секунд"]
+)
+def test_what_comes_daily_is_said_once_as_it_was_last(routine: str) -> None:
+    said = [routine.format(40 + day) for day in range(4)]
+    chosen = texts(*said, "Ines sowed the first tomatoes", grain=Grain.MONTHLY, step=1)
+    assert [text for text in chosen if text in said] == said[-1:]
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [
+        ("Heizöl im Tank: 400 Liter", "Heizöl im Tank: 150 Liter"),
+        ("**Backup disk**: 2 TB", "**Backup disk**: 4 TB"),
+        ("Основной поставщик: Ромашка", "Основной поставщик: Василёк"),
+        ("默认厨房模型：小型", "默认厨房模型：大型"),
+        ("Fournisseur de bois : Martin", "Fournisseur de bois : Durand"),
+    ],
+)
+def test_a_month_says_what_changed(first: str, last: str) -> None:
+    given = [
+        sentence(first, 0), sentence("Ines sowed tomatoes", 1, MONDAY + timedelta(3)),
+        sentence(last, 2, MONDAY + timedelta(9)),
+    ]  # fmt: skip
+    part = summarise(given, Grain.MONTHLY, Rules(10_000, share=100)).parts[0]
+    assert part.heading == "Changed" and [one.text for one in part.sentences] == [first, last]
+
+
+def test_labels_and_lists_are_no_state_that_changes() -> None:
+    label = [sentence("Status: open", 0), sentence("Status: closed", 1, MONDAY + timedelta(1))]
+    listed = [sentence("Garden shed: hammer", 0), sentence("Garden shed: saw", 1), sentence("Garden shed: axe", 2)]
+    assert not changes.of(label) and not changes.of(listed)
+
+
+def test_a_budget_grows_with_what_there_is_to_say_and_is_bounded() -> None:
+    def length(many: int) -> int:
+        given = [sentence(f"Parcel {at} of Ines holds item{at} from store{at} for room{at}", at) for at in range(many)]
+        return len(summarise(given, Grain.DAILY, Rules(100, grows=True)).sentences())
+
+    assert length(20) < length(90) < length(400) == length(800)
