@@ -32,11 +32,11 @@ class SearchRequest:
     what does not fit into it (looking for changed files, embedding) is left out, and the result says so.
     ``concepts`` and ``concept_kinds`` leave only what mentions such a concept; with ``near`` the score is
     ``vector_weight`` times relevance plus the rest times ``1 / 2**distance`` from the nearest of those concepts,
-    nothing beyond ``max_distance``.  Notes that a summary covers are left out where summaries
-    answer, unless ``include_archived`` (asking for the grain ``working`` includes them too); ``recency_weight`` is
-    ``search.recency_weight`` for this question; with ``dates`` each snippet begins with its day.  Of a ``query`` of more than 8,000 characters the
-    first 6,000 and the last 2,000 are kept.  Raises :class:`~openclaw_memory.errors.RequestError` for a value that
-    cannot be meant.
+    nothing beyond ``max_distance``.  Notes that a summary covers are left out where summaries answer, unless
+    ``include_archived`` (asking for the grain ``working`` includes them too); ``recency_weight`` is
+    ``search.recency_weight`` for this question; with ``dates`` each snippet begins with its day.  Of a ``query`` of
+    more than 8,000 characters the first 6,000 and the last 2,000 are kept.  Raises
+    :class:`~openclaw_memory.errors.RequestError` for a value that cannot be meant.
     """
 
     query: str

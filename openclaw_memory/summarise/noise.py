@@ -20,6 +20,9 @@ _OPAQUE = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _LINK = re.compile(r"https?://\S+|(?<!\w)[\w.~+-]*(?:/[\w.+-]+)+", re.ASCII)
+#: Names of fields; where half of the words are such, a list of columns.
+_FIELD = re.compile(r"(?<!\w)[a-z0-9]+(?:_[a-z0-9]+)+(?!\w)", re.ASCII)
+_FIELDS = 3
 _LABEL = re.compile(r"[\W_]*[^\s:：][^:：\n]{0,39}[:：](?=[\s*_`]|$)")
 _WORD = re.compile(rf"[^\W\d_{UNSPACED}]{{2,}}|[{UNSPACED}]{{2,}}")
 _SIGNS = re.compile(r"[{}\[\]\"'=<>|\\;$()]")
@@ -59,6 +62,9 @@ def _is_noise(sentence: Sentence) -> bool:
         return True
     signs = len(_SIGNS.findall(text))
     if signs >= _BRACKETS and signs >= _SHARE * len(text.replace(" ", "")):
+        return True
+    fields = len(_FIELD.findall(text))
+    if fields >= _FIELDS and 2 * fields >= len(text.split()):
         return True
     label = _LABEL.match(text)
     value = text[label.end() :] if label is not None else text

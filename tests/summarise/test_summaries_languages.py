@@ -77,8 +77,10 @@ def test_a_label_with_nothing_behind_it_marks_nothing(text: str) -> None:
         '{"job": "sync", "ok": true, "ids": [4, 9], "next": null}',
         "**Session ID**: 3f2b8c1e-77aa-4c1d-9e55-0a1b2c3d4e5f",
         "Session Key: agent:main:main",
+        "System: [2026-03-02 12:10:05 EST] Exec completed (calm-fox, code 0)",
         "commit: 9fceb02d0ae598e95dc970b74767f19372d61af8",
         "https://example.org/a/b",
+        "id, garden_id, soil_type, water_need, created_at",
         "Thanks, great!",
     ],
 )
@@ -131,7 +133,10 @@ def test_a_month_says_what_changed(first: str, last: str) -> None:
 def test_labels_and_lists_are_no_state_that_changes() -> None:
     label = [sentence("Status: open", 0), sentence("Status: closed", 1, MONDAY + timedelta(1))]
     listed = [sentence("Garden shed: hammer", 0), sentence("Garden shed: saw", 1), sentence("Garden shed: axe", 2)]
-    assert not changes.of(label) and not changes.of(listed)
+    several = [sentence("IP: 10.0.0.4", 0), sentence("IP: 10.0.0.9", 1, MONDAY + timedelta(1))]
+    timed = [sentence("Tea was at 7:54 PM", 0), sentence("Tea was at 7:58 PM", 1, MONDAY + timedelta(1))]
+    assert not changes.of(timed)
+    assert not changes.of(label) and not changes.of(listed) and not changes.of(several)
 
 
 def test_a_budget_grows_with_what_there_is_to_say_and_is_bounded() -> None:
