@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Say what memory knows about a message.")
 @click.argument("message", nargs=-1, required=True)
 @click.option("--budget", type=click.IntRange(1, 100_000), metavar="TOKENS",
-              help="Most tokens of the text (a token is four characters).")  # fmt: skip
+              help="Most tokens of the text.")  # fmt: skip
 @click.option("--session", metavar="ID", help="Session that the message belongs to.")
 @click.option("--theme", "themes", multiple=True, metavar="CONCEPT", help="Concept that counts for more; repeatable.")
 @click.option("--serendipity", type=click.FloatRange(0, 1), default=0.0, help="Share of weaker notes that come along.")

@@ -53,6 +53,7 @@ def add(cli: CliContext, **given: Any) -> None:
 @click.option("--as-of", type=DATE, metavar="DATE", help="What held on this day.")
 @click.option("--history", is_flag=True, help="Also what holds no longer.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most N facts.")
+@click.option("--explain", is_flag=True, help="Say in one line why each fact is there.")
 @common_options
 def query(cli: CliContext, **given: Any) -> None:
     """Show the facts that hold, or held on the day --as-of."""
@@ -159,6 +160,8 @@ def _show(cli: CliContext, result: FactsResult) -> None:
         line.append(row.object, style="default")
         line.append(f"  {_remarks(row)}", style="dim")
         cli.out.print(line, highlight=False)
+        if row.why:
+            cli.out.print(Text(f"  {row.why}", style="dim"), highlight=False)
 
 
 def _remarks(row: FactRow) -> str:
@@ -167,6 +170,8 @@ def _remarks(row: FactRow) -> str:
         parts.append(f"found by '{row.rule}'")
     if row.confidence < 1:
         parts.append(f"confidence {row.confidence:.2f}")
+    if row.newer:
+        parts.append(f"differs, newer: {row.newer}")
     if row.superseded_by:
         parts.append(f"replaced by {row.superseded_by}")
     return "[" + ", ".join(part for part in parts if part) + "]"

@@ -42,6 +42,7 @@ def list_models(obj: Any) -> None:
                 "licence": entry.licence,
                 "verified": found.verified if found else entry.verified,
                 "source": entry.source,
+                "multilingual": entry.multilingual,
                 "path": str(found.path) if found else None,
                 "inUse": entry.name == chosen.lower(),
             }
@@ -57,6 +58,7 @@ def list_models(obj: Any) -> None:
                 "licence": "unknown",
                 "verified": found.verified,
                 "source": found.source,
+                "multilingual": None,
                 "path": str(found.path),
                 "inUse": found.name == chosen.lower(),
             }
@@ -154,8 +156,8 @@ def model_path(obj: Any, name: str | None) -> None:
 def _table(rows: list[dict[str, Any]]) -> None:
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False)
-    for heading in ("", "model", "dims", "context", "download", "licence", "checked", "here"):
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    for heading in ("", "model", "dims", "context", "download", "lang", "licence", "checked", "here"):
         table.add_column(heading, justify="right" if heading in ("dims", "context", "download") else "left")
     for row in rows:
         table.add_row(
@@ -164,6 +166,7 @@ def _table(rows: list[dict[str, Any]]) -> None:
             str(row["dimensions"] or ""),
             str(row["context"] or ""),
             f"{row['download'] / 1e6:,.0f} MB",
+            {True: "many", False: "en", None: ""}[row["multilingual"]],
             row["licence"],
             "yes" if row["verified"] else "no",
             "yes" if row["path"] else "",

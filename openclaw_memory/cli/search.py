@@ -62,7 +62,7 @@ def requested(query: str, options: dict[str, Any]) -> SearchRequest:
     "--max-results", "-n", type=click.IntRange(1, 1000), help="Hits to return, each grown over its neighbours."
 )
 @click.option("--budget", type=click.IntRange(min=1), metavar="TOKENS",
-              help="Return spans of lines worth this many tokens instead (a token is four characters).")  # fmt: skip
+              help="Return spans of lines worth this many tokens instead.")  # fmt: skip
 @click.option("--min-score", type=click.FloatRange(0, 1), help="Leave out hits below this score.")
 @click.option("--mode", type=click.Choice(["hybrid", "vector", "keyword", "graph"]), help="Which signals rank.")
 @click.option("--fusion", type=click.Choice(["score", "rrf"]), help="How signals are joined.")
@@ -111,6 +111,17 @@ def show(cli: CliContext, result: SearchResult) -> None:
     cli.remark(result.warning)
 
 
+def also(hit: SearchHit) -> str:
+    """Where else the lines of a hit stand, by days: ``also on 2026-04-08, 04-09 and 05-01``."""
+    days = sorted({one.date for one in hit.also if one.date is not None})
+    said = [
+        day.isoformat() if not at or day.year != days[at - 1].year else f"{day:%m-%d}" for at, day in enumerate(days)
+    ]
+    undated = list(dict.fromkeys(one.path for one in hit.also if one.date is None))
+    places = [*(["on " + ", ".join(said)] if said else []), *(["in " + ", ".join(undated)] if undated else [])]
+    return f"also {' and '.join(places)}"
+
+
 def _show_hit(out: Any, rank: int, hit: SearchHit) -> None:
     """One hit: where it is, its lines, and what is to be said of them."""
     from rich.padding import Padding
@@ -125,6 +136,8 @@ def _show_hit(out: Any, rank: int, hit: SearchHit) -> None:
     out.print(head)
     lines_shown = [Text(line) for line in hit.snippet.split("\n") if line.strip()]
     lines_shown += [Text(f"superseded: {words}", style="red") for words in hit.superseded]
+    if hit.also:
+        lines_shown.append(Text(also(hit), style="dim"))
     if hit.archived:
         lines_shown.append(Text("archived: a summary stands for this note", style="dim"))
     if hit.why:

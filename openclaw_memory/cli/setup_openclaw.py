@@ -373,6 +373,7 @@ def _read_and_search(cli: CliContext, chosen: Options, teller: Teller, settings:
 def _ingest(cli: CliContext, teller: Teller, memory: Memory, agent: Agent) -> bool:
     """Read the notes of one agent; whether there are any."""
     from ..model import counted
+    from ..upkeep.doctor import languages
     from .progress import ingest_progress, pull_if_missing
 
     pull_if_missing(cli, memory)
@@ -389,6 +390,8 @@ def _ingest(cli: CliContext, teller: Teller, memory: Memory, agent: Agent) -> bo
         f"{counted(report.files, 'file')} in {memory.workspace}, {counted(report.chunks, 'unit')}, "
         f"{report.embedded} embedded{pending}, {report.seconds:.1f} s",
     )
+    for check in languages(memory):
+        teller.step("languages", f"{check.detail}; {check.fix}")
     if report.warning != resolved.reason:  # the search says that once more
         cli.remark(report.warning)
     return True

@@ -42,6 +42,7 @@ def status(cli: CliContext, with_context: bool) -> None:
         ("files", found.files),
         ("units", f"{found.chunks} in {counted(found.sections, 'section')}{kinds}"),
         ("model", f"{found.model or 'none'} ({found.binding or found.provider}{sort})"),
+        ("languages", ", ".join(f"{share:.0%} {name}" for name, share in found.languages.items()) or "none"),
         ("vectors", _counts({"of another model" if k == "outdated" else k: v for k, v in found.vectors.items()})),
         ("postings", f"{found.postings} compacted, {found.postings_delta} new"),
         ("indexes", f"keyword {found.keyword_index}, vector {found.vector_index}"),

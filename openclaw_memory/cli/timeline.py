@@ -15,7 +15,7 @@ from .search import show, which_options
 @which_options
 @click.option("--max-results", "-n", type=click.IntRange(1, 1000), help="Hits to return.")
 @click.option("--budget", type=click.IntRange(min=1), metavar="TOKENS",
-              help="Return lines worth this many tokens instead (a token is four characters).")  # fmt: skip
+              help="Return lines worth this many tokens instead.")  # fmt: skip
 @common_options
 def timeline(
     cli: CliContext, query: tuple[str, ...], min_days_ago: int | None, max_days_ago: int | None, **options: Any

@@ -19,7 +19,6 @@ from ..facts.service import FactBook
 from ..facts.validity import STATED
 from ..ingest.summary_files import DATED, read_line
 from ..model import (
-    CHARS_PER_TOKEN,
     TRUSTED,
     ContextResult,
     ContextUse,
@@ -29,6 +28,7 @@ from ..model import (
     SearchRequest,
     ends,
     joined,
+    tokens_of,
 )
 from ..search import hits
 from ..store.api import Floats, SectionText, Store, VectorModel
@@ -158,7 +158,7 @@ class Ambient:
         keys = [item.key for item in draft.composed.items]
         self._given.add(session, keys)
         took = (time.monotonic() - started) * 1000
-        tokens = ceil(len(draft.composed.text) / CHARS_PER_TOKEN)
+        tokens = ceil(tokens_of(draft.composed.text))
         if own.enabled:
             self._counters.count(len(draft.entities), tokens, took, late)
         return ContextResult(

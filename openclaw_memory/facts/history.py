@@ -5,8 +5,9 @@ A *period* is one value of one subject's relation over some days; what follows i
 - A stated fact of a relation with one value at a time ends the periods of other values, stated or found, from the
   day on from which it holds.  ``replaces`` does so for any relation, ``retracts`` ends without a successor.
 - What rules found is ended by a later observation only within the same rule, subject and relation, and only where
-  the relation has one value at a time or the rule reads keys (:data:`~openclaw_memory.knowledge.facts.KEYED`).  Later
-  is the section's later day, then the later path and line; one file of one day may list several values of a key.
+  the relation is declared to have one value at a time and both are dated by their notes.  Later is the section's later
+  day, then the later path and line.
+- Of other values of a key both hold; the older one names the :attr:`~openclaw_memory.model.FactRow.newer` one.
 - What only untrusted texts say ends nothing that the owner or the agent wrote.
 - What a statement with an end displaced is back from that day on.
 - The same value again continues its period.
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 
 from ..knowledge.predicates import is_single, normalise
@@ -74,6 +75,7 @@ def history(
 
     statements = Statements(stated, single, names)
     periods = sorted(statements.periods + found_periods(observations, statements, single, names), key=_order)
+    newer = _newer(periods, now)
     rows: list[FactRow] = []
     ids: defaultdict[str, list[FactRow]] = defaultdict(list)
     units: defaultdict[int, list[FactRow]] = defaultdict(list)
@@ -82,6 +84,8 @@ def history(
             by = statements.by_id[period.by][0].fact.id
             period.by = by if by != period.fact.id else None  # what continues it took its place
         row = period.row(now)
+        if (differs := newer.get(id(period))) is not None:
+            row = replace(row, newer=differs)
         rows.append(row)
         for alias in period.ids:
             ids[alias].append(row)
@@ -94,6 +98,23 @@ def history(
         frozenset((*relation_of(row, names), folded(row.object)) for row in rows if row.current),
         names,
     )
+
+
+#: Rules whose values stand for each other: one that differs is news.
+_KEYED = frozenset({"key", "table", "possessive", "state", STATED})
+
+
+def _newer(periods: Sequence[Period], today: int) -> dict[int, str]:
+    """By identity of a period that holds the id of another value of the same that holds too, and began later."""
+    holding: defaultdict[tuple[int | str, str], list[Period]] = defaultdict(list)
+    for period in periods:
+        if period.start <= today < period.end and (period.fact.rule in _KEYED or is_single(period.relation[1])):
+            holding[period.relation].append(period)
+    out: dict[int, str] = {}
+    for those in holding.values():
+        newest = max(those, key=lambda one: (one.start, one.fact.id))
+        out |= {id(one): newest.fact.id for one in those if one.start < newest.start and one.value != newest.value}
+    return out
 
 
 def _order(period: Period) -> tuple[str, str, int, int, str, str, str, str]:
@@ -152,3 +173,32 @@ def lasting_id(row: FactRow) -> str:
     if row.rule == STATED:
         return row.id
     return found_id(relation_of(row, {}), row.rule, row.origin in TRUSTED, folded(row.object), 0)
+
+
+#: What each rule reads, in words.
+_READS = {
+    "key": "a name and a value below what they are about",
+    "entry": "an item about somebody or something, below a heading such as People",
+    "listed": "a short item below Likes, Dislikes or Preferences",
+    "table": "a cell of a table, by the name of its column",
+    "decision": "a line that says what was decided",
+    "possessive": "a sentence that says what somebody's something is",
+    "says": "a sentence of a name, a verb and an object",
+    "is": "a sentence that says what somebody is",
+    "state": "a sentence that gives a state or a version",
+}
+
+
+def reason(row: FactRow) -> str:
+    """Why a fact is there, in one line: the rule, the line that it read, and what became of it."""
+    if row.rule == STATED:
+        parts = [f"stated in facts.yaml{f' on {row.recorded_at[:10]}' if row.recorded_at else ''}"]
+        parts += [f"from {row.source}"] if row.source else []
+    else:
+        parts = [f"rule '{row.rule}' ({_READS.get(row.rule, 'a form of line')}) in {row.source or 'a note'}"]
+        parts += ["the note has no date"] if row.valid_from is None else []
+    if row.superseded_by is not None:
+        parts.append(f"ended by {row.superseded_by}: one value at a time")
+    if row.newer is not None:
+        parts.append(f"differs from the newer {row.newer}, which may stand beside it")
+    return "; ".join(parts)

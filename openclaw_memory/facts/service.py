@@ -6,7 +6,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from ..model import FactRow, FactsResult, Origin
 from ..store.api import StatedFact, Store
 from ..system import atomic
 from .cited_units import origin_at, units_at
-from .history import History, lasting_id, superseded_units
+from .history import History, lasting_id, reason, superseded_units
 from .history import as_of as holding_on
 from .history import history as resolved
 from .operations import checked
@@ -88,11 +88,13 @@ class FactBook:
         as_of: date | None = None,
         history: bool = False,
         limit: int | None = None,
+        explain: bool = False,
     ) -> FactsResult:
         """The facts that hold now, or on the day ``as_of``; with ``history`` also those that no longer do.
 
         ``subject`` is compared as a name (an alias of a curated concept counts), ``predicate`` as a relation,
-        ``object`` as a text that the fact's contains.  At most ``limit`` rows, by subject, relation and time.
+        ``object`` as a text that the fact's contains.  At most ``limit`` rows, by subject, relation and time; with
+        ``explain`` each says in one line why it is there.
         """
         started = time.perf_counter()
         self._freshen()
@@ -102,7 +104,10 @@ class FactBook:
             rows = holding_on(rows, as_of)
         if not history:
             rows = _once(known, rows if as_of is not None else [row for row in rows if row.current])
-        return FactsResult(tuple(rows[:limit]), took_ms=_since(started), warning=self._warning())
+        rows = rows[:limit]
+        if explain:
+            rows = [replace(row, why=reason(row)) for row in rows]
+        return FactsResult(tuple(rows), took_ms=_since(started), warning=self._warning())
 
     def about(self, names: Sequence[str], limit: int) -> list[FactRow]:
         """The facts that hold now and whose subject or object is one of ``names``, surest first.

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import lru_cache
-from itertools import groupby
 
 from ..knowledge.concept_keys import concept_key
-from ..knowledge.facts import KEYED
 from ..knowledge.predicates import normalise
 from ..model import FactRow, Origin, citation
 from ..store.api import FactObservation, StatedFact
@@ -108,7 +106,8 @@ class Period:
 
 def _fact(id: str, said: FactObservation | StatedFact, rule: str, source: str | None) -> FactRow:
     what = said.subject, said.predicate, said.object, said.confidence, said.origin
-    return FactRow(id, *what, rule, source, None, None, current=False)
+    recorded = said.recorded or None if isinstance(said, StatedFact) else None
+    return FactRow(id, *what, rule, source, None, None, current=False, recorded_at=recorded)
 
 
 # -- what was stated ------------------------------------------------------------------------------
@@ -122,6 +121,9 @@ class Statements:
         #: By every id that names them, in the order in which they were made.
         self.by_id: defaultdict[str, list[Period]] = defaultdict(list)
         self.by_relation: defaultdict[Relation, list[Period]] = defaultdict(list)
+        #: Periods of one relation and trust by their start; of a relation with one value none overlap.
+        self._lines: defaultdict[tuple[Relation, bool], list[Period]] = defaultdict(list)
+        self._said: defaultdict[tuple[Relation, str, bool], list[Period]] = defaultdict(list)
         #: Ends of facts that are not stated ones, by id.
         self.ends: defaultdict[str, list[End]] = defaultdict(list)
         retracted: dict[str, int] = {}
@@ -146,30 +148,46 @@ class Statements:
             if holder is made:
                 self._keep(made)
             if single(relation[1]):
-                for older in list(self.by_relation[relation]):
-                    if older is not holder and (holder.trusted or not older.trusted):
-                        if start < older.end and older.start < stop:
-                            for rest in older.cut(start, stop, entry.id):
-                                self._keep(rest)
+                for trusted in (True, False) if holder.trusted else (False,):
+                    self._cut(self._lines[relation, trusted], holder, start, stop, entry.id)
 
     def _keep(self, period: Period) -> None:
         self.periods.append(period)
         for alias in period.ids:
             self.by_id[alias].append(period)
+        self._said[period.relation, period.value, period.trusted].append(period)
         if period.start < period.end:
             self.by_relation[period.relation].append(period)
+            insort(self._lines[period.relation, period.trusted], period, key=_start_of)
+
+    def _cut(self, line: list[Period], holder: Period, start: int, stop: int, by: str) -> None:
+        """Take the days from ``start`` to before ``stop`` out of the periods of ``line``, but for ``holder``."""
+        at = bisect_right(line, start, key=lambda one: one.end)
+        rests: list[Period] = []
+        while at < len(line) and line[at].start < stop:
+            older = line[at]
+            if older is not holder:
+                rests += older.cut(start, stop, by)
+                if older.start >= older.end:
+                    del line[at]
+                    continue
+            at += 1
+        for rest in rests:
+            self._keep(rest)
 
     def _continued(self, made: Period) -> Period:
-        """The period that goes on with ``made``, which is itself where none does."""
-        for one in self.by_relation[made.relation]:
-            if (one.value, one.trusted, one.closed, one.by) == (made.value, made.trusted, False, None):
-                if made.start <= one.end:
-                    source = one.fact.source or made.fact.source
-                    one.fact = replace(one.fact, confidence=made.fact.confidence, source=source)
-                    one.start, one.end, one.until = min(one.start, made.start), made.end, made.until
-                    one.ids += made.ids
-                    self.by_id[made.fact.id].append(one)
-                    return one
+        """The period that goes on with ``made``, which is itself where none touches it."""
+        for one in self._said[made.relation, made.value, made.trusted]:
+            if not one.closed and one.by is None and made.start <= one.end and one.start <= made.end:
+                source = one.fact.source or made.fact.source
+                one.fact = replace(one.fact, confidence=made.fact.confidence, source=source)
+                line = self._lines[made.relation, made.trusted]
+                line.remove(one)
+                one.start, one.end, one.until = min(one.start, made.start), made.end, made.until
+                insort(line, one, key=_start_of)
+                one.ids += made.ids
+                self.by_id[made.fact.id].append(one)
+                return one
         return made
 
     def _close(self, id: str, day: int, by: str | None) -> None:
@@ -179,6 +197,10 @@ class Statements:
         for period in self.by_id.get(id, ()):
             period.stop(day, by)
             period.closed = True
+
+
+def _start_of(period: Period) -> int:
+    return period.start
 
 
 def _start(entry: StatedFact) -> int:
@@ -230,7 +252,6 @@ def _chain(
     one of the ``borders``, begins anew.
     """
     rule, trusted = chain[0].rule, chain[0].origin in TRUSTED
-    follows = single or rule in KEYED
     # Ids go by the name as it is written, so that a new alias changes none.
     lasting: defaultdict[str, list[str]] = defaultdict(list)
     for subject, value in dict.fromkeys((name_key(seen.subject), folded(seen.object)) for seen in chain):
@@ -241,40 +262,39 @@ def _chain(
     }
     made: list[tuple[Period, int]] = []
     times: defaultdict[str, int] = defaultdict(int)
+    newest: dict[str, Period] = {}
     open_: dict[tuple[str, int, int], Period] = {}
-    # What may have several values has them open for good; the lines of a file and day say those of a key together.
-    for _, together in groupby(chain, key=_place if single else lambda seen: (_day(seen), seen.path)):
-        present = {} if follows else open_
-        for seen in together:
-            day = _day(seen)
-            value = folded(seen.object)
-            # A file without a date says the old thing still, not again: only a dated one brings it back, and nothing
-            # brings back what is said never to have held.
-            again = seen.dated and ends[value] and ends[value][0][0] > ALWAYS
-            ended = bisect_left(ends[value], day, key=lambda end: end[0]) if again else 0
-            token = value, ended, bisect_right(borders, day)
-            period = open_.get(token) or present.get(token)
-            if period is None:
-                own = found_id((name_key(seen.subject), relation[1]), rule, trusted, value, times[value])
-                times[value] += 1
-                fact = _fact(own, seen, rule, citation(seen.path, seen.start_line, seen.end_line))
-                start = day if seen.dated or (open_ and follows) else ALWAYS
-                period = Period(fact, relation, tuple(dict.fromkeys((own, *lasting[value]))), start)
-                made.append((period, day))
-                for end, by in ends[value][ended : ended + 1]:
-                    # Ended before it began, like what is removed on its first day: then it ends nothing else either.
-                    period.closed = end <= start
-                    period.stop(end, by)
-            if seen.unit_id not in period.units:
-                period.units.append(seen.unit_id)
-            if not (follows and period.closed):
-                present[token] = period
-        if follows and present:
-            newest = next(reversed(present.values()))
-            for token, period in open_.items():
-                if token not in present:
-                    period.stop(day, newest.fact.id)
-            open_ = present
+    # What a file without a date says has no place in time: it ends nothing, and nothing that is found ends it.
+    for seen in [*(one for one in chain if one.dated), *(one for one in chain if not one.dated)]:
+        day, value = _day(seen), folded(seen.object)
+        # Nor does it bring back what has ended, as a dated one does; what is said never to have held stays away.
+        again = seen.dated and ends[value] and ends[value][0][0] > ALWAYS
+        ended = bisect_left(ends[value], day, key=lambda end: end[0]) if again else 0
+        token = value, ended, bisect_right(borders, day)
+        period = open_.get(token) if seen.dated else newest.get(value)
+        if period is None:
+            own = found_id((name_key(seen.subject), relation[1]), rule, trusted, value, times[value])
+            times[value] += 1
+            fact = _fact(own, seen, rule, citation(seen.path, seen.start_line, seen.end_line))
+            if seen.dated and seen.day is not None:
+                fact = replace(fact, recorded_at=seen.day.isoformat())
+            start = day if seen.dated else ALWAYS
+            period = Period(fact, relation, tuple(dict.fromkeys((own, *lasting[value]))), start)
+            made.append((period, day))
+            for end, by in ends[value][ended : ended + 1]:
+                # Ended before it began, like what is removed on its first day: then it ends nothing else either.
+                period.closed = end <= start
+                period.stop(end, by)
+        if seen.unit_id not in period.units:
+            period.units.append(seen.unit_id)
+        if single and seen.dated and not period.closed:
+            for other in open_.values():
+                if other is not period:
+                    other.stop(day, period.fact.id)
+            open_ = {token: period}
+        elif not single:
+            open_[token] = period
+        newest[value] = period
     return made
 
 

@@ -18,7 +18,7 @@ from ..model import Grain, Kind, Origin
 from ..store.api import Bools, DerivedRows, DocumentInfo, Ints, Store, SummaryInfo
 from ..text import calendar
 from ..text.dates import date_in_name
-from .corpus import Corpus
+from .corpus import Corpus, shown
 
 Longs = NDArray[np.int64]
 _Place = tuple[int, int, int, int, int]
@@ -167,7 +167,7 @@ class Archive:
         row = corpus.rows_of(self._cited.unit)
         known = row >= 0
         cited, row = self._cited.of(known), row[known]
-        corpus.shown_chars = corpus.rows.chars + self._said_besides(cited, row, n)
+        corpus.shown_tokens = shown(corpus.rows, self._said_besides(cited, row, n))
         source_of = np.array([ids.get(path, -1) for path in self._paths], np.int32)
         source = source_of[cited.path]
         # What a person wrote into a summary is cited from there.

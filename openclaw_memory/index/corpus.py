@@ -12,11 +12,15 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model import Grain, Kind
+from ..model import CHARS_PER_TOKEN, Grain, Kind
 from ..store.api import Bools, DocumentInfo, Floats, Ints, Store, UnitRows, VectorIndex
 
 RADIUS = 2
 _REACH = 2 * RADIUS
+#: Tokens per character from which on a row is in another alphabet than ASCII's, and in characters of a token each.
+_SCRIPTS = (0.3, 0.45)
+#: Characters of a passage.
+PASSAGE = 1_600
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +29,8 @@ class Shape:
 
     An *anchor* may be what a hit is about: any unit but a heading that has text below it, which
     counts through its neighbours' windows instead.  ``path_rank`` is the place of a document's path in
-    alphabetical order, by document id.
+    alphabetical order, by document id.  ``passage`` cuts each file into runs of whole units of about
+    :data:`PASSAGE` characters, twice, the second time half a passage later.
     """
 
     section: Ints
@@ -38,6 +43,13 @@ class Shape:
     grain: NDArray[np.int8]
     anchor: Bools
     path_rank: Ints
+    passage: tuple[Ints, ...]
+    passage_terms: tuple[Floats, ...]
+    #: The first row of each section, and whether that is its heading.
+    opens: Ints
+    headed: Bools
+    #: How each row is written: 0 in ASCII, 1 with other alphabets, 2 with about a token for each character.
+    script: NDArray[np.int8]
 
 
 class Corpus:
@@ -49,10 +61,11 @@ class Corpus:
         self.shape = _shape(self.rows, {})
         self._neighbours = np.zeros((_REACH, 0), np.float32)
         self.window_norm = np.zeros(0, np.float32)
-        #: Characters of each row as it is shown: with its citation, where it is a sentence of a summary.
-        self.shown_chars: Ints = self.rows.chars
+        #: Tokens of each row as it is shown: with its citation, where it is a sentence of a summary, and its line end.
+        self.shown_tokens = shown(self.rows)
         #: Grows with every change of the rows.
         self.version = 0
+        self._alike: tuple[int, Ints, NDArray[np.int64]] | None = None
 
     def __len__(self) -> int:
         return len(self.rows.unit_id)
@@ -75,7 +88,7 @@ class Corpus:
             [self._neighbours[:, keep], np.full((_REACH, len(added.unit_id)), np.nan, np.float32)], axis=1
         )[:, order]
         self.rows = _joined(self.rows, keep, added, order)
-        self.shown_chars = self.rows.chars
+        self.shown_tokens = shown(self.rows)
         self.shape = _shape(self.rows, self.documents)
         self.version += 1
 
@@ -130,6 +143,15 @@ class Corpus:
         inside = unit_ids < len(row_of)
         return np.where(inside, row_of[np.where(inside, unit_ids, 0)], -1)
 
+    def alike(self, row: int) -> Ints:
+        """Rows that say the same as ``row`` but for their days and times, itself included, ascending."""
+        if self._alike is None or self._alike[0] != self.version:
+            order = np.argsort(self.rows.likeness, kind="stable").astype(np.int32)
+            self._alike = self.version, order, self.rows.likeness[order]
+        _, order, ordered = self._alike
+        wanted = self.rows.likeness[row]
+        return order[np.searchsorted(ordered, wanted) : np.searchsorted(ordered, wanted, "right")]
+
     def window_cosine(self, similarities: Floats) -> Floats:
         """Cosine of each window's summed vector, from those of its units: ``float32[n]``."""
         out = similarities.copy()
@@ -141,12 +163,19 @@ class Corpus:
         return out
 
 
+def shown(rows: UnitRows, besides: Ints | int = 0) -> Floats:
+    """Tokens of each row with its line end and so many characters ``besides`` what is searched."""
+    return rows.tokens + (np.asarray(besides, np.float32) + 1) / np.float32(CHARS_PER_TOKEN)
+
+
 def empty_rows() -> UnitRows:
     """No units."""
     i32 = np.zeros(0, np.int32)
     i64 = np.zeros(0, np.int64)
+    f32 = np.zeros(0, np.float32)
     flags = np.zeros(0, bool)
-    return UnitRows(i32, i32, i32, i32, i32, i32, i32, flags, i32, flags, flags, flags, i64, i32, i32, i32, i64, i32)
+    of = (i32, i32, i32, i32, i32, i32, i32, flags, i32, flags, flags, flags, i64, i32, i32, i32, i64, i32, f32, i64)
+    return UnitRows(*of)
 
 
 def _joined(old: UnitRows, keep: Bools, new: UnitRows, order: NDArray[np.intp]) -> UnitRows:
@@ -179,6 +208,7 @@ def _shape(rows: UnitRows, documents: dict[int, DocumentInfo]) -> Shape:
         path_rank[info.id] = rank
     sorts = by_document[rows.document_id] if n else np.zeros((0, 2), np.int8)
     alone = np.bincount(section)[section] == 1 if n else np.zeros(0, bool)
+    passage = _passages(rows)
     log_chars = np.log(np.maximum(rows.chars, 1)).astype(np.float32)
     return Shape(
         section=section,
@@ -191,7 +221,30 @@ def _shape(rows: UnitRows, documents: dict[int, DocumentInfo]) -> Shape:
         grain=sorts[:, 1],
         anchor=~rows.heading | (alone & ~rows.title),
         path_rank=path_rank,
+        opens=(opens := np.flatnonzero(border).astype(np.int32)),
+        headed=rows.heading[opens],
+        script=np.digitize(rows.tokens / np.maximum(rows.chars, 1), _SCRIPTS).astype(np.int8),
+        passage=passage,
+        passage_terms=tuple(np.bincount(of, terms).astype(np.float32) for of in passage),
     )
+
+
+def _passages(rows: UnitRows) -> tuple[Ints, ...]:
+    """The passage of each row, counted through all files: from the beginning, and from half a passage on."""
+    n = len(rows.unit_id)
+    if not n:
+        return (np.zeros(0, np.int32),) * 2
+    file = np.ones(n, bool)
+    file[1:] = rows.document_id[1:] != rows.document_id[:-1]
+    before = np.cumsum(rows.chars + 1) - (rows.chars + 1)
+    before -= before[file][np.cumsum(file) - 1]
+    out = []
+    for ahead in (0, PASSAGE // 2):
+        place = (before + ahead) // PASSAGE
+        border = file.copy()
+        border[1:] |= place[1:] != place[:-1]
+        out.append((np.cumsum(border) - 1).astype(np.int32))
+    return tuple(out)
 
 
 def _runs(rows: NDArray[np.intp], gap: int) -> list[tuple[int, int]]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
 
-from ..model import ParsedDocument, Section, Unit
+from ..model import ParsedDocument, Section, Unit, tokens_of
 from ..plugins.manager import Plugins
 from ..store.api import PlannedUnit, StoredUnit
 from ..text import analysis, dates
@@ -104,6 +104,8 @@ def _analysed(
         question=analysis.is_question(text),
         time_words=analysis.time_words(text),
         says=dates.said(text, day, order),
+        tokens=tokens_of(text),
+        likeness=analysis.likeness(text),
         speaker_key=analysis.unit_hash(analysis.name_key(unit.speaker)) if unit.speaker else 0,
     )
 

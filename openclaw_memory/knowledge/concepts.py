@@ -55,7 +55,7 @@ def candidates(unit: Unit, spoken: str | None = None, repeated: re.Pattern[str] 
         return []
     found: Found = []
     text = _REDACTED.sub(_TAKEN, unit.text) if _REDACTED_MARK in unit.text else unit.text
-    if unit.form == "code":
+    if unit.form in ("code", "machine"):
         found += [("start" if _is_key(text, name) else "code", name) for name in in_text(text)]
         return _mentions(found)
     text = without_speaker(text, unit.speaker) if unit.speaker else text

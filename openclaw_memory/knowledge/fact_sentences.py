@@ -1,74 +1,35 @@
-"""Facts in the sentences of a unit: a subject that is a name, one of a few verbs, a short object."""
+"""Facts in sentences: a name, one of a few verbs, a short object, by the patterns of each language."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from ..model import FoundFact
+from ..text import labels, language
+from ..text.scripts import HANGUL, UNCASED, UNSPACED
+from ..text.sentences import sentence_spans
 from . import fact_words
+from .predicates import kind_of_key
 
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+")
-_MARKUP = re.compile(r"\*\*|__|`|\[\[(?:[^\]|]*\|)?|\]\]|\]\([^)\s]*\)")
+_MARKUP = re.compile(r"\*\*|__|`|\[\[(?:[^\]|]*\|)?|\]\]|\]\([^)\s]*\)|(?<!\w)\*(?=\S)|(?<=\S)\*(?!\w)")
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
-_CLAUSE_END = re.compile(
-    r"\s+[–—-]\s|\s\(|[;:!?](?:\s|$)|\.(?:\s|$)|"
-    r",?\s(?:but|because|although|though|which|who|whom|while|whereas|so that|if|unless)\s|"
-    r",\s(?:and|or|so|as|where|when|with|is|was|has|had|he|she|they|it|i|we|not|since|then|plus|yet)\s",
-    re.IGNORECASE,
-)
-_PLACE_END = re.compile(
-    r"\s(?:with|and|for|since|near|again|now|right|at the moment|these days|as|when|until|after|in (?:19|20)\d\d)\b|"
-    r",(?!\s[^\W\da-z])"
-)
-_LOOSE_END = re.compile(
-    r"\s(?:too|though|as well|again|either|these days|nowadays|right now|at the moment)$", re.IGNORECASE
-)
-_IDENTIFIER = re.compile(r"\w*(?:\d|_|[a-z][A-Z]|[A-Z]{2})[\w.+-]*|[\w-]+(?:-[\w]*\d[\w]*)+|\w+(?:-\w+)+")
+_OUTER = ' .,;:!?"“”。、，；：！？「」『』'
+_UNCASED = re.compile(f"[{UNCASED}]")
+_UNSPACED = re.compile(f"[{UNSPACED}{HANGUL}]")
+_CLAUSE_END = re.compile(r"\s+[–—-]\s|\s?[(（]|[;:!?](?:\s|$)|[。；：！？]|(?<!\d)\.(?:\s|$)|[，、](?!\d)|\s→\s")
+_COMMA = re.compile(r",\s(?![^\W\da-z])|,\s(?=\S+\s\S+\s\S+)")
+_VERSION = r"v?\d+\.\d+[\w.+-]*|v\d+"
 _TICKET = re.compile(r"[A-Z][A-Z0-9]+-\d+|#\d+|PR \d+")
-_VERSION = re.compile(r"v?\d+\.\d+[\w.+-]*|v\d+")
-_ZONE = re.compile(
-    r"[Tt]ime ?zone(?: is|:)? +((?:[A-Z][\w+-]*/[\w/+-]+)|(?:UTC|GMT)(?:[+-]\d\d?(?::?\d\d)?)?|[A-Z]{3,4})(?![\w/])"
-)
-#: What happened "after lunch" or "because we decided" has happened.
-_UNDECIDED = fact_words.HEDGES - {"after", "since", "because", "although", "though", "once", "while"}
-_LOWER_PARTICLES = frozenset("de del der den di da van von of la le ten ter 't".split())
-_CONTRACTED = {"i'm": ("I", "am"), "it's": ("it", "is"), "that's": ("that", "is")}
+_TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_NAMED = re.compile(r"(?=[^\W_])(?![a-zß-öø-ÿа-яёα-ω]).")
 
-#: verb -> (what follows it, the relation, most words of the thing, whether it must be a name)
-_VERBS: dict[str, tuple[tuple[tuple[str, ...], str, int, bool], ...]] = {
-    "lives": ((("in",), "lives in", 7, False), (("at",), "lives in", 7, False)),
-    "works": ((("at",), "works at", 6, True), (("for",), "works at", 6, True), (("as",), "works as", 8, False)),
-    "prefers": (((), "prefers", 16, False),),
-    "likes": (((), "likes", 8, False),),
-    "loves": (((), "likes", 8, False),),
-    "enjoys": (((), "likes", 8, False),),
-    "dislikes": (((), "dislikes", 8, False),),
-    "hates": (((), "dislikes", 8, False),),
-    "goes": ((("by",), "is called", 4, False),),
-    "speaks": (((), "speaks", 6, True),),
-    "belongs": ((("to",), "belongs to", 4, True),),
-    "runs": ((("on",), "runs on", 6, False),),
-    "moved": ((("to",), "moved to", 4, True),),
-    "relocated": ((("to",), "moved to", 4, True),),
-}
-_FIRST_PERSON = {"live": "lives", "work": "works", "prefer": "prefers", "like": "likes", "love": "likes",
-                 "enjoy": "likes", "hate": "hates", "dislike": "dislikes", "go": "goes", "moved": "moved",
-                 "relocated": "relocated", "speak": "speaks"}  # fmt: skip
-#: behind "is" or "am"
-_AFTER_IS: tuple[tuple[tuple[str, ...], str, int, bool], ...] = (
-    (("allergic", "to"), "allergic to", 6, False),
-    (("married", "to"), "married to", 4, True),
-    (("located", "in"), "located in", 7, False),
-    (("based", "in"), "located in", 5, True),
-    (("called",), "is called", 4, False),
-    (("named",), "is called", 4, True),
-)
-_PERSONAL = frozenset({"lives in", "works at", "works as", "prefers", "likes", "dislikes", "is called", "speaks",
-                       "moved to", "allergic to", "married to"})  # fmt: skip
-
-_RULE_CONFIDENCE = {"says": 0.85, "possessive": 0.85, "is": 0.7, "state": 0.85, "decision": 0.85}
+_CONFIDENCE = {"says": 0.85, "possessive": 0.85, "is": 0.7, "state": 0.85, "decision": 0.85}
+_PLACES = frozenset("lives in|moved to|located in|works at|is called|from|born in|timezone".split("|"))
+_MOST_WORDS = {"is": 8, "prefers": 16, "decided": 20, "likes": 8, "dislikes": 8}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +38,18 @@ class Speech:
 
     me: str | None = None
     implied: str | None = None
-    known: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    relation: str
+    whole: re.Pattern[str]
+    #: The same without its subject, where the verb then opens the sentence.
+    bare: re.Pattern[str] | None
+    named: bool
+    #: There is no verb in it.
+    loose: bool
+    language: str
 
 
 def plain(text: str) -> str:
@@ -89,266 +61,242 @@ def plain(text: str) -> str:
     return text
 
 
-def facts_in(text: str, speech: Speech) -> Iterator[FoundFact]:
-    """The facts of each sentence of ``text``, whose bullet and speaker are taken off."""
-    for sentence in _SENTENCE.split(text):
-        if sentence.endswith("?") or len(sentence) < 8:
-            continue
-        yield from _sentence(sentence, speech)
-
-
-def _fact(subject: str, predicate: str, thing: str, rule: str) -> Iterator[FoundFact]:
-    subject, thing = tidy(subject), tidy(thing)
-    if subject and thing and subject.casefold() != thing.casefold():
-        yield FoundFact(subject, predicate, thing, rule, _RULE_CONFIDENCE[rule])
-
-
 def tidy(text: str) -> str:
     """``text`` as a subject or an object is kept."""
-    return " ".join(plain(text).split()).strip(' .,;:!?"“”').strip()
+    return " ".join(plain(text).split()).strip(_OUTER).strip()
+
+
+def facts_in(text: str, speech: Speech) -> Iterator[FoundFact]:
+    """The facts of each sentence of ``text``, whose bullet and speaker are taken off."""
+    bound = _bound()
+    if not bound.search(text):
+        return
+    for start, end in sentence_spans(text):
+        sentence = text[start:end]
+        if end - start >= 5 and not sentence.endswith(("?", "？")) and bound.search(sentence):
+            yield from _sentence(sentence, speech)
 
 
 def _sentence(sentence: str, speech: Speech) -> Iterator[FoundFact]:
-    zone = _ZONE.match(sentence)
-    if zone is not None and speech.implied:
-        yield from _fact(speech.implied, "timezone", zone[1], "says")
-        return
-    tokens = sentence.replace("’", "'").split()
-    if fact_words.TRIGGERS.isdisjoint(tokens):
-        return
-    start = 0
-    while start < min(2, len(tokens)) and tokens[start].rstrip(",").lower() in fact_words.OPENERS:
-        start += 1
-    if start < len(tokens) and tokens[start].lower() in _CONTRACTED:
-        tokens[start : start + 1] = _CONTRACTED[tokens[start].lower()]
-    yield from _decided(tokens, speech)
-    for at in range(start, min(start + 7, len(tokens))):
-        verb = tokens[at]
-        if at == start:
-            # A verb that opens the sentence speaks of whom the note is about.
-            low = verb.lower()
-            if speech.implied and verb != low and low in _VERBS and low not in ("moved", "relocated"):
-                yield from _verb(low, tokens[at + 1 :], speech.implied, speech, sure=True)
+    read = plain(sentence.replace("’", "'")).strip()
+    for trigger in dict.fromkeys(match[0].casefold() for match in _bound().finditer(read)):
+        for pattern in _patterns()[trigger]:
+            if (fact := _said(read, sentence, pattern, speech)) is not None:
+                yield fact
                 return
-            if verb.lower().strip(",") in fact_words.HEDGES:
-                return
-            continue
-        if verb in ("is", "am", "was", "are"):
-            yield from _is(verb, tokens, start, at, speech)
-            return
-        if verb in _FIRST_PERSON and _subject_end(tokens, start, at) == start + 1 and tokens[start] == "I":
-            if speech.me:
-                yield from _verb(_FIRST_PERSON[verb], tokens[at + 1 :], speech.me, speech, sure=True)
-            return
-        if verb in _VERBS:
-            name = _name(tokens[start : _subject_end(tokens, start, at)])
-            if name and verb not in ("moved",):
-                yield from _verb(verb, tokens[at + 1 :], name, speech, sure=_is_strong(name, speech))
-            return
-        if verb.lower() in fact_words.HEDGES:
-            return
-    if len(tokens) == 2 and _TICKET.fullmatch(tokens[0]) and tokens[1].rstrip(".").lower() in fact_words.STATES:
-        yield from _fact(tokens[0], "status", tokens[1].lower(), "state")
 
 
-def _subject_end(tokens: list[str], start: int, verb: int) -> int:
-    """Where the subject before the verb ends: adverbs are no part of it."""
-    while verb > start + 1 and tokens[verb - 1].lower() in fact_words.ADVERBS:
-        verb -= 1
-    return verb
-
-
-def _name(tokens: list[str]) -> str | None:
-    """The tokens as a name, if that is what they are."""
-    if not 1 <= len(tokens) <= 4 or any(token.endswith((",", ":", ".")) for token in tokens):
+def _said(read: str, raw: str, pattern: _Pattern, speech: Speech) -> FoundFact | None:
+    match = pattern.whole.match(read)
+    subject: str | None = None
+    if match is not None:
+        parts = match.groupdict()
+        if "S" in parts and parts["S"] is not None:
+            named = f"`{parts['S']}`" in raw or is_name(parts["S"], pattern.language)
+            subject = parts["S"].strip() if named else None
+        elif pattern.relation in ("decided", "timezone"):
+            own = match[0].split(" ", 1)[0].casefold() == "i"
+            subject = speech.me if own else ("we" if pattern.relation == "decided" else speech.implied)
+        else:
+            subject = speech.me
+    if subject is None and pattern.bare is not None and speech.implied and not read[:1].islower():
+        match = pattern.bare.match(read)
+        subject = speech.implied if match is not None else None
+    if match is None or subject is None:
         return None
-    if plain(tokens[0]).lower() in fact_words.NOT_NAMES:
+    parts = match.groupdict()
+    strong = " " in subject or any(c.isdigit() for c in subject) or not subject[1:].islower() or f"`{subject}`" in raw
+    relation, rule = pattern.relation, "says"
+    if relation == "A":
+        relation, rule = tidy(parts["A"]).casefold(), "possessive"
+        if kind_of_key(relation) is None and kind_of_key(relation.split(" ")[-1]) is None:
+            return None
+    thing = next((parts[name] for name in "ONRVT" if parts.get(name)), None)
+    if thing is None:
         return None
-    for at, token in enumerate(tokens):
-        bare = plain(token)
-        if not bare or not (bare[0].isupper() or bare[0].isdigit() or _is_code(token, bare)):
-            if not (0 < at < len(tokens) - 1 and bare in _LOWER_PARTICLES):
-                return None
-    if plain(tokens[0])[:1].isdigit() and len(tokens) > 1:
+    if relation in ("version", "status"):
+        if not strong or (pattern.loose and not _TICKET.fullmatch(subject)):
+            return None
+        return _made(subject, relation, thing.casefold() if relation == "status" and rule == "says" else thing, "state")
+    if relation == "runs on" and not strong:
         return None
-    name = " ".join(tokens)
-    return None if name.endswith(("'s", "'")) else name
+    if relation == "is":
+        rule = "is"
+        thing = match[0][match.start("S") + len(parts["S"] or "") :].strip().split(" ", 1)[-1] + read[match.end() :]
+    elif relation == "decided":
+        rule = "decision"
+        relation = f"decided {match['P']}" if parts.get("P") else "decided to" if pattern.language == "en" else relation
+    thing = _clause(thing, relation, pattern.language)
+    words = thing.split()
+    if not words or len(words) > _MOST_WORDS.get(relation.split(" ")[0], 8):
+        return None
+    if len(thing) > (60 if _UNSPACED.search(thing) else 160) or (rule == "decision" and len(thing) < 4):
+        return None
+    first = _TOKEN.search(thing.casefold())
+    if first is None or (rule != "decision" and _turns_away(first[0], thing, pattern.language)):
+        return None
+    if pattern.named and (not _NAMED.match(thing) or (first[0] in _days() and relation != "birthday")):
+        return None
+    return _made(subject, relation, thing, rule)
 
 
-def _is_code(token: str, bare: str) -> bool:
-    return (
-        token.startswith("`")
-        or (_IDENTIFIER.fullmatch(bare) is not None and not bare.islower())
-        or (bare.islower() and ("-" in bare[1:-1] or "_" in bare[1:-1]) and any(c.isdigit() for c in bare))
-    )
+def _turns_away(first: str, thing: str, code: str) -> bool:
+    """Whether an object denies, points elsewhere or only judges."""
+    banned = fact_words.languages()[code].lists.get("not", ())
+    if first in banned:
+        return True
+    return bool(_UNSPACED.match(thing)) and any(thing.startswith(word) for word in banned)
 
 
-def _is_strong(name: str, speech: Speech) -> bool:
-    """Whether a name is one for other reasons than a capital at the beginning of a sentence."""
-    bare = plain(name)
-    return (
-        " " in bare or "`" in name or bare in speech.known or not bare[1:].islower() or any(c.isdigit() for c in bare)
-    )
+def _made(subject: str, relation: str, thing: str, rule: str) -> FoundFact | None:
+    subject, thing = tidy(subject), tidy(thing)
+    if not subject or not thing or subject.casefold() == thing.casefold():
+        return None
+    return FoundFact(subject, relation, thing, rule, _CONFIDENCE[rule])
 
 
-def _verb(verb: str, rest: list[str], subject: str, speech: Speech, *, sure: bool) -> Iterator[FoundFact]:
-    if not sure and verb in ("runs", "belongs"):
-        return
-    for following, predicate, most, named in _VERBS[verb]:
-        if tuple(rest[: len(following)]) == following:
-            yield from _with_object(subject, predicate, rest[len(following) :], most, named, "says")
-            return
+def is_name(text: str, code: str = "en") -> bool:
+    """Whether ``text`` may name somebody or something: capitals, digits or marks of an identifier, no common word."""
+    text = tidy(text)
+    words = text.split()
+    if not 1 <= len(words) <= 4 or len(text) > 48 or labels.is_label(text):
+        return False
+    nobody = fact_words.every("nobody")
+    if words[0].casefold() in nobody or text.casefold() in nobody:
+        return False
+    if _UNSPACED.match(text):
+        return (
+            len(text) <= 12
+            and len(text) >= 2
+            and not any(text.startswith(word) for word in nobody if _UNSPACED.match(word) and len(word) < 4)
+            and not re.search(r"[的のがをに了吗]", text)
+        )
+    tongue = _NAMES_OF_LANGUAGES.get(code, language.ENGLISH)
+    if language.is_stop_word(words[0].casefold(), tongue) and len(words[0]) < 5:
+        return False
+    if words[0].casefold() in fact_words.every("not"):
+        return False
+    if words[0][0].isdigit() and len(words) > 1:
+        return False
+    for at, word in enumerate(words):
+        named = word[0].isupper() or word[0].isdigit() or _UNCASED.match(word) or _is_code(word)
+        if not named and not (0 < at < len(words) - 1 and len(word) <= 3):
+            return False
+    return not text.endswith(("'s", "'"))
 
 
-def _with_object(
-    subject: str, predicate: str, rest: list[str], most: int, named: bool, rule: str
-) -> Iterator[FoundFact]:
-    thing = _clause(rest, place=predicate in ("lives in", "works at", "located in", "moved to", "is called"))
-    if not thing:
-        return
-    parts = thing.split()
-    first = parts[0].lower().strip("\"'“")
-    if len(parts) > most or first in fact_words.POINTING or first in fact_words.HEDGES:
-        return
-    if predicate in ("likes", "dislikes") and (first in fact_words.JUDGEMENTS or first in ("to", "the", "all")):
-        return
-    if named:
-        bare = tidy(parts[0])
-        if not bare[:1].isupper() or bare.lower() in fact_words.MONTHS_AND_DAYS:
-            return
-    if thing.endswith((" to", " of", " in", " at", " for", " with", " the", " a")):
-        return
-    if predicate in ("likes", "dislikes") and not fact_words.POINTING.isdisjoint(thing.lower().split()):
-        return
-    yield from _fact(subject, predicate, thing, rule)
+def _is_code(word: str) -> bool:
+    return any(c.isupper() or c.isdigit() or c == "_" for c in word[1:]) or "-" in word[1:-1]
 
 
-def _clause(rest: list[str], place: bool = False) -> str:
-    text = " ".join(rest)
+def _clause(text: str, relation: str, code: str) -> str:
     if (end := _CLAUSE_END.search(text)) is not None:
         text = text[: end.start()]
-    if place and (end := _PLACE_END.search(text)) is not None:
-        text = text[: end.start()]
-    return _LOOSE_END.sub("", text.strip(" ,"))
+    lists = fact_words.languages()[code].lists
+    cuts = list(lists.get("cut", ()))
+    place = relation in _PLACES
+    if place:
+        cuts += lists.get("place", ())
+    if (pattern := _cuts(tuple(cuts), not _UNSPACED.search(text))) is not None:
+        if (end := pattern.search(text)) is not None:
+            text = text[: end.start()]
+    if (end := _COMMA.search(text)) is not None and (place or "," in text):
+        joined = text[end.end() :].split(" ", 1)[0].casefold()
+        if place or language.is_stop_word(joined, _NAMES_OF_LANGUAGES.get(code, language.ENGLISH)):
+            text = text[: end.start()]
+    return text.strip(" ,")
 
 
-def _is(verb: str, tokens: list[str], start: int, at: int, speech: Speech) -> Iterator[FoundFact]:
-    rest = tokens[at + 1 :]
-    while rest and rest[0].lower() in fact_words.ADVERBS:
-        rest = rest[1:]
-    if not rest or rest[0].lower().rstrip(",") in fact_words.HEDGES:
-        return
-    if verb == "was":
-        if rest[0] == "born" and rest[1:2] and rest[1] in ("on", "in"):
-            subject = speech.me if tokens[start:at] == ["I"] else _name(tokens[start:at])
-            if subject:
-                predicate = "birthday" if rest[1] == "on" else "born in"
-                yield from _with_object(subject, predicate, rest[2:], 4, False, "says")
-        return
-    end = _subject_end(tokens, start, at)
-    if verb != "are" and (owned := _owned(tokens[start:end], speech)) is not None:
-        yield from _possessive(*owned, rest, speech)
-        return
-    if verb == "am":
-        if tokens[start:end] != ["I"] or not speech.me:
-            return
-        name: str | None = speech.me
-    else:
-        name = _name(tokens[start:end])
-    if name is None or verb == "are":
-        return
-    strong = verb != "am" and _is_strong(name, speech)
-    for following, predicate, most, named in _AFTER_IS:
-        if tuple(rest[: len(following)]) == following:
-            yield from _with_object(name, predicate, rest[len(following) :], most, named, "says")
-            return
-    if verb == "am":
-        return
-    yield from _being(name, rest, strong, speech.me is not None)
+@cache
+def _cuts(words: tuple[str, ...], spaced: bool) -> re.Pattern[str] | None:
+    if not words:
+        return None
+    either = "|".join(re.escape(word).replace(r"\.", r"\d") for word in sorted(words, key=len, reverse=True))
+    return re.compile(rf",?\s(?:{either})(?!\w)" if spaced else f"(?:{either})", re.IGNORECASE)
 
 
-def _being(name: str, rest: list[str], strong: bool, spoken: bool) -> Iterator[FoundFact]:
-    """``X is Y``: a state, a version, or a short object."""
-    clause = _clause(rest)
-    parts = clause.split()
-    if not parts:
-        return
-    low = clause.lower().rstrip(".,")
-    if strong and (low in fact_words.STATES or low in fact_words.TWO_WORD_STATES):
-        yield from _fact(name, "status", clause, "state")
-        return
-    version = parts[1] if parts[0] in ("at", "on") and len(parts) == 2 else parts[0]
-    if strong and len(parts) <= 2 and _VERSION.fullmatch(version):
-        yield from _fact(name, "version", version, "state")
-        return
-    opening = parts[0].lower()
-    if not 2 <= len(parts) <= 8:
-        return
-    trade = parts[-1].lower() in fact_words.ROLES or any(
-        part.lower().rstrip(",") in fact_words.ROLES for part in parts[1:4]
+@cache
+def _days() -> frozenset[str]:
+    from ..text.dates import MONTH_NUMBERS, WEEKDAY_SPELLINGS
+
+    return frozenset({*MONTH_NUMBERS, *WEEKDAY_SPELLINGS})
+
+
+_NAMES_OF_LANGUAGES = {
+    "en": "english", "de": "german", "fr": "french", "es": "spanish", "pt": "portuguese", "it": "italian",
+    "nl": "dutch", "ru": "russian", "pl": "polish", "tr": "turkish", "vi": "vietnamese", "zh": "chinese",
+    "ja": "japanese", "ko": "korean",
+}  # fmt: skip
+
+
+# -- patterns -------------------------------------------------------------------------------------
+
+_SLOT = re.compile(r"\[([^\]]*)\]|<([SONARVT])>| ")
+_UNSPACED_LANGUAGES = frozenset(("zh", "ja"))
+
+
+@cache
+def _patterns() -> Mapping[str, tuple[_Pattern, ...]]:
+    """Patterns by the words that are in every sentence that they match."""
+    out: defaultdict[str, list[_Pattern]] = defaultdict(list)
+    for code, words in fact_words.languages().items():
+        for relation, text in words.patterns:
+            pattern, triggers = _compiled(code, words, relation, text)
+            for trigger in triggers:
+                out[trigger].append(pattern)
+    return {trigger: tuple(those) for trigger, those in out.items()}
+
+
+@cache
+def _bound() -> re.Pattern[str]:
+    """Any trigger: as a word where words are apart, anywhere in other scripts."""
+    triggers = sorted(_patterns(), key=len, reverse=True)
+    spaced = "|".join(re.escape(one) for one in triggers if not _UNSPACED.search(one))
+    joined = "|".join(re.escape(one) for one in triggers if _UNSPACED.search(one))
+    return re.compile(rf"(?<!\w)(?:{spaced})(?!\w)|{joined}", re.IGNORECASE)
+
+
+def _compiled(code: str, words: fact_words.Words, relation: str, text: str) -> tuple[_Pattern, list[str]]:
+    tight = code in _UNSPACED_LANGUAGES
+    triggers: list[str] = []
+    adverbs = "|".join(map(re.escape, words.lists.get("adverbs", ())))
+    roles = "|".join(re.escape(one) for one in sorted(words.lists.get("roles", ()), key=len, reverse=True))
+    states = "|".join(re.escape(one) for one in sorted(words.lists.get("states", ()), key=len, reverse=True))
+    word = r"[^\s,;:!?()。、，；：！？（）「」]"
+    slots = {
+        "S": rf"(?P<S>{word}{{1,16}}?)" if tight else rf"(?P<S>{word}{{1,40}}?(?:\s{word}{{1,30}}?){{0,3}}?)",
+        "O": "(?P<O>.+)",
+        "N": "(?P<N>.+)",
+        "A": r"(?P<A>[^\W\d_]+?)" if tight else r"(?P<A>[^\W\d_-]+(?:[\s-][^\W\d_]+){0,2}?)",
+        "R": rf"(?P<R>(?:[^\s.,;]+\s){{0,2}}?(?:{roles}|[A-ZÀ-Þ]\w+'s (?:{roles}))(?!\w)[^.;,]{{0,60}})",
+        "V": rf"(?P<V>{_VERSION})(?=[\s.,]*$)",
+        "T": rf"(?P<T>{states})(?=[\s.,!]*$)",
+    }
+    if tight:
+        slots["R"] = rf"(?P<R>[^\s。，、]{{0,8}}?(?:{roles}))(?=[。，、\s]|$)"
+
+    def slot(match: re.Match[str]) -> str:
+        if match[0] == " ":
+            return "" if tight else r"\s+"
+        if match[0].startswith("["):
+            triggers.extend(match[1].casefold().split("|"))
+            either = "|".join(map(re.escape, match[1].split("|")))
+            later = f"(?:(?:{adverbs})\\s+){{0,2}}" if adverbs and not tight else ""
+            return f"{later}(?:{either})"
+        return slots[match[2]]
+
+    body = _SLOT.sub(slot, text)
+    if "(to|on|that|against)" in body:
+        body = body.replace("(to|on|that|against)", "(?P<P>to|on|that|against)")
+    openers = "|".join(map(re.escape, words.lists.get("openers", ())))
+    start = f"(?:(?:{openers}),?\\s+)?" if openers else ""
+    end = ".*" if tight else ""
+    bare = None
+    if text.startswith("<S> [") and not relation.startswith(
+        ("is", "moved", "status", "version", "A", "birthday", "married")
+    ):
+        bare = re.compile(_SLOT.sub(slot, text[4:]) + end, re.IGNORECASE)
+    return (
+        _Pattern(relation, re.compile(start + body + end, re.IGNORECASE), bare, "<N>" in text, not triggers, code),
+        list(dict.fromkeys(triggers or words.lists["states"])),
     )
-    if opening in ("a", "an", "the", "my", "our"):
-        # In a chat "my" is the speaker's, and "LeBron is the man" is praise.
-        if (strong or trade) and (not spoken or (trade and opening not in ("my", "our"))):
-            yield from _fact(name, "is", clause, "is")
-    elif parts[0].endswith(("'s", "s'")) and parts[0][:1].isupper() and trade:
-        yield from _fact(name, "is", clause, "is")
-
-
-def _owned(subject: list[str], speech: Speech) -> tuple[str, str] | None:
-    """``JR's code phrase`` as owner and attribute."""
-    for at, token in enumerate(subject[:3]):
-        if token.endswith(("'s", "s'")) or (at == 0 and token in ("My", "my")):
-            owner = speech.me if token in ("My", "my") else _name([*subject[:at], token.removesuffix("'s").rstrip("'")])
-            attribute = subject[at + 1 :]
-            if not owner or not 1 <= len(attribute) <= 3:
-                return None
-            if not all(part.replace("-", "").isalpha() and (part.islower() or part.isupper()) for part in attribute):
-                return None
-            return owner, " ".join(attribute)
-    return None
-
-
-def _possessive(owner: str, attribute: str, rest: list[str], speech: Speech) -> Iterator[FoundFact]:
-    last = attribute.rsplit(" ", 1)[-1].lower()
-    favourite = attribute.lower().startswith(("favourite ", "favorite "))
-    known = last in fact_words.ATTRIBUTES or favourite
-    if speech.me is not None and not known:
-        return
-    if last in fact_words.NOT_ATTRIBUTES and not favourite:
-        return
-    thing = _clause(rest)
-    parts = thing.split()
-    if not 1 <= len(parts) <= 10:
-        return
-    first = parts[0].lower().strip("\"'“,")
-    if first in fact_words.JUDGEMENTS or first in fact_words.POINTING or first in fact_words.HEDGES:
-        return
-    if first.endswith(("ing", "ed")) and not known:
-        return
-    yield from _fact(owner, attribute, thing, "possessive")
-
-
-def _decided(tokens: list[str], speech: Speech) -> Iterator[FoundFact]:
-    """``We decided to …``, wherever in the beginning of the sentence it stands."""
-    for at in range(min(9, len(tokens))):
-        if tokens[at] not in ("decided", "Decided"):
-            continue
-        rest = tokens[at + 1 :]
-        if not rest or rest[0] not in ("to", "on", "that", "against"):
-            return
-        before = [token.lower().rstrip(",") for token in tokens[:at]]
-        if not _UNDECIDED.isdisjoint(before) or "had" in before or "have" in before or "has" in before:
-            return
-        if at == 0:
-            subject = speech.implied or ("we" if tokens[0] == "Decided" else None)
-        elif before[-1] == "we":
-            subject = "we"
-        elif before[-1] == "i":
-            subject = speech.me
-        else:
-            subject = _name(tokens[at - 1 : at])
-        thing = _clause(rest[1:])
-        if subject and 2 <= len(thing.split()) <= 20:
-            yield from _fact(subject, f"decided {rest[0]}", thing, "decision")
-        return

@@ -2,15 +2,17 @@
 
 Each rule has a name, which goes with what it finds:
 
-``key``         ``- **Timezone:** Europe/Amsterdam`` below a heading that names the subject, or in a person's file
+``key``         ``- **Timezone:** Europe/Amsterdam`` below what names the subject, or in a person's file
 ``entry``       ``- **Mira**: designer and front-end`` below a heading such as *People*
-``listed``      an item below *Preferences*, *Likes* or *Dislikes* of somebody
+``listed``      a short item below *Preferences*, *Likes* or *Dislikes* of somebody
 ``table``       rows of key and value, and rows whose first cell names the subject
 ``decision``    ``Decision: …``, ``We decided to …``
-``possessive``  ``JR's code phrase is blue bunny``, ``My favourite colour is green``
-``says``        ``Mira prefers …``, ``Dario lives in …``, ``I work at …`` and their like
-``is``          ``all-MiniLM-L6-v2 is the embedding model``: a name, a short thing, the present tense
+``possessive``  ``JR's code phrase is blue bunny``, ``Meine Lieblingsfarbe ist Grün``
+``says``        ``Mira prefers …``, ``Dario wohnt in …``, ``王芳住在…`` and their like
+``is``          ``Tobi is a carpenter``: a name and what somebody is by trade or to another
 ``state``       ``QX-7714 is closed``, ``notesync is at v2.3.1``
+
+A key counts where ``relations.txt`` knows it and the value looks as it must.  The words are data: ``fact_words.txt``.
 """
 
 from __future__ import annotations
@@ -21,81 +23,127 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ..model import FoundFact, Section, Unit
+from ..text.labels import is_label, names_subject
+from ..text.language import is_stop_word, stop_words
+from ..text.scripts import UNCASED
+from ..text.sentences import sentence_spans
 from . import fact_words
-from .fact_sentences import Speech, facts_in, tidy
+from .fact_sentences import Speech, facts_in, is_name, plain, tidy
+from .predicates import is_personal, is_relation, kind_of_key, needs_person, normalise
 
 #: Grows when what :func:`found` returns for a text changes, so that stored facts are known to be of another make.
-VERSION = 2
-
-#: Rules whose later value for a subject and key replaces the earlier one, whatever the key is.
-KEYED = frozenset({"key", "entry", "table", "possessive", "state"})
+VERSION = 3
 
 #: Longer texts are prose, whose facts no rule of form can tell.
 _MOST_CHARS = 1200
 _MOST_OBJECT = 160
 
-_OPENING = re.compile(r"[ \t>]*+(?:(?:[-*+•]|\d{1,9}[.)])[ \t]++)?(?P<task>\[[ xX]\][ \t]++)?")
-_BOLD = re.compile(
-    r"(?:\*\*|__)(?P<label>[^*:_\n]{1,48}?)(?::(?:\*\*|__)|(?:\*\*|__)\s?[:–—-])\s+(?P<value>\S.*)", re.S
+_OPENING = re.compile(r"[ \t>]*+(?:(?:[-*+•・]|\d{1,9}[.)])[ \t]++)?(?P<task>\[[ xX]\][ \t]++)?")
+_KEYED = re.compile(
+    r"(?:(?P<mark>\*\*|__|`)(?P<bold>[^*`\n:：]{1,48}?)\s?(?:[:：](?P=mark)|(?P=mark)\s?[:：])\s*"
+    r"|(?P<label>[^\W\d_][^:：*`|\n]{0,40}?)\s?(?::\s+|：\s*))(?P<value>\S.*)",
+    re.S,
 )
-_CODE = re.compile(r"`(?P<label>[^`\n]{1,48})`\s?[:–—]\s+(?P<value>\S.*)", re.S)
-_PLAIN = re.compile(r"(?P<label>[^\W\d_][\w' /-]{0,36}):\s+(?P<value>\S.*)", re.S)
+_PAIRS = re.compile(r"\s+[|·•]\s+(?=(?:\*\*|__)?[^\W\d_][^:：|\n]{0,40}[:：])")
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
-_SENTENCE_END = re.compile(r"[.!?](?=\s+[^\sa-z])|;\s")
-_QUOTED = re.compile(r"[\"“]([^\"“”]{1,40})[\"”]")
-_DATE = re.compile(r"\d{4}[-/.]\d\d(?:[-/.]\d\d)?|\d{1,2}:\d\d(?:\s?[ap]m)?", re.IGNORECASE)
-_NAMING = re.compile(
-    r"(?:about|who is|facts about|profile(?: of|:)?|notes on|project:?|person:?|host:?|machine:?|server:?|service:?|"
-    r"client:?|customer:?|contact:?|device:?|repo(?:sitory)?:?|user:?|laptop:?|nas:?)\s+(?P<name>\S.*)",
-    re.IGNORECASE,
+_QUOTED = re.compile(r"[\"“「]([^\"“”「」]{1,40})[\"”」]")
+_DATE = re.compile(r"\d{4}[-/.年]\d\d?(?:[-/.月]\d\d?日?)?|\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]m)?", re.IGNORECASE)
+_ASIDE = re.compile(r"[(（\[【<][^()（）\[\]【】<>]*[)）\]】>]")
+_PARTS = re.compile(r"\s+[–—|/]+\s*|\s+-\s+|[:：]\s*|——")
+_SIGNS = re.compile(r"[^\w\s'’&.+#@/-]+")
+_PLACEHOLDER = re.compile(
+    r"^[_*]*[(（<\[{]|\{\{|<[a-z_ -]+>|x{4,}|y{4}|\?$|？$|\.\.\.$|…$|:$|：$|~~|\?\?|\[redacted|\s[→↔]\s"
 )
-_WHO_IS = re.compile(r"who (?P<name>.+) is", re.IGNORECASE)
-_OF = re.compile(
-    r"(?P<name>\S.*?)['’]s? (?:preferences|details|profile|setup|contact|info|machine|likes|dislikes)", re.IGNORECASE
-)
-_DECIDED = re.compile(r"decisions?(?::| on| about| for)?\s+(?P<name>\S.*)", re.IGNORECASE)
+_TRUNCATED = tuple("()|（）|[]|「」|“”".split("|"))
+#: What a value must look like, by the kind of its relation; and the most words that it may have.
+_LOOKS: dict[str, tuple[str, int]] = {
+    "name": (r"(?![a-zß-ÿа-яё\d]).+|`[^`]+`|[a-z]\w*[A-Z\d_.-]\w*", 6),
+    "state": (r"(?!\S*/\S+\.)[^|→]+$", 12),
+    "date": (r".*(?:\d|[年月日]|\b[A-ZÀ-Þ]\w+)", 8),
+    "number": (r".*\d", 10),
+    "time": (r".*(?:\d|[年月日時时点分]|daily|weekly|monthly|[*])", 12),
+    "url": (r"\W*(?:https?://\S+|(?:[\w-]+\.)+[a-z]{2,}(?:[/:]\S*)?)", 4),
+    "path": (r"\W*(?:~|[A-Z]:\\|\.{0,2}/|[\w.@-]+/)[^\s]*|\W*[\w./-]+\.[a-z]{1,5}\b", 6),
+    "repo": (r"\W*(?:https?://\S+|[\w.@:-]+/[\w./-]+)", 5),
+    "email": (r"\W*\S+@\S+\.\w+", 5),
+    "phone": (r"\W*\+?[\d\s().-]{6,}", 8),
+    "ip": (r"\W*(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]*:[0-9a-f:]+)", 6),
+    "port": (r"\W*\d{2,5}\b", 4),
+    "zone": (r"\W*(?:[A-Z]\w+/\w+|(?:UTC|GMT)\b|[A-Z]{2,4}\b|\w+.*\b(?:UTC|GMT))", 8),
+    "version": (r"\W*v?\.?\d", 6),
+    "id": (r"\W*[@#]?[A-Za-z0-9_.@:/+-]{2,}", 3),
+    "text": (r".+", 25),
+}
+_SHAPES = {kind: re.compile(shape, re.S) for kind, (shape, _) in _LOOKS.items()}
+#: Kinds that hardly anything else looks like: their subject may be named by any heading.
+_TELLING = frozenset("url path repo email phone ip port version id state date".split())
+_WITHOUT_CAPITALS = re.compile(f"[{UNCASED}]")
+_PERSON = re.compile(r"(?:さん|様|氏|先生|くん|ちゃん|님|씨)$")
 _ROLE = frozenset("user human me owner".split())
-#: Headings of ``USER.md`` that name nobody.
-_ANYBODY = re.compile(r"(?:(?:the|your|my) )?(?:user|human|me|owner)(?: (?:info|details))?|(?:user )?profile", re.I)
 _ASSISTANT = frozenset("assistant agent ai bot".split())
-_CALLED = re.compile(
-    r"[-*\s]*(?:\*\*|__)?(?:what to call them|preferred name|call them|nickname|goes by|name|called)"
-    r"(?::(?:\*\*|__)?|(?:\*\*|__):|\s)\s*(?P<name>[^\s_(,.;:*`][^,.;:(*`\n]{0,30})",
-    re.IGNORECASE,
-)
 
 
 class _Topic(NamedTuple):
-    """What a heading says of the items below it."""
+    """What headings say of the items below them: whom they name, last one first."""
 
-    subject: str | None = None
-    sure: bool = False
-    collection: bool = False
+    names: tuple[str, ...] = ()
+    collection: str | None = None
+    #: Somebody is named by a heading below one such as *People*.
+    member: bool = False
+    #: The last heading says more than a name: what lies below is about who knows what.
+    unclear: bool = False
     verb: str | None = None
+    #: What a decision below them is about; empty where they say more than a name can.
     decision: str | None = None
 
 
-def found(unit: Unit, heading: str, subject: str | None) -> list[FoundFact]:
+def found(unit: Unit, heading: str, subject: str | None, above: str = "") -> list[FoundFact]:
     """The facts that ``unit`` states, below ``heading`` (a path of headings joined by `` > ``).
 
-    ``subject`` is whom the whole file is about, where it is about somebody: see :func:`subject_of`.  The subject
-    of a fact is the name in its sentence, else that of the heading, else ``subject``; "I" is the speaker of a turn.
+    ``subject`` is whom the whole file is about, where it is about somebody: see :func:`subject_of`.  ``above`` is the
+    line that a nested item belongs to: see :func:`parents`.
     """
     text = unit.text
-    if len(text) > _MOST_CHARS or unit.form in ("heading", "title", "code", "meta"):
+    if len(text) > _MOST_CHARS or unit.form in ("heading", "title", "code", "machine", "meta"):
         return []
     if unit.form == "row":
-        return _distinct(_row(unit, _topic_in(heading, subject), subject))
-    # Most units have neither a label nor a verb that the rules can read.
-    if fact_words.TRIGGERS.isdisjoint(text.split()) and (unit.speaker or not _may_be_labelled(unit, heading)):
-        return []
+        return _distinct(_row(unit, _topic(heading), subject))
     opening = _OPENING.match(text)
     if opening is None or opening["task"] or "~~" in text:
         return []
     body = " ".join(text[opening.end() :].split())
-    if unit.speaker:
+    if unit.speaker and kind_of_key(unit.speaker) is None:
         return _distinct(_turn(unit, body))
-    return _distinct(_statement(unit, body, _topic_in(heading, subject), subject))
+    topic = _topic(heading)
+    if above:
+        below = _below(above)
+        if below is None:
+            return []
+        topic = topic._replace(names=below, collection=None, verb=None, member=True) if below else topic
+    return _distinct(_statement(unit, body, topic, subject))
+
+
+def parents(section: Section) -> dict[int, str]:
+    """By line of a nested item the line that it belongs to: the item above it, or a line that ends with a colon."""
+    out: dict[int, str] = {}
+    stack: list[tuple[int, str]] = []
+    intro, last = "", ""
+    for number, line in enumerate(section.lines, section.start_line):
+        body = line.strip()
+        if not body:
+            continue
+        opening = _OPENING.match(line)
+        start = opening.end() if opening else 0
+        indent = len(line) - len(line.lstrip())
+        if start <= indent or line[indent] == ">":
+            stack, intro, last = [], line if body.rstrip("*_").endswith((":", "：")) else "", line
+            continue
+        while stack and stack[-1][0] >= indent:
+            stack.pop()
+        if above := stack[-1][1] if stack else intro or (last if indent else ""):
+            out[number] = above
+        stack.append((indent, line))
+    return out
 
 
 def subject_of(path: str, sections: Iterable[Section] = ()) -> str | None:
@@ -104,18 +152,16 @@ def subject_of(path: str, sections: Iterable[Section] = ()) -> str | None:
         return None
     for section in sections:
         for part in reversed(section.heading.split(" > ")):
-            match = _WHO_IS.fullmatch(part.strip())
-            if match and _looks_like_name(match["name"]) and not _ANYBODY.fullmatch(match["name"]):
-                return match["name"]
+            if re.fullmatch(r"who .+ is", part.strip(), re.IGNORECASE) and (name := _named(part)) and is_name(name):
+                return name
         for unit in section.units:
-            match = _CALLED.match(unit.text) if len(unit.text) < 200 else None
-            if match and _looks_like_name(name := match["name"].strip()):
+            match = _KEYED.match(unit.text.lstrip(" \t-*+>") if "**" not in unit.text else unit.text.lstrip(" \t-+>"))
+            if match is None or len(unit.text) > 200 or normalise(tidy(match["bold"] or match["label"])) != "is called":
+                continue
+            name = re.split(r"[_(（,，、/;:*`\n]", match["value"], maxsplit=1)[0].strip()
+            if name and not _PLACEHOLDER.search(match["value"]) and is_name(name):
                 return name
     return "user"
-
-
-def _may_be_labelled(unit: Unit, heading: str) -> bool:
-    return ":" in unit.text or "**" in unit.text or (unit.form == "item" and _topic(heading).verb is not None)
 
 
 def _distinct(facts: Iterator[FoundFact]) -> list[FoundFact]:
@@ -131,103 +177,113 @@ def _turn(unit: Unit, body: str) -> Iterator[FoundFact]:
     if colon and tidy(label).casefold().endswith(speaker.casefold()):
         body = rest.lstrip("*_ ")
     low = speaker.casefold()
-    if low in _ASSISTANT:
-        return
-    yield from facts_in(body, Speech(me="user" if low in _ROLE else speaker))
+    if low not in _ASSISTANT:
+        yield from facts_in(body, Speech(me="user" if low in _ROLE else speaker))
 
 
 # -- items and lines ------------------------------------------------------------------------------
 
 
 def _statement(unit: Unit, body: str, topic: _Topic, subject: str | None) -> Iterator[FoundFact]:
-    about = topic.subject or subject
-    bold = _BOLD.match(body) or _CODE.match(body)
-    labelled = bold or _PLAIN.match(body)
-    known = frozenset(name for name in (about,) if name)
-    if labelled is not None and not labelled["value"].startswith("//"):
-        label, value = tidy(labelled["label"]), labelled["value"]
-        low = label.casefold()
-        if low in ("decision", "decided", "final decision"):
-            yield from _decision(value, topic, subject)
+    if len(pairs := _PAIRS.split(body)) > 1:
+        for pair in pairs:
+            yield from _statement(unit, pair, topic, subject)
+        return
+    match = _KEYED.match(body)
+    if match is None or match["value"].startswith("//"):
+        about = topic.names[0] if topic.names else None
+        about = subject if subject and (not topic.names or topic.verb) else about
+        if topic.verb and about and unit.form == "item" and len(body.split()) <= (4 if topic.verb == "prefers" else 8):
+            if facts := list(facts_in(body, Speech(implied=about))):
+                yield from facts
+            elif (thing := _value(body, "text")) is not None:
+                yield from _made(about, topic.verb, thing, "listed", 0.8)
             return
-        if topic.collection:
-            if (bold is not None and _is_entry(label)) or (bold is None and _looks_like_name(label)):
-                yield from _entry(label, value)
-            return
-        if about and _is_key(label, bold is not None, topic, subject):
-            if (thing := _value(value)) is not None:
-                yield from _made(about, label if label.isupper() else low, thing, "key", 0.9 if bold else 0.8)
-            return
-        if bold is None and low not in fact_words.NOT_KEYS:
-            return
-        body = value
-    else:
-        if topic.verb and about and unit.form == "item" and (thing := _value(body)) is not None:
-            yield from _made(about, topic.verb, thing, "listed", 0.8)
-            return
-    implied = about if unit.form in ("item", "line") and (topic.sure or subject) else None
-    yield from facts_in(body, Speech(implied=implied, known=known))
+        yield from facts_in(body, Speech(implied=about if unit.form in ("item", "line") else None))
+        return
+    label, value = tidy(match["bold"] or match["label"]), match["value"]
+    if label.casefold() in fact_words.every("decision"):
+        yield from _decision(value, topic, subject)
+        return
+    if topic.collection and kind_of_key(label) is None:
+        if match["mark"] or is_name(label):
+            yield from _entry(label, value)
+        return
+    confidence = 0.9 if match["mark"] else 0.8
+    kind = kind_of_key(label)
+    if kind is not None:
+        yield from _key(label, kind, value, topic, subject, "key", confidence)
+    elif topic.verb and subject and not topic.names and len(label.split()) <= 2 and not is_label(label):
+        if label[-1:].isalpha() and len(value) <= 60 and (thing := _value(value, "text")) is not None:
+            yield from _made(subject, label.casefold(), thing, "key", confidence)
+    elif is_label(label) or len(sentence_spans(label)) > 1:
+        yield from facts_in(value if is_label(label) else body, Speech())
+
+
+def _key(
+    label: str, kind: str, value: str, topic: _Topic, subject: str | None, rule: str, confidence: float
+) -> Iterator[FoundFact]:
+    about = _about(label, kind, topic, subject)
+    thing = _value(value, kind)
+    if about is not None and thing is not None:
+        yield from _made(about, label if label.isupper() else label.casefold(), thing, rule, confidence)
+
+
+def _about(label: str, kind: str, topic: _Topic, subject: str | None) -> str | None:
+    """Whom or what a key below ``topic`` is about, where that is certain."""
+    names = topic.names
+    if subject is not None:
+        # In a person's file a heading about something else does not take what only somebody has.
+        if is_personal(label):
+            return names[0] if names and topic.member else subject
+        return names[0] if names else None if topic.unclear else subject
+    if not names or (needs_person(label) and not topic.member):
+        return None
+    if is_personal(label) and len(names) > 1 and not topic.member:
+        # A leaf heading does not beat the person above it.
+        return next((name for name in names if 2 <= len(name.split()) <= 3 and name.istitle()), names[-1])
+    return names[0] if kind in _TELLING or len(names[0].split()) <= 3 else None
 
 
 def _decision(value: str, topic: _Topic, subject: str | None) -> Iterator[FoundFact]:
-    thing = _value(value, 240)
-    if thing is not None and len(thing.split()) >= 3:
-        yield from _made(topic.decision or topic.subject or subject or "we", "decided", thing, "decision", 0.9)
+    thing = _value(value, "text", 240)
+    if thing is not None and (len(thing.split()) >= 3 or not thing.isascii()):
+        if topic.decision != "":
+            yield from _made(topic.decision or subject or "we", "decided", thing, "decision", 0.9)
 
 
 def _entry(label: str, value: str) -> Iterator[FoundFact]:
-    thing = _value(value)
-    if thing is not None:
-        first = thing.split(" ", 1)[0].lower()
-        of_somebody = thing.split(" ", 1)[0].replace("’", "'").endswith("'s") and thing[:1].isupper()
-        predicate = "is" if first in ("a", "an", "the", "my", "our") or of_somebody else "about"
-        yield from _made(label, predicate, thing, "entry", 0.8)
-    yield from facts_in(value, Speech(implied=label, known=frozenset({label})))
-
-
-def _is_entry(label: str) -> bool:
     parts = label.split()
-    return len(parts) <= 4 and parts[0].casefold() not in fact_words.NOT_KEYS
+    if len(parts) > 4 or is_label(label) or not names_subject(label):
+        return
+    thing = _value(value, "text")
+    if thing is not None and thing[0].isalpha():
+        first = thing.split(" ", 1)[0]
+        of_somebody = first.replace("’", "'").endswith("'s") and first[:1].isupper()
+        predicate = "is" if first.lower() in ("a", "an", "the", "my", "our") or of_somebody else "about"
+        yield from _made(label, predicate, thing, "entry", 0.8)
+    yield from facts_in(value, Speech(implied=label))
 
 
-def _is_key(label: str, bold: bool, topic: _Topic, subject: str | None) -> bool:
-    """Whether a label names an attribute rather than opening a remark."""
-    parts = label.casefold().split()
-    if (
-        not parts
-        or len(parts) > 4
-        or not all(part.replace("-", "").replace("/", "").replace("'", "").isalpha() for part in parts)
-    ):
-        return False
-    if (parts[0] in fact_words.NOT_KEYS and len(parts) == 1) or " ".join(parts) in fact_words.NOT_KEYS:
-        return False
-    known = parts[-1] in fact_words.ATTRIBUTES or " ".join(parts) in fact_words.ATTRIBUTES
-    favourite = parts[0] in ("favourite", "favorite", "preferred", "default", "main", "primary", "current")
-    if bold:
-        return known or favourite or topic.sure or subject is not None
-    if len(parts) > 3:
-        return False
-    if known or favourite:
-        return True
-    return topic.verb is not None and len(parts) <= 2 and parts[0] not in fact_words.NOT_KEYS
-
-
-def _value(value: str, most: int = _MOST_OBJECT) -> str | None:
-    """The first sentence of a value, where it is short enough and says something."""
-    if (end := _SENTENCE_END.search(value)) is not None:
-        value = value[: end.start()]
-    if value.rstrip().endswith("?") or value.startswith(("_(", "(", "<", "_")):
+def _value(value: str, kind: str, most: int = _MOST_OBJECT) -> str | None:
+    """The first sentence of a value, where it is short, whole, and looks as its kind does."""
+    spans = sentence_spans(value)
+    if not spans:
         return None
+    value = value[spans[0][0] : spans[0][1]]
+    if kind in ("state", "name"):
+        value = re.split(r"\s[–—]\s|\s-\s|;\s|；" if kind == "name" else r";\s|；", value, maxsplit=1)[0]
     text = tidy(value)
     low = text.casefold()
-    if (
-        not text
-        or len(text) > most
-        or low in fact_words.PLACEHOLDERS
-        or low.split(" ", 1)[0] in ("tbd", "todo", "unknown")
-    ):
+    if not text or len(text) > most or _PLACEHOLDER.search(value.strip()) or _PLACEHOLDER.search(text):
         return None
-    return text
+    if low in fact_words.every("empty") or low.split(" ", 1)[0] in ("tbd", "todo", "unknown"):
+        return None
+    if any(text.count(pair[0]) != text.count(pair[1]) for pair in _TRUNCATED) or text.count('"') % 2 or "|" in text:
+        return None
+    if len(text.split()) > _LOOKS[kind][1] or (kind in ("state", "name") and len(text) > 80):
+        return None
+    return text if _SHAPES[kind].match(value.strip() if kind == "name" else text) else None
 
 
 def _made(subject: str, predicate: str, thing: str, rule: str, confidence: float) -> Iterator[FoundFact]:
@@ -243,34 +299,29 @@ def _row(unit: Unit, topic: _Topic, subject: str | None) -> Iterator[FoundFact]:
     if not unit.indexed or unit.indexed == unit.text:
         return
     raw = _CELL_BORDER.split(unit.text.strip(" \t>").removeprefix("|").removesuffix("|"))
-    cells = [cell.strip() for cell in raw]
-    filled = [cell for cell in cells if cell]
+    filled = [cell.strip() for cell in raw if cell.strip()]
     names = _headers(unit.indexed, filled)
-    if names is None or len(filled) < 2:
+    if names is None or len(filled) < 2 or any(cell.endswith(("?", "？")) for cell in filled):
         return
     low = [tidy(name).casefold() for name in names]
-    about = topic.subject or subject
-    if (
-        len(filled) == 2
-        and (low[0] in fact_words.KEY_COLUMNS or not low[0])
-        and (low[1] in fact_words.VALUE_COLUMNS or not low[1])
-    ):
+    keys, values = fact_words.every("keys"), fact_words.every("values")
+    if len(filled) == 2 and (low[0] in keys or not low[0]) and (low[1] in values or not low[1]):
         label = tidy(filled[0])
-        thing = _value(filled[1])
-        if about and thing is not None and label.casefold() not in fact_words.NOT_KEYS and len(label.split()) <= 4:
-            yield from _made(about, label if label.isupper() else label.casefold(), thing, "table", 0.85)
+        if (kind := kind_of_key(label)) is not None or (subject and not topic.names and not is_label(label)):
+            yield from _key(label, kind or "text", filled[1], topic, subject, "table", 0.85)
         return
-    if "decision" in low:
-        thing = _value(filled[low.index("decision")], 240)
-        if thing is not None and len(thing.split()) >= 3:
-            yield from _made(topic.decision or topic.subject or subject or "we", "decided", thing, "decision", 0.9)
+    decided = next((at for at, name in enumerate(low) if name in fact_words.every("decision")), None)
+    if decided is not None:
+        yield from _decision(filled[decided], topic, subject)
         return
-    if low[0] not in fact_words.ENTITY_COLUMNS:
+    first = tidy(filled[0])
+    if low[0] not in fact_words.every("entity") or not names_subject(first) or len(first.split()) > 5:
         return
     for name, cell in zip(low[1:], filled[1:], strict=True):
-        thing = _value(cell)
-        if name and name not in fact_words.NOTING_COLUMNS and len(name) <= 40 and thing is not None:
-            yield from _made(filled[0], name, thing, "table", 0.85)
+        kind = kind_of_key(name) if name else None
+        thing = _value(cell, kind) if kind is not None else None
+        if thing is not None and name != low[0]:
+            yield from _made(first, name, thing, "table", 0.85)
 
 
 def _headers(indexed: str, cells: list[str]) -> list[str] | None:
@@ -293,63 +344,119 @@ def _headers(indexed: str, cells: list[str]) -> list[str] | None:
 # -- headings -------------------------------------------------------------------------------------
 
 
-def _topic_in(heading: str, subject: str | None) -> _Topic:
-    """What ``heading`` says in a file about ``subject``, of whom it may speak as "the user"."""
-    topic = _topic(heading)
-    if subject and topic.subject and _ANYBODY.fullmatch(topic.subject):
-        return topic._replace(subject=None)
-    return topic
-
-
-#: Headings of captures and summaries, which name nobody that a sentence below them could be about.
-_OURS = re.compile(
-    r"Captured on \d{4}-\d\d-\d\d|\d\d:\d\d(?: · (?:session|agent) .*)?|Consolidated: .*|Milestones|Other|Notes"
-)
-
-
 @lru_cache(maxsize=4096)
 def _topic(heading: str) -> _Topic:
-    """Subject of a path of headings: that of the last one, or of one above where the last says only how."""
-    verb = None
+    """Whom a path of headings names: the last one first, as far as nothing unclear stands in between."""
+    names: list[str] = []
+    verb = collection = decision = None
+    member = unclear = False
     for part in reversed(heading.split(" > ")):
-        if _OURS.fullmatch(part):
-            continue
-        text = tidy(_DATE.sub(" ", part))
+        text = tidy(_SIGNS.sub(" ", _DATE.sub(" ", _ASIDE.sub(" ", part)))).strip(" -.#")
         low = text.casefold()
-        if not low:
-            return _Topic(verb=verb)
-        first = re.split(r"[\s,:(&/]", low, maxsplit=1)[0]
-        if match := _DECIDED.fullmatch(text):
-            return _Topic(decision=match["name"])
-        if low in fact_words.TRANSPARENT or low.endswith(" decisions"):
-            verb = verb or fact_words.PREFERENCES.get(low)
+        if not text or ".md" in low:
             continue
-        if low.endswith(".md"):
-            return _Topic(verb=verb)
-        if first in fact_words.COLLECTIONS and (low == first or not _looks_like_name(text) or "," in text):
-            return _Topic(collection=True)
-        for pattern in (_WHO_IS, _NAMING, _OF):
-            if (match := pattern.fullmatch(text)) is None:
-                continue
-            name = match["name"]
-            if quoted := _QUOTED.search(name):
-                name = quoted[1]
-            if _looks_like_name(name):
-                said = low.rsplit(" ", 1)[-1]
-                return _Topic(
-                    tidy(name), True, verb=verb or (fact_words.PREFERENCES.get(said) if pattern is _OF else None)
-                )
-        if quoted := _QUOTED.search(part):
-            return _Topic(quoted[1], True, verb=verb)
-        if _looks_like_name(text) and low not in fact_words.NOT_TOPICS:
-            several = " " in text or not text[1:].islower() or verb is not None
-            return _Topic(text, several, verb=verb)
-        return _Topic(decision=text if len(text) <= 60 and low not in fact_words.NOT_TOPICS else None)
-    return _Topic(verb=verb)
+        head = tidy(re.split(r"[,，、]", _ASIDE.sub(" ", part), maxsplit=1)[0]).casefold()
+        kind = next((name for name in ("people", "things") if head in fact_words.every(name)), None)
+        if kind is not None:
+            if not names:
+                collection = collection or kind
+            member = member or kind == "people"
+            continue
+        said = next((name for name in ("likes", "dislikes", "prefers") if low in fact_words.every(name)), None)
+        if said is not None:
+            verb = verb or said
+            continue
+        if decision is None and names_subject(text) and low.split()[-1] not in fact_words.every("decision"):
+            topic, _, rest = part.partition(":")
+            about = rest if tidy(topic).casefold() in fact_words.every("decision") else part
+            parts = (tidy(_SIGNS.sub(" ", _DATE.sub(" ", one))) for one in _PARTS.split(_ASIDE.sub(" ", about)))
+            decision = next((one for one in parts if names_subject(one)), "").lstrip("0123456789. ")
+            decision = decision if len(decision.split()) <= 6 and len(decision) <= 60 else ""
+        name = _named(part)
+        if name is None:
+            if not names and names_subject(text) and not _common(text):
+                unclear = True
+                break
+            continue
+        names.append(name)
+    return _Topic(tuple(names), collection, member, unclear, verb, decision)
 
 
-def _looks_like_name(text: str) -> bool:
-    parts = tidy(text).split()
-    if not 1 <= len(parts) <= 3 or parts[0].casefold() in fact_words.NOT_NAMES:
+def _named(heading: str) -> str | None:
+    """What a heading names, without dates, signs, remarks and labels; ``None`` where it names nothing, or says more."""
+    if heading.rstrip().endswith(("!", "?", "！", "？", "…")) or "→" in heading or "->" in heading:
+        return None
+    bare = _DATE.sub(" ", _ASIDE.sub(" ", heading))
+    quoted = _QUOTED.search(bare)
+    if quoted is not None and len(quoted[1].split()) <= 3:
+        return quoted[1]
+    tails = fact_words.every("tails")
+    for part in _PARTS.split(bare):
+        words = tidy(_SIGNS.sub(" ", plain(part))).strip(" -.#/").split()
+        while words and (words[0].rstrip(".").isdigit() or words[0].casefold() in _HEADS):
+            words = words[1:]
+        while words and (words[-1].casefold() in tails or (not words[-1][0].isupper() and _common(words[-1]))):
+            words = words[:-1]
+        if words and _WITHOUT_CAPITALS.match(words[0]) and words[0].startswith(_openings()):
+            return None
+        if words and len(words[-1]) <= 4 and words[-1].islower() and _is_function_word(words[-1]):
+            return None
+        text = " ".join(words).replace("’", "'").removesuffix("'s")
+        if text and names_subject(text) and not _common(text):
+            return text if len(words) <= 5 and len(text) <= 48 and _says_name(text, bare) else None
+    return None
+
+
+def _common(text: str) -> bool:
+    """Whether a heading is a common noun, or the name of a relation: it says what kind of thing is below it."""
+    topics = fact_words.every("topics")
+    if is_label(text) or text.casefold() in topics or is_relation(text):
+        return True
+    words = text.casefold().split()
+    return len(words) > 1 and all(word in topics or word in _HEADS or is_label(word) for word in words)
+
+
+def _says_name(text: str, heading: str) -> bool:
+    """Whether ``text`` is a name rather than a remark.
+
+    In letters that have capitals a later word with one, a digit or a script of its own tells, or that it is one word;
+    in others something in Latin letters or katakana does.
+    """
+    words = text.split()
+    if not text[0].isalnum() or text.isdigit():
         return False
-    return all(part[0].isupper() or any(c.isdigit() for c in part) or "_" in part for part in parts)
+    if _WITHOUT_CAPITALS.search(text):
+        return re.search(r"[A-Za-z]{2}|[\u30a1-\u30fa]{3}", text) is not None or _PERSON.search(text) is not None
+    if any(
+        character.isdigit() or (not character.islower() and at) for word in words for at, character in enumerate(word)
+    ):
+        return True
+    if any(word[0].isascii() != words[0][0].isascii() for word in words[1:]):
+        return True
+    return len(words) == 1 or all(word[0].isupper() for word in words)
+
+
+def _is_function_word(word: str) -> bool:
+    """Whether ``word`` is a stop word of a language that it may be in: no name ends with one."""
+    return word.isalpha() and any(is_stop_word(word, one) for one in stop_words())
+
+
+@lru_cache(maxsize=1)
+def _openings() -> tuple[str, ...]:
+    """Common nouns and verbs that begin a heading about what was done, in scripts without spaces."""
+    return tuple(one for one in fact_words.every("topics") if len(one) > 1 and _WITHOUT_CAPITALS.match(one))
+
+
+_HEADS = frozenset("about who the a my our your project client new".split())
+
+
+def _below(above: str) -> tuple[str, ...] | None:
+    """The name in the line that a nested item belongs to: none where that is a label, ``None`` where it says more."""
+    opening = _OPENING.match(above)
+    body = above[opening.end() if opening else 0 :].strip()
+    bold = re.match(r"(\*\*|__|`)([^*`\n]{1,48}?)[:：]?\1", body)
+    text = tidy(bold[2] if bold else _ASIDE.sub(" ", body))
+    if not names_subject(text) or _common(text):
+        return () if body.rstrip("*_`").endswith((":", "：")) or tidy(body) == text else None
+    name = _named(text)
+    return (name,) if name == text and is_name(text) and kind_of_key(text) is None else None

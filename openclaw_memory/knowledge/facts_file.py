@@ -8,7 +8,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, datetime
-from functools import lru_cache
 from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,19 +119,42 @@ def read(path: Path) -> list[StatedFact]:
     return list(_facts(path, _text(path)))
 
 
-@lru_cache(maxsize=2)
+#: What was read last of a file: its text and entries.  What is only added to is not parsed again.
+_read_last: dict[Path, tuple[str, tuple[StatedFact, ...]]] = {}
+
+
 def _facts(path: Path, text: str) -> tuple[StatedFact, ...]:
-    facts: dict[str, StatedFact] = {}
-    for line, fact in _said(path, _whole(text)):
+    known, told = _read_last.get(path, ("", ()))
+    if text == known and known:
+        return told
+    facts = {fact.id: fact for fact in told}
+    added = text[len(known) :]
+    ours = all(line.startswith("- {id: ") for line in added.splitlines())
+    if not (known.endswith("\n") and text.startswith(known) and ours and added.endswith("\n")):
+        facts, added = {}, _whole(text)
+    try:
+        _collect(path, added, facts)
+    except FactFileError:
+        if not facts or added == _whole(text):
+            raise
+        facts = {}
+        _collect(path, _whole(text), facts)  # the error names the line of the whole file
+    if len(_read_last) > 3:
+        _read_last.clear()
+    _read_last[path] = text, tuple(facts.values())
+    return _read_last[path][1]
+
+
+def _collect(path: Path, text: str, facts: dict[str, StatedFact]) -> None:
+    for line, fact in _said(path, text, set(facts)):
         # The same line twice, as a merge of two copies leaves it, is one.
         if facts.setdefault(fact.id, fact) != fact:
             raise _wrong(path, line, f"the id {fact.id} is taken by another entry; delete the id to get a new one")
-    return tuple(facts.values())
 
 
-def _said(path: Path, text: str) -> Iterator[tuple[int, StatedFact]]:
+def _said(path: Path, text: str, taken: set[str] | None = None) -> Iterator[tuple[int, StatedFact]]:
     """Line and content of each entry."""
-    taken: set[str] = set()
+    taken = set() if taken is None else taken
     for line, entry in _parse(path, text):
         fact = _fact(path, line, entry, taken)
         taken.add(fact.id)
@@ -319,6 +341,21 @@ def take_over(workspace: Path, store: Store, redact: atomic.Redact, forgotten: C
     sha256 = hashlib.sha256(data).hexdigest()
     if known is not None and (known.size, known.mtime_ns, known.sha256) == (stat.st_size, stat.st_mtime_ns, sha256):
         return False
-    facts = [redacted(fact, redact) for fact in _facts(path, _decoded(path, data)) if not forgotten(fact)]
-    store.put_stated_facts(WorkspaceFile(NAME, stat.st_size, stat.st_mtime_ns, sha256), facts)
+    said = _facts(path, _decoded(path, data))
+    before, content, count = _taken.get(path, ("", b"", 0))
+    # The index has the first ones already: it gets those that were added.
+    more = known is not None and known.sha256 == before and len(data) > len(content) and data.startswith(content)
+    kept = count if more else 0
+    facts = [redacted(fact, redact) for fact in said[kept:] if not forgotten(fact)]
+    file = WorkspaceFile(NAME, stat.st_size, stat.st_mtime_ns, sha256)
+    if kept:
+        store.put_stated_facts(file, facts, add=True)
+    else:
+        store.put_stated_facts(file, facts)
+    _taken.clear()
+    _taken[path] = sha256, data, len(said)
     return known is None or known.sha256 != sha256
+
+
+#: Digest, content and number of entries of the file that an index took over last.
+_taken: dict[Path, tuple[str, bytes, int]] = {}

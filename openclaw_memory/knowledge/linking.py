@@ -47,7 +47,8 @@ class Linker:
         person = rules.subject_of(path, sections)
         out: list[PlannedUnit] = []
         section = -1
-        texts = [planned.unit.text for planned in units if planned.unit.form != "code"]
+        above: dict[int, str] = {}
+        texts = [planned.unit.text for planned in units if planned.unit.form not in ("code", "machine")]
         spoken, repeated = concepts.spoken_in(texts), unspaced.repeated(texts)
         for planned in units:
             unit = planned.unit
@@ -58,8 +59,9 @@ class Linker:
                 if section < 0:
                     found += of_file
                 section = planned.section
+                above = rules.parents(sections[section])
             found += curated(self._curated, unit.search_text)
-            facts = rules.found(unit, sections[section].heading, person)
+            facts = rules.found(unit, sections[section].heading, person, above.get(unit.start_line, ""))
             out.append(replace(planned, mentions=_distinct(found), facts=tuple(facts)))
         return out
 

@@ -1,7 +1,7 @@
 """The frozen dataclasses that cross module borders.
 
 Attributes are snake_case here; :mod:`openclaw_memory.system.serialize` is the one place that turns them
-into the JSON of the contract.  A *token* is four characters everywhere.  Lines are 1-based and
+into the JSON of the contract.  A *token* is estimated by script (``size``).  Lines are 1-based and
 inclusive.  Paths are relative to the workspace, with ``/``; extra roots read ``@name/…``.
 """
 
@@ -41,6 +41,7 @@ from .recall import RecallHit as RecallHit
 from .recall import RecallResult as RecallResult
 from .search import Fusion as Fusion
 from .search import Mode as Mode
+from .search import Repetition as Repetition
 from .search import SearchHit as SearchHit
 from .search import SearchRequest as SearchRequest
 from .search import SearchResult as SearchResult
@@ -49,6 +50,7 @@ from .sessions import Replied as Replied
 from .sessions import Session as Session
 from .sessions import SessionStarted as SessionStarted
 from .size import CHARS_PER_TOKEN as CHARS_PER_TOKEN
+from .size import chars_of as chars_of
 from .size import ends as ends
 from .size import tokens_of as tokens_of
 from .status import Check as Check

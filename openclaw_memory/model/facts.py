@@ -39,6 +39,12 @@ class FactRow:
     valid_to: date | None
     current: bool
     superseded_by: str | None = None
+    #: When it was written down: the time of a statement, the day of a dated note.
+    recorded_at: str | None = None
+    #: The id of another value of the same that is newer, and of which it is not certain that it ends this one.
+    newer: str | None = None
+    #: Why it is there, in one line.
+    why: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,6 +103,16 @@ class SearchRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Repetition:
+    """Other lines that say the same as a hit, but for their days and times."""
+
+    path: str
+    start_line: int
+    end_line: int
+    date: date | None
+
+
+@dataclass(frozen=True, slots=True)
 class SearchHit:
     """One result: exact lines, the text, and how its score came about.
 
@@ -110,6 +120,7 @@ class SearchHit:
     scores are absolute too (``vector_score`` a cosine, ``text_score`` a share of the query's BM25
     mass, ``time_score`` the closeness to a date the query names).  In a timeline hits stand in order of
     time, and where nothing was asked each has the score 1: being in the range is all that was wanted.
+    ``also`` names the latest other lines that say the same, which are no hits of their own, in order of time.
     """
 
     path: str
@@ -133,6 +144,7 @@ class SearchHit:
     archived: bool = False
     source: str = "memory"
     why: str | None = None
+    also: tuple[Repetition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,19 @@
-"""How long a text is, and its two ends."""
+"""How long a text is, in tokens and in characters, and its two ends.
+
+A token is estimated by script, as tokenizers of language models cut text: they have whole words of what is written in
+ASCII, pieces of words of other alphabets, and about one token for each Chinese, Japanese or Korean character.
+"""
 
 from __future__ import annotations
 
+import re
+
+#: Characters per token of ASCII text.
 CHARS_PER_TOKEN = 4
+#: Characters per token of other letters, accented ones included.
+_CHARS_PER_OTHER_TOKEN = 2.5
+#: What is about a token for each character: Han, kana, Hangul, full-width forms, pictographs.
+_WIDE = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff9f\U0001f000-\U0003ffff]+")
 
 
 def ends(text: str, first: int, last: int) -> str:
@@ -11,5 +22,14 @@ def ends(text: str, first: int, last: int) -> str:
 
 
 def tokens_of(text: str) -> float:
-    """Length of ``text`` in tokens of four characters."""
-    return len(text) / CHARS_PER_TOKEN
+    """Length of ``text`` in tokens."""
+    if text.isascii():
+        return len(text) / CHARS_PER_TOKEN
+    plain = len(text.encode("ascii", "ignore"))
+    wide = sum(map(len, _WIDE.findall(text)))
+    return plain / CHARS_PER_TOKEN + wide + (len(text) - plain - wide) / _CHARS_PER_OTHER_TOKEN
+
+
+def chars_of(tokens: float, text: str) -> int:
+    """How many characters of a text that is written like ``text`` that many tokens pay for."""
+    return int(tokens * (len(text) / tokens_of(text) if text else CHARS_PER_TOKEN))

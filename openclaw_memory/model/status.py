@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from .context import ContextUse
@@ -62,5 +62,8 @@ class Status:
     consolidation: str | None = None
     retention: str | None = None
     binding: str | None = None
+    #: Share of each language of the notes, and how well the model knows it, from 0 to 1.
+    languages: dict[str, float] = field(default_factory=dict)
+    model_knows: dict[str, float] = field(default_factory=dict)
     fallback: str | None = None
     warning: str | None = None

@@ -28,7 +28,10 @@ class Parameters:
 
 UNIT = Parameters(0.6, 0.3)
 WINDOW = Parameters(1.2, 0.75)
+#: Words of the greatest rarity that make a row as likely as not to be what was asked for, when most is missing.
+_DOUBT = 4.0
 SECTION = Parameters(1.2, 0.75)
+PASSAGE = Parameters(1.5, 0.75)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +39,9 @@ class KeywordScores:
     """BM25 of every row, and where each term occurs.
 
     ``terms`` has the first form of each word.  ``unit`` and ``window`` are ``float32[n]``; ``section`` is
-    ``float32[sections]``.  ``idf`` is that of the unit field per asked term (the highest possible for an unknown
-    one); ``windows[i]`` are the rows, ascending, whose window holds term ``i``.
+    ``float32[sections]``, ``passage`` the same for each way of cutting passages.  ``idf`` is that of the unit field
+    per asked term (the highest possible for an unknown one); ``windows[i]`` are the rows, ascending, whose window
+    holds term ``i``.
     """
 
     terms: tuple[str, ...]
@@ -46,12 +50,26 @@ class KeywordScores:
     window: Floats
     section: Floats
     windows: tuple[Ints, ...]
+    passage: tuple[Floats, ...] = ()
 
     def coverage(self, row: int) -> tuple[float, list[str]]:
         """Share of the question's idf mass that a row's window holds, and which terms those are."""
         held = [i for i, rows in enumerate(self.windows) if _contains(rows, row)]
         total = float(self.idf.sum())
         return (float(self.idf[held].sum()) / total if total else 0.0), [self.terms[i] for i in held]
+
+    def evidence(self, row: int) -> float:
+        """How sure the words in a row's window are that it is about the question, from 0 to 1.
+
+        The question's share alone would say much of a short question with one common word in it, and little of a long
+        one of which three rare words are there.  So it counts too how many words that stand in one unit alone the held
+        ones are worth.
+        """
+        share, held = self.coverage(row)
+        if not held:
+            return 0.0
+        worth = share * float(self.idf.sum()) / idf(len(self.unit), 1)
+        return worth / (worth + _DOUBT * (1 - share))
 
 
 def idf(n: int, df: int) -> float:
@@ -69,10 +87,18 @@ def score(corpus: Corpus, index: KeywordIndex, terms: Sequence[str | tuple[str, 
     unit: Floats = np.zeros(n, np.float32)
     window = np.zeros(n, np.float32)
     section = np.zeros(sections, np.float32)
+    passage = tuple(np.zeros(len(counts), np.float32) for counts in shape.passage_terms)
     weights = np.zeros(len(terms), np.float32)
     windows: list[Ints] = []
     found = index.postings([form for word in forms for form in word]) if n else None
-    mean = [max(float(x.mean()), 1e-9) if n else 1.0 for x in (lengths, shape.window_terms, shape.section_terms)]
+    mean = [max(float(x.mean()), 1e-9) if n else 1.0 for x in (lengths, shape.window_terms)]
+    groups = [
+        (group, counts, max(float(counts.mean()), 1e-9) if n else 1.0, into, own)
+        for group, counts, into, own in (
+            (shape.section, shape.section_terms, section, SECTION),
+            *((*of, PASSAGE) for of in zip(shape.passage, shape.passage_terms, passage, strict=True)),
+        )
+    ]
     scratch = np.zeros(n, np.float32)
     at = 0
     for i, word in enumerate(forms):
@@ -92,11 +118,11 @@ def score(corpus: Corpus, index: KeywordIndex, terms: Sequence[str | tuple[str, 
         scratch[held] = 0
         window[held] += _bm25(frequency, shape.window_terms[held], mean[1], idf(n, len(held)), WINDOW)
         windows.append(held)
-        of_section, frequency = _summed(shape.section[rows], tf, sections)
-        section[of_section] += _bm25(
-            frequency, shape.section_terms[of_section], mean[2], idf(sections, len(of_section)), SECTION
-        )
-    return KeywordScores(tuple(word[0] for word in forms), weights, unit, window, section, tuple(windows))
+        for group, counts, usual, into, own in groups:
+            at_group, frequency = _summed(group[rows], tf, len(into))
+            weight = idf(len(into), len(at_group))
+            into[at_group] += _bm25(frequency, counts[at_group], usual, weight, own)
+    return KeywordScores(tuple(word[0] for word in forms), weights, unit, window, section, tuple(windows), passage)
 
 
 def _living(corpus: Corpus, unit_ids: Ints, tf: Floats) -> tuple[Ints, Floats]:

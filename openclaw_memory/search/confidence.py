@@ -57,15 +57,17 @@ def parts(
     row = found.best
     values = features.values
     text = vector = time = None
+    words = 0.0
     because: list[str] = []
     if features.keyword is not None:
         text, terms = features.keyword.coverage(row)
         if terms:
-            words = dict.fromkeys(spelling.get(term, term) for term in terms)
-            because.append(f"keywords {text:.2f} ({', '.join(list(words)[:6])})")
-    if similarities is not None and "vector_window" in values:
-        own = float(similarities[row])
-        vector = max(0.0 if np.isnan(own) else own, float(values["vector_window"][row]))
+            words = features.keyword.evidence(row)
+            own = dict.fromkeys(spelling.get(term, term) for term in terms)
+            because.append(f"keywords {text:.2f} ({', '.join(list(own)[:6])})")
+    if similarities is not None and features.cosine is not None:
+        alone = float(similarities[row])
+        vector = max(0.0 if np.isnan(alone) else alone, float(features.cosine[row]))
         vector = min(1.0, max(0.0, vector))
         because.append(f"meaning {vector:.2f}")
     if "date" in values:
@@ -77,7 +79,13 @@ def parts(
     if "when" in values and values["when"][row]:
         because.append("tells a time")
     near = None
-    score = _sureness(text, vector, time, noise, knowledge)
+    score = _sureness(
+        None if text is None else words,
+        vector,
+        time,
+        max(noise, float(features.noise[corpus.shape.script[row]])),
+        knowledge,
+    )
     if graph is not None:
         near = float(graph[row])
         if near:
@@ -90,13 +98,12 @@ def parts(
     return Parts(score, _rounded(text), _rounded(vector), _rounded(time), "; ".join(because), _rounded(near))
 
 
-def _sureness(text: float | None, vector: float | None, time: float | None, noise: float, knowledge: float) -> float:
+def _sureness(words: float | None, vector: float | None, time: float | None, noise: float, knowledge: float) -> float:
     meaning = 0.0 if vector is None else min(1.0, max(0.0, (vector - noise) / (SURE * (1 - noise))))
-    words = 0.0 if text is None else text
     # Without vectors that mean something the words are all there is to go by.
-    trust = 1.0 if vector is None or text is None else 1 - 0.2 * knowledge
-    meaning *= knowledge if text is not None else 1.0
-    doubt = (1 - trust * words) * (1 - 0.9 * meaning) * (1 - 0.2 * (time or 0.0))
+    trust = 1.0 if vector is None or words is None else 1 - 0.2 * knowledge
+    meaning *= knowledge if words is not None else 1.0
+    doubt = (1 - trust * (words or 0.0)) * (1 - 0.9 * meaning) * (1 - 0.2 * (time or 0.0))
     return 1 - doubt
 
 

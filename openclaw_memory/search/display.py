@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from ..config.settings import SearchSettings
 from ..graph.view import GraphView
 from ..index.archive import Archive
 from ..index.corpus import Corpus
-from ..model import SearchHit, citation
+from ..model import Repetition, SearchHit, citation
 from ..store.api import SectionText, Store
 from ..text import analysis
 from .confidence import Parts
@@ -19,6 +20,10 @@ from .hits import Range, lines
 
 #: What is known of units whose statement no longer holds: words by unit id.
 Superseded = Callable[[], Mapping[int, tuple[str, ...]]]
+#: The rows that say the same as one.
+Repeated = Callable[[int], Sequence[int]]
+#: So many other places of a repeated line are named.
+_REPETITIONS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +53,15 @@ class Display:
         self._superseded = superseded
         self._archive = archive
 
-    def hits(self, found: Sequence[Range], parts_of: Callable[[Range], Parts]) -> list[SearchHit]:
-        """Ranges as hits, in their order; those rewritten by another process since the refresh are left out."""
+    def hits(
+        self, found: Sequence[Range], parts_of: Callable[[Range], Parts], repeated: Repeated = lambda row: ()
+    ) -> list[SearchHit]:
+        """Ranges as hits, in their order; those rewritten by another process since the refresh are left out.
+
+        ``repeated`` gives the rows that say the same as the best one of a range.
+        """
         known = self.known(found)
-        made = [self.hit(one, known, parts_of(one)) for one in found]
+        made = [self.hit(one, known, parts_of(one), self._also(one, repeated(one.best))) for one in found]
         return [hit for hit in made if hit is not None]
 
     def known(self, found: Sequence[Range]) -> Known:
@@ -61,7 +71,20 @@ class Display:
         sections = self._store.section_texts(np.unique(np.concatenate(ids)).tolist() if ids else [])
         return Known(sections, self._superseded())
 
-    def hit(self, one: Range, known: Known, parts: Parts) -> SearchHit | None:
+    def _also(self, one: Range, rows: Sequence[int]) -> tuple[Repetition, ...]:
+        """The latest of ``rows`` outside of a range, as what they are called by."""
+        columns, documents = self._corpus.rows, self._corpus.documents
+        return tuple(
+            Repetition(
+                path=documents[int(columns.document_id[row])].path,
+                start_line=int(columns.start_line[row]),
+                end_line=int(columns.end_line[row]),
+                date=date.fromordinal(int(columns.day[row])) if columns.day[row] else None,
+            )
+            for row in [row for row in rows if not one.first <= row <= one.last][-_REPETITIONS:]
+        )
+
+    def hit(self, one: Range, known: Known, parts: Parts, also: tuple[Repetition, ...] = ()) -> SearchHit | None:
         """A range as a hit; ``None`` when another process has written a section of it again since the refresh."""
         corpus, rows = self._corpus, self._corpus.rows
         ids = dict.fromkeys(rows.section_id[one.first : one.last + 1].tolist())
@@ -100,6 +123,7 @@ class Display:
             ),
             archived=self._archive.is_archived(one.best),
             why=parts.why,
+            also=also,
         )
 
     def citation(self, row: int) -> str:

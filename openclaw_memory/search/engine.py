@@ -281,7 +281,8 @@ class SearchEngine:
         if query_vector is not None and mode != "keyword" and self._vector is not None:
             similarities = self._similarities(self._vector, query_vector, keyword)
         known = self.knowledge(request.query) if similarities is not None else 1.0
-        features = ranking.collect(corpus, request.query, asked, keyword, similarities, known)
+        whole = self._vector is None or self._vector.exhaustive
+        features = ranking.collect(corpus, request.query, asked, keyword, similarities, known, whole)
         allowed = self._allowed(request)
         fusion = request.fusion or self._settings.fusion
         if fusion == "rrf":
@@ -436,7 +437,13 @@ class SearchEngine:
         return np.logical_and.reduce(masks) if masks else None
 
     def _hits(self, request: SearchRequest, found: Sequence[hits.Range], ranked: Ranked) -> list[SearchHit]:
-        return monotone(self.display.hits(found, self._parts(request, ranked)))
+        allowed = self._allowed(request)
+
+        def repeated(row: int) -> list[int]:
+            out: list[int] = hits.repetitions(self._corpus, row, allowed).tolist()
+            return out
+
+        return monotone(self.display.hits(found, self._parts(request, ranked), repeated))
 
     def _parts(self, request: SearchRequest, ranked: Ranked) -> Callable[[hits.Range], confidence.Parts]:
         spelling = analysis.words_of(request.query) if request.explain else {}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
+from itertools import chain, islice
 
 import numpy as np
 
@@ -15,8 +16,10 @@ from ..store.api import Bools, Floats, Ints
 _JOINED = 20
 #: So many rows a line that ends at a colon opens at most.
 _OPENED = 6
-#: Units looked at before a budget is given up as unfillable.
+#: Units in a row that do not fit before a budget is given up as unfillable.
 _LIMIT = 200
+#: Terms from which on a unit says enough for another one like it to be a repetition.
+_SAYING = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +49,40 @@ def ranking(corpus: Corpus, score: Floats, allowed: Bools | None) -> Iterator[in
         step *= 4
 
 
+def distinct(corpus: Corpus, ranked: Iterable[int]) -> Iterator[int]:
+    """``ranked`` rows without those that say the same as an earlier one but for their days and times."""
+    seen: set[int] = set()
+    likeness, terms = corpus.rows.likeness, corpus.rows.terms
+    for row in ranked:
+        if terms[row] >= _SAYING:
+            alike = int(likeness[row])
+            if alike in seen:
+                continue
+            seen.add(alike)
+        yield row
+
+
+def repetitions(corpus: Corpus, row: int, allowed: Bools | None) -> Ints:
+    """Rows of other lines that say the same as ``row``, in order of time."""
+    if corpus.rows.terms[row] < _SAYING:
+        return np.zeros(0, np.int32)
+    found = corpus.alike(row)
+    found = found[found != row]
+    if allowed is not None:
+        found = found[allowed[found]]
+    in_order: Ints = found[np.lexsort((found, corpus.rows.day[found]))]
+    return in_order
+
+
 def spans(corpus: Corpus, score: Floats, allowed: Bools | None, budget: float) -> list[Range]:
     """The best units whose lines cost at most ``budget`` tokens together; best first.
 
     A result that no longer fits is passed over for smaller ones behind it.
     """
-    order: list[int] = []
-    for row in ranking(corpus, score, allowed):
-        order.append(row)
-        if len(order) == _LIMIT:
-            break
+    ranked = distinct(corpus, ranking(corpus, score, allowed))
+    order = list(islice(ranked, _JOINED))
     found: list[Range] = []
-    for row in sorted(order[:_JOINED]):
+    for row in sorted(order):
         last = found[-1] if found else None
         if last is not None and last.last == row - 1 and _together(corpus, row - 1, row):
             best = row if score[row] > score[last.best] else last.best
@@ -65,11 +90,10 @@ def spans(corpus: Corpus, score: Floats, allowed: Bools | None, budget: float) -
         else:
             found.append(Range(row, row, row))
     found.sort(key=lambda r: order.index(r.best))
-    found += [Range(row, row, row) for row in order[_JOINED:]]
-    left = budget
+    left, misses = budget, 0
     out: list[Range] = []
     taken: set[int] = set()
-    for candidate in found:
+    for candidate in chain(found, (Range(row, row, row) for row in ranked)):
         whole = _whole_lines(corpus, candidate)
         if any(row in taken for row in range(whole.first, whole.last + 1)):
             continue
@@ -78,6 +102,11 @@ def spans(corpus: Corpus, score: Floats, allowed: Bools | None, budget: float) -
             left -= price
             taken.update(range(whole.first, whole.last + 1))
             out.append(whole)
+            misses = 0
+        else:
+            misses += 1
+        if misses == _LIMIT or left < 1:
+            break
     return out
 
 
@@ -95,7 +124,7 @@ def grown(
     """
     growing = _Growing(corpus, score, allowed, tokens, corpus.rows.document_id)
     out: list[Range] = []
-    for row in ranking(corpus, score, ranked):
+    for row in distinct(corpus, ranking(corpus, score, ranked)):
         found = growing.grown(row)
         if found is not None:
             out.append(found)
@@ -119,10 +148,11 @@ class _Growing:
         self._score, self._allowed, self._tokens, self._place = score, allowed, tokens, place
         self._taken: set[int] = set()
         rows, section = corpus.rows, corpus.shape.section
-        #: Whether a row shares a line with the one before it, which no result may cut; and characters before each row.
+        #: Whether a row shares a line with the one before it, which no result may cut; and what precedes each row, in
+        #: tokens of four characters in any script: a hit is a passage, as long in one language as in another.
         self._tied = np.zeros(len(corpus) + 1, bool)
         self._tied[1:-1] = (section[1:] == section[:-1]) & (rows.end_line[:-1] >= rows.start_line[1:])
-        self._before = np.concatenate([[0], np.cumsum(corpus.shown_chars + 1)])
+        self._before = np.concatenate([[0], np.cumsum(corpus.rows.chars + 1) / CHARS_PER_TOKEN])
 
     def _whole(self, first: int, last: int) -> tuple[int, int]:
         while self._tied[first]:
@@ -148,7 +178,7 @@ class _Growing:
             edges = [edge for edge in (first - 1, last + 1) if self._free(edge, row)]
             for edge in sorted(edges, key=lambda edge: -self._score[edge]):
                 wider = self._whole(min(first, edge), max(last, edge))
-                price = (self._before[wider[1] + 1] - self._before[wider[0]]) / CHARS_PER_TOKEN
+                price = self._before[wider[1] + 1] - self._before[wider[0]]
                 if price <= self._tokens and self._taken.isdisjoint(wider):
                     first, last = wider
                     break
@@ -203,8 +233,7 @@ def joined(
 
 def cost(corpus: Corpus, first: int, last: int) -> float:
     """Tokens of rows ``first..last`` as they are shown, with their line ends."""
-    chars = corpus.shown_chars[first : last + 1]
-    return (float(chars.sum()) + len(chars)) / CHARS_PER_TOKEN
+    return float(corpus.shown_tokens[first : last + 1].sum(dtype=np.float64))
 
 
 def lines(corpus: Corpus, found: Range) -> tuple[int, int]:

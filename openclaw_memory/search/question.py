@@ -70,7 +70,7 @@ def intervals(question: str, asked: date) -> list[Interval]:
     text = words.plain(question)
     spoken = words.spoken(text)
     said = words.phrases(text, spoken)
-    parts = [phrase for phrase in said if phrase.meaning.kind == "part"]
+    parts = [phrase for phrase in said if phrase.meaning.kind == "part"][:_MOST]
     taken = bytearray(len(text))
     found: list[tuple[int, Interval]] = []
 
@@ -82,6 +82,10 @@ def intervals(question: str, asked: date) -> list[Interval]:
     for one in dates.named(text, lambda: words.order_in(spoken)):
         start, end, interval = _named(text, one, parts, asked)
         claim(start, end, interval)
+        if interval is not None and one.year is None and interval[0].year < asked.year:
+            # The last May was meant, or the next one, which lines may name already.
+            _, _, coming = _named(text, one._replace(year=asked.year), parts, asked)
+            found += [] if coming is None else [(start, coming)]
     for match in _QUARTER.finditer(text):
         claim(*match.span(), _quarter(int(match[2] or asked.year), int(match[1])))
     for phrase in said:

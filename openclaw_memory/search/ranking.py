@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from datetime import date
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..index.corpus import Corpus
-from ..store.api import Bools, Floats
+from ..store.api import Bools, Floats, Ints
 from ..text import analysis
 from . import question as asking
 from .bm25 import KeywordScores
@@ -21,6 +22,8 @@ WEIGHTS: dict[str, float] = {
     "bm25_unit": 0.5,
     "bm25_window": 1.0,
     "bm25_section": 0.3,
+    "bm25_passage": 0.3,
+    "bm25_heading": 0.3,
     "vector_unit": 1.0,
     "vector_window": 1.0,
     "speaker": 0.5,
@@ -32,7 +35,7 @@ WEIGHTS: dict[str, float] = {
     "machine": -0.5,
     "graph": 0.25,
 }
-KEYWORD_FEATURES = ("bm25_unit", "bm25_window", "bm25_section")
+KEYWORD_FEATURES = ("bm25_unit", "bm25_window", "bm25_section", "bm25_passage", "bm25_heading")
 VECTOR_FEATURES = ("vector_unit", "vector_window")
 
 #: Share of the question's idf mass that the best window must hold for keywords to count in full beside vectors.
@@ -41,6 +44,12 @@ _FIRM = 0.5
 _FIRM_ALONE = 0.1
 #: What vectors count, beside keywords that count in full, of a model that does not know the question's language.
 _UNKNOWN = 0.25
+#: Ways in which rows are written: see :class:`~openclaw_memory.index.corpus.Shape`.
+_SCRIPTS = 3
+#: Deviations above the mean that unrelated rows rarely exceed, and rows that tell it as well as what is known anyway.
+_NOISE, _TELLING = 1.5, 100
+#: So many rows of a script as are taken to be like all others.
+_FEW = 30
 #: A day after a named interval still counts a little, falling over this many days.
 _ECHO_DAYS, _ECHO, _ECHO_FALL = 21, 0.7, 30.0
 
@@ -57,6 +66,10 @@ class Features:
     named_dates: list[asking.Interval] = field(default_factory=list)
     #: How well the model knows the question's language, from 0 to 1.
     knowledge: float = 1.0
+    #: Cosine of every window.
+    cosine: Floats | None = None
+    #: Cosine that rows of each script rarely exceed with this question, as far as there are enough of them to tell.
+    noise: Floats = field(default_factory=lambda: np.zeros(_SCRIPTS, np.float32))
 
 
 def scaled(x: Floats, allowed: Bools | None = None) -> Floats:
@@ -77,8 +90,12 @@ def collect(
     keyword: KeywordScores | None,
     similarities: Floats | None,
     knowledge: float = 1.0,
+    whole: bool = True,
 ) -> Features:
-    """Features of all rows; ``similarities`` holds NaN for units that have no vector."""
+    """Features of all rows; ``similarities`` holds NaN for units that have no vector.
+
+    ``whole`` says that they were computed for all units, not for candidates alone.
+    """
     rows, shape = corpus.rows, corpus.shape
     features = Features(keyword=keyword, knowledge=knowledge)
     values = features.values
@@ -86,6 +103,9 @@ def collect(
         values["bm25_unit"] = keyword.unit
         values["bm25_window"] = keyword.window
         values["bm25_section"] = keyword.section[shape.section] if len(keyword.section) else keyword.unit
+        headings = np.where(shape.headed, keyword.unit[shape.opens], np.float32(0))
+        values["bm25_heading"] = headings[shape.section] if len(headings) else keyword.unit
+        values["bm25_passage"] = np.maximum(*(own[of] for own, of in zip(keyword.passage, shape.passage, strict=True)))
     if similarities is not None:
         known = ~np.isnan(similarities)
         if known.any():
@@ -93,8 +113,11 @@ def collect(
             filled: Floats = similarities
             if not known.all():
                 filled = np.where(known, similarities, similarities[known].mean()).astype(np.float32)
-            values["vector_unit"] = filled
-            values["vector_window"] = corpus.window_cosine(filled)
+            features.cosine = corpus.window_cosine(filled)
+            if whole:
+                features.noise = _noise(features.cosine, shape.script)
+            values["vector_unit"] = _standing_out(filled, shape.script) if whole else filled
+            values["vector_window"] = _standing_out(features.cosine, shape.script) if whole else features.cosine
     values["length"] = shape.log_chars
     values["question"] = rows.question.astype(np.float32)
     values["heading"] = rows.heading.astype(np.float32)
@@ -111,6 +134,39 @@ def collect(
     if asking.asks_when(query):
         values["when"] = np.minimum(rows.time_words, 2).astype(np.float32) * np.float32(0.5)
     return features
+
+
+def _by_script(cosine: Floats, script: NDArray[np.int8]) -> tuple[Ints, NDArray[np.float64], NDArray[np.float64]]:
+    """Number of rows, mean and deviation of the cosines of each script; of a few rows as if all were written alike."""
+    counts = np.bincount(script, minlength=_SCRIPTS)
+    total, square = float(cosine.mean(dtype=np.float64)), float(np.square(cosine).mean(dtype=np.float64))
+    if counts.max() == len(cosine):
+        means, squares = np.full(_SCRIPTS, total), np.full(_SCRIPTS, square)
+    else:
+        n = counts + _FEW
+        means = (np.bincount(script, cosine, minlength=_SCRIPTS) + _FEW * total) / n
+        squares = (np.bincount(script, np.square(cosine), minlength=_SCRIPTS) + _FEW * square) / n
+    return counts.astype(np.int32), means, np.sqrt(np.maximum(squares - means**2, 1e-6))
+
+
+def _standing_out(cosine: Floats, script: NDArray[np.int8]) -> Floats:
+    """Cosines by how many deviations they lie above the mean of the rows that are written alike.
+
+    A model that does not know a script finds all texts in it alike, and like any question in it: without this, rows in
+    one script would go before those in another whatever they say.
+    """
+    counts, mean, deviation = _by_script(cosine, script)
+    if counts.max() == len(cosine):
+        return cosine
+    out: Floats = (cosine - mean.astype(np.float32)[script]) / deviation.astype(np.float32)[script]
+    return out
+
+
+def _noise(cosine: Floats, script: NDArray[np.int8]) -> Floats:
+    """What rows of each script rarely exceed; nothing where there are none."""
+    counts, mean, deviation = _by_script(cosine, script)
+    noise: Floats = ((mean + _NOISE * deviation) * (counts / (counts + _TELLING))).astype(np.float32)
+    return noise
 
 
 def _nearness(corpus: Corpus, named: list[asking.Interval]) -> Floats:

@@ -29,7 +29,7 @@ CONTEXT = Tool(
     ),
     arguments={
         "message": text("The message, in the words in which it was written."),
-        "budget": whole("Most tokens (of four characters) of the text; 200 unless told.", 1, 100_000),
+        "budget": whole("Most tokens of the text; 200 unless told.", 1, 100_000),
         "session": {"type": "string", "description": "Id of the session, which is not given the same again soon."},
         "themes": names("Concepts that count for more, by name or alias."),
         "serendipity": share("Share of weaker notes that come along; 0 unless told."),

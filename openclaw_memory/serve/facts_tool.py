@@ -7,7 +7,7 @@ from typing import Any
 from ..model import FactsResult
 from .tool import Call, Tool, day, share, text, whole
 
-_ASKING = ("subject", "predicate", "object", "asOf", "history", "limit")
+_ASKING = ("subject", "predicate", "object", "asOf", "history", "limit", "explain")
 _NAMES = {"asOf": "as_of"}
 
 _PARTS = {
@@ -67,6 +67,7 @@ FACTS = Tool(
         **_PARTS,
         "asOf": day("In a query: what held on this day."),
         "history": {"type": "boolean", "description": "In a query: also what no longer holds."},
+        "explain": {"type": "boolean", "description": "In a query: say in one line why each fact is there."},
         "limit": whole("In a query: most rows to return.", 1, 1000),
         "operations": {"type": "array", "items": _operation(), "description": "For batch: the changes, in order."},
     },

@@ -103,7 +103,7 @@ def _heartbeat(call: Call) -> Heartbeat:
 # -- what their arguments are ---------------------------------------------------------------------
 
 
-_BUDGET = whole("Return lines worth this many tokens (of four characters) instead of a number of hits.", 1, 100_000)
+_BUDGET = whole("Return lines worth this many tokens instead of a number of hits.", 1, 100_000)
 _FILTERS = {
     "kind": {"type": "string", "enum": [kind.value for kind in Kind],
              "description": "Only curated files (MEMORY.md, USER.md), daily notes, or other notes."},

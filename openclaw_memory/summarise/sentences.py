@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from ..model import CHARS_PER_TOKEN, Origin, Section, Unit, citation
+from ..model import Origin, Section, Unit, citation, tokens_of
 from ..store.api import Mention, PlannedUnit
 from ..text.labels import names_subject
 from ..text.lines import ITEM
@@ -123,8 +123,8 @@ def line_of(sentence: Sentence, dated: bool) -> str:
 
 
 def tokens(line: str) -> int:
-    """Length of a line with its line end, in tokens of four characters, rounded up."""
-    return len(line) // CHARS_PER_TOKEN + 1
+    """Length of a line with its line end, in tokens, rounded up."""
+    return int(tokens_of(line)) + 1
 
 
 def _text(unit: Unit) -> str:

@@ -19,6 +19,7 @@ _OPTIONAL = frozenset(
     {
         "vector_score", "text_score", "graph_score", "time_score", "why", "warning", "error", "next_from",
         "from_line", "lines", "fix", "http_usage", "context", "superseded_by",
+        "recorded_at", "newer",
     }
 )  # fmt: skip
 _NAMES = {"from_line": "from", "took_ms": "took_ms", "concepts_linked": "concepts_linked"}
@@ -27,7 +28,7 @@ _RECORDS = frozenset({"http_usage"})
 #: Left out unless true.
 _FLAGS = frozenset({"truncated", "stale"})
 #: Left out unless there is something in them.
-_UNLESS_EMPTY = frozenset({"skipped", "superseded"})
+_UNLESS_EMPTY = frozenset({"skipped", "superseded", "also"})
 
 
 def camel(name: str) -> str:

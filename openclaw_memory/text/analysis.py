@@ -15,9 +15,10 @@ from collections.abc import Iterator
 
 from . import calendar_words
 from . import language as languages
+from .scripts import HANGUL, KANA, UNSPACED
 
 #: Grows when the terms of a text change, so that stored postings are known to be of another make.
-ANALYSIS_VERSION = 3
+ANALYSIS_VERSION = 4
 
 STOP_WORDS = frozenset(
     """
@@ -37,11 +38,8 @@ _COMPLEX = re.compile(r"[A-Za-z0-9_][.\-_][A-Za-z0-9_]|[a-z][A-Z]|[A-Z]{2}[a-z]|
 _WORDS = re.compile(r"[^\s,;!?\"()]+(?<![.:'’])")
 _SPLIT = re.compile(r"[._\-]+")
 _CAMEL = re.compile(r"[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|\d+")
-_CJK_RANGES = (
-    "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003134f"
-)
-_CJK = re.compile(f"[{_CJK_RANGES}]+")
-_KANA = re.compile("[\u3040-\u30ff]")
+_CJK = re.compile(f"[{UNSPACED}{HANGUL}]+")
+_KANA = re.compile(f"[{KANA}]")
 _PARTICLES = re.compile("[\u3040-\u309f]{2}")
 _DIACRITICS = re.compile("[\u0300-\u036f]+")
 #: Those of scripts whose stemmers know them.
@@ -191,6 +189,9 @@ def _split_identifier(run: str, words: list[str], whole: list[str]) -> None:
 
 
 _PLAIN_WORD = re.compile(r"[^\W_]+")
+#: Days and times in digits.
+_MOMENT = re.compile(r"\d{1,4}[-./年]\d{1,2}(?:[-./月]\d{1,4}日?)?|\d{1,2}:\d{2}(?::\d{2})?|\d{1,2}月\d{1,2}日")
+_MARKS = re.compile(r"[\W_]+")
 _BRACKETED_END = re.compile(r"[\[(][^\[\]()]*[\])]$")
 
 
@@ -223,6 +224,11 @@ def unit_hash(text: str) -> int:
     from hashlib import blake2b
 
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 1
+
+
+def likeness(text: str) -> int:
+    """What texts share that say the same but for their days and times, their marks and their capitals."""
+    return unit_hash(_MARKS.sub("", _MOMENT.sub("", text.casefold())) or text)
 
 
 def hit_id(path: str, text_hash: int, occurrence: int) -> str:

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -139,6 +139,7 @@ def joins() -> frozenset[str]:
     return said("join", (ANY,)) | literals
 
 
+@lru_cache(maxsize=16)
 def spoken(text: str) -> tuple[str, ...]:
     """Languages that a :func:`plain` text may be in: by its scripts and, of Latin letters, by a vote of stop words.
 

@@ -186,8 +186,11 @@ def order_of(text: str) -> str:
 def named(text: str, order: Order | None = None) -> list[Named]:
     """The dates that a text, as :func:`~.calendar_words.plain` makes it, names, in their order; they do not overlap."""
     found = list(_in_numbers(text, order)) if _NUMBERS.search(text) else []
+    taken = bytearray(len(text))
+    for one in found:
+        taken[one.start : one.end] = b"\1" * (one.end - one.start)
     for month in words.months(text):
-        if all(month.end <= one.start or month.start >= one.end for one in found):
+        if taken.find(1, month.start, month.end) < 0:
             found.append(_in_words(text, month))
     return sorted(found)
 
@@ -225,7 +228,7 @@ def means_month(text: str, one: Named) -> bool:
                 sure = True
         elif one.name.strip(".") not in keys.get(f"month-short.{one.month}", ()):
             continue
-        before = text[: one.start].rstrip(" -")
+        before = text[max(0, one.start - _AROUND) : one.start].rstrip(" -")
         if any(before.endswith(lead) and not before[: -len(lead)][-1:].isalpha() for lead in keys.get("lead", ())):
             return True
     return sure

@@ -15,6 +15,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from ..model import tokens_of
+from .scripts import HAN, HANGUL, KANA
+
 ENGLISH = "english"
 #: The language of words in a script that only one language with a stemmer has, or most texts in it.
 _OF_SCRIPT = (
@@ -89,6 +92,46 @@ def of_words(words: Iterable[str]) -> str:
 def of_script(word: str) -> str | None:
     """The language that the script of a word says; ``None`` for letters that many languages share."""
     return next((language for language, script in _OF_SCRIPT if script.match(word)), None)
+
+
+#: Languages of scripts that put no spaces between words, by their characters.
+_UNSPACED_SCRIPTS = (
+    ("japanese", re.compile(f"[{KANA}]")),
+    ("chinese", re.compile(f"[{HAN}]")),
+    ("korean", re.compile(f"[{HANGUL}]")),
+    ("thai", re.compile("[\u0e00-\u0e7f]")),
+)
+#: Kana among Chinese characters from which on a text is Japanese, as a share.
+_KANA_SHARE = 0.1
+_ANY_WORD = re.compile(r"[^\W\d_]+")
+#: Words of other alphabets.
+_OTHER_WORD = re.compile("[\u0370-\u058f\u0590-\u06ff\u0750-\u077f\u0900-\u097f\u0b80-\u0bff]+")
+
+
+def weights(text: str) -> dict[str, float]:
+    """About how many tokens of ``text`` are in which language, that of its letters and words."""
+    text = text.lower()
+    out = {name: float(len(script.findall(text))) for name, script in _UNSPACED_SCRIPTS}
+    if out["japanese"] > _KANA_SHARE * (out["japanese"] + out["chinese"]):
+        out["japanese"] += out.pop("chinese")
+    for word in _OTHER_WORD.findall(text):
+        name = of_script(word)
+        if name is not None:
+            out[name] = out.get(name, 0.0) + tokens_of(word)
+    latin = latin_words(text)
+    name = of_words(latin)
+    out[name] = out.get(name, 0.0) + sum(map(tokens_of, latin))
+    return {name: weight for name, weight in out.items() if weight}
+
+
+def words_in(text: str, language: str) -> list[str]:
+    """The words of ``text`` that are in the script of ``language``."""
+    text = text.lower()
+    for name, script in (*_UNSPACED_SCRIPTS, *_OF_SCRIPT):
+        if name == language:
+            wanted = re.compile(f"[{KANA}{HAN}]") if name == "japanese" else script
+            return [word for word in _ANY_WORD.findall(text) if wanted.match(word)]
+    return latin_words(text)
 
 
 def is_stop_word(word: str, language: str) -> bool:

@@ -77,7 +77,8 @@ def find_turns(lines: Sequence[str]) -> dict[int, str]:
     """The lines (0-based) that open a turn, with the speaker's bare name.
 
     Several labels that alternate within a part of the text (up to the next heading) are speakers, and so they are in
-    the other parts.  In a list or in bold, where labels are mostly keys, they must also ask and tell.  A chat role is
+    the other parts.  In a list or in bold, where labels are mostly keys, they must also ask and tell, or tell alone
+    in bold where no label is a usual one.  A chat role is
     known by its name: it speaks beside another one, more than once, or alone on a line among unlabelled ones.  Where
     roles speak, nothing else does: an assistant's script or recipe has labels too.
     """
@@ -185,13 +186,14 @@ def _alternate(labels: Sequence[_Label], style: tuple[bool, bool, bool]) -> bool
     if different > 2 and len(names) >= 2 * different and names[different:] == names[:-different]:
         # The same keys in the same order: records.
         return False
-    if 2 * sum(map(is_label, set(names))) >= different:
+    keys = sum(map(is_label, set(names)))
+    if 2 * keys >= different:
         return False
     ends = sum(ends_sentence(label.said) for label in labels)
     tells = ends >= _SPOKEN * len(labels)
     asks = any(_ASKS.search(label.said) for label in labels)
     if style[0] or style[2]:
-        return tells and asks
+        return tells and (asks or not (style[0] or keys or ends < _ALL * len(labels)))
     return tells or asks or back > 1
 
 

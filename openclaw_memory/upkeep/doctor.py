@@ -11,6 +11,7 @@ from ..config.settings import unknown_variables
 from ..errors import LeaseTimeout, ModelError, OpenClawMemoryError
 from ..hookspecs import MemoryApi
 from ..model import Check, Grain, Origin, ScanResult, SkippedFile, Status, counted, joined
+from .languages import Languages, unknown_ones
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,6 +53,8 @@ def status(memory: Examined, store: Store) -> Status:
         states = store.vector_states(model)
         trusted = {info.path for info in store.document_infos() if info.origin is not Origin.UNTRUSTED}
     said = _said(memory, found, trusted)
+    shares, knows = said.languages.shares(), said.languages.known(embedder)
+    strange = unknown_ones(shares, knows, None if model is None else model.name)
     inner = getattr(embedder, "inner", embedder)
     usage, binding = getattr(inner, "usage", None), getattr(inner, "binding", None)
     return Status(
@@ -83,8 +86,10 @@ def status(memory: Examined, store: Store) -> Status:
         consolidation=memory.upkeep.remark(),
         retention=memory.settings.retention.plan,
         binding=None if binding is None else str(binding),
+        languages=shares,
+        model_knows=knows,
         fallback=reason,
-        warning=joined([*surroundings(), *memory.remarks()]),
+        warning=joined([*surroundings(), *memory.remarks(), *([] if strange is None else ["; ".join(strange)])]),
         private_files=sum(map(bool, said.private)),
         private_lines=sum(said.private),
         unread_front_matter=tuple(said.unread),
@@ -98,6 +103,7 @@ class _Said:
 
     private: list[int] = field(default_factory=list)
     unread: list[SkippedFile] = field(default_factory=list)
+    languages: Languages = field(default_factory=Languages)
 
 
 def _said(memory: Examined, found: ScanResult, trusted: Collection[str] = ()) -> _Said:
@@ -115,6 +121,7 @@ def _said(memory: Examined, found: ScanResult, trusted: Collection[str] = ()) ->
         except Unreadable:
             continue
         said.private.append(private_lines(text))
+        said.languages.add(text.split("\n"))
         # That of a summary is ours.
         if file.grain is not Grain.WORKING or file.path in trusted:
             continue
@@ -129,6 +136,7 @@ def examine(memory: Examined, store: Store) -> list[Check]:
 
     checks = [python_check(), *map(_remark, unknown_variables()), *_workspace(memory), *_sidecars(memory)]
     checks += _model(memory)
+    checks += languages(memory)
     checks += _extensions(memory)
     checks += _index(memory, store)
     checks += examine_openclaw()
@@ -248,6 +256,22 @@ def _model(memory: Examined) -> list[Check]:
     detail = f"{embedder.model} by {embedder.provider}, {vector.shape[1]} dimensions"
     model = Check("model", resolved.reason is None, detail + (f"; {resolved.reason}" if resolved.reason else ""))
     return [model, *_engine(memory, getattr(embedder, "inner", embedder))]
+
+
+def languages(memory: Examined) -> list[Check]:
+    """Whether the model knows the languages that the notes are in."""
+    from ..ingest.scan import scan
+
+    try:
+        found = scan(memory.workspace, memory.settings.ingest)
+    except OpenClawMemoryError:
+        return []  # said already
+    embedder, model, _ = memory.vectors_in_use()
+    spoken = _said(memory, found).languages
+    strange = unknown_ones(spoken.shares(), spoken.known(embedder), None if model is None else model.name)
+    if strange is None:
+        return []
+    return [Check("languages", True, strange[0], strange[1], remark=True)]
 
 
 def _engine(memory: Examined, embedder: object) -> list[Check]:

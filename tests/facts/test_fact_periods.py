@@ -111,3 +111,8 @@ def test_the_same_value_goes_on_and_takes_the_end_that_was_said_last() -> None:
     # After a day without it the same value is a fact of its own.
     rows = resolve([], [line(0, 1, 4, what="a"), line(1, 5, what="a")], today=FIRST)
     assert [(row.id, row.valid_from, row.valid_to) for row in rows] == [("f-0", day(1), day(4)), ("f-1", day(5), None)]
+
+
+def test_the_same_value_for_earlier_days_takes_nothing_from_later_ones() -> None:
+    rows = resolve([], [line(0, 20, what="a"), line(1, 1, 10, what="a")], today=FIRST)
+    assert [(row.valid_from, row.valid_to) for row in rows] == [(day(1), day(10)), (day(20), None)]

@@ -309,18 +309,15 @@ def test_another_rule_replaces_nothing() -> None:
     ]
 
 
-def test_keys_have_one_value_and_verbs_several() -> None:
-    keys = [seen("chess", 1, predicate="hobby", rule="key"), seen("piano", 9, predicate="hobby", rule="key")]
-    assert current(resolve(keys, [], today=TODAY)) == ["piano"]
-    verbs = [replace(one, predicate="likes", rule="says") for one in keys]
-    assert sorted(current(resolve(verbs, [], today=TODAY))) == ["chess", "piano"]
-    # One note may list several values of a key; the next note says which are left.
-    listed = [
-        *(seen(what, 1, predicate="hobby", rule="key", start_line=at) for at, what in enumerate(("chess", "piano"))),
-    ]
-    assert sorted(current(resolve(listed, [], today=TODAY))) == ["chess", "piano"]
-    later = resolve([*listed, seen("piano", 9, predicate="hobby", rule="key")], [], today=TODAY)
-    assert current(later) == ["piano"] and sorted(on(later, 5)) == ["chess", "piano"]
+def test_only_what_is_declared_to_have_one_value_ends_by_itself() -> None:
+    for predicate, rule in (("hobby", "key"), ("allergy", "key"), ("allergic to", "says"), ("likes", "says")):
+        said = [seen("cats", 1, predicate=predicate, rule=rule), seen("peanuts", 9, predicate=predicate, rule=rule)]
+        rows = resolve(said, [], today=TODAY)
+        assert sorted(current(rows)) == ["cats", "peanuts"]
+        # Of two values of a key the older one names the newer one; of a verb that takes several, neither.
+        (older, newer) = sorted(rows, key=lambda row: row.object)
+        assert (older.newer, newer.newer) == ((newer.id, None) if rule == "key" else (None, None))
+    assert resolve([seen("chess", 1, predicate="hobby", rule="key")], [], today=TODAY)[0].recorded_at == str(day(1))
 
 
 def test_the_later_line_of_a_day_counts() -> None:
@@ -331,8 +328,14 @@ def test_the_later_line_of_a_day_counts() -> None:
 def test_a_file_without_a_date_holds_always() -> None:
     (row,) = resolve([seen("Utrecht", 50, dated=False)], [], today=TODAY)
     assert row.valid_from is None and row.current
-    rows = resolve([seen("Utrecht", 50, dated=False), seen("Leiden", 10)], [], today=TODAY)
-    assert current(rows) == ["Utrecht"] and on(rows, 20) == ["Leiden"] and on(rows, 5) == []
+    # When it was saved says nothing: it ends nothing, and nothing that is found ends it.
+    for saved in (5, 50):
+        rows = resolve([seen("Utrecht", saved, dated=False), seen("Leiden", 10)], [], today=TODAY)
+        assert sorted(current(rows)) == ["Leiden", "Utrecht"] and on(rows, 5) == ["Utrecht"]
+        assert [row.newer is not None for row in rows] == [row.object == "Utrecht" for row in rows]
+    # What dated notes say has ended, it does not bring back.
+    notes = [seen("Utrecht", 1), seen("Leiden", 10), seen("Utrecht", 50, dated=False)]
+    assert current(resolve(notes, [], today=TODAY)) == ["Leiden"]
 
 
 def test_what_is_stated_stands_above_what_is_found() -> None:
@@ -507,6 +510,7 @@ def test_facts_do_not_depend_on_the_order_of_the_notes(
 @examples(400)
 @given(data=st.data(), notes=st.lists(SEEN, max_size=12))
 def test_on_every_day_a_relation_with_one_value_has_one(data: st.DataObject, notes: list[FactObservation]) -> None:
+    notes = [note for note in notes if note.dated]  # others have no place in time
     entries = data.draw(files(notes))
     known = history(notes, entries, today=TODAY)
     trusted = {Origin.OWNER, Origin.AGENT}
@@ -609,6 +613,44 @@ def test_a_rebuilt_index_knows_the_same(memory: Memory, notes: Notes) -> None:
     before = memory.facts.query(history=True).rows
     with open_memory(notes, name="another") as fresh:
         assert fresh.facts.query(history=True).rows == before
+
+
+def test_a_rejected_fact_stays_rejected(memory: Memory, notes: Notes) -> None:
+    (tea,) = memory.facts.query("Mira").rows
+    memory.facts.remove(tea.id)
+    notes.write("memory/2026-02-01.md", "# 2026-02-01\n\nA line more.\n\n- Mira prefers tea.\n- Mira lives in Porto.\n")
+    assert objects(memory.facts.query("Mira")) == ["Porto"]
+    with open_memory(notes, name="another") as fresh:
+        assert objects(fresh.facts.query("Mira")) == ["Porto"]
+
+
+def test_each_fact_says_why_it_is_there(memory: Memory, notes: Notes) -> None:
+    memory.facts.add("Wren", "likes", "pastry", source="memory/2026-03-01.md#L3")
+    assert all(row.why is None for row in memory.facts.query().rows)
+    why = {(row.subject, row.object): row.why or "" for row in memory.facts.query(history=True, explain=True).rows}
+    assert why["Mira", "tea"] == "rule 'says' (a sentence of a name, a verb and an object) in memory/2026-02-01.md#L4"
+    assert why["Wren", "pastry"].startswith("stated in facts.yaml on ")
+    assert why["JR", "Europe/Amsterdam"].endswith("in USER.md#L5; the note has no date")
+    assert "; ended by f-" in why["JR", "Utrecht"]
+    assert not any("\n" in line for line in why.values())
+
+
+def test_what_is_added_is_all_that_is_read_again(memory: Memory, notes: Notes) -> None:
+    file = notes.root / "facts.yaml"
+    for at in range(3):
+        memory.facts.add("Wren", "likes", f"pastry {at}")
+    text = file.read_text()
+    # A line by hand behind them, one changed in the middle, one taken out: the index follows each.
+    file.write_text(text + "- {subject: Wren, predicate: likes, object: rain}\n")
+    assert sorted(objects(memory.facts.query("Wren"))) == ["pastry 0", "pastry 1", "pastry 2", "rain"]
+    memory.facts.add("Wren", "likes", "snow")
+    file.write_text(file.read_text().replace("pastry 1", "cake"))
+    memory.facts.add("Wren", "likes", "fog")
+    assert sorted(objects(memory.facts.query("Wren"))) == ["cake", "fog", "pastry 0", "pastry 2", "rain", "snow"]
+    file.write_text("".join(line for line in file.read_text().splitlines(keepends=True) if "pastry 0" not in line))
+    assert sorted(objects(memory.facts.query("Wren"))) == ["cake", "fog", "pastry 2", "rain", "snow"]
+    with open_memory(notes, name="another") as fresh:
+        assert fresh.facts.query(history=True).rows == memory.facts.query(history=True).rows
 
 
 def test_a_batch_is_all_or_nothing(memory: Memory, notes: Notes) -> None:

@@ -29,8 +29,9 @@ def facts(text: str, path: str = "memory/note.md") -> list[FoundFact]:
     return [
         fact
         for section in document.sections
+        for above in [rules.parents(section)]
         for unit in section.units
-        for fact in rules.found(unit, section.heading, person)
+        for fact in rules.found(unit, section.heading, person, above.get(unit.start_line, ""))
     ]
 
 
@@ -82,7 +83,7 @@ def test_entries_of_a_collection() -> None:
         ("Tobi", "is", "Mira's brother, drives the van"),
         ("Tobi", "prefers", "soup over money"),
         ("Wren", "about", "security, and a friend from the climbing hall"),
-        ("attic", "is", "the NAS at 10.0.0.17"),
+        ("attic", "is", "the NAS at 10.0.0.17; four disks"),
     ]
 
 
@@ -125,8 +126,8 @@ def test_a_heading_that_names_anybody_is_about_the_person_of_user_md(heading: st
         ("Ada", "timezone", "Europe/London"),
         ("Ada", "shell", "fish"),
     ]
-    # Elsewhere the heading is all there is.
-    assert triples("# User\n\n- **Timezone:** Europe/London\n") == [("User", "timezone", "Europe/London")]
+    # Elsewhere nobody knows who that is.
+    assert triples("# User\n\n- **Timezone:** Europe/London\n") == []
 
 
 def test_tables() -> None:
@@ -141,7 +142,7 @@ def test_tables() -> None:
         ("Mira", "timezone", "Europe/Lisbon"),
         ("attic", "ip", "10.0.0.17"),
         ("attic", "role", "backups"),
-        ("pantry", "role", "dns"),
+        ("pantry", "role", "dns; doorbell"),
     ]
 
 

@@ -93,7 +93,7 @@ def test_a_question_about_nothing_that_is_told_scores_low(memory: Memory, langua
 def test_a_day_that_a_line_names_is_one_of_its_days(tmp_path: Path, question: str, line: str) -> None:
     other = line.replace("05", "08").replace("Mai", "August")
     (tmp_path / "w" / "memory").mkdir(parents=True)
-    text = f"# A\n\n{other}\n\n# B\n\n{line}\n\n# C\n\n{other}\n"
+    text = f"# A\n\n{other}\n\n# B\n\n{line}\n\n# C\n\n{other}\n\n# D\n\n- ...and 1 more\n"
     (tmp_path / "w" / "memory" / "2026-02-02.md").write_text(text, encoding="utf-8")
     settings = Settings.load(overrides={"ingest.fresh_seconds": 1e9, "embedding.model": "none"}, environ={})
     with Memory(tmp_path / "w", settings=settings, db=tmp_path / "i.duckdb") as memory:

@@ -18,7 +18,7 @@ from openclaw_memory.ingest import plan, summary_files
 from openclaw_memory.model import Grain, Origin, ParsedDocument
 from openclaw_memory.plugins.manager import Plugins
 from openclaw_memory.store.api import Cited
-from openclaw_memory.summarise.document import Source, render, sentences_in
+from openclaw_memory.summarise.document import FORMAT, Source, render, sentences_in
 from openclaw_memory.summarise.sentences import Note, Sentence, sentences_of
 from openclaw_memory.summarise.summary import Summary
 from openclaw_memory.summarise.themes import Part
@@ -199,7 +199,7 @@ def test_the_front_matter_is_plain_yaml() -> None:
     )
     front = yaml.safe_load(text.split("---\n")[1])
     assert front == {
-        "grain": "weekly", "period": "2026-W08", "date": MONDAY, "origin": "agent", "format": 1, "digest": DIGEST,
+        "grain": "weekly", "period": "2026-W08", "date": MONDAY, "origin": "agent", "format": FORMAT, "digest": DIGEST,
         "content": summary_files.content_hash(text),
         "sources": [f"{paths[0]} {DIGEST}", f"{paths[1]} {DIGEST}", f"{FOLDER}/daily/2026-02-17.md"],
     }  # fmt: skip

@@ -93,6 +93,8 @@ class PlannedUnit:
     question: bool = False
     time_words: int = 0
     says: tuple[date, date] | None = None
+    tokens: float = 0.0
+    likeness: int = 0
     speaker_key: int = 0
     id: int | None = None
     mentions: Sequence[Mention] = ()

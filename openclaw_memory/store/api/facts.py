@@ -65,5 +65,5 @@ class Facts(Protocol):
     def facts_version(self) -> tuple[str, ...]:
         """Another value after every change that may concern facts: texts, curated concepts, stated facts, times."""
 
-    def put_stated_facts(self, file: WorkspaceFile, facts: Sequence[StatedFact]) -> None:
-        """Replace the entries of ``facts.yaml``; one transaction."""
+    def put_stated_facts(self, file: WorkspaceFile, facts: Sequence[StatedFact], add: bool = False) -> None:
+        """Replace the entries of ``facts.yaml``, or ``add`` some behind them; one transaction."""

@@ -128,10 +128,12 @@ class GraphTables:
         texts = known["texts"] if known["stated"] != "0" else ""
         return known["instance"], known["ontology"], known["facts"], texts
 
-    def put_stated_facts(self, file: WorkspaceFile, facts: Sequence[StatedFact]) -> None:
-        """Replace them in one transaction."""
+    def put_stated_facts(self, file: WorkspaceFile, facts: Sequence[StatedFact], add: bool = False) -> None:
+        """Replace them, or add some behind them, in one transaction."""
         with self._db.write() as c:
-            c.execute("DELETE FROM stated_facts")
+            if not add:
+                c.execute("DELETE FROM stated_facts")
+            first = count(c, "SELECT coalesce(max(ordinal), -1) + 1 FROM stated_facts")
             insert_rows(
                 c,
                 "stated_facts",
@@ -143,12 +145,12 @@ class GraphTables:
                         None if f.valid_to is None else f.valid_to.isoformat(),
                         f.recorded, json.dumps(f.replaces), f.retracts,
                     )
-                    for at, f in enumerate(facts)
+                    for at, f in enumerate(facts, first)
                 ],
             )  # fmt: skip
             _note(c, file)
             c.execute("UPDATE counters SET value = value + 1 WHERE name = 'facts'")
-            c.execute("UPDATE counters SET value = ? WHERE name = 'stated'", [len(facts)])
+            c.execute("UPDATE counters SET value = ? WHERE name = 'stated'", [first + len(facts)])
 
 
 def _note(c: duckdb.DuckDBPyConnection, file: WorkspaceFile) -> None:

@@ -63,10 +63,13 @@ CREATE TABLE derived_from (
 UPDATE documents SET sha256 = '', mtime_ns = -1 WHERE grain <> 'working';
 """
 
-#: Files are read again, so that the days that their lines name are there too.
+#: Files are read again for the days that their lines name.  What a unit costs and says but for its
+#: day is filled in by the analysis, which is of another version.
 _V4 = """
 ALTER TABLE units ADD COLUMN said_first INTEGER DEFAULT 0;
 ALTER TABLE units ADD COLUMN said_last INTEGER DEFAULT 0;
+ALTER TABLE units ADD COLUMN tokens FLOAT;
+ALTER TABLE units ADD COLUMN likeness BIGINT;
 UPDATE documents SET sha256 = '', mtime_ns = -1;
 """
 

@@ -94,7 +94,8 @@ QUALIFY row_number() OVER nearest = 1
 _FACTS = """
 CREATE TABLE facts (
     id VARCHAR, subject VARCHAR, predicate VARCHAR, object VARCHAR, confidence DOUBLE, origin VARCHAR, rule VARCHAR,
-    source VARCHAR, valid_from DATE, valid_to DATE, current BOOLEAN, superseded_by VARCHAR);
+    source VARCHAR, valid_from DATE, valid_to DATE, current BOOLEAN, superseded_by VARCHAR,
+    recorded_at VARCHAR, newer VARCHAR);
 """
 
 _USAGE = """
@@ -164,7 +165,8 @@ def define(
         _put(
             c, "facts", derived.facts,
             "id VARCHAR, subject VARCHAR, predicate VARCHAR, object VARCHAR, confidence DOUBLE, origin VARCHAR, "
-            "rule VARCHAR, source VARCHAR, valid_from DATE, valid_to DATE, current BOOLEAN, superseded_by VARCHAR",
+            "rule VARCHAR, source VARCHAR, valid_from DATE, valid_to DATE, current BOOLEAN, superseded_by VARCHAR, "
+            "recorded_at VARCHAR, newer VARCHAR",
             "* REPLACE (round(confidence, 4) AS confidence)",
         )  # fmt: skip
     if derived.usage is not None:

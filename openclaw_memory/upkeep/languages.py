@@ -1,0 +1,70 @@
+"""Which languages the notes are in, and which of them the model in use knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..model.embedder import Embedder
+from ..text import language
+
+#: Lines of a file that tell its language as well as all of them.
+_LINES = 60
+#: A language with a smaller share is not named, and one that the model does not know is told from this share on.
+_NAMED, _TOLD = 0.01, 0.2
+#: What a model knows of a language for its vectors to mean something.
+_KNOWN = 0.5
+#: Characters of a language that are looked at.
+_SAMPLE = 4_000
+
+
+@dataclass(slots=True)
+class Languages:
+    """Tokens by language, and texts in each of them."""
+
+    weights: dict[str, float] = field(default_factory=dict)
+    samples: dict[str, str] = field(default_factory=dict)
+
+    def add(self, lines: Sequence[str]) -> None:
+        """Count a file, by lines from all parts of it."""
+        step = max(1, len(lines) // _LINES)
+        text = "\n".join(lines[::step])
+        for name, weight in language.weights(text).items():
+            self.weights[name] = self.weights.get(name, 0.0) + step * weight
+            if len(self.samples.get(name, "")) < _SAMPLE:
+                self.samples[name] = self.samples.get(name, "") + text[:_SAMPLE]
+
+    def shares(self) -> dict[str, float]:
+        """Share of each language, the largest first."""
+        total = sum(self.weights.values())
+        found = sorted(self.weights.items(), key=lambda one: (-one[1], one[0]))
+        return {name: round(weight / total, 3) for name, weight in found if weight >= _NAMED * total}
+
+    def known(self, embedder: Embedder | None) -> dict[str, float]:
+        """How well a model knows each language, from 0 to 1; nothing without a model."""
+        from ..embed.noise import knowledge
+
+        if embedder is None:
+            return {}
+        return {
+            name: 1.0
+            if name == language.ENGLISH
+            else round(knowledge(embedder, "\n".join(language.words_in(self.samples[name], name))), 2)
+            for name in self.shares()
+        }
+
+
+def unknown_ones(shares: Mapping[str, float], known: Mapping[str, float], model: str | None) -> tuple[str, str] | None:
+    """What to say of notes in languages that the model does not know, and what to do; ``None`` where there are few."""
+    from ..embed.registry import ENTRIES
+
+    strange = {name: share for name, share in shares.items() if known.get(name, 1.0) < _KNOWN}
+    if sum(strange.values()) < _TOLD:
+        return None
+    said = " and ".join(f"{share:.0%} {name.title()}" for name, share in list(strange.items())[:2])
+    small = min((entry for entry in ENTRIES if entry.multilingual), key=lambda entry: entry.size)
+    what = f"your notes are {said}, which {model} does not know: they are found by their words"
+    return (
+        what,
+        f"run: openclaw-memory model use {small.name} (or another one that knows many: openclaw-memory model list)",
+    )

@@ -1,0 +1,201 @@
+"""Scores, budgets and repetitions in notes of any language, in a real index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from openclaw_memory.cli.search import also
+from openclaw_memory.config.settings import Settings
+from openclaw_memory.memory import Memory
+from openclaw_memory.model import SearchHit, SearchRequest, tokens_of
+from openclaw_memory.search import ranking
+from openclaw_memory.text.analysis import likeness
+from openclaw_memory.text.language import weights
+from openclaw_memory.upkeep.languages import Languages, unknown_ones
+
+#: A heading, a line that the question asks for, and the question, whose words stand in the heading.
+HEADED = {
+    "de": ("Umzug des Archivs", "Fertig bis zum neunten", "Wann ist der Umzug des Archivs?"),
+    "es": ("Reforma del tejado", "Cuesta nueve mil euros", "¿Cuánto cuesta la reforma del tejado?"),
+    "fr": ("Assurance du bateau", "Contrat signé avec la mutuelle", "Quelle assurance pour le bateau ?"),
+    "it": ("Orto sul balcone", "Servono sei vasi grandi", "Cosa serve per l'orto sul balcone?"),
+    "pt": ("Conserto da bicicleta", "Pronto na oficina do Rui", "Onde fica o conserto da bicicleta?"),
+    "ru": ("Ремонт крыши", "Смета девяносто тысяч", "Какая смета на ремонт крыши?"),
+    "el": ("Επισκευή στέγης", "Κοστίζει εννέα χιλιάδες", "Πόσο κοστίζει η επισκευή στέγης;"),
+    "zh": ("屋顶翻修", "预算九千元", "屋顶翻修的预算是多少？"),
+    "ja": ("屋根の修理", "費用は九千円", "屋根の修理の費用は？"),
+    "ko": ("지붕 수리", "비용은 구천 원", "지붕 수리 비용은?"),
+}
+FILLER = {
+    "de": "Die Besprechung über {} war kurz und wir machen weiter.",
+    "es": "La reunión sobre {} fue corta y seguimos igual.",
+    "fr": "La réunion sur {} était courte et nous continuons.",
+    "it": "La riunione su {} è stata breve e andiamo avanti.",
+    "pt": "A reunião sobre {} foi curta e continuamos assim.",
+    "ru": "Встреча про {} была короткой, и мы продолжаем.",
+    "el": "Η συνάντηση για {} ήταν σύντομη και συνεχίζουμε.",
+    "zh": "关于{}的会议很短，我们继续。",
+    "ja": "{}についての会議は短く、続けることにした。",
+    "ko": "{}에 대한 회의는 짧았고 우리는 계속한다.",
+}
+THINGS = "alfa beta gamma delta epsilon zeta eta theta iota kappa lambda omega sigma tau".split()
+DAILY = {
+    "en": "No outage of the weather station since {}.",
+    "de": "Kein Ausfall der Wetterstation seit {}.",
+    "zh": "自 {} 起气象站没有中断。",
+    "ru": "С {} метеостанция работает без сбоев.",
+    "ja": "{} から気象台は止まっていない。",
+}
+
+
+def opened(root: Path, notes: dict[str, str]) -> Memory:
+    for name, text in notes.items():
+        file = root / "workspace" / "memory" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    settings = Settings.load(overrides={"ingest.fresh_seconds": 1e9, "embedding.model": "none"}, environ={})
+    memory = Memory(root / "workspace", settings=settings, db=root / "i.duckdb")
+    memory.ingest()
+    return memory
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    notes = {}
+    for language, (heading, line, _) in HEADED.items():
+        filler = "\n".join(f"- {FILLER[language].format(thing)}" for thing in THINGS)
+        notes[f"{language}.md"] = f"# Log\n\n## {heading}\n\n- {line}.\n\n## Rest\n\n{filler}\n"
+    with opened(tmp_path_factory.mktemp("any"), notes) as made:
+        yield made
+
+
+def ask(memory: Memory, query: str, **options: object) -> tuple[SearchHit, ...]:
+    return memory.search(SearchRequest(query, min_score=0.0, now=date(2026, 5, 1), **options)).results  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("language", sorted(HEADED))
+def test_a_line_is_found_by_the_words_of_its_heading(memory: Memory, language: str) -> None:
+    _, line, query = HEADED[language]
+    first = ask(memory, query, budget=60)[0]
+    assert first.path == f"memory/{language}.md" and line in first.snippet
+    assert first.score > 0.35
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Which volcano buried the old harbour?",
+        "Wie halten Pinguine ihre Eier warm?",
+        "¿Por qué no se congelan los pingüinos?",
+        "Quel volcan a détruit le vieux port ?",
+        "Perché i pinguini non gelano?",
+        "Por que os pinguins não congelam?",
+        "Почему пингвины не мёрзнут на льду?",
+        "Γιατί δεν παγώνουν οι πιγκουίνοι;",
+        "企鹅为什么不会冻死？",
+        "ペンギンはなぜ凍えないのですか。",
+        "펭귄은 왜 얼지 않나요?",
+        "Tại sao chim cánh cụt không bị lạnh?",
+    ],
+)
+def test_what_no_note_is_about_scores_low(memory: Memory, query: str) -> None:
+    assert max((hit.score for hit in ask(memory, query)), default=0) < 0.35
+
+
+def test_a_budget_is_spent_however_many_lines_it_takes(tmp_path: Path) -> None:
+    lines = "\n".join(f"- garden bed {number} has been watered and weeded" for number in range(900))
+    with opened(tmp_path, {"2026-04-01.md": f"# Day\n\n{lines}\n"}) as memory:
+        hits = ask(memory, "garden bed", budget=8000)
+        spent = sum(tokens_of(hit.snippet) + 0.25 for hit in hits)
+        assert len(hits) > 200 and 7_900 < spent <= 8_000
+
+
+@pytest.mark.parametrize("language", ["zh", "ja", "ru", "ko", "de"])
+def test_a_budget_is_counted_by_script(memory: Memory, language: str) -> None:
+    hits = ask(memory, FILLER[language].format("alfa"), budget=120)
+    assert 60 < sum(tokens_of(hit.snippet) + 0.25 for hit in hits) <= 120
+
+
+@pytest.mark.parametrize("language", sorted(DAILY))
+def test_a_line_of_every_day_is_one_hit(tmp_path: Path, language: str) -> None:
+    notes = {
+        f"2026-04-{day:02}.md": f"# Report\n\n- {DAILY[language].format(f'2026-04-{day:02} 08:{day}')}\n\n- {thing}\n"
+        for day, thing in zip(range(10, 20), THINGS, strict=False)
+    }
+    with opened(tmp_path, notes) as memory:
+        for options in ({"budget": 400}, {"max_results": 5}):
+            hits = ask(memory, DAILY[language].format(""), **options)
+            folded = [hit for hit in hits if hit.also]
+            assert len(folded) == 1 and folded[0] is hits[0]
+            days = [one.date for one in folded[0].also]
+            assert len(days) == 9 and days == sorted(days, key=str) and folded[0].date not in days
+            assert also(folded[0]).startswith("also on 2026-04-1")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("No outage since 2026-04-01.", "no outage since 2026-04-09", True),
+        ("断连 2月25日 09:21", "断连 2月26日 10:00", True),
+        ("Отправлено писем: 91", "Отправлено писем: 182", False),
+        ("Solde : 120 €", "Solde : 140 €", False),
+        ("**Fertig** – alles", "fertig: alles", True),
+        ("2026-04-01", "2026-04-02", False),
+    ],
+)
+def test_what_is_alike_differs_in_days_and_times_alone(one: str, other: str, alike: bool) -> None:
+    assert (likeness(one) == likeness(other)) == alike
+
+
+def test_short_lines_under_other_headings_are_not_one(tmp_path: Path) -> None:
+    note = "# Projects\n\n## Harbour\n\n- Status: done\n\n## Mill\n\n- Status: done\n"
+    with opened(tmp_path, {"2026-04-01.md": note}) as memory:
+        assert len(ask(memory, "status of the mill and the harbour", budget=300)) == 2
+
+
+def test_no_script_drowns_another() -> None:
+    # The model finds all rows of script 2 alike, and near to any question; one of script 0 stands out among its own.
+    cosine = np.array([0.1, 0.12, 0.45, 0.09] * 50 + [0.6, 0.61, 0.62, 0.6] * 50, np.float32)
+    script = np.array([0] * 200 + [2] * 200, np.int8)
+    cosine[3] = 0.5
+    assert int(np.argmax(cosine)) >= 200
+    assert int(np.argmax(ranking._standing_out(cosine, script))) == 3
+    assert ranking._standing_out(cosine, np.zeros(400, np.int8)) is cosine
+    noise = ranking._noise(cosine, script)
+    assert noise[0] < noise[2] and noise[1] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("The boiler was repaired and it is warm again", "english"),
+        ("Die Heizung ist wieder da und es wird warm", "german"),
+        ("La caldera de la oficina está reparada y no hace frío", "spanish"),
+        ("Котёл починили, в доме снова тепло", "russian"),
+        ("锅炉修好了", "chinese"),
+        ("漢字ばかりでも日本語です", "japanese"),
+        ("보일러를 고쳤다", "korean"),
+        ("ซ่อมหม้อน้ำแล้ว", "thai"),
+        ("ο λέβητας επισκευάστηκε", "greek"),
+        ("تم إصلاح الغلاية", "arabic"),
+    ],
+)
+def test_the_language_of_a_text_is_told(text: str, language: str) -> None:
+    found = weights(text)
+    assert max(found, key=lambda name: found[name]) == language
+
+
+def test_it_is_said_which_languages_the_model_does_not_know() -> None:
+    seen = Languages()
+    seen.add(["锅炉修好了，家里暖和了。"] * 4 + ["The boiler was repaired."])
+    shares = seen.shares()
+    assert list(shares) == ["chinese", "english"] and 0.8 < shares["chinese"] < 1
+    assert unknown_ones(shares, {"chinese": 1.0, "english": 1.0}, "m") is None
+    assert unknown_ones(shares, {}, None) is None
+    told = unknown_ones(shares, {"chinese": 0.0, "english": 1.0}, "m")
+    assert told is not None and "Chinese, which m does not know" in told[0] and "model use" in told[1]
