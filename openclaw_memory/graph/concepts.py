@@ -280,8 +280,11 @@ def _decided(mentions: MentionRows, ontology: OntologyRows, corpus: Corpus, copi
     row, at, rule = row[first], at[first], rule[first]
     own = np.ones(len(row), bool) if copies is None else ~copies[row]
     counts = np.bincount(at[own] * len(RULES) + rule[own], minlength=n * len(RULES)).reshape(n, len(RULES))
-    pairs = np.unique(at[own].astype(np.int64) << 32 | corpus.rows.document_id[row[own]])
-    documents = np.bincount(pairs >> 32, minlength=n)
+    # Rows ascend within a key, and those of a file are neighbours.
+    key_of, document = at[own], corpus.rows.document_id[row[own]]
+    another = np.ones(len(key_of), bool)
+    another[1:] = (key_of[1:] != key_of[:-1]) | (document[1:] != document[:-1])
+    documents = np.bincount(key_of[another], minlength=n)
     units = counts.sum(axis=1)
     chosen = evidence.decide(counts, documents, _counted(corpus, copies), len(corpus.documents)) | by_hand
     keep = chosen[at]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,7 +121,7 @@ def nested(names: Mapping[int, str], units: Mapping[int, int], kept: Collection[
     around: dict[int, list[int]] = {}
     out: set[int] = set()
     for name, keys in places.items():
-        base = _NUMBERED.sub("", name)
+        base = _NUMBERED.sub("", name) if name[-1:].isdigit() else name
         if base != name:
             # "Raspberry Pi 5" is a Raspberry Pi: of both, the one without the number where it says no less.
             if any(units[key] >= 0.8 * units[plain] for plain in places.get(base, ()) for key in keys):
@@ -145,13 +146,16 @@ def _telling(name: str) -> float:
 _NUMBERED = re.compile(r"(?:-\d+)+\Z")
 
 
-def _within(name: str) -> set[str]:
+@lru_cache(maxsize=1 << 16)
+def _within(name: str) -> frozenset[str]:
     """The terms within a term: runs of its words, and of its characters where it has no alphabet."""
+    if name.isascii() and "-" not in name:
+        return frozenset()
     words = name.split("-")
     found = {"-".join(words[a:b]) for a in range(len(words)) for b in range(a + 1, len(words) + 1)}
     if len(words) == 1 and not name.isascii() and name[0] > "\u0e00":
         found = {name[a:b] for a in range(len(name)) for b in range(a + 2, len(name) + 1)}
-    return found - {name}
+    return frozenset(found - {name})
 
 
 def kind_of(rules: set[str], name: str) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import numpy as np
 from ..index.corpus import Corpus
 from ..model import Edge
 from ..store.api import Bools, Floats, Ints
+from ..text.scripts import UNSPACED
 from .concepts import ConceptIndex, Label
 from .network import Network
 from .walk import Arrival, Step, Walk
@@ -21,6 +23,8 @@ _OWN = 0.25
 _SAME_DAY = 0.7
 #: So many times as many sections as are wanted are looked at for a better spread over days.
 _LOOKED_AT = 4
+_PIECE = re.compile(rf"[{UNSPACED}]+|[^\W{UNSPACED}]+")
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 #: Texts that share this share of their terms say the same.
 _SAME = 0.6
 #: A section whose day is that of its file only belongs nowhere in a thread of days.
@@ -73,6 +77,19 @@ def stops(
         chosen.append(Stop(walked[section], row, strength))
         days[_day(network, section)] += 1
     return sorted(chosen, key=lambda stop: in_time(network, corpus, stop))
+
+
+def pieces(text: str) -> list[str]:
+    """What two texts are compared by: words, and pairs of characters of scripts without spaces."""
+    words = _PIECE.findall(text.lower())
+    if text.isascii():
+        return words
+    return [piece for word in words for piece in (_pairs_of(word) if _UNSPACED.match(word) else (word,))]
+
+
+def _pairs_of(word: str) -> list[str]:
+    """The pairs of neighbours in a run of characters; of one alone itself."""
+    return [word[at : at + 2] for at in range(len(word) - 1)] or [word]
 
 
 def first_said(texts: Sequence[Sequence[str]], days: Ints) -> list[int]:
@@ -252,7 +269,8 @@ class Wording:
 
     def _mention(self, section: int, concept: int) -> str:
         """The first line of a section that mentions a concept."""
-        rows = self._index.rows_of([concept])
+        references = self._index.references
+        rows = references.row[references.slice_of(concept)]
         low, high = np.searchsorted(rows, [self._network.first_row[section], self._network.last_row[section] + 1])
         return self._citation(int(rows[low] if high > low else self._network.first_row[section]))
 

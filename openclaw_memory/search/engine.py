@@ -38,7 +38,7 @@ _TOLD_SHARE = 0.35
 _BARE = 0.9
 _OPENS = re.compile(r"[:：][\s*_]*\Z")
 #: Best rows of which a thread tells what several say once.
-_COMPARED = 200
+_COMPARED = 160
 #: What a unit loses whose statement no longer holds, as a share of all scores' range: what took its place comes first.
 _SUPERSEDED = 0.5
 #: A line that summaries left out answers nearly as well as the best other one within this share of all scores' range.
@@ -270,7 +270,7 @@ class SearchEngine:
         best = list(islice(hits.ranking(self._corpus, score, allowed), _COMPARED))
         ids = self._corpus.rows.unit_id[best].tolist()
         text = {unit.id: unit.text for unit in self._store.unit_texts(ids)}
-        said = [analysis.terms(text.get(unit_id, "")) for unit_id in ids]
+        said = [thread.pieces(text.get(unit_id, "")) for unit_id in ids]
         first = thread.first_said(said, self._corpus.rows.day[best])
         score, fresh = score.copy(), np.ones(len(score), bool)
         for row, place in zip(best, first, strict=True):
