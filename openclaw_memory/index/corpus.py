@@ -17,8 +17,8 @@ from ..store.api import Bools, DocumentInfo, Floats, Ints, Store, UnitRows, Vect
 
 RADIUS = 2
 _REACH = 2 * RADIUS
-#: Tokens per character from which on a row is in another alphabet than ASCII's, and in characters of a token each.
-_SCRIPTS = (0.3, 0.45)
+#: Tokens per character from which on a row is in another alphabet than ASCII's, and in words of one or two characters.
+_SCRIPTS = (0.3, 0.42)
 #: Characters of a passage.
 PASSAGE = 1_600
 
@@ -48,7 +48,7 @@ class Shape:
     #: The first row of each section, and whether that is its heading.
     opens: Ints
     headed: Bools
-    #: How each row is written: 0 in ASCII, 1 with other alphabets, 2 with about a token for each character.
+    #: How each row is written: 0 in ASCII, 1 with other alphabets, 2 with words of one or two characters.
     script: NDArray[np.int8]
 
 

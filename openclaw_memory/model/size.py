@@ -1,7 +1,7 @@
 """How long a text is, in tokens and in characters, and its two ends.
 
 A token is estimated by script, as tokenizers of language models cut text: they have whole words of what is written in
-ASCII, pieces of words of other alphabets, and about one token for each Chinese, Japanese or Korean character.
+ASCII, pieces of words of other alphabets, and 0.6 to 1 token for each Chinese, Japanese or Korean character.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import re
 CHARS_PER_TOKEN = 4
 #: Characters per token of other letters, accented ones included.
 _CHARS_PER_OTHER_TOKEN = 2.5
-#: What is about a token for each character: Han, kana, Hangul, full-width forms, pictographs.
+#: Tokens per character of Han, kana, Hangul, full-width forms and pictographs.
+_TOKENS_PER_WIDE = 0.7
 _WIDE = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff9f\U0001f000-\U0003ffff]+")
 
 
@@ -27,7 +28,7 @@ def tokens_of(text: str) -> float:
         return len(text) / CHARS_PER_TOKEN
     plain = len(text.encode("ascii", "ignore"))
     wide = sum(map(len, _WIDE.findall(text)))
-    return plain / CHARS_PER_TOKEN + wide + (len(text) - plain - wide) / _CHARS_PER_OTHER_TOKEN
+    return plain / CHARS_PER_TOKEN + wide * _TOKENS_PER_WIDE + (len(text) - plain - wide) / _CHARS_PER_OTHER_TOKEN
 
 
 def chars_of(tokens: float, text: str) -> int:
