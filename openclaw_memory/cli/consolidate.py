@@ -38,8 +38,8 @@ def consolidate(
     """Summarise the days, weeks, months, quarters and years that are over.
 
     Summaries are sentences of your notes, each with the lines it comes from, in memory/consolidated/.  Notes are never
-    changed: search leaves out those that a summary stands for where it answers, unless told --include-archived.  What a person has
-    edited there is kept.  What retention.plan does not keep is taken out, and listed.
+    changed: search leaves out those that a summary stands for where it answers, unless told --include-archived.  What a
+    person has edited there is kept.  What retention.plan does not keep is taken out, and listed.
     """
     from ..model import Grain
 
