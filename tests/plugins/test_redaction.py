@@ -455,3 +455,21 @@ def test_most_kinds_are_held_in_most_forms_and_ordinary_lines_stay() -> None:
     held = sum(sum(forms.values()) >= len(redaction.FORMS) - 1 for forms in found.values())
     assert len(found) >= 79 and held >= 0.95 * len(found)
     assert len(redaction.hits(list(redaction.ordinary(2000, seed=3)))) <= 1
+
+
+@pytest.mark.parametrize(
+    ("line", "secret"),
+    [
+        ("SSH: root / 4711abXq", "4711abXq"),
+        ("- VPS: `root@10.0.0.7` / `s3cretPw`", "s3cretPw"),
+        ("Вход: ubuntu / Blau-Meer99!", "Blau-Meer99!"),
+        ("登录：admin / k9mm2PPq", "k9mm2PPq"),
+    ],
+)
+def test_what_a_user_logs_in_with_is_redacted(line: str, secret: str) -> None:
+    assert redact_lines([line]) == [line.replace(secret, "[redacted:login-password]")]
+
+
+@pytest.mark.parametrize("line", ["root / etc / passwd", "admin / user2 roles", "/root/abc123", "admin / moderators"])
+def test_words_behind_a_role_stay(line: str) -> None:
+    assert redact_lines([line]) == [line]

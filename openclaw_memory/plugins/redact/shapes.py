@@ -146,6 +146,14 @@ _OTHERS: tuple[Rule, ...] = (
     _rule("url-password", "://", r"://[^\s/:@]{0,64}+:(?![$<{*\[])(?P<secret>[^\s/\"'`<>]{1,200})@"),
     _rule("curl-password", "-u --user --proxy-user", r"(?:-u|--(?:proxy-)?user)[ =]{0,2}[\"']?[^\s:\"'$<]{1,64}:(?P<secret>[^\s\"'$<{]{3,128})"),
     _rule("netrc-password", "login", r"\blogin[ \t]{1,4}\S{1,64}[ \t]{1,4}password[ \t]{1,4}(?P<secret>(?!\[redacted)\S{3,128})"),
+    # "root / hunter2x": who logs in, then with what.
+    _rule(
+        "login-password",
+        "root admin postgres ubuntu debian mysql oracle deploy",
+        r"(?i:(?<![\w/.@-])(?:root|admin(?:istrator)?|postgres|ubuntu|debian|mysql|oracle|deploy)(?:@[\w.-]{1,80}+)?)"
+        r"[`*\"']{0,3}[ \t]{1,4}/[ \t]{1,4}[`*\"']{0,3}(?=\S{0,63}?\d)(?=\S{0,63}?[A-Za-z])"
+        r"(?P<secret>[^\s/|`*\"'\[]{6,64})(?![\w/])",
+    ),
     # An OpenSSH key's body starts with the name of its format: known even without its BEGIN line.
     _rule("private-key", "b3blbnnzac1rzxktdj", r"(?<![\w+/])b3BlbnNzaC1rZXktdj[A-Za-z0-9+/=]{20,}+"),
     _rule(
