@@ -306,9 +306,11 @@ def _walked(scene: Scene) -> list[Candidate]:
         parts = scene.parts(hits.Range(row, row, row))
         link, share = float(links.strength[row]), float(links.share[row])
         novel = float(int(corpus.shape.section[row]) not in told)
-        score = _RELEVANCE * parts.score + _LINK * link + _RECENCY * new + _FREQUENCY * share + _NOVELTY * novel
+        # That the message names the concept is evidence already: the share of its words counts, not how rare they are.
+        relevance = max(parts.score, parts.text or 0.0)
+        score = _RELEVANCE * relevance + _LINK * link + _RECENCY * new + _FREQUENCY * share + _NOVELTY * novel
         named = ", ".join(names[place] for place in by)
-        why = f"mentions {named}: link {link:.2f}, relevance {parts.score:.2f}, recency {new:.2f}, share {share:.2f}"
+        why = f"mentions {named}: link {link:.2f}, relevance {relevance:.2f}, recency {new:.2f}, share {share:.2f}"
         one = _candidate(scene, row, min(1.0, score + _theme(scene, row)), parts, why)
         out.append(replace(one, places=by))
     return out

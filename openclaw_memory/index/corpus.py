@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model import CHARS_PER_TOKEN, Grain, Kind
+from ..model import CHARS_PER_TOKEN, TRUSTED, Grain, Kind
 from ..store.api import Bools, DocumentInfo, Floats, Ints, Store, UnitRows, VectorIndex
 
 RADIUS = 2
@@ -41,6 +41,7 @@ class Shape:
     log_chars: Floats
     kind: NDArray[np.int8]
     grain: NDArray[np.int8]
+    trusted: Bools
     anchor: Bools
     path_rank: Ints
     passage: tuple[Ints, ...]
@@ -200,13 +201,13 @@ def _shape(rows: UnitRows, documents: dict[int, DocumentInfo]) -> Shape:
     row_of = np.full(int(rows.unit_id.max()) + 1 if n else 0, -1, np.int32)
     row_of[rows.unit_id] = np.arange(n, dtype=np.int32)
     kinds, grains = list(Kind), list(Grain)
-    by_document = np.zeros((max(documents, default=0) + 1, 2), np.int8)
+    by_document = np.zeros((max(documents, default=0) + 1, 3), np.int8)
     for document_id, info in documents.items():
-        by_document[document_id] = kinds.index(info.kind), grains.index(info.grain)
+        by_document[document_id] = kinds.index(info.kind), grains.index(info.grain), info.origin in TRUSTED
     path_rank = np.zeros(len(by_document), np.int32)
     for rank, info in enumerate(sorted(documents.values(), key=lambda info: info.path)):
         path_rank[info.id] = rank
-    sorts = by_document[rows.document_id] if n else np.zeros((0, 2), np.int8)
+    sorts = by_document[rows.document_id] if n else np.zeros((0, 3), np.int8)
     alone = np.bincount(section)[section] == 1 if n else np.zeros(0, bool)
     passage = _passages(rows)
     log_chars = np.log(np.maximum(rows.chars, 1)).astype(np.float32)
@@ -219,6 +220,7 @@ def _shape(rows: UnitRows, documents: dict[int, DocumentInfo]) -> Shape:
         log_chars=log_chars,
         kind=sorts[:, 0],
         grain=sorts[:, 1],
+        trusted=sorts[:, 2].astype(bool),
         anchor=~rows.heading | (alone & ~rows.title),
         path_rank=path_rank,
         opens=(opens := np.flatnonzero(border).astype(np.int32)),

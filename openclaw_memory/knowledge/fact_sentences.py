@@ -155,13 +155,17 @@ def _made(subject: str, relation: str, thing: str, rule: str) -> FoundFact | Non
     return FoundFact(subject, relation, thing, rule, _CONFIDENCE[rule])
 
 
-def is_name(text: str, code: str = "en") -> bool:
-    """Whether ``text`` may name somebody or something: capitals, digits or marks of an identifier, no common word."""
+def is_name(text: str, code: str | None = None) -> bool:
+    """Whether ``text`` may name somebody or something: capitals, digits or marks of an identifier, no common word.
+
+    Where its sentence is in the language ``code``, the words of others count for nothing: Ben is "I" in Turkish.
+    """
     text = tidy(text)
     words = text.split()
     if not 1 <= len(words) <= 4 or len(text) > 48 or labels.is_label(text):
         return False
-    nobody = fact_words.every("nobody")
+    lists = fact_words.languages()[code].lists if code is not None else {}
+    nobody = frozenset(lists.get("nobody", ())) if lists else fact_words.every("nobody")
     if words[0].casefold() in nobody or text.casefold() in nobody:
         return False
     if _UNSPACED.match(text):
@@ -171,10 +175,10 @@ def is_name(text: str, code: str = "en") -> bool:
             and not any(text.startswith(word) for word in nobody if _UNSPACED.match(word) and len(word) < 4)
             and not re.search(r"[的のがをに了吗]", text)
         )
-    tongue = _NAMES_OF_LANGUAGES.get(code, language.ENGLISH)
+    tongue = _NAMES_OF_LANGUAGES.get(code or "en", language.ENGLISH)
     if language.is_stop_word(words[0].casefold(), tongue) and len(words[0]) < 5:
         return False
-    if words[0].casefold() in fact_words.every("not"):
+    if words[0].casefold() in (lists.get("not", ()) if lists else fact_words.every("not")):
         return False
     if words[0][0].isdigit() and len(words) > 1:
         return False

@@ -50,12 +50,15 @@ def ranking(corpus: Corpus, score: Floats, allowed: Bools | None) -> Iterator[in
 
 
 def distinct(corpus: Corpus, ranked: Iterable[int]) -> Iterator[int]:
-    """``ranked`` rows without those that say the same as an earlier one but for their days and times."""
-    seen: set[int] = set()
-    likeness, terms = corpus.rows.likeness, corpus.rows.terms
+    """``ranked`` rows without those that say the same as an earlier one but for their days and times.
+
+    A stranger's row takes the place of no trusted one.
+    """
+    seen: set[tuple[int, bool]] = set()
+    likeness, terms, trusted = corpus.rows.likeness, corpus.rows.terms, corpus.shape.trusted
     for row in ranked:
         if terms[row] >= _SAYING:
-            alike = int(likeness[row])
+            alike = int(likeness[row]), bool(trusted[row])
             if alike in seen:
                 continue
             seen.add(alike)
@@ -67,7 +70,7 @@ def repetitions(corpus: Corpus, row: int, allowed: Bools | None) -> Ints:
     if corpus.rows.terms[row] < _SAYING:
         return np.zeros(0, np.int32)
     found = corpus.alike(row)
-    found = found[found != row]
+    found = found[(found != row) & (corpus.shape.trusted[found] == corpus.shape.trusted[row])]
     if allowed is not None:
         found = found[allowed[found]]
     in_order: Ints = found[np.lexsort((found, corpus.rows.day[found]))]

@@ -421,7 +421,7 @@ def _with_summaries(notes: Notes) -> None:
     for day in range(9, 23):
         write(notes, date(2026, 2, day))
     text = (notes.root / DAY).read_text()
-    notes.write(DAY, f"{text}- We decided that {SECRET.lower()}, says Mira #vaults\n")
+    notes.write(DAY, f"{text}- Lesson learned: {SECRET.lower()}, says Mira #vaults\n")
 
 
 def test_summaries_lose_their_sentences_and_are_made_anew(notes: Notes) -> None:

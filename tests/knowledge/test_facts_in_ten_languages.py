@@ -167,3 +167,9 @@ def test_relations_have_one_form_in_all_languages() -> None:
     }
     assert {kind_of_key(name) for name in ("Telefon", "電話", "số điện thoại")} == {"phone"}
     assert is_single("Wohnort") and is_single("状态") and not is_single("Allergie") and not is_single("过敏")
+
+
+@pytest.mark.parametrize("name", ["Ben", "Ella", "Max", "Mina", "Dan"])
+@pytest.mark.parametrize("said", ["{} lives in Utrecht.", "{} wohnt in Utrecht."])
+def test_a_name_that_is_a_pronoun_elsewhere_is_a_name(name: str, said: str) -> None:
+    assert (name, "lives in", "Utrecht") in triples(f"# Notes\n\n- {said.format(name)}\n")

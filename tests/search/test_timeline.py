@@ -99,14 +99,14 @@ def test_a_long_section_is_shown_from_its_beginning(notes: Notes) -> None:
     ("options", "days"),
     [
         ({"since": date(2026, 3, 1)}, ["2026-03-01"] * 3 + ["2026-03-08"]),
-        ({"until": date(2026, 2, 1)}, ["2023-11-14", "2025-12-24"]),
+        ({"until": date(2026, 2, 1)}, ["2025-12-24"]),
         ({"maximum_days_ago": 2}, ["2026-03-08"]),
         ({"maximum_days_ago": 1}, []),
-        ({"minimum_days_ago": 9}, ["2023-11-14", "2025-12-24"] + ["2026-03-01"] * 3),
+        ({"minimum_days_ago": 9}, ["2025-12-24"] + ["2026-03-01"] * 3),
         ({"minimum_days_ago": 2, "maximum_days_ago": 8}, ["2026-03-08"]),
         ({"minimum_days_ago": 10**9}, []),
         ({"maximum_days_ago": 10**9, "since": date(2026, 3, 2)}, ["2026-03-08"]),
-        ({"kinds": (Kind.CURATED,)}, ["2023-11-14"]),
+        ({"kinds": (Kind.CURATED,)}, ["None"]),
         ({"grains": (Grain.WEEKLY,)}, ["2026-03-01"]),
         ({"kinds": (Kind.CURATED,), "since": date(2026, 1, 1)}, []),
     ],
@@ -184,8 +184,9 @@ def test_a_question_is_a_search_shown_in_order_of_time(memory: Memory) -> None:
     found = memory.timeline("lamp", now=TODAY, max_results=3)
     best = memory.search("lamp", now=TODAY, max_results=3)
     assert {hit.id for hit in found.results} == {hit.id for hit in best.results}
-    assert [hit.date for hit in found.results] == sorted(hit.date for hit in best.results if hit.date)
-    assert all(hit.snippet.startswith(f"[{hit.date}] ") for hit in found.results)
+    days = [hit.date for hit in found.results if hit.date]
+    assert days == sorted(hit.date for hit in best.results if hit.date)
+    assert all(hit.snippet.startswith(f"[{hit.date}] ") == (hit.date is not None) for hit in found.results)
     assert {hit.id: hit.score for hit in found.results} == {hit.id: hit.score for hit in best.results}
     assert found.mode == "keyword"
 
