@@ -53,7 +53,8 @@ def composed(items: Sequence[Item], message: str, budget: int, given: Collection
     chosen: list[Item] = []
     known: list[frozenset[str]] = []
     heard = [item for item in items if item.key in given]
-    heard_terms = [frozenset(analysis.terms(item.text)) for item in heard]
+    heard_cores = [_core(frozenset(analysis.terms(item.text))) for item in heard]
+    cores: list[frozenset[str]] = []
     for item in sorted(items, key=lambda item: (-item.order, item.day is None, item.place, str(item.key))):
         if item.key in given or not item.text:
             continue
@@ -61,13 +62,14 @@ def composed(items: Sequence[Item], message: str, budget: int, given: Collection
         terms = frozenset(analysis.terms(item.text))
         if not terms or _within(terms, said):
             continue
-        if (told := _other_state(item, terms, heard, heard_terms)) is not None and not told[1]:
+        core = _core(terms)
+        if (told := _other_state(item, core, heard, heard_cores)) is not None and not told[1]:
             continue  # what it was like before is no news
-        if (older := _other_state(item, terms, chosen, known)) is not None:
+        if (older := _other_state(item, core, chosen, cores)) is not None:
             at, newer = older
             if not newer:
                 continue
-            del chosen[at], known[at]
+            del chosen[at], known[at], cores[at]
         if any(_within(terms, other) for other in known):
             continue
         item = replace(
@@ -77,11 +79,12 @@ def composed(items: Sequence[Item], message: str, budget: int, given: Collection
         if fitted is not None:
             chosen.append(fitted)
             known.append(terms)
+            cores.append(core)
     return Composed(_rendered(chosen), tuple(chosen))
 
 
 def _other_state(
-    item: Item, terms: frozenset[str], chosen: Sequence[Item], known: Sequence[frozenset[str]]
+    item: Item, core: frozenset[str], chosen: Sequence[Item], cores: Sequence[frozenset[str]]
 ) -> tuple[int, bool] | None:
     """Which chosen item says the same of another day, figures aside, and whether ``item`` is the newer one.
 
@@ -89,17 +92,16 @@ def _other_state(
     """
     if item.day is None or item.fact is not None:
         return None
-    core = _core(terms)
-    for at, (other, others) in enumerate(zip(chosen, known, strict=True)):
+    for at, (other, rest) in enumerate(zip(chosen, cores, strict=True)):
         if other.day is None or other.fact is not None or other.day == item.day:
             continue
-        rest = _core(others)
         if min(len(core), len(rest)) >= _CORE and len(core & rest) >= _STATE * max(len(core), len(rest)):
             return at, item.day > other.day
     return None
 
 
 def _core(terms: frozenset[str]) -> frozenset[str]:
+    """Terms without figures."""
     return frozenset(term for term in terms if not any(map(str.isdigit, term)))
 
 
