@@ -27,6 +27,7 @@ from ..system.deadline import Deadline
 from ..text import analysis, calendar, speech
 from ..text.front_matter import front_matter
 from ..text.lines import split_lines
+from ..text.negation import negations
 from ..text.sentences import sentence_spans
 from ..text.withheld import without_private
 from .novelty import sentences, tidied, worth
@@ -288,7 +289,7 @@ class _Said:
         for start, end in sentence_spans(line):
             sentence = line[start:end]
             if (sentence, where) not in self._known and (terms := frozenset(analysis.terms(sentence))):
-                self._known[sentence, where] = _Known(terms, terms | where, speech.negated(sentence))
+                self._known[sentence, where] = _Known(terms, terms | where, bool(negations(sentence)))
                 self._keys.add(_key(sentence))
 
     def holds(self, sentence: str) -> bool:
@@ -299,7 +300,7 @@ class _Said:
         terms = frozenset(analysis.terms(sentence))
         if not terms:
             return False
-        telling, negated = _telling(sentence), speech.negated(sentence)
+        telling, negated = _telling(sentence), bool(negations(sentence))
         for known in self._known.values():
             if negated != known.negated or not telling <= known.told_with:
                 continue

@@ -98,11 +98,6 @@ def kinds(sentence: str) -> frozenset[str]:
     return frozenset(one.kind for one in found(sentence))
 
 
-def negated(sentence: str) -> bool:
-    """Whether a sentence says that something is not so."""
-    return any(one.kind == "negation" for one in found(sentence, ("negation",)))
-
-
 def searched(message: str) -> str:
     """The sentences of a message that are about something; empty when none is."""
     said = []

@@ -337,7 +337,7 @@ def test_results_may_begin_with_their_day(memory: Memory) -> None:
         memory.timeline(dates=True),
     ):
         assert result.results and all(
-            hit.snippet.startswith(f"[{hit.date}] ") == (hit.date is not None) and hit.snippet.count("[2") <= 1
+            hit.snippet.count(f"[{hit.date}]") == hit.snippet.startswith(f"[{hit.date}] ") == (hit.date is not None)
             for hit in result.results
         )
     assert not any(hit.snippet.startswith("[") for hit in memory.search("lantern").results)
