@@ -22,6 +22,7 @@ from ..store.api import Bools, Floats, Ints, KeywordIndex, Store, StoreState, Ve
 from ..text import analysis
 from ..use.boosts import UseColumns, UsedRows, UsesOn
 from . import bm25, confidence, decay, hits, ranking, timeline
+from . import question as asking
 from .display import Display, Superseded, monotone
 
 #: Candidates of each kind when the vector index does not score every unit.
@@ -291,6 +292,8 @@ class SearchEngine:
         known = self.knowledge(request.query) if similarities is not None else 1.0
         whole = self._vector is None or self._vector.exhaustive
         features = ranking.collect(corpus, request.query, asked, keyword, similarities, known, whole)
+        if not features.named_dates and asking.asks_now(request.query):
+            features.values["now"] = decay.youth(corpus, asked)
         given, request = request, self._reaching(request)
         allowed = self._allowed(request)
         fusion = request.fusion or self._settings.fusion

@@ -6,7 +6,7 @@ import re
 from calendar import monthrange
 from datetime import date, timedelta
 
-from ..text import analysis, dates
+from ..text import analysis, dates, scripts
 from ..text import calendar_words as words
 
 #: First and last day, inclusive.
@@ -25,6 +25,8 @@ _SOME = 3
 _MOST = 16
 #: Asking days outside are moved here, so that no interval leaves the calendar.
 _EARLIEST, _LATEST = date(1200, 1, 1), date(9990, 1, 1)
+#: Words in these scripts may have others directly beside them.
+_JOINED = re.compile(f"[{scripts.UNSPACED}{scripts.HANGUL}]")
 _SELF = re.compile(r"\b(?:I|me|my|mine|myself|I'm|I've)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 
@@ -44,6 +46,23 @@ def asks_when(question: str) -> bool:
             at = text.find(phrase)
             if at >= 0 and (not phrase[0].isascii() or not text[at - 1 : at].isalpha()):
                 return True
+    return False
+
+
+def asks_now(question: str) -> bool:
+    """Whether it is about how things are, not how they were: then the newest of several statements answers it."""
+    text = words.plain(question)
+    return any(_holds(text, phrase) for one in words.spoken(text) for phrase in words.keys_of(one).get("now", ()))
+
+
+def _holds(text: str, phrase: str) -> bool:
+    """Whether a phrase stands in a text, as words of its own where words have spaces between them."""
+    at = text.find(phrase)
+    while at >= 0:
+        beside = text[at - 1 : at] + text[at + len(phrase) : at + len(phrase) + 1]
+        if _JOINED.search(phrase) or not any(map(str.isalnum, beside)):
+            return True
+        at = text.find(phrase, at + 1)
     return False
 
 

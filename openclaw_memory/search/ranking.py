@@ -23,12 +23,13 @@ WEIGHTS: dict[str, float] = {
     "bm25_window": 1.0,
     "bm25_section": 0.3,
     "bm25_passage": 0.3,
-    "bm25_heading": 0.3,
+    "bm25_heading": 0.6,
     "vector_unit": 1.0,
     "vector_window": 1.0,
     "speaker": 0.5,
-    "date": 1.0,
+    "date": 1.5,
     "when": 0.4,
+    "now": 0.3,
     "length": 0.2,
     "question": -0.2,
     "heading": -0.5,
@@ -51,7 +52,7 @@ _NOISE, _TELLING = 1.5, 100
 #: So many rows of a script as are taken to be like all others.
 _FEW = 30
 #: A day after a named interval still counts a little, falling over this many days.
-_ECHO_DAYS, _ECHO, _ECHO_FALL = 21, 0.7, 30.0
+_ECHO_DAYS, _ECHO, _ECHO_FALL = 21, 0.35, 30.0
 
 #: What a line counts that names more days than those asked for, as a month is more than a day.
 _WIDER = 0.5
@@ -193,7 +194,7 @@ def _nearness(corpus: Corpus, named: list[asking.Interval]) -> Floats:
 
 
 #: Features that are shares already, so scaling over the corpus must not stretch them.
-_ABSOLUTE = frozenset({"speaker", "date", "when", "question", "heading", "machine"})
+_ABSOLUTE = frozenset({"speaker", "date", "when", "now", "question", "heading", "machine"})
 
 
 def _grip(features: Features, allowed: Bools | None) -> float:

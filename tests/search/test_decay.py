@@ -395,3 +395,22 @@ def test_meaning_and_time_go_together(notes: Notes) -> None:
     with open_memory(notes, CountingEmbedder()) as memory:
         assert order(memory, recency_weight=0.95)[0] == "MEMORY.md"
         assert order(memory, recency_weight=0.95, near=()) == order(memory, recency_weight=0.95)
+
+
+@pytest.mark.parametrize(
+    ("question", "newest_first"),
+    [
+        ("Who has the keys of the boathouse now?", True),
+        ("Who had the keys of the boathouse?", False),
+        ("Wer hat jetzt die Schlüssel vom Bootshaus? boathouse keys", True),
+    ],
+)
+def test_of_equal_statements_the_newest_answers_how_things_are(notes: Notes, question: str, newest_first: bool) -> None:
+    # The older statement says a little more of the question's words.
+    notes.write("memory/2026-01-03.md", "- Petra has the keys of the boathouse.\n")
+    notes.write("memory/2026-03-09.md", "- Marek has the boathouse keys, and the rope too.\n")
+    for day in range(1, 9):
+        notes.write(f"memory/2026-02-0{day}.md", f"- Oil number {day} for the engine and a rope for the mast.\n")
+    with open_memory(notes) as memory:
+        first = memory.search(question, now=TODAY, mode="keyword").results[0]
+    assert (first.date == date(2026, 3, 9)) == newest_first

@@ -106,6 +106,7 @@ def test_no_text_raises_and_intervals_are_in_order(text: str, asked: date) -> No
         assert isinstance(first, date) and first <= last
         assert last <= asked + timedelta(370) or last.year >= 1900
     question.asks_when(text)
+    question.asks_now(text)
     question.named(text)
 
 
@@ -119,6 +120,26 @@ def test_asking_for_a_time(text: str) -> None:
 @pytest.mark.parametrize("text", ["Where is it?", "I forgot when", "whenever", ""])
 def test_not_asking_for_a_time(text: str) -> None:
     assert not question.asks_when(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    "What is the current budget?|Which model do we use now?|What's the latest plan|Welches Modell nutzen wir jetzt?|"
+    "Quel est le budget actuel ?|¿Dónde vive ahora?|Onde ela mora atualmente?|Dove abita adesso?|Waar woont ze momenteel?|"
+    "Gdzie teraz mieszka?|Kde teď bydlí?|Где она сейчас живёт?|Де вона зараз живе?|Şimdi nerede oturuyor?|"
+    "Hiện tại cô ấy sống ở đâu?|目前用的是哪个模型？|今はどのモデルを使っていますか？|지금 어디에 살아요?|הוא גר עכשיו איפה?|أين يسكن الآن؟".split(
+        "|"
+    ),
+)
+def test_how_things_are_is_asked_for_in_many_languages(text: str) -> None:
+    assert question.asks_now(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["What do we know of snow?", "Where did she live?", "Wo wohnte sie früher?", "他住在哪里？", ""]
+)
+def test_not_asking_for_how_things_are(text: str) -> None:
+    assert not question.asks_now(text)
 
 
 def test_names_are_compared_folded_and_without_the_possessive() -> None:
