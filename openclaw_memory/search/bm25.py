@@ -29,7 +29,7 @@ class Parameters:
 UNIT = Parameters(0.6, 0.3)
 WINDOW = Parameters(1.2, 0.75)
 #: Words of the greatest rarity that make a row as likely as not to be what was asked for, when most is missing.
-_DOUBT = 4.0
+_DOUBT = 3.0
 SECTION = Parameters(1.2, 0.75)
 PASSAGE = Parameters(1.5, 0.75)
 
@@ -69,7 +69,7 @@ class KeywordScores:
         if not held:
             return 0.0
         worth = share * float(self.idf.sum()) / idf(len(self.unit), 1)
-        return worth / (worth + _DOUBT * (1 - share))
+        return worth / (worth + _DOUBT * (1 - share) ** 0.5)
 
 
 def idf(n: int, df: int) -> float:

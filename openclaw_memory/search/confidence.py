@@ -103,7 +103,7 @@ def _sureness(words: float | None, vector: float | None, time: float | None, noi
     # Without vectors that mean something the words are all there is to go by.
     trust = 1.0 if vector is None or words is None else 1 - 0.2 * knowledge
     meaning *= knowledge if words is not None else 1.0
-    doubt = (1 - trust * (words or 0.0)) * (1 - 0.9 * meaning) * (1 - 0.2 * (time or 0.0))
+    doubt = (1 - trust * (words or 0.0)) * (1 - 0.8 * meaning) * (1 - 0.2 * (time or 0.0))
     return 1 - doubt
 
 

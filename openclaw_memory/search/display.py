@@ -134,7 +134,7 @@ class Display:
 
 
 def monotone(found: Sequence[SearchHit]) -> list[SearchHit]:
-    """Scores that never rise with rank: a hit is at least as good as those ranked behind it.
+    """Scores that never rise with rank: a hit goes half way up to the surest one that is ranked behind it.
 
     What no longer holds, or has a summary, lifts nothing before it: it was put behind for that, not for its score.
     """
@@ -143,7 +143,7 @@ def monotone(found: Sequence[SearchHit]) -> list[SearchHit]:
     for hit in reversed(found):
         if not hit.superseded and not hit.archived:
             best = max(best, hit.score)
-        lifted.append(max(best, hit.score))
+        lifted.append((max(best, hit.score) + hit.score) / 2)
     out = []
     least = 1.0
     for hit, score in zip(found, lifted[::-1], strict=True):
