@@ -38,3 +38,9 @@ def tools(session: nox.Session) -> None:
     """Write the list of tools of the OpenClaw plugin from the registry."""
     with open("hooks/tools.json", "w", encoding="utf-8") as out:
         session.run("python", "-m", "openclaw_memory.serve.schema", stdout=out)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """The documentation as a site, in site/; needs the extra docs. Its picture: python docs/record.py."""
+    session.run("mkdocs", "build", "--strict", *session.posargs)

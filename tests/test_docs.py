@@ -50,3 +50,24 @@ def test_every_setting_is_documented(key: str) -> None:
 def test_every_test_that_the_docs_name_is_there() -> None:
     named = set(re.findall(r"\btest_[\w*]+\.py", DOCS))
     assert named and [name for name in sorted(named) if not list((ROOT / "tests").rglob(name))] == []
+
+
+def test_the_readme_is_read_in_a_few_minutes() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.split()) <= 600
+    assert "pip install '.[prebuilt]' && .venv/bin/openclaw-memory demo" in text  # the main job
+    assert "pip install '.[test]' && .venv/bin/python -m pytest" in text
+
+
+@pytest.mark.parametrize(
+    "page", sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")]), ids=lambda page: page.name
+)
+def test_what_the_docs_link_to_is_there(page: Path) -> None:
+    found = re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))
+    own = [target.partition("#") for target in found if not target.startswith("http")]
+    assert [path for path, _, _ in own if path and not (page.parent / path).exists()] == []
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    listed = set(re.findall(r"([\w-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE))
+    assert listed == {page.name for page in (ROOT / "docs").glob("*.md")}
