@@ -422,6 +422,10 @@ class SearchEngine:
                 return None
             return self._vector.similarities(query_vector, self._corpus.rows.unit_id)
 
+    def vectors(self) -> VectorIndex | None:
+        """The vectors of the model that the state was last refreshed for; the caller holds :attr:`lock`."""
+        return self._vector
+
     def _similarities(self, index: VectorIndex, query: Floats, keyword: bm25.KeywordScores | None) -> Floats:
         unit_ids = self._corpus.rows.unit_id
         if index.exhaustive:
