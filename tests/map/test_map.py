@@ -24,6 +24,8 @@ from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import RequestError, WorkspaceError
 from openclaw_memory.map import choice
 from openclaw_memory.map.page import SCRIPTS, asset, embedded, page
+from openclaw_memory.model import Origin
+from openclaw_memory.summarise.retired import RetiredNote
 
 HOSTILE = (
     "</script><script>alert(1)</script>",
@@ -178,6 +180,20 @@ def test_summaries_and_what_they_stand_for_are_on_the_timeline(told: Notes) -> N
     again = [text for text, repeats in zip(data["lines"]["text"], data["lines"]["repeats"], strict=True) if repeats]
     assert again and not any("#L" in text for text in again)
     assert data["totals"]["lines"] == before["totals"]["lines"]
+
+
+def test_retired_notes_are_named_with_their_day(told: Notes) -> None:
+    file = told.root / "memory" / "2026-03-02.md"
+    with open_memory(told, retention__plan="free") as memory:
+        memory.ingest()
+        stamp = file.stat()
+        memory.upkeep.retired.add(
+            [RetiredNote("memory/2026-03-02.md", stamp.st_size, stamp.st_mtime_ns, "0", Origin.AGENT)]
+        )
+        data = data_of(memory.map().file)
+        later = data_of(memory.map(since=date(2026, 3, 3)).file)
+    assert data["retired"] == [[date(2026, 3, 2).toordinal(), "memory/2026-03-02.md"]]
+    assert later["retired"] == []
 
 
 def test_since_leaves_out_what_was_noted_before(told: Notes) -> None:

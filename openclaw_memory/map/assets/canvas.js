@@ -20,6 +20,13 @@ class Stage {
     this.zoom = d3.zoom().on("zoom", (event) => {
       this.place = event.transform;
       hideTip();
+      // While it moves less is drawn, so that it moves smoothly.
+      this.moving = true;
+      clearTimeout(this.ease);
+      this.ease = setTimeout(() => {
+        this.moving = false;
+        this.redraw();
+      }, 150);
       this.redraw();
     });
     d3.select(this.canvas).call(this.zoom).on("dblclick.zoom", null);
@@ -194,7 +201,7 @@ function drawLabels(c, labels, width, height, most = 140, circles = []) {
       alone([x, y]) &&
       !circles.some(([ox, oy, or]) => (ox !== cx || oy !== cy) && Math.hypot(Math.max(0, Math.abs(ox - x) - half + 3), Math.max(0, Math.abs(oy - y) - tall + 3)) < or);
     const spots = r ? [[cx, cy + down], [cx, cy - down], [cx + aside, cy], [cx - aside, cy]] : [[cx, cy]];
-    const spot = spots.find(free) ?? (drawn < 30 ? spots.find(alone) : null) ?? (bold ? spots[0] : null);
+    const spot = spots.find(free) ?? (drawn < 14 ? spots.find(alone) : null) ?? (bold ? spots[0] : null);
     if (!spot) continue;
     const [x, y] = spot;
     taken.push([x, y, half, tall]);

@@ -67,12 +67,12 @@ views.concepts = {
     for (let i = 0; i < C; i++) seen[i] = visible(i) ? 1 : 0;
 
     // The closest links; what is drawn in a frame is bounded.
-    const groups = [[], [], []], strong = [];
+    const groups = [[], [], []], strong = [], mostLinks = this.stage.moving ? 1200 : 4000;
     let drawn = 0;
     for (const [a, b, weight] of this.links) {
       if (hidden.has(net.kind[a]) || hidden.has(net.kind[b]) || !(seen[a] || seen[b])) continue;
       if (near && (a === focus || b === focus)) strong.push([a, b]);
-      else if (drawn++ < 3200) groups[weight > 0.6 ? 2 : weight > 0.3 ? 1 : 0].push([a, b]);
+      else if (drawn++ < mostLinks) groups[weight > 0.6 ? 2 : weight > 0.3 ? 1 : 0].push([a, b]);
     }
     const stroke = (pairs, colour, alpha, wide) => {
       if (!pairs.length) return;
@@ -86,7 +86,7 @@ views.concepts = {
       c.lineWidth = wide;
       c.stroke();
     };
-    const dim = near || hit ? 0.35 : 1, many = C > 1500 ? 0.4 : C > 400 ? 0.55 : 1;
+    const dim = near || hit ? 0.35 : 1, many = C > 1500 ? 0.4 : C > 400 ? 0.55 : C > 120 ? 1 : 1.5;
     groups.forEach((pairs, at) => stroke(pairs, paint.edge, [0.26, 0.36, 0.5][at] * dim * many, 1));
     stroke(strong, paint.accent, 0.6, 1.4);
 

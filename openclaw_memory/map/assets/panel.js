@@ -10,6 +10,7 @@ function openPanel({ title, kicker, meta, close = true, intro = false }, ...body
     ...[meta && el("p", { class: "meta" }, meta), ...body.flat()].filter(Boolean),
   );
   panel.scrollTop = 0;
+  document.getElementById("said").textContent = intro ? "" : [title, meta].filter(Boolean).join(". ");
 }
 
 function closePanel() {

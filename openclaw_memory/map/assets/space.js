@@ -39,11 +39,17 @@ views.space = {
     }
     return out.sort((a, b) => b[3] - a[3]).slice(0, 60);
   },
+  /** The slot of a line and the colour of a slot; made again for another choice or theme. */
   colours() {
+    const key = `${this.by}|${paint.bg}`;
+    if (this.coloured !== key) [this.coloured, this.made] = [key, this.colouring()];
+    return this.made;
+  },
+  colouring() {
     if (this.by === "time") {
-      const days = this.some.map((i) => lines.day[i]).filter(Boolean);
-      const ramp = d3.scaleLinear(d3.range(8).map((q) => d3.quantile(days.sort(d3.ascending), q / 7) ?? 0), d3.quantize(d3.interpolateRgb(paint.c0, paint.accent), 8)).clamp(true);
-      return { of: (i) => (lines.day[i] ? Math.round((ramp.domain().findLastIndex((day) => lines.day[i] >= day) + 8) % 8) : 8), tint: (slot) => (slot === 8 ? paint.faint : ramp.range()[slot]) };
+      const days = this.some.map((i) => lines.day[i]).filter(Boolean), [first, last] = d3.extent(days);
+      const tints = d3.quantize(d3.interpolateRgb(paint.c0, paint.accent), 8);
+      return { of: (i) => (lines.day[i] ? Math.min(7, Math.floor(((lines.day[i] - first) / (last - first + 1)) * 8)) : 8), tint: (slot) => tints[slot] ?? paint.faint };
     }
     if (this.by === "language") return { of: (i) => Math.min(lines.language[i], 7), tint: (slot) => paint[`c${slot}`] };
     return { of: (i) => (lines.grain[i] ? 3 : lines.kind[i]), tint: (slot) => paint[["c2", "c0", "c1", "c3"][slot]] };

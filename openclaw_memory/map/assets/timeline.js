@@ -4,7 +4,7 @@ views.timeline = {
   title: "Timeline",
   build(root) {
     const own = data.days.day, sums = data.summaries;
-    const days = [...own, ...sums.flatMap((one) => [one[1], one[2]])];
+    const days = [...own, ...sums.flatMap((one) => [one[1], one[2]]), ...data.retired.map(([day]) => day).filter(Boolean)];
     if (!days.length) return emptyView(root, "No line says when it was noted", "A day comes from a file's name, such as memory/2026-02-16.md, from a heading, or from front matter.");
     this.from = d3.min(days) - 1;
     this.to = d3.max(days) + 2;
@@ -60,7 +60,7 @@ views.timeline = {
     const x = this.place.rescaleX(d3.scaleUtc([dateOf(this.from), dateOf(this.to)], [left, right]));
     svg.attr("viewBox", `0 0 ${width} ${height}`).selectAll("*").remove();
     svg.append("clipPath").attr("id", "inside").append("rect").attr("x", left).attr("width", right - left).attr("height", height);
-    const lanes = ["Decisions", "Archived", "Facts begin", ...data.grains.slice(1).map((grain) => `${grain[0].toUpperCase()}${grain.slice(1)}`)];
+    const lanes = ["Decisions", data.retired.length ? "Archived, retired" : "Archived", "Facts begin", ...data.grains.slice(1).map((grain) => `${grain[0].toUpperCase()}${grain.slice(1)}`)];
     const foot = 64, axis = height - foot, laneHeight = Math.max(19, Math.min(34, (axis - 150) / (lanes.length + 1)));
     const base = axis - 14 - lanes.length * laneHeight - 10, top = Math.min(48, base / 4);
     const pixels = (right - left) / Math.max(1, (x.domain()[1] - x.domain()[0]) / 864e5);
@@ -71,7 +71,7 @@ views.timeline = {
     const bins = new Map();
     const bin = (day) => {
       const start = ordinalOf(unit.floor(dateOf(day)));
-      if (!bins.has(start)) bins.set(start, { start, end: ordinalOf(unit.offset(unit.floor(dateOf(day)), 1)), kinds: data.kinds.map(() => 0), decided: 0, archived: 0, facts: 0, total: 0 });
+      if (!bins.has(start)) bins.set(start, { start, end: ordinalOf(unit.offset(unit.floor(dateOf(day)), 1)), kinds: data.kinds.map(() => 0), decided: 0, archived: 0, retired: 0, facts: 0, total: 0 });
       return bins.get(start);
     };
     data.days.day.forEach((day, at) => {
@@ -83,7 +83,7 @@ views.timeline = {
       one.decided += data.days.decided[at];
       one.archived += data.days.archived[at];
     });
-    for (const [day] of data.retired) if (day) bin(day).archived += 1;
+    for (const [day] of data.retired) if (day) bin(day).retired += 1;
     for (const fact of data.facts) if (fact.from && fact.from >= this.from && fact.from <= this.to) bin(fact.from).facts += 1;
     const [first, last] = x.domain().map(ordinalOf);
     const seen = [...bins.values()].filter((one) => one.end >= first && one.start <= last);
@@ -101,7 +101,7 @@ views.timeline = {
         inside.append("rect").attr("x", at).attr("width", wide).attr("y", y(up + count)).attr("height", Math.max(0.5, y(up) - y(up + count))).style("fill", LINE_COLOURS[kind]);
         up += count;
       });
-      const told = [["line", one.total], ["decision", one.decided], ["archived line", one.archived], ["beginning fact", one.facts]].filter(([, n]) => n).map(([word, n]) => counted(n, word));
+      const told = [["line", one.total], ["decision", one.decided], ["archived line", one.archived], ["retired note", one.retired], ["beginning fact", one.facts]].filter(([, n]) => n).map(([word, n]) => counted(n, word));
       inside.append("rect").attr("class", "hit").attr("x", x0).attr("width", Math.max(2, x(dateOf(one.end)) - x0)).attr("y", top).attr("height", base - top + 3 * laneHeight + 10)
         .on("pointermove", (event) => showTip(event.clientX, event.clientY, el("b", {}, span(one.start, one.end - 1)), el("small", {}, told.join(" · "))))
         .on("pointerleave", hideTip).on("click", () => this.showDays(one.start, one.end - 1, one));
@@ -111,16 +111,16 @@ views.timeline = {
       const middle = base + 10 + (lane + 0.5) * laneHeight;
       svg.append("text").attr("class", "lane").attr("x", 20).attr("y", middle).attr("dy", ".35em").text(name);
       rules.append("line").attr("class", "rule").attr("x1", left).attr("x2", right).attr("y1", middle + laneHeight / 2).attr("y2", middle + laneHeight / 2);
-      if (lane < 3) this.blobs(inside, seen, ["decided", "archived", "facts"][lane], x, middle, laneHeight, [paint.accent, paint.faint, paint.c2][lane]);
+      if (lane < 3) this.blobs(inside, seen, [(one) => one.decided, (one) => one.archived + one.retired, (one) => one.facts][lane], x, middle, laneHeight, [paint.accent, paint.faint, paint.c2][lane]);
       else this.bands(inside, svg, lane - 2, x, middle, laneHeight, left, [first, last]);
     });
     svg.append("g").attr("transform", `translate(0 ${axis - 10})`).call(d3.axisBottom(x).ticks(Math.max(2, (right - left) / 110)).tickSizeOuter(0));
   },
-  blobs(inside, seen, name, x, middle, tall, colour) {
-    const most = d3.max(seen, (one) => one[name]) || 1;
+  blobs(inside, seen, count, x, middle, tall, colour) {
+    const most = d3.max(seen, count) || 1;
     for (const one of seen)
-      if (one[name])
-        inside.append("circle").attr("pointer-events", "none").attr("cx", (x(dateOf(one.start)) + x(dateOf(one.end))) / 2).attr("cy", middle).attr("r", 2 + Math.min(6, tall / 2 - 5) * Math.sqrt(one[name] / most)).style("fill", colour).style("opacity", 0.85);
+      if (count(one))
+        inside.append("circle").attr("pointer-events", "none").attr("cx", (x(dateOf(one.start)) + x(dateOf(one.end))) / 2).attr("cy", middle).attr("r", 2 + Math.min(6, tall / 2 - 5) * Math.sqrt(count(one) / most)).style("fill", colour).style("opacity", 0.85);
   },
   bands(inside, svg, grain, x, middle, tall, left, [first, last]) {
     const own = data.summaries.filter((one) => one[0] === grain);
