@@ -76,21 +76,18 @@ def readable(view: GraphView, within: Scope, sources: Ints, decided: Bools) -> I
     if len(every) <= LINES:
         return np.sort(np.concatenate([every, again[coarse]]))
     chosen = np.zeros(len(within.rows), bool)
-    room = LINES
-    day = view.corpus.rows.day
-    decisions = np.flatnonzero(decided & within.rows)
-    for some in (
-        sources[within.rows[sources]],
-        _of_concepts(view, within),
-        decisions[np.argsort(-day[decisions], kind="stable")][: LINES // 6],
-        every[np.unique(np.linspace(0, len(every) - 1, LINES).astype(np.int64))],
+    newest = np.argsort(-view.corpus.rows.day, kind="stable")
+    based = np.zeros(len(chosen), bool)
+    based[sources] = True
+    # The first of each group in the order of what they tell; a third is left for the rest.
+    for some, most in (
+        (newest[(based & within.rows)[newest]], LINES // 6),
+        (_of_concepts(view, within), LINES // 3),
+        (newest[(decided & within.rows)[newest]], LINES // 6),
     ):
-        fresh = some[~chosen[some]]
-        fresh = fresh[np.sort(np.unique(fresh, return_index=True)[1])]
-        if len(fresh) > room:  # an even selection of what is left
-            fresh = fresh[np.unique(np.linspace(0, len(fresh) - 1, room).astype(np.int64))] if room else fresh[:0]
-        chosen[fresh] = True
-        room -= len(fresh)
+        chosen[some[~chosen[some]][:most]] = True
+    rest = every[~chosen[every]]
+    chosen[rest[np.unique(np.linspace(0, len(rest) - 1, LINES - int(chosen.sum())).astype(np.int64))]] = True
     chosen[again[coarse]] = True
     return np.flatnonzero(chosen).astype(np.int32)
 
@@ -106,5 +103,6 @@ def _of_concepts(view: GraphView, within: Scope) -> Ints:
     concept, row = concept[order], row[order]
     rank = np.arange(len(concept)) - np.searchsorted(concept, concept)
     few = rank < _OF_A_CONCEPT
-    first: Ints = row[few][np.argsort(rank[few], kind="stable")]
+    turns = row[few][np.argsort(rank[few], kind="stable")]
+    first: Ints = turns[np.sort(np.unique(turns, return_index=True)[1])]
     return first

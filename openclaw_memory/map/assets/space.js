@@ -80,11 +80,11 @@ views.space = {
     const r = this.size(), { of, tint } = this.colours();
     const wanted = state.concept !== null ? new Set(byConcept[state.concept]) : state.words.length ? this.matches() : null;
     // Every line of the memory, as a shade.
-    const cell = SPACE / 72, most = d3.max(data.density, (one) => one[2]) || 1;
+    const cell = SPACE / 72, most = d3.quantile(data.density, 0.98, (one) => one[2]) || 1;
     if (data.totals.lines > once.length) {
       c.fillStyle = paint.ink;
       for (const [cx, cy, n] of data.density) {
-        c.globalAlpha = 0.13 * Math.sqrt(n / most);
+        c.globalAlpha = 0.2 * Math.sqrt(Math.min(1, n / most));
         c.fillRect(place.applyX(cx * cell * 1.35), place.applyY(SPACE - (cy + 1) * cell), cell * 1.35 * place.k + 0.5, cell * place.k + 0.5);
       }
     }
