@@ -76,17 +76,27 @@ views.space = {
     const k = this.stage?.place.k ?? 1, base = this.some.length > 8000 ? 1.5 : this.some.length > 4000 ? 1.9 : this.some.length > 800 ? 2.8 : 4;
     return Math.min(9, base * Math.max(0.8, (k / (this.stage?.fitted ?? 1)) ** 0.45));
   },
+  /** How many lines are where, as a picture of a point a cell; made again for another theme. */
+  shade() {
+    if (this.shaded !== paint.ink) {
+      this.shaded = paint.ink;
+      const most = d3.quantile(data.density, 0.98, (one) => one[2]) || 1;
+      const picture = (this.picture = el("canvas", { width: 72, height: 72 })), c = picture.getContext("2d");
+      c.fillStyle = paint.ink;
+      for (const [x, y, n] of data.density) {
+        c.globalAlpha = 0.2 * Math.sqrt(Math.min(1, n / most));
+        c.fillRect(x, 71 - y, 1, 1);
+      }
+    }
+    return this.picture;
+  },
   draw(c, place, width, height) {
     const r = this.size(), { of, tint } = this.colours();
     const wanted = state.concept !== null ? new Set(byConcept[state.concept]) : state.words.length ? this.matches() : null;
     // Every line of the memory, as a shade.
-    const cell = SPACE / 72, most = d3.quantile(data.density, 0.98, (one) => one[2]) || 1;
     if (data.totals.lines > once.length) {
-      c.fillStyle = paint.ink;
-      for (const [cx, cy, n] of data.density) {
-        c.globalAlpha = 0.2 * Math.sqrt(Math.min(1, n / most));
-        c.fillRect(place.applyX(cx * cell * 1.35), place.applyY(SPACE - (cy + 1) * cell), cell * 1.35 * place.k + 0.5, cell * place.k + 0.5);
-      }
+      c.globalAlpha = 1;
+      c.drawImage(this.shade(), place.applyX(0), place.applyY(0), SPACE * 1.35 * place.k, SPACE * place.k);
     }
     const paths = new Map();
     for (let at = 0; at < this.some.length; at++) {
