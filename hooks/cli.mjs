@@ -39,6 +39,7 @@ const COMMANDS = {
   timeline: "What was noted in a span of days",
   consolidate: "Turn old notes into short summaries; notes stay as they are",
   forget: "Take something out of memory for good",
+  map: "Draw the memory as a page, and open it",
   doctor: "Look for what is wrong with the memory and say how to mend it",
   setup: "Install the Python part into an environment of its own, then configure OpenClaw and read the notes",
 };

@@ -36,6 +36,7 @@ from .model import (
     ForgetReport,
     GrainUse,
     IngestReport,
+    MapReport,
     Progress,
     QueryResult,
     RecallResult,
@@ -71,8 +72,7 @@ class Memory:
     file (default: one per agent and workspace in the data folder), ``embedder`` replaces the one that
     the settings name, ``plugins`` are objects with hook implementations, ``store`` replaces the DuckDB
     file, ``models`` is shared with other memories and closed by whoever made it, ``state`` is the file of what people
-    and agents did (default: one per workspace in the data folder).  Safe to use from
-    several threads.  Raises
+    and agents did (default: one per workspace in the data folder).  Safe to use from several threads.  Raises
     :class:`~openclaw_memory.errors.OpenClawMemoryError` with the cause and the next step.
     """
 
@@ -395,14 +395,8 @@ class Memory:
         """
         from .capture.capturer import Capturer
 
-        capturer = Capturer(
-            self.workspace,
-            self.settings,
-            self.plugins.redacted,
-            self._said_already,
-            self._read_capture,
-            self.forgotten.covers,
-        )
+        said, read = self._said_already, self._read_capture
+        capturer = Capturer(self.workspace, self.settings, self.plugins.redacted, said, read, self.forgotten.covers)
         return capturer.capture(turn, everything=everything, deadline=deadline)
 
     def _said_already(self, text: str, seconds: float | None) -> tuple[SearchHit, ...]:
@@ -463,12 +457,20 @@ class Memory:
         """
         return self._tables().export(expanded(folder).absolute(), overwrite, progress)
 
+    def map(self, file: str | Path | None = None, **options: Any) -> MapReport:
+        """Draw the memory as one HTML page that needs no network: into ``file``, else beside the index, mode 0600.
+
+        ``options``: ``concept`` and ``since``, a day, narrow what it shows; ``progress`` as of :meth:`ingest`.  Raises
+        :class:`~openclaw_memory.errors.WorkspaceError` where it cannot be written, or something else is there.
+        """
+        from .map.service import draw
+
+        return draw(self, self._questions, self.upkeep.retired.notes, file, **options)
+
     def _tables(self) -> Tables:
         from .tables.service import Tables
 
         return Tables(self._store, self._questions.graph, self.facts, self.usage.rows, self._freshness.freshen)
-
-    # -- upkeep ---------------------------------------------------------------------------------------
 
     def maintain(self, force: bool = False) -> bool:
         """Compact the index if that is due, and give memory back; whether the index was compacted."""

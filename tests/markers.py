@@ -41,6 +41,7 @@ KEPT = set(
     test_hits::test_an_incremental_index_answers_as_a_fresh_one
     test_keyword_index_contract::test_postings_equal_the_texts_after_any_history
     test_lease::test_a_holder_makes_others_wait_until_it_is_done
+    test_map::test_it_is_one_file_that_only_its_owner_can_read
     test_model_pull::test_default_model_comes_from_a_wheel
     test_plugin_settings::test_setup_and_the_command_line_embed_with_the_plugins_model
     test_purge::test_killed_on_the_way_it_loses_nothing

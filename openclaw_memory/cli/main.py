@@ -35,6 +35,7 @@ COMMANDS = {
     "state": "state",
     "sql": "sql",
     "export": "export",
+    "map": "map",
     "status": "status",
     "doctor": "status",
     "model": "model",

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ..model import Progress
     from .context import CliContext
 
-_TITLES = {"read": "reading files", "embed": "embedding", "consolidated": "consolidating"}
+_TITLES = {"read": "reading files", "embed": "embedding", "consolidated": "consolidating", "map": "drawing"}
 
 
 def ingest_progress(cli: CliContext) -> AbstractContextManager[Progress]:

@@ -17,6 +17,7 @@ from ..ingest.notes import NoteReader
 from ..knowledge.concepts_file import FILE_NAME as CONCEPTS
 from ..knowledge.facts_file import NAME as FACTS
 from ..model import ForgetReport, joined
+from ..model.map import BESIDE
 from ..store.api import Store, TextsChanged
 from ..store.state import State, StateError
 from ..store.state.database import now
@@ -155,6 +156,8 @@ class Forgetter:
         )
         self._clear()
         self._store.purge()
+        if (drawn := self._store.beside(BESIDE)) is not None:
+            drawn.unlink(missing_ok=True)  # a map holds the same texts, and is drawn again when somebody asks for it
         self._end([row[0] for row in begun])
         return edited
 

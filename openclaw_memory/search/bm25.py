@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log
+from math import log, sqrt
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,7 @@ class KeywordScores:
         if not held:
             return 0.0
         worth = share * float(self.idf.sum()) / idf(len(self.unit), 1)
-        return worth / (worth + _DOUBT * (1 - share) ** 0.5)
+        return worth / (worth + _DOUBT * sqrt(1 - share))
 
 
 def idf(n: int, df: int) -> float:

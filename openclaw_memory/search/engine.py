@@ -21,7 +21,7 @@ from ..model import Grain, Kind, RecallHit, SearchHit, SearchRequest
 from ..store.api import Bools, Floats, Ints, KeywordIndex, Store, StoreState, VectorIndex, VectorModel
 from ..text import analysis
 from ..use.boosts import UseColumns, UsedRows, UsesOn
-from . import bm25, confidence, decay, hits, ranking, timeline
+from . import bm25, confidence, decay, hits, lowered, ranking, timeline
 from . import question as asking
 from .display import Display, Superseded, monotone
 
@@ -40,8 +40,6 @@ _BARE = 0.9
 _OPENS = re.compile(r"[:：][\s*_]*\Z")
 #: Best rows of which a thread tells what several say once.
 _COMPARED = 160
-#: What a unit loses whose statement no longer holds, as a share of all scores' range: what took its place comes first.
-_SUPERSEDED = 0.5
 #: A line that summaries left out answers nearly as well as the best other one within this share of all scores' range.
 _NEARLY = 0.15
 
@@ -324,7 +322,7 @@ class SearchEngine:
         moves = self._moves(request, asked)
         if moves is not None:
             score = moves.apply(score, allowed)
-        order = self._demoted(score, allowed)
+        order = lowered.order(corpus, self.archive, self._superseded(), score, allowed)
         if request is not given:
             allowed, request = self._fallen_through(order, allowed, given, request)
         return Ranked(score, features, allowed, similarities, graph, order, request, moves, known)
@@ -375,27 +373,6 @@ class SearchEngine:
             most=own.use_weight,
         )
 
-    def _demoted(self, score: Floats, allowed: Bools | None) -> Floats:
-        """``score`` with rows lowered: by a share of its range what no longer holds, below its summary what has one."""
-        superseded = self._superseded()
-        lowered = score
-        if superseded:
-            rows = self._corpus.rows_of(np.fromiter(superseded, np.int32, len(superseded)))
-            rows = rows[rows >= 0]
-            lowered = score.copy()
-            lowered[rows] -= np.float32(_SUPERSEDED) * (score.max() - score.min())
-        masks = self.archive.masks
-        if masks is not None and (allowed is None or bool((allowed & masks.archived).any())):
-            summary, source = self.archive.originals()
-            if allowed is not None:
-                summary, source = summary[allowed[summary]], source[allowed[summary]]
-            best = np.full(len(score), -np.inf, np.float32)
-            np.maximum.at(best, source, lowered[summary])
-            below = np.nextafter(best[source], np.float32(-np.inf))
-            lowered = lowered.copy() if lowered is score else lowered
-            lowered[source] = np.minimum(lowered[source], below)
-        return lowered
-
     def _by_concepts(self, named: Sequence[int], score: Floats, allowed: Bools | None) -> Floats:
         """Rows by the concepts that the question names, or else by those of the best rows: ``float32[n]`` in [0, 1]."""
         if named:
@@ -424,6 +401,10 @@ class SearchEngine:
             if self._vector is None:
                 return None
             return self._vector.similarities(query_vector, self._corpus.rows.unit_id)
+
+    def vectors(self) -> VectorIndex | None:
+        """The vectors of the model that the state was last refreshed for; the caller holds :attr:`lock`."""
+        return self._vector
 
     def _similarities(self, index: VectorIndex, query: Floats, keyword: bm25.KeywordScores | None) -> Floats:
         unit_ids = self._corpus.rows.unit_id

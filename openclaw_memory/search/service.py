@@ -26,7 +26,7 @@ from ..model import (
     joined,
 )
 from ..plugins.manager import Plugins
-from ..store.api import Floats, Store, VectorModel
+from ..store.api import Floats, Store, VectorIndex, VectorModel
 from ..system.deadline import Deadline
 
 if TYPE_CHECKING:
@@ -176,6 +176,13 @@ class Questions:
                 return engine.similarities(vector)
 
         return scored
+
+    def vectors(self, model: VectorModel) -> VectorIndex | None:
+        """The vectors of ``model``, for the block of :meth:`graph`, whose view this may bring up to date."""
+        engine = self.engine()
+        with self._store.session(), engine.lock:
+            engine.refresh(model)
+            return engine.vectors()
 
     def engine(self) -> SearchEngine:
         """The resident state that answers."""

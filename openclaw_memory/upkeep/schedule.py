@@ -49,6 +49,8 @@ class Upkeep:
         self._settings = settings.consolidate
         self._state = state
         self._ingest = ingest
+        #: The notes that retention took out.
+        self.retired = retired
         self._made_of = workspace, settings, store, reader, plugins, retired
 
     @cached_property

@@ -96,7 +96,7 @@ test("each command is registered for its place below memory too, under its own n
   assert.deepEqual(commands.options.parentPath, ["memory"]);
   const made = program();
   commands.register({ program: made });
-  assert.deepEqual(commands.options.descriptors.map(({ name }) => name), ["status", "index", "search", "timeline", "consolidate", "forget", "doctor", "setup"]);
+  assert.deepEqual(commands.options.descriptors.map(({ name }) => name), ["status", "index", "search", "timeline", "consolidate", "forget", "map", "doctor", "setup"]);
   assert.deepEqual(Object.keys(made.commands), commands.options.descriptors.map(({ name }) => name));
 });
 

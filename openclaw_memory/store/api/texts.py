@@ -173,6 +173,9 @@ class VectorIndex(Protocol):
     def has(self, unit_ids: Ints) -> Bools:
         """Whether each unit has a vector: ``bool[n]``."""
 
+    def vectors(self, unit_ids: Ints) -> Floats:
+        """The vector of each unit, of which every one must have one: ``float32[n, d]``."""
+
     def similarities(self, query: Floats, unit_ids: Ints) -> Floats:
         """Cosine of ``query`` (``float32[d]``, unit length) with each unit; NaN without a vector."""
 

@@ -162,6 +162,10 @@ class ExactIndex:
         """Whether each unit has a vector: ``bool[n]``."""
         return self._matrix.slots(unit_ids) >= 0
 
+    def vectors(self, unit_ids: Ints) -> Floats:
+        """The vector of each unit: ``float32[n, d]``."""
+        return self._matrix.rows(self._matrix.slots(unit_ids))
+
     def similarities(self, query: Floats, unit_ids: Ints) -> Floats:
         """Cosine with each unit, NaN where it has no vector: ``float32[n]``."""
         slots = self._matrix.slots(unit_ids)

@@ -1,0 +1,59 @@
+"""``map``: the memory as a picture."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import date
+from pathlib import Path
+
+import click
+
+from .context import DATE, CliContext, common_options, say
+
+
+@click.command(short_help="Draw the memory as a page, and open it.")
+@click.option("--out", "-o", metavar="FILE", type=click.Path(path_type=Path),
+              help="Write the page here; default: beside the index.")  # fmt: skip
+@click.option("--no-open", is_flag=True, help="Do not open it in the browser.")
+@click.option("--concept", metavar="NAME", help="Only this concept and what is related to it.")
+@click.option("--since", type=DATE, metavar="DATE", help="Only what was noted on this day or later.")
+@common_options
+def map(  # noqa: A001 - a command is the function of its name
+    cli: CliContext, out: Path | None, no_open: bool, concept: str | None, since: date | None
+) -> None:
+    """Draw what hangs together, when it was noted, how near it is in meaning, which facts hold, and numbers.
+
+    It is one HTML file that needs no network.  It holds your notes, so only you can read it: look before you share
+    it.  With --json nothing is opened.
+    """
+    from ..errors import RequestError
+    from .progress import ingest_progress
+
+    with cli.memory() as memory, ingest_progress(cli) as show:
+        try:
+            report = memory.map(out, concept=concept, since=since, progress=show)
+        except RequestError as error:
+            raise click.UsageError(str(error)) from error
+    if cli.json:
+        cli.emit(report)
+        return
+    shown = ((report.lines, report.total_lines, "lines"), (report.concepts, report.total_concepts, "concepts"),
+             (report.facts, report.total_facts, "facts"))  # fmt: skip
+    parts = (f"{some} of {every} {what}" if some < every else f"{every} {what}" for some, every, what in shown)
+    say(f"{report.file}: {', '.join(parts)}; {report.bytes / 1e6:.1f} MB in {report.seconds:.1f} s")
+    cli.remark(None if report.fallback is None else f"without the space of meaning: {report.fallback}")
+    cli.remark(report.warning)
+    if not no_open and not _opened(Path(report.file)):
+        cli.remark("there is no browser to open it in; open the file yourself")
+
+
+def _opened(file: Path) -> bool:
+    """Show the file in a browser; one in the terminal, or on a machine without a screen, would show nothing."""
+    import webbrowser
+
+    screen = sys.platform in ("win32", "darwin") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    try:
+        return bool(screen) and webbrowser.open(file.as_uri())
+    except webbrowser.Error:
+        return False

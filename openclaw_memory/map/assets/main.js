@@ -1,0 +1,104 @@
+/* The frame: views, search, theme, keys, and where one is as the page's address says it. */
+
+const NAMES = Object.keys(views);
+const tabs = document.getElementById("tabs"), search = document.getElementById("search"), stageOf = {};
+
+for (const name of NAMES)
+  tabs.append(el("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `view-${name}`, onclick: () => show(name) }, views[name].title));
+
+function show(name, keepPanel = false) {
+  state.view = name;
+  hideTip();
+  for (const tab of tabs.children) {
+    const own = tab.id === `tab-${name}`;
+    tab.setAttribute("aria-selected", String(own));
+    tab.tabIndex = own ? 0 : -1;
+    if (own) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+  for (const other of Object.values(stageOf)) other.hidden = true;
+  if (!stageOf[name]) {
+    stageOf[name] = el("div", { class: "view", role: "tabpanel", id: `view-${name}`, "aria-labelledby": `tab-${name}` });
+    document.getElementById("main").append(stageOf[name]);
+    views[name].build(stageOf[name]);
+  }
+  stageOf[name].hidden = false;
+  if (!keepPanel) refreshPanel();
+  views[name].redraw?.();
+  remember();
+}
+
+function select(concept) {
+  state.concept = concept;
+  hideTip();
+  refreshPanel();
+  views[state.view].chosen?.(concept);
+  views[state.view].redraw?.();
+  remember();
+}
+
+function remember() {
+  const concept = state.concept === null ? "" : `/${encodeURIComponent(net.slug[state.concept])}`;
+  try {
+    history.replaceState(null, "", `#${state.view}${concept}`);
+  } catch {
+    /* an address that cannot be changed is no loss */
+  }
+}
+
+function recall() {
+  const [view, slug] = location.hash.slice(1).split("/");
+  let wanted = -1;
+  try {
+    wanted = slug ? net.slug.indexOf(decodeURIComponent(slug)) : -1;
+  } catch {
+    /* not an address of ours */
+  }
+  if (wanted < 0 && net.about !== null) wanted = net.about;
+  state.concept = wanted >= 0 ? wanted : null;
+  show(NAMES.includes(view) ? view : NAMES[0]);
+}
+
+let due = 0;
+search.addEventListener("input", () => {
+  clearTimeout(due);
+  due = setTimeout(() => {
+    state.query = search.value.trim();
+    state.words = [...new Set(plain(state.query).split(/\s+/u).filter(Boolean))];
+    state.concept = null;
+    refreshPanel();
+    views[state.view].redraw?.();
+    remember();
+  }, 110);
+});
+document.getElementById("theme").addEventListener("click", toggleTheme);
+preferred.addEventListener("change", applyTheme);
+
+tabs.addEventListener("keydown", (event) => {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (!step) return;
+  const next = NAMES[(NAMES.indexOf(state.view) + step + NAMES.length) % NAMES.length];
+  show(next);
+  document.getElementById(`tab-${next}`).focus();
+  event.preventDefault();
+});
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const typing = event.target.matches("input, select, textarea");
+  if (event.key === "Escape") {
+    closePanel();
+    hideTip();
+  } else if (typing) return;
+  else if (event.key === "/") {
+    search.focus();
+    search.select();
+    event.preventDefault();
+  } else if (/^[1-9]$/.test(event.key) && NAMES[event.key - 1]) show(NAMES[event.key - 1]);
+});
+
+const made = data.made;
+document.getElementById("whose").textContent = [made.workspace, made.agent === "main" ? "" : made.agent, made.concept ? `about ${made.concept}` : "", made.since ? `since ${inWords(made.since)}` : ""].filter(Boolean).join(" · ");
+document.getElementById("privacy").textContent = `This file holds private notes of ${made.workspace}: look before you share it. It needs no network and sends nothing. Made ${made.at.slice(0, 16).replace("T", " ")} by openclaw-memory ${made.version}.`;
+document.title = `Memory map · ${made.workspace}`;
+applyTheme();
+recall();
+document.documentElement.dataset.ready = "true";

@@ -1,0 +1,197 @@
+"""The map in a real Chromium, which `.ci/browser` finds or installs: what one sees, clicks and types."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes import CountingEmbedder, Notes, open_memory
+
+from benchmarks.map import PHONE, VIEWS, chromium, opened, settle
+
+pytestmark = pytest.mark.e2e
+
+HOSTILE = "<img src=x onerror=window.hit=1></script><script>window.hit=2</script><svg/onload=window.hit=3>"
+NAME = "<img src=x onerror=window.hit=5></script>"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A map of notes of which some would like to run."""
+    root = tmp_path_factory.mktemp("map")
+    notes = Notes(root / "workspace")
+    for day in range(1, 13):
+        notes.write(
+            f"memory/2026-03-{day:02}.md",
+            f"# Day {day}\n\n- Mirabel tuned the Harbor engine, run {day}\n- Decision: the Harbor keeps its valve {day}\n"
+            f"\n## Garden\n\n- Oswin planted beans beside the Quill shed, row {day}\n- {HOSTILE} Mirabel {day}\n",
+        )
+    notes.write("MEMORY.md", f"# {HOSTILE}\n\n- Mirabel lives in Ghent\n- [press](javascript:window.hit=4) Oswin\n")
+    notes.write(
+        "concepts.yaml",
+        f'concepts:\n  evil: {{name: "{NAME}", kind: "{NAME}", aliases: [Quill]}}\n  mirabel: {{name: Mirabel}}\n',
+    )
+    with open_memory(notes, CountingEmbedder()) as memory:
+        memory.facts.add("Mirabel", "lives in", "Bruges", source="MEMORY.md#L3", since=date(2026, 3, 5))
+        return Path(memory.map().file)
+
+
+@pytest.fixture
+def page(browser: Any, file: Path) -> Iterator[Any]:
+    """The map as it opens; the test fails where the browser complains of anything, or a note has run."""
+    complaints: list[str] = []
+    asked: list[str] = []
+    with opened(browser, file) as found:
+        found.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
+        found.on("pageerror", lambda error: complaints.append(str(error)))
+        found.on("request", lambda request: asked.append(request.url))
+        found.reload()
+        found.wait_for_selector("html[data-ready]")
+        settle(found)
+        yield found
+        assert found.evaluate("window.hit") is None
+    assert complaints == []
+    assert asked == [file.as_uri()]
+
+
+def panel(page: Any) -> str:
+    return str(page.inner_text("#panel"))
+
+
+def test_every_view_opens_and_says_what_it_shows(page: Any) -> None:
+    for view in VIEWS:
+        page.click(f"#tab-{view}")
+        settle(page)
+        assert page.get_attribute(f"#tab-{view}", "aria-selected") == "true"
+        assert page.is_visible(f"#view-{view}")
+        assert page.evaluate("document.querySelectorAll('.view:not([hidden])').length") == 1
+    assert page.is_visible("text=holds private notes of workspace")
+    assert not page.evaluate(
+        "[...document.querySelectorAll('*')].some((each) => each.hasAttribute('src') || each.hasAttribute('href'))"
+    )
+
+
+def test_a_click_on_a_concept_shows_its_lines_and_facts(page: Any) -> None:
+    x, y = page.evaluate(
+        "() => { const at = net.name.indexOf('Mirabel'), { stage, x, y } = views.concepts;"
+        " const box = stage.canvas.getBoundingClientRect(), [px, py] = stage.place.apply([x[at], y[at]]);"
+        " return [box.left + px, box.top + py]; }"
+    )
+    page.mouse.move(x, y)
+    settle(page)
+    assert "Mirabel" in page.inner_text("#tip")
+    page.mouse.click(x, y)
+    said = panel(page)
+    assert "Mirabel" in said and "MEMORY.md:3" in said and "Bruges" in said
+    assert page.evaluate("location.hash") == "#concepts/mirabel"
+    page.keyboard.press("Escape")
+    assert "Most mentioned" in panel(page)
+
+
+def test_search_finds_lines_concepts_and_facts_and_marks_the_words(page: Any) -> None:
+    page.keyboard.press("/")
+    page.keyboard.type("beans ROW 7")
+    page.wait_for_selector("#panel mark")
+    said = panel(page)
+    assert re.search(r"1 line,", said) and "memory/2026-03-07.md:8" in said
+    page.click("#tab-facts")
+    page.fill("#search", "ghent")
+    page.wait_for_selector(".facts mark")
+    assert page.inner_text(".facts .object") == "Ghent"
+    page.fill("#search", "nothing like this")
+    page.wait_for_selector("text=No fact matches")
+    assert "Nothing here has all of these words" in panel(page)
+    page.click("text=Show all")
+    assert page.input_value("#search") == "" and "Bruges" in page.inner_text(".facts")
+
+
+def test_it_is_dark_where_the_system_is_and_by_its_button(browser: Any, file: Path) -> None:
+    def shade(page: Any) -> str:
+        return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+
+    with opened(browser, file) as light, opened(browser, file, dark=True) as dark:
+        assert shade(light) != shade(dark)
+        light.click("#theme")
+        assert shade(light) == shade(dark)
+        light.click("#theme")
+        assert shade(light) != shade(dark)
+
+
+def test_keys_alone_reach_everything(page: Any) -> None:
+    page.keyboard.press("3")
+    settle(page)
+    assert page.evaluate("state.view") == "space"
+    page.focus("#view-space canvas")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert page.is_visible("#tip")
+    page.keyboard.press("Enter")
+    assert "Near it on this map" in panel(page)
+    page.focus("#tab-space")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("[state.view, document.activeElement.id]") == ["facts", "tab-facts"]
+
+
+def test_a_bar_of_the_timeline_shows_its_days(page: Any) -> None:
+    page.click("#tab-timeline")
+    settle(page)
+    page.locator("#view-timeline .hit").nth(4).click()
+    assert "5 Mar 2026" in panel(page) and "memory/2026-03-05.md:4" in panel(page)
+    before = page.locator("#view-timeline .hit").count()
+    page.focus("#view-timeline svg")
+    for _ in range(4):
+        page.keyboard.press("+")
+    settle(page)
+    assert page.locator("#view-timeline .hit").count() < before
+
+
+def test_notes_are_text_wherever_they_stand(page: Any) -> None:
+    page.fill("#search", "onerror")
+    page.wait_for_selector("#panel mark")
+    assert "<img src=x onerror=window.hit=1></script>" in panel(page)
+    page.click("#panel .chip")
+    assert page.inner_text("#panel h2") == NAME
+    for view in VIEWS:
+        page.click(f"#tab-{view}")
+        settle(page)
+    assert page.evaluate("document.images.length + document.scripts.length") == 3
+
+
+def test_the_browser_refuses_markup_made_from_text_and_any_connection(browser: Any, file: Path) -> None:
+    with opened(browser, file) as page:
+        with pytest.raises(Exception, match="TrustedHTML"):
+            page.evaluate("document.body.innerHTML = '<b>'")
+        for act in ("fetch('https://example.org/')", "import('data:text/javascript,1')"):
+            assert page.evaluate(f"{act}.then(() => 'done', () => 'refused')") == "refused"
+
+
+def test_it_fits_a_phone(browser: Any, file: Path) -> None:
+    with opened(browser, file, size=PHONE) as page:
+        for view in VIEWS:
+            page.click(f"#tab-{view}")
+            settle(page)
+            assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
+            box = page.locator(f"#view-{view}").bounding_box()
+            assert box is not None and box["height"] > 250
+
+
+def test_an_empty_memory_says_what_to_do(browser: Any, tmp_path: Path) -> None:
+    with open_memory(Notes(tmp_path / "workspace")) as memory:
+        file = Path(memory.map().file)
+    with opened(browser, file) as page:
+        for view, title in zip(VIEWS, ("No concepts", "No line says", "No space", "No facts"), strict=False):
+            page.click(f"#tab-{view}")
+            settle(page)
+            assert title in page.inner_text(f"#view-{view}")
+        page.click("#tab-numbers")
+        assert "In numbers" in page.inner_text("#view-numbers")
