@@ -49,8 +49,13 @@ def name_key(text: str) -> int | str:
 
 def relation_of(said: FactObservation | StatedFact | FactRow, aliases: Aliases) -> Relation:
     """Identity of what a fact is about: its subject, under whatever name, and its predicate."""
-    key = name_key(said.subject)
-    return aliases.get(key, key), normalise(said.predicate)
+    return relation(said.subject, said.predicate, aliases)
+
+
+def relation(subject: str, predicate: str, aliases: Aliases) -> Relation:
+    """Identity of a predicate of a subject, under whatever name."""
+    key = name_key(subject)
+    return aliases.get(key, key), normalise(predicate)
 
 
 @dataclass(slots=True, eq=False)

@@ -7,9 +7,10 @@ import random
 import re
 import threading
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date, timedelta
+from itertools import product
 from typing import Any
 
 import pytest
@@ -22,8 +23,9 @@ from properties import examples
 from openclaw_memory import Memory
 from openclaw_memory.errors import RequestError
 from openclaw_memory.facts.history import History, as_of, history, lasting_id, resolve, superseded_units
+from openclaw_memory.facts.relations import Relations
 from openclaw_memory.facts.service import FactBook
-from openclaw_memory.facts.validity import folded, name_key
+from openclaw_memory.facts.validity import folded, name_key, relation, relation_of
 from openclaw_memory.knowledge.facts_file import FactFileError
 from openclaw_memory.knowledge.predicates import SINGLE_VALUED, is_single, normalise
 from openclaw_memory.model import FactRow, FactsResult, Kind, Origin
@@ -546,6 +548,30 @@ def test_nothing_is_lost(data: st.DataObject, notes: list[FactObservation]) -> N
         assert row.valid_to is None or row.valid_from is None or row.valid_from <= row.valid_to
         assert row.superseded_by is None or (row.superseded_by in known.ids and row.superseded_by != row.id)
     assert all(words for words in superseded_units(known).values())
+
+
+@examples(250)
+@given(data=st.data(), notes=st.lists(SEEN, max_size=12))
+def test_what_bears_on_a_relation_is_all_that_its_facts_follow_from(
+    data: st.DataObject, notes: list[FactObservation]
+) -> None:
+    entries = data.draw(files(notes))
+    aliases: Mapping[int | str, int | str] = {name_key("Mira"): name_key("JR")} if data.draw(st.booleans()) else {}
+    known = history(notes, entries, ["likes"], TODAY, aliases)
+    already = data.draw(st.integers(0, len(entries)))
+    relations = Relations(notes, entries[:already], aliases)
+    relations.add(entries[already:])
+    assert relations.stated == entries
+    for subject, predicate in product(SUBJECTS, RELATIONS):
+        part = history(*relations.around([(subject, predicate)]), ["likes"], TODAY, aliases)
+        wanted = relation(subject, predicate, aliases)
+        assert [row for row in part.rows if relation_of(row, aliases) == wanted] == [
+            row for row in known.rows if relation_of(row, aliases) == wanted
+        ]
+    for entry in entries:
+        if entry.retracts is None:
+            part = history(*relations.around((), [entry.id]), ["likes"], TODAY, aliases)
+            assert relations.states(entry.id) and part.ids[entry.id] == known.ids[entry.id]
 
 
 # -- the book -------------------------------------------------------------------------------------
