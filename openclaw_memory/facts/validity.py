@@ -8,6 +8,7 @@ the next ones.  What was stated then cuts its days out of what was found.
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
@@ -20,6 +21,8 @@ from ..knowledge.concept_keys import concept_key
 from ..knowledge.predicates import normalise
 from ..model import FactRow, Origin, citation
 from ..store.api import FactObservation, StatedFact
+from ..text.negation import negations
+from ..text.scripts import UNSPACED
 
 #: The rule of what an agent or a person wrote down as a fact.
 STATED = "stated"
@@ -40,6 +43,27 @@ ALWAYS, NEVER = 0, date.max.toordinal() + 1
 def folded(text: str) -> str:
     """``text`` as values are compared: without capitals, outer punctuation and runs of blanks."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).strip(" .,;:!\"'`“”‘’*_")
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two values, as they are compared, say the same but for signs and remarks, or one of them says more.
+
+    "Running (2 processes)", "✅ Running" and "Running on port 80" are alike, and so are a path and the end of it.
+    """
+    if one == other:
+        return True
+    short, long = sorted((_SIGNS.sub(" ", _ASIDE.sub(" ", said)).split() for said in (one, other)), key=len)
+    if not short or bool(negations(one)) != bool(negations(other)):
+        return False
+    if len(short) == 1 and _UNSPACED.match(short[0]) and long[0].startswith(short[0]):
+        return True
+    return long[: len(short)] == short or ("/" in one and "/" in other and long[-len(short) :] == short)
+
+
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_ASIDE = re.compile(r"[(（\[【][^()（）\[\]【】]*[)）\]】]")
+#: All but letters, digits and what stands within a number: what remains are words.
+_SIGNS = re.compile(r"[^\w.,-]+|(?<!\w)[.,-]+|[.,-]+(?!\w)")
 
 
 def name_key(text: str) -> int | str:
@@ -269,6 +293,7 @@ def _chain(
     times: defaultdict[str, int] = defaultdict(int)
     newest: dict[str, Period] = {}
     open_: dict[tuple[str, int, int], Period] = {}
+    last: dict[int, tuple[int, str]] = {}
     # What a file without a date says has no place in time: it ends nothing, and nothing that is found ends it.
     for seen in [*(one for one in chain if one.dated), *(one for one in chain if not one.dated)]:
         day, value = _day(seen), folded(seen.object)
@@ -293,13 +318,20 @@ def _chain(
         if seen.unit_id not in period.units:
             period.units.append(seen.unit_id)
         if single and seen.dated and not period.closed:
-            for other in open_.values():
-                if other is not period:
+            # Which of two files of one day is the later one is not known.
+            kept = {
+                key: other
+                for key, other in open_.items()
+                if alike(other.value, value) or (last[id(other)][0] == day and last[id(other)][1] != seen.path)
+            }
+            for key, other in open_.items():
+                if key not in kept and other is not period:
                     other.stop(day, period.fact.id)
-            open_ = {token: period}
+            open_ = {**kept, token: period}
         elif not single:
             open_[token] = period
         newest[value] = period
+        last[id(period)] = day, seen.path
     return made
 
 
