@@ -28,6 +28,7 @@ from ..text.labels import is_label, names_subject
 from ..text.language import is_stop_word, stop_words
 from ..text.scripts import UNCASED
 from ..text.sentences import sentence_spans
+from ..text.turns import roles
 from . import fact_words
 from .fact_sentences import Speech, facts_in, is_name, plain, tidy
 from .predicates import is_personal, is_relation, kind_of_key, needs_person, normalise
@@ -82,9 +83,6 @@ _TELLING = frozenset("url path repo email phone ip port version id state date".s
 _WITHOUT_CAPITALS = re.compile(f"[{UNCASED}]")
 #: A line that is nothing but bold words, perhaps with a sign behind them: a heading of the lines below it.
 _TITLED = re.compile(r"\s*(?:\d{1,3}[.)]\s+)?(\*\*|__)(?P<title>[^*\n]{2,80}?)(?<![:：])\1[^\w:：]*\Z")
-_PERSON = re.compile(r"(?:さん|様|氏|先生|くん|ちゃん|님|씨)$")
-_ROLE = frozenset("user human me owner".split())
-_ASSISTANT = frozenset("assistant agent ai bot".split())
 
 
 class _Topic(NamedTuple):
@@ -170,7 +168,8 @@ def subject_of(path: str, sections: Iterable[Section] = ()) -> str | None:
         return None
     for section in sections:
         for part in reversed(section.heading.split(" > ")):
-            if re.fullmatch(r"who .+ is", part.strip(), re.IGNORECASE) and (name := _named(part)) and is_name(name):
+            said = next(filter(None, (one.fullmatch(part.strip()) for one in _profiles())), None)
+            if said is not None and (name := _named(said["name"])) and is_name(name):
                 return name
         for unit in section.units:
             match = _KEYED.match(unit.text.lstrip(" \t-*+>") if "**" not in unit.text else unit.text.lstrip(" \t-+>"))
@@ -195,8 +194,9 @@ def _turn(unit: Unit, body: str) -> Iterator[FoundFact]:
     if colon and tidy(label).casefold().endswith(speaker.casefold()):
         body = rest.lstrip("*_ ")
     low = speaker.casefold()
-    if low not in _ASSISTANT:
-        yield from facts_in(body, Speech(me="user" if low in _ROLE else speaker))
+    if low not in roles()["assistant"]:
+        mine = low in roles()["person"] or low in fact_words.every("self")
+        yield from facts_in(body, Speech(me="user" if mine else speaker))
 
 
 # -- items and lines ------------------------------------------------------------------------------
@@ -280,7 +280,7 @@ def _entry(label: str, value: str) -> Iterator[FoundFact]:
     if thing is not None and thing[0].isalpha():
         first = thing.split(" ", 1)[0]
         of_somebody = first.replace("’", "'").endswith("'s") and first[:1].isupper()
-        predicate = "is" if first.lower() in ("a", "an", "the", "my", "our") or of_somebody else "about"
+        predicate = "is" if first.lower() in fact_words.every("own") or of_somebody else "about"
         yield from _made(label, predicate, thing, "entry", 0.8)
     yield from facts_in(value, Speech(implied=label))
 
@@ -297,7 +297,7 @@ def _value(value: str, kind: str, most: int = _MOST_OBJECT) -> str | None:
     low = text.casefold()
     if not text or len(text) > most or _PLACEHOLDER.search(value.strip()) or _PLACEHOLDER.search(text):
         return None
-    if low in fact_words.every("empty") or low.split(" ", 1)[0] in ("tbd", "todo", "unknown"):
+    if low in fact_words.every("empty") or low.split(" ", 1)[0] in fact_words.every("unset"):
         return None
     if not any(map(str.isalnum, text)):
         return None
@@ -414,10 +414,10 @@ def _named(heading: str) -> str | None:
     quoted = _QUOTED.search(bare)
     if quoted is not None and len(quoted[1].split()) <= 3:
         return quoted[1]
-    tails = fact_words.every("tails")
+    heads, tails = fact_words.every("heads"), fact_words.every("tails")
     for part in _PARTS.split(bare):
         words = tidy(_SIGNS.sub(" ", plain(part))).strip(" -.#/").split()
-        while words and (words[0].rstrip(".").isdigit() or words[0].casefold() in _HEADS):
+        while words and (words[0].rstrip(".").isdigit() or words[0].casefold() in heads):
             words = words[1:]
         while words and (words[-1].casefold() in tails or (not words[-1][0].isupper() and _common(words[-1]))):
             words = words[:-1]
@@ -434,12 +434,13 @@ def _named(heading: str) -> str | None:
 def _common(text: str) -> bool:
     """Whether a heading is a common noun, or the name of a relation: it says what kind of thing is below it."""
     topics = fact_words.every("topics")
+    known = topics | fact_words.every("heads")
     if is_label(text) or text.casefold() in topics or is_relation(text):
         return True
     words = text.casefold().split()
     if len(words) > 1 and _is_function_word(words[0]) and NAMELESS.issuperset(words[1:]):
         return True  # "What was added"
-    return len(words) > 1 and all(word in topics or word in _HEADS or is_label(word) for word in words)
+    return len(words) > 1 and all(word in known or is_label(word) for word in words)
 
 
 def _says_name(text: str, heading: str) -> bool:
@@ -452,7 +453,9 @@ def _says_name(text: str, heading: str) -> bool:
     if not text[0].isalnum() or text.isdigit():
         return False
     if _WITHOUT_CAPITALS.search(text):
-        return re.search(r"[A-Za-z]{2}|[\u30a1-\u30fa]{3}", text) is not None or _PERSON.search(text) is not None
+        return re.search(r"[A-Za-z]{2}|[\u30a1-\u30fa]{3}", text) is not None or text.endswith(
+            tuple(fact_words.every("titles"))
+        )
     if any(
         character.isdigit() or (not character.islower() and at) for word in words for at, character in enumerate(word)
     ):
@@ -468,12 +471,16 @@ def _is_function_word(word: str) -> bool:
 
 
 @lru_cache(maxsize=1)
+def _profiles() -> tuple[re.Pattern[str], ...]:
+    """Headings that say whom a person's file is about."""
+    longest = sorted(fact_words.every("profile"), key=lambda one: (-len(one), one))
+    return tuple(re.compile(re.escape(one).replace(r"\*", "(?P<name>.+)"), re.IGNORECASE) for one in longest)
+
+
+@lru_cache(maxsize=1)
 def _openings() -> tuple[str, ...]:
     """Common nouns and verbs that begin a heading about what was done, in scripts without spaces."""
     return tuple(one for one in fact_words.every("topics") if len(one) > 1 and _WITHOUT_CAPITALS.match(one))
-
-
-_HEADS = frozenset("about who the a my our your project client new".split())
 
 
 def _below(above: str) -> tuple[str, ...] | None:

@@ -144,6 +144,10 @@ def test_a_file_about_a_person() -> None:
         ("# USER.md\n\n- Name: Ada\n", "Ada"),
         ("# USER.md\n\n- **Name:**\n- **Timezone:** UTC\n", "user"),
         ("# USER.md\n\n- **Name:** _(to be asked)_\n", "user"),
+        ("# USER.md\n\n## Wer Ada Lovelace ist\n\n- Zeitzone: UTC\n", "Ada Lovelace"),
+        ("# USER.md\n\n## Кто такая Ада\n\n- Часовой пояс: UTC\n", "Ада"),
+        ("# USER.md\n\n## 关于Ada\n\n- 时区：UTC\n", "Ada"),
+        ("# USER.md\n\n## Adaとは\n\n- タイムゾーン：UTC\n", "Ada"),
         ("# USER.md\n\n## Who User is\n\n- Name: Ada\n", "Ada"),
     ],
 )
