@@ -155,10 +155,16 @@ class Statements:
         self._said: defaultdict[tuple[Relation, str, bool], list[Period]] = defaultdict(list)
         #: Ends of facts that are not stated ones, by id.
         self.ends: defaultdict[str, list[End]] = defaultdict(list)
+        #: Ends of what was found and rejected, by what it says: another rule, or another spelling, finds it again.
+        self.rejected: defaultdict[tuple[Relation, int | str], list[End]] = defaultdict(list)
+        own = {entry.id for entry in entries}
         retracted: dict[str, int] = {}
         for entry in entries:
             if entry.retracts is not None:
                 retracted[entry.retracts] = min(_retraction_day(entry), retracted.get(entry.retracts, NEVER))
+                if entry.retracts not in own and entry.object:
+                    said = relation_of(entry, aliases), name_key(entry.object)
+                    self.rejected[said].append((_retraction_day(entry), None))
         for entry in entries:
             if entry.retracts is not None:
                 self._close(entry.retracts, _retraction_day(entry), None)
@@ -263,7 +269,7 @@ def found_periods(
         above = [one for one in told if one.start < one.end and (one.trusted or not trusted)]
         above.sort(key=lambda one: (one.start, one.end, one.fact.id))
         borders = sorted({one.end for one in told if one.end < NEVER})
-        for period, day in _chain(relation, sorted(chain, key=_place), alone, stated.ends, borders):
+        for period, day in _chain(relation, sorted(chain, key=_place), alone, stated, borders):
             made += [period, *_below(period, day, [one for one in above if one.value != period.value])]
     return made
 
@@ -272,7 +278,7 @@ def _chain(
     relation: Relation,
     chain: Sequence[FactObservation],
     single: bool,
-    ends_of: Mapping[str, Sequence[End]],
+    stated: Statements,
     borders: Sequence[int],
 ) -> list[tuple[Period, int]]:
     """Periods of what one rule says of one relation, each with the day on which it was seen first.
@@ -285,10 +291,11 @@ def _chain(
     lasting: defaultdict[str, list[str]] = defaultdict(list)
     for subject, value in dict.fromkeys((name_key(seen.subject), folded(seen.object)) for seen in chain):
         lasting[value].append(found_id((subject, relation[1]), rule, trusted, value, 0))
-    ends = {
-        value: sorted((end for one in ids for end in ends_of.get(one, ())), key=lambda end: (end[0], end[1] or ""))
-        for value, ids in lasting.items()
-    }
+    ends: dict[str, list[End]] = {}
+    for value, ids in lasting.items():
+        told = {end for one in ids for end in stated.ends.get(one, ())}
+        told.update(stated.rejected.get((relation, name_key(value)), ()))
+        ends[value] = sorted(told, key=lambda end: (end[0], end[1] or ""))
     made: list[tuple[Period, int]] = []
     times: defaultdict[str, int] = defaultdict(int)
     newest: dict[str, Period] = {}

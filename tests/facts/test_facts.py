@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date, timedelta
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -682,6 +683,28 @@ def test_a_rejected_fact_stays_rejected(memory: Memory, notes: Notes) -> None:
     assert objects(memory.facts.query("Mira")) == ["Porto"]
     with open_memory(notes, name="another") as fresh:
         assert objects(fresh.facts.query("Mira")) == ["Porto"]
+
+
+@pytest.mark.parametrize(
+    "again", ["Mira prefers TEA.", "Mira prefers ｔｅａ.", "Mira prefers teas.", "**Mira** prefers `tea`."]
+)
+def test_a_rejected_fact_stays_rejected_in_any_spelling(memory: Memory, notes: Notes, again: str) -> None:
+    memory.facts.remove(memory.facts.query("Mira").rows[0].id)
+    notes.write("memory/2026-02-01.md", f"# 2026-02-01\n\n- {again}\n")
+    assert objects(memory.facts.query("Mira")) == []
+
+
+def test_a_rejected_fact_stays_rejected_when_another_rule_finds_it_elsewhere(notes: Notes, tmp_path: Path) -> None:
+    notes.write("memory/2026-02-01.md", "# 2026-02-01\n\n- Mira lives in Porto.\n")
+    with open_memory(notes) as memory:
+        memory.facts.remove(memory.facts.query("Mira").rows[0].id)
+        assert objects(memory.facts.query("Mira")) == []
+    # An upgrade of the rules reads the same from a key, and the workspace has moved; the file of facts went along.
+    moved = Notes(tmp_path / "moved")
+    moved.write("facts.yaml", (notes.root / "facts.yaml").read_text(encoding="utf-8"))
+    moved.write("memory/mira.md", "# Mira\n\n- **Lives in:** porto\n- **Timezone:** Europe/Lisbon\n")
+    with open_memory(moved) as memory:
+        assert objects(memory.facts.query("Mira")) == ["Europe/Lisbon"]
 
 
 def test_each_fact_says_why_it_is_there(memory: Memory, notes: Notes) -> None:
