@@ -702,7 +702,7 @@ def test_a_rejected_fact_stays_rejected_when_another_rule_finds_it_elsewhere(not
     # An upgrade of the rules reads the same from a key, and the workspace has moved; the file of facts went along.
     moved = Notes(tmp_path / "moved")
     moved.write("facts.yaml", (notes.root / "facts.yaml").read_text(encoding="utf-8"))
-    moved.write("memory/mira.md", "# Mira\n\n- **Lives in:** porto\n- **Timezone:** Europe/Lisbon\n")
+    moved.write("memory/mira.md", "# Mira\n\n- **Lives in:** PORTO\n- **Timezone:** Europe/Lisbon\n")
     with open_memory(moved) as memory:
         assert objects(memory.facts.query("Mira")) == ["Europe/Lisbon"]
 
