@@ -6,7 +6,7 @@ A *period* is one value of one subject's relation over some days; what follows i
   day on from which it holds.  ``replaces`` does so for any relation, ``retracts`` ends without a successor.
 - What rules found is ended by a later observation only within the same rule, subject and relation, and only where
   the relation is declared to have one value at a time and both are dated by their notes.  Later is the section's later
-  day, then the later path and line.
+  day, then the later line of its file: what two files say of one day both holds.  So does what is alike.
 - Of other values of a key both hold; the older one names the :attr:`~openclaw_memory.model.FactRow.newer` one.
 - What only untrusted texts say ends nothing that the owner or the agent wrote.
 - What a statement with an end displaced is back from that day on.
@@ -23,7 +23,19 @@ from datetime import date
 from ..knowledge.predicates import is_single, normalise
 from ..model import FactRow
 from ..store.api import FactObservation, StatedFact
-from .validity import STATED, TRUSTED, Aliases, Period, Statements, folded, found_id, found_periods, relation_of
+from .validity import (
+    ALWAYS,
+    STATED,
+    TRUSTED,
+    Aliases,
+    Period,
+    Statements,
+    alike,
+    folded,
+    found_id,
+    found_periods,
+    relation_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +117,7 @@ _KEYED = frozenset({"key", "table", "possessive", "state", STATED})
 
 
 def _newer(periods: Sequence[Period], today: int) -> dict[int, str]:
-    """By identity of a period that holds the id of another value of the same that holds too, and began later."""
+    """By identity of a dated period that holds the id of another value of the same that holds too, and began later."""
     holding: defaultdict[tuple[int | str, str], list[Period]] = defaultdict(list)
     for period in periods:
         if period.start <= today < period.end and (period.fact.rule in _KEYED or is_single(period.relation[1])):
@@ -113,7 +125,11 @@ def _newer(periods: Sequence[Period], today: int) -> dict[int, str]:
     out: dict[int, str] = {}
     for those in holding.values():
         newest = max(those, key=lambda one: (one.start, one.fact.id))
-        out |= {id(one): newest.fact.id for one in those if one.start < newest.start and one.value != newest.value}
+        out |= {
+            id(one): newest.fact.id
+            for one in those
+            if ALWAYS < one.start < newest.start and not alike(one.value, newest.value)
+        }
     return out
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -16,15 +16,16 @@ from ..knowledge import facts_file
 from ..knowledge.concept_keys import owners
 from ..knowledge.predicates import is_single, normalise
 from ..model import FactRow, FactsResult, Origin
-from ..store.api import StatedFact, Store
+from ..store.api import FactObservation, StatedFact, Store, after_one_write
 from ..system import atomic
 from .cited_units import origin_at, units_at
 from .history import History, lasting_id, reason, superseded_units
 from .history import as_of as holding_on
 from .history import history as resolved
 from .operations import checked
+from .relations import Relations
 from .summary_observations import as_noted
-from .validity import STATED, folded, name_key, relation_of
+from .validity import STATED, Aliases, folded, name_key, relation_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +33,8 @@ class _Known:
     version: tuple[str, ...]
     day: date
     history: History
-    superseded: Mapping[int, tuple[str, ...]]
     single_valued: frozenset[str]
+    superseded: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     #: Current facts by the names that are their subject or object.
     by_name: dict[int | str, list[FactRow]] = field(default_factory=dict)
 
@@ -75,8 +76,9 @@ class FactBook:
         self._freshen = freshen
         self._redact = redact
         self._forgotten = forgotten
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._known: _Known | None = None
+        self._said: tuple[tuple[str, ...], Relations] | None = None
 
     # -- asking -----------------------------------------------------------------------------------
 
@@ -191,19 +193,30 @@ class FactBook:
             # Another process may have written since, and a broken file must be heard of before anything is added.
             self._take_over()
             plan = self._planned(wanted, several)
-            facts_file.append(self._file, [facts_file.redacted(entry, self._redact) for entry in plan.entries])
+            read = self._store.workspace_file(facts_file.NAME)
+            entries = [facts_file.redacted(entry, self._redact) for entry in plan.entries]
+            facts_file.append(self._file, entries, "" if read is None else read.sha256)
             self._take_over()
-        known = self._now()
+        known = self._around(((entry.subject, entry.predicate) for entry in entries), plan.shown)
         rows = [row for shown in dict.fromkeys(plan.shown) for row in known.history.ids.get(shown, ())]
         rows = list(dict.fromkeys(rows))
         return FactsResult(tuple(rows), plan.added, plan.updated, plan.removed, _since(started), self._warning())
 
     def _take_over(self) -> None:
-        facts_file.take_over(self._workspace, self._store, self._redact, self._forgotten)
+        before = self._store.facts_version()
+        taken = facts_file.take_over(self._workspace, self._store, self._redact, self._forgotten)
+        with self._store.session(), self._lock:
+            if self._said is None or taken is not facts_file.Taken.ADDED or self._said[0] != before:
+                return
+            # What was added is all that changed, unless somebody else has changed something meanwhile.
+            after, relations = self._store.facts_version(), self._said[1]
+            if after == after_one_write(before):
+                relations.add(self._store.stated_facts(len(relations.stated)))
+                self._said = after, relations
 
     def _planned(self, operations: Sequence[tuple[str, dict[str, Any]]], several: bool) -> _Plan:
         plan = _Plan([], [])
-        known = self._now()
+        known = self._concerned(operations)
         touched: set[str] = set()
         for at, (action, given) in enumerate(operations, 1):
             where = f"operation {at}: " if several else ""
@@ -286,7 +299,7 @@ class FactBook:
         ids, until = [lasting], max(today, row.valid_from or today)
         if row.rule == STATED:
             rows = known.history.ids
-            told = [one for one in self._store.stated_facts() if one.retracts is None and row in rows.get(one.id, ())]
+            told = [one for one in self._relations().stated if one.retracts is None and row in rows.get(one.id, ())]
             if told and all(_day_of(one) == today for one in told):
                 ids, until = [one.id for one in told], row.valid_from or until
         return [
@@ -299,25 +312,50 @@ class FactBook:
 
     # -- what is known ----------------------------------------------------------------------------
 
-    def _now(self) -> _Known:
-        today = date.today()
+    def _relations(self) -> Relations:
+        """All that is said; what was added since it was last asked for is all that is read."""
         with self._store.session(), self._lock:  # in this order everywhere: a search holds the session already
             version = self._store.facts_version()
-            known = self._known
-            if known is None or known.version != version or known.day != today:
-                ontology = self._store.ontology()
-                stated = self._store.stated_facts()
-                aliases: dict[int | str, int | str] = dict(owners(ontology).items())
+            if self._said is None or self._said[0] != version:
+                aliases: dict[int | str, int | str] = dict(owners(self._store.ontology()).items())
                 found = as_noted(self._store.found_facts(), self._store)
-                told = resolved(found, stated, ontology.single_valued, today, aliases)
-                superseded = dict(superseded_units(told))
-                for unit, words in units_at(self._store, told).items():
+                self._said = version, Relations(found, self._store.stated_facts(), aliases)
+            return self._said[1]
+
+    def _around(self, about: Iterable[tuple[str, str]], ids: Iterable[str] = ()) -> _Known:
+        """What is known of subjects and their predicates, and of statements by their ids."""
+        with self._store.session(), self._lock:
+            relations = self._relations()
+            return self._resolved(*relations.around(about, ids), relations.aliases)
+
+    def _concerned(self, operations: Sequence[tuple[str, dict[str, Any]]]) -> _Known:
+        """What is known of all that ``operations`` name."""
+        ids = [given["id"] for action, given in operations if action != "add"]
+        relations = self._relations()
+        if not all(map(relations.states, ids)):
+            return self._now()  # only together do the facts that rules found have ids
+        added = [(given["subject"], given["predicate"]) for action, given in operations if action == "add"]
+        return self._around(added, ids)
+
+    def _resolved(self, found: Sequence[FactObservation], stated: Sequence[StatedFact], aliases: Aliases) -> _Known:
+        single, today = self._store.ontology().single_valued, date.today()
+        told = resolved(found, stated, single, today, aliases)
+        return _Known(self._store.facts_version(), today, told, frozenset(map(normalise, single)))
+
+    def _now(self) -> _Known:
+        """All that is known."""
+        with self._store.session(), self._lock:
+            known = self._known
+            if known is None or known.version != self._store.facts_version() or known.day != date.today():
+                relations = self._relations()
+                known = self._resolved(relations.found, relations.stated, relations.aliases)
+                superseded = dict(superseded_units(known.history))
+                for unit, words in units_at(self._store, known.history).items():
                     superseded[unit] = tuple(dict.fromkeys((*superseded.get(unit, ()), *words)))
-                several = frozenset(map(normalise, ontology.single_valued))
-                known = self._known = _Known(version, today, told, superseded, several)
-                if len(told.rows) > _MANY:
+                known = self._known = replace(known, superseded=superseded)
+                if len(known.history.rows) > _MANY:
                     self._store.give_back_memory()  # what resolving them took
-                for row in told.rows:
+                for row in known.history.rows:
                     if row.current:
                         for key in dict.fromkeys((_same(known, row.subject), _same(known, row.object))):
                             known.by_name.setdefault(key, []).append(row)

@@ -8,6 +8,7 @@ the next ones.  What was stated then cuts its days out of what was found.
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
@@ -20,6 +21,8 @@ from ..knowledge.concept_keys import concept_key
 from ..knowledge.predicates import normalise
 from ..model import FactRow, Origin, citation
 from ..store.api import FactObservation, StatedFact
+from ..text.negation import negations
+from ..text.scripts import UNSPACED
 
 #: The rule of what an agent or a person wrote down as a fact.
 STATED = "stated"
@@ -42,6 +45,27 @@ def folded(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).strip(" .,;:!\"'`“”‘’*_")
 
 
+def alike(one: str, other: str) -> bool:
+    """Whether two values, as they are compared, say the same but for signs and remarks, or one of them says more.
+
+    "Running (2 processes)", "✅ Running" and "Running on port 80" are alike, and so are a path and the end of it.
+    """
+    if one == other:
+        return True
+    short, long = sorted((_SIGNS.sub(" ", _ASIDE.sub(" ", said)).split() for said in (one, other)), key=len)
+    if not short or bool(negations(one)) != bool(negations(other)):
+        return False
+    if len(short) == 1 and _UNSPACED.match(short[0]) and long[0].startswith(short[0]):
+        return True
+    return long[: len(short)] == short or ("/" in one and "/" in other and long[-len(short) :] == short)
+
+
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_ASIDE = re.compile(r"[(（\[【][^()（）\[\]【】]*[)）\]】]")
+#: All but letters, digits and what stands within a number: what remains are words.
+_SIGNS = re.compile(r"[^\w.,-]+|(?<!\w)[.,-]+|[.,-]+(?!\w)")
+
+
 def name_key(text: str) -> int | str:
     """Identity of a subject: that of a concept, so that spellings of a name are one."""
     return concept_key(text) or folded(text) or text
@@ -49,8 +73,13 @@ def name_key(text: str) -> int | str:
 
 def relation_of(said: FactObservation | StatedFact | FactRow, aliases: Aliases) -> Relation:
     """Identity of what a fact is about: its subject, under whatever name, and its predicate."""
-    key = name_key(said.subject)
-    return aliases.get(key, key), normalise(said.predicate)
+    return relation(said.subject, said.predicate, aliases)
+
+
+def relation(subject: str, predicate: str, aliases: Aliases) -> Relation:
+    """Identity of a predicate of a subject, under whatever name."""
+    key = name_key(subject)
+    return aliases.get(key, key), normalise(predicate)
 
 
 @dataclass(slots=True, eq=False)
@@ -126,10 +155,16 @@ class Statements:
         self._said: defaultdict[tuple[Relation, str, bool], list[Period]] = defaultdict(list)
         #: Ends of facts that are not stated ones, by id.
         self.ends: defaultdict[str, list[End]] = defaultdict(list)
+        #: Ends of what was found and rejected, by what it says: another rule, or another spelling, finds it again.
+        self.rejected: defaultdict[tuple[Relation, int | str], list[End]] = defaultdict(list)
+        own = {entry.id for entry in entries}
         retracted: dict[str, int] = {}
         for entry in entries:
             if entry.retracts is not None:
                 retracted[entry.retracts] = min(_retraction_day(entry), retracted.get(entry.retracts, NEVER))
+                if entry.retracts not in own and entry.object:
+                    said = relation_of(entry, aliases), name_key(entry.object)
+                    self.rejected[said].append((_retraction_day(entry), None))
         for entry in entries:
             if entry.retracts is not None:
                 self._close(entry.retracts, _retraction_day(entry), None)
@@ -234,7 +269,7 @@ def found_periods(
         above = [one for one in told if one.start < one.end and (one.trusted or not trusted)]
         above.sort(key=lambda one: (one.start, one.end, one.fact.id))
         borders = sorted({one.end for one in told if one.end < NEVER})
-        for period, day in _chain(relation, sorted(chain, key=_place), alone, stated.ends, borders):
+        for period, day in _chain(relation, sorted(chain, key=_place), alone, stated, borders):
             made += [period, *_below(period, day, [one for one in above if one.value != period.value])]
     return made
 
@@ -243,7 +278,7 @@ def _chain(
     relation: Relation,
     chain: Sequence[FactObservation],
     single: bool,
-    ends_of: Mapping[str, Sequence[End]],
+    stated: Statements,
     borders: Sequence[int],
 ) -> list[tuple[Period, int]]:
     """Periods of what one rule says of one relation, each with the day on which it was seen first.
@@ -256,14 +291,16 @@ def _chain(
     lasting: defaultdict[str, list[str]] = defaultdict(list)
     for subject, value in dict.fromkeys((name_key(seen.subject), folded(seen.object)) for seen in chain):
         lasting[value].append(found_id((subject, relation[1]), rule, trusted, value, 0))
-    ends = {
-        value: sorted((end for one in ids for end in ends_of.get(one, ())), key=lambda end: (end[0], end[1] or ""))
-        for value, ids in lasting.items()
-    }
+    ends: dict[str, list[End]] = {}
+    for value, ids in lasting.items():
+        told = {end for one in ids for end in stated.ends.get(one, ())}
+        told.update(stated.rejected.get((relation, name_key(value)), ()))
+        ends[value] = sorted(told, key=lambda end: (end[0], end[1] or ""))
     made: list[tuple[Period, int]] = []
     times: defaultdict[str, int] = defaultdict(int)
     newest: dict[str, Period] = {}
     open_: dict[tuple[str, int, int], Period] = {}
+    last: dict[int, tuple[int, str]] = {}
     # What a file without a date says has no place in time: it ends nothing, and nothing that is found ends it.
     for seen in [*(one for one in chain if one.dated), *(one for one in chain if not one.dated)]:
         day, value = _day(seen), folded(seen.object)
@@ -288,13 +325,20 @@ def _chain(
         if seen.unit_id not in period.units:
             period.units.append(seen.unit_id)
         if single and seen.dated and not period.closed:
-            for other in open_.values():
-                if other is not period:
+            # Which of two files of one day is the later one is not known.
+            kept = {
+                key: other
+                for key, other in open_.items()
+                if alike(other.value, value) or (last[id(other)][0] == day and last[id(other)][1] != seen.path)
+            }
+            for key, other in open_.items():
+                if key not in kept and other is not period:
                     other.stop(day, period.fact.id)
-            open_ = {token: period}
+            open_ = {**kept, token: period}
         elif not single:
             open_[token] = period
         newest[value] = period
+        last[id(period)] = day, seen.path
     return made
 
 

@@ -27,7 +27,7 @@ def sync(workspace: Path, store: Store, plugins: Plugins, forgotten: Callable[[S
     def take_curated(workspace: Path, store: Store) -> int:
         return take_concepts(workspace, store, lambda text: plugins.redacted(FILE_NAME, text))
 
-    def take_stated(workspace: Path, store: Store) -> bool:
+    def take_stated(workspace: Path, store: Store) -> object:
         return take_facts(workspace, store, lambda text: plugins.redacted(FACTS, text), forgotten)
 
     skipped = []

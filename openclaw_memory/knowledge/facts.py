@@ -23,16 +23,19 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ..model import FoundFact, Section, Unit
+from ..text.dates import date_in_heading
 from ..text.labels import is_label, names_subject
 from ..text.language import is_stop_word, stop_words
 from ..text.scripts import UNCASED
 from ..text.sentences import sentence_spans
+from ..text.turns import roles
 from . import fact_words
 from .fact_sentences import Speech, facts_in, is_name, plain, tidy
 from .predicates import is_personal, is_relation, kind_of_key, needs_person, normalise
+from .routine import NAMELESS
 
 #: Grows when what :func:`found` returns for a text changes, so that stored facts are known to be of another make.
-VERSION = 3
+VERSION = 4
 
 #: Longer texts are prose, whose facts no rule of form can tell.
 _MOST_CHARS = 1200
@@ -78,9 +81,8 @@ _SHAPES = {kind: re.compile(shape, re.S) for kind, (shape, _) in _LOOKS.items()}
 #: Kinds that hardly anything else looks like: their subject may be named by any heading.
 _TELLING = frozenset("url path repo email phone ip port version id state date".split())
 _WITHOUT_CAPITALS = re.compile(f"[{UNCASED}]")
-_PERSON = re.compile(r"(?:さん|様|氏|先生|くん|ちゃん|님|씨)$")
-_ROLE = frozenset("user human me owner".split())
-_ASSISTANT = frozenset("assistant agent ai bot".split())
+#: A line that is nothing but bold words, perhaps with a sign behind them: a heading of the lines below it.
+_TITLED = re.compile(r"\s*(?:\d{1,3}[.)]\s+)?(\*\*|__)(?P<title>[^*\n]{2,80}?)(?<![:：])\1[^\w:：]*\Z")
 
 
 class _Topic(NamedTuple):
@@ -114,6 +116,8 @@ def found(unit: Unit, heading: str, subject: str | None, above: str = "") -> lis
     body = " ".join(text[opening.end() :].split())
     if unit.speaker and kind_of_key(unit.speaker) is None:
         return _distinct(_turn(unit, body))
+    if (titled := _TITLED.match(above)) is not None:
+        heading, above = f"{heading} > {titled['title']}", ""
     topic = _topic(heading)
     if above:
         below = _below(above)
@@ -124,10 +128,10 @@ def found(unit: Unit, heading: str, subject: str | None, above: str = "") -> lis
 
 
 def parents(section: Section) -> dict[int, str]:
-    """By line of a nested item the line that it belongs to: the item above it, or a line that ends with a colon."""
+    """By line the line that it belongs to: the item above a nested one, a line that ends with a colon, bold words."""
     out: dict[int, str] = {}
     stack: list[tuple[int, str]] = []
-    intro, last = "", ""
+    intro, last, title = "", "", ""
     for number, line in enumerate(section.lines, section.start_line):
         body = line.strip()
         if not body:
@@ -136,14 +140,26 @@ def parents(section: Section) -> dict[int, str]:
         start = opening.end() if opening else 0
         indent = len(line) - len(line.lstrip())
         if start <= indent or line[indent] == ">":
-            stack, intro, last = [], line if body.rstrip("*_").endswith((":", "：")) else "", line
+            stack, intro, last = [], line if _introduces(body) else "", line
+            if _TITLED.match(line):
+                title = line
+            elif title:
+                out[number] = title
             continue
         while stack and stack[-1][0] >= indent:
             stack.pop()
-        if above := stack[-1][1] if stack else intro or (last if indent else ""):
+        if above := stack[-1][1] if stack else intro or (last if indent else title):
             out[number] = above
         stack.append((indent, line))
     return out
+
+
+def _introduces(body: str) -> bool:
+    """Whether a line is about the items below it: it ends with a colon, or begins with bold words and a colon."""
+    if body.rstrip("*_").endswith((":", "：")):
+        return True
+    match = _KEYED.match(body) if body.startswith(("**", "__")) else None
+    return match is not None and kind_of_key(tidy(match["bold"] or match["label"])) is None
 
 
 def subject_of(path: str, sections: Iterable[Section] = ()) -> str | None:
@@ -152,7 +168,8 @@ def subject_of(path: str, sections: Iterable[Section] = ()) -> str | None:
         return None
     for section in sections:
         for part in reversed(section.heading.split(" > ")):
-            if re.fullmatch(r"who .+ is", part.strip(), re.IGNORECASE) and (name := _named(part)) and is_name(name):
+            said = next(filter(None, (one.fullmatch(part.strip()) for one in _profiles())), None)
+            if said is not None and (name := _named(said["name"])) and is_name(name):
                 return name
         for unit in section.units:
             match = _KEYED.match(unit.text.lstrip(" \t-*+>") if "**" not in unit.text else unit.text.lstrip(" \t-+>"))
@@ -177,8 +194,9 @@ def _turn(unit: Unit, body: str) -> Iterator[FoundFact]:
     if colon and tidy(label).casefold().endswith(speaker.casefold()):
         body = rest.lstrip("*_ ")
     low = speaker.casefold()
-    if low not in _ASSISTANT:
-        yield from facts_in(body, Speech(me="user" if low in _ROLE else speaker))
+    if low not in roles()["assistant"]:
+        mine = low in roles()["person"] or low in fact_words.every("self")
+        yield from facts_in(body, Speech(me="user" if mine else speaker))
 
 
 # -- items and lines ------------------------------------------------------------------------------
@@ -241,7 +259,9 @@ def _about(label: str, kind: str, topic: _Topic, subject: str | None) -> str | N
         return None
     if is_personal(label) and len(names) > 1 and not topic.member:
         # A leaf heading does not beat the person above it.
-        return next((name for name in names if 2 <= len(name.split()) <= 3 and name.istitle()), names[-1])
+        outer = [name for name in names if NAMELESS.isdisjoint(name.casefold().split())]
+        somebody = next((name for name in outer if len(name.split()) == 2 and name.istitle()), "")
+        return somebody or names[0]
     return names[0] if kind in _TELLING or len(names[0].split()) <= 3 else None
 
 
@@ -260,7 +280,7 @@ def _entry(label: str, value: str) -> Iterator[FoundFact]:
     if thing is not None and thing[0].isalpha():
         first = thing.split(" ", 1)[0]
         of_somebody = first.replace("’", "'").endswith("'s") and first[:1].isupper()
-        predicate = "is" if first.lower() in ("a", "an", "the", "my", "our") or of_somebody else "about"
+        predicate = "is" if first.lower() in fact_words.every("own") or of_somebody else "about"
         yield from _made(label, predicate, thing, "entry", 0.8)
     yield from facts_in(value, Speech(implied=label))
 
@@ -277,7 +297,9 @@ def _value(value: str, kind: str, most: int = _MOST_OBJECT) -> str | None:
     low = text.casefold()
     if not text or len(text) > most or _PLACEHOLDER.search(value.strip()) or _PLACEHOLDER.search(text):
         return None
-    if low in fact_words.every("empty") or low.split(" ", 1)[0] in ("tbd", "todo", "unknown"):
+    if low in fact_words.every("empty") or low.split(" ", 1)[0] in fact_words.every("unset"):
+        return None
+    if not any(map(str.isalnum, text)):
         return None
     if any(text.count(pair[0]) != text.count(pair[1]) for pair in _TRUNCATED) or text.count('"') % 2 or "|" in text:
         return None
@@ -350,10 +372,10 @@ def _topic(heading: str) -> _Topic:
     names: list[str] = []
     verb = collection = decision = None
     member = unclear = False
-    for part in reversed(heading.split(" > ")):
+    for depth, part in reversed([*enumerate(heading.split(" > "))]):
         text = tidy(_SIGNS.sub(" ", _DATE.sub(" ", _ASIDE.sub(" ", part)))).strip(" -.#")
         low = text.casefold()
-        if not text or ".md" in low:
+        if not text or (depth == 0 and ".md" in low):
             continue
         head = tidy(re.split(r"[,，、]", _ASIDE.sub(" ", part), maxsplit=1)[0]).casefold()
         kind = next((name for name in ("people", "things") if head in fact_words.every(name)), None)
@@ -372,7 +394,9 @@ def _topic(heading: str) -> _Topic:
             parts = (tidy(_SIGNS.sub(" ", _DATE.sub(" ", one))) for one in _PARTS.split(_ASIDE.sub(" ", about)))
             decision = next((one for one in parts if names_subject(one)), "").lstrip("0123456789. ")
             decision = decision if len(decision.split()) <= 6 and len(decision) <= 60 else ""
-        name = _named(part)
+        # The title of a file with a day behind its words names that day's edition of something.
+        edition = depth == 0 and not _DATE.match(part) and date_in_heading(part) is not None
+        name = None if edition else _named(part)
         if name is None:
             if not names and names_subject(text) and not _common(text):
                 unclear = True
@@ -390,10 +414,10 @@ def _named(heading: str) -> str | None:
     quoted = _QUOTED.search(bare)
     if quoted is not None and len(quoted[1].split()) <= 3:
         return quoted[1]
-    tails = fact_words.every("tails")
+    heads, tails = fact_words.every("heads"), fact_words.every("tails")
     for part in _PARTS.split(bare):
         words = tidy(_SIGNS.sub(" ", plain(part))).strip(" -.#/").split()
-        while words and (words[0].rstrip(".").isdigit() or words[0].casefold() in _HEADS):
+        while words and (words[0].rstrip(".").isdigit() or words[0].casefold() in heads):
             words = words[1:]
         while words and (words[-1].casefold() in tails or (not words[-1][0].isupper() and _common(words[-1]))):
             words = words[:-1]
@@ -410,10 +434,13 @@ def _named(heading: str) -> str | None:
 def _common(text: str) -> bool:
     """Whether a heading is a common noun, or the name of a relation: it says what kind of thing is below it."""
     topics = fact_words.every("topics")
+    known = topics | fact_words.every("heads")
     if is_label(text) or text.casefold() in topics or is_relation(text):
         return True
     words = text.casefold().split()
-    return len(words) > 1 and all(word in topics or word in _HEADS or is_label(word) for word in words)
+    if len(words) > 1 and _is_function_word(words[0]) and NAMELESS.issuperset(words[1:]):
+        return True  # "What was added"
+    return len(words) > 1 and all(word in known or is_label(word) for word in words)
 
 
 def _says_name(text: str, heading: str) -> bool:
@@ -426,7 +453,9 @@ def _says_name(text: str, heading: str) -> bool:
     if not text[0].isalnum() or text.isdigit():
         return False
     if _WITHOUT_CAPITALS.search(text):
-        return re.search(r"[A-Za-z]{2}|[\u30a1-\u30fa]{3}", text) is not None or _PERSON.search(text) is not None
+        return re.search(r"[A-Za-z]{2}|[\u30a1-\u30fa]{3}", text) is not None or text.endswith(
+            tuple(fact_words.every("titles"))
+        )
     if any(
         character.isdigit() or (not character.islower() and at) for word in words for at, character in enumerate(word)
     ):
@@ -442,12 +471,16 @@ def _is_function_word(word: str) -> bool:
 
 
 @lru_cache(maxsize=1)
+def _profiles() -> tuple[re.Pattern[str], ...]:
+    """Headings that say whom a person's file is about."""
+    longest = sorted(fact_words.every("profile"), key=lambda one: (-len(one), one))
+    return tuple(re.compile(re.escape(one).replace(r"\*", "(?P<name>.+)"), re.IGNORECASE) for one in longest)
+
+
+@lru_cache(maxsize=1)
 def _openings() -> tuple[str, ...]:
     """Common nouns and verbs that begin a heading about what was done, in scripts without spaces."""
     return tuple(one for one in fact_words.every("topics") if len(one) > 1 and _WITHOUT_CAPITALS.match(one))
-
-
-_HEADS = frozenset("about who the a my our your project client new".split())
 
 
 def _below(above: str) -> tuple[str, ...] | None:

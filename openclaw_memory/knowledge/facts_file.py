@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, datetime
+from enum import IntEnum
 from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,19 +37,27 @@ class FactFileError(OpenClawMemoryError):
     """``facts.yaml`` cannot be read as a list of facts."""
 
 
+class Taken(IntEnum):
+    """What the index took over of the file: nothing, all of it, or what was added behind the rest."""
+
+    NOTHING, WHOLE, ADDED = 0, 1, 2
+
+
 # -- writing --------------------------------------------------------------------------------------
 
 
-def append(path: Path, entries: Sequence[StatedFact]) -> None:
+def append(path: Path, entries: Sequence[StatedFact], known: str = "") -> None:
     """Add ``entries`` behind those of the file, all of them or none; what stands there stays as it is.
 
-    The caller holds :func:`~openclaw_memory.system.atomic.locked`.  Raises :class:`FactFileError` when the file
+    ``known`` is the SHA-256 of a content that was read without an error.  The caller holds
+    :func:`~openclaw_memory.system.atomic.locked`.  Raises :class:`FactFileError` when the file
     cannot be read as facts, for then nobody could read the new ones either, and
     :class:`~openclaw_memory.errors.WorkspaceError` when it cannot be written or is no file of its folder.
     """
     if not entries:
         return
-    text = _text(path)
+    data = _bytes(path)
+    text = _decoded(path, data)
     lines = "".join(f"- {_entry(entry)}\n" for entry in entries)
     if not text.strip():
         atomic.append(path, _HEADER + lines)
@@ -56,18 +66,24 @@ def append(path: Path, entries: Sequence[StatedFact]) -> None:
         whole, _, rest = text.rpartition("\n")
         atomic.replace(path, f"{whole}\n# incomplete: {rest}\n{lines}".removeprefix("\n"))
     else:
-        _facts(path, text)
+        if hashlib.sha256(data).hexdigest() != known:
+            _facts(path, text)
         atomic.append(path, ("" if text.endswith("\n") else "\n") + _aligned(path, text, lines))
 
 
 def _aligned(path: Path, text: str, lines: str) -> str:
     """``lines`` as far to the right as the entries that a person has written."""
-    rest = [line for line in text.split("\n") if line.strip() and not line.lstrip().startswith("#")]
-    indent = " " * (len(rest[0]) - len(rest[0].lstrip())) if rest and rest[0].lstrip().startswith("- ") else ""
+    first = _FIRST.search(text)
+    indent = " " * len(first["indent"]) if first else ""
     moved = "".join(f"{indent}{line}\n" for line in lines.splitlines())
-    if any(not line.startswith(("- ", " ")) for line in rest) and not _parses(f"{text}\n{moved}"):
+    if _OTHER.search(text) and not _parses(f"{text}\n{moved}"):
         raise _wrong(path, 1, "no line can be added below this layout; write the entries as lines that begin with '- '")
     return moved
+
+
+#: The first line that is no comment, where an entry begins there; and a line that neither begins nor continues one.
+_FIRST = re.compile(r"\A(?:[^\S\n]*(?:#.*)?\n)*(?P<indent> *)- ")
+_OTHER = re.compile(r"^(?:[^-# \n]|-(?! ))", re.MULTILINE)
 
 
 def _entry(fact: StatedFact) -> str:
@@ -119,30 +135,29 @@ def read(path: Path) -> list[StatedFact]:
     return list(_facts(path, _text(path)))
 
 
-#: What was read last of a file: its text and entries.  What is only added to is not parsed again.
-_read_last: dict[Path, tuple[str, tuple[StatedFact, ...]]] = {}
-
-
 def _facts(path: Path, text: str) -> tuple[StatedFact, ...]:
-    known, told = _read_last.get(path, ("", ()))
-    if text == known and known:
-        return told
-    facts = {fact.id: fact for fact in told}
-    added = text[len(known) :]
-    ours = all(line.startswith("- {id: ") for line in added.splitlines())
-    if not (known.endswith("\n") and text.startswith(known) and ours and added.endswith("\n")):
-        facts, added = {}, _whole(text)
+    facts: dict[str, StatedFact] = {}
+    _collect(path, _whole(text), facts)
+    return tuple(facts.values())
+
+
+def _added(path: Path, before: bytes, data: bytes) -> tuple[StatedFact, ...] | None:
+    """The entries that ``data`` has behind ``before``; ``None`` where only all of it together says what it holds.
+
+    Then something else than whole lines of ours was added, or an id that may be taken.
+    """
+    added = data[len(before) :]
+    if not before.endswith(b"\n") or not added.endswith(b"\n"):
+        return None
+    if not before.startswith(b"- ") and b"\n- " not in before:
+        return None  # its list is written further to the right, or in brackets
+    if not all(line.startswith(b"- {id: ") for line in added.splitlines()):
+        return None
     try:
-        _collect(path, added, facts)
+        facts = _facts(path, _decoded(path, added))
     except FactFileError:
-        if not facts or added == _whole(text):
-            raise
-        facts = {}
-        _collect(path, _whole(text), facts)  # the error names the line of the whole file
-    if len(_read_last) > 3:
-        _read_last.clear()
-    _read_last[path] = text, tuple(facts.values())
-    return _read_last[path][1]
+        return None  # the error is to name the line of the whole file
+    return None if any(fact.id.encode() in before for fact in facts) else facts
 
 
 def _collect(path: Path, text: str, facts: dict[str, StatedFact]) -> None:
@@ -162,11 +177,15 @@ def _said(path: Path, text: str, taken: set[str] | None = None) -> Iterator[tupl
 
 
 def _text(path: Path) -> str:
+    return _decoded(path, _bytes(path))
+
+
+def _bytes(path: Path) -> bytes:
     atomic.check(path)
     try:
-        return _decoded(path, path.read_bytes())
+        return path.read_bytes()
     except FileNotFoundError:
-        return ""
+        return b""
     except OSError as error:
         raise FactFileError(f"{path}: cannot be read ({error.strerror}); check its permissions") from error
 
@@ -318,10 +337,11 @@ def redacted(fact: StatedFact, redact: atomic.Redact) -> StatedFact:
     return replace(fact, subject=subject, predicate=predicate, object=thing, source=source)
 
 
-def take_over(workspace: Path, store: Store, redact: atomic.Redact, forgotten: Callable[[StatedFact], bool]) -> bool:
-    """Bring the index to what ``facts.yaml`` says now; returns whether that has changed.
+def take_over(workspace: Path, store: Store, redact: atomic.Redact, forgotten: Callable[[StatedFact], bool]) -> Taken:
+    """Bring the index to what ``facts.yaml`` says now; returns what of it was new.
 
-    What a person wrote there passes through ``redact`` first; what is ``forgotten`` stays out.  Raises
+    What a person wrote there passes through ``redact`` first; what is ``forgotten`` stays out.  Where the file has
+    only grown by whole lines, nothing else of it is read.  Raises
     :class:`FactFileError` when the file is broken, :class:`~openclaw_memory.errors.WorkspaceError` when it is no file
     of the workspace; the index then keeps what it had.
     """
@@ -333,29 +353,22 @@ def take_over(workspace: Path, store: Store, redact: atomic.Redact, forgotten: C
         data = path.read_bytes()
     except FileNotFoundError:
         if known is None or not known.sha256:
-            return False
+            return Taken.NOTHING
         store.put_stated_facts(WorkspaceFile(NAME, 0, 0, ""), [])
-        return True
+        return Taken.WHOLE
     except OSError as error:
         raise FactFileError(f"{path}: cannot be read ({error.strerror}); check its permissions") from error
-    sha256 = hashlib.sha256(data).hexdigest()
-    if known is not None and (known.size, known.mtime_ns, known.sha256) == (stat.st_size, stat.st_mtime_ns, sha256):
-        return False
-    said = _facts(path, _decoded(path, data))
-    before, content, count = _taken.get(path, ("", b"", 0))
-    # The index has the first ones already: it gets those that were added.
-    more = known is not None and known.sha256 == before and len(data) > len(content) and data.startswith(content)
-    kept = count if more else 0
-    facts = [redacted(fact, redact) for fact in said[kept:] if not forgotten(fact)]
-    file = WorkspaceFile(NAME, stat.st_size, stat.st_mtime_ns, sha256)
-    if kept:
-        store.put_stated_facts(file, facts, add=True)
-    else:
-        store.put_stated_facts(file, facts)
-    _taken.clear()
-    _taken[path] = sha256, data, len(said)
-    return known is None or known.sha256 != sha256
-
-
-#: Digest, content and number of entries of the file that an index took over last.
-_taken: dict[Path, tuple[str, bytes, int]] = {}
+    file = WorkspaceFile(NAME, stat.st_size, stat.st_mtime_ns, hashlib.sha256(data).hexdigest())
+    if known == file:
+        return Taken.NOTHING
+    more: tuple[StatedFact, ...] | None = None
+    if known is not None and 0 < known.size <= len(data):
+        before = data[: known.size]
+        if hashlib.sha256(before).hexdigest() == known.sha256:
+            more = _added(path, before, data) if len(data) > len(before) else ()
+    facts = _facts(path, _decoded(path, data)) if more is None else more
+    kept = [redacted(fact, redact) for fact in facts if not forgotten(fact)]
+    store.put_stated_facts(file, kept, add=more is not None)
+    if more is None:
+        return Taken.WHOLE
+    return Taken.ADDED if more else Taken.NOTHING

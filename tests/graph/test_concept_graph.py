@@ -255,6 +255,24 @@ def test_a_removed_concept_stays_away_and_a_removed_curated_one_is_only_found(me
     assert not row.curated
 
 
+@pytest.mark.parametrize("again", ["ZORBLATT", "Ｚｏｒｂｌａｔｔ", "Zorblatts", "Zorblatt's"])
+def test_a_removed_concept_stays_away_in_any_spelling_and_in_another_index(
+    memory: Memory, notes: Notes, again: str
+) -> None:
+    memory.concepts.remove("Zorblatt")
+    plain = again.partition("'")[0]
+    notes.write("memory/2026-03-09.md", f"# More\n\n- again we met {again} there\n- and #{plain} once more\n")
+    memory.ingest()
+    names = {row.name.casefold()[:4] for row in memory.concepts.list().rows}
+    assert not names & {"zorb", "ｚｏｒｂ"}
+    memory.close()
+    for file in notes.root.parent.glob("index.duckdb*"):
+        file.unlink()
+    with open_memory(notes) as rebuilt:
+        rebuilt.ingest()
+        assert {row.name.casefold()[:4] for row in rebuilt.concepts.list().rows} == names
+
+
 def test_curated_concepts_outlive_the_index(memory: Memory, notes: Notes) -> None:
     memory.concepts.add("precipitation", aliases=["rain"], parents=["weather"])
     wanted = picture(memory)

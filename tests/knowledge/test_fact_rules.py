@@ -38,6 +38,41 @@ def facts(text: str, path: str = "memory/note.md") -> list[FoundFact]:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        # Bold words alone on a line head the lines below them, as a heading does.
+        (
+            "## Boats\n\n**Heron (dinghy)**\n- Length: 4 m\n- Status: afloat\n\n**Osprey**\n- Status: ashore\n",
+            [("Heron", "status", "afloat"), ("Osprey", "status", "ashore")],
+        ),
+        ("## 船\n\n**1. Heron（小艇）**\n- 状态：已修好\n", [("Heron", "状态", "已修好")]),
+        ("## Лодки\n\n**Heron** ✅\n\n**Статус:** на воде\n", [("Heron", "статус", "на воде")]),
+        ("## Heron\n\n**Details**\n- Status: afloat\n", [("Heron", "status", "afloat")]),
+        # A heading that says more than a name names nothing, and what it introduces is not about the one above.
+        ("## Harbour\n\n**Round #2**: the second boat\n- Status: afloat\n", []),
+        ("## Harbour\n\n### What was added\n\n- Location: the old jetty, left of the crane\n", [
+            ("Harbour", "location", "the old jetty, left of the crane")
+        ]),
+        # The report of a day is not its subject; the thing that a log of a day is about is.
+        ("# Evening Report - 2026-03-06\n\n- Status: sent\n", []),
+        ("# Evening Report — March 6, 2026\n\n- Status: sent\n", []),
+        ("# 2026-03-06 Heron\n\n- Status: afloat\n", [("Heron", "status", "afloat")]),
+        # Somebody's role is theirs, whatever the chapter is called.
+        ("# Yard\n\n## Roles Handed Out\n\n### Wren (skipper)\n- **Role:** skipper of the dinghy\n", [
+            ("Wren", "role", "skipper of the dinghy")
+        ]),
+        ("# Yard\n\n## Wren Maddox\n\n### Workshop\n- **Role:** skipper of the dinghy\n", [
+            ("Wren Maddox", "role", "skipper of the dinghy")
+        ]),
+        # A sign alone says nothing.
+        ("## Heron\n\n- Status: ✅\n", []),
+    ],
+)  # fmt: skip
+def test_what_heads_the_lines_of_a_key(text: str, expected: list[Triple]) -> None:
+    assert triples(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("# Mira\n\n- **Timezone:** Europe/Lisbon\n", [("Mira", "timezone", "Europe/Lisbon")]),
         ("# Mira\n\n- **Timezone**: Europe/Lisbon\n", [("Mira", "timezone", "Europe/Lisbon")]),
         ("# Mira\n\n## Contact\n\n- Email: mira@example.org\n", [("Mira", "email", "mira@example.org")]),
@@ -109,6 +144,10 @@ def test_a_file_about_a_person() -> None:
         ("# USER.md\n\n- Name: Ada\n", "Ada"),
         ("# USER.md\n\n- **Name:**\n- **Timezone:** UTC\n", "user"),
         ("# USER.md\n\n- **Name:** _(to be asked)_\n", "user"),
+        ("# USER.md\n\n## Wer Ada Lovelace ist\n\n- Zeitzone: UTC\n", "Ada Lovelace"),
+        ("# USER.md\n\n## Кто такая Ада\n\n- Часовой пояс: UTC\n", "Ада"),
+        ("# USER.md\n\n## 关于Ada\n\n- 时区：UTC\n", "Ada"),
+        ("# USER.md\n\n## Adaとは\n\n- タイムゾーン：UTC\n", "Ada"),
         ("# USER.md\n\n## Who User is\n\n- Name: Ada\n", "Ada"),
     ],
 )

@@ -471,6 +471,37 @@ def test_what_a_user_logs_in_with_is_redacted(line: str, secret: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "secret"),
+    [
+        ("Old server credentials: 10.0.0.7 jr/KMq4wTzRp771 — retired", "KMq4wTzRp771"),
+        ("- **Zugangsdaten:** boot.example.org, mira / Xq77tRRe", "Xq77tRRe"),
+        ("Доступ: `10.0.0.7:22` root:KMq4wTzRp771", "KMq4wTzRp771"),
+        ("登录：10.0.0.7 mira/KMq4wTzRp771", "KMq4wTzRp771"),
+        ("- **Demo**: mira@example.org / boathouse417", "boathouse417"),
+        ("- **Демо**: mira@example.org / boathouse417", "boathouse417"),
+        ("테스트 계정: mira@example.org / boathouse417", "boathouse417"),
+        ("デモアカウント：mira@example.org / boathouse417", "boathouse417"),
+    ],
+)
+def test_where_and_as_whom_somebody_logs_in_leads_to_the_password(line: str, secret: str) -> None:
+    assert redact_lines([line]) == [line.replace(secret, "[redacted:password]")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Demo: mira@example.org / Thursday",
+        "Login: 10.0.0.7 nginx/1.25.3",
+        "Доступ: boot.example.org docs/setup",
+        "Account: example.org jr/notes",
+        "Демо: вторник / среда",
+    ],
+)
+def test_what_stands_behind_an_address_and_is_no_password_stays(line: str) -> None:
+    assert redact_lines([line]) == [line]
+
+
+@pytest.mark.parametrize(
     "line", ["root / etc / passwd", "admin / user2 roles", "/srv/root/abc123", "admin / moderators"]
 )
 def test_words_behind_a_role_stay(line: str) -> None:

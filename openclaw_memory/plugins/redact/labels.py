@@ -25,6 +25,8 @@ class Label(NamedTuple):
 _SHORT = 4
 _LONGEST = 128  # of a bare value that is looked at; what is left of a longer word goes with it
 _PASSWORDS = frozenset({"password", "pin", "login"})
+#: Labels behind which no secret stands alone, but behind a user.
+_NO_VALUE = frozenset({"", "login", "test-login"})
 _NUMBERS = {"card-number": (12, 19), "ssn": (9, 9)}
 
 
@@ -64,7 +66,7 @@ def automaton(everything: bool = True) -> Any:
             for label in words()[kind]:
                 for form in sorted(_spellings(label)):
                     # The "_" of "_pass" stands for itself and is no border of a word.
-                    whole = kind == "login" or (len(form) <= _SHORT and form.isascii() and form[0] != "_")
+                    whole = kind in _NO_VALUE or (len(form) <= _SHORT and form.isascii() and form[0] != "_")
                     labels.setdefault(form, Label(len(form), kind, whole))
     found = ahocorasick.Automaton()
     for form, announced in labels.items():
@@ -108,6 +110,9 @@ _WORD_END = re.compile(r"[\s`|]|$")
 _ENDS = re.compile(r"[*_`~\"')\]}.!?]*\s*(?:$|[,;|，。；、!)(（<&\]}]|#\s|//|--|—|–|\\n)")
 #: The rest of a user's name and a password behind it: ``/ x``, ``: x``, ``| x``.
 _PAIR = re.compile(r"[ \t]{0,3}[/:|,][ \t]{0,3}[\"'`*]{0,2}(?P<value>[^\s\"'`|]{4,128})")
+_ADDRESS = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?|(?:[\w-]{1,63}\.){1,4}[a-z]{2,12}(?::\d{1,5})?", re.ASCII)
+_THEN_USER = re.compile(r"[`\"'*]{0,2}[ \t,|–—-]{1,4}[`\"'*]{0,2}[A-Za-z][\w.-]{0,31}(?=[ \t]{0,3}[/:])", re.ASCII)
+_MIXED = re.compile(r"(?=[^\s/]*\d)(?=[^\s/]*[^\W\d_])[^\s/]{6,128}")
 _USERS = ("root", "admin", "administrator", "user", "test", "guest", "ubuntu", "pi", "postgres", "oracle", "demo")
 _USER = re.compile(
     r"(?<![\w./:@-])(?:" + "|".join(_USERS) + ")"
@@ -204,11 +209,15 @@ def _after(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, in
     group = next((name for name in _QUOTES if found[name] is not None), "bare")
     at, stop = found.span(group)
     value = found[group] if group != "bare" else found[group].rstrip(_CLOSING)
-    if kind == "login":
-        pair = _PAIR.match(line, at + len(value)) or _PAIR.search(line, at, stop)
+    behind, mixed = at + len(value), kind == "test-login"
+    if _ADDRESS.fullmatch(value) is not None and (user := _THEN_USER.match(line, behind)) is not None:
+        behind, mixed = user.end(), True  # "10.0.0.7 jr/…": where to log in, then who and with what
+    if mixed or kind == "login":
+        pair = _PAIR.match(line, behind) or (None if mixed else _PAIR.search(line, at, stop))
         if pair is not None and found["space"] is None:
             said = pair["value"].rstrip(_CLOSING)
-            if _passes("password", said, "strong", line, pair.start("value") + len(said)):
+            likely = not mixed or _MIXED.fullmatch(said) is not None
+            if likely and _passes("password", said, "strong", line, pair.start("value") + len(said)):
                 yield pair.start("value"), pair.start("value") + len(said), "password"
         return
     how = "strong" if found["strong"] or found["cell"] else "weak" if found["weak"] else "space"
@@ -334,7 +343,7 @@ def kind_of_cell(cell: str) -> str | None:
     for end, label in automaton(not low.isascii()).iter(low):
         if (
             end + 1 == len(low)
-            and label.kind not in ("", "login")
+            and label.kind not in _NO_VALUE
             and (label.length == len(low) or not low[-label.length - 1].isalpha())
         ):
             return "password" if label.kind in ("pin", "passphrase") else label.kind
@@ -354,7 +363,7 @@ def announced_below(line: str, low: str) -> str | None:
         return None
     label: Label
     for end, label in automaton(not low.isascii()).iter(low):
-        if label.kind in ("", "login") or (label.whole and not _is_whole(low, end + 1 - label.length, end + 1)):
+        if label.kind in _NO_VALUE or (label.whole and not _is_whole(low, end + 1 - label.length, end + 1)):
             continue
         tail = _ANNOUNCES.match(line, end + 1)
         if tail is not None and (tail["sign"] or line.lstrip().startswith("#")):

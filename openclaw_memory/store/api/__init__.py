@@ -27,6 +27,7 @@ from .catalog import TextsChanged as TextsChanged
 from .facts import FactObservation as FactObservation
 from .facts import Facts as Facts
 from .facts import StatedFact as StatedFact
+from .facts import after_one_write as after_one_write
 from .graph import RULES as RULES
 from .graph import CuratedRow as CuratedRow
 from .graph import Graph as Graph

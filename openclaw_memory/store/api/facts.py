@@ -53,17 +53,25 @@ class StatedFact:
     retracts: str | None = None
 
 
+def after_one_write(version: tuple[str, ...]) -> tuple[str, ...]:
+    """What :meth:`Facts.facts_version` is after one more write of facts, where nothing else has changed."""
+    return (*version[:2], str(int(version[2]) + 1), *version[3:])
+
+
 class Facts(Protocol):
     """What rules found in units, and what people and agents state."""
 
     def found_facts(self) -> list[FactObservation]:
         """All facts that rules found, in order of document and unit."""
 
-    def stated_facts(self) -> list[StatedFact]:
-        """The entries of ``facts.yaml`` as they were last read."""
+    def stated_facts(self, first: int = 0) -> list[StatedFact]:
+        """The entries of ``facts.yaml`` as they were last read, from the ``first`` on."""
 
     def facts_version(self) -> tuple[str, ...]:
-        """Another value after every change that may concern facts: texts, curated concepts, stated facts, times."""
+        """Another value after every change that may concern facts: the file, curated concepts, facts, and texts.
+
+        Facts are counted by their writes: see :func:`after_one_write`.
+        """
 
     def put_stated_facts(self, file: WorkspaceFile, facts: Sequence[StatedFact], add: bool = False) -> None:
         """Replace the entries of ``facts.yaml``, or ``add`` some behind them; one transaction."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -113,13 +114,14 @@ class GraphTables:
         )
         return [FactObservation(*_with(row, {4: Kind, 5: Origin})) for row in rows]
 
-    def stated_facts(self) -> list[StatedFact]:
-        """The entries of the workspace's file of facts, in its order."""
+    def stated_facts(self, first: int = 0) -> list[StatedFact]:
+        """The entries of the workspace's file of facts, in its order, from the ``first`` on."""
         rows = self._db.rows(
             "SELECT id, subject, predicate, object, confidence, origin, source, valid_from, valid_to, recorded, "
-            "replaces, retracts FROM stated_facts ORDER BY ordinal"
+            "replaces, retracts FROM stated_facts WHERE ordinal >= ? ORDER BY ordinal",
+            [first],
         )
-        return [StatedFact(*_with(row, {5: Origin, 10: lambda text: tuple(json.loads(text))})) for row in rows]
+        return [StatedFact(*_with(row, {5: Origin, 10: _texts})) for row in rows]
 
     def facts_version(self) -> tuple[str, ...]:
         """Another value after every change that may concern facts."""
@@ -203,6 +205,11 @@ def _linked(c: duckdb.DuckDBPyConnection, keys: Sequence[int]) -> set[tuple[int,
 
 def _text(texts: Sequence[str]) -> str:
     return json.dumps(texts, ensure_ascii=False)
+
+
+@lru_cache
+def _texts(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))
 
 
 def _with(row: tuple[Any, ...], made: Mapping[int, Callable[[Any], Any]]) -> list[Any]:
