@@ -157,7 +157,7 @@ class ConceptIndex:
     def of_rows(self, first: int, last: int) -> list[int]:
         """Concepts that rows ``first..last`` mention, the one that fewest units mention first."""
         rows, concepts = self._by_row
-        low, high = np.searchsorted(rows, [first, last + 1])
+        low, high = rows.searchsorted(np.array([first, last + 1], rows.dtype))  # another type would cast all rows
         units = self.references.units
         return sorted(set(concepts[low:high].tolist()), key=lambda concept: (int(units[concept]), concept))
 

@@ -30,7 +30,7 @@ from openclaw_memory.store.duckdb.duck import DuckStore
 
 TODAY = date(2024, 7, 1)
 KINDS: dict[str, dict[str, str]] = {
-    "exact": {"vector_index": "exact"},
+    "exact": {"vector_index": "exact", "vector_dtype": "float32"},
     "int8": {"vector_index": "exact", "vector_dtype": "int8"},
     "vss": {"vector_index": "vss"},
 }
@@ -112,8 +112,8 @@ def answers(memory: Memory, query: str) -> list[Any]:
 
 @pytest.mark.parametrize(
     ("store", "number", "steps"),
-    [({}, 12, 14), ({"vector_index": "vss", "keyword_index": "fts"}, 6, 8), ({"vector_dtype": "int8"}, 4, 10)],
-    ids=["default", "vss-fts", "int8"],
+    [({}, 12, 14), ({"vector_index": "vss", "keyword_index": "fts"}, 6, 8), ({"vector_dtype": "float32"}, 4, 10)],
+    ids=["default", "vss-fts", "float32"],
 )
 def test_a_process_of_any_age_answers_as_a_fresh_one(store: dict[str, str], number: int, steps: int) -> None:
     machine = type("Of", (Months,), {"store": store})

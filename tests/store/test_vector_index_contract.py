@@ -111,6 +111,18 @@ def test_search_returns_the_nearest_in_order(store: DuckStore, kind: str) -> Non
     assert len(index.search(query, 10_000)[0]) >= 2850
 
 
+@pytest.mark.parametrize("size", [1e-6, 1.0, 40.0])
+def test_int8_rounds_rows_and_not_the_query(size: float) -> None:
+    matrix, rows = Matrix(D, "int8"), unit_vectors(200, D, 3)
+    matrix.put(np.arange(200, dtype=np.int32), rows)
+    query = unit_vectors(1, D, 4)[0] * np.float32(size)
+    slots = np.arange(200, dtype=np.int32)
+    exact = matrix.rows(slots) @ query
+    np.testing.assert_allclose(matrix.dots(query), exact, atol=5e-5 * size)
+    np.testing.assert_array_equal(matrix.dots(query, slots[50:60]), matrix.dots(query)[50:60])
+    assert not matrix.dots(np.zeros(D, np.float32)).any()
+
+
 def test_vss_asks_its_graph_rather_than_scanning(tmp_path: Path) -> None:
     store = open_store(tmp_path / "i.duckdb", vector_index="vss")
     ids = written(store, 50)
