@@ -19,9 +19,8 @@ from ..model import FactRow, FactsResult, Origin
 from ..store.api import StatedFact, Store
 from ..system import atomic
 from .cited_units import origin_at, units_at
-from .history import History, lasting_id, reason, superseded_units
+from .history import History, Resolver, lasting_id, reason, superseded_units
 from .history import as_of as holding_on
-from .history import history as resolved
 from .operations import checked
 from .summary_observations import as_noted
 from .validity import STATED, folded, name_key, relation_of
@@ -77,6 +76,7 @@ class FactBook:
         self._forgotten = forgotten
         self._lock = threading.Lock()
         self._known: _Known | None = None
+        self._resolver = Resolver()
 
     # -- asking -----------------------------------------------------------------------------------
 
@@ -309,14 +309,14 @@ class FactBook:
                 stated = self._store.stated_facts()
                 aliases: dict[int | str, int | str] = dict(owners(ontology).items())
                 found = as_noted(self._store.found_facts(), self._store)
-                told = resolved(found, stated, ontology.single_valued, today, aliases)
+                told = self._resolver.history(found, stated, ontology.single_valued, today, aliases)
                 superseded = dict(superseded_units(told))
                 for unit, words in units_at(self._store, told).items():
                     superseded[unit] = tuple(dict.fromkeys((*superseded.get(unit, ()), *words)))
                 several = frozenset(map(normalise, ontology.single_valued))
+                if known is None and len(told.rows) > _MANY:
+                    self._store.give_back_memory()  # what resolving all of them took
                 known = self._known = _Known(version, today, told, superseded, several)
-                if len(told.rows) > _MANY:
-                    self._store.give_back_memory()  # what resolving them took
                 for row in told.rows:
                     if row.current:
                         for key in dict.fromkeys((_same(known, row.subject), _same(known, row.object))):
