@@ -92,6 +92,7 @@ class ConceptIndex:
         self._labels: dict[int, Label] = {}
         self._curated: dict[int, CuratedRow] = {}
         self._aliases: Mapping[int, int] = {}
+        self._nesting = evidence.Nesting.of(())
         #: Grows with every change of the references.
         self.version = 0
 
@@ -130,15 +131,14 @@ class ConceptIndex:
     def _without_nested(self, store: Store, references: References) -> References:
         """``references`` without the concepts that are only a part of others."""
         self.references = references
-        names = {place: label.slug for place, label in self.labels(store).items()}
+        labels = self.labels(store)
+        names = tuple(labels[place].slug for place in range(len(references.keys)))
+        if names != self._nesting.names:
+            self._nesting = evidence.Nesting.of(names)
         explicit = references.counts[:, evidence.columns(*evidence.EXPLICIT)].sum(axis=1) > 0
-        kept = {place for place, key in enumerate(references.keys.tolist()) if explicit[place] or key in self._curated}
-        gone = evidence.nested(names, dict(enumerate(references.units.tolist())), kept)
-        if not gone:
-            return references
-        left = np.ones(len(references.keys), bool)
-        left[list(gone)] = False
-        return _chosen(references, left)
+        kept = explicit | np.isin(references.keys, np.fromiter(self._curated, np.int64, len(self._curated)))
+        gone = self._nesting.gone(references.units.astype(np.int64), kept)
+        return _chosen(references, ~gone) if gone.any() else references
 
     def salience(self, store: Store) -> NDArray[np.float64]:
         """How much each concept matters."""
