@@ -16,7 +16,7 @@ from ..knowledge import facts_file
 from ..knowledge.concept_keys import owners
 from ..knowledge.predicates import is_single, normalise
 from ..model import FactRow, FactsResult, Origin
-from ..store.api import StatedFact, Store
+from ..store.api import FactObservation, StatedFact, Store
 from ..system import atomic
 from .cited_units import origin_at, units_at
 from .history import History, Resolver, lasting_id, reason, superseded_units
@@ -77,6 +77,8 @@ class FactBook:
         self._lock = threading.Lock()
         self._known: _Known | None = None
         self._resolver = Resolver()
+        #: What rules found in each file: as of which writing of which document, and the facts.
+        self._read: dict[str, tuple[tuple[int, int, str], list[FactObservation]]] = {}
 
     # -- asking -----------------------------------------------------------------------------------
 
@@ -308,7 +310,7 @@ class FactBook:
                 ontology = self._store.ontology()
                 stated = self._store.stated_facts()
                 aliases: dict[int | str, int | str] = dict(owners(ontology).items())
-                found = as_noted(self._store.found_facts(), self._store)
+                found = as_noted(self._found(version[0]), self._store)
                 told = self._resolver.history(found, stated, ontology.single_valued, today, aliases)
                 superseded = dict(superseded_units(told))
                 for unit, words in units_at(self._store, told).items():
@@ -322,6 +324,17 @@ class FactBook:
                         for key in dict.fromkeys((_same(known, row.subject), _same(known, row.object))):
                             known.by_name.setdefault(key, []).append(row)
             return known
+
+    def _found(self, instance: str) -> list[FactObservation]:
+        """What rules found: that of documents that changed since the last call is read, the rest is kept."""
+        now = {info.path: (info.id, info.generation, instance) for info in self._store.document_infos()}
+        changed = [path for path, written in now.items() if path not in self._read or self._read[path][0] != written]
+        read: dict[str, list[FactObservation]] = {path: [] for path in changed}
+        some = None if len(changed) == len(now) else [now[path][0] for path in changed]
+        for one in self._store.found_facts(some) if changed else ():
+            read[one.path].append(one)
+        self._read = {path: (now[path], read[path]) if path in read else self._read[path] for path in now}
+        return [one for path in sorted(now) for one in self._read[path][1]]
 
     def _warning(self) -> str | None:
         try:

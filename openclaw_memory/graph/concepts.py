@@ -124,8 +124,8 @@ class ConceptIndex:
         self.references = self._without_nested(store, _decided(self._mentions, ontology, corpus, copies))
         total = np.float32(max(_counted(corpus, copies), 1))
         self.rarity = np.log1p(total / np.maximum(self.references.units, 1)) / np.log1p(total)
-        order = np.argsort(self.references.row, kind="stable")
-        self._by_row = self.references.row[order], self.references.concept[order]
+        both = np.sort((self.references.row.astype(np.int64) << 32) + self.references.concept)
+        self._by_row = (both >> 32).astype(np.int32), (both & 0xFFFFFFFF).astype(np.int32)
         self.version += 1
 
     def _without_nested(self, store: Store, references: References) -> References:

@@ -59,6 +59,10 @@ log = logging.getLogger("openclaw_memory.store")
 _NO_WAY = Extraction()
 #: A section's day, where a name or a text states it.
 _STATED = "CASE WHEN date_source <> 'mtime' THEN date END"
+#: By their values, as calling the class of an enum is slow.
+_KINDS = {kind.value: kind for kind in Kind}
+_GRAINS = {grain.value: grain for grain in Grain}
+_ORIGINS = {origin.value: origin for origin in Origin}
 #: Sections asked by key in one statement.
 _KEYS = 50
 #: Vectors are read in ranges of this many unit ids, which bounds the Python objects alive at once.
@@ -338,7 +342,7 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
     def document_infos(self) -> list[DocumentInfo]:
         """All documents, for search."""
         rows = self._db.rows("SELECT id, path, kind, grain, origin, generation, sha256 FROM documents ORDER BY id")
-        return [DocumentInfo(r[0], r[1], Kind(r[2]), Grain(r[3]), Origin(r[4]), r[5], r[6]) for r in rows]
+        return [DocumentInfo(r[0], r[1], _KINDS[r[2]], _GRAINS[r[3]], _ORIGINS[r[4]], r[5], r[6]) for r in rows]
 
     def unit_rows(self, document_ids: Sequence[int] | None) -> UnitRows:
         """Columns of units in reading order."""
