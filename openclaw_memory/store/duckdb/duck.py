@@ -37,6 +37,7 @@ from ..api import (
     VectorIndex,
     VectorModel,
     VectorStates,
+    Version,
     batches,
 )
 from . import extraction, schema, writing
@@ -184,7 +185,7 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
         """All indexed files by path."""
         with self._db.read() as c:
             rows = c.execute("SELECT id, path, size, mtime_ns, sha256, units FROM documents").fetchall()
-            version = count(c, "SELECT value FROM counters WHERE name = 'texts'")
+            version = writing.version_of(c, self._db.counters())
             return Documents({row[1]: DocumentRow(*row) for row in rows}, version, self._left)
 
     def units_of(self, document_ids: Sequence[int]) -> list[StoredUnit]:
@@ -195,24 +196,27 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
         )
         return [StoredUnit(*row) for row in rows]
 
-    def apply(self, changes: Sequence[DocumentChange], version: int) -> int:
+    def apply(self, changes: Sequence[DocumentChange], version: Version) -> Version:
         """Write the new state of some files in one transaction."""
+        replaced = [change.replaces for change in changes if change.replaces is not None]
+        new = [change.file.path for change in changes if change.replaces is None]
+        living = [planned.id for change in changes for planned in change.units if planned.id is not None]
         with self._db.write() as c:
-            new = writing.next_version(c, version)
+            known = writing.check_version(c, version, self._db.counters(), replaced, new, living)
             writing.apply(c, changes)
-        return new
+            return writing.next_version(c, version, known)
 
-    def remove(self, document_ids: Sequence[int], keep_units: Sequence[int], version: int) -> int:
+    def remove(self, document_ids: Sequence[int], keep_units: Sequence[int], version: Version) -> Version:
         """Remove documents with everything they own."""
         with self._db.write() as c:
-            new = writing.next_version(c, version)
+            writing.check_version(c, version, self._db.counters(), document_ids)
             writing.remove(c, document_ids, keep_units)
-        return new
+            return writing.next_version(c, version, ())
 
-    def touch(self, files: Sequence[tuple[int, SourceFile]], version: int) -> None:
+    def touch(self, files: Sequence[tuple[int, SourceFile]], version: Version) -> None:
         """Note the new times of files, and the days of sections that take theirs from them."""
         with self._db.write() as c:
-            writing.check_version(c, version)
+            writing.check_version(c, version, self._db.counters(), [document_id for document_id, _ in files])
             writing.touch(c, files)
 
     @contextlib.contextmanager
