@@ -391,9 +391,8 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
                 large = count(c, "SELECT count(*) FROM units") >= self._settings.vss_threshold
             choice = "vss" if large else "exact"
         load = partial(self._load_vectors, model)
-        if choice == "vss":
-            return VssIndex(model, load)
-        return ExactIndex(model, load, self._settings.vector_dtype)
+        kind = VssIndex if choice == "vss" else ExactIndex
+        return kind(model, load, self._settings.vector_dtype)
 
     def _load_vectors(self, model: VectorModel, since: int) -> tuple[list[tuple[Ints, NDArray[np.float16]]], Ints, int]:
         parts: list[tuple[Ints, NDArray[np.float16]]] = []

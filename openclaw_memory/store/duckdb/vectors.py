@@ -31,7 +31,7 @@ _DEAD = 1 / 3
 #: ``load(since)`` returns ``(unit ids, float16[n, d])`` written after generation ``since``, the ids of all units that
 #: have a vector, and the generation that was reached.
 Load = Callable[[int], tuple[list[tuple[Ints, NDArray[np.float16]]], Ints, int]]
-Dtype = Literal["float32", "float16", "int8"]
+Dtype = Literal["float32", "int8"]
 
 
 class Matrix:
@@ -127,24 +127,20 @@ class Matrix:
         the rounding of the rows counts, which puts a cosine off by two thousandths at most.
         """
         data = self._data[: self.used] if slots is None else self._data[slots]
+        dots: Floats
         if self._dtype == "float32":
-            dots: Floats = data @ query
+            dots = data @ query
             return dots
-        if self._dtype == "int8":
-            import simsimd
+        import simsimd
 
-            step = max(float(np.abs(query).max()), 1e-12) / 127
-            steps = query / np.float32(step)
-            whole = np.rint(steps)
-            parts = np.stack([whole, np.rint((steps - whole) * _FINE)]).astype(np.int8)
-            of_whole, of_rest = np.asarray(simsimd.cdist(parts, data, metric="dot"))
-            scale = self._scale[: self.used] if slots is None else self._scale[slots]
-            cosines: Floats = ((of_whole + of_rest / _FINE) * step).astype(np.float32) * scale
-            return cosines
-        out = np.empty(len(data), np.float32)
-        for at in range(0, len(data), _CACHED):
-            np.dot(data[at : at + _CACHED].astype(np.float32), query, out=out[at : at + _CACHED])
-        return out
+        step = max(float(np.abs(query).max()), 1e-12) / 127
+        steps = query / np.float32(step)
+        whole = np.rint(steps)
+        parts = np.stack([whole, np.rint((steps - whole) * _FINE)]).astype(np.int8)
+        of_whole, of_rest = np.asarray(simsimd.cdist(parts, data, metric="dot"))
+        scale = self._scale[: self.used] if slots is None else self._scale[slots]
+        dots = ((of_whole + of_rest / _FINE) * step).astype(np.float32) * scale
+        return dots
 
 
 class ExactIndex:
@@ -229,7 +225,7 @@ class ExactIndex:
 
 
 class VssIndex(ExactIndex):
-    """DuckDB's HNSW graph in a database of its own in memory, with float16 rows to score exactly.
+    """DuckDB's HNSW graph in a database of its own in memory, with the same rows as :class:`ExactIndex` to score by.
 
     The graph only marks what is deleted: it is made again when that is more than a third of what is left.
     """
@@ -237,8 +233,8 @@ class VssIndex(ExactIndex):
     name = "vss"
     exhaustive = False
 
-    def __init__(self, model: VectorModel, load: Load) -> None:
-        super().__init__(model, load, "float16")
+    def __init__(self, model: VectorModel, load: Load, dtype: Dtype = "float32") -> None:
+        super().__init__(model, load, dtype)
         self._dimensions = model.dimensions
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._deleted = 0
