@@ -205,9 +205,9 @@ def test_search_resident_budget(benchmark: Any, bench: Bench, units: int) -> Non
     _search(benchmark, bench, units, MODES[0], budget=1000)
 
 
-def test_search_resident_int8(benchmark: Any, bench: Bench, units: int) -> None:
-    """The small profile: the matrix in int8."""
-    _search(benchmark, bench, units, MODES[0], {"store__vector_dtype": "int8"}, max_results=6)
+def test_search_resident_float32(benchmark: Any, bench: Bench, units: int) -> None:
+    """As resident, but the matrix is in float32."""
+    _search(benchmark, bench, units, MODES[0], {"store__vector_dtype": "float32"}, max_results=6)
 
 
 def test_search_with_the_lease_taken_each_time(benchmark: Any, bench: Bench, units: int) -> None:

@@ -99,7 +99,7 @@ class LazyGroup(click.Group):
             say("interrupted: what was written is kept; run it again to go on", err=True)
             ctx.exit(1)
         except MemoryError:
-            say("error: out of memory; close other programs, or set store.vector_dtype to int8", err=True)
+            say("error: out of memory; close other programs, or choose a smaller embedding.model", err=True)
             ctx.exit(1)
         except OSError as error:
             if isinstance(error, BrokenPipeError):

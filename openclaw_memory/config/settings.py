@@ -195,7 +195,7 @@ class StoreSettings:
     )
     vector_index: Literal["auto", "exact", "vss"] = setting("auto", "exact matrix, in-memory HNSW, or by size")
     vss_threshold: int = setting(1_500_000, "units from which 'auto' takes vss", minimum=1)
-    vector_dtype: Literal["float32", "int8"] = setting("float32", "the matrix in memory; int8 takes a quarter")
+    vector_dtype: Literal["float32", "int8"] = setting("int8", "the matrix in memory; float32 takes four times as much")
     keyword_index: Literal["postings", "fts"] = setting("postings", "our postings, or DuckDB's FTS extension")
     lock_timeout: float = setting(30.0, "seconds to wait for another process", minimum=0)
     idle_close: float = setting(0.25, "seconds of idleness after which the file is let go", minimum=0)

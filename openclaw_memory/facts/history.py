@@ -29,6 +29,7 @@ from .validity import (
     TRUSTED,
     Aliases,
     Period,
+    Relation,
     Statements,
     alike,
     folded,
@@ -36,6 +37,10 @@ from .validity import (
     found_periods,
     relation_of,
 )
+
+#: A subject, a relation and a value.
+Said = tuple[int | str, str, str]
+_Place = tuple[str, str, int, int, str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +55,61 @@ class History:
     rows: tuple[FactRow, ...] = ()
     ids: Mapping[str, tuple[FactRow, ...]] = field(default_factory=dict)
     units: Mapping[int, tuple[FactRow, ...]] = field(default_factory=dict)
-    holding: frozenset[tuple[int | str, str, str]] = frozenset()
+    holding: frozenset[Said] = frozenset()
     aliases: Aliases = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """What is known of one relation: its observations, and its periods as rows by where they stand in the whole."""
+
+    seen: Sequence[FactObservation]
+    rows: Sequence[tuple[_Place, FactRow, tuple[str, ...], tuple[int, ...]]]
+    holding: frozenset[Said]
+
+
+class Resolver:
+    """Works histories out, one after another; of what has not changed since the last one nothing is made again."""
+
+    def __init__(self) -> None:
+        self._context: tuple[object, ...] = ()
+        self._groups: dict[Relation, _Group] = {}
+
+    def history(
+        self,
+        observations: Sequence[FactObservation],
+        stated: Sequence[StatedFact],
+        single_valued: Iterable[str] = (),
+        today: date | None = None,
+        aliases: Aliases | None = None,
+    ) -> History:
+        """As :func:`history`."""
+        extra = frozenset(map(normalise, single_valued))
+        now = (today or date.today()).toordinal()
+        names = aliases or {}
+
+        def single(relation: str) -> bool:
+            return is_single(relation) or relation in extra
+
+        context = tuple(stated), extra, now, names
+        if context != self._context:
+            self._context, self._groups = context, {}
+        seen: defaultdict[Relation, list[FactObservation]] = defaultdict(list)
+        for one in observations:
+            seen[relation_of(one, names)].append(one)
+        statements = Statements(stated, single, names)
+        told: defaultdict[Relation, list[Period]] = defaultdict(list)
+        for period in statements.periods:
+            told[period.relation].append(period)
+        known, self._groups = self._groups, {}
+        for relation in {**seen, **told}:
+            those = seen.get(relation, [])
+            group = known.get(relation)
+            if group is None or group.seen != those:
+                periods = told[relation] + found_periods(those, statements, single, names)
+                group = _group(those, periods, statements, now, names)
+            self._groups[relation] = group
+        return _together(self._groups.values(), names)
 
 
 def resolve(
@@ -78,36 +136,44 @@ def history(
     aliases: Aliases | None = None,
 ) -> History:
     """As :func:`resolve`, with the ids and units that lead to the rows."""
-    extra = frozenset(map(normalise, single_valued))
-    now = (today or date.today()).toordinal()
-    names = aliases or {}
+    return Resolver().history(observations, stated, single_valued, today, aliases)
 
-    def single(relation: str) -> bool:
-        return is_single(relation) or relation in extra
 
-    statements = Statements(stated, single, names)
-    periods = sorted(statements.periods + found_periods(observations, statements, single, names), key=_order)
+def _group(
+    seen: Sequence[FactObservation], periods: list[Period], statements: Statements, now: int, names: Aliases
+) -> _Group:
+    """The rows of all ``periods`` of one relation."""
     newer = _newer(periods, now)
+    rows = []
+    for period in periods:
+        by = period.by
+        if by is not None and by in statements.by_id:
+            continued = statements.by_id[by][0].fact.id
+            by = continued if continued != period.fact.id else None  # what continues it took its place
+        row = replace(period.row(now), superseded_by=by, newer=newer.get(id(period)))
+        rows.append((_order(period), row, period.ids, tuple(period.units)))
+    holding = frozenset((*relation_of(row, names), folded(row.object)) for _, row, _, _ in rows if row.current)
+    return _Group(seen, rows, holding)
+
+
+def _together(groups: Iterable[_Group], names: Aliases) -> History:
     rows: list[FactRow] = []
     ids: defaultdict[str, list[FactRow]] = defaultdict(list)
     units: defaultdict[int, list[FactRow]] = defaultdict(list)
-    for period in periods:
-        if period.by is not None and period.by in statements.by_id:
-            by = statements.by_id[period.by][0].fact.id
-            period.by = by if by != period.fact.id else None  # what continues it took its place
-        row = period.row(now)
-        if (differs := newer.get(id(period))) is not None:
-            row = replace(row, newer=differs)
+    holding: set[Said] = set()
+    for group in groups:
+        holding |= group.holding
+    for _, row, own, at in sorted((one for group in groups for one in group.rows), key=lambda one: one[0]):
         rows.append(row)
-        for alias in period.ids:
+        for alias in own:
             ids[alias].append(row)
-        for unit in period.units:
+        for unit in at:
             units[unit].append(row)
     return History(
         tuple(rows),
         {alias: tuple(those) for alias, those in ids.items()},
         {unit: tuple(those) for unit, those in units.items()},
-        frozenset((*relation_of(row, names), folded(row.object)) for row in rows if row.current),
+        frozenset(holding),
         names,
     )
 
@@ -133,7 +199,7 @@ def _newer(periods: Sequence[Period], today: int) -> dict[int, str]:
     return out
 
 
-def _order(period: Period) -> tuple[str, str, int, int, str, str, str, str]:
+def _order(period: Period) -> _Place:
     fact = period.fact
     place = folded(fact.subject), period.relation[1], period.start, period.end
     return *place, fact.rule, period.value, fact.subject, fact.id

@@ -19,9 +19,8 @@ from ..model import FactRow, FactsResult, Origin
 from ..store.api import FactObservation, StatedFact, Store, after_one_write
 from ..system import atomic
 from .cited_units import origin_at, units_at
-from .history import History, lasting_id, reason, superseded_units
+from .history import History, Resolver, lasting_id, reason, superseded_units
 from .history import as_of as holding_on
-from .history import history as resolved
 from .operations import checked
 from .relations import Relations
 from .summary_observations import as_noted
@@ -79,6 +78,9 @@ class FactBook:
         self._lock = threading.RLock()
         self._known: _Known | None = None
         self._said: tuple[tuple[str, ...], Relations] | None = None
+        self._resolver = Resolver()
+        #: What rules found in each file: as of which writing of which document, and the facts.
+        self._read: dict[str, tuple[tuple[int, int, str], list[FactObservation]]] = {}
 
     # -- asking -----------------------------------------------------------------------------------
 
@@ -318,7 +320,7 @@ class FactBook:
             version = self._store.facts_version()
             if self._said is None or self._said[0] != version:
                 aliases: dict[int | str, int | str] = dict(owners(self._store.ontology()).items())
-                found = as_noted(self._store.found_facts(), self._store)
+                found = as_noted(self._found(version[0]), self._store)
                 self._said = version, Relations(found, self._store.stated_facts(), aliases)
             return self._said[1]
 
@@ -326,7 +328,7 @@ class FactBook:
         """What is known of subjects and their predicates, and of statements by their ids."""
         with self._store.session(), self._lock:
             relations = self._relations()
-            return self._resolved(*relations.around(about, ids), relations.aliases)
+            return self._resolved(*relations.around(about, ids), relations.aliases, Resolver())
 
     def _concerned(self, operations: Sequence[tuple[str, dict[str, Any]]]) -> _Known:
         """What is known of all that ``operations`` name."""
@@ -337,9 +339,11 @@ class FactBook:
         added = [(given["subject"], given["predicate"]) for action, given in operations if action == "add"]
         return self._around(added, ids)
 
-    def _resolved(self, found: Sequence[FactObservation], stated: Sequence[StatedFact], aliases: Aliases) -> _Known:
+    def _resolved(
+        self, found: Sequence[FactObservation], stated: Sequence[StatedFact], aliases: Aliases, by: Resolver
+    ) -> _Known:
         single, today = self._store.ontology().single_valued, date.today()
-        told = resolved(found, stated, single, today, aliases)
+        told = by.history(found, stated, single, today, aliases)
         return _Known(self._store.facts_version(), today, told, frozenset(map(normalise, single)))
 
     def _now(self) -> _Known:
@@ -347,19 +351,30 @@ class FactBook:
         with self._store.session(), self._lock:
             known = self._known
             if known is None or known.version != self._store.facts_version() or known.day != date.today():
-                relations = self._relations()
-                known = self._resolved(relations.found, relations.stated, relations.aliases)
+                first, relations = known is None, self._relations()
+                known = self._resolved(relations.found, relations.stated, relations.aliases, self._resolver)
                 superseded = dict(superseded_units(known.history))
                 for unit, words in units_at(self._store, known.history).items():
                     superseded[unit] = tuple(dict.fromkeys((*superseded.get(unit, ()), *words)))
                 known = self._known = replace(known, superseded=superseded)
-                if len(known.history.rows) > _MANY:
-                    self._store.give_back_memory()  # what resolving them took
+                if first and len(known.history.rows) > _MANY:
+                    self._store.give_back_memory()  # what resolving all of them took
                 for row in known.history.rows:
                     if row.current:
                         for key in dict.fromkeys((_same(known, row.subject), _same(known, row.object))):
                             known.by_name.setdefault(key, []).append(row)
             return known
+
+    def _found(self, instance: str) -> list[FactObservation]:
+        """What rules found: that of documents that changed since the last call is read, the rest is kept."""
+        now = {info.path: (info.id, info.generation, instance) for info in self._store.document_infos()}
+        changed = [path for path, written in now.items() if path not in self._read or self._read[path][0] != written]
+        read: dict[str, list[FactObservation]] = {path: [] for path in changed}
+        some = None if len(changed) == len(now) else [now[path][0] for path in changed]
+        for one in self._store.found_facts(some) if changed else ():
+            read[one.path].append(one)
+        self._read = {path: (now[path], read[path]) if path in read else self._read[path] for path in now}
+        return [one for path in sorted(now) for one in self._read[path][1]]
 
     def _warning(self) -> str | None:
         try:

@@ -92,6 +92,7 @@ class ConceptIndex:
         self._labels: dict[int, Label] = {}
         self._curated: dict[int, CuratedRow] = {}
         self._aliases: Mapping[int, int] = {}
+        self._nesting = evidence.Nesting.of(())
         #: Grows with every change of the references.
         self.version = 0
 
@@ -123,22 +124,21 @@ class ConceptIndex:
         self.references = self._without_nested(store, _decided(self._mentions, ontology, corpus, copies))
         total = np.float32(max(_counted(corpus, copies), 1))
         self.rarity = np.log1p(total / np.maximum(self.references.units, 1)) / np.log1p(total)
-        order = np.argsort(self.references.row, kind="stable")
-        self._by_row = self.references.row[order], self.references.concept[order]
+        both = np.sort((self.references.row.astype(np.int64) << 32) + self.references.concept)
+        self._by_row = (both >> 32).astype(np.int32), (both & 0xFFFFFFFF).astype(np.int32)
         self.version += 1
 
     def _without_nested(self, store: Store, references: References) -> References:
         """``references`` without the concepts that are only a part of others."""
         self.references = references
-        names = {place: label.slug for place, label in self.labels(store).items()}
+        labels = self.labels(store)
+        names = tuple(labels[place].slug for place in range(len(references.keys)))
+        if names != self._nesting.names:
+            self._nesting = evidence.Nesting.of(names)
         explicit = references.counts[:, evidence.columns(*evidence.EXPLICIT)].sum(axis=1) > 0
-        kept = {place for place, key in enumerate(references.keys.tolist()) if explicit[place] or key in self._curated}
-        gone = evidence.nested(names, dict(enumerate(references.units.tolist())), kept)
-        if not gone:
-            return references
-        left = np.ones(len(references.keys), bool)
-        left[list(gone)] = False
-        return _chosen(references, left)
+        kept = explicit | np.isin(references.keys, np.fromiter(self._curated, np.int64, len(self._curated)))
+        gone = self._nesting.gone(references.units.astype(np.int64), kept)
+        return _chosen(references, ~gone) if gone.any() else references
 
     def salience(self, store: Store) -> NDArray[np.float64]:
         """How much each concept matters."""
@@ -157,7 +157,7 @@ class ConceptIndex:
     def of_rows(self, first: int, last: int) -> list[int]:
         """Concepts that rows ``first..last`` mention, the one that fewest units mention first."""
         rows, concepts = self._by_row
-        low, high = np.searchsorted(rows, [first, last + 1])
+        low, high = rows.searchsorted(np.array([first, last + 1], rows.dtype))  # another type would cast all rows
         units = self.references.units
         return sorted(set(concepts[low:high].tolist()), key=lambda concept: (int(units[concept]), concept))
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -108,33 +109,56 @@ def salience(counts: Ints, documents: Ints, all_documents: int, names: Sequence[
     )
 
 
-def nested(names: Mapping[int, str], units: Mapping[int, int], kept: Collection[int]) -> set[int]:
-    """Those of ``names`` that hardly stand by themselves, only within longer ones.
+@dataclass(frozen=True, slots=True)
+class Nesting:
+    """Which of some names, by their places, lie within which others: that follows from the names alone.
 
-    Frantzi, Ananiadou and Mima (2000), "Automatic recognition of multi-word terms: the C-value/NC-value method": of a
-    term's frequency that of the longer terms around it, on average, is taken away.  ``names`` are slugs, words
-    joined by hyphens; those ``kept`` stay.
+    ``group`` tells the name of each place, as some have the same; ``part[i]`` is the place of a name that lies within
+    that of the group ``longer[i]``; of ``numbered`` places each pair has the same name with and without a number.
     """
-    places: dict[str, list[int]] = {}
-    for key, name in names.items():
-        places.setdefault(name, []).append(key)
-    around: dict[int, list[int]] = {}
-    out: set[int] = set()
-    for name, keys in places.items():
-        base = _NUMBERED.sub("", name) if name[-1:].isdigit() else name
-        if base != name:
+
+    names: tuple[str, ...]
+    group: Ints
+    part: Ints
+    longer: Ints
+    numbered: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+
+    @classmethod
+    def of(cls, names: Sequence[str]) -> Nesting:
+        """``names`` are slugs, words joined by hyphens."""
+        places: dict[str, list[int]] = {}
+        for place, name in enumerate(names):
+            places.setdefault(name, []).append(place)
+        group = np.zeros(len(names), np.int64)
+        pairs: list[tuple[int, int]] = []
+        numbered = []
+        for at, (name, own) in enumerate(places.items()):
+            group[own] = at
+            base = _NUMBERED.sub("", name) if name[-1:].isdigit() else name
+            if base != name:
+                if base in places:
+                    numbered.append((tuple(own), tuple(places[base])))
+                continue
+            pairs += [(place, at) for part in _within(name) for place in places.get(part, ())]
+        part, longer = np.array(pairs, np.int64).reshape(-1, 2).T
+        return cls(tuple(names), group, part, longer, tuple(numbered))
+
+    def gone(self, units: Ints, kept: Bools) -> Bools:
+        """Which names hardly stand by themselves, only within longer ones, in so many ``units`` each: ``bool[n]``.
+
+        Frantzi, Ananiadou and Mima (2000), "Automatic recognition of multi-word terms: the C-value/NC-value method":
+        of a term's frequency that of the longer terms around it, on average, is taken away.  Those ``kept`` stay.
+        """
+        n = len(units)
+        most = np.zeros(n, np.int64)
+        np.maximum.at(most, self.group, units)
+        around = np.bincount(self.part, minlength=n)
+        free = units - np.bincount(self.part, most[self.longer], minlength=n) / np.maximum(around, 1)
+        out = np.asarray((around > 0) & ((free < _FREE_UNITS) | (free < _FREE_SHARE * units)), np.bool_)
+        for own, plain in self.numbered:
             # "Raspberry Pi 5" is a Raspberry Pi: of both, the one without the number where it says no less.
-            if any(units[key] >= 0.8 * units[plain] for plain in places.get(base, ()) for key in keys):
-                out.update(key for key in keys if key not in kept)
-            continue
-        for part in _within(name):
-            for key in places.get(part, ()):
-                around.setdefault(key, []).append(max(units[longer] for longer in keys))
-    for key, longer in around.items():
-        free = units[key] - sum(longer) / len(longer)
-        if key not in kept and (free < _FREE_UNITS or free < _FREE_SHARE * units[key]):
-            out.add(key)
-    return out
+            out[list(own)] |= units[list(own)].max() >= 0.8 * units[list(plain)].min()
+        return np.asarray(out & ~kept, np.bool_)
 
 
 def _telling(name: str) -> float:

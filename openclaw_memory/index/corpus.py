@@ -8,6 +8,7 @@ needs an index of its own (``docs/ranking.md``).
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,8 @@ RADIUS = 2
 _REACH = 2 * RADIUS
 #: Tokens per character from which on a row is in another alphabet than ASCII's, and in words of one or two characters.
 _SCRIPTS = (0.3, 0.42)
+#: Sections from which on the lengths of all windows are computed in one go.
+_APART = 200
 #: Characters of a passage.
 PASSAGE = 1_600
 
@@ -66,7 +69,6 @@ class Corpus:
         self.shown_tokens = shown(self.rows)
         #: Grows with every change of the rows.
         self.version = 0
-        self._alike: tuple[int, Ints, NDArray[np.int64]] | None = None
 
     def __len__(self) -> int:
         return len(self.rows.unit_id)
@@ -85,9 +87,9 @@ class Corpus:
         keep = ~np.isin(self.rows.document_id, np.asarray(stale, np.int32)) if stale else np.ones(len(self), bool)
         # The order of a corpus that is read at once, so that what depends on it is the same to the last bit.
         order = np.argsort(np.concatenate([self.rows.document_id[keep], added.document_id]), kind="stable")
-        self._neighbours = np.concatenate(
-            [self._neighbours[:, keep], np.full((_REACH, len(added.unit_id)), np.nan, np.float32)], axis=1
-        )[:, order]
+        new = np.full((_REACH, len(added.unit_id)), np.nan, np.float32)
+        self._neighbours = np.concatenate([self._neighbours[:, keep], new], axis=1)[:, order]
+        self.window_norm = np.concatenate([self.window_norm[keep], new[0]])[order]
         self.rows = _joined(self.rows, keep, added, order)
         self.shown_tokens = shown(self.rows)
         self.shape = _shape(self.rows, self.documents)
@@ -105,29 +107,37 @@ class Corpus:
         unknown[-1:] = False
         touched = self.rows_of(changed)
         unknown[slice(None) if anew else touched[touched >= 0]] = True
-        if unknown.any():
-            rows = np.flatnonzero(unknown)
-            if len(rows) * 4 > n:
-                self._neighbours = index.neighbour_similarities(self.rows.unit_id, _REACH)
-            else:
-                for start, stop in _runs(rows, _REACH):
-                    low, high = max(0, start - _REACH), min(n, stop + _REACH)
-                    part = index.neighbour_similarities(self.rows.unit_id[low:high], _REACH)
-                    for d in range(1, _REACH + 1):
-                        self._neighbours[d - 1, low : high - d] = part[d - 1, : high - low - d]
-        self.window_norm = self._norms()
+        rows = np.flatnonzero(unknown)
+        if len(rows) * 4 > n:
+            self._neighbours = index.neighbour_similarities(self.rows.unit_id, _REACH)
+            self.window_norm = self._norms(0, n)
+            return
+        for start, stop in _runs(rows, _REACH):
+            low, high = max(0, start - _REACH), min(n, stop + _REACH)
+            part = index.neighbour_similarities(self.rows.unit_id[low:high], _REACH)
+            for d in range(1, _REACH + 1):
+                self._neighbours[d - 1, low : high - d] = part[d - 1, : high - low - d]
+        # By whole sections, which no window leaves.
+        sections = np.unique(self.shape.section[unknown | np.isnan(self.window_norm)])
+        ends = np.append(self.shape.opens, n)
+        runs = [(0, len(ends) - 1)] if len(sections) > _APART else _runs(sections, 1)
+        for start, stop in runs:
+            low, high = int(ends[start]), int(ends[stop])
+            self.window_norm[low:high] = self._norms(low, high)
 
-    def _norms(self) -> Floats:
-        n = len(self)
+    def _norms(self, low: int, high: int) -> Floats:
+        """Lengths of the windows of rows ``low`` to before ``high``, which are whole sections."""
+        n = high - low
         square = np.ones(n, np.float32)
-        section = self.shape.section
+        section = self.shape.section[low:high]
         for d in range(1, RADIUS + 1):
-            square[d:] += self.shape.same[d - 1]
-            square[: n - d] += self.shape.same[d - 1]
+            same = section[d:] == section[: n - d]
+            square[d:] += same
+            square[: n - d] += same
         for d in range(1, _REACH + 1):
             if n <= d:
                 break
-            dots = np.nan_to_num(self._neighbours[d - 1, : n - d])
+            dots = np.nan_to_num(self._neighbours[d - 1, low : high - d])
             dots = np.where(section[d:] == section[: n - d], dots, 0)
             # The pair (j, j + d) lies in the window of i for i from j + d - RADIUS to j + RADIUS.
             for offset in range(d - RADIUS, RADIUS + 1):
@@ -146,12 +156,7 @@ class Corpus:
 
     def alike(self, row: int) -> Ints:
         """Rows that say the same as ``row`` but for their days and times, itself included, ascending."""
-        if self._alike is None or self._alike[0] != self.version:
-            order = np.argsort(self.rows.likeness, kind="stable").astype(np.int32)
-            self._alike = self.version, order, self.rows.likeness[order]
-        _, order, ordered = self._alike
-        wanted = self.rows.likeness[row]
-        return order[np.searchsorted(ordered, wanted) : np.searchsorted(ordered, wanted, "right")]
+        return np.flatnonzero(self.rows.likeness == self.rows.likeness[row]).astype(np.int32)
 
     def window_cosine(self, similarities: Floats) -> Floats:
         """Cosine of each window's summed vector, from those of its units: ``float32[n]``."""
@@ -249,7 +254,7 @@ def _passages(rows: UnitRows) -> tuple[Ints, ...]:
     return tuple(out)
 
 
-def _runs(rows: NDArray[np.intp], gap: int) -> list[tuple[int, int]]:
+def _runs(rows: NDArray[np.integer[Any]], gap: int) -> list[tuple[int, int]]:
     """Runs ``(start, stop)`` of row numbers, joined over gaps of up to ``gap``."""
     if not len(rows):
         return []

@@ -23,6 +23,7 @@ from ..store.api import (
     Store,
     StoredUnit,
     TextsChanged,
+    Version,
     batches,
 )
 from ..system.deadline import NEVER, Deadline
@@ -133,7 +134,7 @@ class Ingestor:
                 wrote |= self._write(difference, documents, run, progress, until)
                 break
             except TextsChanged:
-                # Another process ingests the same files; what it wrote is not ours to do again.
+                # Another process ingests one of the same files; what it wrote is not ours to do again.
                 log.debug("the index changed during ingest; planning anew")
                 documents = self._documents()
         chunks = 0
@@ -247,10 +248,10 @@ class Ingestor:
         self,
         prepared: list[DocumentChange],
         lost: planning.LostUnits,
-        version: int,
+        version: Version,
         run: _Run,
         until: Deadline,
-    ) -> int:
+    ) -> Version:
         replaced = [change.replaces for change in prepared if change.replaces is not None]
         stored: dict[int, list[StoredUnit]] = {document_id: [] for document_id in replaced}
         for unit in self._store.units_of(replaced) if replaced else []:

@@ -182,5 +182,5 @@ def _summed(groups: Ints, values: Floats, n: int) -> tuple[Ints, Floats]:
 
 
 def _contains(ascending: Ints, row: int) -> bool:
-    at = int(np.searchsorted(ascending, row))
+    at = int(ascending.searchsorted(ascending.dtype.type(row)))  # another type would cast all of them
     return at < len(ascending) and int(ascending[at]) == row

@@ -418,7 +418,8 @@ class SearchEngine:
         if keyword is not None:
             best = np.argpartition(-keyword.window, min(_CANDIDATES, len(unit_ids) - 1))[:_CANDIDATES]
             rows = np.concatenate([rows, best[keyword.window[best] > 0].astype(np.int32)])
-        # The windows of the candidates need the scores of their neighbours.
+        rows = np.concatenate([rows, np.arange(len(unit_ids), dtype=np.int32)[ranking.sample(len(unit_ids))]])
+        # The windows of these need the scores of their neighbours.
         around = (rows[:, None] + np.arange(-RADIUS, RADIUS + 1)).ravel()
         rows = np.unique(around[(around >= 0) & (around < len(unit_ids))])
         out = np.full(len(unit_ids), np.nan, np.float32)

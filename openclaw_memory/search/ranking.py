@@ -49,6 +49,8 @@ _UNKNOWN = 0.25
 _SCRIPTS = 3
 #: Deviations above the mean that unrelated rows rarely exceed, and rows that tell it as well as what is known anyway.
 _NOISE, _TELLING = 1.5, 100
+#: Rows that tell what the others are like: every index scores them, so that a hit has the same score with each.
+_SAMPLED = 4_096
 #: So many rows of a script as are taken to be like all others.
 _FEW = 30
 #: A day after a named interval still counts a little, falling over this many days.
@@ -115,8 +117,8 @@ def collect(
             if not known.all():
                 filled = np.where(known, similarities, similarities[known].mean()).astype(np.float32)
             features.cosine = corpus.window_cosine(filled)
-            if whole:
-                features.noise = _noise(features.cosine, shape.script)
+            some = sample(len(rows.unit_id))
+            features.noise = _noise(features.cosine[some], shape.script[some])
             values["vector_unit"] = _standing_out(filled, shape.script) if whole else filled
             values["vector_window"] = _standing_out(features.cosine, shape.script) if whole else features.cosine
     values["length"] = shape.log_chars
@@ -135,6 +137,11 @@ def collect(
     if asking.asks_when(query):
         values["when"] = np.minimum(rows.time_words, 2).astype(np.float32) * np.float32(0.5)
     return features
+
+
+def sample(n: int) -> slice:
+    """Rows, spread over all ``n``, whose windows tell what unrelated ones have in common with a question."""
+    return slice(None, None, max(1, -(-n // _SAMPLED)))
 
 
 def _by_script(cosine: Floats, script: NDArray[np.int8]) -> tuple[Ints, NDArray[np.float64], NDArray[np.float64]]:

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openclaw_memory.graph.evidence import EXPLICIT, POINTS, STRONG, burst, decide, kind_of, nested, reason, salience
+from openclaw_memory.graph.evidence import EXPLICIT, POINTS, STRONG, Nesting, burst, decide, kind_of, reason, salience
 from openclaw_memory.knowledge.concept_keys import concept_key
 from openclaw_memory.knowledge.concepts import candidates, of_file, of_front_matter
 from openclaw_memory.knowledge.unspaced import repeated
@@ -477,8 +477,11 @@ def test_a_name_in_many_notes_matters_more_than_a_phrase_and_an_abbreviation() -
 def test_a_term_that_stands_only_within_longer_ones_is_none(
     names: dict[int, str], units: dict[int, int], left: set[int]
 ) -> None:
-    assert set(names) - nested(names, units, kept=()) == left
-    assert nested(names, units, kept=names) == set()
+    nesting, counts = Nesting.of(tuple(names.values())), np.array(list(units.values()))
+    none = np.zeros(len(names), bool)
+    gone = nesting.gone(counts, none)
+    assert {key for key, out in zip(names, gone.tolist(), strict=True) if not out} == left
+    assert not nesting.gone(counts, ~none).any()
 
 
 @given(st.lists(st.sampled_from(RULES), min_size=1, max_size=30), st.sampled_from([r for r in RULES if r in EXPLICIT]))

@@ -24,15 +24,18 @@ from openclaw_memory.config.settings import SearchSettings, Settings
 from openclaw_memory.index.corpus import Corpus
 from openclaw_memory.memory import Memory
 from openclaw_memory.model import SearchRequest
+from openclaw_memory.search import engine as engines
+from openclaw_memory.search import ranking
 from openclaw_memory.search.engine import SearchEngine
+from openclaw_memory.search.hits import Range
 from openclaw_memory.store.api import VectorIndex, VectorModel
 from openclaw_memory.store.duckdb.duck import DuckStore
 
 TODAY = date(2024, 7, 1)
 KINDS: dict[str, dict[str, str]] = {
-    "exact": {"vector_index": "exact"},
+    "exact": {"vector_index": "exact", "vector_dtype": "float32"},
     "int8": {"vector_index": "exact", "vector_dtype": "int8"},
-    "vss": {"vector_index": "vss"},
+    "vss": {"vector_index": "vss", "vector_dtype": "float32"},
 }
 
 
@@ -112,8 +115,8 @@ def answers(memory: Memory, query: str) -> list[Any]:
 
 @pytest.mark.parametrize(
     ("store", "number", "steps"),
-    [({}, 12, 14), ({"vector_index": "vss", "keyword_index": "fts"}, 6, 8), ({"vector_dtype": "int8"}, 4, 10)],
-    ids=["default", "vss-fts", "int8"],
+    [({}, 12, 14), ({"vector_index": "vss", "keyword_index": "fts"}, 6, 8), ({"vector_dtype": "float32"}, 4, 10)],
+    ids=["default", "vss-fts", "float32"],
 )
 def test_a_process_of_any_age_answers_as_a_fresh_one(store: dict[str, str], number: int, steps: int) -> None:
     machine = type("Of", (Months,), {"store": store})
@@ -316,6 +319,37 @@ def test_both_vector_indexes_answer_alike(tmp_path: Path) -> None:
                 )
             ]
     for vss, exact in zip(found["vss"], found["exact"], strict=True):
-        assert [hit[:2] for hit in vss] == [hit[:2] for hit in exact]
-        # What the notes have in common with the question by chance is known to who compares all of them.
-        assert all(ours[2] >= theirs[2] for ours, theirs in zip(vss, exact, strict=True))
+        assert vss == exact
+
+
+def test_candidates_are_as_sure_as_where_every_row_is_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "_CANDIDATES", 40)  # of millions of rows some are candidates, and some tell the noise
+    monkeypatch.setattr(ranking, "_SAMPLED", 60)
+    store = open_store(tmp_path / "i.duckdb")
+    texts = list(generated.units(300))
+    put(store, {"a.md": [texts[at : at + 10] for at in range(0, 300, 10)]})
+    embedder = HashingEmbedder(32)
+    model = embed(store, embedder)
+    store.close()
+    compared = 0
+    made = []
+    for kind in ("exact", "vss"):
+        own = open_store(tmp_path / "i.duckdb", vector_index=kind, idle_close=0)
+        engine = SearchEngine(own, SearchSettings())
+        engine.refresh(model)
+        made.append((own, engine))
+    (_, exact), (_, vss) = made
+    for query in generated.queries(10, within=300):
+        request, vector = SearchRequest(query.text), embedder.embed_query([query.text])[0]
+        ours, ours_of = vss.weigh(request, "vector", TODAY, vector)
+        theirs, theirs_of = exact.weigh(request, "vector", TODAY, vector)
+        np.testing.assert_array_equal(ours.features.noise, theirs.features.noise)
+        assert ours.similarities is not None and theirs.similarities is not None
+        for row in np.flatnonzero(ours.similarities == theirs.similarities).tolist():
+            near = slice(max(0, row - 2), row + 3)
+            if (ours.similarities[near] == theirs.similarities[near]).all():
+                assert ours_of(Range(row, row, row)) == theirs_of(Range(row, row, row))
+                compared += 1
+    assert compared > 200
+    for own, _ in made:
+        own.close()

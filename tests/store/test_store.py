@@ -7,6 +7,7 @@ import random
 import stat
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from openclaw_memory.config.settings import StoreSettings
 from openclaw_memory.errors import SchemaTooNew, StoreError
 from openclaw_memory.index.corpus import Corpus
 from openclaw_memory.search import bm25
-from openclaw_memory.store.api import TextsChanged, VectorModel
+from openclaw_memory.store.api import OntologyRows, TextsChanged, VectorModel, WorkspaceFile
 from openclaw_memory.store.duckdb import schema, writing
 from openclaw_memory.store.duckdb.duck import DuckStore
 from openclaw_memory.text import analysis
@@ -96,25 +97,79 @@ def test_an_error_of_duckdb_inside_a_write_leaves_nothing(store: DuckStore) -> N
     assert store.warnings() == []
 
 
-def test_a_stale_version_is_refused_and_writes_nothing(store: DuckStore) -> None:
+def test_a_stale_version_of_a_document_is_refused_and_writes_nothing(store: DuckStore) -> None:
     stale = store.documents().version
-    put(store, {"a.md": [["one"]]})
+    put(store, {"a.md": [["one"]], "b.md": [["two"]]})
     with pytest.raises(TextsChanged):
-        store.apply([note("b.md", [["two"]])], stale)
+        store.apply([note("a.md", [["another"]])], stale)
     with pytest.raises(TextsChanged):
         store.remove([1], (), stale)
-    assert list(store.documents().by_path) == ["a.md"]
     version = store.documents().version
-    store.maintain(force=True)  # drops what is between two files, so a plan made before it is void
+    put(store, {"a.md": [["one", "more"]]})
+    (a, b) = (store.documents().by_path[path] for path in ("a.md", "b.md"))
+    for own, unit in ((a.id, None), (None, store.units_of([a.id])[0].id)):  # a file, and one that takes its unit
+        taken = note("a.md" if own else "c.md", [["one"]])
+        units = [replace(taken.units[0], id=unit)]
+        with pytest.raises(TextsChanged):
+            store.apply([replace(taken, units=units, replaces=own)], version)
+    with pytest.raises(TextsChanged):
+        store.touch([(a.id, source("a.md"))], version)
+    assert len(texts_of(store)) == 3
+    version = store.apply([replace(note("b.md", [["three"]]), replaces=b.id)], version)
+    store.touch([(b.id, source("b.md"))], version)
+    assert sorted(texts_of(store).values()) == ["more", "one", "three"]
+
+
+@pytest.mark.parametrize("change", ["compaction", "masks", "concepts"])
+def test_what_concerns_all_texts_voids_every_plan(store: DuckStore, change: str) -> None:
+    version = store.documents().version
+    if change == "compaction":
+        store.maintain(force=True)  # drops what is between two files
+    elif change == "masks":
+        store.read_again((), "another")
+    else:
+        store.put_ontology(WorkspaceFile("concepts.yaml", 1, 1, "x"), OntologyRows(), (), lambda units: ())
     with pytest.raises(TextsChanged):
         store.apply([note("b.md", [["two"]])], version)
+    assert not store.documents().by_path
+
+
+def test_two_processes_that_write_different_notes_do_not_plan_again(path: Path) -> None:
+    store = open_store(path, idle_close=0)
+    put(store, {"a.md": [["one"]], "b.md": [["two"]]})
+    child = python(
+        "import sys\n"
+        "from dataclasses import replace\n"
+        "from pathlib import Path\n"
+        "from indexing import note, open_store\n"
+        "from openclaw_memory.store.api import TextsChanged\n"
+        "store = open_store(Path(sys.argv[1]), idle_close=0)\n"
+        "documents = store.documents()\n"
+        "print('planned', flush=True)\n"
+        "sys.stdin.readline()\n"
+        "for name in ('b.md', 'a.md', 'c.md'):\n"
+        "    row = documents.by_path.get(name)\n"
+        "    try:\n"
+        "        store.apply([replace(note(name, [[f'child {name}']]), replaces=row and row.id)], documents.version)\n"
+        "        print(name, 'written')\n"
+        "    except TextsChanged:\n"
+        "        print(name, 'again')\n"
+        "store.close()\n",
+        str(path),
+    )
+    assert child.stdout is not None and child.stdout.readline() == "planned\n"
+    put(store, {"a.md": [["ours"]]})
+    out, err = child.communicate("\n", timeout=60)
+    assert (child.returncode, out.split("\n")[:-1]) == (0, ["b.md written", "a.md again", "c.md written"]), err
+    assert sorted(texts_of(store).values()) == ["child b.md", "child c.md", "ours"]
+    store.close()
 
 
 def test_versions_of_two_files_are_not_mistaken_for_each_other(tmp_path: Path) -> None:
     versions = set()
     for name in "abc":
         store = open_store(tmp_path / name)
-        versions.add(store.documents().version)
+        versions.add(store.documents().version.shared)
         store.close()
     assert len(versions) == 3
 

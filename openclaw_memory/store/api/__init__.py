@@ -24,6 +24,7 @@ from .catalog import StoredUnit as StoredUnit
 from .catalog import StoreState as StoreState
 from .catalog import SummaryInfo as SummaryInfo
 from .catalog import TextsChanged as TextsChanged
+from .catalog import Version as Version
 from .facts import FactObservation as FactObservation
 from .facts import Facts as Facts
 from .facts import StatedFact as StatedFact

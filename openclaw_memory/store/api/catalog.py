@@ -46,16 +46,27 @@ class Extraction:
 
 
 @dataclass(frozen=True, slots=True)
+class Version:
+    """What a plan was made from: it is void for a document that is another by now, and for all when ``shared`` is.
+
+    ``shared`` is what all texts are read by; ``written`` says of each document, by id, as of which writing it is.
+    """
+
+    shared: tuple[str, ...]
+    written: Mapping[int, tuple[int, str, int]]
+
+
+@dataclass(frozen=True, slots=True)
 class Documents:
-    """All indexed files by path, as of ``version`` of the texts; ``allow`` is what redaction may leave in them."""
+    """All indexed files by path, and the ``version`` of this; ``allow`` is what redaction may leave in them."""
 
     by_path: Mapping[str, DocumentRow]
-    version: int
+    version: Version
     allow: frozenset[str] = frozenset()
 
 
 class TextsChanged(Exception):
-    """Another process wrote texts since they were read; read again and plan again."""
+    """Another process wrote the same documents since they were read; read again and plan again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,19 +180,20 @@ class Catalog(Protocol):
     def units_of(self, document_ids: Sequence[int]) -> list[StoredUnit]:
         """Indexed units of these documents, in reading order."""
 
-    def apply(self, changes: Sequence[DocumentChange], version: int) -> int:
+    def apply(self, changes: Sequence[DocumentChange], version: Version) -> Version:
         """Write the new state of some files in one transaction; returns the new version.
 
-        Raises :class:`TextsChanged` and writes nothing when ``version`` is no longer current.
+        Raises :class:`TextsChanged` and writes nothing when ``version`` is no longer that of one of these files, or of
+        one that a unit comes from; what becomes of other files is no matter.
         """
 
-    def remove(self, document_ids: Sequence[int], keep_units: Sequence[int], version: int) -> int:
+    def remove(self, document_ids: Sequence[int], keep_units: Sequence[int], version: Version) -> Version:
         """Remove documents with everything they own, but what the units ``keep_units`` own.
 
         Returns and raises as :meth:`apply`.
         """
 
-    def touch(self, files: Sequence[tuple[int, SourceFile]], version: int) -> None:
+    def touch(self, files: Sequence[tuple[int, SourceFile]], version: Version) -> None:
         """Note that documents (by id) have a new time and the old content; raises as :meth:`apply`."""
 
     def masks(self) -> str:

@@ -61,8 +61,8 @@ def after_one_write(version: tuple[str, ...]) -> tuple[str, ...]:
 class Facts(Protocol):
     """What rules found in units, and what people and agents state."""
 
-    def found_facts(self) -> list[FactObservation]:
-        """All facts that rules found, in order of document and unit."""
+    def found_facts(self, document_ids: Sequence[int] | None = None) -> list[FactObservation]:
+        """Facts that rules found, in these documents or in all, in order of path and unit."""
 
     def stated_facts(self, first: int = 0) -> list[StatedFact]:
         """The entries of ``facts.yaml`` as they were last read, from the ``first`` on."""

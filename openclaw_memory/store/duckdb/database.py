@@ -134,7 +134,7 @@ class Database:
     @property
     def moment(self) -> tuple[int, int]:
         """For who holds the file: another value whenever somebody may have written since."""
-        return self.lease.turn, self._writes
+        return self.lease.epoch, self._writes
 
     def counters(self) -> Mapping[str, str]:
         """All counters and what is noted of the file, read once for as long as nobody can have changed them."""

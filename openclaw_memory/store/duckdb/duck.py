@@ -37,6 +37,7 @@ from ..api import (
     VectorIndex,
     VectorModel,
     VectorStates,
+    Version,
     batches,
 )
 from . import extraction, schema, writing
@@ -59,6 +60,10 @@ log = logging.getLogger("openclaw_memory.store")
 _NO_WAY = Extraction()
 #: A section's day, where a name or a text states it.
 _STATED = "CASE WHEN date_source <> 'mtime' THEN date END"
+#: By their values, as calling the class of an enum is slow.
+_KINDS = {kind.value: kind for kind in Kind}
+_GRAINS = {grain.value: grain for grain in Grain}
+_ORIGINS = {origin.value: origin for origin in Origin}
 #: Sections asked by key in one statement.
 _KEYS = 50
 #: Vectors are read in ranges of this many unit ids, which bounds the Python objects alive at once.
@@ -180,7 +185,7 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
         """All indexed files by path."""
         with self._db.read() as c:
             rows = c.execute("SELECT id, path, size, mtime_ns, sha256, units FROM documents").fetchall()
-            version = count(c, "SELECT value FROM counters WHERE name = 'texts'")
+            version = writing.version_of(c, self._db.counters())
             return Documents({row[1]: DocumentRow(*row) for row in rows}, version, self._left)
 
     def units_of(self, document_ids: Sequence[int]) -> list[StoredUnit]:
@@ -191,24 +196,27 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
         )
         return [StoredUnit(*row) for row in rows]
 
-    def apply(self, changes: Sequence[DocumentChange], version: int) -> int:
+    def apply(self, changes: Sequence[DocumentChange], version: Version) -> Version:
         """Write the new state of some files in one transaction."""
+        replaced = [change.replaces for change in changes if change.replaces is not None]
+        new = [change.file.path for change in changes if change.replaces is None]
+        living = [planned.id for change in changes for planned in change.units if planned.id is not None]
         with self._db.write() as c:
-            new = writing.next_version(c, version)
+            known = writing.check_version(c, version, self._db.counters(), replaced, new, living)
             writing.apply(c, changes)
-        return new
+            return writing.next_version(c, version, known)
 
-    def remove(self, document_ids: Sequence[int], keep_units: Sequence[int], version: int) -> int:
+    def remove(self, document_ids: Sequence[int], keep_units: Sequence[int], version: Version) -> Version:
         """Remove documents with everything they own."""
         with self._db.write() as c:
-            new = writing.next_version(c, version)
+            writing.check_version(c, version, self._db.counters(), document_ids)
             writing.remove(c, document_ids, keep_units)
-        return new
+            return writing.next_version(c, version, ())
 
-    def touch(self, files: Sequence[tuple[int, SourceFile]], version: int) -> None:
+    def touch(self, files: Sequence[tuple[int, SourceFile]], version: Version) -> None:
         """Note the new times of files, and the days of sections that take theirs from them."""
         with self._db.write() as c:
-            writing.check_version(c, version)
+            writing.check_version(c, version, self._db.counters(), [document_id for document_id, _ in files])
             writing.touch(c, files)
 
     @contextlib.contextmanager
@@ -338,7 +346,7 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
     def document_infos(self) -> list[DocumentInfo]:
         """All documents, for search."""
         rows = self._db.rows("SELECT id, path, kind, grain, origin, generation, sha256 FROM documents ORDER BY id")
-        return [DocumentInfo(r[0], r[1], Kind(r[2]), Grain(r[3]), Origin(r[4]), r[5], r[6]) for r in rows]
+        return [DocumentInfo(r[0], r[1], _KINDS[r[2]], _GRAINS[r[3]], _ORIGINS[r[4]], r[5], r[6]) for r in rows]
 
     def unit_rows(self, document_ids: Sequence[int] | None) -> UnitRows:
         """Columns of units in reading order."""
@@ -383,9 +391,8 @@ class DuckStore(GraphTables, SummaryTables, PurgeTables, Queries):
                 large = count(c, "SELECT count(*) FROM units") >= self._settings.vss_threshold
             choice = "vss" if large else "exact"
         load = partial(self._load_vectors, model)
-        if choice == "vss":
-            return VssIndex(model, load)
-        return ExactIndex(model, load, self._settings.vector_dtype)
+        kind = VssIndex if choice == "vss" else ExactIndex
+        return kind(model, load, self._settings.vector_dtype)
 
     def _load_vectors(self, model: VectorModel, since: int) -> tuple[list[tuple[Ints, NDArray[np.float16]]], Ints, int]:
         parts: list[tuple[Ints, NDArray[np.float16]]] = []

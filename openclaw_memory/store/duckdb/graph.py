@@ -102,15 +102,17 @@ class GraphTables:
             c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")
             return _link_anew(c, changed, links)
 
-    def found_facts(self) -> list[FactObservation]:
-        """What rules found, by path and place in the file."""
+    def found_facts(self, document_ids: Sequence[int] | None = None) -> list[FactObservation]:
+        """What rules found in these documents, or in all, by path and place in the file."""
         rows = self._db.rows(
             "SELECT f.unit_id, d.path, u.start_line, u.end_line, d.kind, d.origin, s.date, "
             "s.date IS NOT NULL AND s.date_source <> 'mtime', u.hash, u.occurrence, "
             "f.subject, f.predicate, f.object, f.rule, f.confidence "
             "FROM found_facts f JOIN units u ON u.id = f.unit_id JOIN documents d ON d.id = u.document_id "
             "JOIN sections s ON s.id = u.section_id "
-            "ORDER BY d.path, u.ordinal, f.rule, f.predicate, f.subject, f.object"
+            + ("" if document_ids is None else f"WHERE f.document_id IN {IDS} ")
+            + "ORDER BY d.path, u.ordinal, f.rule, f.predicate, f.subject, f.object",
+            [] if document_ids is None else [id_list(document_ids)],
         )
         return [FactObservation(*_with(row, {4: Kind, 5: Origin})) for row in rows]
 

@@ -59,9 +59,8 @@ class Lease:
 
     def __init__(self, path: Path, leased: Leased, timeout: float, idle: float) -> None:
         self.path = path
+        #: Counts the times that the file was opened: only before one can another process have written.
         self.epoch = 0
-        #: Counts the times that the file came into somebody's hands: between two, another process may have written.
-        self.turn = 0
         self._leased = leased
         self._timeout = timeout
         self._idle = idle
@@ -102,8 +101,6 @@ class Lease:
             if self._connection is None:
                 self._open(deadline, patience)
             assert self._connection is not None
-            if not self._depth:
-                self.turn += 1
             self._depth += 1
             try:
                 yield self._connection

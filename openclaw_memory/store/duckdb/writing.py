@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import count as ids
 from typing import TYPE_CHECKING, Any
 
 from ...model import SourceFile, tokens_of
 from ...text.analysis import likeness
-from ..api import RULES, Analyse, DocumentChange, PlannedUnit, TextsChanged
+from ..api import RULES, Analyse, DocumentChange, PlannedUnit, TextsChanged, Version
 from .database import IDS, count, id_list, insert_numbers, insert_rows, next_ids, unit_texts
 from .keywords import term_key
 
@@ -111,17 +112,53 @@ def remove(c: duckdb.DuckDBPyConnection, document_ids: Sequence[int], keep_units
     _delete(c, document_ids)
 
 
-def check_version(c: duckdb.DuckDBPyConnection, version: int) -> None:
-    """Raise :class:`TextsChanged` when the version of the texts is not ``version``."""
-    if count(c, "SELECT value FROM counters WHERE name = 'texts'") != version:
+#: What all texts are read by, and what a unit that is between two files has its vector and postings by.
+_SHARED = ("instance", "analysis", "extraction", "masks", "ontology", "compaction")
+
+
+def version_of(c: duckdb.DuckDBPyConnection, shared: Mapping[str, str]) -> Version:
+    """What a plan is made from now; ``shared`` are all counters and what is noted of the file."""
+    return Version(tuple(shared.get(name, "") for name in _SHARED), _written(c))
+
+
+def check_version(
+    c: duckdb.DuckDBPyConnection,
+    version: Version,
+    shared: Mapping[str, str],
+    document_ids: Sequence[int] = (),
+    new_paths: Sequence[str] = (),
+    unit_ids: Sequence[int] = (),
+) -> list[int]:
+    """Raise :class:`TextsChanged` when the documents, or those of the units, are not what ``version`` says they are.
+
+    Nor may there be one at the ``new_paths``.  Returns the ids of all these documents.
+    """
+    if tuple(shared.get(name, "") for name in _SHARED) != version.shared:
         raise TextsChanged
+    owners = f"SELECT DISTINCT document_id FROM units WHERE id IN {IDS}"
+    found = c.execute(owners, [id_list(unit_ids)]).fetchall() if unit_ids else []
+    asked = list(dict.fromkeys((*document_ids, *(row[0] for row in found))))
+    now = _written(c, asked)
+    if any(one not in now or now[one] != version.written.get(one) for one in asked):
+        raise TextsChanged
+    taken = "SELECT count(*) FROM documents WHERE list_contains(from_json(?, '[\"VARCHAR\"]'), path)"
+    if new_paths and count(c, taken, [json.dumps(list(new_paths))]):
+        raise TextsChanged
+    return asked
 
 
-def next_version(c: duckdb.DuckDBPyConnection, version: int) -> int:
-    """Step the version of the texts; raises :class:`TextsChanged` when it is not ``version``."""
-    check_version(c, version)
+def next_version(c: duckdb.DuckDBPyConnection, version: Version, document_ids: Sequence[int]) -> Version:
+    """``version`` after these documents were written; it tells others that texts have changed."""
     c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")
-    return version + 1
+    return replace(version, written={**version.written, **_written(c, document_ids)})
+
+
+def _written(
+    c: duckdb.DuckDBPyConnection, document_ids: Sequence[int] | None = None
+) -> dict[int, tuple[int, str, int]]:
+    where, values = ("", []) if document_ids is None else (f" WHERE id IN {IDS}", [id_list(document_ids)])
+    rows = c.execute(f"SELECT id, generation, sha256, mtime_ns FROM documents{where}", values).fetchall()
+    return {row[0]: row[1:] for row in rows}
 
 
 def read_anew(c: duckdb.DuckDBPyConnection, since: int = -1) -> None:
