@@ -305,6 +305,10 @@ class Ambient:
         request = SearchRequest(text, kinds=kinds)
         mode = "keyword" if vector is None else "hybrid"
         ranked, parts = engine.weigh(request, mode, asked.today, vector)
+        # Where summaries do not answer, what they stand for does, as in a search.
+        standing = view.archive.standing((), ranked.request.include_archived)
+        if standing is not None:
+            allowed &= standing
         scores = ranked.score[allowed]
         low, high = (float(scores.min()), float(scores.max())) if len(scores) else (0.0, 0.0)
         themes = [place for theme in asked.themes if (place := view.index.named(theme)) is not None]

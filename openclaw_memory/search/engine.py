@@ -233,7 +233,7 @@ class SearchEngine:
                 budget = request.budget or _SEEDS * size
                 open_to = fresh if allowed is None else fresh & allowed
                 steps = thread.stops(network, graph, corpus, walked, own, open_to, _STEPS, reached=True)
-                found, answering = telling.within(corpus, order, own, pool, open_to, steps, floor, budget)
+                found, answering = telling.within(corpus, order, own, pool, open_to, network, steps, floor, budget)
                 found = hits.joined(corpus, found, opening, allowed, budget)
                 stops = thread.told(network, walked, [one.best for one in found], answering, own)
                 both = sorted(zip(stops, found, strict=True), key=lambda pair: thread.in_time(network, corpus, pair[0]))

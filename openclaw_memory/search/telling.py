@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..graph import thread
+from ..graph.network import Network
 from ..index.corpus import Corpus
 from ..store.api import Bools, Floats
 from . import hits
@@ -24,6 +25,7 @@ def within(
     own: Floats,
     pool: Bools,
     open_to: Bools,
+    network: Network,
     steps: Sequence[thread.Stop],
     floor: float,
     budget: float,
@@ -31,11 +33,12 @@ def within(
     """Ranges of at most ``budget`` tokens, and the rows of them that answer the question by themselves.
 
     Rows of ``pool`` are found by ``order``, ``own`` being the same scaled to [0, 1]; passages grow over ``open_to``
-    (``bool[n]``), from which ``steps`` were chosen too.  A step comes just above what scores ``floor``, and stands
-    alone, as its way there is told with it.
+    (``bool[n]``), from which ``steps`` were chosen too.  A step comes just above what scores ``floor``, and no
+    passage grows over its section, as the way there is told with it.
     """
-    around = hits.without(open_to, [hits.Range(step.row, step.row, step.row) for step in steps])
-    deep = hits.grown(corpus, order, pool, _DEPTH * budget / _DEEP, _DEEP, around)
+    reached = [step.arrival.section for step in steps]
+    apart = [hits.Range(int(network.first_row[one]), int(network.last_row[one]), -1) for one in reached]
+    deep = hits.grown(corpus, order, pool, _DEPTH * budget / _DEEP, _DEEP, hits.without(open_to, apart))
     deep = [one for one in deep if own[one.best] >= _WHOLE]
     left = _BARE * budget - sum(hits.cost(corpus, one.first, one.last) for one in deep)
     rest, unsaid = hits.without(pool, deep), hits.without(open_to, deep)
