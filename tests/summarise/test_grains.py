@@ -373,7 +373,7 @@ def test_a_thread_leads_from_a_summary_to_what_it_was_taken_from(memory: Memory)
 
 
 def test_a_summary_leads_on_to_its_note(notes: Notes) -> None:
-    notes.write(MONDAY, f"# Monday\n\n- {LIVES}\n- what the summary left out\n")
+    notes.write(MONDAY, f"# Monday\n\n- {LIVES}\n- what the summary left out of Delft\n")
     body = f"# 16 February 2026\n\n## Notes\n- {LIVES} [{MONDAY}#L3]\n"
     write_summary(notes, "daily", "2026-02-16", body, [MONDAY], "2026-02-16")
     with open_memory(notes) as memory:
