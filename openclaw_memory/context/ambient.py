@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from math import ceil
@@ -265,17 +265,19 @@ class Ambient:
         passed = self._let_through(engine, asked, candidates.found(scene, own, lucky))
         passed = passed[: max(_SAID, asked.budget // _TOKENS_EACH)]
         given = scene.given
-        items = self._items(view, passed)
+        ids = sorted({int(view.corpus.rows.section_id[one.row]) for one in passed})
+        sections = self._store.section_texts(ids)
+        items = _items(view, passed, sections)
         wants_facts = bool(named and own.facts)
         if asked.until != NEVER or not wants_facts:  # facts come after: there may be no time for them
             chosen = composed(items, asked.message, asked.budget, given)
-            draft = replace(draft, composed=chosen, sources=self._sources(engine, asked, chosen, passed))
+            draft = replace(draft, composed=chosen, sources=_sources(engine, asked, chosen, passed, sections))
             yield draft
         if wants_facts:
             stated = self._about(view, named, about)
             if stated or asked.until == NEVER:
                 chosen = composed([*items, *stated], asked.message, asked.budget, given)
-                yield replace(draft, composed=chosen, sources=self._sources(engine, asked, chosen, passed))
+                yield replace(draft, composed=chosen, sources=_sources(engine, asked, chosen, passed, sections))
 
     def _let_through(self, engine: SearchEngine, asked: Asked, passed: list[Candidate]) -> list[Candidate]:
         """What the plugins that drop hits leave of the notes."""
@@ -305,6 +307,10 @@ class Ambient:
         request = SearchRequest(text, kinds=kinds)
         mode = "keyword" if vector is None else "hybrid"
         ranked, parts = engine.weigh(request, mode, asked.today, vector)
+        # Where summaries do not answer, what they stand for does, as in a search.
+        standing = view.archive.standing((), ranked.request.include_archived)
+        if standing is not None:
+            allowed &= standing
         scores = ranked.score[allowed]
         low, high = (float(scores.min()), float(scores.max())) if len(scores) else (0.0, 0.0)
         themes = [place for theme in asked.themes if (place := view.index.named(theme)) is not None]
@@ -328,42 +334,6 @@ class Ambient:
             evidence=None if keyword is None else Evidence(text, keyword, len(view.corpus)),
         )
 
-    def _items(self, view: GraphView, passed: Sequence[Candidate]) -> list[Item]:
-        corpus, rows = view.corpus, view.corpus.rows
-        sections = self._store.section_texts(sorted({int(rows.section_id[one.row]) for one in passed}))
-        items = []
-        for at, one in enumerate(passed):
-            section = sections.get(int(rows.section_id[one.row]))
-            if section is None:
-                continue
-            info = corpus.documents[int(rows.document_id[one.row])]
-            when = section.date if rows.dated[one.row] else None
-            items.append(
-                Item(
-                    key=int(rows.hash[one.row]),
-                    order=one.order,
-                    text=_said(view, section, one.row, at < _OPENED),
-                    lead=prose.lead(when, info.path, section.heading),
-                    group=section.id,
-                    day=when,
-                    place=(info.path, int(one.row)),
-                    row=one.row,
-                )
-            )
-        return items
-
-    def _sources(
-        self, engine: SearchEngine, asked: Asked, chosen: Composed, passed: Sequence[Candidate]
-    ) -> tuple[SearchHit, ...]:
-        by_row = {one.row: one for one in passed}
-        used = [by_row[item.row] for item in chosen.items if item.row is not None]
-
-        def parts(found: hits.Range) -> Parts:
-            one = by_row[found.best]
-            return replace(one.parts, score=round(one.score, 4), why=one.why if asked.explain else None)
-
-        return tuple(engine.display.hits([hits.Range(one.row, one.row, one.row) for one in used], parts))
-
     def _about(self, view: GraphView, named: Sequence[Entity], about: Sequence[str]) -> list[Item]:
         """Current facts about the entities, those that share words with the message first."""
         from ..text import analysis
@@ -386,6 +356,47 @@ class Ambient:
                 items.append(Item(key=row.id, order=order, text=prose.fact(row), day=row.valid_from, fact=row))
         items.sort(key=lambda item: (-item.order, str(item.key)))
         return items[: own.facts]
+
+
+def _items(view: GraphView, passed: Sequence[Candidate], sections: Mapping[int, SectionText]) -> list[Item]:
+    corpus, rows = view.corpus, view.corpus.rows
+    items = []
+    for at, one in enumerate(passed):
+        section = sections.get(int(rows.section_id[one.row]))
+        if section is None:
+            continue
+        info = corpus.documents[int(rows.document_id[one.row])]
+        when = section.date if rows.dated[one.row] else None
+        items.append(
+            Item(
+                key=int(rows.hash[one.row]),
+                order=one.order,
+                text=_said(view, section, one.row, at < _OPENED),
+                lead=prose.lead(when, info.path, section.heading),
+                group=section.id,
+                day=when,
+                place=(info.path, int(one.row)),
+                row=one.row,
+            )
+        )
+    return items
+
+
+def _sources(
+    engine: SearchEngine,
+    asked: Asked,
+    chosen: Composed,
+    passed: Sequence[Candidate],
+    sections: Mapping[int, SectionText],
+) -> tuple[SearchHit, ...]:
+    by_row = {one.row: one for one in passed}
+    used = [by_row[item.row] for item in chosen.items if item.row is not None]
+
+    def parts(found: hits.Range) -> Parts:
+        one = by_row[found.best]
+        return replace(one.parts, score=round(one.score, 4), why=one.why if asked.explain else None)
+
+    return tuple(engine.display.hits([hits.Range(one.row, one.row, one.row) for one in used], parts, sections=sections))
 
 
 def _said(view: GraphView, section: SectionText, row: int, listed: bool) -> str:

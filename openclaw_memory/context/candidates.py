@@ -39,7 +39,7 @@ _REMARK_WORDS, _REMARK_SURE = 0.4, 0.8
 #: A model that knows less of the message's language does not decide alone.
 _KNOWN = 0.6
 #: So much words must surprise together, and make up of the message: of a question, and of a remark.
-_SURPRISE, _SHARE = -0.5, 0.2
+_SURPRISE, _SHARE = -2.0, 0.2
 _SURPRISE_REMARK, _SHARE_REMARK = 1.0, 0.3
 #: Where nearly all of a question's words stand together, they may be common ones.
 _NEARLY_ALL, _SURPRISE_ALL = 0.7, -3.5
@@ -103,7 +103,7 @@ def allowed(
 ) -> Bools:
     """Rows that may be given: ``bool[n]``.
 
-    They are trusted, written for people, not in the prompt already, said once, and not superseded.
+    They are trusted, written for people, not in the prompt already, and not superseded.
     Of MEMORY.md and USER.md that is what lies behind the first ``curated_chars`` characters, 0 for all of it shown.
     """
     corpus = view.corpus
@@ -117,8 +117,6 @@ def allowed(
                 rows = np.flatnonzero(corpus.rows.document_id == info.id)
                 out[rows[_unseen(corpus.rows.chars[rows], curated_chars)]] = True
     out = out & corpus.shape.anchor & ~corpus.rows.heading & ~corpus.rows.machine
-    if view.archive.masks is not None:
-        out &= view.archive.masks.shown
     if superseded:
         gone = corpus.rows_of(np.fromiter(superseded, np.int32, len(superseded)))
         out[gone[gone >= 0]] = False

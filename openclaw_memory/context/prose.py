@@ -29,9 +29,6 @@ _BOX = re.compile(rf"(?m)^(\s*(?:>\s*)*{BULLET}\s+)\[([ xX])\]\s+")
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
 _DAY = re.compile(r"^\W*\d{4}-\d{2}-\d{2}\b\W*")
 
-#: Signs of programs, and the share of a text from which on it is none of a language.
-_SIGNS, _MANY_SIGNS = ('{}[]<>=|\\;$#^~_"/'), 0.2
-
 #: Relations that are a verb in the third person, beside those that end in "s" and are none.
 _NOUNS = frozenset("status address progress pronouns business class glasses news gps os dns ips tasks".split())
 _STATES = frozenset("located married born based engaged related called named".split())
@@ -84,10 +81,7 @@ def below(lines: Sequence[str], most: int) -> str:
 
 def is_machine(text: str) -> bool:
     """Whether a text is what a program wrote: a line of a log, JSON, a trace, or mostly signs."""
-    if machine.is_machine(text):
-        return True
-    signs = sum(map(text.count, _SIGNS))
-    return signs > max(3, _MANY_SIGNS * len(text))
+    return machine.is_machine(text) or machine.is_signs(text)
 
 
 def _cells(line: str) -> list[str] | None:

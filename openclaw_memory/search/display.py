@@ -54,21 +54,27 @@ class Display:
         self._archive = archive
 
     def hits(
-        self, found: Sequence[Range], parts_of: Callable[[Range], Parts], repeated: Repeated = lambda row: ()
+        self,
+        found: Sequence[Range],
+        parts_of: Callable[[Range], Parts],
+        repeated: Repeated = lambda row: (),
+        sections: Mapping[int, SectionText] | None = None,
     ) -> list[SearchHit]:
         """Ranges as hits, in their order; those rewritten by another process since the refresh are left out.
 
-        ``repeated`` gives the rows that say the same as the best one of a range.
+        ``repeated`` gives the rows that say the same as the best one of a range, ``sections`` the texts of their
+        sections where these are known.
         """
-        known = self.known(found)
+        known = self.known(found, sections)
         made = [self.hit(one, known, parts_of(one), self._also(one, repeated(one.best))) for one in found]
         return [hit for hit in made if hit is not None]
 
-    def known(self, found: Sequence[Range]) -> Known:
-        """What these ranges need from the store, asked once for all."""
+    def known(self, found: Sequence[Range], sections: Mapping[int, SectionText] | None = None) -> Known:
+        """What these ranges need from the store, asked once for all but for ``sections`` that are known."""
         self._graph.know([(one.first, one.last) for one in found])
-        ids = [self._corpus.rows.section_id[one.first : one.last + 1] for one in found]
-        sections = self._store.section_texts(np.unique(np.concatenate(ids)).tolist() if ids else [])
+        if sections is None:
+            ids = [self._corpus.rows.section_id[one.first : one.last + 1] for one in found]
+            sections = self._store.section_texts(np.unique(np.concatenate(ids)).tolist() if ids else [])
         return Known(sections, self._superseded())
 
     def _also(self, one: Range, rows: Sequence[int]) -> tuple[Repetition, ...]:

@@ -21,7 +21,7 @@ from ..model import Grain, Kind, RecallHit, SearchHit, SearchRequest
 from ..store.api import Bools, Floats, Ints, KeywordIndex, Store, StoreState, VectorIndex, VectorModel
 from ..text import analysis
 from ..use.boosts import UseColumns, UsedRows, UsesOn
-from . import bm25, confidence, decay, hits, lowered, ranking, timeline
+from . import bm25, confidence, decay, hits, lowered, ranking, telling, timeline
 from . import question as asking
 from .display import Display, Superseded, monotone
 
@@ -33,10 +33,6 @@ _SHARING = 10
 _SEEDS, _SEED_SHARE = 5, 0.5
 #: Steps of the walk that may join a thread told within a budget, and the best rows that none of them comes before.
 _STEPS, _SURE = 3, 48
-#: What answers a question less than this share as well as the best does is no part of its thread.
-_TOLD_SHARE = 0.35
-#: The share of its budget that a thread gives to lines; the rest is for what those that end at a colon open.
-_BARE = 0.9
 _OPENS = re.compile(r"[:：][\s*_]*\Z")
 #: Best rows of which a thread tells what several say once.
 _COMPARED = 160
@@ -234,14 +230,9 @@ class SearchEngine:
                 order, fresh, opening = self._said_once(ranked.order, once)
                 pool = fresh if once is None else fresh & once
                 budget = request.budget or _SEEDS * size
-                sure = {one.best: parts(one).score for one in hits.spans(corpus, order, pool, _BARE * budget)}
-                least = _TOLD_SHARE * max(sure.values(), default=0.0)
-                answering = {row for row, score in sure.items() if score >= least}
                 open_to = fresh if allowed is None else fresh & allowed
                 steps = thread.stops(network, graph, corpus, walked, own, open_to, _STEPS, reached=True)
-                score, wider = thread.lifted(order, pool, steps, floor)
-                told = answering | {step.row for step in steps}
-                found = [one for one in hits.spans(corpus, score, wider, _BARE * budget) if one.best in told]
+                found, answering = telling.within(corpus, order, own, pool, open_to, network, steps, floor, budget)
                 found = hits.joined(corpus, found, opening, allowed, budget)
                 stops = thread.told(network, walked, [one.best for one in found], answering, own)
                 both = sorted(zip(stops, found, strict=True), key=lambda pair: thread.in_time(network, corpus, pair[0]))

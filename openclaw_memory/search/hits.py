@@ -136,6 +136,14 @@ def grown(
     return out
 
 
+def without(allowed: Bools, ranges: Iterable[Range]) -> Bools:
+    """``allowed`` without the rows of some ranges: ``bool[n]``."""
+    out = allowed.copy()
+    for one in ranges:
+        out[one.first : one.last + 1] = False
+    return out
+
+
 def around(
     corpus: Corpus, score: Floats, rows: Sequence[int], tokens: float, allowed: Bools | None = None
 ) -> list[Range | None]:

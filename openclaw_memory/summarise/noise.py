@@ -6,31 +6,24 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 
-from ..text.machine import is_machine
+from ..text.machine import OPAQUE, is_machine, is_signs
 from ..text.scripts import UNSPACED
 from ..text.speech import substance
 from ..text.turns import without_speaker
 from .sentences import Sentence
+from .words import metadata
 
-#: Names of machines for things: keys with parts, hexadecimal digests, ids in groups, and long tokens with a figure.
-_OPAQUE = re.compile(
-    r"(?<!\w)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?!\w)|(?<!\w)(?=\S*[a-z])(?:[\w.+-]+:){2,}[\w.+-]+"
-    r"|(?<!\w)(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{7,}(?!\w)"
-    r"|(?<![\w/.+=-])(?=[\w+/=-]{0,200}\d)[\w+/=-]{20,}+",
-    re.ASCII | re.IGNORECASE,
-)
 _LINK = re.compile(r"https?://\S+|(?<!\w)[\w.~+-]*(?:/[\w.+-]+)+", re.ASCII)
 #: Names of fields; where half of the words are such, a list of columns.
 _FIELD = re.compile(r"(?<!\w)[a-z0-9]+(?:_[a-z0-9]+)+(?!\w)", re.ASCII)
 _FIELDS = 3
 _LABEL = re.compile(r"[\W_]*[^\s:：][^:：\n]{0,39}[:：](?=[\s*_`]|$)")
 _WORD = re.compile(rf"[^\W\d_{UNSPACED}]{{2,}}|[{UNSPACED}]{{2,}}")
-_SIGNS = re.compile(r"[{}\[\]\"'=<>|\\;$()]")
 _FIGURES = re.compile(r"\d+(?:[.,:]\d+)*")
-#: Of a text with this share of other signs and with so many brackets and quotes, a machine was the reader.
-_SHARE, _BRACKETS = 0.2, 6
-#: What is said on so many days, but for its figures, is routine: it is said once, as it was last.
-_DAYS = 3
+_CLOCK = re.compile(r"(?<!\d)\d{1,2}:\d{2}(?!\d)")
+#: What is said on so many days, or with as many times of one day, but for its figures, is routine: it is said once, as
+#: it was last.
+_TIMES = 3
 
 
 def said(sentences: Sequence[Sentence]) -> list[Sentence]:
@@ -43,32 +36,30 @@ def once(sentences: Sequence[Sentence], kept: Collection[int] = ()) -> list[Sent
 
     Those of the orders ``kept`` stay.
     """
-    days = defaultdict(set)
+    times = defaultdict(set)
     last: dict[tuple[str | None, str], int] = {}
     keys = [(one.speaker, _FIGURES.sub("0", one.text.casefold())) for one in sentences]
     for at, (one, key) in enumerate(zip(sentences, keys, strict=True)):
-        days[key].add(one.day)
+        times[key].add((one.day, *_CLOCK.findall(one.text)))
         last[key] = at
     return [
         one
         for at, (one, key) in enumerate(zip(sentences, keys, strict=True))
-        if len(days[key]) < _DAYS or last[key] == at or one.order in kept
+        if len(times[key]) < _TIMES or last[key] == at or one.order in kept
     ]
 
 
 def _is_noise(sentence: Sentence) -> bool:
     text = without_speaker(sentence.text, sentence.speaker) if sentence.speaker else sentence.text
-    if is_machine(text):
-        return True
-    signs = len(_SIGNS.findall(text))
-    if signs >= _BRACKETS and signs >= _SHARE * len(text.replace(" ", "")):
+    # What a line with a colon at its end opens stands in other sentences.
+    if is_machine(text) or is_signs(text) or text.rstrip("*_ ")[-1:] in (":", "：") or metadata().match(text):
         return True
     fields = len(_FIELD.findall(text))
     if fields >= _FIELDS and 2 * fields >= len(text.split()):
         return True
     label = _LABEL.match(text)
     value = text[label.end() :] if label is not None else text
-    left = _OPAQUE.sub(" ", value)
+    left = OPAQUE.sub(" ", value)
     # "Session: 8f14e45f" says no more than its token does; a figure, a date or a link behind a label does.
     if left != value and not _WORD.search(left):
         return True

@@ -18,6 +18,7 @@ from types import MappingProxyType
 from ..graph.evidence import STRONG
 from ..knowledge.routine import ROUTINE
 from ..text import analysis
+from ..text.machine import OPAQUE
 from ..text.negation import negations
 from ..text.sentences import MARKS, QUESTION_MARKS
 from ..text.speech import substance
@@ -50,8 +51,6 @@ _ANSWER = 4
 
 _FIGURES = re.compile(r"\d")
 _SENTENCE_END = re.compile(rf"[{MARKS}]+(?=\s|$|[\"'”’)\]*_])|[。！？｡।]+")
-#: What redaction put in the place of a secret, and what no person would say: rare, and no news for it.
-_OPAQUE = re.compile(r"\[redacted:[\w-]{1,40}\]|(?<![\w/.+=-])(?=[\w+/=-]{0,200}\d)[\w+/=-]{20,}+", re.ASCII)
 _REMARK = re.compile(r"\[[^\[\]]*\]")
 _LABEL = re.compile(r"[\W_]*[\w' -]{2,40}[:：](?=[\s*_])")
 
@@ -110,7 +109,7 @@ class Scorer:
     def weigh(self, sentence: Sentence) -> Weighed:
         """A sentence with its points."""
         said = without_speaker(sentence.text, sentence.speaker) if sentence.speaker else sentence.text
-        text = _OPAQUE.sub(" ", said)
+        text = OPAQUE.sub(" ", said)
         said_words = words.words(text)
         marked, marks = self._marked(sentence.text)
         terms = analysis.query_terms(text) or said_words

@@ -20,7 +20,7 @@ BUDGETS: Mapping[Grain, float] = MappingProxyType(
     {Grain.DAILY: 300, Grain.WEEKLY: 800, Grain.MONTHLY: 1500, Grain.QUARTERLY: 2000, Grain.YEARLY: 3000}
 )
 #: Grows when summaries of the same sentences change, so that those of earlier versions are made anew.
-VERSION = 2
+VERSION = 3
 
 #: How many times the budget of a grain a summary may have where its sources say much, and of how much of them.
 _GROWTH, _GROWTH_SHARE = 3, 0.2
@@ -76,7 +76,7 @@ def summarise(sentences: Sequence[Sentence], grain: Grain, rules: Rules) -> Summ
     """
     given = noise.said(sorted(sentences, key=lambda one: (one.day, one.order)))
     changed = changes.of(given) if grain in _TELLING_CHANGES else {}
-    given = given if grain is Grain.DAILY else noise.once(given, changed)
+    given = noise.once(given, changed)
     chosen = _chosen(given, changed, grain, rules)
     if grain is Grain.DAILY:
         parts = themes.of_day(chosen, _THEMES[grain])

@@ -72,6 +72,13 @@ def says_nothing() -> re.Pattern[str]:
     )
 
 
+@cache
+def metadata() -> re.Pattern[str]:
+    """A label of where a text comes from, or is filed: ``Source:``, ``**Tags:**``, ``来源：``."""
+    either = "|".join(map(re.escape, sorted(phrases("metadata"), key=lambda word: (-len(word), word))))
+    return re.compile(rf"[\W_]*(?:{either})[\s*_]*[:：]", re.IGNORECASE)
+
+
 def _is_word(phrase: str) -> bool:
     return " " not in phrase and _spaced(phrase)
 

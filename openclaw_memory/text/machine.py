@@ -36,6 +36,18 @@ _WHOLE = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
+#: Names of machines for things: what redaction put in the place of a secret, UUIDs, keys with parts, hexadecimal
+#: digests, and long tokens with a figure.
+OPAQUE = re.compile(
+    r"\[redacted:[\w-]{1,40}\]"
+    r"|(?<!\w)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?!\w)|(?<!\w)(?=\S*[a-z])(?:[\w.+-]+:){2,}[\w.+-]+"
+    r"|(?<!\w)(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{7,}(?!\w)"
+    r"|(?<![\w/.+=-])(?=[\w+/=-]{0,200}\d)[\w+/=-]{20,}+",
+    re.ASCII | re.IGNORECASE,
+)
+#: Signs of programs, and the share of a text from which on it is none of a language, where there are more than a few.
+_SIGNS, _SHARE, _FEW = "{}[]<>=|\\;$#^~\"'()/_", 0.2, 5
+
 
 def is_machine(text: str) -> bool:
     """Whether most lines of ``text``, which has no marks of lists around it, are a machine's."""
@@ -43,6 +55,11 @@ def is_machine(text: str) -> bool:
         return _of_machine(text)
     lines = [line for line in text.split("\n") if line.strip()]
     return 2 * sum(map(_of_machine, lines)) > len(lines) or _WHOLE.fullmatch(text) is not None
+
+
+def is_signs(text: str) -> bool:
+    """Whether a text is mostly signs of programs."""
+    return sum(map(text.count, _SIGNS)) > max(_FEW, _SHARE * len(text.replace(" ", "")))
 
 
 def is_host(text: str) -> bool:

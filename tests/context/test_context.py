@@ -57,6 +57,25 @@ def told(result: ContextResult) -> list[str]:
     return [hit.citation for hit in result.sources]
 
 
+@pytest.mark.parametrize(
+    ("line", "question"),
+    [
+        ("The umbrella stand hides a spare key for the boathouse.", "where is the spare key for the boathouse?"),
+        ("Запасной ключ от лодочного сарая лежит за кадкой.", "где запасной ключ от лодочного сарая?"),
+        ("ボート小屋の合鍵は傘立ての中にある。", "ボート小屋の合鍵はどこ？"),
+    ],
+)
+def test_what_no_summary_took_over_is_still_told(notes: Notes, line: str, question: str) -> None:
+    day = [f"- Decided: shelf {n} of the workshop is painted in colour {n * 17} on day {n}." for n in range(40)]
+    notes.write("memory/2026-01-05.md", "\n".join(["# Day", "", *day, f"- {line}", ""]))
+    with memory_of(notes, consolidate__budgets={"daily": 60.0}, consolidate__time_zone="UTC") as memory:
+        assert line in memory.context(question, now=NOW).text
+        memory.consolidate(older_than_days=0)
+        assert line not in (notes.root / "memory/consolidated/daily/2026-01-05.md").read_text(encoding="utf-8")
+        assert line in memory.context(question, now=NOW).text
+        assert memory.context("good morning!", now=NOW).text == ""
+
+
 def test_what_a_program_wrote_is_found_and_never_given(notes: Notes) -> None:
     log = "2026-03-04 10:00:01 ERROR kiln Vesuvius tripped the fuse of the lower element"
     said = "Ottoline says the kiln Vesuvius tripped the fuse of the lower element again."

@@ -184,6 +184,31 @@ def test_what_several_notes_repeat_is_told_once_from_when_it_began(notes: Notes,
         assert [hit.path for hit in memory.recall(question).results] == ["memory/2026-03-03.md"]
 
 
+@pytest.mark.parametrize(
+    ("before", "line", "after", "question"),
+    [
+        (
+            "Frost had split the pipe.",
+            "We closed the greenhouse tap.",
+            "Since then the floor is dry.",
+            "greenhouse tap",
+        ),
+        ("Мороз разорвал трубу.", "Закрыли кран в теплице.", "С тех пор пол сухой.", "кран в теплице"),
+        ("霜で管が割れた。", "温室の蛇口を閉めた。", "それから床は乾いている。", "温室の蛇口"),
+    ],
+)
+def test_the_best_line_is_told_with_what_led_to_it_and_what_came_of_it(
+    notes: Notes, before: str, line: str, after: str, question: str
+) -> None:
+    between = "".join(f"- {n} °C\n" for n in range(5))
+    notes.write("memory/2026-01-10.md", f"# Log\n\n- {before}\n{between}- {line}\n{between}- {after}\n")
+    notes.write("memory/2026-02-20.md", f"# Routine\n\n{FILLER}\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        (hit,) = memory.recall(question).results
+    assert all(said in hit.snippet for said in (before, line, after))
+
+
 def test_a_line_that_ends_at_a_colon_comes_with_what_it_opens(notes: Notes) -> None:
     reasons = "\n".join(f"- {text}" for text in ("quiet pumps", "oak frames", "cheap glass"))
     notes.write("memory/2026-03-04.md", f"# Choice\n\n**Osgood chose the Ferrand greenhouse because:**\n\n{reasons}\n")

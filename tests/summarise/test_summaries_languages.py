@@ -82,6 +82,12 @@ def test_a_label_with_nothing_behind_it_marks_nothing(text: str) -> None:
         "https://example.org/a/b",
         "id, garden_id, soil_type, water_need, created_at",
         "Thanks, great!",
+        "The morning run of the greenhouse is over and left three remarks in the ledger:",
+        "朝の点検で気づいたことは次のとおり：",
+        "Source: Kitchen Garden Weekly, March issue",
+        "**Теги**: теплица, полив, рассада",
+        "来源：园艺周刊三月号",
+        "出典: 園芸週報 三月号",
     ],
 )
 def test_what_says_nothing_to_a_person_is_left_out(text: str) -> None:
@@ -109,6 +115,22 @@ def test_what_comes_daily_is_said_once_as_it_was_last(routine: str) -> None:
     said = [routine.format(40 + day) for day in range(4)]
     chosen = texts(*said, "Ines sowed the first tomatoes", grain=Grain.MONTHLY, step=1)
     assert [text for text in chosen if text in said] == said[-1:]
+
+
+@pytest.mark.parametrize(
+    "routine",
+    [
+        "Pump checked at {}, nothing to report",
+        "Насос проверен в {}, без замечаний",
+        "{} 检查水泵，一切正常",
+        "{} ポンプ点検、異常なし",
+    ],
+)
+def test_what_comes_by_the_hour_is_said_once_a_day_and_readings_each(routine: str) -> None:
+    said = [routine.format(f"0{hour}:15") for hour in range(4)]
+    assert texts(*said, "Ines sowed the first tomatoes") == [said[-1], "Ines sowed the first tomatoes"]
+    readings = [f"Bed {bed} of the greenhouse: {bed * 3} litres" for bed in range(1, 5)]
+    assert texts(*readings) == readings
 
 
 @pytest.mark.parametrize(
