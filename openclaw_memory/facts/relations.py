@@ -54,6 +54,7 @@ class Relations:
         chosen = {at for other, places in self._changing.items() if other not in self._by_id for at in places}
         todo = [relation(subject, predicate, self.aliases) for subject, predicate in about]
         todo += [self._relations[at] for one in ids for at in self._by_id.get(one, ())]
+        todo += [self._relations[other] for at in chosen for other in self._linked(self.stated[at])]
         done: dict[Relation, None] = {}
         while todo:
             one = todo.pop()

@@ -21,6 +21,7 @@ from ..knowledge.concept_keys import concept_key
 from ..knowledge.predicates import normalise
 from ..model import FactRow, Origin, citation
 from ..store.api import FactObservation, StatedFact
+from ..text import calendar
 from ..text.negation import negations
 from ..text.scripts import UNSPACED
 
@@ -325,11 +326,13 @@ def _chain(
         if seen.unit_id not in period.units:
             period.units.append(seen.unit_id)
         if single and seen.dated and not period.closed:
-            # Which of two files of one day is the later one is not known.
+            # Which of two files of one day is the later one is not known; what a person wrote into a summary is.
+            apart = not seen.path.startswith(f"{calendar.FOLDER}/")
             kept = {
                 key: other
                 for key, other in open_.items()
-                if alike(other.value, value) or (last[id(other)][0] == day and last[id(other)][1] != seen.path)
+                if alike(other.value, value)
+                or (apart and last[id(other)][0] == day and last[id(other)][1] != seen.path)
             }
             for key, other in open_.items():
                 if key not in kept and other is not period:

@@ -34,7 +34,7 @@ WEIGHTS: dict[str, float] = {
     "question": -0.2,
     "heading": -0.5,
     "machine": -0.5,
-    "graph": 0.25,
+    "graph": 0.12,
 }
 KEYWORD_FEATURES = ("bm25_unit", "bm25_window", "bm25_section", "bm25_passage", "bm25_heading")
 VECTOR_FEATURES = ("vector_unit", "vector_window")

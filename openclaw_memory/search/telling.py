@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from ..graph import thread
 from ..graph.network import Network
 from ..index.corpus import Corpus
@@ -36,6 +38,8 @@ def within(
     (``bool[n]``), from which ``steps`` were chosen too.  A step comes just above what scores ``floor``, and no
     passage grows over its section, as the way there is told with it.
     """
+    if not own.any():
+        own = np.ones_like(own)  # where nothing is better than anything else, nothing is less than half as good
     reached = [step.arrival.section for step in steps]
     apart = [hits.Range(int(network.first_row[one]), int(network.last_row[one]), -1) for one in reached]
     deep = hits.grown(corpus, order, pool, _DEPTH * budget / _DEEP, _DEEP, hits.without(open_to, apart))

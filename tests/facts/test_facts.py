@@ -609,6 +609,15 @@ def test_what_bears_on_a_relation_is_all_that_its_facts_follow_from(
             assert relations.states(entry.id) and part.ids[entry.id] == known.ids[entry.id]
 
 
+def test_what_retracts_a_statement_that_replaced_a_found_fact_bears_on_that_too() -> None:
+    note = seen("c", 2, subject="Mira", predicate="resides in")
+    about = note.subject, note.predicate
+    [found] = history([note], []).rows
+    entries = [stated("f-0", "a", None, subject="JR", replaces=(found.id,)), removed("f-1", "f-0", None)]
+    whole, relations = history([note], entries), Relations([note], entries, {})
+    assert list(history(*relations.around([about])).ids[found.id]) == list(whole.ids[found.id])
+
+
 # -- the book -------------------------------------------------------------------------------------
 
 
