@@ -16,17 +16,26 @@ from typing import Any
 from ..model import Unit
 from ..store.api import Mention
 from ..text import language
-from ..text.analysis import STOP_WORDS
 from ..text.dates import MONTH_NUMBERS, NAMES
 from ..text.labels import is_label
 from ..text.turns import without_speaker
-from . import unspaced
+from . import beside, unspaced
 from .concept_keys import concept_key
 from .identifiers import in_code, in_text, is_opaque, of_path
-from .routine import ABBREVIATIONS, ABOUT, ARTICLES, GENERAL_FILES, NAMELESS, ROUTINE
+from .routine import (
+    ABBREVIATIONS,
+    ABOUT,
+    ADVERB_ENDS,
+    ARTICLES,
+    GENERAL_FILES,
+    LOOSE_ENDS,
+    NAMELESS,
+    NAMELESS_ENDS,
+    ROUTINE,
+)  # fmt: skip
 
 #: Grows when what is found in a text changes, so that stored mentions are known to be of another make.
-VERSION = 3
+VERSION = 4
 
 _MOST = 12
 _CHARS = 80
@@ -276,20 +285,20 @@ def _names(text: str, heading: bool, spoken: str, found: Found) -> None:
         if len(after) == 2 and after[0] in "'’" and after[1].isalpha() and after[1] != "s":
             words.pop()  # "Don't", "We'll"
         # A sentence that opens with everyday words has its name behind them: "Yesterday Mira", "The Raspberry Pi".
-        everyday = NAMELESS if opens else _HEADS
-        while words and words[0].lower() in everyday:
-            del words[0]
+        within, taken = beside.within(spoken), ""
+        while words and (words[0].lower() in within or (opens and beside.opens(words[0], spoken))):
+            taken = words.pop(0).lower()
             opens = False
         if words:
             alone = len(words) == 1 or words[1][0].isdigit()
             weak = opens and (heading or alone or after[:1] in (":", "："))
             if spoken == _NOUNS and not weak and alone:
                 article = _BEFORE.search(text, max(0, start - 30), start)
-                weak = article is not None and article[1].lower() in ARTICLES
-            _name(words, weak or titled, found)
+                weak = (taken or (article[1].lower() if article is not None else "")) in ARTICLES
+            _name(words, weak or titled, beside.tails(spoken), found)
 
 
-def _name(words: list[str], weak: bool, found: Found) -> None:
+def _name(words: list[str], weak: bool, tails: frozenset[str], found: Found) -> None:
     if len(words) > 1 and words[0].lower() in _MONTHS and words[1][0].isdigit():
         return  # "Nov 20"
     for at, word in enumerate(words):
@@ -298,7 +307,7 @@ def _name(words: list[str], weak: bool, found: Found) -> None:
             break
     if len(words) == 2 and words[1].isdigit() and len(words[1]) == 1:
         weak = True  # "Phase 2" counts
-    while words and (words[-1].lower() in _TAILS or words[-1].islower()):
+    while words and (words[-1].lower() in tails or words[-1].islower()):
         words.pop()
     if not words or not words[0][0].isupper():
         return
@@ -323,17 +332,11 @@ def _name(words: list[str], weak: bool, found: Found) -> None:
             found.append((rule, " ".join(part)))
 
 
-#: Words in capitals that stand beside a name and are no part of it.
-_TAILS = NAMES | frozenset("today yesterday tomorrow i gb mb tb kb am pm".split())
-_HEADS = STOP_WORDS | _TAILS
 _MONTHS = NAMES | MONTH_NUMBERS.keys()
 
 # -- plain words --------------------------------------------------------------------------------
 
 _PUNCTUATION = ".,;:!?\"'()*_~…“”„’[]{}<>|–—"
-#: Endings of words that are rather said of something than names of it.
-_LOOSE_ENDS = ("ed", "ing", "ly", "ful", "less", "ous", "able", "ible", "est")
-_NAMELESS_ENDS = (*_LOOSE_ENDS, "ive", "ness", "tion", "sion", "ment", "ity", "ance", "ence", "ish")
 
 
 @cache
@@ -372,7 +375,7 @@ def _words(text: str, spoken: str, found: Found) -> None:
         elif not bare.islower():
             # A capital opens a phrase ("GPU driver", "Hallway printer is ..."); two of them are a name.
             _phrases(run, found)
-            run = [] if run or not english or bare.lower() in ROUTINE else [bare]
+            run = [bare] if not run and english and bare.isascii() and bare.lower() not in ROUTINE else []
             if not bare[1:].islower() and not bare.isupper():
                 found += [("code", name) for name in in_text(bare)]
         elif bare in silent:
@@ -382,7 +385,7 @@ def _words(text: str, spoken: str, found: Found) -> None:
                 run.append(bare)
             else:
                 ends = True
-            if len(bare) > 4 and not (english and bare.endswith(_NAMELESS_ENDS)):
+            if len(bare) > 4 and not (english and bare.endswith(NAMELESS_ENDS)):
                 found.append(("plain", bare))
         if ends and run:
             _phrases(run, found)
@@ -410,4 +413,4 @@ def _phrases(run: list[str], found: Found) -> None:
 
 
 def _is_pair(first: str, second: str) -> bool:
-    return len(first) > 2 and len(second) > 2 and not first.endswith("ly") and not second.endswith(_LOOSE_ENDS)
+    return len(first) > 2 and len(second) > 2 and not first.endswith(ADVERB_ENDS) and not second.endswith(LOOSE_ENDS)

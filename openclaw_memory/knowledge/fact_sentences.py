@@ -13,7 +13,7 @@ from ..text import labels, language
 from ..text.scripts import HANGUL, UNCASED, UNSPACED
 from ..text.sentences import sentence_spans
 from . import fact_words
-from .predicates import kind_of_key
+from .predicates import is_place, kind_of_key
 
 _MARKUP = re.compile(r"\*\*|__|`|\[\[(?:[^\]|]*\|)?|\]\]|\]\([^)\s]*\)|(?<!\w)\*(?=\S)|(?<=\S)\*(?!\w)")
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
@@ -28,7 +28,6 @@ _TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _NAMED = re.compile(r"(?=[^\W_])(?![a-zß-öø-ÿа-яёα-ω]).")
 
 _CONFIDENCE = {"says": 0.85, "possessive": 0.85, "is": 0.7, "state": 0.85, "decision": 0.85}
-_PLACES = frozenset("lives in|moved to|located in|works at|is called|from|born in|timezone".split("|"))
 _MOST_WORDS = {"is": 8, "prefers": 16, "decided": 20, "likes": 8, "dislikes": 8}
 
 
@@ -198,7 +197,7 @@ def _clause(text: str, relation: str, code: str) -> str:
         text = text[: end.start()]
     lists = fact_words.languages()[code].lists
     cuts = list(lists.get("cut", ()))
-    place = relation in _PLACES
+    place = is_place(relation)
     if place:
         cuts += lists.get("place", ())
     if (pattern := _cuts(tuple(cuts), not _UNSPACED.search(text))) is not None:

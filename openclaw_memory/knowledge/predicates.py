@@ -91,6 +91,11 @@ def needs_person(predicate: str) -> bool:
     return "self" in _FLAGS.get(normalise(predicate), ())
 
 
+def is_place(predicate: str) -> bool:
+    """Whether its value is the name of a place, an employer or a zone, which ends sooner than other values."""
+    return "place" in _FLAGS.get(normalise(predicate), ())
+
+
 def is_relation(text: str) -> bool:
     """Whether ``text`` is nothing but the name of a relation that a key may state."""
     return _key(normalise(text)) is not None

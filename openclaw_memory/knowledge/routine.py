@@ -45,7 +45,7 @@ ROUTINE = frozenset(
     )
 )
 #: Words, in small letters, that are no name by themselves.
-NAMELESS = ROUTINE.union(_WORDS["labels"])
+NAMELESS = ROUTINE.union(_WORDS["labels"], _WORDS["orders"])
 #: What is written in capitals in notes on any subject: formats, protocols, roles, time zones, emphasis.
 ABBREVIATIONS = frozenset(_WORDS["abbreviations"])
 #: What stands before a German noun, and not before a name.
@@ -60,3 +60,9 @@ GENERAL_FILES = frozenset(_WORDS["files"])
 PREFIXES = frozenset(_WORDS["prefixes"])
 #: Words of programming languages.
 LITERALS = frozenset(_WORDS["literals"])
+#: Units, and pronouns with a capital, that stand beside a name and are no part of it.
+TAILS = frozenset(_WORDS["tails"])
+#: Endings of adverbs, of words that are rather said of something than names of it, and of these and abstract nouns.
+ADVERB_ENDS = tuple(_WORDS["adverb-ends"])
+LOOSE_ENDS = (*ADVERB_ENDS, *_WORDS["loose-ends"])
+NAMELESS_ENDS = (*LOOSE_ENDS, *_WORDS["nameless-ends"])

@@ -16,16 +16,17 @@ from importlib.resources import files
 
 from ..text.labels import is_label
 from ..text.scripts import HAN, SOUTH_EAST_ASIAN
+from . import fact_words
 
 _KANA = re.compile("[\u3041-\u3096\u30a1-\u30fa]")
 #: Katakana and Chinese characters, of which Japanese compounds are made, and their parts.
 _COMPOUND = re.compile(f"[\u30a1-\u30fa\u30fc{HAN}]{{2,40}}")
 _PART = re.compile(f"[\u30a1-\u30fa\u30fc]{{3,20}}|[{HAN}]{{2,20}}")
-#: A name with the title that Japanese puts behind it.
-_TITLED = re.compile(f"([{HAN}\u30a1-\u30fa\u30fc]{{1,10}})(?:さん|さま|くん|ちゃん|氏|様)")
 _PARTICLE = re.compile("[\u3041-\u3096]+")
 #: Runs without space in which words must be found by what stands around them.
 _RUN = re.compile(f"[{HAN}]{{2,200}}|[{SOUTH_EAST_ASIAN}]{{4,400}}")
+#: A number and the word by which things are counted, that stands behind it.
+_MEASURED = re.compile(rf"(?<![\w.])\d[\d.,]*\+? ?[{HAN}]")
 ANY = re.compile(f"[{HAN}\u3041-\u30fa{SOUTH_EAST_ASIAN}]")
 _LONGEST_COMPOUND, _LONGEST = 12, {True: 6, False: 16}
 _SHORTEST = {True: 2, False: 4}
@@ -43,19 +44,35 @@ _OPENS_WRONG = re.compile(f"[{_MARKS}々〆]")
 def in_text(text: str) -> Iterator[tuple[str, str]]:
     """Terms of one text as (rule, term): compounds of Japanese, short chunks between signs of Chinese."""
     if _KANA.search(text):
-        for match in _TITLED.finditer(text):
-            yield "name", match[1].removesuffix("様").removesuffix("氏")
+        for match in _titled().finditer(text):
+            yield "name", _without_title(match[1])
         for match in _COMPOUND.finditer(text):
-            whole = match[0].lstrip("ー").removesuffix("様")
+            whole = _without_title(match[0].lstrip("ー"))
             parts = _PART.findall(whole)
-            if 2 <= len(whole) <= _LONGEST_COMPOUND:
+            if 2 <= len(whole) <= _LONGEST_COMPOUND and whole not in _japanese():
                 yield ("phrase" if len(whole) >= _SURE else "part"), whole
             if len(parts) > 1:
                 yield from (("part", part) for part in parts)
         return
-    for chunk in _CHUNK.findall(text):
+    for chunk in _CHUNK.findall(_MEASURED.sub("0", text)):
         if not _plain(chunk) and not _is_cut(chunk):
             yield ("phrase" if len(chunk) >= _SURE else "part"), chunk
+
+
+@cache
+def _titled() -> re.Pattern[str]:
+    """A name with the title that Japanese puts behind it."""
+    titles = "|".join(map(re.escape, _titles()))
+    return re.compile(f"([{HAN}\u30a1-\u30fa\u30fc]{{1,10}})(?:{titles})")
+
+
+@cache
+def _titles() -> tuple[str, ...]:
+    return tuple(sorted(fact_words.languages()["ja"].lists["titles"], key=len, reverse=True))
+
+
+def _without_title(name: str) -> str:
+    return next((name.removesuffix(title) for title in _titles() if name.endswith(title)), name)
 
 
 def is_sentence(term: str) -> bool:
@@ -68,9 +85,12 @@ def is_sentence(term: str) -> bool:
 def repeated(texts: Iterable[str]) -> re.Pattern[str] | None:
     """What finds the terms that the texts of one file repeat; ``None`` when they repeat none."""
     runs: dict[bool, list[str]] = {True: [], False: []}
+    texts = [text for text in texts if not text.isascii() and ANY.search(text)]
+    # A line without kana in Japanese notes is no Chinese: its words end where their characters do.
+    japanese = 2 * sum(1 for text in texts if _KANA.search(text)) > len(texts)
     for text in texts:
-        if not text.isascii() and ANY.search(text) and not _KANA.search(text):
-            for run in _RUN.findall(text):
+        if not japanese and not _KANA.search(text):
+            for run in _RUN.findall(_MEASURED.sub(" ", text)):
                 runs[not re.match(f"[{SOUTH_EAST_ASIAN}]", run)].append(run)
     found = [term for han, each in runs.items() for term in _terms(each, han)]
     return re.compile("|".join(map(re.escape, sorted(found, key=len, reverse=True)))) if found else None
@@ -111,13 +131,20 @@ def _whole(runs: list[str], known: set[str], length: int, han: bool) -> Iterator
 
 def _plain(term: str) -> bool:
     """Whether a term is a Chinese word of everyday language, or two of them."""
-    every = _chinese()["words"]
+    every = _chinese()["words"] | _chinese()["abstract"]
     return term in every or any(term[:at] in every and term[at:] in every for at in range(2, len(term) - 1))
 
 
 def _is_cut(term: str) -> bool:
     """Whether a term has a Chinese character that belongs to the sentence around it."""
     return not _chinese()["function"].isdisjoint(term)
+
+
+@cache
+def _japanese() -> frozenset[str]:
+    """Compounds of everyday Japanese."""
+    lines = files(__package__).joinpath("common_japanese.txt").read_text(encoding="utf-8").splitlines()
+    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
 
 
 @cache

@@ -126,3 +126,11 @@ test("whatever else is asked reaches our command line as it is, for one agent, w
   assert.equal((await ran(host, "memory")).stdout, "usage");
   assert.match((await ran(host, "memory", "facts", "--agent", "off")).stderr, /agent off: memory search is off for it/);
 });
+
+test("why a concept or a fact is there is asked for like any other option", async (t) => {
+  const host = await hostOf(t, 'echo "$@" > "$0.words"');
+  for (const words of [["concepts", "list", "--explain"], ["concepts", "search", "tank", "--explain"], ["facts", "query", "Mira", "--explain"]]) {
+    assert.equal((await ran(host, "memory", ...words)).code, 0);
+    assert.ok((await readFile(`${host.config.command}.words`, "utf8")).trim().endsWith(words.join(" ")));
+  }
+});

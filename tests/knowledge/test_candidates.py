@@ -592,6 +592,83 @@ def test_a_german_noun_behind_its_article_is_weak_and_a_name_is_not() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Gestern Mira getroffen, sie war nicht da", "Mira"),
+        ("Die Quellstube ist nicht mehr da, sagt Osgood Montag", "Osgood"),
+        ("Ayer Mira vino a la oficina con su perro", "Mira"),
+        ("Hier Mira est venue au bureau avec nous", "Mira"),
+        ("Ontem Mira não veio ao escritório", "Mira"),
+        ("Ieri Mira è venuta in ufficio con noi", "Mira"),
+        ("Gisteren Mira gezien, ze was niet thuis", "Mira"),
+        ("Wczoraj Mira nie przyszła do biura, bo się spóźniła", "Mira"),
+        ("Dün Mira ofise geldi ve bize çok yardım etti ama", "Mira"),
+        ("Вчера Тимофей пришёл один", "Тимофей"),
+        ("Χθες Ευανθία στην αγορά", "Ευανθία"),
+        ("Yesterday Mira came alone", "Mira"),
+    ],
+)
+def test_days_and_small_words_that_open_a_sentence_are_no_part_of_a_name(text: str, name: str) -> None:
+    names = [each for each, rule in found(text).items() if rule == "name"]
+    assert names == [name]
+
+
+def test_a_german_noun_behind_the_article_that_opens_its_sentence_is_weak() -> None:
+    assert found("Der Drucker steht im Keller und ist nicht an")["Drucker"] == "start"
+
+
+def test_an_abbreviation_is_no_small_word_of_another_language() -> None:
+    text = "AI Harbour est venue au bureau avec nous et elle est la"
+    assert found(text)["AI Harbour"] == "name"
+
+
+@pytest.mark.parametrize("text", ["then Generate the plan", "we Validate it", "and Configure both"])
+def test_an_order_with_a_capital_names_nothing(text: str) -> None:
+    assert strong(text) == set()
+
+
+@pytest.mark.parametrize("text", ["今天发了5条高质量岩画", "今天发了 12 条高质量岩画", "写了 10+ 条高质量岩画"])
+def test_what_counts_things_is_no_part_of_a_chinese_term(text: str) -> None:
+    assert not [name for name in found(text) if name.startswith("条")]
+    terms = repeated([text, "8条高质量岩画！", "20条高质量岩画的事", "3 条高质量岩画在哪"])
+    assert terms is None or not [term for term in terms.findall(text) if term.startswith("条")]
+
+
+def test_a_number_within_a_name_counts_nothing() -> None:
+    lines = ["买ESP32岩画板了", "把ESP32岩画板装好", "说ESP32岩画板坏了", "问ESP32岩画板在哪"]
+    terms = repeated(lines)
+    assert terms is not None and terms.findall(lines[0]) == ["岩画板"]
+
+
+def test_a_line_of_japanese_notes_without_kana_is_not_read_as_chinese() -> None:
+    lines = ["湯川請求確認", "温室請求送付", "市場請求再送", "箱舟請求済"]
+    kana = ["今日は温室を直した", "湯川さんに会った", "市場へ行った", "箱舟を見た", "水をやった"]
+    assert repeated(lines) is not None and repeated(lines + kana) is None
+
+
+@pytest.mark.parametrize("text", ["可能性がある", "スキップした", "日次ログを書いた", "進捗状況を見る"])
+def test_compounds_of_everyday_japanese_are_no_terms(text: str) -> None:
+    assert not [name for name, rule in found(text).items() if rule == "phrase"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("湯川さまに送った", "湯川"),
+        ("田辺先生に聞いた", "田辺"),
+        ("長谷川くんは来ない", "長谷川"),
+        ("山田太郎氏の話", "山田太郎"),
+    ],
+)
+def test_a_japanese_title_stands_behind_a_name_and_is_no_part_of_it(text: str, name: str) -> None:
+    assert {each for each, rule in found(text).items() if rule == "name"} == {name}
+
+
+def test_a_word_without_capitals_opens_no_phrase_with_latin_words() -> None:
+    assert "phrase" not in found("大多数 agent 都在睡觉").values()
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "| Weekly Scan | Rate Update | Advisory Topics |",
