@@ -22,6 +22,8 @@ from .memories import memory
 #: Where in a JSON file its entries are: the file is their list, has it as a member, or is an entry.
 _LISTS = ("results", "memories", "conversations")
 _PLACES = ("item", *(f"{name}.item" for name in _LISTS), "")
+#: How the reading is called to who shows it; names of files are not ours to show there.
+STAGE = "export"
 #: A longer line is no entry that somebody wrote.
 _LINE_BYTES = 64_000_000
 _BOM = b"\xef\xbb\xbf"
@@ -55,8 +57,8 @@ def entries(source: str, path: Path, zone: str, progress: Progress) -> Iterator[
     """The entries of the export ``path`` (a file, a ZIP archive or a folder) of the program ``source``.
 
     What is no entry comes as a :class:`SkippedFile` with its place in the file, and so does the rest of a file from
-    where it is damaged.  ``progress`` is told the bytes that were read.  Raises :class:`ExportError` when there is no
-    file to read.
+    where it is damaged.  ``progress`` is told the bytes of a file that were read.  Raises :class:`ExportError` when
+    there is no file to read.
     """
     form = FORMATS[source]
     found = False
@@ -66,7 +68,7 @@ def entries(source: str, path: Path, zone: str, progress: Progress) -> Iterator[
         try:
             with opened() as stream:
                 for place, item in (_lines if form.lines else _elements)(name, stream):
-                    progress(name, min(stream.tell(), size), size)
+                    progress(STAGE, min(stream.tell(), size), size)
                     yield item if isinstance(item, SkippedFile) else _entry(form, item, place, zone)
         except _DAMAGED as error:
             yield SkippedFile(f"{name}, behind {place.removeprefix(f'{name}, ')}", f"the archive is damaged ({error})")

@@ -207,6 +207,14 @@ def test_an_archive_and_a_folder_are_read_like_the_file(tmp_path: Path) -> None:
     assert [entry.said[0].text for entry in read("chatgpt", folder) if isinstance(entry, Entry)] == ["One", "Two"]
 
 
+def test_progress_shows_no_name_that_somebody_else_chose(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
+        archive.writestr("conversations[bold].json", json.dumps([chain(node("user", ["One"]))]))
+    told: list[tuple[str, int, int]] = []
+    assert len(list(exports.entries("chatgpt", tmp_path / "export.zip", "UTC", lambda *seen: told.append(seen)))) == 1
+    assert {stage for stage, _, _ in told} == {exports.STAGE} and all(done <= total for _, done, total in told)
+
+
 def test_a_damaged_archive_is_said_to_be_one(tmp_path: Path) -> None:
     file = tmp_path / "export.zip"
     with zipfile.ZipFile(file, "w") as archive:
