@@ -6,6 +6,7 @@ import json
 import logging
 import sys
 from importlib import import_module
+from keyword import iskeyword
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ COMMANDS = {
     "state": "state",
     "sql": "sql",
     "export": "export",
+    "import": "import_",
     "map": "map",
     "status": "status",
     "doctor": "status",
@@ -57,7 +59,8 @@ class LazyGroup(click.Group):
         """Import the module of a command."""
         if cmd_name not in COMMANDS:
             return None
-        command = getattr(import_module(f"{__package__}.{COMMANDS[cmd_name]}"), cmd_name)
+        name = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        command = getattr(import_module(f"{__package__}.{COMMANDS[cmd_name]}"), name)
         assert isinstance(command, click.Command)
         return command
 

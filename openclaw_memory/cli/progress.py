@@ -10,7 +10,13 @@ if TYPE_CHECKING:
     from ..model import Progress
     from .context import CliContext
 
-_TITLES = {"read": "reading files", "embed": "embedding", "consolidated": "consolidating", "map": "drawing"}
+_TITLES = {
+    "read": "reading files",
+    "export": "reading the export",
+    "embed": "embedding",
+    "consolidated": "consolidating",
+    "map": "drawing",
+}
 
 
 def ingest_progress(cli: CliContext) -> AbstractContextManager[Progress]:

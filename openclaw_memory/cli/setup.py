@@ -12,10 +12,10 @@ from .context import CliContext, common_options
 from .teller import Options, Teller
 
 if TYPE_CHECKING:
-    pass
+    from ..hosts.mcp import Server
 
 
-@click.command(short_help="Connect OpenClaw, Claude Code, Codex or Cursor with this memory.")
+@click.command(short_help="Connect OpenClaw or another host with this memory.")
 @click.argument("host", required=False, type=click.Choice(HOSTS))
 @click.option("--yes", "-y", is_flag=True, help="Do it without asking.")
 @click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
@@ -30,18 +30,22 @@ if TYPE_CHECKING:
               help="With --uninstall: delete what the agents' workspaces had forgotten, judged and allowed, too.",
               )  # fmt: skip
 @click.option("--project", metavar="DIR", type=click.Path(path_type=Path, file_okay=False, exists=True),
-              help="Claude Code, Codex, Cursor: for this project only; default: for all of them.")  # fmt: skip
+              help="For this project only, with a host that has such settings; default: for all of them.")  # fmt: skip
+@click.option("--print", "printed", is_flag=True, help="Print the entry for any other MCP client, and change nothing.")
 @common_options
-def setup(cli: CliContext, host: str | None, project: Path | None, **options: Any) -> None:
-    """Connect HOST with this memory: openclaw (the default), claude-code, codex or cursor.
+def setup(cli: CliContext, host: str | None, project: Path | None, printed: bool, **options: Any) -> None:
+    """Connect HOST with this memory: openclaw, or one that is told of an MCP server.
 
     Shows what will change and asks before it changes anything.  For OpenClaw it checks what is needed,
     installs the plugin, gives it the memory slot, reads the notes of every agent and ends with a search.
-    The other hosts are told of the MCP server 'openclaw-memory serve'.
+    The other hosts are told of the MCP server 'openclaw-memory serve'; --print shows how, for clients not named here.
     """
+    if printed:
+        _print(cli, host)
+        return
     chosen = Options(host or "openclaw", host is not None, project=project, **options)
     if chosen.host == "openclaw" and project is not None:
-        raise click.UsageError("--project is for claude-code, codex and cursor")
+        raise click.UsageError("--project is for the other hosts; name one, such as claude-code")
     if chosen.purge_index and not chosen.uninstall:
         raise click.UsageError("--purge-index goes with --uninstall")
     if chosen.purge_state and not chosen.uninstall:
@@ -60,10 +64,7 @@ def _register(cli: CliContext, chosen: Options, teller: Teller) -> None:
     """Tell a host of the MCP server, or no longer."""
     from importlib import import_module
 
-    from ..config.workspace import find_workspace
-    from ..errors import WorkspaceError
-    from ..hosts.mcp import Registration, Server
-    from ..hosts.process import own_command
+    from ..hosts.mcp import Registration
 
     for option, value in (
         ("--openclaw", chosen.executable), ("--profile", chosen.profile), ("--query", chosen.query),
@@ -77,11 +78,7 @@ def _register(cli: CliContext, chosen: Options, teller: Teller) -> None:
     if chosen.uninstall:
         change: Registration = host.unregister(project)
     else:
-        try:
-            workspace = find_workspace(cli.workspace, agent=cli.agent)
-        except WorkspaceError as error:
-            raise click.UsageError(str(error)) from error
-        change = host.register(Server(own_command(), workspace, cli.agent, cli.config), project)
+        change = host.register(_server(cli), project)
     if not change.needed:
         what = "not there" if chosen.uninstall else "there already"
         teller.step(host.TITLE, f"{change.where}: our entry is {what}; nothing to change")
@@ -93,3 +90,25 @@ def _register(cli: CliContext, chosen: Options, teller: Teller) -> None:
     teller.record["applied"] = True
     teller.step(host.TITLE, f"{change.where}: {'removed' if chosen.uninstall else 'written'}")
     teller.then(change.then)
+
+
+def _print(cli: CliContext, host: str | None) -> None:
+    from ..hosts import NAME
+    from ..hosts.mcp import SERVERS
+
+    if host is not None:
+        raise click.UsageError(f"--print goes without a host; 'setup {host} --dry-run' shows its change")
+    cli.emit({SERVERS: {NAME: _server(cli).entry()}})
+
+
+def _server(cli: CliContext) -> Server:
+    from ..config.workspace import find_workspace
+    from ..errors import WorkspaceError
+    from ..hosts.mcp import Server
+    from ..hosts.process import own_command
+
+    try:
+        workspace = find_workspace(cli.workspace, agent=cli.agent)
+    except WorkspaceError as error:
+        raise click.UsageError(str(error)) from error
+    return Server(own_command(), workspace, cli.agent, cli.config)

@@ -9,8 +9,10 @@ from ..errors import SettingsError
 from ..system import atomic, yaml_edit
 
 
-def set_value(file: Path, group: str, key: str, value: str) -> None:
+def set_value(file: Path, group: str, key: str, value: Any) -> None:
     """Write ``group.key: value`` into the YAML ``file``, made if need be, in one atomic step.
+
+    ``value`` is a text, or a list or mapping of texts, which is written in one line.
 
     Raises :class:`~openclaw_memory.errors.SettingsError` when the file is not valid before or after.
     """
@@ -49,13 +51,13 @@ def _tree(loaded: Any, file: Path) -> dict[str, Any]:
     return loaded
 
 
-def _edited(text: str, group: str, key: str, value: str) -> str | None:
+def _edited(text: str, group: str, key: str, value: Any) -> str | None:
     """``text`` with the one value changed or added; ``None`` when it has what an edit of the text cannot keep."""
     try:
         root = yaml_edit.parse(text)
     except yaml_edit.YamlTextError:
         return None
-    written = yaml_edit.scalar(value)
+    written = _written(value)
     end = yaml_edit.line_break(text)
     if root is None:
         begun = text if not text or text.endswith("\n") else text + end
@@ -68,3 +70,9 @@ def _edited(text: str, group: str, key: str, value: str) -> str | None:
         edits = yaml_edit.insert_in_group(text, root, group, [(key, written)])
     changed = yaml_edit.apply(text, edits)
     return changed if changed.endswith("\n") else changed + end
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, dict):
+        return yaml_edit.flow_map((key, _written(inner)) for key, inner in value.items())
+    return f"[{', '.join(map(_written, value))}]" if isinstance(value, list) else yaml_edit.scalar(value)

@@ -89,19 +89,22 @@ def removed(file: Path, before: str | None, after: str, empty: bool, then: str) 
     return Registration(str(file), change.diff() if change.needed else [], apply, then)
 
 
-def added_to_json(file: Path, server: Server, then: str) -> Registration:
-    """:func:`added` for a JSON file."""
+def added_to_json(file: Path, server: Server, then: str, *, group: str = SERVERS, typed: bool = True) -> Registration:
+    """:func:`added` for a JSON file with the servers below ``group``; where not ``typed``, no entry says ``stdio``."""
     text = read_text(file)
-    before = entry_in(text or "", file, SERVERS, NAME)
-    after = set_member(text or "", file, SERVERS, NAME, server.entry(before))
-    made = None if before is not None else around(file, SERVERS in load(text or "", file))
+    before = entry_in(text or "", file, group, NAME)
+    entry = server.entry(before)
+    if not typed and "type" not in (before or {}):
+        del entry["type"]
+    after = set_member(text or "", file, group, NAME, entry)
+    made = None if before is not None else around(file, group in load(text or "", file))
     return added(FileChange(file, text, after), made, then)
 
 
-def removed_from_json(file: Path, then: str) -> Registration:
-    """:func:`removed` for a JSON file."""
+def removed_from_json(file: Path, then: str, *, group: str = SERVERS) -> Registration:
+    """:func:`removed` for a JSON file with the servers below ``group``."""
     text = read_text(file)
-    after = remove_member(text or "", file, SERVERS, NAME, with_group=recall(file).group)
+    after = remove_member(text or "", file, group, NAME, with_group=recall(file).group)
     return removed(file, text, after, not load(after, file), then)
 
 
@@ -112,3 +115,10 @@ def entry_diff(where: str, before: dict[str, Any] | None, after: dict[str, Any] 
         for entry in (before, after)
     )
     return list(difflib.unified_diff(old, new, where, where, lineterm="", n=2))
+
+
+def user_folder(program: str) -> Path:
+    """Where a desktop ``program`` keeps the settings of its user on this system."""
+    import platformdirs
+
+    return Path(platformdirs.user_config_dir(program, appauthor=False, roaming=True))

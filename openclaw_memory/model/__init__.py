@@ -21,6 +21,7 @@ from .facts import FoundFact as FoundFact
 from .forgetting import ForgetReport as ForgetReport
 from .forgetting import Forgotten as Forgotten
 from .forgetting import StillNamed as StillNamed
+from .imports import ImportReport as ImportReport
 from .map import MapReport as MapReport
 from .notes import TRUSTED as TRUSTED
 from .notes import DateSource as DateSource

@@ -1,0 +1,119 @@
+"""``import``: what other programs remember becomes notes, and goes again with ``--undo``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .context import CliContext, common_options, say
+
+if TYPE_CHECKING:
+    from ..model import ImportReport
+
+#: Files and entries shown to a person.
+_SHOWN = 10
+#: Besides the programs whose exports are read.
+_OBSIDIAN = "obsidian"
+_SOURCES = (_OBSIDIAN, "chatgpt", "claude", "mem0", "memory-lancedb", "jsonl")
+
+
+@click.command("import", short_help="Take over memories of other programs; shows what it would write and asks.")
+@click.argument("source", type=click.Choice(_SOURCES))
+@click.argument("path", required=False, type=click.Path(path_type=Path))
+@click.option("--trust", type=click.Choice(("untrusted", "agent", "owner")), default="untrusted", show_default=True,
+              help="How far the notes are trusted: as your own only if you wrote all of it.")  # fmt: skip
+@click.option("--undo", is_flag=True, help="Take out what was imported from SOURCE and not edited since.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be written.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@common_options
+def import_(cli: CliContext, source: str, path: Path | None, trust: str, undo: bool, dry_run: bool, yes: bool) -> None:
+    """Write the memories of SOURCE in PATH as notes into memory/imported/SOURCE.
+
+    PATH is the file, the ZIP archive or the folder of the export.  The same again writes nothing; what has changed in a
+    newer export is brought up to date, and a note that you have edited is left as it is and named.  An Obsidian vault
+    is not copied: it becomes a folder that is read where it is, in ingest.extra_paths.
+    """
+    if path is None and (not undo or source == _OBSIDIAN):
+        raise click.UsageError(f"name the {'vault' if source == _OBSIDIAN else 'export'}: import {source} PATH")
+    ask = not yes and not dry_run
+    if ask and (cli.json or not sys.stdin.isatty()):
+        raise click.UsageError("nobody can be asked here: give --yes to do it, or --dry-run to see what it would do")
+    if source == _OBSIDIAN:
+        from .import_obsidian import run
+
+        assert path is not None
+        run(cli, path, trust, undo=undo, dry_run=dry_run, ask=ask)
+        return
+    if dry_run or ask:
+        report = _run(cli, source, path, trust, undo, True)
+        if dry_run or not report.changes:
+            _show(cli, report)
+            return
+        _show(cli, report)
+        if not click.confirm("Go on?", default=False):
+            say("nothing was changed")
+            return
+    _show(cli, _run(cli, source, path, trust, undo, False))
+
+
+def _run(cli: CliContext, source: str, path: Path | None, trust: str, undo: bool, dry_run: bool) -> ImportReport:
+    from ..config.workspace import expanded, find_workspace
+    from ..errors import WorkspaceError
+    from ..importers import exports, writer
+    from ..ingest.scan import max_bytes
+    from ..model import Origin
+    from .progress import model_progress
+
+    try:
+        workspace = find_workspace(cli.workspace, agent=cli.agent)
+    except WorkspaceError as error:
+        raise click.UsageError(str(error)) from error
+    if undo or path is None:
+        return writer.undo(workspace, source, dry_run)
+    settings = cli.settings()
+    # A character has four bytes at most, and the front matter needs some.
+    limit = max(1_000, max_bytes(settings.ingest) // 4 - 10_000)
+    with model_progress(cli) as show:
+        found = exports.entries(source, expanded(path), settings.consolidate.time_zone, show)
+        return writer.bring(workspace, source, found, Origin(trust), limit, dry_run)
+
+
+def _show(cli: CliContext, report: ImportReport) -> None:
+    from ..model import counted
+
+    if cli.json:
+        cli.emit(report)
+        return
+    would = "would " if report.dry_run else ""
+    for done, paths in (("write", report.written), ("update", report.updated), ("remove", report.removed)):
+        if not paths:
+            continue
+        past = {"write": "wrote", "update": "updated", "remove": "removed"}[done]
+        say(f"{would + done if would else past} {counted(len(paths), 'note')}")
+        _list([f"  {path}" for path in paths])
+    if not report.changes:
+        say("nothing to change")
+    if report.unchanged:
+        say(f"{counted(report.unchanged, 'note')} as before")
+    for path in report.edited[:_SHOWN]:
+        cli.remark(f"{path}: was edited since it was imported; it is left as it is")
+    if len(report.edited) > _SHOWN:
+        cli.remark(f"{len(report.edited) - _SHOWN} more were edited and are left; all of them with --json")
+    for one in report.skipped[:_SHOWN]:
+        cli.remark(f"passed over {one.path}: {one.reason}")
+    if len(report.skipped) > _SHOWN:
+        cli.remark(f"{len(report.skipped) - _SHOWN} more were passed over; all of them with --json")
+    for what, number in report.left_out.items():
+        cli.remark(f"left out: {number} × {what}")
+    if report.changes and not report.dry_run:
+        say("next: openclaw-memory ingest")
+
+
+def _list(lines: list[str]) -> None:
+    for line in lines[:_SHOWN]:
+        say(line)
+    if len(lines) > _SHOWN:
+        say(f"  … and {len(lines) - _SHOWN} more; all of them with --json")

@@ -1,0 +1,112 @@
+"""Conversations: what ChatGPT and Claude give their users as ``conversations.json``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .entry import ID_CHARS, SPEAKERS, Entry, Said, Unusable, day_of, first, identity_of, listed, text_of
+
+#: What a message of ChatGPT holds that somebody said or wrote; the others are what the program did.
+_SPOKEN = ("text", "multimodal_text", "code")
+
+
+def chatgpt(item: Mapping[str, Any], zone: str) -> Entry:
+    """A conversation of ChatGPT: the messages from the first one to ``current_node``, as ChatGPT shows them.
+
+    Raises :class:`Unusable`.
+    """
+    nodes = item.get("mapping")
+    if not isinstance(nodes, Mapping):
+        raise Unusable("it has no 'mapping' of messages; it is no conversation of ChatGPT")
+    left: Counter[str] = Counter()
+    said = []
+    path = _path(nodes, item.get("current_node"))
+    for name, node in nodes.items():
+        if name not in path and _spoken(node, zone, Counter()):
+            left["message of another branch"] += 1
+    for name in path:
+        said += _spoken(nodes[name], zone, left)
+    return _conversation(item, ("conversation_id", "id"), item.get("create_time"), said, left, zone)
+
+
+def claude(item: Mapping[str, Any], zone: str) -> Entry:
+    """A conversation of Claude: its messages, and the texts of the files that were given to it.
+
+    Raises :class:`Unusable`.
+    """
+    messages = item.get("chat_messages")
+    if not isinstance(messages, list):
+        raise Unusable("it has no list 'chat_messages'; it is no conversation of Claude")
+    left: Counter[str] = Counter()
+    said = []
+    for message in messages:
+        if not isinstance(message, Mapping):
+            left["message that is no object"] += 1
+            continue
+        sender = str(message.get("sender") or "")
+        speaker, day = SPEAKERS.get(sender, sender.capitalize()), day_of(message.get("created_at"), zone)
+        blocks = [one for one in listed(message.get("content")) if isinstance(one, Mapping)]
+        texts = [one for one in blocks if one.get("type", "text") == "text" and text_of(one).strip()]
+        left.update(f"block of the type {one.get('type')}" for one in blocks if one.get("type", "text") != "text")
+        said.append(Said(text_of(texts) or text_of(message.get("text")), speaker, day))
+        for file in listed(message.get("attachments")):
+            text = file.get("extracted_content") if isinstance(file, Mapping) else None
+            if isinstance(text, str) and text.strip():
+                said.append(Said(f"{file.get('file_name') or ''}\n\n{text}".strip(), speaker, day))
+            else:
+                left["file without its text"] += 1
+        left["file without its text"] += len(listed(message.get("files")))
+    return _conversation(item, ("uuid", "id"), item.get("created_at"), said, left, zone)
+
+
+def _conversation(
+    item: Mapping[str, Any], names: tuple[str, ...], begun: Any, said: list[Said], left: Counter[str], zone: str
+) -> Entry:
+    said = [one for one in said if one.text.strip()]
+    if not said:
+        raise Unusable("nothing was said in it")
+    day = day_of(begun, zone) or next((one.day for one in said if one.day), None)
+    title = first(item, "title", "name")
+    identity = identity_of(item, names, said)
+    facts = {"id": identity} if identity == str(first(item, *names)) and len(identity) <= ID_CHARS else {}
+    return Entry(identity, tuple(said), title if isinstance(title, str) else "", day, facts=facts, left_out=+left)
+
+
+def _path(nodes: Mapping[str, Any], last: Any) -> dict[str, None]:
+    """The names of the nodes from the first one to ``last``, in this order; without it to the last leaf."""
+    if not isinstance(last, str) or last not in nodes:
+        leaves = [name for name, node in nodes.items() if isinstance(node, Mapping) and not node.get("children")]
+        last = leaves[-1] if leaves else None
+    path: dict[str, None] = {}
+    while isinstance(last, str) and last in nodes and last not in path and isinstance(nodes[last], Mapping):
+        path[last] = None
+        last = nodes[last].get("parent")
+    return dict.fromkeys(reversed(path))
+
+
+def _spoken(node: Any, zone: str, left: Counter[str]) -> list[Said]:
+    return list(_of_node(node, zone, left))
+
+
+def _of_node(node: Any, zone: str, left: Counter[str]) -> Iterator[Said]:
+    """What is said in a node of ChatGPT's tree; what else it holds is counted in ``left``."""
+    message = node.get("message") if isinstance(node, Mapping) else None
+    if not isinstance(message, Mapping):
+        return  # the root has none
+    author, content = message.get("author"), message.get("content")
+    role = author.get("role") if isinstance(author, Mapping) else None
+    kind = content.get("content_type", "text") if isinstance(content, Mapping) else "text"
+    about = message.get("metadata")
+    hidden = isinstance(about, Mapping) and about.get("is_visually_hidden_from_conversation") is True
+    text = text_of(content)
+    if role not in SPEAKERS:
+        left[f"message of the role {role}"] += bool(text.strip())
+    elif hidden or kind not in _SPOKEN or message.get("recipient") not in (None, "all"):
+        left[f"message of the kind {'hidden' if hidden else kind}"] += 1
+    else:
+        parts = content.get("parts") if isinstance(content, Mapping) else None
+        left["picture or sound"] += sum(not text_of(part) for part in listed(parts) if isinstance(part, Mapping))
+        if text.strip():
+            yield Said(text, SPEAKERS[role], day_of(message.get("create_time"), zone))

@@ -1,0 +1,154 @@
+"""Reading exports of any size: one entry after the other, and what cannot be read is named and passed over."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from ..errors import OpenClawMemoryError
+from ..model import Progress, SkippedFile
+from .chats import chatgpt, claude
+from .entry import Entry, Unusable
+from .memories import memory
+
+#: Where in a JSON file its entries are: the file is their list, has it as a member, or is an entry.
+_LISTS = ("results", "memories", "conversations")
+_PLACES = ("item", *(f"{name}.item" for name in _LISTS), "")
+#: How the reading is called to who shows it; names of files are not ours to show there.
+STAGE = "export"
+#: A longer line is no entry that somebody wrote.
+_LINE_BYTES = 64_000_000
+_BOM = b"\xef\xbb\xbf"
+#: What a damaged or encrypted archive raises.
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+
+
+class ExportError(OpenClawMemoryError):
+    """An export that cannot be read at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How the exports of a program look: what its files are called in a folder, and what an entry says."""
+
+    names: str
+    read: Callable[[Mapping[str, Any], str], Entry]
+    lines: bool = False
+
+
+FORMATS = {
+    "chatgpt": Format("conversations*.json", chatgpt),
+    "claude": Format("conversations*.json", claude),
+    "mem0": Format("*.json", memory),
+    "memory-lancedb": Format("*.json", memory),
+    "jsonl": Format("*.jsonl", memory, lines=True),
+}
+
+
+def entries(source: str, path: Path, zone: str, progress: Progress) -> Iterator[Entry | SkippedFile]:
+    """The entries of the export ``path`` (a file, a ZIP archive or a folder) of the program ``source``.
+
+    What is no entry comes as a :class:`SkippedFile` with its place in the file, and so does the rest of a file from
+    where it is damaged.  ``progress`` is told the bytes of a file that were read.  Raises :class:`ExportError` when
+    there is no file to read.
+    """
+    form = FORMATS[source]
+    found = False
+    for name, size, opened in _files(path, form.names):
+        found = True
+        place = name
+        try:
+            with opened() as stream:
+                for place, item in (_lines if form.lines else _elements)(name, stream):
+                    progress(STAGE, min(stream.tell(), size), size)
+                    yield item if isinstance(item, SkippedFile) else _entry(form, item, place, zone)
+        except _DAMAGED as error:
+            yield SkippedFile(f"{name}, behind {place.removeprefix(f'{name}, ')}", f"the archive is damaged ({error})")
+    if not found:
+        raise ExportError(f"{path}: holds no {form.names}; name the file, the archive or the folder of the export")
+
+
+def _entry(form: Format, item: Any, place: str, zone: str) -> Entry | SkippedFile:
+    try:
+        if not isinstance(item, Mapping):
+            raise Unusable("it is no object {…}")
+        return form.read(item, zone)
+    except Unusable as why:
+        return SkippedFile(place, str(why))
+    except RecursionError:
+        return SkippedFile(place, "it is nested too deep")
+
+
+def _files(path: Path, names: str) -> Iterator[tuple[str, int, Callable[[], Any]]]:
+    """The name and size in bytes of each file of an export, and what opens it."""
+    if path.is_dir():
+        for file in sorted(path.rglob(names)):
+            if file.is_file() and not file.name.startswith("."):
+                yield file.relative_to(path).as_posix(), file.stat().st_size, partial(file.open, "rb")
+    elif path.is_file() and zipfile.is_zipfile(path):
+        with _archive(path) as archive:
+            for info in sorted(archive.infolist(), key=lambda info: info.filename):
+                name = PurePosixPath(info.filename).name
+                if fnmatch(name, names) and not name.startswith("."):
+                    yield info.filename, info.file_size, partial(archive.open, info)
+    elif path.is_file():
+        yield path.name, path.stat().st_size, partial(path.open, "rb")
+    else:
+        raise ExportError(f"{path}: no such file or folder; name the export")
+
+
+@contextmanager
+def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except _DAMAGED as error:
+        raise ExportError(f"{path}: the archive cannot be read ({error}); download it again, or unpack it") from error
+
+
+def _elements(name: str, stream: IO[bytes]) -> Iterator[tuple[str, Any]]:
+    """The entries of a JSON file with their places; it is never in memory as a whole."""
+    import ijson
+
+    number = 0
+    try:
+        for where in _PLACES:
+            stream.seek(0)
+            if stream.read(len(_BOM)) != _BOM:
+                stream.seek(0)
+            for item in ijson.items(stream, where):
+                if not where and (item == [] or (isinstance(item, dict) and set(_LISTS) & {*item})):
+                    return  # a list without an entry
+                number += 1
+                yield f"{name}, entry {number}", item
+            if number:
+                return
+    except (ijson.JSONError, ValueError) as error:
+        why = " ".join(str(error).split())[:120]
+        yield name, SkippedFile(f"{name}, behind entry {number}", f"not valid JSON from there on ({why})")
+
+
+def _lines(name: str, stream: IO[bytes]) -> Iterator[tuple[str, Any]]:
+    """What each line of a file holds, with its place; blank lines are none."""
+    number = 0
+    while line := stream.readline(_LINE_BYTES):
+        number += 1
+        place = f"{name}, line {number}"
+        if len(line) == _LINE_BYTES and not line.endswith(b"\n"):
+            while line and not line.endswith(b"\n"):
+                line = stream.readline(_LINE_BYTES)
+            yield place, SkippedFile(place, f"a line of more than {_LINE_BYTES // 1_000_000} MB")
+            continue
+        try:
+            if line.strip():
+                yield place, json.loads(line.removeprefix(_BOM) if number == 1 else line)
+        except (ValueError, RecursionError) as error:
+            yield place, SkippedFile(place, f"not valid JSON ({' '.join(str(error).split())[:120]})")
