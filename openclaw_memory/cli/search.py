@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from .context import DATE, CliContext, common_options, say
+from .lines import Mark, marking, show_line
 
 if TYPE_CHECKING:
     from ..model import SearchHit, SearchRequest, SearchResult
@@ -95,16 +96,26 @@ def search(cli: CliContext, query: tuple[str, ...], explain: bool, **options: An
     if cli.json:
         cli.emit(result)
     else:
-        show(cli, result)
+        show(cli, result, text)
 
 
-def show(cli: CliContext, result: SearchResult) -> None:
-    """Hits for people."""
-    out = cli.out
+def _tell_if_doubtful(result: SearchResult, asked: str) -> None:
+    """Say so where no hit is better than what a question has that the notes do not answer."""
+    from ..search.confidence import NONSENSE
+
     if not result.results:
-        say("nothing found")
+        say("no good match" if asked else "nothing found")
+    elif max(hit.score for hit in result.results) < NONSENSE:
+        say("no good match; nearest:")
+
+
+def show(cli: CliContext, result: SearchResult, asked: str = "") -> None:
+    """Hits for people; ``asked`` is the question, if there was one."""
+    out = cli.out
+    mark = marking(asked)
+    _tell_if_doubtful(result, asked)
     for rank, hit in enumerate(result.results, 1):
-        _show_hit(out, rank, hit)
+        _show_hit(out, rank, hit, mark)
     if result.stale:
         cli.remark("the answer may be stale: not every changed file was read in time")
     cli.remark(result.fallback)
@@ -122,9 +133,8 @@ def also(hit: SearchHit) -> str:
     return f"also {' and '.join(places)}"
 
 
-def _show_hit(out: Any, rank: int, hit: SearchHit) -> None:
+def _show_hit(out: Any, rank: int, hit: SearchHit, mark: Mark) -> None:
     """One hit: where it is, its lines, and what is to be said of them."""
-    from rich.padding import Padding
     from rich.text import Text
 
     head = Text(f"{rank:>2}  ", style="bold")
@@ -135,6 +145,8 @@ def _show_hit(out: Any, rank: int, hit: SearchHit) -> None:
     head.append("  " + " · ".join(tail), style="dim")
     out.print(head)
     lines_shown = [Text(line) for line in hit.snippet.split("\n") if line.strip()]
+    for line in lines_shown:
+        mark(line)
     lines_shown += [Text(f"superseded: {words}", style="red") for words in hit.superseded]
     if hit.also:
         lines_shown.append(Text(also(hit), style="dim"))
@@ -143,8 +155,7 @@ def _show_hit(out: Any, rank: int, hit: SearchHit) -> None:
     if hit.why:
         lines_shown.append(Text(f"why: {hit.why}", style="yellow"))
     for line in lines_shown:
-        # On a terminal a long line is wrapped below its own beginning.
-        out.print(Padding(line, (0, 0, 0, 6), expand=False) if out.is_terminal else Text("      ") + line)
+        show_line(out, line, 6)
     out.print()
 
 
