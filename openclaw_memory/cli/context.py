@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
@@ -28,6 +28,12 @@ def say(text: str, err: bool = False) -> None:
     click.echo(inert(text), err=err)
 
 
+def failure(message: str, otherwise: str = "") -> dict[str, Any]:
+    """The JSON of a failure: what errors say behind their last semicolon is the next step, else ``otherwise``."""
+    _, semicolon, step = message.rpartition("; ")
+    return {"error": {"message": message, "next": (step if semicolon else otherwise) or None}, "warning": message}
+
+
 @dataclass
 class CliContext:
     """The global options; ``json`` means that stdout gets one JSON document and nothing else."""
@@ -40,6 +46,8 @@ class CliContext:
     overrides: dict[str, Any] = field(default_factory=dict)
     #: What was said of the environment; ``None`` when it is part of the result.
     noted: set[str] | None = field(default_factory=set)
+    #: How the last document was printed: one of several lines, or alone; ``None`` before the first.
+    emitted: Literal["line", "whole"] | None = None
 
     def settings(self, **overrides: Any) -> Settings:
         """The settings in force; ``overrides`` write ``embedding__offline`` for ``embedding.offline``."""
@@ -99,7 +107,13 @@ class CliContext:
         """Print ``value`` as the JSON of the contract; a command that goes on prints one line a document."""
         from ..system.serialize import dumps
 
+        self.emitted = "line" if one_line else "whole"
         say(dumps(value, None if one_line else 2))
+
+    def emit_error(self, message: str, otherwise: str = "") -> None:
+        """Print why a command failed, unless its one document was printed before; ``otherwise`` is a further step."""
+        if self.emitted != "whole":
+            self.emit(failure(message, otherwise), one_line=self.emitted == "line")
 
     def remark(self, text: str | None) -> None:
         """Say something on stderr, unless only machines listen."""

@@ -7,7 +7,7 @@ import logging
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -46,6 +46,10 @@ COMMANDS = {
 }
 
 
+#: Where a context remembers whether ``--json`` stands anywhere on the command line.
+_JSON = f"{__name__}.json"
+
+
 class LazyGroup(click.Group):
     """A group whose commands are imported by name, and whose failures read as one line."""
 
@@ -79,42 +83,51 @@ class LazyGroup(click.Group):
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         """Read the global options; wrong usage is said on one line."""
+        as_json = _wants_json(args)  # parsing takes from them
         try:
             return super().make_context(info_name, args, parent, **extra)
         except click.UsageError as error:
-            raise _in_one_line(error) from error
+            raise _in_one_line(error, as_json) from error
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Remember whether JSON is asked for behind the command's name too, which is read later."""
+        ctx.meta[_JSON] = _wants_json(args)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; exit 1 with one line on stderr when it fails, 2 when it is used wrongly."""
         from ..errors import OpenClawMemoryError
 
+        def fail(message: str) -> NoReturn:
+            _tell(message, _is_json(ctx), ctx)
+            ctx.exit(1)
+
         try:
             return super().invoke(ctx)
         except click.UsageError as error:
-            raise _in_one_line(error) from error
+            raise _in_one_line(error, _is_json(ctx), ctx) from error
         except OpenClawMemoryError as error:
-            say(f"error: {' '.join(str(error).split()) or type(error).__name__}", err=True)
-            ctx.exit(1)
+            fail(str(error) or type(error).__name__)
         except KeyboardInterrupt:
-            say("interrupted: what was written is kept; run it again to go on", err=True)
+            said = "interrupted: what was written is kept; run it again to go on"
+            _tell(said, _is_json(ctx), ctx, "")
             ctx.exit(1)
         except MemoryError:
-            say("error: out of memory; close other programs, or set store.vector_dtype to int8", err=True)
-            ctx.exit(1)
+            fail("out of memory; close other programs, or set store.vector_dtype to int8")
         except OSError as error:
             if isinstance(error, BrokenPipeError):
                 raise  # click ends quietly when the reader of a pipe has left
             where = f"{error.filename}: " if error.filename else ""
-            say(f"error: {where}{error.strerror or error}; check the path and its permissions", err=True)
-            ctx.exit(1)
+            fail(f"{where}{error.strerror or error}; check the path and its permissions")
         except (click.exceptions.Exit, click.ClickException, click.Abort):
             raise
         except Exception as error:
             if ctx.params.get("verbose"):
                 raise
-            what = " ".join(f"{type(error).__name__}: {error}".split())
-            say(f"error: a defect of openclaw-memory ({what}); run it with -v and report what it prints", err=True)
-            ctx.exit(1)
+            fail(
+                f"a defect of openclaw-memory ({type(error).__name__}: {error}); "
+                "run it with -v and report what it prints"
+            )
 
 
 class _Lines(logging.Formatter):
@@ -124,12 +137,30 @@ class _Lines(logging.Formatter):
         return inert(super().format(record))
 
 
-def _in_one_line(error: click.UsageError) -> Exception:
+def _wants_json(args: list[str]) -> bool:
+    """Whether ``--json`` is among the options of a command line."""
+    return "--json" in (args[: args.index("--")] if "--" in args else args)
+
+
+def _is_json(ctx: click.Context) -> bool:
+    return bool(ctx.params.get("as_json") or ctx.meta.get(_JSON))
+
+
+def _in_one_line(error: click.UsageError, as_json: bool, ctx: click.Context | None = None) -> Exception:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         return error
     command = error.ctx.command_path if error.ctx is not None else "openclaw-memory"
-    say(f"error: {' '.join(error.format_message().split())} (see {command} --help)", err=True)
+    _tell(error.format_message(), as_json, ctx, end=f" (see {command} --help)")
     return click.exceptions.Exit(error.exit_code)
+
+
+def _tell(message: str, as_json: bool, ctx: click.Context | None, begin: str = "error: ", end: str = "") -> None:
+    """Say why a command failed on one line of stderr, and on stdout where only JSON is read and none was printed."""
+    message = " ".join(message.split())
+    if as_json:
+        obj = None if ctx is None else ctx.obj
+        (obj if isinstance(obj, CliContext) else CliContext(json=True)).emit_error(message, end.strip(" ()"))
+    say(f"{begin}{message}{end}", err=True)
 
 
 def _tell_version(ctx: click.Context, option: click.Parameter, given: bool) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from .context import DATE, CliContext, common_options, say
+from .context import DATE, CliContext, common_options, failure, say
 from .lines import Mark, marking, show_line
 
 if TYPE_CHECKING:
@@ -170,15 +170,20 @@ def get(cli: CliContext, path: str, from_line: int | None, lines: int | None) ->
     PATH may carry the lines that the result names: memory/a.md:3-9 or memory/a.md#L3-L9.
     """
     from ..errors import WorkspaceError
+    from ..system.serialize import to_json
 
     with cli.memory() as memory:
         found = memory.get(path, from_line, lines)
-    if cli.json:
-        cli.emit(found)
+    wrong = None
     if found.status == "not_found":
-        raise WorkspaceError(f"{path}: not among the memory files; 'openclaw-memory search' names paths as they are")
-    if found.status == "error":
-        raise WorkspaceError(f"{path}: {found.error}")
+        wrong = f"{path}: not among the memory files; 'openclaw-memory search' names paths as they are"
+    elif found.status == "error":
+        wrong = f"{path}: {found.error}"
+    if cli.json:
+        # A text in "error" is what this command always had there.
+        cli.emit(to_json(found) if wrong is None else {**failure(wrong), **to_json(found)})
+    if wrong is not None:
+        raise WorkspaceError(wrong)
     if cli.json:
         return
     say(found.text)
