@@ -18,33 +18,47 @@ from .context import CliContext, say
 #: The name of the package where packages are installed from.
 DISTRIBUTION = "openclaw-memory-graph"
 
-#: Where each command lives; a module is imported when its command is run or listed.
-COMMANDS = {
-    "ingest": "ingest",
-    "search": "search",
-    "recall": "recall",
-    "timeline": "timeline",
-    "get": "search",
-    "context": "ambient",
-    "concepts": "concepts",
-    "facts": "facts",
-    "consolidate": "consolidate",
-    "capture": "capture",
-    "feedback": "feedback",
-    "forget": "forget",
-    "state": "state",
-    "sql": "sql",
-    "export": "export",
-    "map": "map",
-    "status": "status",
-    "doctor": "status",
-    "model": "model",
-    "config": "config",
-    "setup": "setup",
-    "demo": "demo",
-    "serve": "serve",
+#: The commands as a newcomer meets them, by what they are for, and where each lives; a module is imported when its
+#: command is run or listed.
+GROUPS = {
+    "Read and ask": {
+        "demo": "demo",
+        "ingest": "ingest",
+        "search": "search",
+        "recall": "recall",
+        "timeline": "timeline",
+        "get": "search",
+        "open": "open",
+        "context": "ambient",
+        "map": "map",
+    },
+    "Change what it knows": {
+        "concepts": "concepts",
+        "facts": "facts",
+        "capture": "capture",
+        "feedback": "feedback",
+        "forget": "forget",
+        "consolidate": "consolidate",
+    },
+    "Look inside and take out": {
+        "status": "status",
+        "doctor": "status",
+        "sql": "sql",
+        "export": "export",
+        "state": "state",
+    },
+    "Set up": {
+        "setup": "setup",
+        "serve": "serve",
+        "config": "config",
+        "model": "model",
+        "completion": "completion",
+        "help": "help",
+    },
 }
-
+COMMANDS = {name: module for group in GROUPS.values() for name, module in group.items()}
+#: Other names of commands, as people know them from elsewhere.
+ALIASES = {"index": "ingest"}
 
 #: Where a context remembers whether ``--json`` stands anywhere on the command line.
 _JSON = f"{__name__}.json"
@@ -59,11 +73,23 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the module of a command."""
+        cmd_name = ALIASES.get(cmd_name, cmd_name)
         if cmd_name not in COMMANDS:
             return None
         command = getattr(import_module(f"{__package__}.{COMMANDS[cmd_name]}"), cmd_name)
         assert isinstance(command, click.Command)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands below what they are for."""
+        for title, names in GROUPS.items():
+            found = [(name, command) for name in names if (command := self.get_command(ctx, name)) is not None]
+            width = formatter.width - 6 - max(map(len, COMMANDS))
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name, command.get_short_help_str(width)) for name, command in found],
+                    col_max=max(map(len, COMMANDS)) + 2,
+                )
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -199,7 +225,12 @@ def cli(
     """Local long-term memory for OpenClaw agents: no LLM call, no network.
 
     Reads MEMORY.md, USER.md and memory/**/*.md of a workspace into one DuckDB file, and answers
-    questions with exact lines.  Start with: openclaw-memory demo
+    questions with exact lines.
+
+    \b
+      openclaw-memory demo
+      openclaw-memory ingest
+      openclaw-memory search "why did we move the backups?"
     """
     handler = logging.StreamHandler()
     if not verbose:

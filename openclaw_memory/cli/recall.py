@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LINES, _CHARS = 2, 150
 
 
-@click.command()
+@click.command(short_help="Follow the thread behind an answer, in order of time.")
 @click.argument("query", nargs=-1, required=True)
 @click.option(
     "--hops", type=click.IntRange(1, 4), default=2, show_default=True, help="Steps from the best hits at most."
@@ -45,6 +45,10 @@ def recall(cli: CliContext, query: tuple[str, ...], hops: int, full: bool, **opt
 
     Starts from the best hits and goes on over the concepts that notes share, over related, parent and child
     concepts, and to what came before and after; each result says how it was reached.
+
+    \b
+      openclaw-memory recall "how did the move of the backups go?"
+      openclaw-memory recall backups --hops 3 --full
     """
     text = " ".join(query)
     if not text.strip():

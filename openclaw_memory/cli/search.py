@@ -35,7 +35,7 @@ def which_options(command: F) -> F:
         click.option("--include-archived", is_flag=True,
                      help="Show notes that a summary stands for too, behind their summary."),
         click.option("--recency-weight", type=click.FloatRange(0, 1), metavar="W",
-                     help="Share of the score that is youth alone; default search.recency_weight."),
+                     help="How much to favour newer notes (0-1); default search.recency_weight."),
     )):  # fmt: skip
         command = option(command)
     return command
@@ -57,16 +57,24 @@ def requested(query: str, options: dict[str, Any]) -> SearchRequest:
         raise click.UsageError(str(error)) from error
 
 
-@click.command()
+@click.command(short_help="Find what the memory says about a question.")
 @click.argument("query", nargs=-1, required=True)
 @click.option(
     "--max-results", "-n", type=click.IntRange(1, 1000), help="Hits to return, each grown over its neighbours."
 )
 @click.option("--budget", type=click.IntRange(min=1), metavar="TOKENS",
               help="Return spans of lines worth this many tokens instead.")  # fmt: skip
-@click.option("--min-score", type=click.FloatRange(0, 1), help="Leave out hits below this score.")
-@click.option("--mode", type=click.Choice(["hybrid", "vector", "keyword", "graph"]), help="Which signals rank.")
-@click.option("--fusion", type=click.Choice(["score", "rrf"]), help="How signals are joined.")
+@click.option("--min-score", type=click.FloatRange(0, 1), help="Leave out hits that are less sure than this (0-1).")
+@click.option(
+    "--mode",
+    type=click.Choice(["hybrid", "vector", "keyword", "graph"]),
+    help="What finds notes: words and meaning (hybrid), or one of them.",
+)
+@click.option(
+    "--fusion",
+    type=click.Choice(["score", "rrf"]),
+    help="How words and meaning are joined: by their scores, or by rank (rrf).",
+)
 @which_options
 @click.option("--dates", is_flag=True, help="Begin each result with its day.")
 @click.option("--concept", "concepts", metavar="NAME", multiple=True,
@@ -78,11 +86,17 @@ def requested(query: str, options: dict[str, Any]) -> SearchRequest:
 @click.option("--max-distance", type=click.IntRange(1, 6), metavar="N",
               help="With --near: steps from the concept that still count; default 3.")  # fmt: skip
 @click.option("--vector-weight", type=click.FloatRange(0, 1), metavar="W",
-              help="With --near: the share of relevance, the rest is nearness; default 0.5.")  # fmt: skip
+              help="With --near: how much relevance counts (0-1), the rest is nearness; default 0.5.")  # fmt: skip
 @click.option("--explain", is_flag=True, help="Say what each signal contributed.")
 @common_options
 def search(cli: CliContext, query: tuple[str, ...], explain: bool, **options: Any) -> None:
-    """Find what the memory says about QUERY."""
+    """Find what the memory says about QUERY.
+
+    \b
+      openclaw-memory search "why did we move the backups?"
+      openclaw-memory search dentist --since 2026-01-01 -n 3
+      openclaw-memory search "what runs on the NAS" --explain --json
+    """
     if options["budget"] is not None and options["max_results"] is not None:
         raise click.UsageError("give --max-results or --budget, not both")
     if not options["near"] and (options["max_distance"] is not None or options["vector_weight"] is not None):

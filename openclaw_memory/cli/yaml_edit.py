@@ -9,7 +9,7 @@ from ..errors import SettingsError
 from ..system import atomic, yaml_edit
 
 
-def set_value(file: Path, group: str, key: str, value: str) -> None:
+def set_value(file: Path, group: str, key: str, value: Any) -> None:
     """Write ``group.key: value`` into the YAML ``file``, made if need be, in one atomic step.
 
     Raises :class:`~openclaw_memory.errors.SettingsError` when the file is not valid before or after.
@@ -49,13 +49,13 @@ def _tree(loaded: Any, file: Path) -> dict[str, Any]:
     return loaded
 
 
-def _edited(text: str, group: str, key: str, value: str) -> str | None:
+def _edited(text: str, group: str, key: str, value: Any) -> str | None:
     """``text`` with the one value changed or added; ``None`` when it has what an edit of the text cannot keep."""
     try:
         root = yaml_edit.parse(text)
     except yaml_edit.YamlTextError:
         return None
-    written = yaml_edit.scalar(value)
+    written = _in_one_line(value)
     end = yaml_edit.line_break(text)
     if root is None:
         begun = text if not text or text.endswith("\n") else text + end
@@ -68,3 +68,14 @@ def _edited(text: str, group: str, key: str, value: str) -> str | None:
         edits = yaml_edit.insert_in_group(text, root, group, [(key, written)])
     changed = yaml_edit.apply(text, edits)
     return changed if changed.endswith("\n") else changed + end
+
+
+def _in_one_line(value: Any) -> str:
+    """``value`` as YAML."""
+    if isinstance(value, str):
+        return yaml_edit.scalar(value)
+    if isinstance(value, dict):
+        return yaml_edit.flow_map((str(key), _in_one_line(inner)) for key, inner in value.items())
+    if isinstance(value, list):
+        return f"[{', '.join(map(_in_one_line, value))}]"
+    return str(value).lower() if isinstance(value, bool) else repr(value)

@@ -126,7 +126,7 @@ def test_without_a_workspace_the_options_are_named(tmp_path: Path) -> None:
 
 def test_no_command_shows_the_help() -> None:
     done = subprocess.run([sys.executable, "-m", "openclaw_memory"], capture_output=True, text=True)
-    assert done.returncode == 2 and "Commands:" in done.stdout + done.stderr
+    assert done.returncode == 2 and "Read and ask:" in done.stdout + done.stderr
 
 
 # -- settings: 1 ------------------------------------------------------------------------------------
