@@ -21,7 +21,7 @@ def config() -> None:
     """
 
 
-def _file_of(cli: CliContext) -> Path:
+def settings_file(cli: CliContext) -> Path:
     """The settings file that counts: the one that is named, that of OpenClaw's plugin where it counts, or the usual."""
     from ..config.openclaw_home import OpenClawHome
     from ..config.settings import config_path
@@ -46,7 +46,7 @@ def show(cli: CliContext, prefix: str) -> None:
     from ..config.settings import walk
 
     settings, source = cli.load_settings()
-    file = _file_of(cli)
+    file = settings_file(cli)
     rows = [(key, value, source[key], meta["help"]) for key, value, meta in walk(settings) if key.startswith(prefix)]
     if not rows:
         raise click.UsageError(f"no setting begins with '{prefix}'; 'openclaw-memory config show' lists them all")
@@ -92,7 +92,7 @@ def set_setting(cli: CliContext, key: str, value: str) -> None:
         said = Settings().with_values({key: value})
     except SettingsError as error:
         raise click.UsageError(str(error).replace("argument: ", "", 1)) from error
-    file = _file_of(cli)
+    file = settings_file(cli)
     group, _, name = key.partition(".")
     new = to_json(getattr(getattr(said, group), name))
     set_value(file, group, name, new)
@@ -113,7 +113,7 @@ def edit(cli: CliContext) -> None:
     from ..config.settings import load
     from .editor import open_in_editor
 
-    file = _file_of(cli)
+    file = settings_file(cli)
     file.parent.mkdir(parents=True, exist_ok=True)  # an editor would not
     open_in_editor(file)
     if file.exists():

@@ -40,12 +40,14 @@ GROUPS = {
         "forget": "forget",
         "consolidate": "consolidate",
     },
-    "Look inside and take out": {
+    "Look inside and keep safe": {
         "status": "status",
         "doctor": "status",
         "sql": "sql",
         "export": "export",
         "state": "state",
+        "backup": "backup",
+        "restore": "backup",
     },
     "Set up": {
         "setup": "setup",
