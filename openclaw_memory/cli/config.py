@@ -65,7 +65,8 @@ def show(cli: CliContext, prefix: str) -> None:
         table.add_column(title, overflow="fold")
     for key, value, where, text in rows:
         table.add_row(key, repr(value) if value == "" or not isinstance(value, str) else value, where, text)
-    cli.out.print(table, highlight=False)
+    with cli.paged():
+        cli.out.print(table, highlight=False)
     cli.remark(f"the settings file is {file}" + ("" if file.exists() else ", which is not there yet"))
 
 

@@ -210,6 +210,7 @@ def _tell_version(ctx: click.Context, option: click.Parameter, given: bool) -> N
 @click.option("--config", metavar="FILE", type=click.Path(path_type=Path), help="The YAML settings file.")
 @click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="Change one setting for this run.")
 @click.option("--json", "as_json", is_flag=True, is_eager=True, envvar="OPENCLAW_MEMORY_JSON", help="Print JSON.")
+@click.option("--no-pager", is_flag=True, help="Print long output as it is, without $PAGER.")
 @click.option("--verbose", "-v", is_flag=True, help="Log what is done to stderr.")
 @click.option("--version", is_flag=True, expose_value=False, callback=_tell_version,
               help="Show the version and exit; with --json the name of the distribution too.")  # fmt: skip
@@ -222,6 +223,7 @@ def cli(
     config: Path | None,
     assignments: tuple[str, ...],
     as_json: bool,
+    no_pager: bool,
     verbose: bool,
 ) -> None:
     """Local long-term memory for OpenClaw agents: no LLM call, no network.
@@ -248,7 +250,7 @@ def cli(
         if not equals:
             raise click.BadParameter(f"{assignment!r} is not KEY=VALUE", param_hint="--set")
         overrides[key.strip()] = value
-    ctx.obj = CliContext(as_json, workspace, agent, db, config, overrides)
+    ctx.obj = CliContext(as_json, workspace, agent, db, config, overrides, pager=not no_pager)
 
 
 def main() -> None:

@@ -59,11 +59,12 @@ def recall(cli: CliContext, query: tuple[str, ...], hops: int, full: bool, **opt
     if cli.json:
         cli.emit(result)
         return
-    if not result.results:
-        say("no good match")
     mark = marking(text)
-    for hit in result.results:
-        show_stop(cli.out, hit, None if full else LINES, mark)
+    with cli.paged():
+        if not result.results:
+            say("no good match")
+        for hit in result.results:
+            show_stop(cli.out, hit, None if full else LINES, mark)
     if result.stale:
         cli.remark("the answer may be stale: not every changed file was read in time")
     cli.remark(result.fallback)

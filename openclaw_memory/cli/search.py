@@ -125,11 +125,11 @@ def _tell_if_doubtful(result: SearchResult, asked: str) -> None:
 
 def show(cli: CliContext, result: SearchResult, asked: str = "") -> None:
     """Hits for people; ``asked`` is the question, if there was one."""
-    out = cli.out
     mark = marking(asked)
-    _tell_if_doubtful(result, asked)
-    for rank, hit in enumerate(result.results, 1):
-        _show_hit(out, rank, hit, mark)
+    with cli.paged():
+        _tell_if_doubtful(result, asked)
+        for rank, hit in enumerate(result.results, 1):
+            _show_hit(cli.out, rank, hit, mark)
     if result.stale:
         cli.remark("the answer may be stale: not every changed file was read in time")
     cli.remark(result.fallback)
@@ -200,6 +200,7 @@ def get(cli: CliContext, path: str, from_line: int | None, lines: int | None) ->
         raise WorkspaceError(wrong)
     if cli.json:
         return
-    say(found.text)
+    with cli.paged():
+        say(found.text)
     if found.truncated:
         cli.remark(f"there is more: --from {found.next_from}")
