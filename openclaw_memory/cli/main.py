@@ -54,6 +54,7 @@ GROUPS = {
         "serve": "serve",
         "config": "config",
         "model": "model",
+        "upgrade": "upgrade",
         "completion": "completion",
         "help": "help",
     },

@@ -13,6 +13,7 @@ import yaml
 from click.testing import CliRunner, Result
 from fakes import Notes
 
+from openclaw_memory import __version__
 from openclaw_memory.cli.main import ALIASES, COMMANDS, cli
 
 
@@ -135,6 +136,36 @@ def test_what_is_no_hit_is_not_opened(notes: Notes, editor: Path) -> None:
     for named in ("nope.md", "secret.txt", "../x.md", "0123456789abcdef", "MEMORY.md:9"):
         assert "search" in run("--set", "embedding.model=none", "-w", str(notes.root), "open", named, code=1).stderr
     assert not editor.exists()
+
+
+# -- upgrading --------------------------------------------------------------------------------------
+
+
+def test_what_an_upgrade_takes_is_said_without_doing_it(notes: Notes) -> None:
+    notes.write("MEMORY.md", "- a note\n")
+    before = ["--set", "embedding.model=none", "-w", str(notes.root)]
+    run(*before, "ingest")
+    shown = run(*before, "upgrade").stdout
+    assert f"openclaw-memory {__version__}, in {sys.prefix}" in shown and "freshness: the index is up to date" in shown
+    assert f"to upgrade: {sys.executable} -m pip install --upgrade openclaw-memory-graph\n" in shown
+    notes.write("memory/b.md", "- another\n")
+    said = json.loads(run(*before, "upgrade", "--json").stdout)
+    assert said["version"] == __version__ and "-m pip install" in said["upgrade"]
+    assert said["next"] == ["openclaw-memory ingest", "openclaw-memory doctor"]
+    assert "1 file to be read anew" in [check["detail"] for check in said["checks"]]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "command"),
+    [
+        ("/home/jr/.local/pipx/venvs/openclaw-memory-graph", "pipx upgrade openclaw-memory-graph"),
+        ("/home/jr/.local/share/uv/tools/openclaw-memory-graph", "uv tool upgrade openclaw-memory-graph"),
+    ],
+)
+def test_what_installed_it_upgrades_it(prefix: str, command: str) -> None:
+    from openclaw_memory.cli.upgrade import _command
+
+    assert _command(Path(prefix)) == command
 
 
 # -- names and help ---------------------------------------------------------------------------------
