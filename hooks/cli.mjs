@@ -151,7 +151,8 @@ async function passOn(host, [name, ...given]) {
     process.exitCode = Math.max(Number(process.exitCode ?? 0), done.code);
     if (!json) continue;
     try {
-      documents.push({ ...(several ? { agentId } : {}), ...JSON.parse(done.output) });
+      const document = JSON.parse(done.output);
+      documents.push({ ...(several ? { agentId } : {}), ...(document.error ? { ok: false } : {}), ...document });
     } catch {
       documents.push({ agentId, ok: false, error: `exit code ${done.code}` });
     }

@@ -124,7 +124,8 @@ def _show(cli: CliContext, result: ConceptsResult, explain: bool = False) -> Non
         cli.emit(result)
         return
     if result.rows:
-        cli.out.print(_table(result.rows, explain), highlight=False)
+        with cli.paged():
+            cli.out.print(_table(result.rows, explain), highlight=False)
     else:
         say("nothing found")
     cli.remark(result.warning)

@@ -1,4 +1,4 @@
-"""``config``: which settings are in force, and where each comes from."""
+"""``config``: which settings are in force, where each comes from, and changing them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,35 @@ from pathlib import Path
 
 import click
 
-from .context import CliContext, common_options
+from .context import CliContext, common_options, json_option, say
 
 
-@click.group()
+@click.group(short_help="Show and change the settings.")
 def config() -> None:
-    """Show the settings."""
+    """Show and change the settings.
+
+    \b
+      openclaw-memory config show search
+      openclaw-memory config set search.max_results 10
+      openclaw-memory config edit
+    """
+
+
+def settings_file(cli: CliContext) -> Path:
+    """The settings file that counts: the one that is named, that of OpenClaw's plugin where it counts, or the usual."""
+    from ..config.openclaw_home import OpenClawHome
+    from ..config.settings import config_path
+    from ..errors import SettingsError
+
+    named = cli.config or os.environ.get("OPENCLAW_MEMORY_CONFIG")
+    if named:
+        return Path(named)
+    theirs = OpenClawHome.of().plugin_config()[0]
+    try:
+        counts = theirs is not None and str(theirs) in cli.load_settings()[1].values()
+    except SettingsError:
+        counts = theirs is not None and theirs.exists()  # it may be the one to be mended
+    return theirs if theirs is not None and counts else config_path()
 
 
 @config.command("show")
@@ -20,13 +43,10 @@ def config() -> None:
 @common_options
 def show(cli: CliContext, prefix: str) -> None:
     """Print each setting (that begins with PREFIX), its value and its source."""
-    from ..config.openclaw_home import OpenClawHome
-    from ..config.settings import config_path, walk
+    from ..config.settings import walk
 
     settings, source = cli.load_settings()
-    theirs = OpenClawHome.of().plugin_config()[0]
-    usual = theirs if theirs is not None and str(theirs) in source.values() else config_path()
-    file = cli.config or Path(os.environ.get("OPENCLAW_MEMORY_CONFIG") or usual)
+    file = settings_file(cli)
     rows = [(key, value, source[key], meta["help"]) for key, value, meta in walk(settings) if key.startswith(prefix)]
     if not rows:
         raise click.UsageError(f"no setting begins with '{prefix}'; 'openclaw-memory config show' lists them all")
@@ -45,5 +65,61 @@ def show(cli: CliContext, prefix: str) -> None:
         table.add_column(title, overflow="fold")
     for key, value, where, text in rows:
         table.add_row(key, repr(value) if value == "" or not isinstance(value, str) else value, where, text)
-    cli.out.print(table, highlight=False)
+    with cli.paged():
+        cli.out.print(table, highlight=False)
     cli.remark(f"the settings file is {file}" + ("" if file.exists() else ", which is not there yet"))
+
+
+@config.command("set", short_help="Change a setting in the settings file.")
+@click.argument("key")
+@click.argument("value")
+@json_option
+def set_setting(cli: CliContext, key: str, value: str) -> None:
+    """Write KEY: VALUE into the settings file, where everything else, comments too, stays as it is.
+
+    VALUE is checked as the file is; lists and mappings are YAML in one line.
+
+    \b
+      openclaw-memory config set search.max_results 10
+      openclaw-memory config set consolidate.automatic off
+      openclaw-memory config set plugins.disabled '[sessions]'
+    """
+    from ..config.settings import Settings, walk
+    from ..errors import SettingsError
+    from ..system.serialize import to_json
+    from .yaml_edit import set_value
+
+    try:
+        said = Settings().with_values({key: value})
+    except SettingsError as error:
+        raise click.UsageError(str(error).replace("argument: ", "", 1)) from error
+    file = settings_file(cli)
+    group, _, name = key.partition(".")
+    new = to_json(getattr(getattr(said, group), name))
+    set_value(file, group, name, new)
+    now, source = cli.load_settings()
+    value_now = next(each for one, each, _ in walk(now) if one == key)
+    if cli.json:
+        cli.emit({"file": str(file), "key": key, "value": new, "inForce": to_json(value_now), "source": source[key]})
+        return
+    say(f"{file}: {key} is {value}")
+    if to_json(value_now) != new:
+        cli.remark(f"it does not count here: {source[key]} says {value_now!r}")
+
+
+@config.command(short_help="Open the settings file in your editor.")
+@json_option
+def edit(cli: CliContext) -> None:
+    """Open the settings file in $VISUAL or $EDITOR, and check it afterwards."""
+    from ..config.settings import load
+    from .editor import open_in_editor
+
+    file = settings_file(cli)
+    file.parent.mkdir(parents=True, exist_ok=True)  # an editor would not
+    open_in_editor(file)
+    if file.exists():
+        load(file, {}, {})
+        if not cli.json:
+            say(f"{file}: every setting in it is valid")
+    if cli.json:
+        cli.emit({"file": str(file), "exists": file.exists()})

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from datetime import date
+from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
@@ -28,6 +31,19 @@ def say(text: str, err: bool = False) -> None:
     click.echo(inert(text), err=err)
 
 
+def failure(message: str, otherwise: str = "") -> dict[str, Any]:
+    """The JSON of a failure: what errors say behind their last semicolon is the next step, else ``otherwise``."""
+    _, semicolon, step = message.rpartition("; ")
+    return {"error": {"message": message, "next": (step if semicolon else otherwise) or None}, "warning": message}
+
+
+class _Screen(StringIO):
+    """What is printed, as a terminal is given it."""
+
+    def isatty(self) -> bool:
+        return True
+
+
 @dataclass
 class CliContext:
     """The global options; ``json`` means that stdout gets one JSON document and nothing else."""
@@ -40,6 +56,10 @@ class CliContext:
     overrides: dict[str, Any] = field(default_factory=dict)
     #: What was said of the environment; ``None`` when it is part of the result.
     noted: set[str] | None = field(default_factory=set)
+    #: Whether what does not fit into the terminal is shown by a pager.
+    pager: bool = True
+    #: How the last document was printed: one of several lines, or alone; ``None`` before the first.
+    emitted: Literal["line", "whole"] | None = None
 
     def settings(self, **overrides: Any) -> Settings:
         """The settings in force; ``overrides`` write ``embedding__offline`` for ``embedding.offline``."""
@@ -90,6 +110,23 @@ class CliContext:
         terminal = sys.stdout.isatty()
         return console(soft_wrap=not terminal, width=None if terminal else 4096)
 
+    @contextmanager
+    def paged(self) -> Iterator[None]:
+        """Show what the block prints by $PAGER where standard output is a terminal that it does not fit into."""
+        if self.json or not self.pager or not (sys.stdin.isatty() and sys.stdout.isatty()):
+            yield
+            return
+        screen = _Screen()
+        try:
+            with redirect_stdout(screen):
+                yield
+        finally:
+            text = screen.getvalue()
+            if text.count("\n") < shutil.get_terminal_size().lines:
+                click.echo(text, nl=False)
+            else:
+                click.echo_via_pager(text.removesuffix("\n"))
+
     @property
     def shows_progress(self) -> bool:
         """Whether a progress bar has somebody to look at it."""
@@ -99,7 +136,13 @@ class CliContext:
         """Print ``value`` as the JSON of the contract; a command that goes on prints one line a document."""
         from ..system.serialize import dumps
 
+        self.emitted = "line" if one_line else "whole"
         say(dumps(value, None if one_line else 2))
+
+    def emit_error(self, message: str, otherwise: str = "") -> None:
+        """Print why a command failed, unless its one document was printed before; ``otherwise`` is a further step."""
+        if self.emitted != "whole":
+            self.emit(failure(message, otherwise), one_line=self.emitted == "line")
 
     def remark(self, text: str | None) -> None:
         """Say something on stderr, unless only machines listen."""
@@ -138,10 +181,12 @@ def common_options(command: F) -> F:
 
     @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
     @click.option("--workspace", "-w", "in_workspace", metavar="DIR", help="The agent's workspace.")
+    @click.option("--no-pager", is_flag=True, hidden=True)
     @click.pass_context
     @functools.wraps(command)
-    def wrapped(context: click.Context, /, as_json: bool, in_workspace: str | None, **rest: Any) -> Any:
+    def wrapped(context: click.Context, /, as_json: bool, in_workspace: str | None, no_pager: bool, **rest: Any) -> Any:
         cli: CliContext = context.obj
+        cli.pager = cli.pager and not no_pager
         cli.json = cli.json or as_json
         cli.workspace = in_workspace or cli.workspace
         return command(cli, **rest)

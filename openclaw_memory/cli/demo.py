@@ -111,6 +111,7 @@ def _show(cli: CliContext, query: str, shows: str, hits: tuple[SearchHit, ...], 
 def _show_thread(cli: CliContext, thread: RecallResult, seconds: float) -> None:
     from rich.text import Text
 
+    from .lines import marking
     from .recall import show_stop
 
     out = cli.out
@@ -119,7 +120,7 @@ def _show_thread(cli: CliContext, thread: RecallResult, seconds: float) -> None:
         Text("  the thread behind it, in order of time: every step names the line that it rests on\n", style="dim")
     )
     for hit in thread.results:
-        show_stop(out, hit, 1)
+        show_stop(out, hit, 1, marking(example.THREAD))
 
 
 def _part(value: float | None) -> str:

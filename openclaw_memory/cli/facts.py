@@ -64,7 +64,8 @@ def query(cli: CliContext, **given: Any) -> None:
         return
     if not result.rows:
         say("no facts")
-    _show(cli, result)
+    with cli.paged():
+        _show(cli, result)
     cli.remark(result.warning)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..model import IngestReport
 
 
-@click.command(short_help="Read what changed into the index.")
+@click.command(short_help="Read what changed into the index; also called index.")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option(
     "--watch", is_flag=True, help="Stay, and ingest whenever a file changes; one line of JSON each time with --json."
@@ -34,6 +34,11 @@ def ingest(cli: CliContext, paths: tuple[str, ...], watch: bool, lazy: bool, off
     Unchanged files cost a look at their size and time; inside a changed file only changed lines are
     embedded again.  PATH is a file or folder, relative to here or to the workspace, or @NAME/... for
     one of ingest.extra_paths.
+
+    \b
+      openclaw-memory ingest
+      openclaw-memory ingest memory/2026-03-03.md
+      openclaw-memory ingest --watch
     """
     settings = cli.settings(embedding__offline=True if offline else None)
     # In the background of a process that ends would be never.

@@ -8,7 +8,7 @@ import sys
 from importlib import import_module
 from keyword import iskeyword
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -19,33 +19,54 @@ from .context import CliContext, say
 #: The name of the package where packages are installed from.
 DISTRIBUTION = "openclaw-memory-graph"
 
-#: Where each command lives; a module is imported when its command is run or listed.
-COMMANDS = {
-    "ingest": "ingest",
-    "search": "search",
-    "recall": "recall",
-    "timeline": "timeline",
-    "get": "search",
-    "context": "ambient",
-    "concepts": "concepts",
-    "facts": "facts",
-    "consolidate": "consolidate",
-    "capture": "capture",
-    "feedback": "feedback",
-    "forget": "forget",
-    "state": "state",
-    "sql": "sql",
-    "export": "export",
-    "import": "import_",
-    "map": "map",
-    "status": "status",
-    "doctor": "status",
-    "model": "model",
-    "config": "config",
-    "setup": "setup",
-    "demo": "demo",
-    "serve": "serve",
+#: The commands as a newcomer meets them, by what they are for, and where each lives; a module is imported when its
+#: command is run or listed.
+GROUPS = {
+    "Read and ask": {
+        "demo": "demo",
+        "ingest": "ingest",
+        "search": "search",
+        "recall": "recall",
+        "timeline": "timeline",
+        "get": "search",
+        "open": "open",
+        "context": "ambient",
+        "map": "map",
+    },
+    "Change what it knows": {
+        "concepts": "concepts",
+        "facts": "facts",
+        "capture": "capture",
+        "feedback": "feedback",
+        "forget": "forget",
+        "consolidate": "consolidate",
+    },
+    "Look inside and keep safe": {
+        "status": "status",
+        "doctor": "status",
+        "sql": "sql",
+        "export": "export",
+        "import": "import_",
+        "state": "state",
+        "backup": "backup",
+        "restore": "backup",
+    },
+    "Set up": {
+        "setup": "setup",
+        "serve": "serve",
+        "config": "config",
+        "model": "model",
+        "upgrade": "upgrade",
+        "completion": "completion",
+        "help": "help",
+    },
 }
+COMMANDS = {name: module for group in GROUPS.values() for name, module in group.items()}
+#: Other names of commands, as people know them from elsewhere.
+ALIASES = {"index": "ingest"}
+
+#: Where a context remembers whether ``--json`` stands anywhere on the command line.
+_JSON = f"{__name__}.json"
 
 
 class LazyGroup(click.Group):
@@ -57,12 +78,24 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the module of a command."""
+        cmd_name = ALIASES.get(cmd_name, cmd_name)
         if cmd_name not in COMMANDS:
             return None
         name = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
         command = getattr(import_module(f"{__package__}.{COMMANDS[cmd_name]}"), name)
         assert isinstance(command, click.Command)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands below what they are for."""
+        for title, names in GROUPS.items():
+            found = [(name, command) for name in names if (command := self.get_command(ctx, name)) is not None]
+            width = formatter.width - 6 - max(map(len, COMMANDS))
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name, command.get_short_help_str(width)) for name, command in found],
+                    col_max=max(map(len, COMMANDS)) + 2,
+                )
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -82,42 +115,51 @@ class LazyGroup(click.Group):
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         """Read the global options; wrong usage is said on one line."""
+        as_json = _wants_json(args)  # parsing takes from them
         try:
             return super().make_context(info_name, args, parent, **extra)
         except click.UsageError as error:
-            raise _in_one_line(error) from error
+            raise _in_one_line(error, as_json) from error
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Remember whether JSON is asked for behind the command's name too, which is read later."""
+        ctx.meta[_JSON] = _wants_json(args)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; exit 1 with one line on stderr when it fails, 2 when it is used wrongly."""
         from ..errors import OpenClawMemoryError
 
+        def fail(message: str) -> NoReturn:
+            _tell(message, _is_json(ctx), ctx)
+            ctx.exit(1)
+
         try:
             return super().invoke(ctx)
         except click.UsageError as error:
-            raise _in_one_line(error) from error
+            raise _in_one_line(error, _is_json(ctx), ctx) from error
         except OpenClawMemoryError as error:
-            say(f"error: {' '.join(str(error).split()) or type(error).__name__}", err=True)
-            ctx.exit(1)
+            fail(str(error) or type(error).__name__)
         except KeyboardInterrupt:
-            say("interrupted: what was written is kept; run it again to go on", err=True)
+            said = "interrupted: what was written is kept; run it again to go on"
+            _tell(said, _is_json(ctx), ctx, "")
             ctx.exit(1)
         except MemoryError:
-            say("error: out of memory; close other programs, or choose a smaller embedding.model", err=True)
-            ctx.exit(1)
+            fail("out of memory; close other programs, or choose a smaller embedding.model")
         except OSError as error:
             if isinstance(error, BrokenPipeError):
                 raise  # click ends quietly when the reader of a pipe has left
             where = f"{error.filename}: " if error.filename else ""
-            say(f"error: {where}{error.strerror or error}; check the path and its permissions", err=True)
-            ctx.exit(1)
+            fail(f"{where}{error.strerror or error}; check the path and its permissions")
         except (click.exceptions.Exit, click.ClickException, click.Abort):
             raise
         except Exception as error:
             if ctx.params.get("verbose"):
                 raise
-            what = " ".join(f"{type(error).__name__}: {error}".split())
-            say(f"error: a defect of openclaw-memory ({what}); run it with -v and report what it prints", err=True)
-            ctx.exit(1)
+            fail(
+                f"a defect of openclaw-memory ({type(error).__name__}: {error}); "
+                "run it with -v and report what it prints"
+            )
 
 
 class _Lines(logging.Formatter):
@@ -127,12 +169,30 @@ class _Lines(logging.Formatter):
         return inert(super().format(record))
 
 
-def _in_one_line(error: click.UsageError) -> Exception:
+def _wants_json(args: list[str]) -> bool:
+    """Whether ``--json`` is among the options of a command line."""
+    return "--json" in (args[: args.index("--")] if "--" in args else args)
+
+
+def _is_json(ctx: click.Context) -> bool:
+    return bool(ctx.params.get("as_json") or ctx.meta.get(_JSON))
+
+
+def _in_one_line(error: click.UsageError, as_json: bool, ctx: click.Context | None = None) -> Exception:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         return error
     command = error.ctx.command_path if error.ctx is not None else "openclaw-memory"
-    say(f"error: {' '.join(error.format_message().split())} (see {command} --help)", err=True)
+    _tell(error.format_message(), as_json, ctx, end=f" (see {command} --help)")
     return click.exceptions.Exit(error.exit_code)
+
+
+def _tell(message: str, as_json: bool, ctx: click.Context | None, begin: str = "error: ", end: str = "") -> None:
+    """Say why a command failed on one line of stderr, and on stdout where only JSON is read and none was printed."""
+    message = " ".join(message.split())
+    if as_json:
+        obj = None if ctx is None else ctx.obj
+        (obj if isinstance(obj, CliContext) else CliContext(json=True)).emit_error(message, end.strip(" ()"))
+    say(f"{begin}{message}{end}", err=True)
 
 
 def _tell_version(ctx: click.Context, option: click.Parameter, given: bool) -> None:
@@ -154,6 +214,7 @@ def _tell_version(ctx: click.Context, option: click.Parameter, given: bool) -> N
 @click.option("--config", metavar="FILE", type=click.Path(path_type=Path), help="The YAML settings file.")
 @click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="Change one setting for this run.")
 @click.option("--json", "as_json", is_flag=True, is_eager=True, envvar="OPENCLAW_MEMORY_JSON", help="Print JSON.")
+@click.option("--no-pager", is_flag=True, help="Print long output as it is, without $PAGER.")
 @click.option("--verbose", "-v", is_flag=True, help="Log what is done to stderr.")
 @click.option("--version", is_flag=True, expose_value=False, callback=_tell_version,
               help="Show the version and exit; with --json the name of the distribution too.")  # fmt: skip
@@ -166,12 +227,18 @@ def cli(
     config: Path | None,
     assignments: tuple[str, ...],
     as_json: bool,
+    no_pager: bool,
     verbose: bool,
 ) -> None:
     """Local long-term memory for OpenClaw agents: no LLM call, no network.
 
     Reads MEMORY.md, USER.md and memory/**/*.md of a workspace into one DuckDB file, and answers
-    questions with exact lines.  Start with: openclaw-memory demo
+    questions with exact lines.
+
+    \b
+      openclaw-memory demo
+      openclaw-memory ingest
+      openclaw-memory search "why did we move the backups?"
     """
     handler = logging.StreamHandler()
     if not verbose:
@@ -187,7 +254,7 @@ def cli(
         if not equals:
             raise click.BadParameter(f"{assignment!r} is not KEY=VALUE", param_hint="--set")
         overrides[key.strip()] = value
-    ctx.obj = CliContext(as_json, workspace, agent, db, config, overrides)
+    ctx.obj = CliContext(as_json, workspace, agent, db, config, overrides, pager=not no_pager)
 
 
 def main() -> None:

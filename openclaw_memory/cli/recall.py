@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .context import CliContext, common_options, say
+from .lines import Mark, marking, show_line
 from .search import requested, which_options
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.text import Text
 
     from ..model import RecallHit
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LINES, _CHARS = 2, 150
 
 
-@click.command()
+@click.command(short_help="Follow the thread behind an answer, in order of time.")
 @click.argument("query", nargs=-1, required=True)
 @click.option(
     "--hops", type=click.IntRange(1, 4), default=2, show_default=True, help="Steps from the best hits at most."
@@ -45,6 +45,10 @@ def recall(cli: CliContext, query: tuple[str, ...], hops: int, full: bool, **opt
 
     Starts from the best hits and goes on over the concepts that notes share, over related, parent and child
     concepts, and to what came before and after; each result says how it was reached.
+
+    \b
+      openclaw-memory recall "how did the move of the backups go?"
+      openclaw-memory recall backups --hops 3 --full
     """
     text = " ".join(query)
     if not text.strip():
@@ -55,17 +59,19 @@ def recall(cli: CliContext, query: tuple[str, ...], hops: int, full: bool, **opt
     if cli.json:
         cli.emit(result)
         return
-    if not result.results:
-        say("nothing found")
-    for hit in result.results:
-        show_stop(cli.out, hit, None if full else LINES)
+    mark = marking(text)
+    with cli.paged():
+        if not result.results:
+            say("no good match")
+        for hit in result.results:
+            show_stop(cli.out, hit, None if full else LINES, mark)
     if result.stale:
         cli.remark("the answer may be stale: not every changed file was read in time")
     cli.remark(result.fallback)
     cli.remark(result.warning)
 
 
-def show_stop(out: Console, hit: RecallHit, most: int | None) -> None:
+def show_stop(out: Console, hit: RecallHit, most: int | None, mark: Mark) -> None:
     """One result of a thread: its day and heading, its first lines, and the steps that lead to it."""
     from rich.text import Text
 
@@ -74,20 +80,15 @@ def show_stop(out: Console, hit: RecallHit, most: int | None) -> None:
     head.append(hit.citation, style="dim")
     out.print(head)
     for edge in hit.via:
-        _indented(out, Text(f"↳ {edge.text}", style="yellow"))
+        show_line(out, Text(f"↳ {edge.text}", style="yellow"), 12)
     own = [line for line in hit.snippet.split("\n") if line.strip()]
     text = [line for line in own if not line.lstrip().startswith("#")] or own
     for line in own if most is None else text[:most]:
-        _indented(out, Text(line if most is None or len(line) <= _CHARS else f"{line[: _CHARS - 2].rstrip()} …"))
+        shown = Text(line if most is None or len(line) <= _CHARS else f"{line[: _CHARS - 2].rstrip()} …")
+        mark(shown)
+        show_line(out, shown, 12)
     for words in hit.superseded:
-        _indented(out, Text(f"superseded: {words}", style="red"))
+        show_line(out, Text(f"superseded: {words}", style="red"), 12)
     if hit.archived:
-        _indented(out, Text("archived: a summary stands for this note", style="dim"))
+        show_line(out, Text("archived: a summary stands for this note", style="dim"), 12)
     out.print()
-
-
-def _indented(out: Console, line: Text) -> None:
-    from rich.padding import Padding
-    from rich.text import Text
-
-    out.print(Padding(line, (0, 0, 0, 12), expand=False) if out.is_terminal else Text(" " * 12) + line)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from .context import DATE, CliContext, common_options, say
+from .context import DATE, CliContext, common_options, failure, say
+from .lines import Mark, marking, show_line
 
 if TYPE_CHECKING:
     from ..model import SearchHit, SearchRequest, SearchResult
@@ -34,7 +35,7 @@ def which_options(command: F) -> F:
         click.option("--include-archived", is_flag=True,
                      help="Show notes that a summary stands for too, behind their summary."),
         click.option("--recency-weight", type=click.FloatRange(0, 1), metavar="W",
-                     help="Share of the score that is youth alone; default search.recency_weight."),
+                     help="How much to favour newer notes (0-1); default search.recency_weight."),
     )):  # fmt: skip
         command = option(command)
     return command
@@ -56,16 +57,24 @@ def requested(query: str, options: dict[str, Any]) -> SearchRequest:
         raise click.UsageError(str(error)) from error
 
 
-@click.command()
+@click.command(short_help="Find what the memory says about a question.")
 @click.argument("query", nargs=-1, required=True)
 @click.option(
     "--max-results", "-n", type=click.IntRange(1, 1000), help="Hits to return, each grown over its neighbours."
 )
 @click.option("--budget", type=click.IntRange(min=1), metavar="TOKENS",
               help="Return spans of lines worth this many tokens instead.")  # fmt: skip
-@click.option("--min-score", type=click.FloatRange(0, 1), help="Leave out hits below this score.")
-@click.option("--mode", type=click.Choice(["hybrid", "vector", "keyword", "graph"]), help="Which signals rank.")
-@click.option("--fusion", type=click.Choice(["score", "rrf"]), help="How signals are joined.")
+@click.option("--min-score", type=click.FloatRange(0, 1), help="Leave out hits that are less sure than this (0-1).")
+@click.option(
+    "--mode",
+    type=click.Choice(["hybrid", "vector", "keyword", "graph"]),
+    help="What finds notes: words and meaning (hybrid), or one of them.",
+)
+@click.option(
+    "--fusion",
+    type=click.Choice(["score", "rrf"]),
+    help="How words and meaning are joined: by their scores, or by rank (rrf).",
+)
 @which_options
 @click.option("--dates", is_flag=True, help="Begin each result with its day.")
 @click.option("--concept", "concepts", metavar="NAME", multiple=True,
@@ -77,11 +86,17 @@ def requested(query: str, options: dict[str, Any]) -> SearchRequest:
 @click.option("--max-distance", type=click.IntRange(1, 6), metavar="N",
               help="With --near: steps from the concept that still count; default 3.")  # fmt: skip
 @click.option("--vector-weight", type=click.FloatRange(0, 1), metavar="W",
-              help="With --near: the share of relevance, the rest is nearness; default 0.5.")  # fmt: skip
+              help="With --near: how much relevance counts (0-1), the rest is nearness; default 0.5.")  # fmt: skip
 @click.option("--explain", is_flag=True, help="Say what each signal contributed.")
 @common_options
 def search(cli: CliContext, query: tuple[str, ...], explain: bool, **options: Any) -> None:
-    """Find what the memory says about QUERY."""
+    """Find what the memory says about QUERY.
+
+    \b
+      openclaw-memory search "why did we move the backups?"
+      openclaw-memory search dentist --since 2026-01-01 -n 3
+      openclaw-memory search "what runs on the NAS" --explain --json
+    """
     if options["budget"] is not None and options["max_results"] is not None:
         raise click.UsageError("give --max-results or --budget, not both")
     if not options["near"] and (options["max_distance"] is not None or options["vector_weight"] is not None):
@@ -95,16 +110,26 @@ def search(cli: CliContext, query: tuple[str, ...], explain: bool, **options: An
     if cli.json:
         cli.emit(result)
     else:
-        show(cli, result)
+        show(cli, result, text)
 
 
-def show(cli: CliContext, result: SearchResult) -> None:
-    """Hits for people."""
-    out = cli.out
+def _tell_if_doubtful(result: SearchResult, asked: str) -> None:
+    """Say so where no hit is better than what a question has that the notes do not answer."""
+    from ..search.confidence import NONSENSE
+
     if not result.results:
-        say("nothing found")
-    for rank, hit in enumerate(result.results, 1):
-        _show_hit(out, rank, hit)
+        say("no good match" if asked else "nothing found")
+    elif max(hit.score for hit in result.results) < NONSENSE:
+        say("no good match; nearest:")
+
+
+def show(cli: CliContext, result: SearchResult, asked: str = "") -> None:
+    """Hits for people; ``asked`` is the question, if there was one."""
+    mark = marking(asked)
+    with cli.paged():
+        _tell_if_doubtful(result, asked)
+        for rank, hit in enumerate(result.results, 1):
+            _show_hit(cli.out, rank, hit, mark)
     if result.stale:
         cli.remark("the answer may be stale: not every changed file was read in time")
     cli.remark(result.fallback)
@@ -122,9 +147,8 @@ def also(hit: SearchHit) -> str:
     return f"also {' and '.join(places)}"
 
 
-def _show_hit(out: Any, rank: int, hit: SearchHit) -> None:
+def _show_hit(out: Any, rank: int, hit: SearchHit, mark: Mark) -> None:
     """One hit: where it is, its lines, and what is to be said of them."""
-    from rich.padding import Padding
     from rich.text import Text
 
     head = Text(f"{rank:>2}  ", style="bold")
@@ -135,6 +159,8 @@ def _show_hit(out: Any, rank: int, hit: SearchHit) -> None:
     head.append("  " + " · ".join(tail), style="dim")
     out.print(head)
     lines_shown = [Text(line) for line in hit.snippet.split("\n") if line.strip()]
+    for line in lines_shown:
+        mark(line)
     lines_shown += [Text(f"superseded: {words}", style="red") for words in hit.superseded]
     if hit.also:
         lines_shown.append(Text(also(hit), style="dim"))
@@ -143,8 +169,7 @@ def _show_hit(out: Any, rank: int, hit: SearchHit) -> None:
     if hit.why:
         lines_shown.append(Text(f"why: {hit.why}", style="yellow"))
     for line in lines_shown:
-        # On a terminal a long line is wrapped below its own beginning.
-        out.print(Padding(line, (0, 0, 0, 6), expand=False) if out.is_terminal else Text("      ") + line)
+        show_line(out, line, 6)
     out.print()
 
 
@@ -159,17 +184,23 @@ def get(cli: CliContext, path: str, from_line: int | None, lines: int | None) ->
     PATH may carry the lines that the result names: memory/a.md:3-9 or memory/a.md#L3-L9.
     """
     from ..errors import WorkspaceError
+    from ..system.serialize import to_json
 
     with cli.memory() as memory:
         found = memory.get(path, from_line, lines)
-    if cli.json:
-        cli.emit(found)
+    wrong = None
     if found.status == "not_found":
-        raise WorkspaceError(f"{path}: not among the memory files; 'openclaw-memory search' names paths as they are")
-    if found.status == "error":
-        raise WorkspaceError(f"{path}: {found.error}")
+        wrong = f"{path}: not among the memory files; 'openclaw-memory search' names paths as they are"
+    elif found.status == "error":
+        wrong = f"{path}: {found.error}"
+    if cli.json:
+        # A text in "error" is what this command always had there.
+        cli.emit(to_json(found) if wrong is None else {**failure(wrong), **to_json(found)})
+    if wrong is not None:
+        raise WorkspaceError(wrong)
     if cli.json:
         return
-    say(found.text)
+    with cli.paged():
+        say(found.text)
     if found.truncated:
         cli.remark(f"there is more: --from {found.next_from}")

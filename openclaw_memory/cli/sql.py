@@ -62,7 +62,8 @@ def sql(cli: CliContext, query: str | None, as_csv: bool, limit: int | None, tim
         rows = _csv(result)
         click.echo(inert(rows) if sys.stdout.isatty() else rows, nl=False, color=True)  # noqa: TID251
     else:
-        _show(cli, result)
+        with cli.paged():
+            _show(cli, result)
     if result.truncated:
         cli.remark(f"there are more than {len(result.rows)} rows; give --limit")
     if result.stale:

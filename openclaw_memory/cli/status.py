@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _NAMED = 5
 
 
-@click.command()
+@click.command(short_help="Show counts, sizes, the model and its vectors.")
 @click.option("--context", "with_context", is_flag=True, help="Show how ambient context was used instead.")
 @common_options
 def status(cli: CliContext, with_context: bool) -> None:

@@ -30,12 +30,13 @@ def timeline(
 
     if options["budget"] is not None and options["max_results"] is not None:
         raise click.UsageError("give --max-results or --budget, not both")
+    asked = " ".join(query).strip()
     kinds = tuple(Kind(kind) for kind in options.pop("kind"))
     grains = tuple(Grain(grain) for grain in options.pop("grain"))
     with cli.memory() as memory:
         try:
             result = memory.timeline(
-                " ".join(query),
+                asked,
                 minimum_days_ago=min_days_ago,
                 maximum_days_ago=max_days_ago,
                 kinds=kinds,
@@ -47,4 +48,4 @@ def timeline(
     if cli.json:
         cli.emit(result)
     else:
-        show(cli, result)
+        show(cli, result, asked)

@@ -57,7 +57,7 @@ def _edited(text: str, group: str, key: str, value: Any) -> str | None:
         root = yaml_edit.parse(text)
     except yaml_edit.YamlTextError:
         return None
-    written = _written(value)
+    written = _in_one_line(value)
     end = yaml_edit.line_break(text)
     if root is None:
         begun = text if not text or text.endswith("\n") else text + end
@@ -72,7 +72,12 @@ def _edited(text: str, group: str, key: str, value: Any) -> str | None:
     return changed if changed.endswith("\n") else changed + end
 
 
-def _written(value: Any) -> str:
+def _in_one_line(value: Any) -> str:
+    """``value`` as YAML."""
+    if isinstance(value, str):
+        return yaml_edit.scalar(value)
     if isinstance(value, dict):
-        return yaml_edit.flow_map((key, _written(inner)) for key, inner in value.items())
-    return f"[{', '.join(map(_written, value))}]" if isinstance(value, list) else yaml_edit.scalar(value)
+        return yaml_edit.flow_map((str(key), _in_one_line(inner)) for key, inner in value.items())
+    if isinstance(value, list):
+        return f"[{', '.join(map(_in_one_line, value))}]"
+    return "null" if value is None else str(value).lower() if isinstance(value, bool) else repr(value)

@@ -31,6 +31,8 @@ class Parts:
     graph: float | None = None
 
 
+#: What has nothing to do with the notes scores below this: docs/ranking.md.
+NONSENSE = 0.3
 #: A match is sure when its cosine is this share of the way from unrelated texts to identical ones.
 SURE = 0.69
 

@@ -39,6 +39,10 @@ _WORDS = re.compile(r"[^\s,;!?\"()]+(?<![.:'’])")
 _SPLIT = re.compile(r"[._\-]+")
 _CAMEL = re.compile(r"[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 _CJK = re.compile(f"[{UNSPACED}{HANGUL}]+")
+#: What stands between words.
+_BETWEEN = r"\s!-,/:-@\[-^`{-~\u00a0-\u00bf\u2010-\u206f\u3000-\u303f"
+#: A word as people see it, with the accents and vowel signs that belong to it; or a run of letters without spaces.
+_TOKEN = re.compile(f"(?P<joined>[{UNSPACED}{HANGUL}]+)|[^{_BETWEEN}{UNSPACED}{HANGUL}]+")
 _KANA = re.compile(f"[{KANA}]")
 _PARTICLES = re.compile("[\u3040-\u309f]{2}")
 _DIACRITICS = re.compile("[\u0300-\u036f]+")
@@ -91,6 +95,23 @@ def asked(text: str) -> list[tuple[str, ...]]:
 def words_of(text: str) -> dict[str, str]:
     """Terms of a question and the word of it that each comes from."""
     return {term: word for word in _WORDS.findall(text) for term in query_terms(word)}
+
+
+def occurrences(question: str, text: str) -> Iterator[tuple[int, int]]:
+    """Where words that ``question`` asks for stand in ``text``, in any form that has the same terms: ``start, end``."""
+    wanted = {term for terms in asked(question) for term in terms}
+    latin = languages.latin_words(_composed(question).lower())
+    language = languages.of_words(latin)
+    for match in _TOKEN.finditer(text):
+        word = match[0]
+        if match.lastgroup == "joined":
+            pairs = [i for i in range(len(word)) if word[i : i + 2] in wanted or word[i] in wanted]
+            for at in pairs:
+                yield match.start() + at, match.start() + at + (2 if word[at : at + 2] in wanted else 1)
+            continue
+        native = languages.stems(languages.latin_words(_composed(word).lower()), language)
+        if wanted & {*query_terms(word), *map(_folded, native)}:
+            yield match.start(), match.end()
 
 
 def _terms(text: str, query: bool) -> list[str]:

@@ -59,6 +59,15 @@ def place(store: Store, usage: Usage, chunk: str) -> tuple[str, str]:
     return ids[max(inside, key=rank)], path  # of equal ones the first
 
 
+def line_of(store: Store, usage: Usage, unit: str) -> tuple[str, int]:
+    """Path and first line of the unit with the id ``unit``.  Raises as :func:`place`."""
+    with store.session():
+        _, path = place(store, usage, unit)
+        (document,) = (info.id for info in store.document_infos() if info.path == path)
+        units = store.unit_rows([document])
+    return path, next(int(units.start_line[at]) for at in range(len(units.hash)) if _id(path, units, at) == unit)
+
+
 def _path_of(unit: str, store: Store, paths: dict[str, int], likely: str) -> str:
     if likely in paths:
         units = store.unit_rows([paths[likely]])

@@ -84,7 +84,7 @@ def test_search(run: Callable[..., Result]) -> None:
                    ["--now", "2026-02-13"], ["--since", "2020-01-01", "--until", "2999-12-31"], ["--min-score", "0.1"]):  # fmt: skip
         undated = "--since" in option  # the time of a file says nothing about its lines
         assert bool(both(run, "search", "green", *option, model="none")["results"]) != undated, option
-    assert run("search", "green", "--since", "2999-01-01", model="none").stdout == "nothing found\n"
+    assert run("search", "green", "--since", "2999-01-01", model="none").stdout == "no good match\n"
     assert both(run, "search", "green", "--kind", "daily", model="none")["results"] == []
 
 

@@ -68,9 +68,15 @@ def run(notes: Notes, *arguments: str, code: int, model: str = "none", apart: bo
 
 
 def failure(notes: Notes, *arguments: str, code: int = 1, **options: Any) -> str:
-    """The one line on stderr of a command that fails; stdout stays empty."""
+    """The one line on stderr of a command that fails; stdout stays empty, or has the same as JSON."""
     done = run(notes, *arguments, code=code, **options)
-    assert done.stdout == ""
+    if "--json" in arguments:
+        document = json.loads(done.stdout)
+        said = document["error"]["message"]
+        assert document == {"error": {"message": said, "next": document["error"]["next"]}, "warning": said}
+        assert document["error"]["next"] and done.stderr.startswith(f"error: {said}")
+    else:
+        assert done.stdout == ""
     assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1, done.stderr
     return str(done.stderr)
 
@@ -106,6 +112,8 @@ def failure(notes: Notes, *arguments: str, code: int = 1, **options: Any) -> str
 def test_wrong_usage_is_said_on_one_line(notes: Notes, arguments: list[str], words: str) -> None:
     message = failure(notes, *arguments, code=2)
     assert words in message and "--help" in message
+    assert failure(notes, "--json", *arguments, code=2) == message
+    assert arguments[-1:] == ["x"] or failure(notes, *arguments, "--json", code=2) == message
 
 
 def test_without_a_workspace_the_options_are_named(tmp_path: Path) -> None:
@@ -118,10 +126,22 @@ def test_without_a_workspace_the_options_are_named(tmp_path: Path) -> None:
 
 def test_no_command_shows_the_help() -> None:
     done = subprocess.run([sys.executable, "-m", "openclaw_memory"], capture_output=True, text=True)
-    assert done.returncode == 2 and "Commands:" in done.stdout + done.stderr
+    assert done.returncode == 2 and "Read and ask:" in done.stdout + done.stderr
 
 
 # -- settings: 1 ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", [["search", "x"], ["status"], ["sql", "SELECT 1"], ["model", "path"], ["state"]])
+def test_a_failure_is_json_where_json_is_read(notes: Notes, tmp_path: Path, command: list[str]) -> None:
+    message = failure(notes, "--config", str(tmp_path / "no.yaml"), *command)
+    assert "no such configuration file" in message
+    assert failure(notes, "--config", str(tmp_path / "no.yaml"), *command, "--json") == message
+
+
+def test_what_stands_behind_two_dashes_is_no_option(notes: Notes) -> None:
+    done = run(notes, "search", "x", "-n", "0", "--", "--json", code=2)
+    assert done.stdout == ""
 
 
 def test_a_broken_settings_file_is_named(notes: Notes, tmp_path: Path) -> None:
@@ -179,7 +199,12 @@ def test_a_note_without_permission_keeps_its_place_in_the_index(notes: Notes) ->
 def test_get_of_what_is_not_there_fails_in_words_and_in_json(notes: Notes) -> None:
     assert "not among the memory files" in failure(notes, "get", "nope.md")
     done = run(notes, "get", "nope.md", "--json", code=1)
-    assert json.loads(done.stdout) == {"status": "not_found", "path": "nope.md", "text": ""}
+    document = json.loads(done.stdout)
+    assert {"status": "not_found", "path": "nope.md", "text": ""}.items() <= document.items()
+    assert "not among the memory files" in document["warning"] == document["error"]["message"]
+    assert document["error"]["next"] == "'openclaw-memory search' names paths as they are"
+    outside = json.loads(run(notes, "get", "MEMORY.md", "--from", "9", "--json", code=1).stdout)
+    assert outside["error"] in outside["warning"] and outside["status"] == "error"
     assert done.stderr.count("\n") == 1
     assert "there is no line 9" in failure(notes, "get", "MEMORY.md", "--from", "9")
     assert "not inside the workspace" in failure(notes, "ingest", "/etc/passwd")

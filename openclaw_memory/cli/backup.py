@@ -1,0 +1,168 @@
+"""``backup`` and ``restore``: in one file, what can be made again from neither the notes nor the index."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
+
+import click
+
+from ..errors import WorkspaceError
+from ..version import __version__
+from .context import CliContext, common_options, say
+
+if TYPE_CHECKING:
+    from ..config.settings import Settings
+    from ..memory import Memory
+
+#: What an archive of ours begins to say of itself, and the layout of its entries.
+_MANIFEST, _FORMAT = "manifest.json", 1
+_STATE, _KEY, _SETTINGS = "state.sqlite", "state.sqlite.key", "settings.yaml"
+_ENTRIES = (_SETTINGS, "concepts.yaml", "facts.yaml", _STATE, _KEY)
+
+
+@click.command(short_help="Write state, curated files and settings to one file.")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--with-key", is_flag=True, help="The key of what was forgotten too: with both, those words can be guessed."
+)
+@common_options
+def backup(cli: CliContext, file: Path, with_key: bool) -> None:
+    """Write to FILE what can be made again from nothing else: the state, concepts.yaml, facts.yaml and the settings.
+
+    The notes are not in it, as they are files of yours, and the index is not, as ingest makes it again.  Only you can
+    read FILE, a ZIP archive.  Without the key nothing is read where it is restored until the key is there again.
+
+    \b
+      openclaw-memory backup memory-backup.zip --with-key
+      openclaw-memory restore memory-backup.zip --dry-run
+    """
+    from .config import settings_file
+
+    with cli.memory() as memory, tempfile.TemporaryDirectory() as folder:
+        report, found = memory.state.report(), _ours(memory, settings_file(cli))
+        if report.exists:
+            found[_STATE] = Path(folder) / _STATE
+            memory.state.backup(found[_STATE], with_key)
+            if (key := Path(folder) / _KEY).exists():
+                found[_KEY] = key
+        _write(file, {name: path for name, path in found.items() if path.is_file()})
+    held = [name for name in _ENTRIES if name in found and (name in (_STATE, _KEY) or found[name].is_file())]
+    keyless = report.tombstones and _KEY not in held
+    warning = "the key of what was forgotten is not in it; keep it too, or give --with-key" if keyless else None
+    if cli.json:
+        cli.emit({"file": str(file.absolute()), "bytes": file.stat().st_size, "holds": held, "warning": warning})
+        return
+    say(f"{file}: {', '.join(held) or 'nothing, as there is nothing yet'}")
+    cli.remark(warning)
+
+
+@click.command(short_help="Put a backup in its place; replaces nothing unasked.")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.option("--dry-run", is_flag=True, help="Only show what would be written where.")
+@click.option("--overwrite", is_flag=True, help="Replace what is here and differs.")
+@common_options
+def restore(cli: CliContext, file: Path, dry_run: bool, overwrite: bool) -> None:
+    """Put what the backup FILE holds where this workspace and these settings have it.
+
+    Whatever is there already and differs is named and nothing is written, unless --overwrite is given.
+    """
+    from ..system import atomic
+    from .config import settings_file
+
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        held = _extract(file, folder)
+        # They may place the state elsewhere than the settings of now do.
+        memory = stack.enter_context(cli.memory(_settings_of(cli, held.get(_SETTINGS))))
+        places = _ours(memory, settings_file(cli))
+        report = memory.state.report()
+        plan = []
+        for name, source in held.items():
+            if name in (_STATE, _KEY):
+                to = str(report.path if name == _STATE else report.key)
+                # Keys are added to those that are here.
+                action = "replace" if name == _STATE and report.exists else "write"
+            else:
+                to, target = str(places[name]), places[name]
+                atomic.check(target)
+                same = target.is_file() and target.read_bytes() == source.read_bytes()
+                action = "same" if same else "replace" if target.exists() else "write"
+            plan.append({"name": name, "to": to, "action": action})
+        here = [row["to"] for row in plan if row["action"] == "replace"]
+        if here and not overwrite and not dry_run:
+            raise WorkspaceError(
+                f"nothing was restored: {', '.join(here)} would be replaced; see --dry-run, or give --overwrite"
+            )
+        if not dry_run:
+            for row in plan:
+                if row["name"] in places and row["action"] != "same":
+                    mode = 0o600 if row["name"] == _SETTINGS else 0o666
+                    atomic.swap(Path(os.path.realpath(row["to"])), held[row["name"]].read_bytes(), mode)
+            if _STATE in held:
+                memory.state.restore(held[_STATE])
+    _told(cli, file, plan, dry_run)
+
+
+def _ours(memory: Memory, settings: Path) -> dict[str, Path]:
+    """The files that people write, by their names in an archive."""
+    from ..knowledge.concepts_file import FILE_NAME
+    from ..knowledge.facts_file import NAME
+
+    return {_SETTINGS: settings, FILE_NAME: memory.workspace / FILE_NAME, NAME: memory.workspace / NAME}
+
+
+def _settings_of(cli: CliContext, restored: Path | None) -> Settings:
+    """The settings that will be in force.  Raises ``SettingsError`` for restored ones that are not valid here."""
+    from ..config.settings import load
+
+    return cli.settings() if restored is None else load(restored, cli.overrides, index=cli.db)[0]
+
+
+def _write(file: Path, found: dict[str, Path]) -> None:
+    """Make the archive ``file``, readable by its owner only.  Raises ``OSError``, and where it is there already."""
+    manifest = {"format": _FORMAT, "version": __version__, "made": datetime.now(UTC).isoformat(timespec="seconds")}
+    try:
+        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+    except FileExistsError:
+        raise WorkspaceError(f"{file}: is there already; name a new file") from None
+    try:
+        with open(handle, "wb") as out, ZipFile(out, "w", ZIP_DEFLATED, strict_timestamps=False) as archive:
+            archive.writestr(_MANIFEST, json.dumps(manifest))
+            for name, path in found.items():
+                archive.write(path, name)
+    except BaseException:
+        file.unlink(missing_ok=True)
+        raise
+
+
+def _extract(file: Path, folder: Path) -> dict[str, Path]:
+    """What of ours the archive holds, written into ``folder``.  Raises ``WorkspaceError`` for what is none of ours."""
+    try:
+        with ZipFile(file) as archive:
+            manifest: Any = json.loads(archive.read(_MANIFEST))
+            if manifest["format"] > _FORMAT:
+                newer = f"a newer openclaw-memory ({manifest['version']})"
+                raise WorkspaceError(f"{file}: was written by {newer}; install that or a newer one")
+            names = [name for name in _ENTRIES if name in archive.namelist()]
+            return {name: Path(archive.extract(name, folder)) for name in names}
+    except (BadZipFile, KeyError, TypeError, ValueError) as error:
+        raise WorkspaceError(f"{file}: is no backup; name one that 'openclaw-memory backup' wrote") from error
+
+
+def _told(cli: CliContext, file: Path, plan: list[dict[str, str]], dry_run: bool) -> None:
+    if cli.json:
+        cli.emit({"file": str(file.absolute()), "dryRun": dry_run, "entries": plan})
+        return
+    will = {"write": "would write", "replace": "would replace", "same": "is the same"}
+    done = {"write": "written", "replace": "replaced", "same": "is the same"}
+    for row in plan:
+        say(f"{row['name']:<{len(_KEY)}}  {(will if dry_run else done)[row['action']]}  {row['to']}")
+    if not dry_run:
+        say("next: openclaw-memory ingest")

@@ -1,0 +1,52 @@
+"""Opening a file in the editor of whoever asks, at a line."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from ..errors import OpenClawMemoryError
+
+#: Editors that take ``FILE:LINE`` behind an option, and those that take it alone; all others take ``+LINE``.
+_GOTO = frozenset({"code", "code-insiders", "codium", "cursor", "windsurf"})
+_COLON = frozenset({"subl", "zed", "hx", "helix", "micro"})
+
+
+def open_in_editor(file: Path, line: int | None = None) -> None:
+    """Run $VISUAL, $EDITOR or what is usual here on ``file``, at a ``line`` that counts from 1, until it is closed.
+
+    Raises :class:`~openclaw_memory.errors.OpenClawMemoryError` when there is no such program, or it fails.
+    """
+    said = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    command = shlex.split(said, posix=os.name != "nt") if said else _usual()
+    name = Path(command[0]).stem.lower()
+    if line is None:
+        place = [str(file)]
+    elif name in _GOTO:
+        place = ["--goto", f"{file}:{line}"]
+    elif name in _COLON:
+        place = [f"{file}:{line}"]
+    else:
+        place = [str(file)] if os.name == "nt" and name == "notepad" else [f"+{line}", str(file)]
+    try:
+        # Where standard output is read as JSON, an editor in the terminal takes that of errors.
+        stdout = None if sys.stdout.isatty() else 2
+        code = subprocess.run([*command, *place], check=False, stdout=stdout).returncode
+    except OSError as error:
+        raise OpenClawMemoryError(
+            f"{command[0]} cannot be started ({error.strerror or error}); set EDITOR to your editor"
+        ) from error
+    if code:
+        raise OpenClawMemoryError(f"{command[0]} ended with exit code {code}; set EDITOR to your editor")
+
+
+def _usual() -> list[str]:
+    names = ["notepad"] if os.name == "nt" else ["sensible-editor", "nano", "vim", "vi"]
+    found = next(filter(shutil.which, names), None)
+    if found is None:
+        raise OpenClawMemoryError("there is no editor; set EDITOR to yours")
+    return [found]

@@ -1,0 +1,195 @@
+"""Everyday commands: settings changed and edited, hits opened, completion, help and other names."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+from fakes import Notes
+
+from openclaw_memory import __version__
+from openclaw_memory.cli.main import ALIASES, COMMANDS, cli
+
+
+def run(*arguments: str, code: int = 0) -> Result:
+    done = CliRunner().invoke(cli, list(arguments), prog_name="openclaw-memory")
+    assert done.exit_code == code, (done.stdout, done.stderr, done.exception)
+    return done
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "settings" / "c.yaml"
+
+
+@pytest.fixture
+def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An editor that writes down what it is given, and appends the text of $TYPED to a file."""
+    script, said = tmp_path / "editor.py", tmp_path / "said.json"
+    script.write_text(
+        "import json, os, pathlib, sys\n"
+        f"pathlib.Path({str(said)!r}).write_text(json.dumps(sys.argv[1:]))\n"
+        "if os.environ.get('TYPED'):\n    open(sys.argv[-1], 'a').write(os.environ['TYPED'])\n"
+        "sys.exit(int(os.environ.get('ENDS', '0')))\n"
+    )
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", f"{shlex.quote(sys.executable)} {shlex.quote(str(script))}")
+    return said
+
+
+# -- settings ---------------------------------------------------------------------------------------
+
+
+def test_a_setting_is_changed_and_the_rest_of_the_file_stays(file: Path) -> None:
+    file.parent.mkdir()
+    file.write_text("# mine\nsearch:\n  max_results: 3  # few\nplugins: {disabled: []}\n")
+    run("--config", str(file), "config", "set", "search.max_results", "10")
+    assert file.read_text() == "# mine\nsearch:\n  max_results: 10  # few\nplugins: {disabled: []}\n"
+    said = json.loads(run("--config", str(file), "config", "set", "embedding.gpu", "no", "--json").stdout)
+    assert said == {"file": str(file), "key": "embedding.gpu", "value": False, "inForce": False, "source": str(file)}
+    assert "# mine" in file.read_text() and "# few" in file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "written"),
+    [
+        ("search.min_score", "0.25", 0.25),
+        ("consolidate.automatic", "off", "off"),
+        ("store.folder", "~/memory: mine # here", "~/memory: mine # here"),
+        ("plugins.disabled", "[sessions, 'a, b']", ["sessions", "a, b"]),
+        ("search.weights", "{bm25_unit: 2}", {"bm25_unit": 2.0}),
+        ("ingest.extra_paths", "[{path: /notes, name: more}]",
+         [{"path": "/notes", "name": "more", "origin": "untrusted"}]),
+    ],
+)  # fmt: skip
+def test_every_kind_of_value_is_written_so_that_it_is_read_again(
+    file: Path, key: str, value: str, written: Any
+) -> None:
+    file.parent.mkdir()
+    file.write_text("")
+    run("--config", str(file), "config", "set", key, value)
+    group, _, name = key.partition(".")
+    assert yaml.safe_load(file.read_text()) == {group: {name: written}}
+    shown = json.loads(run("--config", str(file), "config", "show", key, "--json").stdout)["settings"][0]
+    assert (shown["value"], shown["source"]) == (written, str(file))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [("search.max_result", "3", "search.max_results"), ("search.max_results", "many", "a whole number"), ("search.min_score", "2", "between 0 and 1")],
+)  # fmt: skip
+def test_what_the_file_may_not_hold_is_wrong_usage_and_writes_nothing(
+    file: Path, key: str, value: str, words: str
+) -> None:
+    file.parent.mkdir()
+    file.write_text("search: {}\n")
+    assert words in run("--config", str(file), "config", "set", key, value, code=2).stderr
+    assert file.read_text() == "search: {}\n"
+
+
+def test_a_setting_that_something_else_overrides_is_said(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENCLAW_MEMORY_SEARCH_MAX_RESULTS", "7")
+    file.parent.mkdir()
+    file.write_text("search: {}\n")
+    said = run("--config", str(file), "config", "set", "search.max_results", "3").stderr
+    assert "does not count here" in said and "OPENCLAW_MEMORY_SEARCH_MAX_RESULTS" in said
+
+
+def test_an_edited_file_is_checked(file: Path, editor: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TYPED", "search: {max_results: 4}\n")
+    assert "every setting in it is valid" in run("--config", str(file), "config", "edit").stdout
+    assert json.loads(editor.read_text()) == [str(file)]
+    monkeypatch.setenv("TYPED", "serch: {}\n")
+    assert "'serch'; did you mean 'search'" in run("--config", str(file), "config", "edit", code=1).stderr
+    monkeypatch.setenv("TYPED", "")
+    monkeypatch.setenv("ENDS", "3")
+    assert "exit code 3" in run("--config", str(file), "config", "edit", code=1).stderr
+    monkeypatch.setenv("EDITOR", "no-such-editor")
+    assert "set EDITOR" in run("--config", str(file), "config", "edit", code=1).stderr
+
+
+# -- opening ----------------------------------------------------------------------------------------
+
+
+def test_a_hit_is_opened_at_its_line_by_whatever_a_search_shows(notes: Notes, editor: Path) -> None:
+    notes.write("memory/öfen und mehr.md", "# Ovens\n\n- a brick oven\n\nthe plum jam is on the shelf\n")
+    before = ["--set", "embedding.model=none", "-w", str(notes.root)]
+    (hit,) = json.loads(run(*before, "search", "plum jam", "-n", "1", "--json").stdout)["results"]
+    file = str(notes.root / "memory/öfen und mehr.md")
+    run(*before, "open", hit["id"])
+    assert json.loads(editor.read_text()) == ["+5", file]
+    for named, line in ((hit["citation"], hit["startLine"]), (f"{hit['path']}:3-4", 3), (hit["path"], 1)):
+        said = json.loads(run(*before, "open", named, "--json").stdout)
+        assert said == {"path": hit["path"], "file": file, "line": line}
+        assert json.loads(editor.read_text()) == [f"+{line}", file]
+
+
+def test_what_is_no_hit_is_not_opened(notes: Notes, editor: Path) -> None:
+    notes.write("MEMORY.md", "- a note\n")
+    (notes.root / "secret.txt").write_text("x")
+    for named in ("nope.md", "secret.txt", "../x.md", "0123456789abcdef", "MEMORY.md:9"):
+        assert "search" in run("--set", "embedding.model=none", "-w", str(notes.root), "open", named, code=1).stderr
+    assert not editor.exists()
+
+
+# -- upgrading --------------------------------------------------------------------------------------
+
+
+def test_what_an_upgrade_takes_is_said_without_doing_it(notes: Notes) -> None:
+    notes.write("MEMORY.md", "- a note\n")
+    before = ["--set", "embedding.model=none", "-w", str(notes.root)]
+    run(*before, "ingest")
+    shown = run(*before, "upgrade").stdout
+    assert f"openclaw-memory {__version__}, in {sys.prefix}" in shown and "freshness: the index is up to date" in shown
+    assert f"to upgrade: {sys.executable} -m pip install --upgrade openclaw-memory-graph\n" in shown
+    notes.write("memory/b.md", "- another\n")
+    said = json.loads(run(*before, "upgrade", "--json").stdout)
+    assert said["version"] == __version__ and "-m pip install" in said["upgrade"]
+    assert said["next"] == ["openclaw-memory ingest", "openclaw-memory doctor"]
+    assert "1 file to be read anew" in [check["detail"] for check in said["checks"]]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "command"),
+    [
+        ("/home/jr/.local/pipx/venvs/openclaw-memory-graph", "pipx upgrade openclaw-memory-graph"),
+        ("/home/jr/.local/share/uv/tools/openclaw-memory-graph", "uv tool upgrade openclaw-memory-graph"),
+    ],
+)
+def test_what_installed_it_upgrades_it(prefix: str, command: str) -> None:
+    from openclaw_memory.cli.upgrade import _command
+
+    assert _command(Path(prefix)) == command
+
+
+# -- names and help ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_completes_commands_and_options(shell: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "_OPENCLAW_MEMORY_COMPLETE" in run("completion", shell).stdout
+    monkeypatch.setenv("_OPENCLAW_MEMORY_COMPLETE", f"{shell}_complete")
+    monkeypatch.setenv("COMP_WORDS", "openclaw-memory rec")
+    monkeypatch.setenv("COMP_CWORD", "rec" if shell == "fish" else "1")
+    assert "recall" in CliRunner().invoke(cli, [], prog_name="openclaw-memory").stdout
+
+
+def test_help_is_what_help_behind_the_command_says() -> None:
+    assert run("help").stdout == run("--help").stdout
+    assert run("help", "config", "set").stdout == run("config", "set", "--help").stdout
+    assert "No such command 'nosuch'" in run("help", "nosuch", code=2).stderr
+
+
+def test_other_names_mean_the_same_command(notes: Notes) -> None:
+    for other, name in ALIASES.items():
+        assert name in COMMANDS and other not in COMMANDS
+        usage = run(other, "--help").stdout
+        assert usage.partition("\n")[2] == run(name, "--help").stdout.partition("\n")[2]
+    notes.write("MEMORY.md", "- a note\n")
+    assert "1 added" in run("--set", "embedding.model=none", "-w", str(notes.root), "index").stdout

@@ -1,0 +1,80 @@
+"""What people see of an answer: whether it is one, which words were found, and lines that stay lists."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from click.testing import CliRunner, Result
+from fakes import Notes
+from rich.console import Console
+from rich.text import Text
+
+from openclaw_memory.cli.lines import marking, show_line
+from openclaw_memory.cli.main import cli
+from openclaw_memory.text.analysis import occurrences
+
+
+def run(notes: Notes, *arguments: str, code: int = 0) -> Result:
+    done = CliRunner().invoke(cli, ["--set", "embedding.model=none", "-w", str(notes.root), *arguments])
+    assert done.exit_code == code, done.output
+    return done
+
+
+@pytest.mark.parametrize(
+    ("line", "good", "nonsense"),
+    [
+        ("the {} shelf holds paint", "ochre shelf", "which shelf has the violins of the opera in Montevideo"),
+        ("на полке стоит краска {}", "полка охра", "какие скрипки играли в опере на этой полке прошлым летом"),
+        ("架子上放着{}色油漆", "赭石架子", "去年夏天歌剧院的小提琴放在哪个架子上演奏"),
+    ],
+)
+def test_nonsense_is_called_no_good_match(notes: Notes, line: str, good: str, nonsense: str) -> None:
+    names = ["ochre охра 赭石", *(f"n{n}" for n in range(30))]
+    notes.write("MEMORY.md", "".join(f"- {line.format(name)}\n\n" for name in names))
+    assert "no good match" not in run(notes, "search", good).stdout
+    assert run(notes, "search", nonsense).stdout.startswith("no good match; nearest:\n 1  0.")
+    for command in ("search", "recall", "timeline"):
+        assert run(notes, command, "xylophone").stdout == "no good match\n"
+    assert run(notes, "timeline", "--since", "2999-01-01").stdout == "nothing found\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "line", "found"),
+    [
+        ("where do we store backups?", "Backup of the store: v2.3.1", ["Backup", "store"]),
+        ("v2.3.1", "it is v2.3.1, not v3.4", ["v2.3.1"]),
+        ("wo stehen die Bäume im Garten?", "der Baum steht da", ["Baum"]),
+        ("café", "the cafe\u0301 and the Cafés", ["cafe\u0301", "Cafés"]),
+        ("книги на полке", "Книга стоит", ["Книга"]),
+        ("油漆在哪里", "红色油漆很多", ["油漆"]),
+        ("編集した", "これを編集する", ["編集"]),
+        ("편집 방법", "편집했다", ["편집"]),
+        ("", "nothing is asked", []),
+    ],
+)
+def test_words_of_the_question_are_found_in_every_form(question: str, line: str, found: list[str]) -> None:
+    assert [line[start:end] for start, end in occurrences(question, line)] == found
+
+
+def shown(line: str, question: str = "", terminal: bool = True) -> str:
+    out = Console(file=io.StringIO(), force_terminal=terminal, width=40, soft_wrap=not terminal, highlight=False)
+    text = Text(line)
+    marking(question)(text)
+    show_line(out, text, 6)
+    assert isinstance(out.file, io.StringIO)
+    return out.file.getvalue()
+
+
+@pytest.mark.parametrize("lead", ["- ", "  * ", "12. ", "- [ ] ", "[2026-03-03] - ", ""])
+def test_a_long_line_is_wrapped_behind_its_bullet(lead: str) -> None:
+    lines = shown(f"{lead}{'lamp ' * 12}end").splitlines()
+    assert len(lines) > 1 and lines[0].startswith(f"      {lead}lamp")
+    assert {line[: 6 + len(lead)] for line in lines[1:]} == {" " * (6 + len(lead))}
+    assert {line[6 + len(lead)] for line in lines[1:]} <= {"l", "e"}
+
+
+def test_words_are_marked_on_a_terminal_and_a_pipe_has_the_line_as_it_is() -> None:
+    assert "\x1b[1;35mlamps\x1b[0m" in shown("- two lamps", "lamp")
+    long = f"- two lamps {'and more ' * 20}end"
+    assert shown(long, "lamp", terminal=False) == f"      {long}\n"
