@@ -121,7 +121,10 @@ def test_json_is_the_report(run: Run) -> None:
 def test_wrong_usage_is_said_on_one_line(run: Run, notes: Notes, arguments: list[str], said: str) -> None:
     result = run("forget", *arguments, code=2)
     assert said in result.stderr and len(result.stderr.strip().splitlines()) == 1
-    assert result.stdout == ""
+    if "--json" in arguments:
+        assert said in json.loads(result.stdout)["error"]["message"]
+    else:
+        assert result.stdout == ""
     assert not (notes.root / ".openclaw-memory" / "id").exists()  # nothing was forgotten
 
 
