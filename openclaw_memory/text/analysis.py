@@ -15,10 +15,10 @@ from collections.abc import Iterator
 
 from . import calendar_words
 from . import language as languages
-from .scripts import HANGUL, KANA, UNSPACED
+from .scripts import HANGUL, INDIC, KANA, POINTS, SOUTH_EAST_ASIAN, UNSPACED
 
 #: Grows when the terms of a text change, so that stored postings are known to be of another make.
-ANALYSIS_VERSION = 4
+ANALYSIS_VERSION = 5
 
 STOP_WORDS = frozenset(
     """
@@ -31,8 +31,9 @@ STOP_WORDS = frozenset(
 
 _POSSESSIVE = re.compile(r"['’]s\b")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
-#: A run of word characters, with the dots and hyphens that hold an identifier together.
-_RUN = re.compile(r"\w+(?:[.\-]\w+)*")
+#: A run of word characters, vowel signs included, with the dots and hyphens that hold an identifier together.
+_LETTERS = rf"[\w{INDIC}{SOUTH_EAST_ASIAN}]+"
+_RUN = re.compile(rf"{_LETTERS}(?:[.\-]{_LETTERS})*")
 #: Something in it that plain lower-case words do not have: joined parts, inner capitals, digits beside letters.
 _COMPLEX = re.compile(r"[A-Za-z0-9_][.\-_][A-Za-z0-9_]|[a-z][A-Z]|[A-Z]{2}[a-z]|[^\x00-\x7f]")
 _WORDS = re.compile(r"[^\s,;!?\"()]+(?<![.:'’])")
@@ -45,9 +46,9 @@ _BETWEEN = r"\s!-,/:-@\[-^`{-~\u00a0-\u00bf\u2010-\u206f\u3000-\u303f"
 _TOKEN = re.compile(f"(?P<joined>[{UNSPACED}{HANGUL}]+)|[^{_BETWEEN}{UNSPACED}{HANGUL}]+")
 _KANA = re.compile(f"[{KANA}]")
 _PARTICLES = re.compile("[\u3040-\u309f]{2}")
-_DIACRITICS = re.compile("[\u0300-\u036f]+")
-#: Those of scripts whose stemmers know them.
-_LATIN_DIACRITICS = re.compile("(?<![\u0370-\u052f])[\u0300-\u036f]+")
+_DIACRITICS = re.compile(f"[\u0300-\u036f{POINTS}]+")
+#: But for those of scripts whose stemmers know them.
+_LATIN_DIACRITICS = re.compile(f"(?<![\u0370-\u052f])[\u0300-\u036f{POINTS}]+")
 _VERSION = re.compile(r"v\d")
 
 
@@ -197,7 +198,7 @@ def _split_identifier(run: str, words: list[str], whole: list[str]) -> None:
     for piece in _SPLIT.split(run):
         if not piece:
             continue
-        camel = _CAMEL.findall(piece) if not piece.islower() and not piece.isupper() else [piece]
+        camel = _CAMEL.findall(piece) if piece != piece.casefold() and not piece.isupper() else [piece]
         if len(camel) > 1:
             words.append(piece.casefold())  # stemmed, as it is when it is written in small letters
         pieces += camel

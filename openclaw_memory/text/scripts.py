@@ -12,6 +12,11 @@ HANGUL = "\uac00-\ud7af"
 #: Thai, Lao, Burmese and Khmer.
 SOUTH_EAST_ASIAN = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 
+#: Devanagari to Sinhala, without the signs that end a sentence: a vowel that is written as a sign is part of its word.
+INDIC = "\u0900-\u0963\u0966-\u0dff"
+#: Vowel points of Hebrew and Arabic, which most texts leave out, and the stroke that only draws a word out.
+POINTS = "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
+
 #: Written without spaces between words.
 UNSPACED = SOUTH_EAST_ASIAN + KANA + HAN
 #: Without capital letters: those above, Hebrew and Arabic to Sinhala, and Tibetan.

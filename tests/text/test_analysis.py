@@ -15,6 +15,19 @@ from openclaw_memory.text.analysis import query_terms, terms
 
 
 @pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("किताब मेज़ पर है", "किताबें"), ("தமிழ் நூல் ஒன்று", "நூல்"), ("עִבְרִית קָשָׁה", "עברית"), ("العَرَبِيَّة لُغَة", "العربية"),
+        ("বই টেবিলে আছে", "বই"), ("ที่อยู่ของเรา", "ที่อยู่"), ("ගෙදර පොත", "පොත"),
+    ],
+)  # fmt: skip
+def test_a_word_keeps_its_vowel_signs_and_loses_its_points(text: str, word: str) -> None:
+    asked = set(analysis.query_terms(word))
+    assert asked and asked <= set(analysis.terms(text))
+    assert all(len(term) > 1 for term in asked)
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("10.0.0.17", "10.0.0.17 10 0 17"),
