@@ -4,7 +4,7 @@
 
 DIR is as for ``benchmarks.retrieval``, with ``evidence`` rows ``{"path", "line"}``.  Each workspace is copied, ingested
 and consolidated long after its last day.  Then each question is asked with a budget of 2,000 tokens: by default, where
-summaries stand for the notes, and with ``include_archived``.  A line of a summary counts as the lines that it cites and
+summaries cover the notes, and with ``include_archived``.  A line of a summary counts as the lines that it cites and
 costs what it is long, citation included.  Random and lead selection spend as many tokens as ours in each period.
 """
 

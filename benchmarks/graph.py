@@ -105,7 +105,7 @@ def changes(bench: Bench, memory: Memory, units: int) -> Iterator[tuple[str, flo
     for name, took in (
         ("ingest of one changed note", wrote),
         ("first search after it", searched),
-        ("graph built anew, when one is asked for", built),
+        ("graph rebuilt, when one is asked for", built),
     ):
         took.sort()
         yield name, statistics.median(took), took[-1]

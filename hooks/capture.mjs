@@ -194,7 +194,7 @@ export function captureHooks({ config, memory, subjectOf, logger, turns = shared
       }
     },
 
-    /** `before_reset`: a session is about to begin anew; what of it was not kept yet is kept now. */
+    /** `before_reset`: a session is about to begin again; what of it was not kept yet is kept now. */
     resets(_event, ctx) {
       try {
         const subject = subjectOf(ctx);

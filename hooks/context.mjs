@@ -172,7 +172,7 @@ export function framed(found) {
  */
 export function contextHook({ config, memory, subjectOf, logger, turns = sharedTurns() }) {
   const latest = new Map(); // what a session's turn got, as its prompt may be built again
-  const renewals = new Map(); // how often a session began anew or forgot
+  const renewals = new Map(); // how often a session began again or forgot
   const say = (agentId, what) => logger.debug?.(`openclaw-memory: context for agent ${agentId}: ${what}`);
 
   const ask = async (event, ctx) => {

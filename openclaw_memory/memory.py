@@ -242,7 +242,7 @@ class Memory:
         ``background`` (default: the setting); ``deadline`` is in seconds.  Everything that was written is
         searchable by keywords at once.
         """
-        if deadline is None:  # who is in a hurry must not wait for the index to be written anew
+        if deadline is None:  # who is in a hurry must not wait for the index to be rewritten
             self._finish_forgetting()
         return self._freshness.ingest(paths, embed=embed, progress=progress, deadline=deadline)
 

@@ -2,7 +2,7 @@
 
     python -m pytest -n 0 -m "not e2e" --junitxml=times.xml && python tests/markers.py times.xml
 
-writes ``slow.txt`` anew: what the quick run leaves out, a test function a line.  With ``[1:]`` behind it the first of
+rewrites ``slow.txt``: what the quick run leaves out, a test function a line.  With ``[1:]`` behind it the first of
 its cases stays in.
 """
 

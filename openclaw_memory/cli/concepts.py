@@ -116,7 +116,7 @@ def _show_change(cli: CliContext, result: ConceptsResult) -> None:
     from ..model import counted
 
     _show(cli, result)
-    cli.remark(f"{counted(result.linked, 'unit')} linked anew")
+    cli.remark(f"{counted(result.linked, 'unit')} linked again")
 
 
 def _show(cli: CliContext, result: ConceptsResult, explain: bool = False) -> None:

@@ -90,5 +90,5 @@ def show_stop(out: Console, hit: RecallHit, most: int | None, mark: Mark) -> Non
     for words in hit.superseded:
         show_line(out, Text(f"superseded: {words}", style="red"), 12)
     if hit.archived:
-        show_line(out, Text("archived: a summary stands for this note", style="dim"), 12)
+        show_line(out, Text("archived: a summary covers this note", style="dim"), 12)
     out.print()

@@ -33,7 +33,7 @@ def which_options(command: F) -> F:
         click.option("--now", type=DATE, metavar="DATE",
                      help="The day the question is asked and days are counted back from; default today."),
         click.option("--include-archived", is_flag=True,
-                     help="Show notes that a summary stands for too, behind their summary."),
+                     help="Show notes that a summary covers too, behind their summary."),
         click.option("--recency-weight", type=click.FloatRange(0, 1), metavar="W",
                      help="How much to favour newer notes (0-1); default search.recency_weight."),
     )):  # fmt: skip
@@ -165,7 +165,7 @@ def _show_hit(out: Any, rank: int, hit: SearchHit, mark: Mark) -> None:
     if hit.also:
         lines_shown.append(Text(also(hit), style="dim"))
     if hit.archived:
-        lines_shown.append(Text("archived: a summary stands for this note", style="dim"))
+        lines_shown.append(Text("archived: a summary covers this note", style="dim"))
     if hit.why:
         lines_shown.append(Text(f"why: {hit.why}", style="yellow"))
     for line in lines_shown:

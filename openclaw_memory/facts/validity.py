@@ -285,7 +285,7 @@ def _chain(
     """Periods of what one rule says of one relation, each with the day on which it was seen first.
 
     The state of the pass is the values that are open.  A value that is seen again after one of its own ends, or after
-    one of the ``borders``, begins anew.
+    one of the ``borders``, begins again.
     """
     rule, trusted = chain[0].rule, chain[0].origin in TRUSTED
     # Ids go by the name as it is written, so that a new alias changes none.

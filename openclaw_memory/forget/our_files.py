@@ -167,7 +167,7 @@ def _without(text: str, path: str, matcher: Matcher, due: bool) -> str:
     if not unedited:
         return out
     out = _CONTENT.sub(f"content: {content_hash(out)}", out, count=1)
-    return _DIGEST.sub("digest: " + 64 * "0", out, count=1)  # that of nothing: it is made anew
+    return _DIGEST.sub("digest: " + 64 * "0", out, count=1)  # that of nothing: it is made again
 
 
 def _drop_tags(lines: list[str], at: int) -> None:

@@ -174,7 +174,7 @@ class ConceptBook:
     def _edited(self, edit: Callable[[], concepts_file.Edited]) -> ConceptsResult:
         started = time.monotonic()
         with self._view():
-            pass  # so that what is there already is in the index, and is linked anew
+            pass  # so that what is there already is in the index, and is linked again
         edited = edit()
         linked = self._changed()
         remarks: list[str] = []

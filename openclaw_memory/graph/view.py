@@ -31,7 +31,7 @@ class GraphView:
         self.index = ConceptIndex()
         #: The rows that the graph is over.
         self.corpus = Corpus()
-        #: What summaries repeat and stand for.
+        #: What summaries repeat and cover.
         self.archive = Archive()
         self._network: tuple[int, Network] | None = None
         self._matcher: tuple[int, NameMatcher] | None = None

@@ -21,7 +21,7 @@ _SECONDS = 60.0
 
 def register(server: Server, project: Path | None) -> Registration:
     """Add the server, or bring its command up to date."""
-    then = "start Claude Code anew; '/mcp' shows it with its tools"
+    then = "restart Claude Code; '/mcp' shows it with its tools"
     if project is not None:
         then += ". It asks once whether to trust the project's servers"
         return added_to_json(project / ".mcp.json", server, then)
@@ -42,7 +42,7 @@ def register(server: Server, project: Path | None) -> Registration:
 
 def unregister(project: Path | None) -> Registration:
     """Take the server out again."""
-    then = "start Claude Code anew"
+    then = "restart Claude Code"
     if project is not None:
         return removed_from_json(project / ".mcp.json", then)
     file = _user_file()

@@ -8,7 +8,7 @@ from . import HostError
 from .mcp import Registration, Server, added_to_json, removed_from_json, user_folder
 
 TITLE = "Claude Desktop"
-_THEN = "quit Claude Desktop and start it anew"
+_THEN = "quit Claude Desktop and start it again"
 
 
 def register(server: Server, project: Path | None) -> Registration:

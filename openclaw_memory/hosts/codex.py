@@ -20,7 +20,7 @@ def register(server: Server, project: Path | None) -> Registration:
     file = _file(project)
     text = read_text(file)
     after = set_table(text or "", file, _TABLE, NAME, {"command": server.command, "args": server.args})
-    then = "start Codex anew; '/mcp' shows it with its tools"
+    then = "restart Codex; '/mcp' shows it with its tools"
     if project is not None:
         then += ". Codex reads a project's file only when the project is trusted"
     there = member(load(text or "", file), _TABLE, NAME, file, KIND) is not None
@@ -32,7 +32,7 @@ def unregister(project: Path | None) -> Registration:
     file = _file(project)
     text = read_text(file)
     after = remove_table(text or "", file, _TABLE, NAME)
-    return removed(file, text, after, not after.strip(), "start Codex anew")
+    return removed(file, text, after, not after.strip(), "restart Codex")
 
 
 def _file(project: Path | None) -> Path:

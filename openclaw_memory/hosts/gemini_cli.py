@@ -8,7 +8,7 @@ from pathlib import Path
 from .mcp import Registration, Server, added_to_json, removed_from_json
 
 TITLE = "Gemini CLI"
-_THEN = "start Gemini CLI anew; '/mcp' shows its servers"
+_THEN = "restart Gemini CLI; '/mcp' shows its servers"
 
 
 def register(server: Server, project: Path | None) -> Registration:

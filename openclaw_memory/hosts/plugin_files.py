@@ -68,7 +68,7 @@ def _files() -> dict[str, Path]:
     try:
         patterns = json.loads((root / "package.json").read_text(encoding="utf-8"))["files"]
     except (OSError, ValueError, KeyError) as error:
-        raise HostError(f"{root / 'package.json'}: cannot be read ({error}); install openclaw-memory anew") from error
+        raise HostError(f"{root / 'package.json'}: cannot be read ({error}); reinstall openclaw-memory") from error
     found: dict[str, Path] = {}
     for pattern in [*_ALWAYS, *patterns]:
         # In a wheel the package itself is the Python source.

@@ -1,1 +1,1 @@
-"""The resident columns of the index, and what of them summaries stand for."""
+"""The resident columns of the index, and what of them summaries cover."""

@@ -1,4 +1,4 @@
-"""Which notes a summary stands for, and which sentences of summaries stand in the index in a finer form already.
+"""Which notes a summary covers, and which sentences of summaries stand in the index in a finer form already.
 
 Both follow from what summaries cite and from the texts that are there now; nothing of it is stored.
 """
@@ -38,7 +38,7 @@ _WORDS = re.compile(r"\w+")
 class Masks:
     """What the rows of a corpus are to one another, ``bool[n]`` each.
 
-    ``archived`` are rows of notes that the summary of their day stands for.  ``hidden`` are rows of summaries that
+    ``archived`` are rows of notes that the summary of their day covers.  ``hidden`` are rows of summaries that
     say only what a note that is not archived, or a finer summary, says too; ``copies`` those whose sources are in the
     index in whatever state, so every hidden row is one.  ``shown`` are the rows that are neither archived nor hidden:
     among them each sentence stands once.
@@ -85,7 +85,7 @@ class Archive:
         self._generations: dict[int, int] = {}
         self._paths: tuple[str, ...] = ()
         self._cited = _no_citations()
-        #: Notes that summaries stand for: by path and SHA-256, the most trust that one of these has.
+        #: Notes that summaries cover: by path and SHA-256, the most trust that one of these has.
         self._stood_for: Mapping[tuple[str, str], int] = {}
         self._corpus = Corpus()
         self._pairs: tuple[Ints, Ints] | None = None

@@ -28,4 +28,4 @@ def redact(workspace: Path, file: SourceFile, text: str, plugins: Plugins) -> No
         with atomic.locked(workspace / FOLDER, root=workspace):
             atomic.replace(path, plugins.without_secrets(path.read_bytes().decode("utf-8", "surrogateescape")))
     except (OSError, UnicodeError, WorkspaceError) as error:
-        log.warning("%s: holds a secret and cannot be written anew (%s); make it writable", file.path, error)
+        log.warning("%s: holds a secret and cannot be rewritten (%s); make it writable", file.path, error)

@@ -135,7 +135,7 @@ class Ingestor:
                 break
             except TextsChanged:
                 # Another process ingests one of the same files; what it wrote is not ours to do again.
-                log.debug("the index changed during ingest; planning anew")
+                log.debug("the index changed during ingest; planning again")
                 documents = self._documents()
         chunks = 0
         for file in files:

@@ -87,7 +87,7 @@ class SearchEngine:
     def _reset(self) -> None:
         self._state: StoreState | None = None
         self._corpus = Corpus()
-        #: What summaries stand for.
+        #: What summaries cover.
         self.archive = Archive()
         self._used = UsedRows()
         #: The concepts and what they join, in step with the corpus.
@@ -295,7 +295,7 @@ class SearchEngine:
             matched = keyword.window > 0
             allowed = matched if allowed is None else allowed & matched
         graph = None
-        # Where no row has anything of the question, the best ones are the longest: they speak for nobody.
+        # Where no row has anything of the question, the best ones are the longest: they say nothing about it.
         answered = similarities is not None or (keyword is not None and bool(keyword.window.any()))
         if mode == "graph":
             graph = self._by_concepts(named, score, allowed) if named or answered else np.zeros_like(score)

@@ -114,7 +114,7 @@ _FILTERS = {
     "minimumDaysAgo": whole("Only what is at least this many days old; 0 is today.", 0),
     "maximumDaysAgo": whole("Only what is at most this many days old; 7 is the last week.", 0),
     "includeArchived": {"type": "boolean",
-                        "description": "Give old notes that a summary stands for too, ranked behind it."},
+                        "description": "Give old notes that a summary covers too, ranked behind it."},
     "recencyWeight": share("Share of the score that is youth alone, for 'latest' and 'current'; 0 unless set."),
 }  # fmt: skip
 _DATES = {

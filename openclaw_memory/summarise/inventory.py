@@ -46,7 +46,7 @@ class Leaves:
     """The notes of every day, the summaries that there are, and the tree of periods above them.
 
     ``fingerprints`` say for each grain what of the settings decides how its summaries read; a day whose notes have
-    no more than ``short`` characters stands for itself; ``origins`` are those of the summaries, by path.
+    no more than ``short`` characters is kept as it is; ``origins`` are those of the summaries, by path.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class Leaves:
         return not any(leaf.origin in TRUSTED for day in days for leaf in self.of(day))
 
     def is_short(self, day: str) -> bool:
-        """Whether a day's notes are no longer than their summary might be; then they stand for themselves."""
+        """Whether a day's notes are no longer than their summary might be; then they are kept as they are."""
         if self.stands(Grain.DAILY, day):
             return False
         return sum(leaf.size for leaf in self.of(day)) <= self._short

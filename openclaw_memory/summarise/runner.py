@@ -239,7 +239,7 @@ class Consolidator:
             run.archived += sum(leaf.units for leaf in run.leaves.of(period) if (leaf.path, leaf.sha256) in new)
 
     def _remove_orphans(self, run: _Run, only: Grain | None) -> None:
-        """Take away summaries of ours whose notes are gone or stand for themselves, or whose period is not over."""
+        """Take away summaries of ours whose notes are gone or are kept as they are, or whose period is not over."""
         for (grain, period), info in sorted(run.leaves.summaries.items()):
             if info.edited or (only is not None and grain is not only):
                 continue

@@ -19,7 +19,7 @@ from .themes import Part
 BUDGETS: Mapping[Grain, float] = MappingProxyType(
     {Grain.DAILY: 300, Grain.WEEKLY: 800, Grain.MONTHLY: 1500, Grain.QUARTERLY: 2000, Grain.YEARLY: 3000}
 )
-#: Grows when summaries of the same sentences change, so that those of earlier versions are made anew.
+#: Grows when summaries of the same sentences change, so that those of earlier versions are made again.
 VERSION = 3
 
 #: How many times the budget of a grain a summary may have where its sources say much, and of how much of them.

@@ -107,7 +107,7 @@ class UnitMaker:
             start = after
 
     def _run(self, start: int, end: int, form: UnitForm, *, turn: bool) -> None:
-        """Cut lines of one speaker; wrapped lines stay together, others stand for themselves."""
+        """Cut lines of one speaker; wrapped lines stay together, others are units of their own."""
         first = self._lines[start]
         self._host = is_host(without_speaker(first, self._speaker) if turn and self._speaker else first)
         self._cut_run(start, end, form, turn=turn)

@@ -384,7 +384,7 @@ def _freshness(memory: Examined, documents: Documents) -> list[Check]:
             changed += row is not None and problem.content  # what the index has of it goes
         else:
             changed += 1
-    detail = f"{counted(changed, 'file')} to be read anew" if changed else "the index is up to date"
+    detail = f"{counted(changed, 'file')} to be read again" if changed else "the index is up to date"
     return [*checks, Check("freshness", not changed, detail, "run: openclaw-memory ingest" if changed else None)]
 
 

@@ -122,7 +122,7 @@ def test_doctor(run: Callable[..., Result], notes: Notes) -> None:
     notes.write("memory/b.md", b"\0")
     notes.touch("MEMORY.md")
     ill = run("doctor", code=1).stdout
-    assert "wrong freshness: 1 file to be read anew\n      run: openclaw-memory ingest\n" in ill
+    assert "wrong freshness: 1 file to be read again\n      run: openclaw-memory ingest\n" in ill
     assert both(run, "doctor", code=1)["ok"] is False
     assert json.loads(run("status", "--json").stdout)["files"] == 1  # a look changes nothing
 

@@ -152,7 +152,7 @@ def test_what_an_upgrade_takes_is_said_without_doing_it(notes: Notes) -> None:
     said = json.loads(run(*before, "upgrade", "--json").stdout)
     assert said["version"] == __version__ and "-m pip install" in said["upgrade"]
     assert said["next"] == ["openclaw-memory ingest", "openclaw-memory doctor"]
-    assert "1 file to be read anew" in [check["detail"] for check in said["checks"]]
+    assert "1 file to be read again" in [check["detail"] for check in said["checks"]]
 
 
 @pytest.mark.parametrize(

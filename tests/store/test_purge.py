@@ -269,7 +269,7 @@ def test_a_folder_that_cannot_take_the_copy_leaves_the_index_as_it_was(tmp_path:
     store = filled(path)
     before = texts_of(store)
     (tmp_path / "a.duckdb.rewriting").write_text("a file where the folder should be")
-    with pytest.raises(StoreError, match="cannot be written anew"):
+    with pytest.raises(StoreError, match="cannot be rewritten"):
         store.purge()
     assert texts_of(store) == before
     (tmp_path / "a.duckdb.rewriting").unlink()

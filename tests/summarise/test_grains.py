@@ -1,4 +1,4 @@
-"""Search over several grains: notes that a summary stands for, sentences that stand once, and where they came from."""
+"""Search over several grains: notes that a summary covers, sentences that stand once, and where they came from."""
 
 from __future__ import annotations
 
@@ -568,7 +568,7 @@ def test_commands_take_grains_days_and_the_archive(memory: Memory, notes: Notes)
     assert {hit["path"] for hit in told("search", "pump")} >= {DAILY, FRIDAY}
     archived = told("search", "pump", "--include-archived")
     assert {hit["path"]: hit["archived"] for hit in archived}[MONDAY]
-    assert "a summary stands for this note" in run(notes, "search", "pump", "--include-archived").output
+    assert "a summary covers this note" in run(notes, "search", "pump", "--include-archived").output
     assert {hit["grain"] for hit in told("search", "pump", "--grain", "weekly")} == {"weekly"}
     days = ("--now", "2026-02-21", "--min-days-ago", "4", "--max-days-ago", "5")
     assert {hit["date"] for hit in told("search", "Zorblatt", *days)} == {"2026-02-16", "2026-02-17"}

@@ -337,7 +337,7 @@ class Database:
         if self._speaks_of_damage(error):
             return StoreError(
                 f"{self.path}: the index cannot be read ({first}); a damaged file is moved aside and kept: "
-                "run openclaw-memory ingest to build it anew from the Markdown files"
+                "run openclaw-memory ingest to rebuild it from the Markdown files"
             )
         if any(word in text for word in ("permission denied", "read-only", "cannot open file", "is a directory")):
             return StoreError(

@@ -98,7 +98,7 @@ class GraphTables:
             c.execute("UPDATE counters SET value = value + 1 WHERE name = 'ontology'")
             if not changed:
                 return 0
-            # Who is about to write a file linked it by the old names: it must plan anew.
+            # Who is about to write a file linked it by the old names: it must plan again.
             c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")
             return _link_anew(c, changed, links)
 

@@ -68,7 +68,7 @@ class PurgeTables:
         """Leave no trace of deleted rows: compact what is derived from texts, and write the whole file again."""
         self.maintain(True)
         with self._db.read() as c:
-            if _has_fts(c):  # it is built anew when it is asked
+            if _has_fts(c):  # it is rebuilt when it is asked
                 with self._db.write():
                     c.execute("DROP SCHEMA IF EXISTS fts_main_fts_source CASCADE")
                     c.execute("DROP TABLE IF EXISTS fts_source")

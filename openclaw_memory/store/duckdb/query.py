@@ -107,7 +107,7 @@ class Queries:
         named = views.named(sql)
         uses_fts = self._settings.keyword_index == "fts"
         if "match_bm25" in named and uses_fts:
-            self.keyword_index().refresh()  # builds the extension's index anew where texts have changed
+            self.keyword_index().refresh()  # rebuilds the extension's index where texts have changed
         wanted = named & views.DERIVED
         answer: Answer | None = None
         for attempt in range(1, _ATTEMPTS + 1):

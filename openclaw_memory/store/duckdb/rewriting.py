@@ -36,7 +36,7 @@ def rewrite(path: Path, options: Mapping[str, Any]) -> None:
             shutil.rmtree(folder, ignore_errors=True)
     except OSError as error:
         raise StoreError(
-            f"{path}: the index cannot be written anew ({error.strerror or error}); it is as it was: free some space, "
+            f"{path}: the index cannot be rewritten ({error.strerror or error}); it is as it was: free some space, "
             "check the permissions of its folder, and run it again"
         ) from error
 

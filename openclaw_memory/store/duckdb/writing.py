@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _MOST = 32_767
 #: What units own beside vectors and postings; it goes with their document and is rewritten with it.
 _OF_UNITS = ("mentions", "found_facts", "derived_from")
-#: Units whose terms are in memory at once while postings are made anew.
+#: Units whose terms are in memory at once while postings are made again.
 _ANALYSED = 4_000
 _RULE = {rule: code for code, rule in enumerate(RULES)}
 #: Units that are gone are worth a compaction when they are this many and this share of the living ones.

@@ -403,7 +403,7 @@ class State:
             ) from error
         except sqlite3.DatabaseError as error:
             raise StateError(
-                f"{file or self.file}: is damaged ({error}); put it back from a backup, or move it away to start anew: "
+                f"{file or self.file}: is damaged ({error}); put it back from a backup, or move it away to start over: "
                 "what was forgotten is not known then"
             ) from error
         except OSError as error:
