@@ -372,55 +372,55 @@ def test_records_of_a_journal_that_make_no_sense_do_not_count() -> None:
 def _holds(file: Path) -> set[str]:
     """Which of some ids are among the bytes of a state."""
     content = b"".join(each.read_bytes() for each in file.parent.glob(f"{file.name}*"))
-    return {name for name in ("aaa", "bbb", "ccc", "ddd") if name.encode() in content}
+    return {name for name in ("xaa", "xbb", "xcc", "xdd") if name.encode() in content}
 
 
 def test_what_is_forgotten_is_nowhere(file: Path) -> None:
     usage = Usage(state_in(file))
-    usage.shown([_hit("aaa"), _hit("bbb"), _hit("ccc", path="memory/topics/x.md")], DAY)
-    usage.feedback("aaa", "memory/2026-03-01.md", "useful", DAY)
-    usage.shown([_hit("aaa"), _hit("ddd")], DAY)
-    assert usage.forget(["aaa", "ddd", "unknown"]) == 2
-    assert [row.id for row in usage.rows(DAY)] == ["bbb", "ccc"]
-    assert usage.quoted(SNIPPET, DAY) == ["bbb", "ccc"]
+    usage.shown([_hit("xaa"), _hit("xbb"), _hit("xcc", path="memory/topics/x.md")], DAY)
+    usage.feedback("xaa", "memory/2026-03-01.md", "useful", DAY)
+    usage.shown([_hit("xaa"), _hit("xdd")], DAY)
+    assert usage.forget(["xaa", "xdd", "unknown"]) == 2
+    assert [row.id for row in usage.rows(DAY)] == ["xbb", "xcc"]
+    assert usage.quoted(SNIPPET, DAY) == ["xbb", "xcc"]
     assert usage.state(DAY).boosts == {}
     usage.close()
-    assert _holds(file) == {"bbb", "ccc"}
-    assert usage.forget(["bbb", "ccc"]) == 2
+    assert _holds(file) == {"xbb", "xcc"}
+    assert usage.forget(["xbb", "xcc"]) == 2
     assert usage.rows(DAY) == []
     assert _holds(file) == set()
 
 
 def test_what_another_process_has_counted_does_not_bring_back_what_is_forgotten(file: Path) -> None:
     server, command = Usage(state_in(file)), Usage(state_in(file))
-    server.shown([_hit("aaa")], DAY)
-    assert command.forget(["aaa"]) == 0
+    server.shown([_hit("xaa")], DAY)
+    assert command.forget(["xaa"]) == 0
     server.close()
-    server.shown([_hit("bbb")], DAY)
-    assert command.forget(["aaa"]) == 0
+    server.shown([_hit("xbb")], DAY)
+    assert command.forget(["xaa"]) == 0
     assert server.quoted(SNIPPET, DAY) == []
     assert server.opened("memory/2026-03-01.md", day=DAY) == []
-    server.shown([_hit("ccc")], DAY)
+    server.shown([_hit("xcc")], DAY)
     server.close()
-    assert [row.id for row in command.rows(DAY)] == ["ccc"]
-    assert "aaa" not in _holds(file)
+    assert [row.id for row in command.rows(DAY)] == ["xcc"]
+    assert "xaa" not in _holds(file)
 
 
 def test_forgetting_fails_loudly_and_counting_never_waits(file: Path) -> None:
     usage = Usage(state_in(file))
-    usage.feedback("aaa", "memory/a.md", "useful", DAY)
+    usage.feedback("xaa", "memory/a.md", "useful", DAY)
     aside = file.with_name("aside")
     file.rename(aside)
     file.mkdir()
     with pytest.raises(StateError, match="cannot be used"):
-        usage.forget(["aaa"])
+        usage.forget(["xaa"])
     file.rmdir()
     aside.rename(file)
-    assert usage.forget(["aaa"]) == 1
+    assert usage.forget(["xaa"]) == 1
     with state_in(file).writing():
-        usage.shown([_hit("bbb")], DAY)  # never waits
+        usage.shown([_hit("xbb")], DAY)  # never waits
         assert usage.state(DAY).boosts == {}, "nor does who reads"
-    assert usage.forget(["bbb"]) == 1
+    assert usage.forget(["xbb"]) == 1
 
 
 # -- which unit is meant --------------------------------------------------------------------------
