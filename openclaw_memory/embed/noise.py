@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..model.embedder import Embedder
+from ..text.scripts import HANGUL, UNSPACED
 
 _QUESTIONS = (
     "Which bus goes to the harbour on Sundays?",
@@ -53,7 +54,7 @@ def measure(embedder: Embedder) -> float:
 #: one or two characters.
 _KNOWN, _KNOWN_IDEOGRAPHS = 2.5, 1.4
 _WORD = re.compile(r"[^\W\d_]+")
-_IDEOGRAPHS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0eff\u1780-\u17ff]")
+_IDEOGRAPHS = re.compile(f"[{UNSPACED}{HANGUL}]")
 _LONGEST_PIECE = 16
 #: Words beyond so many say nothing new about the language.
 _MOST_WORDS = 64

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from . import calendar_words
 from . import language as languages
-from .scripts import HANGUL, INDIC, KANA, POINTS, SOUTH_EAST_ASIAN, UNSPACED
+from .scripts import HANGUL, HIRAGANA, INDIC, KANA, POINTS, SOUTH_EAST_ASIAN, UNSPACED
 
 #: Grows when the terms of a text change, so that stored postings are known to be of another make.
 ANALYSIS_VERSION = 5
@@ -45,7 +45,7 @@ _BETWEEN = r"\s!-,/:-@\[-^`{-~\u00a0-\u00bf\u2010-\u206f\u3000-\u303f"
 #: A word as people see it, with the accents and vowel signs that belong to it; or a run of letters without spaces.
 _TOKEN = re.compile(f"(?P<joined>[{UNSPACED}{HANGUL}]+)|[^{_BETWEEN}{UNSPACED}{HANGUL}]+")
 _KANA = re.compile(f"[{KANA}]")
-_PARTICLES = re.compile("[\u3040-\u309f]{2}")
+_PARTICLES = re.compile(f"[{HIRAGANA}]{{2}}")
 _DIACRITICS = re.compile(f"[\u0300-\u036f{POINTS}]+")
 #: But for those of scripts whose stemmers know them.
 _LATIN_DIACRITICS = re.compile(f"(?<![\u0370-\u052f])[\u0300-\u036f{POINTS}]+")

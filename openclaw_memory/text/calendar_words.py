@@ -15,27 +15,28 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from . import language as languages
+from .scripts import ARABIC, ARMENIAN, CYRILLIC, DEVANAGARI, GREEK, HAN, HANGUL, HEBREW, KANA, THAI, UNSPACED
 
 #: What holds for all languages stands under this name.
 ANY = "any"
 UNITS = ("day", "week", "month", "year")
-_UNSPACED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+_UNSPACED = UNSPACED + HANGUL
 _TOKEN = re.compile(rf"\d+|[{_UNSPACED}]|[^\W\d_](?:[^\W\d_{_UNSPACED}]|[\u0300-\u036f\u064b-\u065f\u0900-\u097f])*")
 _WORD = re.compile(r"[^\W_]+")
 _MARKS = re.compile("[\u200b-\u200f\u061c\u2060\ufeff]")
 #: What may stand between two words of a phrase.
 _BETWEEN = re.compile(r"[\s.'’-]{0,3}")
 _OF_SCRIPT = (
-    (re.compile("[\u4e00-\u9fff](?<![\u3040-\u30ff])"), ("chinese", "japanese")),
-    (re.compile("[\u3040-\u30ff]"), ("japanese",)),
-    (re.compile("[\uac00-\ud7af]"), ("korean",)),
-    (re.compile("[\u0e00-\u0e7f]"), ("thai",)),
-    (re.compile("[\u0400-\u052f]"), ("russian", "ukrainian", "bulgarian")),
-    (re.compile("[\u0370-\u03ff\u1f00-\u1fff]"), ("greek",)),
-    (re.compile("[\u0600-\u06ff]"), ("arabic", "persian")),
-    (re.compile("[\u0590-\u05ff]"), ("hebrew",)),
-    (re.compile("[\u0900-\u097f]"), ("hindi",)),
-    (re.compile("[\u0530-\u058f]"), ("armenian",)),
+    (re.compile(f"[{HAN}]"), ("chinese", "japanese")),
+    (re.compile(f"[{KANA}]"), ("japanese",)),
+    (re.compile(f"[{HANGUL}]"), ("korean",)),
+    (re.compile(f"[{THAI}]"), ("thai",)),
+    (re.compile(f"[{CYRILLIC}]"), ("russian", "ukrainian", "bulgarian")),
+    (re.compile(f"[{GREEK}]"), ("greek",)),
+    (re.compile(f"[{ARABIC}]"), ("arabic", "persian")),
+    (re.compile(f"[{HEBREW}]"), ("hebrew",)),
+    (re.compile(f"[{DEVANAGARI}]"), ("hindi",)),
+    (re.compile(f"[{ARMENIAN}]"), ("armenian",)),
 )
 _NUMBER = "#"
 _HERE = ""

@@ -10,6 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 from . import calendar_words as words
+from .scripts import HAN, HANGUL, KANA
 
 #: In their order, Monday first as in ISO 8601.
 MONTHS = (
@@ -170,7 +171,7 @@ def _filler() -> re.Pattern[str]:
     }
     rest = words.joins() | words.said("day-end", (words.ANY,))
     spaced = any_of(map(re.escape, names | rest | WEEKDAY_SPELLINGS))
-    unspaced = any_of(name for name in names if re.fullmatch("[\u3040-\u9fff\uac00-\ud7af]+", name))
+    unspaced = any_of(name for name in names if re.fullmatch(f"[{KANA}{HAN}{HANGUL}]+", name))
     return re.compile(rf"\b(?:{spaced})(?!\w)|{unspaced}|[\W_]+|[日号號일]")
 
 

@@ -16,18 +16,18 @@ from importlib.resources import files
 from typing import Any
 
 from ..model import tokens_of
-from .scripts import HAN, HANGUL, KANA
+from .scripts import ARABIC, ARMENIAN, CYRILLIC, DEVANAGARI, GREEK, HAN, HANGUL, HEBREW, KANA, TAMIL, THAI
 
 ENGLISH = "english"
 #: The language of words in a script that only one language with a stemmer has, or most texts in it.
 _OF_SCRIPT = (
-    ("russian", re.compile("[\u0400-\u052f]")),
-    ("greek", re.compile("[\u0370-\u03ff\u1f00-\u1fff]")),
-    ("arabic", re.compile("[\u0600-\u06ff\u0750-\u077f]")),
-    ("hindi", re.compile("[\u0900-\u097f]")),
-    ("tamil", re.compile("[\u0b80-\u0bff]")),
-    ("armenian", re.compile("[\u0530-\u058f]")),
-    ("hebrew", re.compile("[\u0590-\u05ff]")),
+    ("russian", re.compile(f"[{CYRILLIC}]")),
+    ("greek", re.compile(f"[{GREEK}]")),
+    ("arabic", re.compile(f"[{ARABIC}]")),
+    ("hindi", re.compile(f"[{DEVANAGARI}]")),
+    ("tamil", re.compile(f"[{TAMIL}]")),
+    ("armenian", re.compile(f"[{ARMENIAN}]")),
+    ("hebrew", re.compile(f"[{HEBREW}]")),
 )
 #: Other languages of these scripts: their stop words are stop words of the script.
 _BESIDE = {"russian": ("ukrainian", "bulgarian"), "arabic": ("persian",)}
@@ -114,7 +114,7 @@ _UNSPACED_SCRIPTS = (
     ("japanese", re.compile(f"[{KANA}]")),
     ("chinese", re.compile(f"[{HAN}]")),
     ("korean", re.compile(f"[{HANGUL}]")),
-    ("thai", re.compile("[\u0e00-\u0e7f]")),
+    ("thai", re.compile(f"[{THAI}]")),
 )
 #: Kana among Chinese characters from which on a text is Japanese, as a share.
 _KANA_SHARE = 0.1

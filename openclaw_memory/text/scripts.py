@@ -7,6 +7,17 @@
 HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 #: Hiragana and katakana, with the small and the half-width ones.
 KANA = "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"
+#: Hiragana, in which Japanese writes particles and endings.
+HIRAGANA = "\u3040-\u309f"
+#: Alphabets, each of one language or a few.
+ARABIC = "\u0600-\u06ff\u0750-\u077f"
+ARMENIAN = "\u0530-\u058f"
+CYRILLIC = "\u0400-\u052f"
+DEVANAGARI = "\u0900-\u097f"
+GREEK = "\u0370-\u03ff\u1f00-\u1fff"
+HEBREW = "\u0590-\u05ff"
+TAMIL = "\u0b80-\u0bff"
+THAI = "\u0e00-\u0e7f"
 #: Korean syllables, which spaces divide into words that particles are a part of.
 HANGUL = "\uac00-\ud7af"
 #: Thai, Lao, Burmese and Khmer.

@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 
 from . import analysis, language
-from .scripts import UNSPACED
+from .scripts import GREEK, HIRAGANA, UNSPACED
 from .sentences import sentence_spans
 
 #: Vowels and marks that are written into a word of which they are no letters, and what joins its parts.
@@ -26,9 +26,9 @@ _ATOM = re.compile(
     rf"[{UNSPACED}]|(?:(?![{UNSPACED}])[^\W_])(?:(?![{UNSPACED}])[^\W_]|[{_JOINED}])*(?:['’][^\W_]+)?",
 )
 _MARKS = re.compile("[\u0300-\u036f\u064b-\u0652\u200c]+")
-_KANA = re.compile("[\u3040-\u309f]")
+_KANA = re.compile(f"[{HIRAGANA}]")
 _ASKS = re.compile("[?？؟՞;]\\s*$|[?？؟]")
-_GREEK = re.compile("[\u0370-\u03ff]")
+_GREEK = re.compile(f"[{GREEK}]")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _LATIN = re.compile("[a-z]")
 #: A word of so many letters is not taken for one of another language.
