@@ -78,7 +78,13 @@ def _run(cli: CliContext, source: str, path: Path | None, trust: str, undo: bool
     limit = max(1_000, max_bytes(settings.ingest) // 4 - 10_000)
     with model_progress(cli) as show:
         found = exports.entries(source, expanded(path), settings.consolidate.time_zone, show)
-        return writer.bring(workspace, source, found, Origin(trust), limit, dry_run)
+        report = writer.bring(workspace, source, found, Origin(trust), limit, dry_run)
+    if not report.entries and report.skipped:
+        first = report.skipped[0]
+        raise exports.ExportError(
+            f"{first.path}: {first.reason}; nothing was imported: look whether this is an export of {source}"
+        )
+    return report
 
 
 def _show(cli: CliContext, report: ImportReport) -> None:

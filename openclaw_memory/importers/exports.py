@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -26,6 +26,8 @@ _PLACES = ("item", *(f"{name}.item" for name in _LISTS), "")
 STAGE = "export"
 #: A longer line is no entry that somebody wrote.
 _LINE_BYTES = 64_000_000
+#: Lists and objects within each other; more are none that a program writes.
+_DEEPEST = 200
 _BOM = b"\xef\xbb\xbf"
 #: What a damaged or encrypted archive raises.
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
@@ -124,7 +126,7 @@ def _elements(name: str, stream: IO[bytes]) -> Iterator[tuple[str, Any]]:
             stream.seek(0)
             if stream.read(len(_BOM)) != _BOM:
                 stream.seek(0)
-            for item in ijson.items(stream, where):
+            for item in ijson.items(ijson.parse(_shallow(ijson.basic_parse(stream))), where):
                 if not where and (item == [] or (isinstance(item, dict) and set(_LISTS) & {*item})):
                     return  # a list without an entry
                 number += 1
@@ -132,8 +134,26 @@ def _elements(name: str, stream: IO[bytes]) -> Iterator[tuple[str, Any]]:
             if number:
                 return
     except (ijson.JSONError, ValueError) as error:
-        why = " ".join(str(error).split())[:120]
+        # What follows the first line are the bytes that were not understood.
+        why = str(error.args[0] if not isinstance(error.args[0], bytes) else error.args[0].decode("utf-8", "replace"))
+        why = why.partition("\n")[0].strip()[:120]
         yield name, SkippedFile(f"{name}, behind entry {number}", f"not valid JSON from there on ({why})")
+
+
+def _shallow(events: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    """``events`` of a parser as they are; raises ``ValueError`` where they nest deeper than any export does.
+
+    What ijson keeps of where it is grows with the square of the depth: 200 kB of brackets would take all memory.
+    """
+    depth = 0
+    for kind, value in events:
+        if kind.startswith("start_"):
+            depth += 1
+            if depth > _DEEPEST:
+                raise ValueError(f"nested deeper than {_DEEPEST} levels")
+        elif kind.startswith("end_"):
+            depth -= 1
+        yield kind, value
 
 
 def _lines(name: str, stream: IO[bytes]) -> Iterator[tuple[str, Any]]:

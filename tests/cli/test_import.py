@@ -53,6 +53,12 @@ def test_it_shows_writes_finds_and_takes_out(run: Run, notes: Notes, export: str
     assert run("import", "--undo", "jsonl", "--yes").stdout == "nothing to change\n"
 
 
+def test_a_file_of_which_nothing_can_be_read_is_an_error(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_bytes(b"\x89PNG\r\n" * 99)
+    said = run("import", "mem0", str(tmp_path / "x.json"), "--yes", code=1).stderr
+    assert said.startswith("error: x.json") and "nothing was imported" in said
+
+
 def test_json_says_all_of_it(run: Run, export: str) -> None:
     report = json.loads(run("import", "jsonl", export, "--yes", "--json").stdout)
     assert report["entries"] == 1 and len(report["written"]) == 1 and report["dryRun"] is False

@@ -425,3 +425,16 @@ def test_an_import_that_broke_off_goes_on(root: Path) -> None:
         writer.bring(root, "jsonl", broken(), Origin.UNTRUSTED, LIMIT, False)
     report = writer.bring(root, "jsonl", entries, Origin.UNTRUSTED, LIMIT, False)
     assert len(report.written) == 2 and report.unchanged == 3
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\xf4\xa0\x00PNG\xff" * 400, b"[" * 200_000, b'{"a":' * 100_000, b'[{"mapping":' + b"[" * 200_000]
+)
+def test_what_is_no_json_takes_neither_the_memory_nor_the_screen(root: Path, tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "conversations.json"
+    file.write_bytes(content)
+    before = tree(root)
+    report = bring(root, "chatgpt", file)
+    assert not report.entries and tree(root) == before
+    [skipped] = report.skipped
+    assert "not valid JSON" in skipped.reason and skipped.reason.isprintable() and len(skipped.reason) < 200
