@@ -101,12 +101,16 @@ def restore(cli: CliContext, file: Path, dry_run: bool, overwrite: bool) -> None
                 f"nothing was restored: {', '.join(here)} would be replaced; see --dry-run, or give --overwrite"
             )
         if not dry_run:
+            if _STATE in held:  # first, as it is what may turn out to be unusable
+                try:
+                    memory.state.restore(held[_STATE])
+                except WorkspaceError as error:
+                    why = str(error).replace(str(held[_STATE]), _STATE)
+                    raise WorkspaceError(f"{file}: nothing was restored: {why}") from error
             for row in plan:
                 if row["name"] in places and row["action"] != "same":
                     mode = 0o600 if row["name"] == _SETTINGS else 0o666
                     atomic.swap(Path(os.path.realpath(row["to"])), held[row["name"]].read_bytes(), mode)
-            if _STATE in held:
-                memory.state.restore(held[_STATE])
     _told(cli, file, plan, dry_run)
 
 
@@ -164,5 +168,7 @@ def _told(cli: CliContext, file: Path, plan: list[dict[str, str]], dry_run: bool
     done = {"write": "written", "replace": "replaced", "same": "is the same"}
     for row in plan:
         say(f"{row['name']:<{len(_KEY)}}  {(will if dry_run else done)[row['action']]}  {row['to']}")
-    if not dry_run:
+    if not plan:
+        say(f"{file}: holds nothing")
+    elif not dry_run:
         say("next: openclaw-memory ingest")

@@ -96,7 +96,7 @@ def test_of_nothing_the_backup_is_a_backup(new: Machine, tmp_path: Path) -> None
     assert [row["action"] for row in new.json("restore", str(tmp_path / "b.zip"))["entries"]] == ["same"]
 
 
-@pytest.mark.parametrize("what", ["text", "cut", "another archive", "newer", "no settings"])
+@pytest.mark.parametrize("what", ["text", "cut", "another archive", "newer", "no settings", "no state"])
 def test_what_is_no_backup_changes_nothing(old: Machine, new: Machine, tmp_path: Path, what: str) -> None:
     file = tmp_path / "b.zip"
     old.run("backup", str(file))
@@ -112,8 +112,10 @@ def test_what_is_no_backup_changes_nothing(old: Machine, new: Machine, tmp_path:
                 archive.writestr("manifest.json", json.dumps({"format": number, "version": "99"}))
             if what == "no settings":
                 archive.writestr("settings.yaml", "serch: {}\n")
+            if what == "no state":
+                archive.writestr("state.sqlite", b"notes" * 999)
             archive.writestr("../evil.md", "x")
             archive.writestr("concepts.yaml", good.read("concepts.yaml"))
     message = new.run("restore", str(file), "--overwrite", code=1).stderr
-    assert "; " in message
+    assert "; " in message and (what != "no state" or "nothing was restored: state.sqlite: " in message)
     assert not (new.notes.root / "concepts.yaml").exists() and not list(tmp_path.rglob("evil.md"))
