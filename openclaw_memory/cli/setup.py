@@ -64,6 +64,7 @@ def _register(cli: CliContext, chosen: Options, teller: Teller) -> None:
     """Tell a host of the MCP server, or no longer."""
     from importlib import import_module
 
+    from ..hosts.json_hosts import JSON_HOSTS
     from ..hosts.mcp import Registration
 
     for option, value in (
@@ -73,7 +74,7 @@ def _register(cli: CliContext, chosen: Options, teller: Teller) -> None:
     ):  # fmt: skip
         if value:
             raise click.UsageError(f"{option} is for openclaw")
-    host = import_module(f"openclaw_memory.hosts.{chosen.host.replace('-', '_')}")
+    host: Any = JSON_HOSTS.get(chosen.host) or import_module(f"openclaw_memory.hosts.{chosen.host.replace('-', '_')}")
     project = chosen.project.absolute() if chosen.project is not None else None
     if chosen.uninstall:
         change: Registration = host.unregister(project)

@@ -115,10 +115,3 @@ def entry_diff(where: str, before: dict[str, Any] | None, after: dict[str, Any] 
         for entry in (before, after)
     )
     return list(difflib.unified_diff(old, new, where, where, lineterm="", n=2))
-
-
-def user_folder(program: str) -> Path:
-    """Where a desktop ``program`` keeps the settings of its user on this system."""
-    import platformdirs
-
-    return Path(platformdirs.user_config_dir(program, appauthor=False, roaming=True))
