@@ -502,7 +502,7 @@ def test_what_stands_behind_an_address_and_is_no_password_stays(line: str) -> No
 
 
 @pytest.mark.parametrize(
-    "line", ["root / etc / passwd", "admin / user2 roles", "/srv/root/abc123", "admin / moderators"]
+    "line", ["root / etc / passwd", "admin / user2 roles", "/opt/admin/abc123", "admin / moderators"]
 )
 def test_words_behind_a_role_stay(line: str) -> None:
     assert redact_lines([line]) == [line]
