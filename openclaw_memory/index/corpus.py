@@ -18,8 +18,6 @@ from ..store.api import Bools, DocumentInfo, Floats, Ints, Store, UnitRows, Vect
 
 RADIUS = 2
 _REACH = 2 * RADIUS
-#: Tokens per character from which on a row is in another alphabet than ASCII's, and in words of one or two characters.
-_SCRIPTS = (0.3, 0.42)
 #: Sections from which on the lengths of all windows are computed in one go.
 _APART = 200
 #: Characters of a passage.
@@ -52,8 +50,6 @@ class Shape:
     #: The first row of each section, and whether that is its heading.
     opens: Ints
     headed: Bools
-    #: How each row is written: 0 in ASCII, 1 with other alphabets, 2 with words of one or two characters.
-    script: NDArray[np.int8]
 
 
 class Corpus:
@@ -180,7 +176,9 @@ def empty_rows() -> UnitRows:
     i64 = np.zeros(0, np.int64)
     f32 = np.zeros(0, np.float32)
     flags = np.zeros(0, bool)
-    of = (i32, i32, i32, i32, i32, i32, i32, flags, i32, flags, flags, flags, i64, i32, i32, i32, i64, i32, f32, i64)
+    of = (
+        *[i32] * 7, flags, i32, *[flags] * 3, i64, *[i32] * 3, i64, i32, f32, i64, i32.astype(np.int8),
+    )  # fmt: skip
     return UnitRows(*of)
 
 
@@ -230,7 +228,6 @@ def _shape(rows: UnitRows, documents: dict[int, DocumentInfo]) -> Shape:
         path_rank=path_rank,
         opens=(opens := np.flatnonzero(border).astype(np.int32)),
         headed=rows.heading[opens],
-        script=np.digitize(rows.tokens / np.maximum(rows.chars, 1), _SCRIPTS).astype(np.int8),
         passage=passage,
         passage_terms=tuple(np.bincount(of, terms).astype(np.float32) for of in passage),
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
 
-from ..model import ParsedDocument, Section, Unit, tokens_of
+from ..model import ParsedDocument, Section, Unit, script_of, tokens_of
 from ..plugins.manager import Plugins
 from ..store.api import PlannedUnit, StoredUnit
 from ..text import analysis, dates
@@ -106,6 +106,7 @@ def _analysed(
         says=dates.said(text, day, order),
         tokens=tokens_of(text),
         likeness=analysis.likeness(text),
+        script=script_of(text),
         speaker_key=analysis.unit_hash(analysis.name_key(unit.speaker)) if unit.speaker else 0,
     )
 

@@ -54,6 +54,7 @@ from .sessions import SessionStarted as SessionStarted
 from .size import CHARS_PER_TOKEN as CHARS_PER_TOKEN
 from .size import chars_of as chars_of
 from .size import ends as ends
+from .size import script_of as script_of
 from .size import tokens_of as tokens_of
 from .status import Check as Check
 from .status import Status as Status

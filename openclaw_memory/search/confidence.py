@@ -85,7 +85,7 @@ def parts(
         None if text is None else words,
         vector,
         time,
-        max(noise, float(features.noise[corpus.shape.script[row]])),
+        max(noise, float(features.noise[corpus.rows.script[row]])),
         knowledge,
     )
     if graph is not None:

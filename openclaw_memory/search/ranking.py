@@ -118,9 +118,9 @@ def collect(
                 filled = np.where(known, similarities, similarities[known].mean()).astype(np.float32)
             features.cosine = corpus.window_cosine(filled)
             some = sample(len(rows.unit_id))
-            features.noise = _noise(features.cosine[some], shape.script[some])
-            values["vector_unit"] = _standing_out(filled, shape.script) if whole else filled
-            values["vector_window"] = _standing_out(features.cosine, shape.script) if whole else features.cosine
+            features.noise = _noise(features.cosine[some], rows.script[some])
+            values["vector_unit"] = _standing_out(filled, rows.script) if whole else filled
+            values["vector_window"] = _standing_out(features.cosine, rows.script) if whole else features.cosine
     values["length"] = shape.log_chars
     values["question"] = rows.question.astype(np.float32)
     values["heading"] = rows.heading.astype(np.float32)

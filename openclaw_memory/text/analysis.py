@@ -18,7 +18,7 @@ from . import language as languages
 from .scripts import HANGUL, HIRAGANA, INDIC, KANA, POINTS, SOUTH_EAST_ASIAN, UNSPACED
 
 #: Grows when the terms of a text change, so that stored postings are known to be of another make.
-ANALYSIS_VERSION = 5
+ANALYSIS_VERSION = 6
 
 STOP_WORDS = frozenset(
     """

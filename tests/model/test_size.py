@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openclaw_memory.model import chars_of, tokens_of
+from openclaw_memory.model import chars_of, script_of, tokens_of
 
 
 @pytest.mark.parametrize(
@@ -15,8 +15,10 @@ from openclaw_memory.model import chars_of, tokens_of
         ("锅炉昨天修好了", 4.9),
         ("ボイラーを直した", 5.6),
         ("보일러", 2.1),
-        ("котёл", 2),
-        ("λέβητ", 2),
+        ("котёл готов.", 3),
+        ("λέβητας.", 2),
+        ("Übung, à Łódź…", 3.5),
+        ("דוד", 1.2),
         ("ｶﾅ、！", 2.8),
         ("🔥", 0.7),
         ("abcd锅炉", 2.4),
@@ -26,9 +28,37 @@ def test_tokens_are_counted_by_script(text: str, tokens: float) -> None:
     assert tokens_of(text) == pytest.approx(tokens)
 
 
-@pytest.mark.parametrize("text", ["Die Heizung läuft wieder", "Máy sưởi đã được sửa", "A caldeira está quente"])
-def test_accents_cost_a_little(text: str) -> None:
-    assert len(text) / 4 < tokens_of(text) < len(text) / 3
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Die Heizung läuft wieder",
+        "Máy sưởi đã được sửa",
+        "A caldeira está quente",
+        "Котёл починили вчера",
+        "Ο λέβητας δουλεύει",
+    ],
+)
+def test_latin_cyrillic_and_greek_cost_the_same(text: str) -> None:
+    assert tokens_of(text) == len(text) / 4
+
+
+@pytest.mark.parametrize(
+    ("text", "script"),
+    [
+        ("", 0),
+        ("Máy sưởi đã được sửa", 0),
+        ("Das Café öffnet um 8 → 20 Uhr", 0),
+        ("Котёл починили вчера", 1),
+        ("Deploy of котёл", 1),
+        ("ხვალ მოვა", 1),
+        ("הדוד תוקן אתמול", 1),
+        ("昨天 deploy 了 gateway", 1),
+        ("锅炉昨天修好了", 2),
+        ("보일러를 고쳤다", 2),
+    ],
+)
+def test_the_script_of_most_of_a_text(text: str, script: int) -> None:
+    assert script_of(text) == script
 
 
 @given(st.text(), st.text())

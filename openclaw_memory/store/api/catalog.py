@@ -106,6 +106,7 @@ class PlannedUnit:
     says: tuple[date, date] | None = None
     tokens: float = 0.0
     likeness: int = 0
+    script: int = 0
     speaker_key: int = 0
     id: int | None = None
     mentions: Sequence[Mention] = ()

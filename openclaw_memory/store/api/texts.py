@@ -47,7 +47,8 @@ class UnitRows:
     ``day`` is that of the section as a proleptic ordinal, 0 where neither a name nor a text states it: the file's time
     does not.  ``said_first`` and ``said_last`` are the days that the unit itself names, 0 for none; ``hash`` and
     ``occurrence`` (of that hash in its document) identify a unit for good.
-    ``likeness`` is the same for units that say the same but for their days and times.
+    ``likeness`` is the same for units that say the same but for their days and times; ``script`` is that of
+    :func:`~openclaw_memory.model.size.script_of`.
     A ``title`` is a heading with nothing but further headings below it; a program wrote what is ``machine``.
     """
 
@@ -71,6 +72,7 @@ class UnitRows:
     occurrence: Ints
     tokens: Floats
     likeness: NDArray[np.int64]
+    script: NDArray[np.int8]
 
     @property
     def dated(self) -> Bools:

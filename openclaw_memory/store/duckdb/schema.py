@@ -73,8 +73,11 @@ ALTER TABLE units ADD COLUMN likeness BIGINT;
 UPDATE documents SET sha256 = '', mtime_ns = -1;
 """
 
+#: Filled in by the analysis, which is of another version.
+_V5 = "ALTER TABLE units ADD COLUMN script TINYINT"
+
 #: ``MIGRATIONS[i]`` leads from schema ``i`` to ``i + 1``; each runs in one transaction.
-MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4)
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5)
 CURRENT = len(MIGRATIONS)
 
 

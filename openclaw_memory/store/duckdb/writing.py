@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import count as ids
 from typing import TYPE_CHECKING, Any
 
-from ...model import SourceFile, tokens_of
+from ...model import SourceFile, script_of, tokens_of
 from ...text.analysis import likeness
 from ..api import RULES, Analyse, DocumentChange, PlannedUnit, TextsChanged, Version
 from .database import IDS, count, id_list, insert_numbers, insert_rows, next_ids, unit_texts
@@ -71,7 +71,7 @@ def apply(c: duckdb.DuckDBPyConnection, changes: Sequence[DocumentChange]) -> No
                 source.text, source.indexed, planned.hash, planned.occurrence,
                 min(sum(planned.terms.values()), _MOST), len(source.search_text), planned.question,
                 planned.time_words, *(0 if day is None else day.toordinal() for day in planned.says or (None, None)),
-                planned.tokens, planned.likeness,
+                planned.tokens, planned.likeness, planned.script,
             ))  # fmt: skip
             written.append((unit_id, document_id, planned))
     mentions = [(*at, one.key, _RULE[one.rule], one.text) for *at, planned in written for one in planned.mentions]
@@ -91,7 +91,7 @@ def apply(c: duckdb.DuckDBPyConnection, changes: Sequence[DocumentChange]) -> No
     insert_rows(
         c, "units",
         "INTEGER INTEGER INTEGER INTEGER INTEGER INTEGER VARCHAR VARCHAR BIGINT VARCHAR VARCHAR BIGINT INTEGER "
-        "SMALLINT INTEGER BOOLEAN TINYINT INTEGER INTEGER FLOAT BIGINT",
+        "SMALLINT INTEGER BOOLEAN TINYINT INTEGER INTEGER FLOAT BIGINT TINYINT",
         units,
     )  # fmt: skip
     insert_rows(c, "mentions", "INTEGER INTEGER BIGINT TINYINT VARCHAR", mentions)
@@ -227,12 +227,14 @@ def analyse_anew(c: duckdb.DuckDBPyConnection, analyse: Analyse) -> None:
         units = [(unit_id, Counter(analyse(text))) for unit_id, text, _ in rows]
         _insert_postings(c, units)
         lengths = [min(terms.total(), _MOST) for _, terms in units]
-        c.execute("CREATE OR REPLACE TEMP TABLE counted (id INTEGER, n SMALLINT, tokens FLOAT, likeness BIGINT)")
-        insert_rows(c, "counted", "INTEGER SMALLINT FLOAT BIGINT", [
-            (unit_id, n, tokens_of(text), likeness(text)) for (unit_id, text, _), n in zip(rows, lengths, strict=True)
+        columns = "id INTEGER, n SMALLINT, tokens FLOAT, likeness BIGINT, script TINYINT"
+        c.execute(f"CREATE OR REPLACE TEMP TABLE counted ({columns})")
+        insert_rows(c, "counted", "INTEGER SMALLINT FLOAT BIGINT TINYINT", [
+            (unit_id, n, tokens_of(text), likeness(text), script_of(text))
+            for (unit_id, text, _), n in zip(rows, lengths, strict=True)
         ])  # fmt: skip
         c.execute(
-            "UPDATE units SET terms = c.n, tokens = c.tokens, likeness = c.likeness "
+            "UPDATE units SET terms = c.n, tokens = c.tokens, likeness = c.likeness, script = c.script "
             "FROM counted c WHERE c.id = units.id"
         )
         c.execute("DROP TABLE counted")
