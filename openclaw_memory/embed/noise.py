@@ -16,6 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO
 
+from ..model import script_of
 from ..model.embedder import Embedder
 from ..text.scripts import HANGUL, UNSPACED
 
@@ -50,9 +51,9 @@ def measure(embedder: Embedder) -> float:
     return float(min(0.9, max(0.0, cosines.mean() + 2 * cosines.std())))
 
 
-#: Characters per piece from which on a language counts as known: of scripts with letters, and of those with words of
-#: one or two characters.
-_KNOWN, _KNOWN_IDEOGRAPHS = 2.5, 1.4
+#: Characters per piece up to which a language is unknown, and from which on it is known: of scripts with letters, and of
+#: those with words of one or two characters.  English has 3.4 and more, other languages in Latin letters 2 to 2.9.
+_LETTERS, _CHARACTERS = (1.7, 3.0), (1.0, 1.4)
 _WORD = re.compile(r"[^\W\d_]+")
 _IDEOGRAPHS = re.compile(f"[{UNSPACED}{HANGUL}]")
 _LONGEST_PIECE = 16
@@ -61,24 +62,28 @@ _MOST_WORDS = 64
 
 
 def knowledge(embedder: Embedder, text: str) -> float:
-    """How well a model knows the language of ``text``, from 0 to 1; 1 where its vocabulary cannot be seen.
-
-    ASCII words count as known, so that a text of nothing else costs nothing.
-    """
+    """How well a model knows the language of ``text``, from 0 to 1; 1 where its vocabulary cannot be seen."""
     words = _WORD.findall(text)[:_MOST_WORDS]
-    foreign = [word for word in words if not word.isascii()]
-    if not foreign:
-        return 1.0
     path = getattr(getattr(embedder, "inner", embedder), "path", None)
-    pieces = vocabulary(Path(path)) if path is not None else frozenset()
+    pieces = vocabulary(Path(path)) if path is not None and words else frozenset()
     if not pieces:
         return 1.0
-    letters, cut = sum(map(len, foreign)), sum(_pieces(word, pieces) for word in foreign)
-    ideographs = sum(len(_IDEOGRAPHS.findall(word)) for word in foreign)
-    enough = _KNOWN_IDEOGRAPHS if ideographs * 2 > letters else _KNOWN
-    known = min(1.0, max(0.0, (letters / cut - 1) / (enough - 1)))
-    others = sum(map(len, words)) - letters
-    return (known * letters + others) / (letters + others)
+    known = total = 0.0
+    for part in _by_alphabet(words):
+        letters = sum(map(len, part))
+        least, enough = _CHARACTERS if _IDEOGRAPHS.search(part[0]) else _LETTERS
+        each = letters / sum(_pieces(word, pieces) for word in part)
+        known += letters * min(1.0, max(0.0, (each - least) / (enough - least)))
+        total += letters
+    return known / total
+
+
+def _by_alphabet(words: list[str]) -> list[list[str]]:
+    """Words of characters that stand for words or syllables, those in Latin letters, and those in other ones."""
+    out: dict[int, list[str]] = {}
+    for word in words:
+        out.setdefault(2 if _IDEOGRAPHS.search(word) else 0 if word.isascii() else script_of(word), []).append(word)
+    return list(out.values())
 
 
 def _pieces(word: str, pieces: frozenset[str]) -> int:

@@ -167,6 +167,12 @@ def order_in(of: tuple[str, ...]) -> str:
     return next((keys_of(language)["order"][0] for language in of), "dmy")
 
 
+def day_first(language: str) -> bool:
+    """Whether a language writes the day before the month where it leaves out the year."""
+    keys = keys_of(language)
+    return (keys.get("short-order") or keys["order"])[0] == "dmy"
+
+
 def day_order(text: str) -> str:
     """The order of day, month and year in the language of ``text``, as :func:`order_in`."""
     return order_in(spoken(plain(text)))

@@ -45,6 +45,10 @@ _YEAR_FIRST = re.compile(
 )
 _YEAR_LAST = re.compile(r"(?<![\d./-])(\d{1,2})([-./]|\. )(\d{1,2})\2(\d{4})(?!\d|\.\d)")
 _YEAR_MONTH = re.compile(r"(?<![\d.-])((?:19|20)\d\d)-(0[1-9]|1[0-2])(?![\d-])")
+#: Without a year: such numbers are a date only beside a word that says so.
+_DAY_MONTH = re.compile(
+    r"(?<![\d./:-])(?!24/7\b)(\d{1,2})(?:/(\d{1,2})|-(\d\d)|\.(0[1-9]|1[0-2])|\. ?(\d{1,2})\.)(?![\d/:%]|[.,-]\d| ?%)"
+)
 _OPEN_ORDER = re.compile(r"(?<![\d./-])(\d{1,2})[-/](\d{1,2})[-/]\d{4}(?!\d)")
 
 _NAME_DATE = re.compile(r"(?<!\d)(\d{4})([-_.])(\d{2})\2(\d{2})(?!\d)")
@@ -267,6 +271,26 @@ def _in_numbers(text: str, order: Order | None) -> Iterator[Named]:
             yield Named(*match.span(), int(year), int(month), int(day))
     for match in _YEAR_MONTH.finditer(text, end):
         yield Named(*match.span(), int(match[1]), int(match[2]), None)
+    for match in _DAY_MONTH.finditer(text):
+        language = _beside(text, *match.span())
+        if language is not None:
+            day, month = int(match[1]), next(int(part) for part in match.groups()[1:] if part)
+            if month > 12 or (day <= 12 and not words.day_first(language)):
+                day, month = month, day
+            if _day("2024", str(month), str(day)):
+                yield Named(*match.span(), None, month, day)
+
+
+def _beside(text: str, start: int, end: int) -> str | None:
+    """The language of the word that makes a date of the numbers from ``start`` to ``end``."""
+    before, behind = text[max(0, start - _AROUND) : start].rstrip(), text[end : end + _AROUND].lstrip()
+    for language in words.spoken(text):
+        keys = words.keys_of(language)
+        if any(before.endswith(on) and not before[: -len(on)][-1:].isalpha() for on in keys.get("on", ())):
+            return language
+        if any(behind.startswith(on) for on in keys.get("on-after", ())):
+            return language
+    return None
 
 
 def _in_words(text: str, month: words.Phrase) -> Named:

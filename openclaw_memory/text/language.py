@@ -37,6 +37,15 @@ _LATIN = re.compile("[a-z\u00df-\u024f\u1e00-\u1eff]+")
 #: Letters that English does not have.
 _ACCENTED = re.compile("[\u00df-\u024f\u1e00-\u1eff]")
 
+#: Languages in Latin letters, the most common on the web first: the order of Common Crawl's statistics of languages.
+_COMMON = (
+    "german french spanish italian dutch portuguese polish turkish czech vietnamese indonesian swedish hungarian romanian "
+    "finnish danish norwegian slovak catalan croatian lithuanian slovenian latvian estonian"
+)
+_RANK = {language: rank for rank, language in enumerate(_COMMON.split())}
+#: Letters of a stop word that tells the language by itself.
+_TELLING = 4
+
 _local = threading.local()
 
 
@@ -85,23 +94,36 @@ def latin_words(text: str) -> list[str]:
     return _LATIN.findall(text)
 
 
+@cache
+def _letters() -> dict[str, frozenset[str]]:
+    """The letters of each language's stop words, which have about all that its words are written in."""
+    return {language: frozenset("".join(words)) for language, words in stop_words().items()}
+
+
 def of_words(words: Iterable[str]) -> str:
     """The language of words in Latin letters: that with the most stop words, of which there are at least two.
 
-    One is enough where a word has a letter that English does not have.
+    One is enough where a word has a letter that English does not have, or where it is no short one and none is English.
+    A letter that a language does not have speaks against it; of several languages it is the most common one.
     """
     voters = _voters()
     votes: Counter[str] = Counter()
     distinct = set(words)
     for word in distinct:
         votes.update(voters.get(word, ()))
-    if not votes:
-        return ENGLISH
+    accented = set(_ACCENTED.findall(" ".join(distinct)))
+    for language in votes:
+        votes[language] -= len(accented - _letters()[language])
     english = votes.pop(ENGLISH, 0)
-    most = max(votes.values(), default=0)
-    if most <= english or (most < 2 and not any(map(_ACCENTED.search, distinct))):
+    if not votes or (most := max(votes.values())) <= english:
         return ENGLISH
-    return min(language for language, count in votes.items() if count == most)
+    best = min(
+        (one for one, count in votes.items() if count == most), key=lambda one: (_RANK.get(one, len(_RANK)), one)
+    )
+    alone = most < 2 and not accented
+    if alone and (english or not any(len(word) >= _TELLING and best in voters.get(word, ()) for word in distinct)):
+        return ENGLISH
+    return best
 
 
 def of_script(word: str) -> str | None:

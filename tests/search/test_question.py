@@ -209,6 +209,39 @@ def test_numbers_that_leave_the_day_open_are_read_as_the_question_s_language_wri
 
 
 @pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("What did we decide on 3/9?", "2026-03-09"),
+        ("What have I written since 03-09?", "2026-03-09"),
+        ("Was habe ich am 9.3. gesagt?", "2026-03-09"),
+        ("Was war am 9.03 los?", "2026-03-09"),
+        ("¿Qué decidimos el 9/3?", "2026-03-09"),
+        ("Quanto sobrou no dia 16/3?", "2026-03-16"),
+        ("Qu'est-ce qu'on a décidé le 9/3 ?", "2026-03-09"),
+        ("Ngày 9/3 sếp dặn gì?", "2026-03-09"),
+        ("Co robiliśmy dnia 9.03?", "2026-03-09"),
+        ("О чём договорились на 9.03?", "2026-03-09"),
+        ("Vad sa jag den 9/3?", "2026-03-09"),
+        ("9/3'te ne yaptık?", "2026-03-09"),
+        ("3/9に何をしましたか", "2026-03-09"),
+        ("3/9에 뭐 했어?", "2026-03-09"),
+        ("When did it happen, on 3/16?", "2026-03-16"),
+    ],
+)
+def test_a_day_and_a_month_in_numbers_are_a_day_beside_a_word_that_says_so(text: str, day: str) -> None:
+    only = date.fromisoformat(day)
+    assert question.intervals(text, date(2026, 3, 20)) == [(only, only)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Is it on 24/7?", "Did we cut it to 1/2?", "What came with 9.3.?", "Is the disk on 10/12% load?", "on 2/30?"],
+)
+def test_other_numbers_are_no_day(text: str) -> None:
+    assert question.intervals(text, date(2026, 3, 20)) == []
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "who likes mayo?",
