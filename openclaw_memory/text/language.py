@@ -39,8 +39,8 @@ _ACCENTED = re.compile("[\u00df-\u024f\u1e00-\u1eff]")
 
 #: Languages in Latin letters, the most common on the web first: the order of Common Crawl's statistics of languages.
 _COMMON = (
-    "german french spanish italian dutch portuguese polish turkish czech vietnamese indonesian swedish hungarian romanian "
-    "finnish danish norwegian slovak catalan croatian lithuanian slovenian latvian estonian"
+    "german french spanish italian dutch portuguese polish turkish czech vietnamese indonesian swedish hungarian "
+    "romanian finnish danish norwegian slovak catalan croatian lithuanian slovenian latvian estonian"
 )
 _RANK = {language: rank for rank, language in enumerate(_COMMON.split())}
 #: Letters of a stop word that tells the language by itself.

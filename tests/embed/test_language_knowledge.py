@@ -44,7 +44,21 @@ def bytewise(word: str) -> str:
     return "\u0120" + "".join(names[byte] for byte in word.encode())
 
 
-ENGLISH = ["\u2581the", "\u2581invoice", "ing", "\u2581cafe", "м", "о", "服", "务"]
+ENGLISH = [
+    "\u2581where",
+    "\u2581is",
+    "\u2581the",
+    "\u2581invoice",
+    "ing",
+    "\u2581cafe",
+    "re",
+    "ch",
+    "nun",
+    "м",
+    "о",
+    "服",
+    "务",
+]
 
 
 def test_a_model_knows_the_languages_that_its_tokenizer_has_words_for(tmp_path: Path) -> None:
@@ -53,12 +67,14 @@ def test_a_model_knows_the_languages_that_its_tokenizer_has_words_for(tmp_path: 
     assert noise.knowledge(english, "café") == 1
     assert noise.knowledge(english, "где мой счёт") == 0
     assert noise.knowledge(english, "服务器在哪里") == 0
-    mixed = noise.knowledge(english, "Docker 服务器")
-    assert 0 < mixed < 1
+    assert 0 < noise.knowledge(english, "invoice 服务器") < 1
+    assert noise.knowledge(english, "Kde je moje faktura") == 0, "without a letter that English does not have"
+    assert 0 < noise.knowledge(english, "Rechnung") < noise.knowledge(english, "Rechnung invoice")
     several = Reading(gguf(tmp_path / "many.gguf", [*ENGLISH, "\u2581где", "\u2581мой", "\u2581счёт", "服务", "哪里"]))
     assert noise.knowledge(several, "где мой счёт") == 1
     assert noise.knowledge(several, "服务哪里") == 1
     assert noise.knowledge(Reading(gguf(tmp_path / "bytes.gguf", [bytewise("счёт")])), "счёт") == 1
+    assert noise.knowledge(english, "24/7?") == 1
 
 
 @pytest.mark.parametrize("content", [b"", b"GGUF", b"GGUF" + b"\xff" * 60, b"no model at all" * 9])

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from benchmarks import corpus
 from openclaw_memory.text import analysis
+from openclaw_memory.text import language as languages
 from openclaw_memory.text.analysis import query_terms, terms
 
 
@@ -110,6 +111,42 @@ def test_stop_words_of_a_questions_language_are_not_asked() -> None:
     assert ("サー",) in pairs and ("変え",) in pairs and ("ので",) not in pairs and ("です",) not in pairs
     assert analysis.asked("我们的端口是") == [("端口",)]
     assert analysis.asked("是的") == [("是的",)], "nothing but stop words is asked as it is"
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("Was haben wir zu Postgres beschlossen?", "german"),
+        ("¿Cuánto cuesta un billete de tren a Lisboa?", "spanish"),
+        ("¿Cuándo se inventó la máquina de vapor?", "spanish"),
+        ("¿Dónde está el servidor de respaldo?", "spanish"),
+        ("Quando foi inventada a máquina a vapor?", "portuguese"),
+        ("Qui a composé La Flûte enchantée ?", "french"),
+        ("Perché abbiamo scelto Postgres?", "italian"),
+        ("Jakiego koloru jest flaga?", "polish"),
+        ("Gdzie stoi serwer kopii?", "polish"),
+        ("Proč jsme zvolili Postgres?", "czech"),
+        ("Var står servern?", "swedish"),
+        ("Neden Postgres'i seçtik?", "turkish"),
+        ("Bánh mì phải nướng bao lâu?", "vietnamese"),
+        ("Di mana server cadangan?", "indonesian"),
+        ("Where is José now?", "english"),
+        ("What did Zoë say about the piñata?", "english"),
+        ("gateway version", "english"),
+        ("Backup server location?", "english"),
+        ("Ada", "english"),
+        ("", "english"),
+    ],
+)
+def test_the_language_of_a_short_question(question: str, language: str) -> None:
+    assert languages.of_words(languages.latin_words(question.lower())) == language
+
+
+@given(st.lists(st.text(alphabet="adehilnostuyéñłßőåș", max_size=7), max_size=9))
+def test_every_text_has_one_language(words: list[str]) -> None:
+    found = languages.of_words(words)
+    assert found in languages.stop_words()
+    assert languages.of_words(reversed(words)) == found
 
 
 @pytest.mark.parametrize(
