@@ -7,12 +7,12 @@ from pathlib import Path
 
 from ..config.index_paths import default_path
 from ..config.settings import Settings
+from ..config.store_url import is_url
 from ..config.workspace import expanded
 from ..errors import SettingsError
 from ..knowledge import linking
 from ..store.api import Store
 from ..store.duckdb.duck import DuckStore
-from ..store.postgres.connections import is_url
 from ..text import analysis
 
 
