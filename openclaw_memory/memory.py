@@ -68,11 +68,11 @@ log = logging.getLogger("openclaw_memory")
 class Memory:
     """An agent's memory of one workspace.
 
-    ``workspace`` is the agent's folder (default: OpenClaw's, else the current one), ``db`` the index
-    file (default: one per agent and workspace in the data folder), ``embedder`` replaces the one that
-    the settings name, ``plugins`` are objects with hook implementations, ``store`` replaces the DuckDB
-    file, ``models`` is shared with other memories and closed by whoever made it, ``state`` is the file of what people
-    and agents did (default: one per workspace in the data folder).  Safe to use from several threads.  Raises
+    ``workspace`` is the agent's folder (default: OpenClaw's, else the current one), ``db`` the index file (default: one
+    per agent and workspace in the data folder), ``embedder`` replaces the one that the settings name, ``plugins`` are
+    objects with hook implementations, ``store`` replaces the DuckDB file (a URL of PostgreSQL, or a store), ``models``
+    is shared with other memories and closed by whoever made it, ``state`` is the file of what people and agents did
+    (default: one per workspace in the data folder).  Safe to use from several threads.  Raises
     :class:`~openclaw_memory.errors.OpenClawMemoryError` with the cause and the next step.
     """
 
@@ -85,7 +85,7 @@ class Memory:
         db: str | Path | None = None,
         embedder: Embedder | None = None,
         plugins: Sequence[object] = (),
-        store: Store | None = None,
+        store: Store | str | None = None,
         models: Models | None = None,
         state: str | Path | None = None,
     ) -> None:
@@ -93,10 +93,10 @@ class Memory:
         self.agent = agent
         self.settings = settings if settings is not None else Settings.load()
         self.plugins = Plugins(self.settings.plugins.disabled, plugins, allow=self.settings.redaction.allow)
-        if store is None:
+        if store is None or isinstance(store, str):
             from .index.opening import open_index
 
-            store = open_index(self.workspace, agent, self.settings, db)
+            store = open_index(self.workspace, agent, self.settings, store or db)
         self._store = store
         self._models = Models(self.settings, embedder) if models is None else models
         self._models_are_ours = models is None

@@ -7,9 +7,11 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import indexing
 import markers
 import pytest
 from fakes import CountingEmbedder, Notes
+from postgres_server import Postgres
 from properties import register_profiles
 from tiny_gguf import make_tiny_gguf
 
@@ -50,6 +52,36 @@ def _folders_of_a_test(_nobodys_folders: Path, monkeypatch: pytest.MonkeyPatch) 
 def tiny_gguf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A real BERT of 32 dimensions that llama.cpp loads in milliseconds."""
     return make_tiny_gguf(tmp_path_factory.mktemp("model") / "tiny.gguf")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A real PostgreSQL with pgvector, for the tests of this process."""
+    server = Postgres()
+    yield server
+    server.close()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run what every store promises over a file and over a server."""
+    if "over_both" in metafunc.fixturenames:
+        server = (
+            []
+            if metafunc.definition.get_closest_marker("file_only")
+            else [pytest.param("server", marks=pytest.mark.postgres)]
+        )
+        metafunc.parametrize("over_both", ["file", *server], indirect=True)
+
+
+@pytest.fixture
+def over_both(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What ``open_store`` and the settings of a test name: the URL of a server, or nothing, which is a file."""
+    if request.param == "file":
+        return ""
+    url: str = request.getfixturevalue("postgres").url("owner")
+    monkeypatch.setattr(indexing, "SERVER", [url])
+    monkeypatch.setenv("OPENCLAW_MEMORY_STORE_URL", url)
+    return url
 
 
 @pytest.fixture

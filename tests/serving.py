@@ -132,11 +132,12 @@ class RawClient:
         return result
 
     def found(self, query: str, **meta: Any) -> list[str]:
-        """Snippets that a search finds."""
-        return [
-            hit["snippet"]
-            for hit in self.call("memory_search", {"query": query}, **meta)["structuredContent"]["results"]
-        ]
+        """Snippets that a search finds in all that there is: on a slow machine it is asked until that has been read."""
+        for _ in range(100):
+            answer = self.call("memory_search", {"query": query}, **meta)["structuredContent"]
+            if not answer.get("stale"):
+                break
+        return [hit["snippet"] for hit in answer["results"]]
 
 
 @contextmanager
