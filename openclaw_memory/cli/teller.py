@@ -77,13 +77,9 @@ class Teller:
         self.record["steps"].append(check)
         if self.cli.json:
             return
-        from rich.text import Text
+        from .checks import show_check
 
-        line = Text(f"{_mark(check.ok)} ", style="green" if check.ok else "red")
-        line.append(f"{check.name}: ", style="bold").append(check.detail, style="default")
-        self.cli.out.print(line, highlight=False, soft_wrap=True)
-        if check.fix:
-            self.cli.out.print(Text(f"  {check.fix}", style="yellow"), highlight=False, soft_wrap=True)
+        show_check(self.cli, check)
 
     def plan(self, where: str, lines: list[str]) -> None:
         """The change that is about to be made, as a diff."""
@@ -131,12 +127,3 @@ class Teller:
         """Print the JSON document."""
         if self.cli.json:
             self.cli.emit(self.record)
-
-
-def _mark(ok: bool) -> str:
-    mark = "✓" if ok else "✗"
-    try:
-        mark.encode(sys.stdout.encoding or "utf-8")
-    except (UnicodeEncodeError, LookupError):
-        return "ok" if ok else "wrong:"
-    return mark

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from ..version import __version__
+from .checks import show_check
 from .context import CliContext, common_options, say
 
 
@@ -33,7 +34,7 @@ def upgrade(cli: CliContext) -> None:
     say(f"openclaw-memory {__version__}, in {sys.prefix}")
     say(f"to upgrade: {command}")
     for check in checks:
-        say(f"{check.name}: {check.detail}")
+        show_check(cli, check)
     say(f"then: {'; '.join(after)}")
 
 
