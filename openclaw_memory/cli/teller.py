@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..system import shell
 from .context import CliContext, say
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Options:
             ("--project", self.project), ("--workspace", cli.workspace),
         ):  # fmt: skip
             words += [option, str(value)] if value is not None else []
-        return shlex.join([*words, "--yes"])
+        return shell.join([*words, "--yes"])
 
 
 @dataclass

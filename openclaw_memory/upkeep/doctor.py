@@ -395,6 +395,8 @@ def _held(message: str, waited: float) -> Check:
 
     import psutil
 
+    from ..system import shell
+
     path = message.partition(": ")[0]
     found = re.search(r"in use by PID (\d+)", message)
     if found is None:
@@ -410,5 +412,5 @@ def _held(message: str, waited: float) -> Check:
         "index",
         False,
         f"{path}: held by {what}; waited {waited:g} s for it",
-        f"wait until it is done, or end it: kill {pid}",
+        f"wait until it is done, or end it: {shell.ending(pid)}",
     )
