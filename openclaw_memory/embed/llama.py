@@ -41,7 +41,9 @@ _ENDS, _SECONDS = 8, 600.0
 
 def available_cores() -> int:
     """CPU cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 class LlamaCppEmbedder:
