@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import runpy
 from pathlib import Path
 
 import click
@@ -45,6 +47,20 @@ def test_every_tool_is_documented_with_its_arguments(tool: Tool) -> None:
 @pytest.mark.parametrize("key", [key for key, _, _ in walk(Settings())])
 def test_every_setting_is_documented(key: str) -> None:
     assert re.search(rf"(?<![\w.]){re.escape(key)}(?![\w])", DOCS), key
+
+
+def test_the_table_of_settings_has_the_defaults_of_the_code() -> None:
+    text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    said = dict(re.findall(r"^\| `([a-z_]+\.[a-z_]+)` \| (.+?) \| .+ \|$", text, re.MULTILINE))
+    shown = {
+        key: value if isinstance(value, str) else json.dumps(value, default=str) for key, value, _ in walk(Settings())
+    }
+    assert said == {key: f"`{value}`" if value else "(empty)" for key, value in shown.items()}
+
+
+def test_the_page_of_tools_is_what_the_code_makes() -> None:
+    made = runpy.run_path(str(ROOT / "docs" / "reference.py"))["text"]()
+    assert (ROOT / "docs" / "tools.md").read_text(encoding="utf-8") == made, "run: python docs/reference.py"
 
 
 def test_every_test_that_the_docs_name_is_there() -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 from ..errors import OpenClawMemoryError
+from ..system import shell
 
 #: Editors that take ``FILE:LINE`` behind an option, and those that take it alone; all others take ``+LINE``.
 _GOTO = frozenset({"code", "code-insiders", "codium", "cursor", "windsurf"})
@@ -22,7 +22,7 @@ def open_in_editor(file: Path, line: int | None = None) -> None:
     Raises :class:`~openclaw_memory.errors.OpenClawMemoryError` when there is no such program, or it fails.
     """
     said = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-    command = shlex.split(said, posix=os.name != "nt") if said else _usual()
+    command = shell.split(said) if said else _usual()
     name = Path(command[0]).stem.lower()
     if line is None:
         place = [str(file)]
@@ -35,7 +35,9 @@ def open_in_editor(file: Path, line: int | None = None) -> None:
     try:
         # Where standard output is read as JSON, an editor in the terminal takes that of errors.
         stdout = None if sys.stdout.isatty() else 2
-        code = subprocess.run([*command, *place], check=False, stdout=stdout).returncode
+        # With its ending, which Windows wants of scripts such as code.cmd.
+        program = shutil.which(command[0]) or command[0]
+        code = subprocess.run([program, *command[1:], *place], check=False, stdout=stdout).returncode
     except OSError as error:
         raise OpenClawMemoryError(
             f"{command[0]} cannot be started ({error.strerror or error}); set EDITOR to your editor"

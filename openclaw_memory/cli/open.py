@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from .context import CliContext, common_options
 
+if TYPE_CHECKING:
+    from ..memory import Memory
+    from ..model import SearchHit
+
 _ID = re.compile(r"[0-9a-f]{16}")
+_NUMBER = re.compile(r"[0-9]{1,4}")
 
 
 # A command is the function of its name.
@@ -21,9 +30,11 @@ def open(  # noqa: A001
 ) -> None:
     """Open HIT in $VISUAL or $EDITOR, at its line.
 
-    HIT is what a search shows: memory/a.md:3-9, memory/a.md#L3-L9, the path alone, or the id that --json names.
+    HIT is what a search shows: the number of a hit of the last search or timeline, memory/a.md:3-9,
+    memory/a.md#L3-L9, the path alone, or the id that --json names.
 
     \b
+      openclaw-memory open 1
       openclaw-memory open memory/2026-03-03.md:12
       EDITOR='code --wait' openclaw-memory open MEMORY.md
     """
@@ -33,13 +44,19 @@ def open(  # noqa: A001
     from .editor import open_in_editor
 
     with cli.memory() as memory:
-        named, line = hit.strip(), None
-        if _ID.fullmatch(named):
+        named, line, unit = hit.strip(), None, ""
+        if _NUMBER.fullmatch(named):
+            named, line, unit = _remembered(memory, int(named))
+        elif _ID.fullmatch(named):
+            unit = named
+        if unit:
             memory.freshen()
             try:
-                named, line = line_of(memory.store, memory.usage, named)
+                named, line = line_of(memory.store, memory.usage, unit)
             except RequestError as error:
-                raise WorkspaceError(str(error)) from error
+                if line is None:
+                    raise WorkspaceError(str(error)) from error
+                cli.remark(f"{named} has changed since that search: line {line} may be another one")
         found = memory.get(named, line, None if line is None else 1)
         if found.status == "error":
             raise WorkspaceError(f"{hit}: {found.error}; 'openclaw-memory search' shows lines as they are")
@@ -50,3 +67,30 @@ def open(  # noqa: A001
     open_in_editor(Path(place), found.from_line)
     if cli.json:
         cli.emit({"path": found.path, "file": str(place), "line": found.from_line})
+
+
+def remember(memory: Memory, hits: Iterable[SearchHit]) -> None:
+    """Keep path, line and id of ``hits`` to open them by number; nothing where the index's folder cannot be written."""
+    from ..model.use import LAST_SHOWN
+    from ..system import atomic
+
+    if (file := memory.store.beside(LAST_SHOWN)) is not None:
+        rows = [[hit.path, hit.start_line, hit.id] for hit in hits]
+        with contextlib.suppress(OSError):
+            atomic.swap(file, json.dumps(rows).encode(), 0o600)
+
+
+def _remembered(memory: Memory, number: int) -> tuple[str, int, str]:
+    """Path, line and id of hit ``number``, counted from 1, of the last search."""
+    from ..errors import WorkspaceError
+    from ..model.use import LAST_SHOWN
+
+    file = memory.store.beside(LAST_SHOWN)
+    rows: list[tuple[str, int, str]] = []
+    if file is not None:
+        with contextlib.suppress(OSError, ValueError):
+            rows = [(str(path), int(line), str(unit)) for path, line, unit in json.loads(file.read_bytes())]
+    if not 1 <= number <= len(rows):
+        held = f"the last search here showed {len(rows)}" if rows else "no search was made here"
+        raise WorkspaceError(f"there is no hit {number}, {held}; run: openclaw-memory search QUESTION")
+    return rows[number - 1]

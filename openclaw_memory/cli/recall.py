@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from .context import CliContext, common_options, say
+from .context import CliContext, common_options
 from .lines import Mark, marking, show_line
-from .search import requested, which_options
+from .search import requested, tell_if_doubtful, which_options
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Lines shown of each result, and characters of each line.
 LINES, _CHARS = 2, 150
+#: Hits of a search that say whether a thread begins at an answer.
+_START = 5
 
 
 @click.command(short_help="Follow the thread behind an answer, in order of time.")
@@ -56,13 +59,14 @@ def recall(cli: CliContext, query: tuple[str, ...], hops: int, full: bool, **opt
     request = requested(text, options)
     with cli.memory() as memory:
         result = memory.recall(request, hops=hops)
+        # The scores of a thread compare its stops; how well the question is answered those of a search tell.
+        sought = None if cli.json else memory.search_index(replace(request, budget=None, max_results=_START))
     if cli.json:
         cli.emit(result)
         return
     mark = marking(text)
     with cli.paged():
-        if not result.results:
-            say("no good match")
+        tell_if_doubtful(result, text, max((hit.score for hit in sought.results), default=0.0) if sought else None)
         for hit in result.results:
             show_stop(cli.out, hit, None if full else LINES, mark)
     if result.stale:

@@ -9,6 +9,7 @@ import click
 
 from .context import DATE, CliContext, common_options, failure, say
 from .lines import Mark, marking, show_line
+from .open import remember
 
 if TYPE_CHECKING:
     from ..model import SearchHit, SearchRequest, SearchResult
@@ -107,19 +108,24 @@ def search(cli: CliContext, query: tuple[str, ...], explain: bool, **options: An
     request = requested(text, {**options, "explain": explain})
     with cli.memory() as memory:
         result = memory.search(request)
+        if not cli.json:
+            remember(memory, result.results)
     if cli.json:
         cli.emit(result)
     else:
         show(cli, result, text)
 
 
-def _tell_if_doubtful(result: SearchResult, asked: str) -> None:
-    """Say so where no hit is better than what a question has that the notes do not answer."""
+def tell_if_doubtful(result: SearchResult, asked: str = "", best: float | None = None) -> None:
+    """Say so where no hit is better than what a question has that the notes do not answer.
+
+    ``best`` is the best absolute score of what was found, where the scores of ``result`` are none.
+    """
     from ..search.confidence import NONSENSE
 
     if not result.results:
         say("no good match" if asked else "nothing found")
-    elif max(hit.score for hit in result.results) < NONSENSE:
+    elif (max(hit.score for hit in result.results) if best is None else best) < NONSENSE:
         say("no good match; nearest:")
 
 
@@ -127,7 +133,7 @@ def show(cli: CliContext, result: SearchResult, asked: str = "") -> None:
     """Hits for people; ``asked`` is the question, if there was one."""
     mark = marking(asked)
     with cli.paged():
-        _tell_if_doubtful(result, asked)
+        tell_if_doubtful(result, asked)
         for rank, hit in enumerate(result.results, 1):
             _show_hit(cli.out, rank, hit, mark)
     if result.stale:

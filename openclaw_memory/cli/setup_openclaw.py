@@ -142,28 +142,27 @@ def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
 
 def _check_model(teller: Teller, settings: Settings) -> None:
     """Prove the model before anything is changed; without one the memory searches by keywords."""
-    from ..embed.bindings import candidates
     from ..embed.factory import resolve
-    from ..errors import ModelError
+    from ..upkeep.doctor import model_checks
 
     found = resolve(settings, again=True)
     name = settings.embedding.model
-    if found.embedder is not None:
-        try:
-            found.embedder.embed_query(["a test"])
-        except ModelError as error:
-            teller.step("model", f"searching by keywords: {error}", ok=False)
-        else:
-            binding = getattr(getattr(found.embedder, "inner", found.embedder), "binding", None)
-            teller.step("model", f"{found.embedder.model} by {binding or found.embedder.provider}")
-        finally:
-            found.embedder.close()
-    elif name.strip().lower() in ("none", ""):
-        teller.step("model", "none: searching by keywords")
-    elif not candidates(settings.embedding.binding) or settings.embedding.offline:
-        teller.step("model", f"{found.reason}; searching by keywords until then", ok=False)
-    else:
+    if found.embedder is None and name.strip().lower() not in ("none", "") and _will_come(settings):
         teller.step("model", f"{name} is not here yet; it is fetched with the first ingest")
+        return
+    try:
+        for check in model_checks(found, settings):
+            teller.check(check)
+    finally:
+        if found.embedder is not None:
+            found.embedder.close()
+
+
+def _will_come(settings: Settings) -> bool:
+    """Whether the first ingest may fetch the model, and something here would run it."""
+    from ..embed.bindings import candidates
+
+    return bool(candidates(settings.embedding.binding)) and not settings.embedding.offline
 
 
 def _found(chosen: Options, teller: Teller) -> OpenClaw:
@@ -391,7 +390,7 @@ def _ingest(cli: CliContext, teller: Teller, memory: Memory, agent: Agent) -> bo
         f"{report.embedded} embedded{pending}, {report.seconds:.1f} s",
     )
     for check in languages(memory):
-        teller.step("languages", f"{check.detail}; {check.fix}")
+        teller.check(check)
     if report.warning != resolved.reason:  # the search says that once more
         cli.remark(report.warning)
     return True

@@ -7,36 +7,97 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .checks import show_check
 from .context import CliContext, common_options, say
 
 if TYPE_CHECKING:
-    from ..model import ContextUse, GrainUse
+    from ..memory import Memory
+    from ..model import Check, ContextUse, GrainUse, Status
 
 #: Files named one by one.
 _NAMED = 5
+#: A language that a model knows at least so well is named as known.
+_KNOWN = 0.5
 
 
-@click.command(short_help="Show counts, sizes, the model and its vectors.")
+@click.command(short_help="Show what is remembered, what is not, and what to do next.")
+@click.option("--verbose", "-v", is_flag=True, help="Show the inside too: files, counts, indexes, plugins.")
 @click.option("--context", "with_context", is_flag=True, help="Show how ambient context was used instead.")
 @common_options
-def status(cli: CliContext, with_context: bool) -> None:
-    """Show counts, sizes, the model and the state of the embeddings."""
+def status(cli: CliContext, verbose: bool, with_context: bool) -> None:
+    """Show what is remembered and since when, what is not read and why, the model, and what to do next."""
     cli.noted = None
     with cli.memory() as memory:
         found = memory.status()
+        checks = [] if cli.json or with_context else _standing(memory, found)
     if cli.json:
         cli.emit(found)
         return
     if with_context and found.context is not None:
         _show_use(found.context)
         return
+    for check in checks:
+        show_check(cli, check)
+    if verbose:
+        say("")
+        _show_inside(cli, found)
+    for plugin, failure in found.plugin_failures.items():
+        cli.remark(f"plugin {plugin} failed: {failure}")
+    if found.model:
+        cli.remark(found.fallback)
+    cli.remark(found.warning)
+    steps = [check.fix for check in checks if check.fix and not check.ok]
+    say(f"next: {steps[0].removeprefix('run: ') if steps else 'openclaw-memory search QUESTION'}")
+
+
+def _standing(memory: Memory, found: Status) -> list[Check]:
+    """What an owner asks first, as checks in the order of ``doctor``; nothing is changed, and no model is proved."""
+    from ..model import Check, Grain, counted
+    from ..upkeep.doctor import freshness
+
+    knows = [name.title() for name, known in found.model_knows.items() if known >= _KNOWN]
+    languages = f", knows {', '.join(knows)}" if knows else ""
+    if found.model:
+        model = Check("model", True, f"{found.model} by {found.binding or found.provider}{languages}")
+    else:
+        wanted = memory.settings.embedding.model.strip().lower() in ("none", "")
+        model = Check("model", wanted, found.fallback or "none")  # what it says ends in what to do
+    grains = [one for one in found.grains if one.files]
+    days = [day for one in grains for day in (one.first, one.last) if day is not None]
+    since = f", from {min(days)} to {max(days)}" if days else ""
+    written = [f"{one.files} {one.grain.value}" for one in grains if one.grain is not Grain.WORKING]
+    summaries = f"; summaries: {', '.join(written)}" if written else ""
+    notes = f"{found.workspace}: {counted(found.files, 'file')}, {counted(found.chunks, 'unit')}{since}{summaries}"
+    checks = [model, Check("notes", True, notes)]
+    if found.private_lines:
+        held = f"{counted(found.private_lines, 'line')} in {counted(found.private_files, 'file')}"
+        checks.append(Check("private", True, f"{held} kept out of the memory"))
+    for name, files, what in (
+        ("trust", found.unread_front_matter, "taken as untrusted, as its front matter cannot be read"),
+        ("file", found.skipped, "skipped"),
+    ):
+        for one in files[:_NAMED]:
+            checks.append(Check(name, True, f"{one.path} is {what}: {one.reason}", remark=True))
+        if (more := len(files) - _NAMED) > 0:
+            told = f"and {counted(more, 'more file')} {what}"
+            checks.append(Check(name, True, told, "run: openclaw-memory doctor", remark=True))
+    with memory.store.session():
+        documents = memory.store.documents()
+    checks += freshness(memory, documents)
+    waiting = sum(found.vectors.get(name, 0) for name in ("pending", "outdated", "failed"))
+    if found.model and waiting:
+        told = f"{waiting} of {counted(found.chunks, 'unit')} found by words only until then"
+        checks.append(Check("vectors", False, told, "run: openclaw-memory ingest"))
+    return checks
+
+
+def _show_inside(cli: CliContext, found: Status) -> None:
     from ..model import Grain, counted
 
     sort = f", {found.dimensions} dimensions" if found.dimensions else ""
     here = (f"{name} {'installed' if present else 'missing'}" for name, present in found.extensions.items())
     kinds = f" ({_counts(found.by_kind)})" if found.by_kind else ""
     rows: list[tuple[str, Any]] = [
-        ("workspace", found.workspace),
         ("agent", found.agent),
         ("index", f"{found.database} ({found.bytes / 1e6:.1f} MB, schema {found.schema})"),
         ("files", found.files),
@@ -51,27 +112,12 @@ def status(cli: CliContext, with_context: bool) -> None:
         ("upkeep", found.consolidation),
         ("retention", found.retention),
     ]
-    if found.private_lines:
-        held = f"{counted(found.private_lines, 'line')} in {counted(found.private_files, 'file')} kept out"
-        rows.append(("private", held))
-    for name, files, why in (
-        ("untrusted", found.unread_front_matter, "front matter that cannot be read"),
-        ("skipped", found.skipped, "not read"),
-    ):
-        if files:
-            more = f" and {len(files) - _NAMED} more" if len(files) > _NAMED else ""
-            named = ", ".join(one.path for one in files[:_NAMED])
-            rows.append((name, f"{named}{more}: {why}; run: openclaw-memory doctor"))
     if found.http_usage:
         rows.append(("http usage", _counts(found.http_usage)))
     for name, value in rows:
         say(f"{name:<11} {value}")
     if any(one.grain is not Grain.WORKING for one in found.grains):
         _show_grains(cli, found.grains)
-    for plugin, failure in found.plugin_failures.items():
-        cli.remark(f"plugin {plugin} failed: {failure}")
-    cli.remark(found.fallback)
-    cli.remark(found.warning)
 
 
 def _show_grains(cli: CliContext, grains: Sequence[GrainUse]) -> None:
@@ -123,14 +169,7 @@ def doctor(cli: CliContext) -> None:
     if cli.json:
         cli.emit({"ok": healthy, "checks": checks})
     else:
-        from rich.text import Text
-
         for check in checks:
-            word, colour = ("wrong", "red") if not check.ok else ("note", "yellow") if check.remark else ("ok", "green")
-            line = Text(f"{word:<6}", style=colour)
-            line.append(f"{check.name}: ", style="bold").append(check.detail, style="default")
-            cli.out.print(line, highlight=False)
-            if check.fix:
-                cli.out.print(Text(f"      {check.fix}", style="yellow"), highlight=False)
+            show_check(cli, check)
     if not healthy:
         raise SystemExit(1)

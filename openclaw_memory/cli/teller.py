@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..system import shell
 from .context import CliContext, say
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Options:
             ("--project", self.project), ("--workspace", cli.workspace),
         ):  # fmt: skip
             words += [option, str(value)] if value is not None else []
-        return shlex.join([*words, "--yes"])
+        return shell.join([*words, "--yes"])
 
 
 @dataclass
@@ -77,13 +77,9 @@ class Teller:
         self.record["steps"].append(check)
         if self.cli.json:
             return
-        from rich.text import Text
+        from .checks import show_check
 
-        line = Text(f"{_mark(check.ok)} ", style="green" if check.ok else "red")
-        line.append(f"{check.name}: ", style="bold").append(check.detail, style="default")
-        self.cli.out.print(line, highlight=False, soft_wrap=True)
-        if check.fix:
-            self.cli.out.print(Text(f"  {check.fix}", style="yellow"), highlight=False, soft_wrap=True)
+        show_check(self.cli, check)
 
     def plan(self, where: str, lines: list[str]) -> None:
         """The change that is about to be made, as a diff."""
@@ -131,12 +127,3 @@ class Teller:
         """Print the JSON document."""
         if self.cli.json:
             self.cli.emit(self.record)
-
-
-def _mark(ok: bool) -> str:
-    mark = "✓" if ok else "✗"
-    try:
-        mark.encode(sys.stdout.encoding or "utf-8")
-    except (UnicodeEncodeError, LookupError):
-        return "ok" if ok else "wrong:"
-    return mark

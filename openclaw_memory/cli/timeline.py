@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from .context import CliContext, common_options
+from .open import remember
 from .search import show, which_options
 
 
@@ -45,6 +46,8 @@ def timeline(
             )
         except RequestError as error:
             raise click.UsageError(str(error)) from error
+        if not cli.json:
+            remember(memory, result.results)
     if cli.json:
         cli.emit(result)
     else:

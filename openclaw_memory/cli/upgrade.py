@@ -7,7 +7,9 @@ from pathlib import Path
 
 import click
 
+from ..system import shell
 from ..version import __version__
+from .checks import show_check
 from .context import CliContext, common_options, say
 
 
@@ -33,7 +35,7 @@ def upgrade(cli: CliContext) -> None:
     say(f"openclaw-memory {__version__}, in {sys.prefix}")
     say(f"to upgrade: {command}")
     for check in checks:
-        say(f"{check.name}: {check.detail}")
+        show_check(cli, check)
     say(f"then: {'; '.join(after)}")
 
 
@@ -49,6 +51,4 @@ def _command(prefix: Path) -> str:
 
     if prefix.is_relative_to(OpenClawHome.of().ours):
         return "openclaw memory setup --force"
-    from shlex import join
-
-    return join([sys.executable, "-m", "pip", "install", "--upgrade", DISTRIBUTION])
+    return shell.join([sys.executable, "-m", "pip", "install", "--upgrade", DISTRIBUTION])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import threading
 import time
 import weakref
@@ -40,10 +41,9 @@ _ENDS, _SECONDS = 8, 600.0
 
 def available_cores() -> int:
     """CPU cores that this process may use."""
-    try:
+    if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1
+    return os.cpu_count() or 1
 
 
 class LlamaCppEmbedder:

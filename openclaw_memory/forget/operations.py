@@ -18,6 +18,7 @@ from ..knowledge.concepts_file import FILE_NAME as CONCEPTS
 from ..knowledge.facts_file import NAME as FACTS
 from ..model import ForgetReport, joined
 from ..model.map import BESIDE
+from ..model.use import LAST_SHOWN
 from ..store.api import Store, TextsChanged
 from ..store.state import State, StateError
 from ..store.state.database import now
@@ -156,8 +157,9 @@ class Forgetter:
         )
         self._clear()
         self._store.purge()
-        if (drawn := self._store.beside(BESIDE)) is not None:
-            drawn.unlink(missing_ok=True)  # a map holds the same texts, and is drawn again when somebody asks for it
+        for suffix in (BESIDE, LAST_SHOWN):  # a map holds the same texts, and a search paths and hashes of them
+            if (made := self._store.beside(suffix)) is not None:
+                made.unlink(missing_ok=True)
         self._end([row[0] for row in begun])
         return edited
 

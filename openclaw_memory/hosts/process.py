@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from . import NAME, HostError
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -95,7 +97,11 @@ def run(
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End the command and what it started; it may tidy up first."""
-    if not hasattr(os, "killpg"):
+    if sys.platform == "win32":  # no process groups, and what runs is often a script that started the program
+        with contextlib.suppress(psutil.Error):
+            for started in psutil.Process(process.pid).children(recursive=True):
+                with contextlib.suppress(psutil.Error):
+                    started.kill()
         process.kill()
         return
     for number, patience in ((signal.SIGTERM, _TIDY), (signal.SIGKILL, None)):

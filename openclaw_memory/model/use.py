@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
+#: Beside the index: path, line and id of each hit that a person was shown last.
+LAST_SHOWN = ".shown.json"
+
 
 @dataclass(frozen=True, slots=True)
 class FeedbackReport:

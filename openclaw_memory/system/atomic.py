@@ -7,6 +7,7 @@ import hashlib
 import os
 import secrets
 import stat
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -24,6 +25,9 @@ Redact = Callable[[str], str]
 
 #: Seconds to wait for another process that writes the same file.
 LOCK_TIMEOUT = 30.0
+
+#: Windows' "access denied" and "used by another process", and seconds for which a reader may cause them.
+_HELD, _PATIENCE = (5, 32), 1.0
 
 #: Folder of a workspace for what this package keeps in it beside the files that people read.
 OWN_FOLDER = ".openclaw-memory"
@@ -164,7 +168,7 @@ def swap(target: Path, data: bytes, new_mode: int = 0o666) -> None:
             os.fsync(out.fileno())
         if target.exists():
             os.chmod(temporary, target.stat().st_mode & 0o777)
-        os.replace(temporary, target)
+        _rename(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
     _sync_folder(target.parent)
@@ -174,7 +178,7 @@ def move(made: Path, target: Path) -> None:
     """Put the finished file ``made`` in the place of ``target`` in the same file system, as :func:`swap` does."""
     with made.open("r+b") as file:
         os.fsync(file.fileno())
-    os.replace(made, target)
+    _rename(made, target)
     _sync_folder(target.parent)
 
 
@@ -189,7 +193,7 @@ def append(path: Path, text: str) -> None:
     fresh, made = not path.exists(), [folder for folder in path.parents if not folder.exists()]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
         try:
             before = os.fstat(handle).st_size
             try:
@@ -210,6 +214,20 @@ def append(path: Path, text: str) -> None:
             for folder in made:
                 folder.rmdir()  # only if nothing is in it
         raise _unwritable(path, error) from error
+
+
+def _rename(made: Path, target: Path) -> None:
+    """Give ``made`` the name ``target``; Windows refuses that for a moment while somebody reads ``target``."""
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            os.replace(made, target)
+        except PermissionError as error:
+            if getattr(error, "winerror", None) not in _HELD or time.monotonic() > until:
+                raise
+            time.sleep(0.02)
+        else:
+            return
 
 
 def _unwritable(path: Path, error: OSError) -> WorkspaceError:

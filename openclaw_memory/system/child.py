@@ -145,10 +145,11 @@ def serve() -> tuple[queue.SimpleQueue[Frame], BinaryIO]:
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)  # what native code prints is none of the protocol's business
-    with contextlib.suppress(ImportError, ValueError, OSError):  # not on Windows
+    if sys.platform != "win32":
         import resource
 
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     frames: queue.SimpleQueue[Frame] = queue.SimpleQueue()
 
     def read() -> None:

@@ -16,6 +16,7 @@ from .languages import Languages, unknown_ones
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ..config.settings import Settings
     from ..context.ambient import Ambient
     from ..embed.factory import Resolved
     from ..model import GrainUse
@@ -131,15 +132,15 @@ def _said(memory: Examined, found: ScanResult, trusted: Collection[str] = ()) ->
 
 
 def examine(memory: Examined, store: Store) -> list[Check]:
-    """Every check of ``doctor``, in the order in which a person would look; nothing is changed."""
+    """Every check of ``doctor``, in the order of ``setup``: host, model, notes, index; nothing is changed."""
     from ..hosts.openclaw_checks import examine_openclaw
 
-    checks = [python_check(), *map(_remark, unknown_variables()), *_workspace(memory), *_sidecars(memory)]
-    checks += _model(memory)
+    checks = [python_check(), *map(_remark, unknown_variables()), *examine_openclaw()]
+    checks += model_checks(memory.prove_embedder(), memory.settings)
+    checks += [*_workspace(memory), *_sidecars(memory)]
     checks += languages(memory)
     checks += _extensions(memory)
     checks += _index(memory, store)
-    checks += examine_openclaw()
     known = {*memory.plugins.names(), *memory.plugins.blocked()}
     checks += [
         Check("plugins", False, f"plugins.disabled names {name}, and there is no such plugin", "mend the name")
@@ -242,11 +243,11 @@ def _sidecars(memory: Examined) -> list[Check]:
     return checks
 
 
-def _model(memory: Examined) -> list[Check]:
-    resolved = memory.prove_embedder()
+def model_checks(resolved: Resolved, settings: Settings) -> list[Check]:
+    """Whether the embedder that was found embeds a text, and what runs it."""
     embedder = resolved.embedder
     if embedder is None:
-        wanted = memory.settings.embedding.model.strip().lower() in ("none", "")
+        wanted = settings.embedding.model.strip().lower() in ("none", "")
         return [Check("model", wanted, resolved.reason or "none")]  # a reason says what to do
     try:
         vector = embedder.embed_query(["a test"])
@@ -255,7 +256,7 @@ def _model(memory: Examined) -> list[Check]:
         return [Check("model", False, f"searching by keywords: {what or step}", step if what else None)]
     detail = f"{embedder.model} by {embedder.provider}, {vector.shape[1]} dimensions"
     model = Check("model", resolved.reason is None, detail + (f"; {resolved.reason}" if resolved.reason else ""))
-    return [model, *_engine(memory, getattr(embedder, "inner", embedder))]
+    return [model, *_engine(settings, getattr(embedder, "inner", embedder))]
 
 
 def languages(memory: Examined) -> list[Check]:
@@ -274,7 +275,7 @@ def languages(memory: Examined) -> list[Check]:
     return [Check("languages", True, strange[0], strange[1], remark=True)]
 
 
-def _engine(memory: Examined, embedder: object) -> list[Check]:
+def _engine(settings: Settings, embedder: object) -> list[Check]:
     """What runs llama.cpp: which binding, which ones do not run here, and whether a GPU is idle."""
     from ..embed.llama import LlamaCppEmbedder
 
@@ -284,7 +285,7 @@ def _engine(memory: Examined, embedder: object) -> list[Check]:
     for failure in embedder.setbacks:
         what = f"{failure}; {embedder.binding} is used instead"
         checks.append(Check("llama.cpp", True, what, "uninstall it, or install another build", remark=True))
-    idle = _graphics() if memory.settings.embedding.gpu and not embedder.opened().gpu else None
+    idle = _graphics() if settings.embedding.gpu and not embedder.opened().gpu else None
     if idle:
         what = f"{idle} is idle: {embedder.binding} computes on the CPU only"
         build = "pip install --force-reinstall --no-binary llama-cpp-python llama-cpp-python"
@@ -343,7 +344,7 @@ def _index(memory: Examined, store: Store) -> list[Check]:
     for remark in memory.remarks()[len(store.warnings()) :]:
         what, _, step = remark.partition("; ")
         checks.append(Check("state", False, what, step or None))
-    checks += _freshness(memory, documents)
+    checks += freshness(memory, documents)
     if model is not None:
         waiting = states.pending + states.outdated
         checks.append(
@@ -358,7 +359,7 @@ def _index(memory: Examined, store: Store) -> list[Check]:
     return checks
 
 
-def _freshness(memory: Examined, documents: Documents) -> list[Check]:
+def freshness(memory: Examined, documents: Documents) -> list[Check]:
     """Whether the index is up to date with what of the files can be read."""
     from ..ingest.reading import Unreadable, read_text
     from ..ingest.scan import max_bytes, scan
@@ -394,6 +395,8 @@ def _held(message: str, waited: float) -> Check:
 
     import psutil
 
+    from ..system import shell
+
     path = message.partition(": ")[0]
     found = re.search(r"in use by PID (\d+)", message)
     if found is None:
@@ -409,5 +412,5 @@ def _held(message: str, waited: float) -> Check:
         "index",
         False,
         f"{path}: held by {what}; waited {waited:g} s for it",
-        f"wait until it is done, or end it: kill {pid}",
+        f"wait until it is done, or end it: {shell.ending(pid)}",
     )

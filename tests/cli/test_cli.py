@@ -107,8 +107,13 @@ def test_get(run: Callable[..., Result]) -> None:
 
 def test_status(run: Callable[..., Result], notes: Notes) -> None:
     run("ingest")
-    lines = dict(line.split(None, 1) for line in run("status").stdout.splitlines())
-    assert lines["workspace"] == str(notes.root)
+    short = run("status").stdout
+    assert [line.split(":")[0] for line in short.splitlines()] == ["✓ model", "✓ notes", "✓ freshness", "next"]
+    assert f"✓ notes: {notes.root}: 1 file, 3 units" in short and "postings" not in short
+    assert short.endswith("next: openclaw-memory search QUESTION\n")
+    inside = run("status", "--verbose").stdout
+    assert inside.startswith(short.partition("next:")[0])
+    lines = dict(line.split(None, 1) for line in inside.partition("\n\n")[2].splitlines())
     assert lines["units"] == "3 in 1 section (3 curated)"
     assert lines["vectors"] == "3 ready, 0 pending, 0 failed, 0 of another model"
     assert both(run, "status")["vectors"]["ready"] == 3
@@ -117,12 +122,12 @@ def test_status(run: Callable[..., Result], notes: Notes) -> None:
 def test_doctor(run: Callable[..., Result], notes: Notes) -> None:
     run("ingest")
     healthy = run("doctor").stdout
-    assert "wrong" not in healthy and "ok    freshness: the index is up to date\n" in healthy
+    assert "✗" not in healthy and "✓ freshness: the index is up to date\n" in healthy
     assert both(run, "doctor")["ok"] is True
     notes.write("memory/b.md", b"\0")
     notes.touch("MEMORY.md")
     ill = run("doctor", code=1).stdout
-    assert "wrong freshness: 1 file to be read again\n      run: openclaw-memory ingest\n" in ill
+    assert "✗ freshness: 1 file to be read again\n  run: openclaw-memory ingest\n" in ill
     assert both(run, "doctor", code=1)["ok"] is False
     assert json.loads(run("status", "--json").stdout)["files"] == 1  # a look changes nothing
 
@@ -149,8 +154,8 @@ def test_a_note_that_cannot_be_read_is_no_failure_of_the_memory(
     make(file)
     run("ingest", model="none")
     shown = run("doctor", model="none").stdout
-    assert "note  file: memory/b.md is skipped: " in shown and words in shown and "ok    freshness" in shown
-    assert "ignore it in .memoryignore" in shown and "wrong" not in shown
+    assert "! file: memory/b.md is skipped: " in shown and words in shown and "✓ freshness" in shown
+    assert "ignore it in .memoryignore" in shown and "✗" not in shown
     assert both(run, "doctor", model="none")["ok"] is True
 
 
@@ -234,7 +239,7 @@ def test_a_variable_that_is_no_setting_is_said_once_and_stops_nothing(
     assert [run(*command).stderr.count(said) for command in (["search", "green"], ["status"])] == [1, 1]
     assert said in both(run, "status")["warning"]
     doctor = run("doctor")
-    assert doctor.stderr == "" and "note  environment: OPENCLAW_MEMORY_SERCH_MODE" in doctor.stdout
+    assert doctor.stderr == "" and "! environment: OPENCLAW_MEMORY_SERCH_MODE" in doctor.stdout
     (check,) = [check for check in both(run, "doctor")["checks"] if check["name"] == "environment"]
     assert check["ok"] is check["remark"] is True and "OPENCLAW_MEMORY_SEARCH_MODE" in check["fix"]
     monkeypatch.setenv("OPENCLAW_MEMORY_SEARCH_MODE", "no")

@@ -160,7 +160,7 @@ def test_a_note_that_may_not_be_read_is_named_and_breaks_nothing(notes: Notes) -
     notes.write("memory/b.md", "- a note\n").chmod(0)
     run(notes, "ingest", code=0, apart=True)
     shown = run(notes, "doctor", code=0, apart=True).stdout
-    assert "note  file: memory/b.md is skipped: permission denied" in shown and "make it readable" in shown
+    assert "! file: memory/b.md is skipped: permission denied" in shown and "make it readable" in shown
 
 
 def test_an_empty_workspace_is_no_failure_and_says_what_to_do(tmp_path: Path) -> None:

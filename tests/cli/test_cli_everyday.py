@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -136,6 +137,39 @@ def test_what_is_no_hit_is_not_opened(notes: Notes, editor: Path) -> None:
     for named in ("nope.md", "secret.txt", "../x.md", "0123456789abcdef", "MEMORY.md:9"):
         assert "search" in run("--set", "embedding.model=none", "-w", str(notes.root), "open", named, code=1).stderr
     assert not editor.exists()
+
+
+def test_a_hit_of_the_last_search_is_opened_by_its_number(notes: Notes, editor: Path) -> None:
+    notes.write("memory/2026-02-13.md", "# Shelf\n\nthe plum jam is on the shelf\n")
+    notes.write("MEMORY.md", "- the lamp is green\n- a second lamp hangs in the attic\n")
+    index = notes.root.parent / "i.duckdb"
+    before = ["--set", "embedding.model=none", "-w", str(notes.root), "--db", str(index)]
+    assert "no search was made here" in run(*before, "open", "1", code=1).stderr
+    run(*before, "search", "plum jam")
+    run(*before, "open", "1")
+    assert json.loads(editor.read_text()) == ["+3", str(notes.root / "memory/2026-02-13.md")]
+    assert "showed 1; run: openclaw-memory search" in run(*before, "open", "2", code=1).stderr
+    assert "there is no hit 0" in run(*before, "open", "0", code=1).stderr
+    run(*before, "search", "lamp", "--json")  # what a program asks is not what a person saw
+    file = notes.root.parent / "i.duckdb.shown.json"
+    kept = file.read_text()
+    ((path, line, unit),) = json.loads(kept)
+    assert (path, line) == ("memory/2026-02-13.md", 1) and len(unit) == 16 and "jam" not in kept
+    assert os.name == "nt" or file.stat().st_mode & 0o777 == 0o600
+    # The line moves along with its text; where the text is another one, it is said.
+    notes.write("memory/2026-02-13.md", "# Shelf\n\n- more\n- of it\n\nthe plum jam is on the shelf\n")
+    run(*before, "open", "1")
+    assert json.loads(editor.read_text())[0] == "+6"
+    notes.write("memory/2026-02-13.md", "# Shelf\n\nthe pear jam is on the shelf\n")
+    assert "has changed since that search" in run(*before, "open", "1").stderr
+    assert json.loads(editor.read_text())[0] == "+1"
+    # What is forgotten leaves no hash.
+    run(*before, "search", "pear jam")
+    run(*before, "forget", "--query", "pear jam", "--yes")
+    assert not file.exists()
+    run(*before, "timeline", "lamp")
+    run(*before, "open", "1")
+    assert json.loads(editor.read_text())[1] == str(notes.root / "MEMORY.md")
 
 
 # -- upgrading --------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from fakes import Notes
 from rich.console import Console
 from rich.text import Text
 
+from openclaw_memory.cli import checks
 from openclaw_memory.cli.lines import marking, show_line
 from openclaw_memory.cli.main import cli
 from openclaw_memory.text.analysis import occurrences
@@ -34,6 +35,9 @@ def test_nonsense_is_called_no_good_match(notes: Notes, line: str, good: str, no
     notes.write("MEMORY.md", "".join(f"- {line.format(name)}\n\n" for name in names))
     assert "no good match" not in run(notes, "search", good).stdout
     assert run(notes, "search", nonsense).stdout.startswith("no good match; nearest:\n 1  0.")
+    # The scores of a thread are relative; whether it begins at an answer those of a search say.
+    assert "no good match" not in run(notes, "recall", good).stdout
+    assert run(notes, "recall", nonsense).stdout.startswith("no good match; nearest:\n")
     for command in ("search", "recall", "timeline"):
         assert run(notes, command, "xylophone").stdout == "no good match\n"
     assert run(notes, "timeline", "--since", "2999-01-01").stdout == "nothing found\n"
@@ -78,3 +82,36 @@ def test_words_are_marked_on_a_terminal_and_a_pipe_has_the_line_as_it_is() -> No
     assert "\x1b[1;35mlamps\x1b[0m" in shown("- two lamps", "lamp")
     long = f"- two lamps {'and more ' * 20}end"
     assert shown(long, "lamp", terminal=False) == f"      {long}\n"
+
+
+# -- checks -----------------------------------------------------------------------------------------
+
+
+def test_a_check_looks_the_same_in_every_command(notes: Notes) -> None:
+    notes.write("MEMORY.md", "- the lamp is green\n")
+    notes.write("memory/b.md", b"\0")
+    said = "✗ freshness: 1 file to be read again\n  run: openclaw-memory ingest\n"
+    assert said in run(notes, "status").stdout and said in run(notes, "doctor", code=1).stdout
+    assert said in run(notes, "upgrade").stdout
+    short = run(notes, "status").stdout
+    assert "! file: memory/b.md is skipped: binary content" in short
+    assert short.endswith("next: openclaw-memory ingest\n")
+    run(notes, "ingest")
+    assert run(notes, "status").stdout.endswith("next: openclaw-memory search QUESTION\n")
+    names = [line.split(":")[0].split()[1] for line in run(notes, "doctor").stdout.splitlines() if line[0] != " "]
+    assert names[:3] == ["python", "model", "workspace"]  # as setup looks
+
+
+def test_a_terminal_without_the_marks_gets_words(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
+    notes.write("MEMORY.md", "- the lamp is green\n")
+    monkeypatch.setattr(checks, "_shown", lambda: False)
+    shown = run(notes, "status").stdout
+    assert shown.startswith("ok model: ") and "wrong freshness: " in shown and shown.isascii()
+
+
+def test_status_says_since_when_and_which_summaries_there_are(notes: Notes) -> None:
+    for day in range(2, 9):
+        notes.write(f"memory/2026-02-0{day}.md", f"# Day {day}\n\n- Decision: the pump {day} moves to the cellar.\n")
+    run(notes, "consolidate", "--now", "2026-04-01")
+    shown = run(notes, "status").stdout
+    assert ", from 2026-02-0" in shown and " to 2026-0" in shown and "; summaries: " in shown and " weekly" in shown

@@ -60,7 +60,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 def test_setup_installs_switches_over_reads_and_searches(openclaw: OpenClawDouble, run: Callable[..., Result]) -> None:
     openclaw.write({"gateway": {"port": 1}, "plugins": {"slots": {"memory": "memory-core"}}})
     shown = run("--yes").stdout
-    assert "  + plugin 0.1.0\n" in shown
+    assert f"  + plugin {__version__}\n" in shown
     assert '  ~ plugins.slots.memory: "memory-core" → "openclaw-memory"\n' in shown
     assert "  + plugins.entries.openclaw-memory.hooks.allowConversationAccess: true\n" in shown
     assert f"✓ notes of main: 1 file in {openclaw.workspace}, 3 units, 3 embedded" in shown

@@ -71,7 +71,8 @@ def test_doctor_and_status_name_the_files(notes: Notes) -> None:
     assert len(told) == 6 and told[-1].detail == "and 3 more files whose front matter cannot be read"
     run = CliRunner()
     shown = run.invoke(cli, [*options, "status"]).output
-    assert "untrusted   memory/n0.md, memory/n1.md" in shown and " and 3 more: front matter" in shown
+    assert "! trust: memory/n0.md is taken as untrusted, as its front matter cannot be read: not valid YAML" in shown
+    assert "! trust: memory/n1.md is " in shown and "! trust: and 3 more files taken as untrusted" in shown
     found = json.loads(run.invoke(cli, [*options, "--json", "status"]).stdout)
     assert found["unreadFrontMatter"][1] == {
         "path": "memory/n1.md", "reason": "a key stands twice; keep one of them"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import pickle
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -88,10 +89,11 @@ def _limited(megabytes: int) -> int:
     import psutil
 
     now = psutil.Process().memory_info()
-    with contextlib.suppress(ImportError, ValueError, OSError):  # then the parent's eye on it has to do
+    if sys.platform != "win32":
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (now.vms + megabytes * _MB,) * 2)
+        with contextlib.suppress(ValueError, OSError):  # then the parent's eye on it has to do, as on Windows
+            resource.setrlimit(resource.RLIMIT_AS, (now.vms + megabytes * _MB,) * 2)
     return int(now.rss) + megabytes * _MB
 
 

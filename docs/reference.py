@@ -1,0 +1,62 @@
+"""Write docs/tools.md: the tools that a model is offered, from the registry.
+
+python docs/reference.py
+
+The command line's page is made by mkdocs-click when the site is built, the schema of answers by schema.py.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from openclaw_memory.serve.registry import offered
+
+OUT = Path(__file__).parent / "tools.md"
+
+_HEAD = """# Tools
+
+What a model is offered, as `openclaw-memory serve` tells it; `python docs/reference.py` writes this page from the code.
+How to use them: [MCP](mcp.md). What they answer is what a command prints with `--json`: [schema.json](schema.json).
+Arguments in bold are required.
+"""
+
+
+def text() -> str:
+    """The page of tools, in the order in which they are offered."""
+    parts = [_HEAD]
+    for tool in offered(for_host=False).values():
+        given = tool.input_schema
+        marks = [word for word, so in (("reads only", tool.read_only), ("may remove", tool.destructive)) if so]
+        parts.append(f"\n## {tool.name}\n\n{_cell(tool.description)}{_marked(marks)}\n")
+        if given["properties"]:
+            parts.append("\n| argument | type | meaning |\n|---|---|---|\n")
+        for name, schema in given["properties"].items():
+            named = f"**`{name}`**" if name in given.get("required", ()) else f"`{name}`"
+            parts.append(f"| {named} | {_type(schema)} | {_cell(schema.get('description', ''))} |\n")
+    return "".join(parts)
+
+
+def _marked(words: list[str]) -> str:
+    return f" *{', '.join(words)}*" if words else ""
+
+
+def _type(schema: dict[str, Any]) -> str:
+    if "enum" in schema:
+        return _cell(", ".join(f"`{one}`" for one in schema["enum"]))
+    if schema.get("type") == "array":
+        return f"list of {_type(schema.get('items', {}))}"
+    kinds = schema.get("type", "any")
+    said = " or ".join(kinds) if isinstance(kinds, list) else str(kinds)
+    low, high = schema.get("minimum"), schema.get("maximum")
+    return (
+        f"{said}, {'' if low is None else low}–{'' if high is None else high}" if (low, high) != (None, None) else said
+    )
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    OUT.write_text(text(), encoding="utf-8")

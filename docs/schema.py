@@ -1,0 +1,145 @@
+"""Write docs/schema.json: the JSON Schema of what every command prints with --json, and of a failure.
+
+python docs/schema.py
+
+A schema is made of the dataclass that a command returns (``system/serialize.py``), or where a command puts a few
+values together, of a shape: a dict of names (``name?`` may be missing) and types, or a list of one type.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from openclaw_memory import model as of
+from openclaw_memory.store.state.database import StateReport
+from openclaw_memory.system.serialize import json_schema
+
+OUT = Path(__file__).parent / "schema.json"
+
+_ENTRIES = [{"name": str, "action": str, "to": str}]
+#: What each command prints; a command that prints something else with an option has a list of alternatives.
+ANSWERS: dict[str, Any] = {
+    "error": {"error": {"message": str, "next": str | None}, "warning": str},
+    "--version": {"name": str, "version": str},
+    "demo": {
+        "workspace": str,
+        "files": int,
+        "searches": [{"query": str, "shows": str, "result": of.SearchResult}],
+        "ingest": of.IngestReport,
+        "reingest": of.IngestReport,
+        "recall": {"query": str, "result": of.RecallResult},
+    },
+    "ingest": of.IngestReport,
+    "ingest --all-agents": (
+        {"agentId": str, "...": of.IngestReport},
+        {"agentId": str, "ok": bool, "error": str},
+    ),
+    "search": of.SearchResult,
+    "recall": of.RecallResult,
+    "timeline": of.SearchResult,
+    "get": (of.FileText, {"...": of.FileText, "error": {"message": str, "next": str | None}, "warning": str}),
+    "open": {"path": str, "file": str, "line": int | None},
+    "context": of.ContextResult,
+    "map": of.MapReport,
+    "concepts": of.ConceptsResult,
+    "facts": of.FactsResult,
+    "capture": of.CaptureReport,
+    "feedback": of.FeedbackReport,
+    "forget": of.ForgetReport,
+    "consolidate": of.ConsolidateReport,
+    "status": of.Status,
+    "doctor": {"ok": bool, "checks": [of.Check]},
+    "sql": of.QueryResult,
+    "export": of.ExportReport,
+    "import": of.ImportReport,
+    "import obsidian": {
+        "source": str, "config": str, "setting": str, "before": [Any], "after": [Any], "dryRun": bool, "changed": bool,
+    },
+    "state": StateReport,
+    "backup": {"file": str, "bytes": int, "holds": [str], "warning": str | None},
+    "restore": {"file": str, "dryRun": bool, "entries": _ENTRIES},
+    "setup": {
+        "host": str,
+        "steps": [of.Check],
+        "changes": [{"where": str, "lines": [str]}],
+        "applied": bool,
+        "next": str | None,
+        "ingest?": [{"agent": str, "workspace": str, "report": of.IngestReport}],
+        "search?": {"query": str, "agent": str, "result": of.SearchResult},
+    },
+    "setup --print": Mapping[str, Any],
+    "config show": {"file": str, "settings": [{"key": str, "value": Any, "source": str, "help": str}]},
+    "config set": {"file": str, "key": str, "value": Any, "inForce": Any, "source": str},
+    "config edit": {"file": str, "exists": bool},
+    "model list": {
+        "models": [
+            {
+                "name": str, "title": str, "dimensions": int | None, "context": int | None, "download": int,
+                "licence": str, "verified": bool, "source": str, "multilingual": bool | None, "path": str | None,
+                "inUse": bool,
+            }
+        ]
+    },
+    "model pull": {
+        "name": str, "path": str, "size": int, "sha256": str, "sourceSha256": str, "verified": bool,
+    },
+    "model use": {"model": str, "before": str, "config": str, "present": bool},
+    "model path": {"model": str, "path": str},
+    "upgrade": {"version": str, "upgrade": str, "checks": [of.Check], "next": [str]},
+}  # fmt: skip
+
+
+def schemas(closed: bool = False) -> dict[str, dict[str, Any]]:
+    """The schema of every answer by command; ``closed`` ones refuse a field that they do not name."""
+    found = {name: _schema(shape) for name, shape in ANSWERS.items()}
+    return found if closed else {name: _open(schema) for name, schema in found.items()}
+
+
+def _schema(shape: Any) -> dict[str, Any]:
+    if isinstance(shape, tuple):
+        return {"anyOf": [_schema(one) for one in shape]}
+    if isinstance(shape, list):
+        return {"type": "array", "items": _schema(shape[0])}
+    if not isinstance(shape, dict):
+        return json_schema(shape)
+    properties: dict[str, Any] = {}
+    required: list[str] = []
+    for name, inner in shape.items():
+        made = _schema(inner)
+        if name == "...":  # the fields of another answer stand beside these
+            properties |= made["properties"]
+            required += made["required"]
+            continue
+        properties[name.removesuffix("?")] = made
+        required += [] if name.endswith("?") else [name]
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def _open(schema: Any) -> Any:
+    """The same for readers, who meet further fields in a later version."""
+    if isinstance(schema, list):
+        return [_open(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: _open(value) for key, value in schema.items() if not (key == "additionalProperties" and value is False)
+    }
+
+
+def text() -> str:
+    """The file; the same code makes the same bytes."""
+    said = "What openclaw-memory prints with --json: $defs has a schema a command. A later version may add fields."
+    document = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "openclaw-memory",
+        "description": said,
+        "$defs": schemas(),
+    }
+    return json.dumps(document, indent=1) + "\n"
+
+
+if __name__ == "__main__":
+    OUT.write_text(text(), encoding="utf-8")

@@ -1,0 +1,134 @@
+"""A release can be made by one tag: versions agree, workflows and forms are valid, claims are those that tests hold."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from openclaw_memory import __version__
+
+ROOT = Path(__file__).parent.parent
+GITHUB = ROOT / ".github"
+WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
+
+
+def version(root: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(root / ".ci" / "version.py"), *options], capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """The files that name the version, and the changelog, where they may be changed."""
+    sys.path.insert(0, str(ROOT / ".ci"))
+    try:
+        from version import PLACES  # type: ignore[import-not-found]
+    finally:
+        sys.path.pop(0)
+    for name in (*PLACES, "CHANGELOG.md", ".ci/version.py"):
+        target = tmp_path / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, target)
+    return tmp_path
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    done = version(ROOT)
+    assert (done.returncode, done.stdout) == (0, f"{__version__}\n"), done.stderr
+
+
+def test_a_version_is_set_everywhere_at_once(copy: Path) -> None:
+    assert version(copy, "--set", "9.8.7").stdout == "9.8.7\n"
+    for name in ("package.json", "openclaw.plugin.json"):
+        assert __version__ not in (copy / name).read_text(encoding="utf-8")
+    assert '"relativePath": "openclaw-memory/venv-9.8.7-2"' in (copy / "openclaw.plugin.json").read_text(
+        encoding="utf-8"
+    )
+    assert "npm-pack:openclaw-memory-9.8.7.tgz" in (copy / "docs/openclaw.md").read_text(encoding="utf-8")
+    (copy / "package.json").write_text('{"version": "9.8.6"}', encoding="utf-8")
+    done = version(copy)
+    assert done.returncode == 1 and "package.json: 9.8.6" in done.stderr
+    assert version(copy, "--set", "9.8").returncode == 2
+
+
+def test_a_tag_is_refused_unless_it_names_the_version_and_the_changelog_has_its_day(copy: Path) -> None:
+    log = copy / "CHANGELOG.md"
+    log.write_text("# Changelog\n\n## 9.8.7 (unreleased)\n", encoding="utf-8")
+    version(copy, "--set", "9.8.7")
+    assert "CHANGELOG.md has no '## 9.8.7 (YYYY-MM-DD)'" in version(copy, "--tag", "v9.8.7").stderr
+    log.write_text("# Changelog\n\n## 9.8.7 (2026-11-30)\n", encoding="utf-8")
+    assert version(copy, "--tag", "v9.8.7").returncode == 0
+    assert "the tag is v9.8.6" in version(copy, "--tag", "v9.8.6").stderr
+
+
+FORMS = [path for path in (GITHUB / "ISSUE_TEMPLATE").glob("*.yml") if path.name != "config.yml"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "files"),
+    [
+        ("github-workflows", WORKFLOWS),
+        ("github-issue-forms", FORMS),
+        ("github-issue-config", [GITHUB / "ISSUE_TEMPLATE" / "config.yml"]),
+        ("dependabot", [GITHUB / "dependabot.yml"]),
+    ],
+)
+def test_github_reads_the_files(schema: str, files: list[Path]) -> None:
+    assert files
+    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *map(str, files)]
+    done = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_action_is_pinned_to_one_commit() -> None:
+    used: dict[str, set[str]] = {}
+    for path in WORKFLOWS:
+        for name, pin in re.findall(r"^\s*(?:- )?uses: ([^@\s]+)(.*)$", path.read_text(encoding="utf-8"), re.MULTILINE):
+            if name.startswith("./"):
+                assert (ROOT / name).is_file()
+                continue
+            assert re.match(r"@[0-9a-f]{40}($| # v\d+\.\d+\.\d+$)", pin), (path.name, name, pin)
+            used.setdefault(name, set()).add(pin)
+    assert len(used) > 5 and [name for name, pins in used.items() if len(pins) > 1] == []
+
+
+def test_the_workflows_run_what_is_here() -> None:
+    for path in WORKFLOWS:
+        for script in re.findall(r"(?<![\w/])\.ci/[\w./-]+", path.read_text(encoding="utf-8")):
+            assert (ROOT / script).is_file(), (path.name, script)
+            assert Path(script).suffix or os.access(ROOT / script, os.X_OK) or os.name == "nt"
+
+
+def test_nobody_may_do_more_than_needed() -> None:
+    for path in WORKFLOWS:
+        workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
+        assert workflow["permissions"] in ({}, {"contents": "read"}), path.name
+        for job in workflow["jobs"].values():
+            steps = [step for step in job.get("steps", []) if "actions/checkout" in step.get("uses", "")]
+            assert all(step["with"]["persist-credentials"] is False for step in steps)
+            if "write" in str(job.get("permissions")):
+                assert not steps, "what may publish runs no code of the repository"
+
+
+def test_the_classifiers_say_no_more_than_what_is_tested() -> None:
+    with open(ROOT / "pyproject.toml", "rb") as file:
+        said = tomllib.load(file)["project"]["classifiers"]
+    matrix = yaml.safe_load((GITHUB / "workflows" / "ci.yml").read_text(encoding="utf-8"))["jobs"]["tests"]["strategy"][
+        "matrix"
+    ]
+    versions = {one.rpartition(" ")[2] for one in said if re.search(r"Python :: 3\.\d+$", one)}
+    assert versions and versions <= set(matrix["python"])
+    tested = (ROOT / "docs" / "releasing.md").read_text(encoding="utf-8")
+    for classifier in [
+        one for one in said if one.startswith(("Operating System", "Programming Language :: Python :: 3."))
+    ]:
+        assert f"`{classifier}`" in tested, classifier
