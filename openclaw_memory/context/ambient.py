@@ -34,7 +34,7 @@ from ..search import hits
 from ..store.api import Floats, SectionText, Store, VectorModel
 from ..store.state import State
 from ..system.deadline import NEVER, Deadline
-from ..text.speech import asks, searched, substance
+from ..text.speech import asks, searched, substance, wants
 from . import candidates, prose
 from .compose import Composed, Item, composed
 from .counters import Counters
@@ -324,6 +324,7 @@ class Ambient:
             entities=named,
             substance=substance(text),
             asks=asks(asked.message),
+            wants=wants(asked.message),
             themes=themes,
             today=asked.today,
             half_life=own.half_life_days,

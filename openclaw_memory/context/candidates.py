@@ -41,6 +41,10 @@ _KNOWN = 0.6
 #: So much words must surprise together, and make up of the message: of a question, and of a remark.
 _SURPRISE, _SHARE = -2.0, 0.2
 _SURPRISE_REMARK, _SHARE_REMARK = 1.0, 0.3
+#: A request, or a remark with a question in it.
+_SURPRISE_REQUEST = 0.0
+#: A message that names somebody whom no note knows must have so much of its words there, or a note so sure.
+_SHARE_STRANGE, _STRANGE_SURE = 0.6, 0.85
 #: Where nearly all of a question's words stand together, they may be common ones.
 _NEARLY_ALL, _SURPRISE_ALL = 0.7, -3.5
 #: How sure such words are at least.
@@ -86,6 +90,7 @@ class Scene:
     entities: Sequence[Entity]
     substance: Sequence[str]
     asks: bool
+    wants: bool
     themes: Sequence[int]
     today: date
     half_life: float
@@ -205,7 +210,11 @@ def _says_it(scene: Scene, row: int) -> float:
         alone = scene.asks and share == 1.0 and evidence.rarest <= max(_ALONE, len(scene.view.corpus) // 200)
         return _SAID if alone else 0.0
     least, much = (_SURPRISE, _SHARE) if scene.asks else (_SURPRISE_REMARK, _SHARE_REMARK)
-    if scene.asks and share >= _NEARLY_ALL:
+    if scene.wants and not scene.asks:
+        least = _SURPRISE_REQUEST
+    if evidence.strange:
+        least, much = _SURPRISE_REMARK, _SHARE_STRANGE
+    if scene.asks and share >= _NEARLY_ALL and not evidence.strange:
         least = _SURPRISE_ALL
     if evidence.matched(row) < 2 or evidence.surprise(row) < least or share < much:
         return 0.0
@@ -215,6 +224,8 @@ def _says_it(scene: Scene, row: int) -> float:
 def _means_it(scene: Scene, parts: Parts) -> bool:
     """Whether a match is near in meaning, to a model that knows the language of the message."""
     if parts.vector is None or scene.ranked.features.knowledge < _KNOWN:
+        return False
+    if scene.evidence is not None and scene.evidence.strange and parts.score < _STRANGE_SURE:
         return False
     if not scene.asks and (parts.text or 0.0) < _REMARK_WORDS and parts.score < _REMARK_SURE:
         return False

@@ -17,6 +17,7 @@ from ..search.bm25 import KeywordScores
 from ..store.api import Ints
 from ..text import analysis, speech
 from ..text.scripts import HAN, HANGUL, SOUTH_EAST_ASIAN
+from ..text.sentences import sentence_spans
 
 #: Runs that hold words without spaces, and how many characters a word of them has: all of a word in katakana, of one in
 #: Korean the first two, as endings follow.
@@ -25,6 +26,8 @@ _RUNS = re.compile(
 )
 _ASIAN_WORD, _KANA_WORD = 4, 5
 #: Figures that stand in any notes.
+#: A word that begins with a capital and no sentence.
+_LATER_NAME = re.compile(r"(?<=[\w,;]\s)[^\W\d_a-zß-ÿа-яёα-ω]\w+")
 _FIGURE = re.compile(r"\d{1,2}")
 #: Rows in a window: so many rows are as good as one place.
 _PLACE = 5
@@ -34,11 +37,14 @@ _NONE: Ints = np.zeros(0, np.int32)
 class Evidence:
     """The words of one message in the notes; arrays are over the rows of the corpus.
 
-    ``words`` is how many say something, ``unknown`` how many of them no note has.
+    ``words`` is how many say something, ``unknown`` how many of them no note has; it is ``strange`` where one of these
+    is a name: what is said of somebody whom the notes do not know is hardly about them.
     """
 
     def __init__(self, message: str, keyword: KeywordScores, n: int) -> None:
-        held = list(_words(speech.bare(message), keyword))
+        said = speech.bare(message)
+        held = list(_words(said, keyword))
+        self.strange = _names_a_stranger(said, keyword)
         self.words = len(held)
         self.unknown = sum(not len(rows) for rows in held)
         self.rarest = min((len(rows) for rows in held if len(rows)), default=0)
@@ -67,6 +73,18 @@ class Evidence:
         """The logarithm of how many times fewer places than one should hold a row's words by chance."""
         matched = self.matched(row)
         return float(self._chance[row]) - self._places - log(comb(self.words, matched))
+
+
+def _names_a_stranger(text: str, keyword: KeywordScores) -> bool:
+    """Whether a word with a capital within a sentence, or a long one in katakana, stands in no note."""
+    rows = dict(zip(keyword.terms, keyword.windows, strict=True))
+    spaced = _RUNS.sub(" ", text)
+    for start, end in sentence_spans(spaced):
+        for word in _LATER_NAME.findall(spaced[start:end]):
+            forms = analysis.asked(word)
+            if forms and forms[0][0] in rows and not len(rows[forms[0][0]]):
+                return True
+    return False
 
 
 def _words(text: str, keyword: KeywordScores) -> Iterator[Ints]:

@@ -15,8 +15,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import lru_cache
+from functools import cache, lru_cache
 
+from ..knowledge import fact_words
 from ..knowledge.concept_keys import concept_key
 from ..knowledge.predicates import normalise
 from ..model import FactRow, Origin, citation
@@ -49,9 +50,13 @@ def folded(text: str) -> str:
 def alike(one: str, other: str) -> bool:
     """Whether two values, as they are compared, say the same but for signs and remarks, or one of them says more.
 
-    "Running (2 processes)", "✅ Running" and "Running on port 80" are alike, and so are a path and the end of it.
+    "Running (2 processes)", "✅ Running" and "Running on port 80" are alike, and so are a path and the end of it, and
+    two states that begin with the same sign, or with words or signs that say that it works.
     """
     if one == other:
+        return True
+    states = _state(one), _state(other)
+    if states[0] and states[0] == states[1]:
         return True
     short, long = sorted((_SIGNS.sub(" ", _ASIDE.sub(" ", said)).split() for said in (one, other)), key=len)
     if not short or bool(negations(one)) != bool(negations(other)):
@@ -61,6 +66,26 @@ def alike(one: str, other: str) -> bool:
     return long[: len(short)] == short or ("/" in one and "/" in other and long[-len(short) :] == short)
 
 
+def _state(said: str) -> str:
+    """The sign that a state begins with; one sign for all that say that something works, in signs or in words."""
+    mark = said[:1]
+    works = unicodedata.category(mark or " ") == "So" and mark in _WORKS
+    bare = _SIGNS.sub(" ", said).strip()
+    if works or (_well().match(bare) and not negations(said)):
+        return _WORKS
+    return mark if unicodedata.category(mark or " ") == "So" else ""
+
+
+@cache
+def _well() -> re.Pattern[str]:
+    """The words that say so, as a text begins: whole ones where words are apart."""
+    either = "|".join(
+        re.escape(one) + ("" if _UNSPACED.match(one) else r"\b") for one in sorted(fact_words.every("well"))
+    )
+    return re.compile(either)
+
+
+_WORKS = "✅✔☑🟢👍"
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _ASIDE = re.compile(r"[(（\[【][^()（）\[\]【】]*[)）\]】]")
 #: All but letters, digits and what stands within a number: what remains are words.

@@ -19,29 +19,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
-from typing import NamedTuple
 
 from ..model import FoundFact, Section, Unit
-from ..text.dates import date_in_heading
 from ..text.labels import is_label, names_subject
-from ..text.language import is_stop_word, stop_words
-from ..text.scripts import UNCASED
 from ..text.sentences import sentence_spans
 from ..text.turns import roles
 from . import fact_words
-from .fact_sentences import Speech, facts_in, is_name, plain, tidy
-from .predicates import is_personal, is_relation, kind_of_key, needs_person, normalise
+from .fact_headings import ASIDE, OPENING, SIGNS, Topic, below, named, profiles, topic_of
+from .fact_sentences import Speech, facts_in, is_name, tidy
+from .predicates import is_personal, kind_of_key, needs_person, normalise
 from .routine import NAMELESS
 
 #: Grows when what :func:`found` returns for a text changes, so that stored facts are known to be of another make.
-VERSION = 4
+VERSION = 5
 
 #: Longer texts are prose, whose facts no rule of form can tell.
 _MOST_CHARS = 1200
 _MOST_OBJECT = 160
 
-_OPENING = re.compile(r"[ \t>]*+(?:(?:[-*+•・]|\d{1,9}[.)])[ \t]++)?(?P<task>\[[ xX]\][ \t]++)?")
 _KEYED = re.compile(
     r"(?:(?P<mark>\*\*|__|`)(?P<bold>[^*`\n:：]{1,48}?)\s?(?:[:：](?P=mark)|(?P=mark)\s?[:：])\s*"
     r"|(?P<label>[^\W\d_][^:：*`|\n]{0,40}?)\s?(?::\s+|：\s*))(?P<value>\S.*)",
@@ -49,13 +44,11 @@ _KEYED = re.compile(
 )
 _PAIRS = re.compile(r"\s+[|·•]\s+(?=(?:\*\*|__)?[^\W\d_][^:：|\n]{0,40}[:：])")
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
-_QUOTED = re.compile(r"[\"“「]([^\"“”「」]{1,40})[\"”」]")
-_DATE = re.compile(r"\d{4}[-/.年]\d\d?(?:[-/.月]\d\d?日?)?|\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]m)?", re.IGNORECASE)
-_ASIDE = re.compile(r"[(（\[【<][^()（）\[\]【】<>]*[)）\]】>]")
-_PARTS = re.compile(r"\s+[–—|/]+\s*|\s+-\s+|[:：]\s*|——")
-_SIGNS = re.compile(r"[^\w\s'’&.+#@/-]+")
+#: Where the next pair begins within a value, as in "8 GB, Disk: 364 GB".
+_NEXT_PAIR = re.compile(r",\s+(?=[^\W\d_][^\W_]*(?:\s[^\W_]+)?[:：]\s)")
+_COMMENT = re.compile(r"\s*<!--.*?(?:-->|\Z)", re.S)
 _PLACEHOLDER = re.compile(
-    r"^[_*]*[(（<\[{]|\{\{|<[a-z_ -]+>|x{4,}|y{4}|\?$|？$|\.\.\.$|…$|:$|：$|~~|\?\?|\[redacted|\s[→↔]\s"
+    r"^[_*]*[(（<\[{]|(?:^|/)path/to(?:/|$)|\{\{|<[a-z_ -]+>|x{4,}|y{4}|[?？…:：]$|\.\.\.$|~~|\?\?|\[redacted|\s[→↔]\s"
 )
 _TRUNCATED = tuple("()|（）|[]|「」|“”".split("|"))
 #: What a value must look like, by the kind of its relation; and the most words that it may have.
@@ -80,23 +73,8 @@ _LOOKS: dict[str, tuple[str, int]] = {
 _SHAPES = {kind: re.compile(shape, re.S) for kind, (shape, _) in _LOOKS.items()}
 #: Kinds that hardly anything else looks like: their subject may be named by any heading.
 _TELLING = frozenset("url path repo email phone ip port version id state date".split())
-_WITHOUT_CAPITALS = re.compile(f"[{UNCASED}]")
 #: A line that is nothing but bold words, perhaps with a sign behind them: a heading of the lines below it.
 _TITLED = re.compile(r"\s*(?:\d{1,3}[.)]\s+)?(\*\*|__)(?P<title>[^*\n]{2,80}?)(?<![:：])\1[^\w:：]*\Z")
-
-
-class _Topic(NamedTuple):
-    """What headings say of the items below them: whom they name, last one first."""
-
-    names: tuple[str, ...] = ()
-    collection: str | None = None
-    #: Somebody is named by a heading below one such as *People*.
-    member: bool = False
-    #: The last heading says more than a name: what lies below is about who knows what.
-    unclear: bool = False
-    verb: str | None = None
-    #: What a decision below them is about; empty where they say more than a name can.
-    decision: str | None = None
 
 
 def found(unit: Unit, heading: str, subject: str | None, above: str = "") -> list[FoundFact]:
@@ -109,22 +87,26 @@ def found(unit: Unit, heading: str, subject: str | None, above: str = "") -> lis
     if len(text) > _MOST_CHARS or unit.form in ("heading", "title", "code", "machine", "meta"):
         return []
     if unit.form == "row":
-        return _distinct(_row(unit, _topic(heading), subject))
-    opening = _OPENING.match(text)
+        return _distinct(_row(unit, topic_of(heading), subject))
+    opening = OPENING.match(text)
     if opening is None or opening["task"] or "~~" in text:
         return []
-    body = " ".join(text[opening.end() :].split())
+    text = _COMMENT.sub("", text[opening.end() :])
+    body = " ".join(text.split())
     if unit.speaker and kind_of_key(unit.speaker) is None:
         return _distinct(_turn(unit, body))
     if (titled := _TITLED.match(above)) is not None:
         heading, above = f"{heading} > {titled['title']}", ""
-    topic = _topic(heading)
+    topic = topic_of(heading)
     if above:
-        below = _below(above)
-        if below is None:
+        whom = below(above)
+        if whom is None:
             return []
-        topic = topic._replace(names=below, collection=None, verb=None, member=True) if below else topic
-    return _distinct(_statement(unit, body, topic, subject))
+        topic = topic._replace(names=whom, collection=None, verb=None, member=True) if whom else topic
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    if not all(line.startswith(("**", "__")) and _KEYED.match(line) for line in lines):
+        lines = [body]
+    return _distinct(fact for line in lines for fact in _statement(unit, line, topic, subject))
 
 
 def parents(section: Section) -> dict[int, str]:
@@ -136,7 +118,7 @@ def parents(section: Section) -> dict[int, str]:
         body = line.strip()
         if not body:
             continue
-        opening = _OPENING.match(line)
+        opening = OPENING.match(line)
         start = opening.end() if opening else 0
         indent = len(line) - len(line.lstrip())
         if start <= indent or line[indent] == ">":
@@ -168,8 +150,8 @@ def subject_of(path: str, sections: Iterable[Section] = ()) -> str | None:
         return None
     for section in sections:
         for part in reversed(section.heading.split(" > ")):
-            said = next(filter(None, (one.fullmatch(part.strip()) for one in _profiles())), None)
-            if said is not None and (name := _named(said["name"])) and is_name(name):
+            said = next(filter(None, (one.fullmatch(part.strip()) for one in profiles())), None)
+            if said is not None and (name := named(said["name"])) and is_name(name):
                 return name
         for unit in section.units:
             match = _KEYED.match(unit.text.lstrip(" \t-*+>") if "**" not in unit.text else unit.text.lstrip(" \t-+>"))
@@ -202,7 +184,7 @@ def _turn(unit: Unit, body: str) -> Iterator[FoundFact]:
 # -- items and lines ------------------------------------------------------------------------------
 
 
-def _statement(unit: Unit, body: str, topic: _Topic, subject: str | None) -> Iterator[FoundFact]:
+def _statement(unit: Unit, body: str, topic: Topic, subject: str | None) -> Iterator[FoundFact]:
     if len(pairs := _PAIRS.split(body)) > 1:
         for pair in pairs:
             yield from _statement(unit, pair, topic, subject)
@@ -210,7 +192,7 @@ def _statement(unit: Unit, body: str, topic: _Topic, subject: str | None) -> Ite
     match = _KEYED.match(body)
     if match is None or match["value"].startswith("//"):
         about = topic.names[0] if topic.names else None
-        about = subject if subject and (not topic.names or topic.verb) else about
+        about = subject if subject and (topic.verb or not _somebody(topic, subject)) else about
         if topic.verb and about and unit.form == "item" and len(body.split()) <= (4 if topic.verb == "prefers" else 8):
             if facts := list(facts_in(body, Speech(implied=about))):
                 yield from facts
@@ -239,7 +221,7 @@ def _statement(unit: Unit, body: str, topic: _Topic, subject: str | None) -> Ite
 
 
 def _key(
-    label: str, kind: str, value: str, topic: _Topic, subject: str | None, rule: str, confidence: float
+    label: str, kind: str, value: str, topic: Topic, subject: str | None, rule: str, confidence: float
 ) -> Iterator[FoundFact]:
     about = _about(label, kind, topic, subject)
     thing = _value(value, kind)
@@ -247,13 +229,13 @@ def _key(
         yield from _made(about, label if label.isupper() else label.casefold(), thing, rule, confidence)
 
 
-def _about(label: str, kind: str, topic: _Topic, subject: str | None) -> str | None:
+def _about(label: str, kind: str, topic: Topic, subject: str | None) -> str | None:
     """Whom or what a key below ``topic`` is about, where that is certain."""
     names = topic.names
     if subject is not None:
         # In a person's file a heading about something else does not take what only somebody has.
         if is_personal(label):
-            return names[0] if names and topic.member else subject
+            return names[0] if topic.member and names else _somebody(topic, subject) or subject
         return names[0] if names else None if topic.unclear else subject
     if not names or (needs_person(label) and not topic.member):
         return None
@@ -265,7 +247,17 @@ def _about(label: str, kind: str, topic: _Topic, subject: str | None) -> str | N
     return names[0] if kind in _TELLING or len(names[0].split()) <= 3 else None
 
 
-def _decision(value: str, topic: _Topic, subject: str | None) -> Iterator[FoundFact]:
+def _somebody(topic: Topic, subject: str) -> str | None:
+    """The person that a heading of the file of ``subject`` names by words with capitals, none of them a label."""
+    name = topic.names[0] if topic.names else ""
+    words = name.split()
+    known = NAMELESS | fact_words.every("topics")
+    if name == subject or (len(words) in (2, 3) and name.istitle() and known.isdisjoint(name.casefold().split())):
+        return name
+    return None
+
+
+def _decision(value: str, topic: Topic, subject: str | None) -> Iterator[FoundFact]:
     thing = _value(value, "text", 240)
     if thing is not None and (len(thing.split()) >= 3 or not thing.isascii()):
         if topic.decision != "":
@@ -290,14 +282,15 @@ def _value(value: str, kind: str, most: int = _MOST_OBJECT) -> str | None:
     spans = sentence_spans(value)
     if not spans:
         return None
-    value = value[spans[0][0] : spans[0][1]]
+    value = _NEXT_PAIR.split(value[spans[0][0] : spans[0][1]], maxsplit=1)[0]
     if kind in ("state", "name"):
         value = re.split(r"\s[–—]\s|\s-\s|;\s|；" if kind == "name" else r";\s|；", value, maxsplit=1)[0]
     text = tidy(value)
     low = text.casefold()
     if not text or len(text) > most or _PLACEHOLDER.search(value.strip()) or _PLACEHOLDER.search(text):
         return None
-    if low in fact_words.every("empty") or low.split(" ", 1)[0] in fact_words.every("unset"):
+    bare = tidy(SIGNS.sub(" ", ASIDE.sub(" ", low)))
+    if low in fact_words.every("empty") or bare.split(" ", 1)[0] in fact_words.every("unset"):
         return None
     if not any(map(str.isalnum, text)):
         return None
@@ -317,7 +310,7 @@ def _made(subject: str, predicate: str, thing: str, rule: str, confidence: float
 # -- tables ---------------------------------------------------------------------------------------
 
 
-def _row(unit: Unit, topic: _Topic, subject: str | None) -> Iterator[FoundFact]:
+def _row(unit: Unit, topic: Topic, subject: str | None) -> Iterator[FoundFact]:
     if not unit.indexed or unit.indexed == unit.text:
         return
     raw = _CELL_BORDER.split(unit.text.strip(" \t>").removeprefix("|").removesuffix("|"))
@@ -334,6 +327,8 @@ def _row(unit: Unit, topic: _Topic, subject: str | None) -> Iterator[FoundFact]:
         return
     decided = next((at for at, name in enumerate(low) if name in fact_words.every("decision")), None)
     if decided is not None:
+        if not fact_words.every("problems").isdisjoint(low):
+            return  # what solves a problem
         yield from _decision(filled[decided], topic, subject)
         return
     first = tidy(filled[0])
@@ -361,135 +356,3 @@ def _headers(indexed: str, cells: list[str]) -> list[str] | None:
         names.append(indexed[at:here])
         at = here + 2 + len(cell) + len(after)
     return names if at == len(indexed) else None
-
-
-# -- headings -------------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=4096)
-def _topic(heading: str) -> _Topic:
-    """Whom a path of headings names: the last one first, as far as nothing unclear stands in between."""
-    names: list[str] = []
-    verb = collection = decision = None
-    member = unclear = False
-    for depth, part in reversed([*enumerate(heading.split(" > "))]):
-        text = tidy(_SIGNS.sub(" ", _DATE.sub(" ", _ASIDE.sub(" ", part)))).strip(" -.#")
-        low = text.casefold()
-        if not text or (depth == 0 and ".md" in low):
-            continue
-        head = tidy(re.split(r"[,，、]", _ASIDE.sub(" ", part), maxsplit=1)[0]).casefold()
-        kind = next((name for name in ("people", "things") if head in fact_words.every(name)), None)
-        if kind is not None:
-            if not names:
-                collection = collection or kind
-            member = member or kind == "people"
-            continue
-        said = next((name for name in ("likes", "dislikes", "prefers") if low in fact_words.every(name)), None)
-        if said is not None:
-            verb = verb or said
-            continue
-        if decision is None and names_subject(text) and low.split()[-1] not in fact_words.every("decision"):
-            topic, _, rest = part.partition(":")
-            about = rest if tidy(topic).casefold() in fact_words.every("decision") else part
-            parts = (tidy(_SIGNS.sub(" ", _DATE.sub(" ", one))) for one in _PARTS.split(_ASIDE.sub(" ", about)))
-            decision = next((one for one in parts if names_subject(one)), "").lstrip("0123456789. ")
-            decision = decision if len(decision.split()) <= 6 and len(decision) <= 60 else ""
-        # The title of a file with a day behind its words names that day's edition of something.
-        edition = depth == 0 and not _DATE.match(part) and date_in_heading(part) is not None
-        name = None if edition else _named(part)
-        if name is None:
-            if not names and names_subject(text) and not _common(text):
-                unclear = True
-                break
-            continue
-        names.append(name)
-    return _Topic(tuple(names), collection, member, unclear, verb, decision)
-
-
-def _named(heading: str) -> str | None:
-    """What a heading names, without dates, signs, remarks and labels; ``None`` where it names nothing, or says more."""
-    if heading.rstrip().endswith(("!", "?", "！", "？", "…")) or "→" in heading or "->" in heading:
-        return None
-    bare = _DATE.sub(" ", _ASIDE.sub(" ", heading))
-    quoted = _QUOTED.search(bare)
-    if quoted is not None and len(quoted[1].split()) <= 3:
-        return quoted[1]
-    heads, tails = fact_words.every("heads"), fact_words.every("tails")
-    for part in _PARTS.split(bare):
-        words = tidy(_SIGNS.sub(" ", plain(part))).strip(" -.#/").split()
-        while words and (words[0].rstrip(".").isdigit() or words[0].casefold() in heads):
-            words = words[1:]
-        while words and (words[-1].casefold() in tails or (not words[-1][0].isupper() and _common(words[-1]))):
-            words = words[:-1]
-        if words and _WITHOUT_CAPITALS.match(words[0]) and words[0].startswith(_openings()):
-            return None
-        if words and len(words[-1]) <= 4 and words[-1].islower() and _is_function_word(words[-1]):
-            return None
-        text = " ".join(words).replace("’", "'").removesuffix("'s")
-        if text and names_subject(text) and not _common(text):
-            return text if len(words) <= 5 and len(text) <= 48 and _says_name(text, bare) else None
-    return None
-
-
-def _common(text: str) -> bool:
-    """Whether a heading is a common noun, or the name of a relation: it says what kind of thing is below it."""
-    topics = fact_words.every("topics")
-    known = topics | fact_words.every("heads")
-    if is_label(text) or text.casefold() in topics or is_relation(text):
-        return True
-    words = text.casefold().split()
-    if len(words) > 1 and _is_function_word(words[0]) and NAMELESS.issuperset(words[1:]):
-        return True  # "What was added"
-    return len(words) > 1 and all(word in known or is_label(word) for word in words)
-
-
-def _says_name(text: str, heading: str) -> bool:
-    """Whether ``text`` is a name rather than a remark.
-
-    In letters that have capitals a later word with one, a digit or a script of its own tells, or that it is one word;
-    in others something in Latin letters or katakana does.
-    """
-    words = text.split()
-    if not text[0].isalnum() or text.isdigit():
-        return False
-    if _WITHOUT_CAPITALS.search(text):
-        return re.search(r"[A-Za-z]{2}|[\u30a1-\u30fa]{3}", text) is not None or text.endswith(
-            tuple(fact_words.every("titles"))
-        )
-    if any(
-        character.isdigit() or (not character.islower() and at) for word in words for at, character in enumerate(word)
-    ):
-        return True
-    if any(word[0].isascii() != words[0][0].isascii() for word in words[1:]):
-        return True
-    return len(words) == 1 or all(word[0].isupper() for word in words)
-
-
-def _is_function_word(word: str) -> bool:
-    """Whether ``word`` is a stop word of a language that it may be in: no name ends with one."""
-    return word.isalpha() and any(is_stop_word(word, one) for one in stop_words())
-
-
-@lru_cache(maxsize=1)
-def _profiles() -> tuple[re.Pattern[str], ...]:
-    """Headings that say whom a person's file is about."""
-    longest = sorted(fact_words.every("profile"), key=lambda one: (-len(one), one))
-    return tuple(re.compile(re.escape(one).replace(r"\*", "(?P<name>.+)"), re.IGNORECASE) for one in longest)
-
-
-@lru_cache(maxsize=1)
-def _openings() -> tuple[str, ...]:
-    """Common nouns and verbs that begin a heading about what was done, in scripts without spaces."""
-    return tuple(one for one in fact_words.every("topics") if len(one) > 1 and _WITHOUT_CAPITALS.match(one))
-
-
-def _below(above: str) -> tuple[str, ...] | None:
-    """The name in the line that a nested item belongs to: none where that is a label, ``None`` where it says more."""
-    opening = _OPENING.match(above)
-    body = above[opening.end() if opening else 0 :].strip()
-    bold = re.match(r"(\*\*|__|`)([^*`\n]{1,48}?)[:：]?\1", body)
-    text = tidy(bold[2] if bold else _ASIDE.sub(" ", body))
-    if not names_subject(text) or _common(text):
-        return () if body.rstrip("*_`").endswith((":", "：")) or tidy(body) == text else None
-    name = _named(text)
-    return (name,) if name == text and is_name(text) and kind_of_key(text) is None else None

@@ -28,6 +28,7 @@ _ATOM = re.compile(
 _MARKS = re.compile("[\u0300-\u036f\u064b-\u0652\u200c]+")
 _KANA = re.compile(f"[{HIRAGANA}]")
 _ASKS = re.compile("[?？؟՞;]\\s*$|[?？؟]")
+_CLAUSES = re.compile(r"[,.;:!，。；：！、]\s*|\s[–—-]\s")
 _GREEK = re.compile(f"[{GREEK}]")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _LATIN = re.compile("[a-z]")
@@ -66,6 +67,11 @@ def asks(message: str) -> bool:
         return True
     first = next((at for at, char in enumerate(message) if char.isalnum()), len(message))
     return any(one.start == first or _UNSPACED.match(message[one.start]) for one in found(message, ("asking",)))
+
+
+def wants(message: str) -> bool:
+    """Whether a sentence of a message, or what stands behind a comma in it, begins with a request or a question."""
+    return any(requests(part) or asks(part) for part in _CLAUSES.split(message) if part.strip())
 
 
 def requests(sentence: str) -> bool:

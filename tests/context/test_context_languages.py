@@ -8,7 +8,7 @@ import pytest
 from fakes import Notes, open_memory
 
 from openclaw_memory import Memory
-from openclaw_memory.text.speech import asks, requests, substance
+from openclaw_memory.text.speech import asks, requests, substance, wants
 
 NOW = date(2026, 3, 10)
 LEDGER = "".join(f"- Entry {number}: {number * 7} booked on account {number}.\n" for number in range(60))
@@ -67,6 +67,36 @@ def test_what_the_notes_know_is_told_and_nothing_else(notes: Notes, language: st
 def test_one_word_that_the_notes_have_proves_nothing_in_any_language(notes: Notes, message: str) -> None:
     with memory_of(notes, "- Okoro greets with ndewo and bari.\n- Mambo is a dance.\n") as memory:
         assert memory.context(message, now=NOW).text == ""
+
+
+@pytest.mark.parametrize(
+    ("language", "message"),
+    [
+        ("english", "what did Bartholomew pay for his greenhouse in the mountains?"),
+        ("german", "Was kostet das Gewächshaus von Bartholomäus in den Bergen?"),
+        ("spanish", "¿cuánto cuesta el invernadero de Bartolomé en la montaña?"),
+        ("russian", "сколько стоит теплица Варфоломея в горах?"),
+    ],
+)
+def test_what_is_asked_of_somebody_whom_no_note_knows_is_not_told(notes: Notes, language: str, message: str) -> None:
+    """The words are in the notes, and another one's affairs are not."""
+    with memory_of(notes, CASES[language][0]) as memory:
+        assert memory.context(message, now=NOW).text == ""
+
+
+@pytest.mark.parametrize(
+    ("message", "wanted"),
+    [
+        ("let's go back to the pump, what about its price", True),
+        ("давай вернёмся к насосу, что там с ценой", True),
+        ("gut, zeig mir die Pumpe", True),
+        ("谢谢，给我看水泵的价格", True),
+        ("the pump hums", False),
+        ("насос гудит", False),
+    ],
+)
+def test_what_wants_to_be_told_something(message: str, wanted: bool) -> None:
+    assert wants(message) is wanted
 
 
 def test_of_a_statement_that_is_repeated_the_newest_state_is_told(notes: Notes) -> None:

@@ -337,6 +337,13 @@ def test_the_later_line_of_a_day_counts() -> None:
     [
         ("running", "✅ Running (2 processes)", False),
         ("完了", "✅ 完了（二回目）", False),
+        # That it works is said in many words and signs.
+        ("✅ OK", "✅ v2.3", False),
+        ("running on port 80", "✅ Live", False),
+        ("läuft", "aktiv seit Mai", False),
+        ("✅ 稼働中", "正常", False),
+        ("работает", "не работает", True),
+        ("✅ Live", "⚠️ disabled", True),
         ("gesendet", "gesendet an Mira", False),
         ("已发送", "已发送到 Mira", False),
         ("完了", "完了していない", True),

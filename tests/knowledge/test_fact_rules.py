@@ -64,6 +64,31 @@ def facts(text: str, path: str = "memory/note.md") -> list[FoundFact]:
         ]),
         # A sign alone says nothing.
         ("## Heron\n\n- Status: ✅\n", []),
+        # A numbered entry, a time and what was done name nothing; behind a name, what was done is no part of it.
+        ("### Bug 2: the bilge pump never stops\n- **File:** `src/pump.py`\n", []),
+        ("### Риск 3: мачта\n- **Статус:** проверена\n", []),
+        ("## Layer 5\n- Status: running\n", []),
+        ("## 3:XX PM ET\n- URL: https://example.org/tide\n", []),
+        ("## Added Tide Table\n- URL: https://example.org/tide\n", []),
+        ("## Запущено\n- URL: https://example.org/tide\n", []),
+        ("## Использованный `workflow`\n- URL: https://example.org/tide\n", []),
+        ("## Heron Installed\n- Status: afloat\n", [("Heron", "status", "afloat")]),
+        ("## PHASE 3 COMPLETE\n- Status: approved by the yard\n", []),
+        ("## Ремонт завершён\n- Почта: yard@example.org\n", []),
+        ("## https://example.org/a b\n- URL: https://example.org/tide\n", []),
+        ("### Built: Tide Table\n- URL: https://example.org/tide\n", [("Tide Table", "URL", "https://example.org/tide")]),
+        ("### Feature 4: Tide Table\n- Status: shipped\n", [("Tide Table", "status", "shipped")]),
+        ("## Heron\n\n### Improvement Task\n- Status: deferred to May\n", []),
+        ('## 10. "Read this"\n- URL: https://example.org/tide\n', []),
+        ("## Heron\n\n- Status: ❌ NONE (since May)\n", []),
+        # Each line of a paragraph may be a pair; a pair within a value is none of it, nor is a remark of a machine.
+        ("## Heron\n\n**Status:** ashore\n**Email:** heron@example.org\n", [
+            ("Heron", "status", "ashore"), ("Heron", "email", "heron@example.org")
+        ]),
+        ("## Heron\n\n**Status:** ashore until May\n**Created:** 2026-02-20\n", [("Heron", "status", "ashore until May")]),
+        ("## Heron\n\n- RAM: 8 GB, Disk: 364 GB\n", [("Heron", "RAM", "8 GB")]),
+        ("## Heron\n\n- Status: ashore <!-- kept -->\n", [("Heron", "status", "ashore")]),
+        ("## Heron\n\n- Path: /path/to/heron\n", []),
     ],
 )  # fmt: skip
 def test_what_heads_the_lines_of_a_key(text: str, expected: list[Triple]) -> None:
@@ -169,6 +194,18 @@ def test_a_heading_that_names_anybody_is_about_the_person_of_user_md(heading: st
     assert triples("# User\n\n- **Timezone:** Europe/London\n") == []
 
 
+def test_others_in_a_persons_file() -> None:
+    text = (
+        "# USER.md\n\n### Ada Lovelace\n- **Role:** owner of the yard\n\n### Wren Maddox\n- **Role:** skipper\n\n"
+        "## Communication Style\n\n- Prefers short answers\n"
+    )
+    assert triples(text, "USER.md") == [
+        ("Ada Lovelace", "role", "owner of the yard"),
+        ("Wren Maddox", "role", "skipper"),
+        ("user", "prefers", "short answers"),
+    ]
+
+
 def test_tables() -> None:
     text = (
         "## Mira\n\n| key | value |\n|---|---|\n| Timezone | Europe/Lisbon |\n| note | ask again |\n\n"
@@ -195,6 +232,9 @@ def test_tables() -> None:
         ("If we decided to move, who would carry it?\n", []),
         ("We have not decided to do anything.\n", []),
         ("Nobody decided on a colour.\n", []),
+        # What solves a problem is not decided by that.
+        ("## Heron\n\n**Проблема:** мачта гнётся.\n**Решение:** поставить ванты и подождать весны\n", []),
+        ("## Heron\n\n| problem | decision |\n|---|---|\n| the mast bends | one could add a stay |\n", []),
         ("## Standing decisions\n\n| date | decision | reason |\n|---|---|---|\n| 2026-02-16 | search works without a cable | outages |\n",
          [("we", "decided", "search works without a cable")]),
     ],

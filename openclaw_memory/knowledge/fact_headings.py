@@ -1,0 +1,185 @@
+"""Whom the headings above a line, and the item that it belongs to, name: where that is not certain, nobody."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from ..text.dates import date_in_heading
+from ..text.labels import is_label, names_subject
+from ..text.language import is_stop_word, stop_words
+from ..text.scripts import UNCASED
+from . import fact_words
+from .fact_sentences import is_name, plain, tidy
+from .predicates import is_relation, kind_of_key
+from .routine import NAMELESS
+
+OPENING = re.compile(r"[ \t>]*+(?:(?:[-*+•・]|\d{1,9}[.)])[ \t]++)?(?P<task>\[[ xX]\][ \t]++)?")
+_QUOTED = re.compile(r"[\"“「]([^\"“”「」]{1,40})[\"”」]")
+_DATE = re.compile(
+    r"\d{4}[-/.年]\d\d?(?:[-/.月]\d\d?日?)?|~?\d{1,2}:(?:\d\d|XX)(?::\d\d)?(?:\s?[ap]m)?(?:\s[A-Z]{2,4}\b)?",
+    re.IGNORECASE,
+)
+#: A kind of thing and its number: "Bug 2", "Риск 3", "Layer 5", "P2".
+_NUMBERED = re.compile(r"(?:[^\W\d_]+\s#?\d{1,3}|[A-Z]\d)", re.IGNORECASE)
+ASIDE = re.compile(r"[(（\[【<][^()（）\[\]【】<>]*[)）\]】>]")
+_PARTS = re.compile(r"\s+[–—|/]+\s*|\s+-\s+|[:：]\s*|——")
+SIGNS = re.compile(r"[^\w\s'’&.+#@/-]+")
+_WITHOUT_CAPITALS = re.compile(f"[{UNCASED}]")
+
+
+class Topic(NamedTuple):
+    """What headings say of the items below them: whom they name, last one first."""
+
+    names: tuple[str, ...] = ()
+    collection: str | None = None
+    #: Somebody is named by a heading below one such as *People*.
+    member: bool = False
+    #: The last heading says more than a name: what lies below is about who knows what.
+    unclear: bool = False
+    verb: str | None = None
+    #: What a decision below them is about; empty where they say more than a name can.
+    decision: str | None = None
+
+
+@lru_cache(maxsize=4096)
+def topic_of(heading: str) -> Topic:
+    """Whom a path of headings names: the last one first, as far as nothing unclear stands in between."""
+    names: list[str] = []
+    verb = collection = decision = None
+    member = unclear = False
+    for depth, part in reversed([*enumerate(heading.split(" > "))]):
+        text = tidy(SIGNS.sub(" ", _DATE.sub(" ", ASIDE.sub(" ", part)))).strip(" -.#")
+        low = text.casefold()
+        if not text or (depth == 0 and ".md" in low):
+            continue
+        head = tidy(re.split(r"[,，、]", ASIDE.sub(" ", part), maxsplit=1)[0]).casefold()
+        kind = next((name for name in ("people", "things") if head in fact_words.every(name)), None)
+        if kind is not None:
+            if not names:
+                collection = collection or kind
+            member = member or kind == "people"
+            continue
+        said = next((name for name in ("likes", "dislikes", "prefers") if low in fact_words.every(name)), None)
+        if said is not None:
+            verb = verb or said
+            continue
+        if decision is None and names_subject(text) and low.split()[-1] not in fact_words.every("decision"):
+            topic, _, rest = part.partition(":")
+            about = rest if tidy(topic).casefold() in fact_words.every("decision") else part
+            parts = (tidy(SIGNS.sub(" ", _DATE.sub(" ", one))) for one in _PARTS.split(ASIDE.sub(" ", about)))
+            decision = next((one for one in parts if names_subject(one)), "").lstrip("0123456789. ")
+            decision = decision if len(decision.split()) <= 6 and len(decision) <= 60 else ""
+        # The title of a file with a day behind its words names that day's edition of something.
+        edition = depth == 0 and not _DATE.match(part) and date_in_heading(part) is not None
+        name = None if edition else named(part)
+        if name is None:
+            if not names and names_subject(text) and not _common(text):
+                unclear = True
+                break
+            continue
+        names.append(name)
+    return Topic(tuple(names), collection, member, unclear, verb, decision)
+
+
+def named(heading: str) -> str | None:
+    """What a heading names, without dates, signs, remarks and labels; ``None`` where it names nothing, or says more."""
+    if heading.rstrip().endswith(("!", "?", "！", "？", "…")) or any(one in heading for one in ("→", "->", "://")):
+        return None
+    bare = _DATE.sub(" ", ASIDE.sub(" ", heading))
+    quoted = _QUOTED.search(bare)
+    if quoted is not None and len(quoted[1].split()) <= 3 and any(map(str.isalpha, bare[: quoted.start()])):
+        return quoted[1]
+    heads, done, work = fact_words.every("heads"), fact_words.every("done"), fact_words.every("work")
+    endings = fact_words.every("tails") | done
+    numbered = False
+    for part in _PARTS.split(bare):
+        words = tidy(SIGNS.sub(" ", plain(part))).strip(" -.#/").split()
+        if _NUMBERED.fullmatch(" ".join(words)) or (len(words) == 1 and words[0].casefold() in done):
+            numbered = True
+            continue
+        if words and (words[0].casefold() in done or (numbered and words[0].islower())):
+            return None
+        while words and (words[0].rstrip(".").isdigit() or words[0].casefold() in heads):
+            words = words[1:]
+        said = words
+        while words and (words[-1].casefold() in endings or (not words[-1][0].isupper() and _common(words[-1]))):
+            words = words[:-1]
+        if words and _WITHOUT_CAPITALS.match(words[0]) and words[0].startswith(_openings()):
+            return None
+        if words and len(words[-1]) <= 4 and _is_function_word(words[-1]):
+            return None
+        text = " ".join(words)
+        if len(words) == 1 and words != said and not text.isascii() and not _WITHOUT_CAPITALS.match(text):
+            return None  # an ordinary word with a capital, as all have that open a heading
+        if _NUMBERED.fullmatch(text) or (work.issuperset(text.casefold().split()) and text and not _common(text)):
+            return None
+        text = text.replace("’", "'").removesuffix("'s")
+        if text and names_subject(text) and not _common(text):
+            return text if len(words) <= 5 and len(text) <= 48 and _says_name(text, bare) else None
+    return None
+
+
+def _common(text: str) -> bool:
+    """Whether a heading is a common noun, or the name of a relation: it says what kind of thing is below it."""
+    topics = fact_words.every("topics")
+    known = topics | fact_words.every("heads")
+    if is_label(text) or text.casefold() in topics or is_relation(text):
+        return True
+    words = text.casefold().split()
+    if len(words) > 1 and _is_function_word(words[0]) and NAMELESS.issuperset(words[1:]):
+        return True  # "What was added"
+    return len(words) > 1 and all(word in known or is_label(word) for word in words)
+
+
+def _says_name(text: str, heading: str) -> bool:
+    """Whether ``text`` is a name rather than a remark.
+
+    In letters that have capitals a later word with one, a digit or a script of its own tells, or that it is one word;
+    in others something in Latin letters or katakana does.
+    """
+    words = text.split()
+    if not text[0].isalnum() or text.isdigit():
+        return False
+    if _WITHOUT_CAPITALS.search(text):
+        return re.search(r"[A-Za-z]{2}|[\u30a1-\u30fa]{3}", text) is not None or text.endswith(
+            tuple(fact_words.every("titles"))
+        )
+    if any(
+        character.isdigit() or (not character.islower() and at) for word in words for at, character in enumerate(word)
+    ):
+        return True
+    if any(word[0].isascii() != words[0][0].isascii() for word in words[1:]):
+        return True
+    return len(words) == 1 or all(word[0].isupper() for word in words)
+
+
+def _is_function_word(word: str) -> bool:
+    """Whether ``word`` is a stop word of a language that it may be in: no name ends with one."""
+    return word.isalpha() and any(is_stop_word(word, one) for one in stop_words())
+
+
+@lru_cache(maxsize=1)
+def profiles() -> tuple[re.Pattern[str], ...]:
+    """Headings that say whom a person's file is about."""
+    longest = sorted(fact_words.every("profile"), key=lambda one: (-len(one), one))
+    return tuple(re.compile(re.escape(one).replace(r"\*", "(?P<name>.+)"), re.IGNORECASE) for one in longest)
+
+
+@lru_cache(maxsize=1)
+def _openings() -> tuple[str, ...]:
+    """Common nouns and verbs that begin a heading about what was done, in scripts without spaces."""
+    return tuple(one for one in fact_words.every("topics") if len(one) > 1 and _WITHOUT_CAPITALS.match(one))
+
+
+def below(above: str) -> tuple[str, ...] | None:
+    """The name in the line that a nested item belongs to: none where that is a label, ``None`` where it says more."""
+    opening = OPENING.match(above)
+    body = above[opening.end() if opening else 0 :].strip()
+    bold = re.match(r"(\*\*|__|`)([^*`\n]{1,48}?)[:：]?\1", body)
+    text = tidy(bold[2] if bold else ASIDE.sub(" ", body))
+    if not names_subject(text) or _common(text):
+        return () if body.rstrip("*_`").endswith((":", "：")) or tidy(body) == text else None
+    name = named(text)
+    return (name,) if name == text and is_name(text) and kind_of_key(text) is None else None
