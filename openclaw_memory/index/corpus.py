@@ -40,6 +40,10 @@ class Shape:
     section: Ints
     section_terms: Floats
     same: tuple[Bools, ...]
+    #: Whether a row shares a line with the one before it, which no result may cut: ``bool[n + 1]``, as nothing follows.
+    tied: Bools
+    #: Characters, and an end of line each, of the rows before each one, and of all: ``int64[n + 1]``.
+    chars_before: NDArray[np.int64]
     #: Rows of its section before and after each row, as far as windows reach.
     before: NDArray[np.int8]
     after: NDArray[np.int8]
@@ -219,6 +223,8 @@ def _shape(rows: UnitRows, documents: dict[int, DocumentInfo]) -> Shape:
             after[:-d] += mask
             window_terms[d:] += terms[:-d] * mask
             window_terms[:-d] += terms[d:] * mask
+    tied = np.zeros(n + 1, bool)
+    tied[1:-1] = ~border[1:] & (rows.end_line[:-1] >= rows.start_line[1:])
     row_of = np.full(int(rows.unit_id.max()) + 1 if n else 0, -1, np.int32)
     row_of[rows.unit_id] = np.arange(n, dtype=np.int32)
     kinds, grains = list(Kind), list(Grain)
@@ -237,6 +243,8 @@ def _shape(rows: UnitRows, documents: dict[int, DocumentInfo]) -> Shape:
         section=section,
         section_terms=np.bincount(section, terms).astype(np.float32) if n else np.zeros(0, np.float32),
         same=same,
+        tied=tied,
+        chars_before=np.concatenate([[0], np.cumsum(rows.chars + 1, dtype=np.int64)]),
         before=before,
         after=after,
         window_terms=window_terms,

@@ -116,6 +116,7 @@ class SearchEngine:
                 self._vector, self._fresh_vectors = None, True
             if self._state == state and (model is None or self._vector is not None):
                 return
+            self.display.forget()
             self._corpus.refresh(self._store)
             self.archive.refresh(self._store, self._corpus)
             self.graph.refresh(self._corpus, self.archive)
