@@ -7,9 +7,9 @@
 DIR is laid out as for ``benchmarks.retrieval``; a question's ``evidence`` is a list of ``{"path", "line"}``.  A peer
 that is not installed is left out and named.  Each has a process of its own, and embeds at one endpoint on this machine:
 the default model for the questions; for growth, over generated notes of 10 KB a day, one that costs next to nothing.
-Latency includes the request for the question's vector, which the endpoint knows already; one question before all others
-is not timed.  Peers that bring no chunks of their own get those of ``peer.chunks``.  ``--write`` puts tables between two
-marks of a page and the plots into ``images/`` beside it.
+Latency includes the request for the question's vector, which the endpoint knows already; one question before all
+others is not timed.  Peers that bring no chunks of their own get those of ``peer.chunks``.  ``--write`` puts tables
+between two marks of a page and the plots into ``images/`` beside it.
 """
 
 from __future__ import annotations
