@@ -205,6 +205,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     answers: list[Found] = []
     sizes: list[Grown] = []
     skipped: dict[str, str] = {}
+
+    def keep() -> None:
+        """Write what is known so far: a run takes its time."""
+        if options.json:
+            rows = {"answers": [*map(asdict, answers)], "sizes": [*map(asdict, sizes)], "skipped": skipped}
+            options.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+
     embedder = resolve(Settings()).embedder
     if embedder is None:
         parser.error("there is no embedding model; run: openclaw-memory models pull")
@@ -224,6 +231,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                     answers.append(found(module, endpoint, options.workspaces, asked))
                 except RuntimeError as error:
                     skipped[name_of(module)] = str(error)
+                keep()
         with embedding_endpoint(HashingEmbedder()) as endpoint:
             for days in options.days:
                 for module in _each(options.peers, f"{days} days", skipped):
@@ -231,13 +239,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                         sizes.append(grown(module, endpoint, days, work))
                     except RuntimeError as error:
                         skipped[name_of(module)] = f"{days} days of notes: {error}"
-    if options.json:
-        rows = {
-            "answers": [asdict(one) for one in answers],
-            "sizes": [asdict(one) for one in sizes],
-            "skipped": skipped,
-        }
-        options.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+                    keep()
     print(write(answers, sizes, skipped, options.write))
 
 
