@@ -7,6 +7,7 @@ needs an index of its own (``docs/ranking.md``).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -37,6 +38,13 @@ class Shape:
     section: Ints
     section_terms: Floats
     same: tuple[Bools, ...]
+    #: Whether a row shares a line with the one before it, which no result may cut: ``bool[n + 1]``, as nothing follows.
+    tied: Bools
+    #: Characters, and an end of line each, of the rows before each one, and of all: ``int64[n + 1]``.
+    chars_before: NDArray[np.int64]
+    #: Rows of its section before and after each row, as far as windows reach.
+    before: NDArray[np.int8]
+    after: NDArray[np.int8]
     window_terms: Floats
     row_of: Ints
     log_chars: Floats
@@ -50,6 +58,13 @@ class Shape:
     #: The first row of each section, and whether that is its heading.
     opens: Ints
     headed: Bools
+    #: How many rows are written in each script.
+    scripts: NDArray[np.intp]
+    #: 1 where a row is a question, a heading, or of a machine: ``float32[n]`` by name, where there is one.
+    forms: Mapping[str, Floats]
+    #: The keys of those who speak, ascending, and the place there of each row's speaker; 0 is nobody.
+    speakers: NDArray[np.int64]
+    speaker: Ints
 
 
 class Corpus:
@@ -147,6 +162,8 @@ class Corpus:
         row_of = self.shape.row_of
         if not len(row_of):
             return np.full(len(unit_ids), -1, np.int32)
+        if len(unit_ids) and unit_ids.max() < len(row_of):
+            return row_of[unit_ids]
         inside = unit_ids < len(row_of)
         return np.where(inside, row_of[np.where(inside, unit_ids, 0)], -1)
 
@@ -197,10 +214,15 @@ def _shape(rows: UnitRows, documents: dict[int, DocumentInfo]) -> Shape:
     terms = rows.terms.astype(np.float32)
     same = tuple(section[d:] == section[:-d] if n > d else np.zeros(max(0, n - d), bool) for d in range(1, RADIUS + 1))
     window_terms = terms.copy()
+    before, after = np.zeros((2, n), np.int8)
     for d, mask in enumerate(same, 1):
         if n > d:
+            before[d:] += mask
+            after[:-d] += mask
             window_terms[d:] += terms[:-d] * mask
             window_terms[:-d] += terms[d:] * mask
+    tied = np.zeros(n + 1, bool)
+    tied[1:-1] = ~border[1:] & (rows.end_line[:-1] >= rows.start_line[1:])
     row_of = np.full(int(rows.unit_id.max()) + 1 if n else 0, -1, np.int32)
     row_of[rows.unit_id] = np.arange(n, dtype=np.int32)
     kinds, grains = list(Kind), list(Grain)
@@ -214,10 +236,15 @@ def _shape(rows: UnitRows, documents: dict[int, DocumentInfo]) -> Shape:
     alone = np.bincount(section)[section] == 1 if n else np.zeros(0, bool)
     passage = _passages(rows)
     log_chars = np.log(np.maximum(rows.chars, 1)).astype(np.float32)
+    speakers, speaker = np.unique(rows.speaker, return_inverse=True)
     return Shape(
         section=section,
         section_terms=np.bincount(section, terms).astype(np.float32) if n else np.zeros(0, np.float32),
         same=same,
+        tied=tied,
+        chars_before=np.concatenate([[0], np.cumsum(rows.chars + 1, dtype=np.int64)]),
+        before=before,
+        after=after,
         window_terms=window_terms,
         row_of=row_of,
         log_chars=log_chars,
@@ -228,6 +255,14 @@ def _shape(rows: UnitRows, documents: dict[int, DocumentInfo]) -> Shape:
         path_rank=path_rank,
         opens=(opens := np.flatnonzero(border).astype(np.int32)),
         headed=rows.heading[opens],
+        scripts=np.bincount(rows.script, minlength=3),
+        forms={
+            name: column.astype(np.float32)
+            for name, column in (("question", rows.question), ("heading", rows.heading), ("machine", rows.machine))
+            if column.any()
+        },
+        speakers=speakers,
+        speaker=speaker.astype(np.int32),
         passage=passage,
         passage_terms=tuple(np.bincount(of, terms).astype(np.float32) for of in passage),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,6 +25,10 @@ from .pipeline import Ingestor, Outcome
 
 log = logging.getLogger("openclaw_memory")
 
+#: Bytes from which on a question with a deadline does not wait for a file: a megabyte takes about two seconds.
+_LARGE = 500_000
+#: Seconds that closing waits for a file that is being read; what is not written by then is read the next time.
+_CLOSING = 60.0
 #: ``freshen(until)`` looks for changed files; whether the answer may be stale, and remarks.
 Freshen = Callable[[Deadline], tuple[bool, list[str]]]
 
@@ -60,10 +65,14 @@ class Freshness:
         #: What is wrong with the files of the workspace that are ours, until they are fine.
         self._broken: Mapping[str, str] = {}
         self._closing = threading.Event()
+        #: Reads what is too large for a question to wait for; holds ``_ingesting`` for as long as it lives.
+        self._reader: threading.Thread | None = None
 
     def close(self) -> None:
-        """End what is watched."""
+        """End what is watched, and let what is being read be written."""
         self._closing.set()
+        if self._reader is not None:
+            self._reader.join(_CLOSING)
 
     def relink(self) -> int:
         """Take over the curated concepts of the workspace; how many references that changed."""
@@ -183,22 +192,41 @@ class Freshness:
     def _look(self, until: Deadline, deadline: Deadline) -> tuple[bool, list[str]]:
         if not self._ingesting.acquire(blocking=False):
             return True, ["an ingest is running", *self._standing()]
+        reader: threading.Thread | None = None
         try:
             with self._store.patience(deadline):
-                outcome: Outcome = self._ingestor.run(until=until)
+                most = math.inf if deadline == NEVER else _LARGE
+                outcome: Outcome = self._ingestor.run(until=until, most=most)
             self._looked(outcome)
+            if outcome.left:
+                reader = threading.Thread(target=self._read, args=[outcome.left], name="large-notes", daemon=True)
         except LeaseTimeout:
             raise
         except (WorkspaceError, StoreError) as error:
             return True, [f"the files could not be checked for changes: {error}", *self._standing()]
         finally:
-            self._ingesting.release()
+            if reader is None:
+                self._ingesting.release()
+            else:
+                self._reader = reader
+                reader.start()
         if outcome.wrote:
             self._vectorizer.after_freshening(until)
             self._maintain(until)
         if outcome.complete:
             return False, self._standing()
+        if outcome.left:
+            return True, [f"still being read: {', '.join(outcome.left)}", *self._standing()]
         return True, ["not all changed files were read in time; run: openclaw-memory ingest", *self._standing()]
+
+    def _read(self, paths: Sequence[str]) -> None:
+        """Read large files, which the answers know from then on; the caller has taken ``_ingesting`` for this."""
+        try:
+            self._broken = self._ingestor.run(paths).sidecars
+        except (WorkspaceError, StoreError) as error:
+            log.warning("%s: not read (%s); the next question tries again", ", ".join(paths), error)
+        finally:
+            self._ingesting.release()
 
     def _maintain(self, until: Deadline) -> None:
         """Drop what is dead from the index, unless a question has no time for it; another one will have."""

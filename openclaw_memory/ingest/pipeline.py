@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -49,19 +50,22 @@ class _Run:
     units: dict[str, int] = field(default_factory=dict)
     linked: int = 0
     complete: bool = True
+    left: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Outcome:
     """An ingest's report, and whether everything that had changed was written in time.
 
-    ``sidecars`` says of each file of the workspace that is ours and is not fine what is wrong with it, by its name.
+    ``left`` are paths of changed files that were too large to be read.  ``sidecars`` says of each file of the workspace
+    that is ours and is not fine what is wrong with it, by its name.
     """
 
     report: IngestReport
     complete: bool
     wrote: bool
     sidecars: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    left: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -104,10 +108,16 @@ class Ingestor:
         #: What redaction leaves, by its hashes; ``None`` before the index has been asked.
         self._allow: frozenset[str] | None = None
 
-    def run(self, paths: Sequence[str] = (), progress: Progress = silent, until: Deadline = NEVER) -> Outcome:
+    def run(
+        self,
+        paths: Sequence[str] = (),
+        progress: Progress = silent,
+        until: Deadline = NEVER,
+        most: float = math.inf,
+    ) -> Outcome:
         """Write the texts of all files (or those at or below ``paths``) that changed; embeds nothing.
 
-        What ``until`` leaves no time for is left to the next run.
+        What ``until`` leaves no time for is left to the next run, and files of more than ``most`` bytes to another one.
         Raises :class:`~openclaw_memory.errors.WorkspaceError` and
         :class:`~openclaw_memory.errors.StoreError`; a file that cannot be read is reported instead.
         """
@@ -129,7 +139,7 @@ class Ingestor:
         wrote = False
         _check_paths(paths, found, documents)
         while True:
-            difference = _compare(files, found, documents, paths)
+            difference, run.left = _without_large(_compare(files, found, documents, paths), most)
             try:
                 wrote |= self._write(difference, documents, run, progress, until)
                 break
@@ -153,7 +163,7 @@ class Ingestor:
             seconds=time.monotonic() - started,
             skipped=tuple(SkippedFile(path, reason) for path, reason in sorted(run.skipped.items())),
         )
-        return Outcome(report, run.complete, wrote, MappingProxyType(broken))
+        return Outcome(report, run.complete and not run.left, wrote, MappingProxyType(broken), tuple(run.left))
 
     def _write(
         self,
@@ -210,7 +220,7 @@ class Ingestor:
         if spoilt:
             gone_units += self._store.units_of(spoilt)
             gone += spoilt
-        if gone and run.complete:
+        if gone and run.complete and not run.left:  # what is left may be one of these under another name
             version = self._store.remove(gone, sorted(lost.claimed), version)
             run.counts += planning.ChangeCounts(deleted=sum(unit.id not in lost.claimed for unit in gone_units))
             wrote = True
@@ -283,6 +293,13 @@ class Ingestor:
         for left in leaving:
             lost.withdraw(left)
         return version
+
+
+def _without_large(difference: _Difference, most: float) -> tuple[_Difference, list[str]]:
+    """A difference without its files of more than ``most`` bytes, and the paths of these."""
+    large = [file.path for file in (*difference.new, *(file for file, _ in difference.changed)) if file.size > most]
+    new = [file for file in difference.new if file.size <= most]
+    return replace(difference, new=new, changed=[pair for pair in difference.changed if pair[0].size <= most]), large
 
 
 def _check_paths(paths: Sequence[str], found: ScanResult, documents: Documents) -> None:

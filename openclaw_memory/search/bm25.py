@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..index.corpus import RADIUS, Corpus
+from ..index.corpus import RADIUS, Corpus, Shape
 from ..store.api import Bools, Floats, Ints, KeywordIndex
 
 
@@ -58,15 +58,14 @@ class KeywordScores:
         total = float(self.idf.sum())
         return (float(self.idf[held].sum()) / total if total else 0.0), [self.terms[i] for i in held]
 
-    def evidence(self, row: int) -> float:
-        """How sure the words in a row's window are that it is about the question, from 0 to 1.
+    def evidence(self, share: float) -> float:
+        """How sure a window that holds such a ``share`` of the question is about it, from 0 to 1.
 
         The question's share alone would say much of a short question with one common word in it, and little of a long
         one of which three rare words are there.  So it counts too how many words that stand in one unit alone the held
         ones are worth.
         """
-        share, held = self.coverage(row)
-        if not held:
+        if not share:
             return 0.0
         worth = share * float(self.idf.sum()) / idf(len(self.unit), 1)
         return worth / (worth + _DOUBT * sqrt(1 - share))
@@ -77,28 +76,45 @@ def idf(n: int, df: int) -> float:
     return log(1 + (n - df + 0.5) / (df + 0.5))
 
 
-def score(corpus: Corpus, index: KeywordIndex, terms: Sequence[str | tuple[str, ...]]) -> KeywordScores:
-    """BM25 of all rows for the distinct, analysed ``terms``; a tuple is one word, which texts may have in any form."""
+class Lengths:
+    """What the length of each text adds to its term frequencies: ``k1 (1 − b + b · len / mean len)``, by field."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        shape = corpus.shape
+        self.unit = _length(corpus.rows.terms, UNIT)
+        self.window = _length(shape.window_terms, WINDOW)
+        self.section = _length(shape.section_terms, SECTION)
+        self.passage = tuple(_length(counts, PASSAGE) for counts in shape.passage_terms)
+
+
+def _length(terms: Floats | Ints, p: Parameters) -> Floats:
+    mean = max(float(terms.mean()), 1e-9) if len(terms) else 1.0
+    added: Floats = p.k1 * (1 - p.b + (p.b / mean) * terms)
+    return added
+
+
+def score(
+    corpus: Corpus, index: KeywordIndex, terms: Sequence[str | tuple[str, ...]], lengths: Lengths | None = None
+) -> KeywordScores:
+    """BM25 of all rows for the distinct, analysed ``terms``; a tuple is one word, which texts may have in any form.
+
+    ``lengths`` are those of ``corpus``, where the caller has kept them.
+    """
     forms = [(term,) if isinstance(term, str) else term for term in terms]
     n = len(corpus)
     shape = corpus.shape
-    sections = len(shape.section_terms)
-    lengths = corpus.rows.terms
+    lengths = Lengths(corpus) if lengths is None else lengths
     unit: Floats = np.zeros(n, np.float32)
     window = np.zeros(n, np.float32)
-    section = np.zeros(sections, np.float32)
+    section = np.zeros(len(shape.section_terms), np.float32)
     passage = tuple(np.zeros(len(counts), np.float32) for counts in shape.passage_terms)
     weights = np.zeros(len(terms), np.float32)
     windows: list[Ints] = []
     found = index.postings([form for word in forms for form in word]) if n else None
-    mean = [max(float(x.mean()), 1e-9) if n else 1.0 for x in (lengths, shape.window_terms)]
-    groups = [
-        (group, counts, max(float(counts.mean()), 1e-9) if n else 1.0, into, own)
-        for group, counts, into, own in (
-            (shape.section, shape.section_terms, section, SECTION),
-            *((*of, PASSAGE) for of in zip(shape.passage, shape.passage_terms, passage, strict=True)),
-        )
-    ]
+    groups = (
+        (shape.section, lengths.section, section, SECTION),
+        *((*of, PASSAGE) for of in zip(shape.passage, lengths.passage, passage, strict=True)),
+    )
     scratch = np.zeros(n, np.float32)
     at = 0
     for i, word in enumerate(forms):
@@ -112,16 +128,13 @@ def score(corpus: Corpus, index: KeywordIndex, terms: Sequence[str | tuple[str, 
         if not len(rows):
             windows.append(rows)
             continue
-        unit[rows] += _bm25(tf, lengths[rows], mean[0], weights[i], UNIT)
-        held = _spread(rows, tf, shape.section, scratch)
-        frequency: Floats = scratch[held]
-        scratch[held] = 0
-        window[held] += _bm25(frequency, shape.window_terms[held], mean[1], idf(n, len(held)), WINDOW)
+        unit[rows] += _bm25(tf, lengths.unit[rows], weights[i], UNIT)
+        held, frequency = _spread(rows, tf, shape, scratch)
+        window[held] += _bm25(frequency, lengths.window[held], idf(n, len(held)), WINDOW)
         windows.append(held)
-        for group, counts, usual, into, own in groups:
+        for group, added, into, own in groups:
             at_group, frequency = _summed(group[rows], tf, len(into))
-            weight = idf(len(into), len(at_group))
-            into[at_group] += _bm25(frequency, counts[at_group], usual, weight, own)
+            into[at_group] += _bm25(frequency, added[at_group], idf(len(into), len(at_group)), own)
     return KeywordScores(tuple(word[0] for word in forms), weights, unit, window, section, tuple(windows), passage)
 
 
@@ -140,35 +153,38 @@ def _either(rows: Ints, tf: Floats, other_rows: Ints, other_tf: Floats) -> tuple
     return both, most
 
 
-def _bm25(tf: Floats, length: Floats | Ints, mean: float, weight: float, p: Parameters) -> Floats:
-    scored: np.ndarray[Any, np.dtype[Any]] = (
-        (weight * (p.k1 + 1)) * tf / (tf + p.k1 * (1 - p.b + (p.b / mean) * length))
-    )
+def _bm25(tf: Floats, length: Floats, weight: float, p: Parameters) -> Floats:
+    scored: np.ndarray[Any, np.dtype[Any]] = (weight * (p.k1 + 1)) * tf / (tf + length)
     return scored.astype(np.float32, copy=False)
 
 
-def _spread(rows: Ints, tf: Floats, section: Ints, scratch: Floats) -> Ints:
-    """Add each row's tf to every window that holds it, in ``scratch``; returns those rows, ascending."""
+def _spread(rows: Ints, tf: Floats, shape: Shape, scratch: Floats) -> tuple[Ints, Floats]:
+    """Add each row's tf to every window that holds it: those rows, ascending, and their sums.
+
+    ``scratch`` is ``float32[n]`` of zeros, and is that again afterwards.
+    """
     n = len(scratch)
-    own = section[rows]
-    scratch[rows] += tf
+    often = len(rows) * (2 * RADIUS + 1) * 12 > n
+    scratch[rows] = tf
+    if often:  # adding whole columns is quicker than looking up so many rows
+        summed = scratch.copy()
+        for d, same in enumerate(shape.same, 1):
+            summed[d:] += scratch[:-d] * same
+            summed[:-d] += scratch[d:] * same
+        scratch[rows] = 0
+        held = np.flatnonzero(summed != 0).astype(np.int32)
+        return held, summed[held]
     touched = [rows]
-    for d in range(-RADIUS, RADIUS + 1):
-        if not d:
-            continue
-        near = rows + d
-        inside: Bools = (near >= 0) & (near < n)
-        if not inside.all():
-            near, mine, value = near[inside], own[inside], tf[inside]
-        else:
-            mine, value = own, tf
-        same = section[near] == mine
-        near = near[same]
-        scratch[near] += value[same]
-        touched.append(near)
-    if len(rows) * (2 * RADIUS + 1) * 12 > n:
-        return np.flatnonzero(scratch).astype(np.int32)
-    return np.unique(np.concatenate(touched))
+    for step, reach in ((1, shape.after[rows]), (-1, shape.before[rows])):
+        for d in range(1, RADIUS + 1):
+            reached: Bools = reach >= d
+            near = rows[reached] + step * d
+            scratch[near] += tf[reached]
+            touched.append(near)
+    held = np.unique(np.concatenate(touched))
+    frequency: Floats = scratch[held]
+    scratch[held] = 0
+    return held, frequency
 
 
 def _summed(groups: Ints, values: Floats, n: int) -> tuple[Ints, Floats]:

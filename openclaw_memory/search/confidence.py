@@ -64,7 +64,7 @@ def parts(
     if features.keyword is not None:
         text, terms = features.keyword.coverage(row)
         if terms:
-            words = features.keyword.evidence(row)
+            words = features.keyword.evidence(text)
             own = dict.fromkeys(spelling.get(term, term) for term in terms)
             because.append(f"keywords {text:.2f} ({', '.join(list(own)[:6])})")
     if similarities is not None and features.cosine is not None:

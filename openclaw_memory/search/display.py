@@ -24,6 +24,8 @@ Superseded = Callable[[], Mapping[int, tuple[str, ...]]]
 Repeated = Callable[[int], Sequence[int]]
 #: So many other places of a repeated line are named.
 _REPETITIONS = 12
+#: Characters of sections that are kept for the next question, which is often about the same.
+_KEPT = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,9 @@ class Display:
         self._graph = graph
         self._superseded = superseded
         self._archive = archive
+        #: Sections by id, the last shown ones last.
+        self._read: dict[int, SectionText] = {}
+        self._chars = 0
 
     def hits(
         self,
@@ -74,8 +79,27 @@ class Display:
         self._graph.know([(one.first, one.last) for one in found])
         if sections is None:
             ids = [self._corpus.rows.section_id[one.first : one.last + 1] for one in found]
-            sections = self._store.section_texts(np.unique(np.concatenate(ids)).tolist() if ids else [])
+            sections = self._texts(np.unique(np.concatenate(ids)).tolist() if ids else [])
         return Known(sections, self._superseded())
+
+    def forget(self) -> None:
+        """Keep no text: the store may have dropped it."""
+        self._read.clear()
+        self._chars = 0
+
+    def _texts(self, ids: Sequence[int]) -> dict[int, SectionText]:
+        """Sections by id, those that the store has not given before asked for at once."""
+        kept = self._read
+        found = {section_id: kept.pop(section_id) for section_id in ids if section_id in kept}
+        missing = [section_id for section_id in ids if section_id not in found]
+        if missing:
+            read = self._store.section_texts(missing)
+            found |= read
+            self._chars += sum(map(_chars, read.values()))
+        kept |= found  # the last asked for stand last
+        while self._chars > _KEPT:
+            self._chars -= _chars(kept.pop(next(iter(kept))))
+        return found
 
     def _also(self, one: Range, rows: Sequence[int]) -> tuple[Repetition, ...]:
         """The latest of ``rows`` outside of a range, as what they are called by."""
@@ -163,20 +187,22 @@ def snippet(sections: Sequence[SectionText], wanted: tuple[int, int], best: tupl
     lines = {number: line for section in sections for number, line in enumerate(section.lines, section.start_line)}
 
     def text(first: int, last: int) -> str:
-        return "\n".join(lines.get(number, "") for number in range(first, last + 1))
+        return "\n".join([lines.get(number, "") for number in range(first, last + 1)])
 
     whole = text(*wanted)
     if len(whole) <= limit:
         return whole
     first, last = best
-    if len(text(first, last)) > limit:
-        return text(first, last)[:limit]
-    while True:
-        options = [
-            (first - 1, last) if first > wanted[0] else None,
-            (first, last + 1) if last < wanted[1] else None,
-        ]
-        fitting = [option for option in options if option and len(text(*option)) <= limit]
-        if not fitting:
-            return text(first, last)
-        first, last = min(fitting, key=lambda option: len(text(*option)))
+    size = len(text(first, last))
+    while size < limit:
+        wider = [number for number in (first - 1, last + 1) if wanted[0] <= number <= wanted[1]]
+        added, number = min(((1 + len(lines.get(number, "")), number) for number in wider), default=(limit, 0))
+        if size + added > limit:
+            break
+        size += added
+        first, last = min(first, number), max(last, number)
+    return text(first, last)[:limit]
+
+
+def _chars(section: SectionText) -> int:
+    return sum(map(len, section.lines))

@@ -87,6 +87,7 @@ class SearchEngine:
     def _reset(self) -> None:
         self._state: StoreState | None = None
         self._corpus = Corpus()
+        self._lengths: tuple[int, bm25.Lengths] | None = None
         #: What summaries cover.
         self.archive = Archive()
         self._used = UsedRows()
@@ -115,6 +116,7 @@ class SearchEngine:
                 self._vector, self._fresh_vectors = None, True
             if self._state == state and (model is None or self._vector is not None):
                 return
+            self.display.forget()
             self._corpus.refresh(self._store)
             self.archive.refresh(self._store, self._corpus)
             self.graph.refresh(self._corpus, self.archive)
@@ -142,7 +144,7 @@ class SearchEngine:
         """Ids of the best units by keywords alone: those worth embedding first."""
         with self._store.session(), self.lock:
             assert self._keyword is not None
-            scores = bm25.score(self._corpus, self._keyword, analysis.asked(query))
+            scores = self._keywords(self._keyword, query)
             total = scores.unit + 2 * scores.window
             if self.archive.masks is not None:
                 total[~self.archive.masks.shown] = 0
@@ -273,7 +275,7 @@ class SearchEngine:
     def _rank(self, request: SearchRequest, mode: str, asked: date, query_vector: Floats | None) -> Ranked:
         corpus = self._corpus
         assert self._keyword is not None
-        keyword = bm25.score(corpus, self._keyword, analysis.asked(request.query)) if mode != "vector" else None
+        keyword = self._keywords(self._keyword, request.query) if mode != "vector" else None
         named = self.graph.mentioned(request.query) if mode == "graph" else []
         similarities = None
         if query_vector is not None and mode != "keyword" and self._vector is not None:
@@ -290,7 +292,8 @@ class SearchEngine:
             score = ranking.reciprocal_ranks(features, self._weights, self._settings.rrf_k, allowed)
         else:
             # Equal texts must tie, whatever the last bits of their dot products are.
-            score = np.round(ranking.fuse(features, self._weights, allowed), 5)
+            score = ranking.fuse(features, self._weights, allowed)
+            np.round(score, 5, out=score)
         if mode == "keyword" and keyword is not None:
             matched = keyword.window > 0
             allowed = matched if allowed is None else allowed & matched
@@ -317,6 +320,11 @@ class SearchEngine:
         if request is not given:
             allowed, request = self._fallen_through(order, allowed, given, request)
         return Ranked(score, features, allowed, similarities, graph, order, request, moves, known)
+
+    def _keywords(self, index: KeywordIndex, query: str) -> bm25.KeywordScores:
+        if self._lengths is None or self._lengths[0] != self._corpus.version:
+            self._lengths = self._corpus.version, bm25.Lengths(self._corpus)
+        return bm25.score(self._corpus, index, analysis.asked(query), self._lengths[1])
 
     def _reaching(self, request: SearchRequest) -> SearchRequest:
         """``request`` with archived notes, for which it may fall through; itself where it says what it wants."""

@@ -156,14 +156,12 @@ class _Growing:
     """Ranges that grow over free, ``allowed`` rows of the same ``place``."""
 
     def __init__(self, corpus: Corpus, score: Floats, allowed: Bools | None, tokens: float, place: Ints) -> None:
-        self._score, self._allowed, self._tokens, self._place = score, allowed, tokens, place
+        self._score, self._allowed, self._place = score, allowed, place
         self._taken: set[int] = set()
-        rows, section = corpus.rows, corpus.shape.section
-        #: Whether a row shares a line with the one before it, which no result may cut; and what precedes each row, in
-        #: tokens of four characters in any script: a hit is a passage, as long in one language as in another.
-        self._tied = np.zeros(len(corpus) + 1, bool)
-        self._tied[1:-1] = (section[1:] == section[:-1]) & (rows.end_line[:-1] >= rows.start_line[1:])
-        self._before = np.concatenate([[0], np.cumsum(corpus.rows.chars + 1) / CHARS_PER_TOKEN])
+        self._tied = corpus.shape.tied
+        #: What precedes each row, in characters whatever they are worth to a model: a hit is a passage, as long in one
+        #: language as in another.
+        self._before, self._most = corpus.shape.chars_before, tokens * CHARS_PER_TOKEN
 
     def _whole(self, first: int, last: int) -> tuple[int, int]:
         while self._tied[first]:
@@ -190,7 +188,7 @@ class _Growing:
             for edge in sorted(edges, key=lambda edge: -self._score[edge]):
                 wider = self._whole(min(first, edge), max(last, edge))
                 price = self._before[wider[1] + 1] - self._before[wider[0]]
-                if price <= self._tokens and self._taken.isdisjoint(wider):
+                if price <= self._most and self._taken.isdisjoint(wider):
                     first, last = wider
                     break
             else:

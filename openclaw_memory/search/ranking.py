@@ -83,7 +83,9 @@ def scaled(x: Floats, allowed: Bools | None = None) -> Floats:
     low, high = float(seen.min()), float(seen.max())
     if high - low <= 1e-5:  # nothing but rounding, which scaling would blow up to a full share
         return np.zeros_like(x)
-    return (x - np.float32(low)) * np.float32(1 / (high - low))
+    out: Floats = x - np.float32(low)
+    out *= np.float32(1 / (high - low))
+    return out
 
 
 def collect(
@@ -105,32 +107,32 @@ def collect(
     if keyword is not None:
         values["bm25_unit"] = keyword.unit
         values["bm25_window"] = keyword.window
-        values["bm25_section"] = keyword.section[shape.section] if len(keyword.section) else keyword.unit
+        values["bm25_section"] = keyword.section.take(shape.section)
         headings = np.where(shape.headed, keyword.unit[shape.opens], np.float32(0))
-        values["bm25_heading"] = headings[shape.section] if len(headings) else keyword.unit
-        values["bm25_passage"] = np.maximum(*(own[of] for own, of in zip(keyword.passage, shape.passage, strict=True)))
+        values["bm25_heading"] = headings.take(shape.section)
+        first, second = (own.take(of) for own, of in zip(keyword.passage, shape.passage, strict=True))
+        values["bm25_passage"] = np.maximum(first, second, out=first)
     if similarities is not None:
-        known = ~np.isnan(similarities)
-        if known.any():
+        unknown = np.isnan(similarities)
+        if not unknown.all():
             # A unit without a vector is neither helped nor hurt: it gets the mean.
             filled: Floats = similarities
-            if not known.all():
-                filled = np.where(known, similarities, similarities[known].mean()).astype(np.float32)
+            if unknown.any():
+                filled = np.where(unknown, similarities[~unknown].mean(), similarities).astype(np.float32)
             features.cosine = corpus.window_cosine(filled)
             some = sample(len(rows.unit_id))
             features.noise = _noise(features.cosine[some], rows.script[some])
-            values["vector_unit"] = _standing_out(filled, rows.script) if whole else filled
-            values["vector_window"] = _standing_out(features.cosine, rows.script) if whole else features.cosine
+            mixed = whole and shape.scripts.max() < len(filled)
+            values["vector_unit"] = _standing_out(filled, rows.script) if mixed else filled
+            values["vector_window"] = _standing_out(features.cosine, rows.script) if mixed else features.cosine
     values["length"] = shape.log_chars
-    values["question"] = rows.question.astype(np.float32)
-    values["heading"] = rows.heading.astype(np.float32)
-    values["machine"] = rows.machine.astype(np.float32)
+    values |= shape.forms
     names = asking.named(query)
-    if names:
+    if names and len(shape.speakers):
         keys = np.array([analysis.unit_hash(name) for name in names], np.int64)
-        spoken = rows.speaker != 0
-        if spoken.any():
-            values["speaker"] = np.isin(rows.speaker, keys).astype(np.float32)
+        speaks = np.isin(shape.speakers, keys)
+        if speaks.any():
+            values["speaker"] = speaks.astype(np.float32).take(shape.speaker)
     features.named_dates = asking.intervals(query, asked)
     if features.named_dates:
         values["date"] = _nearness(corpus, features.named_dates)
@@ -158,14 +160,12 @@ def _by_script(cosine: Floats, script: NDArray[np.int8]) -> tuple[Ints, NDArray[
 
 
 def _standing_out(cosine: Floats, script: NDArray[np.int8]) -> Floats:
-    """Cosines by how many deviations they lie above the mean of the rows that are written alike.
+    """Cosines by how many deviations they lie above the mean of the rows that are written alike: of a mixed corpus.
 
     A model that does not know a script finds all texts in it alike, and like any question in it: without this, rows in
     one script would go before those in another whatever they say.
     """
-    counts, mean, deviation = _by_script(cosine, script)
-    if counts.max() == len(cosine):
-        return cosine
+    _, mean, deviation = _by_script(cosine, script)
     out: Floats = (cosine - mean.astype(np.float32)[script]) / deviation.astype(np.float32)[script]
     return out
 
@@ -227,7 +227,8 @@ def fuse(features: Features, weights: dict[str, float], allowed: Bools | None = 
         weight *= grip if name in KEYWORD_FEATURES else trust if name in VECTOR_FEATURES else 1.0
         if not weight:
             continue
-        part = np.float32(weight) * (x if name in _ABSOLUTE else scaled(x, allowed))
+        part = x.copy() if name in _ABSOLUTE else scaled(x, allowed)
+        part *= np.float32(weight)
         total = part if total is None else np.add(total, part, out=total)
     n = len(next(iter(features.values.values())))
     return np.zeros(n, np.float32) if total is None else total

@@ -14,6 +14,7 @@ from fakes import CountingEmbedder, Notes, open_memory, snippets
 
 from openclaw_memory import Memory, hookimpl
 from openclaw_memory.errors import LeaseTimeout
+from openclaw_memory.ingest import freshness
 from openclaw_memory.ingest import notes as notes_reader
 from openclaw_memory.model import SourceFile
 
@@ -123,6 +124,84 @@ def test_a_running_ingest_makes_the_answer_stale_and_does_not_hold_it_up(
         go.set()
         thread.join()
         assert snippets(memory, "stove")
+
+
+class Held:
+    """A large note whose reading waits until :attr:`go` is set."""
+
+    def __init__(self, notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(freshness, "_LARGE", 100)
+        self.reading, self.go, self.path = threading.Event(), threading.Event(), "memory/large.md"
+        real = notes_reader.read_text
+
+        def read(file: SourceFile, most: int) -> str:
+            if file.path == self.path and not self.go.is_set():
+                self.reading.set()
+                assert self.go.wait(20)
+            return real(file, most)
+
+        monkeypatch.setattr(notes_reader, "read_text", read)
+        self.text = "# Yard\n\n" + "".join(f"- the stove smokes on day {day}\n" for day in range(20))
+        notes.write(self.path, self.text)
+
+
+def test_a_question_with_a_deadline_does_not_wait_for_a_large_file(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes.write("MEMORY.md", "- the tent leaks\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        held = Held(notes, monkeypatch)
+        notes.write("memory/small.md", "- the gate squeaks\n")
+        result = memory.search("gate", deadline=20.0)
+        assert result.results[0].snippet == "- the gate squeaks"
+        assert (result.stale, result.warning) == (True, "still being read: memory/large.md")
+        assert held.reading.wait(20)
+        result = memory.search("tent", deadline=20.0)  # the index as it was answers meanwhile
+        assert result.results[0].snippet == "- the tent leaks"
+        assert (result.stale, result.warning) == (True, "an ingest is running")
+        held.go.set()
+        memory.ingest()  # waits for its turn
+        result = memory.search("stove", deadline=20.0)
+        assert (result.stale, result.warning) == (False, None)
+        assert result.results[0].path == held.path
+
+
+def test_a_question_without_a_deadline_reads_a_large_file(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_memory(notes) as memory:
+        Held(notes, monkeypatch).go.set()
+        result = memory.search("stove")
+        assert result.results and (result.stale, result.warning) == (False, None)
+
+
+def test_a_large_file_under_a_new_name_is_found_under_the_old_one_until_it_is_read(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_memory(notes) as memory:
+        held = Held(notes, monkeypatch)
+        held.go.set()
+        memory.ingest()
+        held.go.clear()
+        (notes.root / held.path).rename(notes.root / "memory/moved.md")
+        held.path = "memory/moved.md"
+        assert memory.search("stove", deadline=20.0).results[0].path == "memory/large.md"
+        held.go.set()
+        memory.ingest()
+        assert memory.search("stove", deadline=20.0).results[0].path == "memory/moved.md"
+
+
+def test_what_is_being_read_when_a_memory_closes_is_written(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
+    notes.write("MEMORY.md", "- the tent leaks\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        held = Held(notes, monkeypatch)
+        assert memory.search("tent", deadline=20.0).stale
+        assert held.reading.wait(20)
+        held.go.set()
+    with open_memory(notes) as memory:
+        monkeypatch.setattr(freshness, "_LARGE", 0)
+        result = memory.search("stove", deadline=20.0)
+        assert result.results and (result.stale, result.warning) == (False, None)
 
 
 def test_a_broken_ignore_file_is_said_and_the_old_answer_given(notes: Notes) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 from indexing import embed, open_store, put, unit_vectors
@@ -21,11 +21,12 @@ from test_hits import EMBEDDER, PATHS, document, question
 from benchmarks import corpus as generated
 from benchmarks.hashing import HashingEmbedder
 from openclaw_memory.config.settings import SearchSettings, Settings
-from openclaw_memory.index.corpus import Corpus
+from openclaw_memory.index.corpus import RADIUS, Corpus
 from openclaw_memory.memory import Memory
 from openclaw_memory.model import SearchRequest
+from openclaw_memory.search import bm25, ranking
+from openclaw_memory.search import display as displays
 from openclaw_memory.search import engine as engines
-from openclaw_memory.search import ranking
 from openclaw_memory.search.engine import SearchEngine
 from openclaw_memory.search.hits import Range
 from openclaw_memory.store.api import VectorIndex, VectorModel
@@ -353,3 +354,57 @@ def test_candidates_are_as_sure_as_where_every_row_is_scored(tmp_path: Path, mon
     assert compared > 200
     for own, _ in made:
         own.close()
+
+
+# -- the texts of hits -----------------------------------------------------------------------------------
+
+
+def test_texts_of_hits_are_kept_up_to_a_limit_and_until_something_changes(
+    store: DuckStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(displays, "_KEPT", 300)
+    put(store, {f"{n}.md": [[f"fox {n} in section {s}" for _ in range(3)] for s in range(4)] for n in range(6)})
+    model = embed(store, HashingEmbedder(32))
+    engine = engine_of(store, model)
+    display, rows = engine.display, engine._corpus.rows
+
+    def texts(first: int, last: int) -> dict[int, Any]:
+        ids = sorted(set(rows.section_id[first : last + 1].tolist()))
+        with store.session():
+            found = display.known([Range(first, last, first)]).sections
+            assert found == store.section_texts(ids)
+        return dict(found)
+
+    for first, last in [(0, 4), (0, 4), (30, 40), (2, 9), (0, len(rows.unit_id) - 1), (0, 4)]:
+        texts(first, last)
+        assert display._chars == sum(len(line) for one in display._read.values() for line in one.lines) <= 300
+    assert set(texts(0, 4)) <= set(display._read)
+    put(store, {"0.md": [["no wolf"]]})
+    engine.refresh(model)
+    assert not display._read and not display._chars
+
+
+# -- windows of a term --------------------------------------------------------------------------------------
+
+
+@given(st.data())
+@settings(examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_term_counts_in_every_window_that_holds_it(tmp_path: Path, data: st.DataObject) -> None:
+    lengths = data.draw(st.lists(st.integers(1, 7), min_size=1, max_size=120))
+    corpus = Corpus()
+    with tempfile.TemporaryDirectory(dir=tmp_path) as folder:
+        opened = open_store(Path(folder) / "i.duckdb")
+        put(opened, {"a.md": [["line"] * length for length in lengths]})
+        corpus.refresh(opened)
+        opened.close()
+    n, section = len(corpus), corpus.shape.section
+    rows = np.array(sorted(data.draw(st.sets(st.integers(0, n - 1), min_size=1))), np.int32)
+    tf = np.array(data.draw(st.lists(st.integers(1, 9), min_size=len(rows), max_size=len(rows))), np.float32)
+    expected = np.zeros(n, np.float32)
+    for row, count in zip(rows.tolist(), tf.tolist(), strict=True):
+        for near in range(max(0, row - RADIUS), min(n, row + RADIUS + 1)):
+            expected[near] += count * (section[near] == section[row])
+    scratch = np.zeros(n, np.float32)
+    held, frequency = bm25._spread(rows, tf, corpus.shape, scratch)
+    assert held.tolist() == np.flatnonzero(expected).tolist() and not scratch.any()
+    np.testing.assert_array_equal(frequency, expected[held])

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     import duckdb
 
 _POLL = 0.004
+#: Seconds between two looks at an open file by the thread that closes it.
+_LOOK = 0.02
 
 log = logging.getLogger("openclaw_memory.store")
 
@@ -81,6 +83,8 @@ class Lease:
         self._doubt: BaseException | None = None
         self._close_at: float | None = None
         self._closer: threading.Thread | None = None
+        #: Whether the closing thread looks at nothing until it is notified.
+        self._asleep = False
 
     @contextlib.contextmanager
     def hold(self, timeout: float | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -229,7 +233,7 @@ class Lease:
                     target=_close_when_idle, args=(weakref.ref(self), self._wake), name="lease-closer", daemon=True
                 )
                 self._closer.start()
-            else:
+            elif self._asleep:
                 self._wake.notify_all()
 
     def _somebody_waits(self) -> bool:
@@ -265,20 +269,21 @@ class Lease:
         if self._closed:
             return None
         due = self._close_at
+        self._asleep = due is None and self._connection is None
         if due is None:
-            return 1.0
+            return 1.0 if self._asleep else _LOOK
         if not self._mutex.acquire(blocking=False):
-            return 0.02
+            return _LOOK
         try:
             # Look often enough that a waiting process is not kept for the whole idle time.
             if self._depth == 0 and self._connection is not None and self._close_at is not None:
                 left = self._close_at - time.monotonic()
                 if left > 0 and not self._somebody_waits():
-                    return min(left, 0.02)
+                    return min(left, _LOOK)
                 self._close()
         finally:
             self._mutex.release()
-        return 1.0
+        return _LOOK
 
     # -- fork: a child must neither use nor close what it inherits ---------------------------------
 

@@ -1,0 +1,103 @@
+"""The figures as Markdown tables and plots, between two marks of a page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from . import PEERS
+from .plots import chart
+
+if TYPE_CHECKING:
+    from .__main__ import Found, Grown
+
+_BEGIN, _END = "<!-- benchmarks.peers -->", "<!-- /benchmarks.peers -->"
+
+
+def write(answers: Sequence[Found], sizes: Sequence[Grown], skipped: Mapping[str, str], page: Path | None) -> str:
+    """The tables; with a ``page`` they replace what stands between its marks, and the plots go beside it."""
+    parts = [_answers(answers)] if answers else []
+    if sizes:
+        parts += [_sizes(sizes)]
+    parts += [f"Left out: {name}, {why}." for name, why in skipped.items()]
+    plots = _plots(answers, sizes)
+    text = "\n\n".join([*parts, *(f"![{name}](images/peers-{name}.svg)" for name in plots)])
+    if page is not None:
+        images = page.parent / "images"
+        images.mkdir(exist_ok=True)
+        for name, drawn in plots.items():
+            (images / f"peers-{name}.svg").write_text(drawn, encoding="utf-8")
+        before = page.read_text(encoding="utf-8")
+        marked = f"{_BEGIN}\n\n{text}\n\n{_END}"
+        after, times = re.subn(f"{_BEGIN}.*?{_END}", lambda _: marked, before, flags=re.DOTALL)
+        if times != 1:
+            raise SystemExit(f"{page}: there must be one part between {_BEGIN} and {_END}")
+        page.write_text(after, encoding="utf-8")
+    return text
+
+
+def _answers(rows: Sequence[Found]) -> str:
+    of = {peer.name: peer for peer in (import_module(f"benchmarks.peers.{one}").PEER for one in PEERS)}
+    first, tokens = list(rows[0].first), list(rows[0].tokens)
+    head = ["", "version", *(f"R@{number}" for number in first), *(f"T@{budget}" for budget in tokens), "ms", "p95", ""]
+    body = [
+        [
+            row.name, row.version,
+            *(_share(row.first[number]) for number in first), *(_share(row.tokens[budget]) for budget in tokens),
+            f"{row.median:.0f}", f"{row.slow:.0f}", of[row.name].remark,
+        ]
+        for row in rows
+    ]  # fmt: skip
+    return _table(head, body)
+
+
+def _sizes(rows: Sequence[Grown]) -> str:
+    days = list(dict.fromkeys(row.days for row in rows))
+    names = list(dict.fromkeys(row.name for row in rows))
+    by = {(row.name, row.days): row for row in rows}
+    body = []
+    for name in names:
+        own = [by.get((name, day)) for day in days]
+        parts = [
+            " / ".join("-" if row is None else shown for row, shown in zip(own, texts, strict=True))
+            for texts in (
+                ["" if row is None else f"{row.index:.1f}" for row in own],
+                ["" if row is None else f"{row.median:.0f}" for row in own],
+                ["" if row is None else f"{row.resident / 1e6:.0f}" for row in own],
+                ["" if row is None else f"{row.disk / 1e6:.1f}" for row in own],
+            )
+        ]
+        body.append([name, *parts])
+    said = " / ".join(map(str, days))
+    return _table([f"after {said} days", "index anew, s", "search, ms", "memory, MB", "on disk, MB"], body)
+
+
+def _plots(answers: Sequence[Found], sizes: Sequence[Grown]) -> dict[str, str]:
+    out = {}
+    if answers:
+        lines = {row.name: list(row.tokens.items()) for row in answers}
+        out["recall"] = chart("Evidence read within a budget", "tokens", "share of the evidence", lines)
+    for name, title, up in (
+        ("latency", "Search by days of notes", "median, ms"),
+        ("memory", "Memory by days of notes", "resident, MB"),
+        ("index", "Indexing all notes anew", "seconds"),
+    ):
+        points: dict[str, list[tuple[float, float]]] = {}
+        for row in sizes:
+            value = {"latency": row.median, "memory": row.resident / 1e6, "index": row.index}[name]
+            points.setdefault(row.name, []).append((row.days, max(value, 0.01)))
+        if points and len({row.days for row in sizes}) > 1:
+            out[name] = chart(title, "days", up, points, logarithmic=True)
+    return out
+
+
+def _share(value: float) -> str:
+    return f"{value:.2f}".removeprefix("0")
+
+
+def _table(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+    rows = [head, ["---"] * len(head), *body]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
