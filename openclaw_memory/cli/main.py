@@ -213,6 +213,8 @@ def _tell_version(ctx: click.Context, option: click.Parameter, given: bool) -> N
 @click.option("--db", metavar="FILE", envvar="OPENCLAW_MEMORY_DB", help="The index file.")
 @click.option("--config", metavar="FILE", type=click.Path(path_type=Path), help="The YAML settings file.")
 @click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="Change one setting for this run.")
+@click.option("--read-from", metavar="NAME", multiple=True,
+              help="Read this other memory too, read-only (sharing.read_from); may be repeated.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, is_eager=True, envvar="OPENCLAW_MEMORY_JSON", help="Print JSON.")
 @click.option("--no-pager", is_flag=True, help="Print long output as it is, without $PAGER.")
 @click.option("--verbose", "-v", is_flag=True, help="Log what is done to stderr.")
@@ -226,6 +228,7 @@ def cli(
     db: str | None,
     config: Path | None,
     assignments: tuple[str, ...],
+    read_from: tuple[str, ...],
     as_json: bool,
     no_pager: bool,
     verbose: bool,
@@ -248,7 +251,7 @@ def cli(
     logging.basicConfig(level=logging.DEBUG if verbose else logging.WARNING, handlers=[handler])
     for chatty in ("httpx", "httpcore", "watchfiles", "filelock", "markdown_it"):
         logging.getLogger(chatty).setLevel(logging.ERROR)
-    overrides = {}
+    overrides: dict[str, Any] = {"sharing.read_from": list(read_from)} if read_from else {}
     for assignment in assignments:
         key, equals, value = assignment.partition("=")
         if not equals:

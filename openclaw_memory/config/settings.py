@@ -50,6 +50,18 @@ class ExtraPath:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedMemory:
+    """Another memory that agents may read beside their own; shown as ``@name/…``."""
+
+    name: str
+    workspace: str = ""
+    agent: str = ""
+    origin: Literal["owner", "agent", "untrusted"] = "agent"
+    context: bool = False
+    readers: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
 class EmbeddingSettings:
     """Where vectors come from."""
 
@@ -214,6 +226,19 @@ class StateSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SharingSettings:
+    """Which other memories agents read beside their own."""
+
+    read_from: list[str] = setting(
+        [], "memories that are read too: names of sharing.memories, agents of OpenClaw, or 'parent' for sub-agents"
+    )
+    memories: list[SharedMemory] = setting(
+        [], "memories by name: a list of {name, workspace, agent, origin, context, readers}; see docs/teams.md"
+    )
+    deadline: float = setting(2.0, "seconds that the other memories may take to answer a question", minimum=0)
+
+
+@dataclass(frozen=True, slots=True)
 class PluginSettings:
     """Which plugins run."""
 
@@ -242,6 +267,7 @@ class Settings:
     capture: CaptureSettings = field(default_factory=CaptureSettings)
     store: StoreSettings = field(default_factory=StoreSettings)
     state: StateSettings = field(default_factory=StateSettings)
+    sharing: SharingSettings = field(default_factory=SharingSettings)
     plugins: PluginSettings = field(default_factory=PluginSettings)
     redaction: RedactionSettings = field(default_factory=RedactionSettings)
 

@@ -37,6 +37,7 @@ from .notes import SkippedFile as SkippedFile
 from .notes import SourceFile as SourceFile
 from .notes import Unit as Unit
 from .notes import UnitForm as UnitForm
+from .recall import SEEDS as SEEDS
 from .recall import Edge as Edge
 from .recall import EdgeKind as EdgeKind
 from .recall import RecallHit as RecallHit

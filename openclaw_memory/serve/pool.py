@@ -8,7 +8,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from ..config.workspace import expanded, find_workspace
 from ..embed.vectorizer import Models
 from ..errors import OpenClawMemoryError, Stopped, WorkspaceError
 from ..memory import Memory
+from ..sharing.sources import Source
 
 log = logging.getLogger("openclaw_memory.serve")
 
@@ -120,7 +121,11 @@ class Pool:
                 db = self._db
             else:
                 settings = settings.with_values({"store.path": ""})
-        return Memory(workspace, agent=agent, settings=settings, db=db, models=self.models)
+        return Memory(workspace, agent=agent, settings=settings, db=db, models=self.models, peers=self._beside)
+
+    def _beside(self, source: Source) -> AbstractContextManager[Memory]:
+        """The memory that another one reads: the same that its own agent uses here."""
+        return self.use((source.agent, source.workspace))
 
     def _named(self) -> Key | None:
         try:
