@@ -27,6 +27,10 @@ class SchemaTooNew(StoreError):
     """The index file was written by a newer version of this package."""
 
 
+class StoreUnreachable(StoreError):
+    """The server that holds the index does not answer."""
+
+
 class RequestError(OpenClawMemoryError):
     """A question contradicts itself, or an argument is not what it has to be."""
 

