@@ -8,12 +8,12 @@ import os
 import secrets
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from ...errors import WorkspaceError
 from .keys import Keys, key_id
@@ -42,6 +42,30 @@ CREATE TABLE flags (name TEXT PRIMARY KEY, value TEXT NOT NULL, at TEXT NOT NULL
 PATIENCE = 30.0
 
 Row = tuple[Any, ...]
+
+
+class Cursor(Protocol):
+    """What a statement gave."""
+
+    def fetchone(self) -> Any:
+        """The next row; ``None`` behind the last one."""
+        ...
+
+    def fetchall(self) -> list[Any]:
+        """All rows that are left."""
+        ...
+
+
+class Transaction(Protocol):
+    """What the state is changed by: statements that SQLite and PostgreSQL both understand, values as ``?``."""
+
+    def execute(self, sql: str, values: Sequence[Any] = ..., /) -> Cursor:
+        """Run one statement."""
+        ...
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> object:
+        """Run a statement once for each row of values."""
+        ...
 
 
 class StateError(WorkspaceError):
@@ -111,7 +135,7 @@ class State:
             with self._told():
                 return connection.execute(query, values).fetchall()
 
-    def version(self, name: str, connection: sqlite3.Connection | None = None) -> str:
+    def version(self, name: str, connection: Transaction | None = None) -> str:
         """Another text after each change of what goes by ``name``, in whichever process; empty before the first.
 
         ``connection`` is that of a transaction.  Raises as :meth:`read`.
@@ -157,7 +181,7 @@ class State:
     # -- writing ----------------------------------------------------------------------------------
 
     @contextmanager
-    def writing(self, *changed: str, patience: float = PATIENCE, lasting: bool = True) -> Iterator[sqlite3.Connection]:
+    def writing(self, *changed: str, patience: float = PATIENCE, lasting: bool = True) -> Iterator[Transaction]:
         """A transaction in which nobody else writes; what goes by the names in ``changed`` gets another version.
 
         What is not ``lasting`` may be lost when the workspace moves.
@@ -173,9 +197,7 @@ class State:
                 connection.execute("BEGIN IMMEDIATE")
                 try:
                     yield connection
-                    for name in changed:
-                        token = secrets.token_hex(8)
-                        connection.execute("INSERT OR REPLACE INTO versions VALUES (?, ?)", [name, token])
+                    renew(connection, changed)
                     connection.execute("COMMIT")
                 except BaseException:
                     with suppress(sqlite3.Error):
@@ -197,7 +219,8 @@ class State:
             rows = connection.execute("SELECT value FROM flags WHERE name = ?", [name]).fetchall()
             value = change(json.loads(rows[0][0]) if rows else None)
             if value is not None:
-                connection.execute("INSERT OR REPLACE INTO flags VALUES (?, ?, ?)", [name, json.dumps(value), now()])
+                connection.execute("DELETE FROM flags WHERE name = ?", [name])
+                connection.execute("INSERT INTO flags VALUES (?, ?, ?)", [name, json.dumps(value), now()])
         return value is not None
 
     def wipe(self) -> None:
@@ -294,9 +317,9 @@ class State:
             for key in Keys(source.parent).all(source.name).values():
                 self.add_key(key)
             with self._writer.lock:
-                connection = self._open(self._writer)
-                assert connection is not None
-                old.backup(connection)
+                here = self._open(self._writer)
+                assert here is not None
+                old.backup(here)
         with self.writing("forgotten", "use", "retired", "flags") as connection:
             self._at_home(connection)
 
@@ -378,7 +401,7 @@ class State:
             inode = None
         return file, inode, self._place.stamp()
 
-    def _at_home(self, connection: sqlite3.Connection) -> None:
+    def _at_home(self, connection: Transaction) -> None:
         """Note which workspace the state was last used for."""
         root = getattr(self._place, "root", None)
         if root is None:
@@ -411,6 +434,13 @@ class State:
                 f"{error.filename or file or self.file}: cannot be used ({error.strerror or error}); make the file and "
                 "its folder writable"
             ) from error
+
+
+def renew(connection: Transaction, changed: Iterable[str]) -> None:
+    """Give what goes by the names in ``changed`` another version."""
+    for name in changed:
+        connection.execute("DELETE FROM versions WHERE name = ?", [name])
+        connection.execute("INSERT INTO versions VALUES (?, ?)", [name, secrets.token_hex(8)])
 
 
 def now() -> str:
