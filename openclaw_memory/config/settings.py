@@ -201,6 +201,10 @@ class StoreSettings:
     """The index file."""
 
     path: str = setting("", "the DuckDB file; empty = one per agent and workspace in store.folder")
+    url: str = setting("", "the PostgreSQL server, postgresql://user@host/database; empty = a DuckDB file")
+    workspace: str = setting(
+        "", "the workspace's name on the server, alike on all machines that have it; empty = by path and machine"
+    )
     folder: str = setting(
         "",
         "folder of the index files; empty = the OpenClaw plugin's if it is installed, else the data folder",

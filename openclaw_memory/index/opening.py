@@ -1,20 +1,47 @@
-"""The index file of an agent and a workspace, as the settings place it."""
+"""The index of an agent and a workspace, as the settings place it: a file, or a memory on a server."""
 
 from __future__ import annotations
 
+import platform
 from pathlib import Path
 
 from ..config.index_paths import default_path
 from ..config.settings import Settings
 from ..config.workspace import expanded
+from ..errors import SettingsError
 from ..knowledge import linking
+from ..store.api import Store
 from ..store.duckdb.duck import DuckStore
+from ..store.postgres.connections import is_url
 from ..text import analysis
 
 
-def open_index(workspace: Path, agent: str, settings: Settings, db: str | Path | None = None) -> DuckStore:
-    """The index of ``agent`` for ``workspace``, or the file ``db``; nothing is opened before it is used."""
+def url_of(settings: Settings, db: str | Path | None = None) -> str:
+    """The URL of the server that holds the index: ``db`` where that is one, else the setting; empty for a file.
+
+    Raises :class:`SettingsError` for a setting that is no URL of PostgreSQL.
+    """
+    if db:
+        return str(db) if is_url(db) else ""
+    url = settings.store.url
+    if url and not is_url(url):
+        raise SettingsError("store.url: this is no URL of PostgreSQL; it begins with postgresql://")
+    return url
+
+
+def open_index(workspace: Path, agent: str, settings: Settings, db: str | Path | None = None) -> Store:
+    """The index of ``agent`` for ``workspace``, or the file or URL ``db``; nothing is opened before it is used."""
+    extraction = linking.extraction(settings.redaction.allow)
+    given = settings.store, analysis.terms, analysis.ANALYSIS_VERSION, extraction
+    if url := url_of(settings, db):
+        from ..store.postgres.store import PostgresStore
+
+        return PostgresStore(url, agent, workspace_name(workspace, settings), *given)
     named = db or settings.store.path
     path = expanded(named).absolute() if named else default_path(workspace, agent, settings.store.folder)
-    extraction = linking.extraction(settings.redaction.allow)
-    return DuckStore(path, settings.store, analysis.terms, analysis.ANALYSIS_VERSION, extraction)
+    return DuckStore(path, *given)
+
+
+def workspace_name(workspace: Path, settings: Settings) -> str:
+    """What the workspace is called on a server: as set, else by its path and this machine, so that no two are one."""
+    return settings.store.workspace or f"{default_path(workspace, '').stem}@{platform.node()}"

@@ -14,7 +14,7 @@ from openclaw_memory import Memory
 from openclaw_memory.ingest.notes import NoteReader
 from openclaw_memory.knowledge import linking
 from openclaw_memory.store.api import Extraction
-from openclaw_memory.store.duckdb import extraction
+from openclaw_memory.store.tables import extraction
 
 SECRET, OTHER = "swordfish", "marlin"
 NOTE = f"- The harbour password: {SECRET}\n- The boat password: {OTHER}\n- The harbour opens in May.\n"
@@ -61,7 +61,7 @@ def program(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Memo
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time of day in the store, in seconds."""
     now = [1_800_000_000.0]
-    monkeypatch.setattr("openclaw_memory.store.duckdb.duck.time.time", lambda: now[0])
+    monkeypatch.setattr("openclaw_memory.store.tables.store.time.time", lambda: now[0])
     return now
 
 

@@ -172,9 +172,9 @@ def test_contains_looks_into_columns_bytes_and_blobs(tmp_path: Path) -> None:
 
 @given(st.lists(st.text(max_size=20), max_size=5), st.binary(max_size=40), st.data())
 def test_a_text_is_found_among_bytes_where_it_is(needles: list[str], data: bytes, draw: st.DataObject) -> None:
-    from openclaw_memory.store.duckdb.purge import _Search
+    from openclaw_memory.store.tables.needles import Needles
 
-    search = _Search(needles)
+    search = Needles(needles)
     wanted = [needle.encode() for needle in needles if needle]
     assert bool(search) is bool(wanted)
     if wanted:

@@ -22,8 +22,9 @@ from openclaw_memory.errors import SchemaTooNew, StoreError
 from openclaw_memory.index.corpus import Corpus
 from openclaw_memory.search import bm25
 from openclaw_memory.store.api import OntologyRows, TextsChanged, VectorModel, WorkspaceFile
-from openclaw_memory.store.duckdb import schema, writing
+from openclaw_memory.store.duckdb import schema
 from openclaw_memory.store.duckdb.duck import DuckStore
+from openclaw_memory.store.duckdb.postings import PostingsFile
 from openclaw_memory.text import analysis
 
 MODEL = VectorModel("test", 16)
@@ -78,7 +79,7 @@ def test_an_exception_inside_a_write_leaves_nothing(
     put(store, {"a.md": [["one", "two"]]})
     before = (texts_of(store), store.state(), store.documents(), store.statistics())
     with monkeypatch.context() as patch:
-        patch.setattr(writing, "_insert_postings", lambda *a: (_ for _ in ()).throw(error("stop")))
+        patch.setattr(PostingsFile, "insert_postings", lambda *a: (_ for _ in ()).throw(error("stop")))
         with pytest.raises(error):
             put(store, {"a.md": [["two", "three"]], "b.md": [["four"]]})
     after = (texts_of(store), store.state(), store.documents(), store.statistics())

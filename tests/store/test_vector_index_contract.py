@@ -21,7 +21,8 @@ from openclaw_memory.errors import StoreError
 from openclaw_memory.store.api import VectorModel
 from openclaw_memory.store.duckdb import extensions
 from openclaw_memory.store.duckdb.duck import DuckStore
-from openclaw_memory.store.duckdb.vectors import Matrix, pack
+from openclaw_memory.store.duckdb.vectors import pack
+from openclaw_memory.store.tables.vectors import Matrix
 
 D = 48
 MODEL = VectorModel("test", D)

@@ -8,7 +8,7 @@ import logging
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 #: Rows below which JSON is the faster way to bind numbers.
 _FEW = 20_000
-#: Units whose texts are in memory at once.
-_RUN = 20_000
 
 log = logging.getLogger("openclaw_memory.store")
 
@@ -83,6 +81,7 @@ class Database:
         opened: Callable[[duckdb.DuckDBPyConnection], None],
     ) -> None:
         self.path = path
+        self.texts = "(SELECT unnest(from_json(?, '[\"VARCHAR\"]')))"
         self._opened = opened
         self.warnings: list[str] = []
         self._options: dict[str, Any] = {
@@ -187,6 +186,26 @@ class Database:
                 rewrite(self.path, self._options)
         except duckdb.Error as error:
             raise self._translated(error) from error
+
+    @property
+    def epoch(self) -> int:
+        """Another number whenever somebody else may have moved the file."""
+        return self.lease.epoch
+
+    def change(self, c: duckdb.DuckDBPyConnection) -> contextlib.AbstractContextManager[None]:
+        """A transaction while the file is being opened."""
+        return transaction(c)
+
+    def insert_rows(
+        self,
+        c: duckdb.DuckDBPyConnection,
+        table: str,
+        types: str,
+        rows: Sequence[tuple[Any, ...]],
+        select: str = "*",
+    ) -> None:
+        """Append ``rows``, bound as one JSON text."""
+        insert_rows(c, table, types, rows, select)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -403,40 +422,6 @@ def insert_numbers(
     finally:
         with contextlib.suppress(Exception):  # refused in a transaction that has failed, which says why itself
             connection.unregister("incoming")
-
-
-#: A subquery of the ids that :func:`id_list` binds as one text.
-IDS = "(SELECT unnest(string_split(nullif(?, ''), ',')::BIGINT[]))"
-
-
-def id_list(ids: Iterable[int]) -> str:
-    """Ids as the one value that :data:`IDS` takes."""
-    return ",".join(map(str, ids))
-
-
-def count(connection: duckdb.DuckDBPyConnection, sql: str, parameters: list[Any] | None = None) -> int:
-    """The single number that a query returns."""
-    row = connection.execute(sql, parameters or []).fetchone()
-    return int(row[0]) if row and row[0] is not None else 0
-
-
-def unit_texts(connection: duckdb.DuckDBPyConnection, run: int = _RUN) -> Iterator[list[tuple[int, str, int]]]:
-    """Ids, search texts and document ids of all units, in runs that bound what is in memory at once."""
-    highest = count(connection, "SELECT coalesce(max(id), 0) FROM units")
-    for low in range(0, highest + 1, run):
-        rows = connection.execute(
-            "SELECT id, coalesce(indexed, text), document_id FROM units WHERE id >= ? AND id < ?", [low, low + run]
-        ).fetchall()
-        if rows:
-            yield rows
-
-
-def next_ids(connection: duckdb.DuckDBPyConnection, name: str, n: int) -> int:
-    """Reserve ``n`` ids that were never used; returns the first."""
-    first = count(connection, "SELECT value FROM counters WHERE name = ?", [name]) + 1
-    if n:
-        connection.execute("UPDATE counters SET value = value + ? WHERE name = ?", [n, name])
-    return first
 
 
 def free_unused_heap() -> None:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..api import Analyse, Postings
-from .database import Database, count, insert_rows, unit_texts
+from ..tables.sql import count, unit_texts
+from .database import Database, insert_rows
 from .extensions import load_extension
 
 if TYPE_CHECKING:

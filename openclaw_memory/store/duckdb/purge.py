@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..api import UnitText, UnitTraces
-from .database import IDS, Database, count, id_list
+from ..tables.needles import Needles
+from ..tables.sql import count
+from .database import Database
 
 if TYPE_CHECKING:
     import duckdb
@@ -18,8 +19,6 @@ _OF_WORKSPACE = re.compile(r"-[0-9a-f]{12}\.duckdb$")
 _WORTH_IT = 8_000_000
 #: Cells that are read at once.
 _CELLS = 2_000
-#: Bytes of a needle that are looked for first.
-_HEAD = 12
 
 
 class PurgeTables:
@@ -28,41 +27,6 @@ class PurgeTables:
     _db: Database
     path: Path
     maintain: Callable[[bool], bool]
-
-    def unit_texts(self, unit_ids: Sequence[int]) -> list[UnitText]:
-        """Units with their texts, in order of document and place."""
-        rows = self._db.rows(
-            "SELECT id, document_id, start_line, end_line, form, speaker, text, hash, occurrence "
-            f"FROM units WHERE id IN {IDS} ORDER BY document_id, ordinal",
-            [id_list(unit_ids)],
-        )
-        return [UnitText(*row) for row in rows]
-
-    def unit_traces(self, unit_ids: Sequence[int]) -> UnitTraces:
-        """How many rows these units own beside their own."""
-        with self._db.read() as c:
-            numbers = [
-                count(c, f"SELECT count(*) FROM {table} WHERE unit_id IN {IDS}", [id_list(unit_ids)])
-                for table in ("vectors", "mentions", "found_facts", "derived_from")
-            ]
-        return UnitTraces(*numbers)
-
-    def masks(self) -> str:
-        """What :meth:`read_again` was last told."""
-        with self._db.read():
-            return self._db.counters().get("masks", "")
-
-    def read_again(self, document_ids: Sequence[int] | None, masks: str) -> None:
-        """Have the next ingest read these documents again, or every file; whoever is reading must begin again."""
-        with self._db.write() as c:
-            which = "" if document_ids is None else f" WHERE id IN {IDS}"
-            given = [] if document_ids is None else [id_list(document_ids)]
-            c.execute(f"UPDATE documents SET sha256 = '', mtime_ns = -1{which}", given)
-            if document_ids is None:
-                c.execute("UPDATE workspace_files SET size = -1, mtime_ns = -1 WHERE mtime_ns <> 0")
-            c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")
-            c.execute("DELETE FROM meta WHERE key = 'masks'")
-            c.execute("INSERT INTO meta VALUES ('masks', ?)", [masks])
 
     def purge(self) -> None:
         """Leave no trace of deleted rows: compact what is derived from texts, and write the whole file again."""
@@ -90,7 +54,7 @@ class PurgeTables:
 
     def contains(self, needles: Sequence[str]) -> list[str]:
         """Where any of ``needles`` stands: columns (``units.text``) by a scan of each, files by their bytes."""
-        search = _Search(needles)
+        search = Needles(needles)
         if not search:
             return []
         with self._db.read() as c:
@@ -128,7 +92,7 @@ def _columns(c: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
     return [(f'"{row[0]}"."{row[1]}"' if row[0] != "main" else row[1], row[2]) for row in rows]
 
 
-def _in_column(c: duckdb.DuckDBPyConnection, table: str, column: str, search: _Search) -> bool:
+def _in_column(c: duckdb.DuckDBPyConnection, table: str, column: str, search: Needles) -> bool:
     cells = c.execute(f'SELECT DISTINCT "{column}" FROM {table} WHERE "{column}" IS NOT NULL')
     while some := cells.fetchmany(_CELLS):
         for (cell,) in some:
@@ -136,33 +100,3 @@ def _in_column(c: duckdb.DuckDBPyConnection, table: str, column: str, search: _S
             if search.finds(said):
                 return True
     return False
-
-
-class _Search:
-    """Finds any of some texts among bytes, however many they are, in one pass: by their beginnings first."""
-
-    def __init__(self, needles: Sequence[str]) -> None:
-        import ahocorasick
-
-        self._by_head: dict[str, list[bytes]] = {}
-        for needle in needles:
-            if needle:
-                said = needle.encode("utf-8", "surrogatepass")
-                # The automaton knows characters only: each byte is read as one.
-                self._by_head.setdefault(said[:_HEAD].decode("latin-1"), []).append(said)
-        self._heads: Any = ahocorasick.Automaton()
-        for head in self._by_head:
-            self._heads.add_word(head, head)
-        if self._by_head:
-            self._heads.make_automaton()
-
-    def __bool__(self) -> bool:
-        return bool(self._by_head)
-
-    def finds(self, data: bytes) -> bool:
-        """Whether one of the texts stands in ``data``."""
-        return any(
-            data.startswith(needle, last + 1 - len(head))
-            for last, head in self._heads.iter(data.decode("latin-1"))
-            for needle in self._by_head[head]
-        )

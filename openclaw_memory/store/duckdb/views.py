@@ -15,9 +15,10 @@ import numpy as np
 
 from ...text.analysis import hit_id
 from ..api.derived import ConceptEntry, Derived, Edges, KeywordSearch
+from ..tables.keywords import term_key
+from ..tables.sql import count
 from . import fts
-from .database import count, insert, insert_rows
-from .keywords import term_key
+from .database import insert, insert_rows
 
 if TYPE_CHECKING:
     import duckdb

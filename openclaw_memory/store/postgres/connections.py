@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 #: The schema of all tables.
 SCHEMA = "openclaw_memory"
+#: The schema of the views that hold one memory; see :mod:`.schema`.
+VIEWS = "openclaw_memory_view"
 #: Connections of a process to one server.
 _MOST = 8
 #: Advisory locks are numbers; this one is that of the migrations.
@@ -57,16 +59,18 @@ _CORE = (
 
     CREATE FUNCTION is_mine(role TEXT) RETURNS BOOLEAN LANGUAGE sql STABLE AS
         $$ SELECT coalesce(pg_has_role(to_regrole(quote_ident(role)), 'MEMBER'), false) $$;
+    CREATE FUNCTION asked() RETURNS INTEGER LANGUAGE sql STABLE AS
+        $$ SELECT nullif(current_setting('openclaw_memory.memory', true), '')::INTEGER $$;
     CREATE FUNCTION readable() RETURNS INTEGER[] LANGUAGE sql STABLE AS
         $$ SELECT coalesce(array_agg(memory), '{}') FROM openclaw_memory.memories m
-           WHERE openclaw_memory.is_mine(m.role) OR EXISTS (
+           WHERE memory = coalesce(openclaw_memory.asked(), memory) AND (openclaw_memory.is_mine(m.role) OR EXISTS (
                SELECT FROM openclaw_memory.shares s
-               WHERE s.memory = m.memory AND openclaw_memory.is_mine(s.role)) $$;
+               WHERE s.memory = m.memory AND openclaw_memory.is_mine(s.role))) $$;
     CREATE FUNCTION writable() RETURNS INTEGER[] LANGUAGE sql STABLE AS
         $$ SELECT coalesce(array_agg(memory), '{}') FROM openclaw_memory.memories m
-           WHERE openclaw_memory.is_mine(m.role) OR EXISTS (
+           WHERE memory = coalesce(openclaw_memory.asked(), memory) AND (openclaw_memory.is_mine(m.role) OR EXISTS (
                SELECT FROM openclaw_memory.shares s
-               WHERE s.memory = m.memory AND s.writes AND openclaw_memory.is_mine(s.role)) $$;
+               WHERE s.memory = m.memory AND s.writes AND openclaw_memory.is_mine(s.role))) $$;
 
     ALTER TABLE memories ENABLE ROW LEVEL SECURITY;
     CREATE POLICY mine ON memories FOR ALL USING (is_mine(role)) WITH CHECK (role = current_user);
@@ -82,14 +86,28 @@ _CORE = (
         EXECUTE format('CREATE POLICY writable ON openclaw_memory.%I FOR ALL
             USING (memory = ANY ((SELECT openclaw_memory.writable())::int[]))', name);
     END $$;
+    CREATE FUNCTION show(name TEXT) RETURNS VOID LANGUAGE plpgsql AS $$
+    BEGIN
+        EXECUTE (
+            SELECT format('CREATE OR REPLACE VIEW openclaw_memory_view.%I WITH (security_invoker) AS SELECT %s
+                FROM openclaw_memory.%I WHERE memory = current_setting(''openclaw_memory.memory'')::INTEGER',
+                name, string_agg(quote_ident(column_name), ', ' ORDER BY ordinal_position), name)
+            FROM information_schema.columns
+            WHERE table_schema = 'openclaw_memory' AND table_name = name AND column_name <> 'memory');
+    END $$;
     CREATE FUNCTION permit(name TEXT, write BOOLEAN) RETURNS VOID LANGUAGE plpgsql AS $$
+    DECLARE each TEXT;
     BEGIN
         INSERT INTO openclaw_memory.roles VALUES (name, write) ON CONFLICT (role) DO UPDATE SET writes = write;
-        EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA openclaw_memory FROM %I', name);
-        EXECUTE format('GRANT USAGE ON SCHEMA openclaw_memory TO %I', name);
-        EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA openclaw_memory TO %I', name);
+        FOREACH each IN ARRAY '{openclaw_memory,openclaw_memory_view}'::TEXT[] LOOP
+            EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA %I FROM %I', each, name);
+            EXECUTE format('GRANT USAGE ON SCHEMA %I TO %I', each, name);
+            EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO %I', each, name);
+            IF write THEN
+                EXECUTE format('GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %I TO %I', each, name);
+            END IF;
+        END LOOP;
         IF write THEN
-            EXECUTE format('GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA openclaw_memory TO %I', name);
             EXECUTE format('REVOKE INSERT, UPDATE, DELETE
                 ON openclaw_memory.schemas, openclaw_memory.roles, openclaw_memory.shares FROM %I', name);
         END IF;
@@ -163,18 +181,23 @@ class Server:
 
     @contextlib.contextmanager
     def transaction(
-        self, read: bool = False, timeout: float | None = None, wait: float = 30.0
+        self,
+        read: bool = False,
+        timeout: float | None = None,
+        wait: float = 30.0,
+        memory: int | None = None,
     ) -> Iterator[psycopg.Connection[Any]]:
         """A transaction that is committed at the end of the block and undone by an exception.
 
         With ``read`` it has one snapshot and cannot write.  No statement takes longer than ``timeout`` seconds, no
-        lock is waited for longer than ``wait``.  Raises :class:`StoreUnreachable` where there is no connection,
-        :class:`LeaseTimeout` where a limit was met, :class:`StoreError` for whatever else the server says.
+        lock is waited for longer than ``wait``.  With ``memory`` the views of that one are in front of the tables.
+        Raises :class:`StoreUnreachable` where there is no connection, :class:`LeaseTimeout` where a limit was met,
+        :class:`StoreError` for whatever else the server says.
         """
         import psycopg
 
         try:
-            connection = self._begun(read, timeout, wait)
+            connection = self._begun(read, timeout, wait, memory)
             try:
                 yield connection
                 connection.execute("COMMIT")
@@ -217,7 +240,13 @@ class Server:
         return found
 
     def _bring_up(self, c: psycopg.Connection[Any], parts: dict[str, tuple[str, ...]]) -> None:
-        c.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+        encoding = c.execute("SHOW server_encoding").fetchone()
+        if encoding != ("UTF8",):
+            raise StoreError(
+                f"{self.name}: the database cannot hold every character (its encoding is {encoding and encoding[0]}); "
+                "create another one: CREATE DATABASE memories ENCODING 'UTF8' TEMPLATE template0"
+            )
+        c.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}; CREATE SCHEMA IF NOT EXISTS {VIEWS}")
         c.execute(f"CREATE TABLE IF NOT EXISTS {SCHEMA}.schemas (part TEXT PRIMARY KEY, version INTEGER NOT NULL)")
         found = self._schemas(c, parts)
         for name, steps in parts.items():
@@ -229,13 +258,15 @@ class Server:
             )
         c.execute("SELECT permit(role, writes) FROM roles WHERE to_regrole(quote_ident(role)) IS NOT NULL")
 
-    def _begun(self, read: bool, timeout: float | None, wait: float) -> psycopg.Connection[Any]:
+    def _begun(self, read: bool, timeout: float | None, wait: float, memory: int | None) -> psycopg.Connection[Any]:
         """A connection in a transaction; one that the server has closed since its last use is replaced."""
         import psycopg
 
         begin = (
             f"BEGIN {'ISOLATION LEVEL REPEATABLE READ READ ONLY' if read else ''}; "
-            f"SET LOCAL search_path TO {SCHEMA}, public; SET LOCAL lock_timeout TO {_milliseconds(wait)}; "
+            f"SET LOCAL search_path TO {'' if memory is None else f'{VIEWS}, '}{SCHEMA}, public; "
+            f"SET LOCAL openclaw_memory.memory TO '{'' if memory is None else int(memory)}'; "
+            f"SET LOCAL lock_timeout TO {_milliseconds(wait)}; "
             f"SET LOCAL statement_timeout TO {_milliseconds(timeout)}"
         )
         until = time.monotonic() + (wait if timeout is None else min(wait, timeout))

@@ -7,19 +7,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import count as ids
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...model import SourceFile, tokens_of
 from ...text.analysis import likeness
 from ..api import RULES, Analyse, DocumentChange, PlannedUnit, TextsChanged, Version
-from .database import IDS, count, id_list, insert_numbers, insert_rows, next_ids, unit_texts
-from .keywords import term_key
+from .keywords import MOST
+from .sql import IDS, Connection, Sql, count, id_list, next_ids, unit_texts
 
-if TYPE_CHECKING:
-    import duckdb
-
-#: The largest number that a SMALLINT column holds.
-_MOST = 32_767
 #: What units own beside vectors and postings; it goes with their document and is rewritten with it.
 _OF_UNITS = ("mentions", "found_facts", "derived_from")
 #: Units whose terms are in memory at once while postings are made again.
@@ -29,7 +24,7 @@ _RULE = {rule: code for code, rule in enumerate(RULES)}
 _DEAD, _DEAD_SHARE = 500, 1 / 3
 
 
-def apply(c: duckdb.DuckDBPyConnection, changes: Sequence[DocumentChange]) -> None:
+def apply(db: Sql, c: Connection, changes: Sequence[DocumentChange]) -> None:
     """Replace what the index holds of these files; the caller owns the transaction."""
     replaced = [change.replaces for change in changes if change.replaces is not None]
     living = [planned.id for change in changes for planned in change.units if planned.id is not None]
@@ -69,7 +64,7 @@ def apply(c: duckdb.DuckDBPyConnection, changes: Sequence[DocumentChange]) -> No
                 unit_id, document_id, sections[first_section + planned.section][0], ordinal,
                 source.start_line, source.end_line, source.form, source.speaker, planned.speaker_key,
                 source.text, source.indexed, planned.hash, planned.occurrence,
-                min(sum(planned.terms.values()), _MOST), len(source.search_text), planned.question,
+                min(sum(planned.terms.values()), MOST), len(source.search_text), planned.question,
                 planned.time_words, *(0 if day is None else day.toordinal() for day in planned.says or (None, None)),
                 planned.tokens, planned.likeness,
             ))  # fmt: skip
@@ -83,26 +78,26 @@ def apply(c: duckdb.DuckDBPyConnection, changes: Sequence[DocumentChange]) -> No
     derived = [(*at, one.path, one.start_line, one.end_line) for *at, planned in written for one in planned.cited]
     new = [(unit_id, planned.terms) for unit_id, _, planned in written if planned.id is None]
     generation = "(SELECT value FROM counters WHERE name = 'generation') + 1"
-    insert_rows(
+    db.insert_rows(
         c, "documents", "INTEGER VARCHAR BIGINT BIGINT VARCHAR VARCHAR VARCHAR VARCHAR VARCHAR INTEGER", documents,
         f"*, {generation}",
     )  # fmt: skip
-    insert_rows(c, "sections", "INTEGER INTEGER VARCHAR INTEGER INTEGER DATE VARCHAR VARCHAR", sections)
-    insert_rows(
+    db.insert_rows(c, "sections", "INTEGER INTEGER VARCHAR INTEGER INTEGER DATE VARCHAR VARCHAR", sections)
+    db.insert_rows(
         c, "units",
         "INTEGER INTEGER INTEGER INTEGER INTEGER INTEGER VARCHAR VARCHAR BIGINT VARCHAR VARCHAR BIGINT INTEGER "
         "SMALLINT INTEGER BOOLEAN TINYINT INTEGER INTEGER FLOAT BIGINT",
         units,
     )  # fmt: skip
-    insert_rows(c, "mentions", "INTEGER INTEGER BIGINT TINYINT VARCHAR", mentions)
-    insert_rows(c, "found_facts", "INTEGER INTEGER VARCHAR VARCHAR VARCHAR VARCHAR FLOAT", facts)
-    insert_rows(c, "derived_from", "INTEGER INTEGER VARCHAR INTEGER INTEGER", derived)
+    db.insert_rows(c, "mentions", "INTEGER INTEGER BIGINT TINYINT VARCHAR", mentions)
+    db.insert_rows(c, "found_facts", "INTEGER INTEGER VARCHAR VARCHAR VARCHAR VARCHAR FLOAT", facts)
+    db.insert_rows(c, "derived_from", "INTEGER INTEGER VARCHAR INTEGER INTEGER", derived)
     if facts:
         _facts_changed(c)
-    _insert_postings(c, new)
+    db.insert_postings(c, new)
 
 
-def remove(c: duckdb.DuckDBPyConnection, document_ids: Sequence[int], keep_units: Sequence[int]) -> None:
+def remove(c: Connection, document_ids: Sequence[int], keep_units: Sequence[int]) -> None:
     """Remove documents, sections, units, and the vectors of units that do not live on elsewhere."""
     c.execute(
         "DELETE FROM vectors WHERE unit_id IN "
@@ -116,13 +111,14 @@ def remove(c: duckdb.DuckDBPyConnection, document_ids: Sequence[int], keep_units
 _SHARED = ("instance", "analysis", "extraction", "masks", "ontology", "compaction")
 
 
-def version_of(c: duckdb.DuckDBPyConnection, shared: Mapping[str, str]) -> Version:
+def version_of(c: Connection, shared: Mapping[str, str]) -> Version:
     """What a plan is made from now; ``shared`` are all counters and what is noted of the file."""
     return Version(tuple(shared.get(name, "") for name in _SHARED), _written(c))
 
 
 def check_version(
-    c: duckdb.DuckDBPyConnection,
+    db: Sql,
+    c: Connection,
     version: Version,
     shared: Mapping[str, str],
     document_ids: Sequence[int] = (),
@@ -141,27 +137,25 @@ def check_version(
     now = _written(c, asked)
     if any(one not in now or now[one] != version.written.get(one) for one in asked):
         raise TextsChanged
-    taken = "SELECT count(*) FROM documents WHERE list_contains(from_json(?, '[\"VARCHAR\"]'), path)"
+    taken = f"SELECT count(*) FROM documents WHERE path IN {db.texts}"
     if new_paths and count(c, taken, [json.dumps(list(new_paths))]):
         raise TextsChanged
     return asked
 
 
-def next_version(c: duckdb.DuckDBPyConnection, version: Version, document_ids: Sequence[int]) -> Version:
+def next_version(c: Connection, version: Version, document_ids: Sequence[int]) -> Version:
     """``version`` after these documents were written; it tells others that texts have changed."""
     c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")
     return replace(version, written={**version.written, **_written(c, document_ids)})
 
 
-def _written(
-    c: duckdb.DuckDBPyConnection, document_ids: Sequence[int] | None = None
-) -> dict[int, tuple[int, str, int]]:
+def _written(c: Connection, document_ids: Sequence[int] | None = None) -> dict[int, tuple[int, str, int]]:
     where, values = ("", []) if document_ids is None else (f" WHERE id IN {IDS}", [id_list(document_ids)])
     rows = c.execute(f"SELECT id, generation, sha256, mtime_ns FROM documents{where}", values).fetchall()
     return {row[0]: row[1:] for row in rows}
 
 
-def read_anew(c: duckdb.DuckDBPyConnection, since: int = -1) -> None:
+def read_anew(c: Connection, since: int = -1) -> None:
     """Have the next ingest read every file that was written after generation ``since``, and those that are no notes.
 
     What is looked for in texts has changed, the texts have not.
@@ -171,11 +165,11 @@ def read_anew(c: duckdb.DuckDBPyConnection, since: int = -1) -> None:
     c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")
 
 
-def touch(c: duckdb.DuckDBPyConnection, files: Sequence[tuple[int, SourceFile]]) -> None:
+def touch(db: Sql, c: Connection, files: Sequence[tuple[int, SourceFile]]) -> None:
     """Note new times and sizes; sections dated by the file's time get its new day."""
     now = [(document_id, file.size, file.mtime_ns, file.day.isoformat()) for document_id, file in files]
-    c.execute("CREATE OR REPLACE TEMP TABLE touched (id INTEGER, size BIGINT, mtime_ns BIGINT, day DATE)")
-    insert_rows(c, "touched", "INTEGER BIGINT BIGINT DATE", now)
+    c.execute("CREATE TEMP TABLE touched (id INTEGER, size BIGINT, mtime_ns BIGINT, day DATE)")
+    db.insert_rows(c, "touched", "INTEGER BIGINT BIGINT DATE", now)
     c.execute(
         "UPDATE sections SET date = t.day FROM touched t "
         "WHERE t.id = document_id AND date_source = 'mtime' AND date <> t.day"
@@ -189,27 +183,21 @@ def touch(c: duckdb.DuckDBPyConnection, files: Sequence[tuple[int, SourceFile]])
     _facts_changed(c)  # those without a day of their own are ordered by the files' times
 
 
-def many_dead(c: duckdb.DuckDBPyConnection) -> bool:
+def many_dead(c: Connection) -> bool:
     """Whether a compaction is due for the units whose postings are there and that are not.
 
     Ids are given in order, so these are the ids ever given without those of the living units and of the units that
     earlier compactions dropped.
     """
-    numbers = "coalesce(sum(value) FILTER (name = 'unit'), 0) - coalesce(sum(value) FILTER (name = 'dropped'), 0)"
-    dead = count(c, f"SELECT {numbers} - (SELECT count(*) FROM units) FROM counters")
-    return dead > max(_DEAD, _DEAD_SHARE * count(c, "SELECT count(*) FROM units"))
+    given = "SELECT coalesce(sum(CASE name WHEN 'unit' THEN value ELSE -value END), 0) FROM counters"
+    living = "SELECT count(*) FROM units"
+    dead = count(c, f"SELECT ({given} WHERE name IN ('unit', 'dropped')) - ({living})")
+    return dead > max(_DEAD, _DEAD_SHARE * count(c, living))
 
 
-def compact(c: duckdb.DuckDBPyConnection) -> None:
+def compact(db: Sql, c: Connection) -> None:
     """Rebuild the term-sorted base of postings from the living units, and drop orphaned vectors."""
-    c.execute(
-        "CREATE TABLE postings_sorted AS SELECT term, unit_id, tf FROM "
-        "(SELECT * FROM postings UNION ALL SELECT * FROM postings_delta) "
-        "WHERE unit_id IN (SELECT id FROM units) ORDER BY term, unit_id"
-    )
-    c.execute("DROP TABLE postings")
-    c.execute("ALTER TABLE postings_sorted RENAME TO postings")
-    c.execute("DELETE FROM postings_delta")
+    db.fold_postings(c)
     c.execute("DELETE FROM vectors WHERE unit_id NOT IN (SELECT id FROM units)")
     c.execute("DELETE FROM counters WHERE name = 'dropped'")
     c.execute(
@@ -219,16 +207,16 @@ def compact(c: duckdb.DuckDBPyConnection) -> None:
     c.execute("UPDATE counters SET value = value + 1 WHERE name IN ('compaction', 'texts')")
 
 
-def analyse_anew(c: duckdb.DuckDBPyConnection, analyse: Analyse) -> None:
+def analyse_anew(db: Sql, c: Connection, analyse: Analyse) -> None:
     """Replace all postings by those of ``analyse``; other processes see another index."""
     c.execute("DELETE FROM postings")
     c.execute("DELETE FROM postings_delta")
     for rows in unit_texts(c, _ANALYSED):
         units = [(unit_id, Counter(analyse(text))) for unit_id, text, _ in rows]
-        _insert_postings(c, units)
-        lengths = [min(terms.total(), _MOST) for _, terms in units]
-        c.execute("CREATE OR REPLACE TEMP TABLE counted (id INTEGER, n SMALLINT, tokens FLOAT, likeness BIGINT)")
-        insert_rows(c, "counted", "INTEGER SMALLINT FLOAT BIGINT", [
+        db.insert_postings(c, units)
+        lengths = [min(terms.total(), MOST) for _, terms in units]
+        c.execute("CREATE TEMP TABLE counted (id INTEGER, n SMALLINT, tokens FLOAT, likeness BIGINT)")
+        db.insert_rows(c, "counted", "INTEGER SMALLINT FLOAT BIGINT", [
             (unit_id, n, tokens_of(text), likeness(text)) for (unit_id, text, _), n in zip(rows, lengths, strict=True)
         ])  # fmt: skip
         c.execute(
@@ -236,15 +224,15 @@ def analyse_anew(c: duckdb.DuckDBPyConnection, analyse: Analyse) -> None:
             "FROM counted c WHERE c.id = units.id"
         )
         c.execute("DROP TABLE counted")
-    c.execute("UPDATE meta SET value = uuid()::VARCHAR WHERE key = 'instance'")
+    c.execute("UPDATE meta SET value = gen_random_uuid()::VARCHAR WHERE key = 'instance'")
     c.execute("UPDATE counters SET value = value + 1 WHERE name IN ('compaction', 'texts')")
 
 
-def _facts_changed(c: duckdb.DuckDBPyConnection) -> None:
+def _facts_changed(c: Connection) -> None:
     c.execute("UPDATE counters SET value = value + 1 WHERE name = 'facts'")
 
 
-def _take(c: duckdb.DuckDBPyConnection, unit_ids: Sequence[int]) -> None:
+def _take(c: Connection, unit_ids: Sequence[int]) -> None:
     """Take units out of the files that they move away from, so that none is in the index twice.
 
     Until such a file is written too, in a later transaction, it lacks them; should that never happen it
@@ -268,18 +256,7 @@ def _take(c: duckdb.DuckDBPyConnection, unit_ids: Sequence[int]) -> None:
         )
 
 
-def _insert_postings(c: duckdb.DuckDBPyConnection, units: Sequence[tuple[int, Mapping[str, int]]]) -> None:
-    """Add the terms of new units, with how often each stands there."""
-    columns = {
-        "term": ([term_key(term) for _, terms in units for term in terms], "BIGINT"),
-        "unit_id": ([unit_id for unit_id, terms in units for _ in terms], "INTEGER"),
-        "tf": ([min(frequency, _MOST) for _, terms in units for frequency in terms.values()], "SMALLINT"),
-    }
-    if columns["term"][0]:
-        insert_numbers(c, "postings_delta", columns)
-
-
-def _delete(c: duckdb.DuckDBPyConnection, document_ids: Sequence[int]) -> None:
+def _delete(c: Connection, document_ids: Sequence[int]) -> None:
     if count(c, f"SELECT count(*) FROM found_facts WHERE document_id IN {IDS}", [id_list(document_ids)]):
         _facts_changed(c)
     for table in ("units", *_OF_UNITS):
@@ -288,5 +265,5 @@ def _delete(c: duckdb.DuckDBPyConnection, document_ids: Sequence[int]) -> None:
     _delete_where(c, "documents", "id", document_ids)
 
 
-def _delete_where(c: duckdb.DuckDBPyConnection, table: str, column: str, ids: Sequence[int]) -> None:
+def _delete_where(c: Connection, table: str, column: str, ids: Sequence[int]) -> None:
     c.execute(f"DELETE FROM {table} WHERE {column} IN {IDS}", [id_list(ids)])

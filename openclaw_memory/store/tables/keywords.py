@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 
@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..api import Ints, Postings
-from .database import Database, count
 
+#: The largest number that a SMALLINT column holds.
+MOST = 32_767
 #: Segments beyond this many are merged into one.
 _SEGMENTS = 8
 #: Postings that the file has dropped stay in memory while they are at most this share of what it holds.
@@ -22,6 +23,15 @@ _DROPPED = 1 / 3
 def term_key(term: str) -> int:
     """63-bit hash of a term; the index stores no dictionary."""
     return int.from_bytes(blake2b(term.encode("utf-8"), digest_size=8).digest(), "big") >> 1
+
+
+def posting_columns(units: Sequence[tuple[int, Mapping[str, int]]]) -> tuple[list[int], list[int], list[int]]:
+    """Terms, unit ids and frequencies of the postings of some units."""
+    return (
+        [term_key(term) for _, terms in units for term in terms],
+        [unit_id for unit_id, terms in units for _ in terms],
+        [min(frequency, MOST) for _, terms in units for frequency in terms.values()],
+    )
 
 
 class _Segment:
@@ -48,10 +58,15 @@ class _Segment:
 
 
 Columns = tuple[NDArray[np.int64], Ints, NDArray[np.int16]]
+#: The base (``None`` when it holds nothing new), sorted by term, and the delta, both for units above the asked one;
+#: then the highest unit id, the number of the last compaction, and how many postings the store holds.
+Loaded = tuple[Columns | None, Columns, int, int, int]
+#: ``load(unit, compaction)``: what is new to an index that knows the units up to ``unit`` as of that ``compaction``.
+Load = Callable[[int, int], Loaded]
 
 
 class PostingsIndex:
-    """Our postings: a term-sorted base and a delta in the file, both resident as sorted arrays.
+    """Our postings: a term-sorted base and a delta in the store, both resident as sorted arrays.
 
     A unit's postings never change and unit ids only grow, so what is new is what has a higher id.  Postings of
     units that are gone stay until the file drops them; all are read again when the file has dropped a third as many
@@ -60,8 +75,8 @@ class PostingsIndex:
 
     name = "postings"
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
+    def __init__(self, load: Load) -> None:
+        self._load = load
         self._segments: list[_Segment] = []
         self._unit = 0
         self._compaction = -1
@@ -79,26 +94,6 @@ class PostingsIndex:
             self._segments.append(_Segment(*delta, ordered=False))
         if len(self._segments) > _SEGMENTS:
             self._merge()
-
-    def _load(self, unit: int, compaction: int) -> tuple[Columns | None, Columns, int, int, int]:
-        """The base (``None`` when it holds nothing new) and the delta, both for units above ``unit``.
-
-        Then the highest unit id, the number of the last compaction, and how many postings the file holds.
-        """
-        with self._db.read() as c:
-            reached = count(c, "SELECT value FROM counters WHERE name = 'compaction'")
-            highest = count(c, "SELECT value FROM counters WHERE name = 'unit'")
-            base = self._columns("postings", unit, "ORDER BY term") if reached != compaction else None
-            rows = sum(count(c, f"SELECT count(*) FROM {table}") for table in ("postings", "postings_delta"))
-            return base, self._columns("postings_delta", unit), highest, reached, rows
-
-    def _columns(self, table: str, unit: int, order: str = "") -> Columns:
-        term, unit_id, tf = self._db.columns(f"SELECT term, unit_id, tf FROM {table} WHERE unit_id > ? {order}", [unit])
-        return (
-            term.astype(np.int64, copy=False),
-            unit_id.astype(np.int32, copy=False),
-            tf.astype(np.int16, copy=False),
-        )
 
     @property
     def rows(self) -> int:

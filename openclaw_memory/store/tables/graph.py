@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,10 +22,7 @@ from ..api import (
     StatedFact,
     WorkspaceFile,
 )
-from .database import IDS, Database, count, id_list, insert_rows, unit_texts
-
-if TYPE_CHECKING:
-    import duckdb
+from .sql import IDS, Connection, Sql, count, id_list, unit_texts
 
 Links = Callable[[Sequence[PendingText]], Iterable[tuple[int, Mention]]]
 
@@ -33,11 +30,11 @@ _CURATED = RULES.index("curated")
 
 
 class GraphTables:
-    """The part of the DuckDB store that these tables are: methods of :class:`~openclaw_memory.store.api.Store`."""
+    """The part of a store that these tables are: methods of :class:`~openclaw_memory.store.api.Store`."""
 
-    _db: Database
+    _db: Sql
     #: What one question needs several times, and thousands of concepts take long to read.
-    _ontology: tuple[tuple[int, int], OntologyRows] | None = None
+    _ontology: tuple[tuple[Any, ...], OntologyRows] | None = None
 
     def mention_rows(self, document_ids: Sequence[int] | None) -> MentionRows:
         """Mentions in these documents."""
@@ -81,17 +78,17 @@ class GraphTables:
         with self._db.write() as c:
             for table in ("curated", "curated_edges", "ignored"):
                 c.execute(f"DELETE FROM {table}")
-            insert_rows(
+            self._db.insert_rows(
                 c, "curated", "BIGINT VARCHAR VARCHAR VARCHAR FLOAT VARCHAR",
                 [(r.key, r.slug, r.name, r.kind, r.weight, _text(r.aliases)) for r in rows.concepts],
             )  # fmt: skip
-            insert_rows(
+            self._db.insert_rows(
                 c, "curated_edges", "VARCHAR BIGINT BIGINT",
                 [("parent_of", parent, row.key) for row in rows.concepts for parent in row.parents]
                 + [("related_to", row.key, other) for row in rows.concepts for other in row.related]
                 + [("called", row.key, key) for row in rows.concepts for key in row.keys],
             )  # fmt: skip
-            insert_rows(c, "ignored", "BIGINT", [(key,) for key in rows.ignored])
+            self._db.insert_rows(c, "ignored", "BIGINT", [(key,) for key in rows.ignored])
             c.execute("DELETE FROM meta WHERE key = 'single_valued'")
             c.execute("INSERT INTO meta VALUES ('single_valued', ?)", [_text(rows.single_valued)])
             _note(c, file)
@@ -100,7 +97,7 @@ class GraphTables:
                 return 0
             # Who is about to write a file linked it by the old names: it must plan again.
             c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")
-            return _link_anew(c, changed, links)
+            return _link_anew(self._db, c, changed, links)
 
     def found_facts(self, document_ids: Sequence[int] | None = None) -> list[FactObservation]:
         """What rules found in these documents, or in all, by path and place in the file."""
@@ -138,7 +135,7 @@ class GraphTables:
             if not add:
                 c.execute("DELETE FROM stated_facts")
             first = count(c, "SELECT coalesce(max(ordinal), -1) + 1 FROM stated_facts")
-            insert_rows(
+            self._db.insert_rows(
                 c,
                 "stated_facts",
                 "INTEGER VARCHAR VARCHAR VARCHAR VARCHAR FLOAT VARCHAR VARCHAR DATE DATE VARCHAR VARCHAR VARCHAR",
@@ -157,15 +154,15 @@ class GraphTables:
             c.execute("UPDATE counters SET value = ? WHERE name = 'stated'", [first + len(facts)])
 
 
-def _note(c: duckdb.DuckDBPyConnection, file: WorkspaceFile) -> None:
+def _note(c: Connection, file: WorkspaceFile) -> None:
     c.execute("DELETE FROM workspace_files WHERE name = ?", [file.name])
     c.execute("INSERT INTO workspace_files VALUES (?, ?, ?, ?)", [file.name, file.size, file.mtime_ns, file.sha256])
 
 
-def _ontology(c: duckdb.DuckDBPyConnection) -> OntologyRows:
+def _ontology(c: Connection) -> OntologyRows:
     """The curated concepts."""
     edges: dict[tuple[str, int], list[int]] = {}
-    for kind, source, target in c.execute("SELECT kind, source, target FROM curated_edges ORDER BY ALL").fetchall():
+    for kind, source, target in c.execute("SELECT kind, source, target FROM curated_edges ORDER BY 1, 2, 3").fetchall():
         # A parent points to its child; a concept names its parents.  It is called by its keys.
         end, other = (target, source) if kind == "parent_of" else (source, target)
         edges.setdefault((kind, end), []).append(other)
@@ -184,7 +181,7 @@ def _ontology(c: duckdb.DuckDBPyConnection) -> OntologyRows:
     return OntologyRows(tuple(concepts), tuple(ignored), tuple(json.loads(single[0])) if single else (), version)
 
 
-def _link_anew(c: duckdb.DuckDBPyConnection, changed: Sequence[int], links: Links) -> int:
+def _link_anew(db: Sql, c: Connection, changed: Sequence[int], links: Links) -> int:
     """Replace the references to the ``changed`` concepts; how many came or went."""
     before = _linked(c, changed)
     c.execute(f"DELETE FROM mentions WHERE rule = {_CURATED} AND key IN {IDS}", [id_list(changed)])
@@ -194,11 +191,11 @@ def _link_anew(c: duckdb.DuckDBPyConnection, changed: Sequence[int], links: Link
             (unit_id, document[unit_id], mention.key, RULES.index(mention.rule), mention.text)
             for unit_id, mention in links([PendingText(row[0], row[1]) for row in units])
         ]
-        insert_rows(c, "mentions", "INTEGER INTEGER BIGINT TINYINT VARCHAR", found)
+        db.insert_rows(c, "mentions", "INTEGER INTEGER BIGINT TINYINT VARCHAR", found)
     return len(before ^ _linked(c, changed))
 
 
-def _linked(c: duckdb.DuckDBPyConnection, keys: Sequence[int]) -> set[tuple[int, int]]:
+def _linked(c: Connection, keys: Sequence[int]) -> set[tuple[int, int]]:
     rows = c.execute(
         f"SELECT DISTINCT unit_id, key FROM mentions WHERE rule = {_CURATED} AND key IN {IDS}", [id_list(keys)]
     ).fetchall()

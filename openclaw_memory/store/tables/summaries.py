@@ -9,13 +9,13 @@ import numpy as np
 
 from ...model import Grain
 from ..api import DerivedRows, SummaryInfo
-from .database import Database
+from .sql import Sql
 
 
 class SummaryTables:
-    """The part of the DuckDB store that knows of summaries."""
+    """The part of a store that knows of summaries."""
 
-    _db: Database
+    _db: Sql
 
     def summaries(self) -> list[SummaryInfo]:
         """All summaries, by path."""

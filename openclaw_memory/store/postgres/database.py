@@ -1,0 +1,301 @@
+"""One memory in the database: sessions with one snapshot, transactions that count a generation, arrays in and out."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import StoreError
+from ...system.deadline import NEVER, Deadline
+from .connections import SCHEMA, Server, memory_id
+from .schema import MIGRATIONS
+
+if TYPE_CHECKING:
+    import psycopg
+
+#: Numbers as COPY writes them, by the type's oid.
+_NUMBERS = {16: "?", 20: ">i8", 21: ">i2", 23: ">i4", 700: ">f4", 701: ">f8"}
+#: Types of DuckDB that PostgreSQL has other words for.
+_TYPES = {"TINYINT": "SMALLINT", "VARCHAR": "TEXT", "FLOAT": "REAL"}
+#: What COPY begins a binary file with, and ends it.
+_HEAD, _TAIL = 19, 2
+
+
+class OnlyRead(Exception):
+    """Something is to be written, and this is a snapshot."""
+
+
+class Session:
+    """What a thread does with the memory now: a snapshot that begins with the first question, or a transaction."""
+
+    def __init__(self, begin: Callable[[bool], contextlib.AbstractContextManager[psycopg.Connection[Any]]]) -> None:
+        self._begin = begin
+        self._stack: contextlib.ExitStack | None = None
+        self._connection: psycopg.Connection[Any] | None = None
+        self.depth = 0
+        self.writing = False
+        self.counters: dict[str, str] | None = None
+
+    def begin(self, writing: bool) -> None:
+        """Begin a transaction of one kind; the snapshot so far is over."""
+        self.end()
+        self._stack = contextlib.ExitStack()
+        self._connection = self._stack.enter_context(self._begin(writing))
+        self.writing, self.counters = writing, None
+
+    def end(self, *error: Any) -> None:
+        """End what there is: commit it, or undo it for an error, which may come out in other words."""
+        stack, self._stack, self._connection = self._stack, None, None
+        self.writing, self.counters = False, None
+        if stack is not None:
+            stack.__exit__(*(error or (None, None, None)))
+
+    @property
+    def connection(self) -> psycopg.Connection[Any]:
+        """The connection in its transaction."""
+        if self._connection is None:
+            self.begin(writing=False)
+        assert self._connection is not None
+        return self._connection
+
+    def execute(self, query: str, parameters: Sequence[Any] = ()) -> psycopg.Cursor[Any]:
+        """Run one statement with ``?`` or ``$1`` for its values."""
+        from psycopg import RawCursor
+
+        cursor = RawCursor(self.connection)
+        return cursor.execute(_numbered(query), list(parameters) or None, binary=True)
+
+
+class MemoryTables:
+    """The tables of one memory; implements :class:`~openclaw_memory.store.tables.sql.Sql` but for the postings.
+
+    ``opened`` is called with a connection before anything else; what it changes runs in a transaction of its own.
+    """
+
+    texts = "(SELECT json_array_elements_text(?::JSON))"
+    epoch = 0  # ids never change
+
+    def __init__(self, url: str, agent: str, workspace: str, timeout: float, opened: Callable[[Any], None]) -> None:
+        self.server = Server.of(url)
+        self._owner = agent, workspace
+        self._timeout = timeout
+        self._opened = opened
+        self._opening = threading.RLock()
+        self._local = threading.local()
+        self._ready = False
+        self.memory: int | None = None
+        self.may_write = True
+        self.is_superuser = False
+
+    # -- sessions -----------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def read(self, timeout: float | None = None) -> Iterator[Session]:
+        """A session; the ones within it share its snapshot."""
+        session = self._session()
+        session.depth += 1
+        try:
+            with self.patience(Deadline.after(timeout)):
+                self.open()
+                yield session
+        except BaseException as error:
+            session.depth -= 1
+            if not session.depth:
+                session.end(type(error), error, error.__traceback__)
+            raise
+        else:
+            session.depth -= 1
+            if not session.depth:
+                session.end()
+
+    @contextlib.contextmanager
+    def write(self) -> Iterator[Session]:
+        """A transaction under the lock of the memory, so that its writers follow each other; counts a generation."""
+        with self.read() as session, self._writing(session):
+            yield session
+            session.execute("UPDATE counters SET value = value + 1 WHERE name = 'generation'")
+
+    @contextlib.contextmanager
+    def change(self, session: Session) -> Iterator[None]:
+        """Raise :class:`OnlyRead` in a snapshot: what is being opened is looked at again under the lock."""
+        if not session.writing:
+            raise OnlyRead
+        yield
+
+    @contextlib.contextmanager
+    def _writing(self, session: Session) -> Iterator[None]:
+        if not self.may_write:
+            raise StoreError(
+                f"{self.server.name}: this role may only read the memory of the agent {self._owner[0]!r}; let a role "
+                f"that writes ingest, or its owner runs in SQL: SELECT {SCHEMA}.share('role', '{self._owner[0]}', "
+                f"'{self._owner[1]}', true)"
+            )
+        session.begin(writing=True)
+        try:
+            session.execute("SELECT value FROM counters WHERE name = 'generation' FOR UPDATE").fetchone()
+            yield
+        except BaseException as error:
+            session.end(type(error), error, error.__traceback__)
+            raise
+        else:
+            session.end()
+
+    @contextlib.contextmanager
+    def patience(self, until: Deadline) -> Iterator[None]:
+        """Wait for the server and for others no longer than ``until`` in the block of this thread."""
+        before = self._until()
+        self._local.until = min(before, until)
+        try:
+            yield
+        finally:
+            self._local.until = before
+
+    def _until(self) -> Deadline:
+        found: Deadline = getattr(self._local, "until", NEVER)
+        return found
+
+    def _session(self) -> Session:
+        found: Session | None = getattr(self._local, "session", None)
+        if found is None:
+            found = self._local.session = Session(self._begin)
+        return found
+
+    def _begin(self, writing: bool) -> contextlib.AbstractContextManager[psycopg.Connection[Any]]:
+        left = self._until().left()
+        wait = self._timeout if left is None else max(min(left, self._timeout), 0.001)
+        return self.server.transaction(not writing, None if writing else left, wait, self.memory)
+
+    # -- opening --------------------------------------------------------------------------------------
+
+    def open(self) -> None:
+        """Find the memory, or make it, the first time; then have it looked at by ``opened``."""
+        if self._ready or getattr(self._local, "opening", False):
+            return
+        with self._opening:
+            if self._ready:
+                return
+            self._local.opening = True
+            try:
+                self._find()
+                self._look()
+                self._ready = True
+            finally:
+                self._local.opening = False
+
+    def _find(self) -> None:
+        self.server.migrate("index", MIGRATIONS)
+        with self.server.transaction() as c:
+            self.memory = memory_id(c, *self._owner)
+            rights = c.execute(
+                "SELECT %s = ANY (writable()) AND has_table_privilege('openclaw_memory.units', 'INSERT'), "
+                "(SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user)",
+                [self.memory],
+            ).fetchone()
+            assert rights is not None
+            self.may_write, self.is_superuser = rights
+
+    def _look(self) -> None:
+        session = self._session()
+        if session.execute("SELECT count(*) FROM meta WHERE key = 'instance'").fetchone() == (0,) and self.may_write:
+            with self._writing(session):
+                session.execute("SELECT begin_memory()")
+        try:
+            self._opened(session)
+        except OnlyRead:
+            if self.may_write:
+                with self._writing(session):
+                    self._opened(session)
+        session.end()
+
+    # -- rows -------------------------------------------------------------------------------------------
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+        with self.read() as c:
+            return c.execute(sql, parameters).fetchall()
+
+    def columns(self, sql: str, parameters: Sequence[Any] = ()) -> list[NDArray[Any]]:
+        """The columns of a query for numbers that are not null, as numpy arrays in its order."""
+        with self.read() as c:
+            found = self.records(c, sql, parameters)
+        return [found[name].astype(found[name].dtype.newbyteorder("=")) for name in found.dtype.names or ()]
+
+    def records(self, c: Session, sql: str, parameters: Sequence[Any] = (), vector: int = 0) -> NDArray[Any]:
+        """Rows of numbers as COPY writes them; ``vector`` are the dimensions of a last column of halfvec."""
+        described = c.execute(f"SELECT * FROM ({sql}) q LIMIT 0", parameters).description or ()
+        fields: list[tuple[str, str] | tuple[str, str, tuple[int]]] = [("columns", ">i2")]
+        for at, column in enumerate(described):
+            fields.append((f"bytes{at}", ">i4"))
+            if column.type_code in _NUMBERS:
+                fields.append((f"c{at}", _NUMBERS[column.type_code]))
+            else:
+                fields += [("dimensions", ">i2"), ("unused", ">i2"), (f"c{at}", ">f2", (vector,))]
+        literal = _with_values(sql, parameters)
+        with c.connection.cursor().copy(f"COPY ({literal}) TO STDOUT (FORMAT binary)") as copy:
+            data = b"".join(copy)
+        row = np.dtype(fields)
+        found = np.frombuffer(data, row, (len(data) - _HEAD - _TAIL) // row.itemsize, _HEAD)
+        return found[[f"c{at}" for at in range(len(described))]]
+
+    def counters(self) -> Mapping[str, str]:
+        """All counters and what is noted of the memory, read once a snapshot."""
+        with self.read() as c:
+            if c.counters is not None:
+                return c.counters
+            found = dict(
+                c.execute("SELECT name, value::TEXT FROM counters UNION ALL SELECT key, value FROM meta").fetchall()
+            )
+            if not c.writing:
+                c.counters = found
+            return found
+
+    @property
+    def moment(self) -> tuple[Any, ...]:
+        """Another value whenever somebody may have written since."""
+        known = self.counters()
+        return known["instance"], known["generation"], self._session().writing and object()
+
+    def insert_rows(
+        self, c: Session, table: str, types: str, rows: Sequence[tuple[Any, ...]], select: str = "*"
+    ) -> None:
+        """Append ``rows``, bound as an array a column; ``types`` are DuckDB's types of their places."""
+        if rows:
+            kinds = [_TYPES.get(kind, kind) for kind in types.split()]
+            given = ", ".join(f"${at}::{kind}[]" for at, kind in enumerate(kinds, 1))
+            columns = [_array(kind, column) for kind, column in zip(kinds, zip(*rows, strict=True), strict=True)]
+            c.execute(f"INSERT INTO {table} SELECT {select} FROM unnest({given})", columns)
+
+    def close(self) -> None:
+        """Let go of the server."""
+        self.server.close()
+
+
+def _array(kind: str, values: Sequence[Any]) -> list[Any]:
+    """Values that the driver takes for an array: of one type, and without the character that no text there may hold."""
+    if kind == "TEXT":
+        return [value.replace("\0", "\ufffd") if value is not None and "\0" in value else value for value in values]
+    return [None if value is None else float(value) for value in values] if kind == "REAL" else list(values)
+
+
+def _numbered(query: str) -> str:
+    numbers = iter(range(1, query.count("?") + 1))
+    return re.sub(r"\?", lambda _: f"${next(numbers)}", query)
+
+
+def _with_values(query: str, parameters: Sequence[Any]) -> str:
+    """COPY binds nothing; what goes into it are numbers and lists of numbers."""
+    values = iter(parameters)
+
+    def quoted(_: re.Match[str]) -> str:
+        value = str(next(values))
+        if not re.fullmatch(r"[-\d,]*", value):
+            raise ValueError(value)
+        return f"'{value}'"
+
+    return re.sub(r"\?", quoted, query)

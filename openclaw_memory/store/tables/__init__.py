@@ -1,0 +1,1 @@
+"""What both stores do with the same SQL over the same tables."""

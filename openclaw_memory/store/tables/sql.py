@@ -1,0 +1,107 @@
+"""What the tables need of a database, and what all statements share.
+
+A statement has ``?`` for each value, and names tables and columns alike in both databases; in PostgreSQL the names
+are those of views that hold one memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+#: Units whose texts are in memory at once.
+_RUN = 20_000
+#: A subquery of the ids that :func:`id_list` binds as one text.
+IDS = "(SELECT unnest(string_to_array(nullif(?, ''), ',')::BIGINT[]))"
+
+
+class Cursor(Protocol):
+    """The answer of a statement."""
+
+    def fetchone(self) -> Any:
+        """The next row, a tuple, or ``None``."""
+
+    def fetchall(self) -> list[Any]:
+        """All rows, as tuples."""
+
+
+class Connection(Protocol):
+    """A connection to either database."""
+
+    def execute(self, query: Any, parameters: Any = ..., /) -> Cursor:
+        """Run one statement."""
+
+
+class Sql(Protocol):
+    """A database that holds the tables."""
+
+    #: A subquery of the texts that are bound as one JSON list.
+    texts: str
+
+    def read(self, timeout: float | None = None) -> AbstractContextManager[Any]:
+        """A :class:`Connection` for queries."""
+
+    def write(self) -> AbstractContextManager[Any]:
+        """A transaction that is committed at the end of the block and undone by an exception; counts a generation."""
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+
+    def columns(self, sql: str, parameters: Sequence[Any] = ()) -> list[NDArray[Any]]:
+        """The columns of a query for numbers, as numpy arrays in its order."""
+
+    def counters(self) -> Mapping[str, str]:
+        """All counters and what is noted of the index."""
+
+    @property
+    def moment(self) -> tuple[Any, ...]:
+        """Another value whenever somebody may have written since; for who holds a connection."""
+
+    @property
+    def epoch(self) -> int:
+        """Another number whenever ids that are never reused may be others; for who holds a connection."""
+
+    def change(self, c: Any) -> AbstractContextManager[None]:
+        """A transaction while the index is being opened; counts no generation."""
+
+    def insert_rows(self, c: Any, table: str, types: str, rows: Sequence[tuple[Any, ...]], select: str = "*") -> None:
+        """Append ``rows``; ``types`` are DuckDB's types of their places, with blanks between."""
+
+    def insert_postings(self, c: Any, units: Sequence[tuple[int, Mapping[str, int]]]) -> None:
+        """Add the terms of new units, with how often each stands there; ids above all before."""
+
+    def fold_postings(self, c: Any) -> None:
+        """Fold the delta into the base, and leave out the postings of units that are gone."""
+
+
+def id_list(ids: Iterable[int]) -> str:
+    """Ids as the one value that :data:`IDS` takes."""
+    return ",".join(map(str, ids))
+
+
+def count(connection: Connection, sql: str, parameters: list[Any] | None = None) -> int:
+    """The single number that a query returns."""
+    row = connection.execute(sql, parameters or []).fetchone()
+    return int(row[0]) if row and row[0] is not None else 0
+
+
+def unit_texts(connection: Connection, run: int = _RUN) -> Iterator[list[tuple[int, str, int]]]:
+    """Ids, search texts and document ids of all units, in runs that bound what is in memory at once."""
+    highest = count(connection, "SELECT coalesce(max(id), 0) FROM units")
+    for low in range(0, highest + 1, run):
+        rows = connection.execute(
+            "SELECT id, coalesce(indexed, text), document_id FROM units WHERE id >= ? AND id < ?", [low, low + run]
+        ).fetchall()
+        if rows:
+            yield rows
+
+
+def next_ids(connection: Connection, name: str, n: int) -> int:
+    """Reserve ``n`` ids that were never used; returns the first."""
+    first = count(connection, "SELECT value FROM counters WHERE name = ?", [name]) + 1
+    if n:
+        connection.execute("UPDATE counters SET value = value + ? WHERE name = ?", [n, name])
+    return first

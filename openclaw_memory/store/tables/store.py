@@ -1,0 +1,288 @@
+"""What both stores answer with the same SQL: documents, units, states of vectors; and who has read the texts."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...config.settings import StoreSettings
+from ...errors import SchemaTooNew
+from ...model import Grain, Kind, Origin, SourceFile
+from ..api import (
+    Analyse,
+    DocumentChange,
+    DocumentInfo,
+    DocumentRow,
+    Documents,
+    Extraction,
+    SectionText,
+    StoredUnit,
+    StoreState,
+    UnitRows,
+    UnitText,
+    UnitTraces,
+    VectorModel,
+    VectorStates,
+    Version,
+    batches,
+)
+from . import extraction, writing
+from .graph import GraphTables
+from .sql import IDS, Connection, Sql, count, id_list
+from .summaries import SummaryTables
+
+log = logging.getLogger("openclaw_memory.store")
+
+#: For an index that nobody has read texts into.
+NO_WAY = Extraction()
+#: A section's day, where a name or a text states it.
+_STATED = "CASE WHEN date_source <> 'mtime' THEN date END"
+#: By their values, as calling the class of an enum is slow.
+_KINDS = {kind.value: kind for kind in Kind}
+_GRAINS = {grain.value: grain for grain in Grain}
+_ORIGINS = {origin.value: origin for origin in Origin}
+#: Sections asked by key in one statement.
+_KEYS = 50
+
+
+class TableStore(GraphTables, SummaryTables):
+    """The part of a store that is the same in both databases: methods of :class:`~openclaw_memory.store.api.Store`.
+
+    ``name`` is how a person knows the index: its file, or its URL.
+    """
+
+    _db: Sql
+
+    def __init__(
+        self, name: str, settings: StoreSettings, analyse: Analyse, analysis_version: int, read_as: Extraction
+    ) -> None:
+        self._name = name
+        self._settings = settings
+        self._analyse = analyse
+        self._analysis_version = str(analysis_version)
+        self._extraction = read_as
+        self._left: frozenset[str] = frozenset()
+        self._remarks: list[str] = []
+        self._models: dict[VectorModel, int] = {}
+        self._models_of: Any = None
+
+    def _check_versions(self, c: Connection) -> None:
+        self._check_analysis(c)
+        self._check_extraction(c)
+
+    def _check_extraction(self, c: Connection) -> None:
+        """Have texts read again that were read another way; see :mod:`openclaw_memory.store.tables.extraction`."""
+        meta = dict(c.execute("SELECT key, value FROM meta WHERE key IN ('extraction', 'older')").fetchall())
+        known = extraction.noted(meta.get("extraction"))
+        new = extraction.decided(known, self._extraction, time.time())
+        behind = self._extraction.version < new.extraction.version
+        due = extraction.is_due(known, new, self._extraction)
+        if due or behind != ("older" in meta):
+            generation = count(c, "SELECT value FROM counters WHERE name = 'generation'")
+            since = int(meta.get("older", generation))
+            with self._db.change(c):
+                if known is None or known.extraction != new.extraction:
+                    writing.read_anew(c)
+                    c.execute("UPDATE workspace_files SET mtime_ns = -1")  # what is curated has its keys made again
+                elif not behind and since < generation:
+                    writing.read_anew(c, since)
+                c.execute("DELETE FROM meta WHERE key IN ('extraction', 'older')")
+                c.execute("INSERT INTO meta VALUES ('extraction', ?)", [new.text()])
+                if behind:  # a newer program reads again what is written from here on
+                    c.execute("INSERT INTO meta VALUES ('older', ?)", [str(since)])
+        self._left = new.extraction.allow
+        remarks = extraction.remarks(new, self._extraction)
+        for remark in remarks:
+            if remark not in self._remarks:
+                log.warning("%s: %s", self._name, remark)
+        self._remarks = remarks
+
+    def _check_analysis(self, c: Connection) -> None:
+        """Make postings again when they were made by another version of the text analysis."""
+        row = c.execute("SELECT value FROM meta WHERE key = 'analysis'").fetchone()
+        if row is not None and row[0] == self._analysis_version:
+            return
+        if row is not None and int(row[0]) > int(self._analysis_version):
+            # Two programs of different age would otherwise make all postings again in turns.
+            raise SchemaTooNew(
+                f"{self._name}: its texts were analysed by a newer openclaw-memory; upgrade or restart this one, "
+                "or choose another file with --db"
+            )
+        with self._db.change(c):
+            writing.analyse_anew(self._db, c, self._analyse)
+            c.execute("DELETE FROM meta WHERE key = 'analysis'")
+            c.execute("INSERT INTO meta VALUES ('analysis', ?)", [self._analysis_version])
+
+    def state(self) -> StoreState:
+        """Identity of the file and its write counter."""
+        known = self._db.counters()
+        return StoreState(known["instance"], int(known["generation"]))
+
+    # -- what ingest reads and writes -----------------------------------------------------------
+
+    def documents(self) -> Documents:
+        """All indexed files by path."""
+        with self._db.read() as c:
+            rows = c.execute("SELECT id, path, size, mtime_ns, sha256, units FROM documents").fetchall()
+            version = writing.version_of(c, self._db.counters())
+            return Documents({row[1]: DocumentRow(*row) for row in rows}, version, self._left)
+
+    def units_of(self, document_ids: Sequence[int]) -> list[StoredUnit]:
+        """Indexed units of these documents, in reading order."""
+        rows = self._db.rows(
+            f"SELECT id, document_id, hash FROM units WHERE document_id IN {IDS} ORDER BY document_id, ordinal",
+            [id_list(document_ids)],
+        )
+        return [StoredUnit(*row) for row in rows]
+
+    def apply(self, changes: Sequence[DocumentChange], version: Version) -> Version:
+        """Write the new state of some files in one transaction."""
+        replaced = [change.replaces for change in changes if change.replaces is not None]
+        new = [change.file.path for change in changes if change.replaces is None]
+        living = [planned.id for change in changes for planned in change.units if planned.id is not None]
+        with self._db.write() as c:
+            known = writing.check_version(self._db, c, version, self._db.counters(), replaced, new, living)
+            writing.apply(self._db, c, changes)
+            return writing.next_version(c, version, known)
+
+    def remove(self, document_ids: Sequence[int], keep_units: Sequence[int], version: Version) -> Version:
+        """Remove documents with everything they own."""
+        with self._db.write() as c:
+            writing.check_version(self._db, c, version, self._db.counters(), document_ids)
+            writing.remove(c, document_ids, keep_units)
+            return writing.next_version(c, version, ())
+
+    def touch(self, files: Sequence[tuple[int, SourceFile]], version: Version) -> None:
+        """Note the new times of files, and the days of sections that take theirs from them."""
+        with self._db.write() as c:
+            writing.check_version(self._db, c, version, self._db.counters(), [document_id for document_id, _ in files])
+            writing.touch(self._db, c, files)
+
+    # -- vectors ----------------------------------------------------------------------------------
+
+    def retry_failed(self, model: VectorModel) -> None:
+        """Make failed units pending again."""
+        with self._db.write() as c:
+            c.execute("DELETE FROM vectors WHERE status = 'failed' AND model_id = ?", [self._model_id(c, model)])
+
+    def vector_states(self, model: VectorModel | None) -> VectorStates:
+        """How many units have a vector of ``model``, of another model, or none."""
+        with self._db.read() as c:
+            model_id = -1 if model is None else self._model_id(c, model)
+            rows = self._db.rows(
+                "SELECT count(*) FILTER (WHERE v.model_id = $1 AND v.status = 'ready'), "
+                "count(*) FILTER (WHERE v.unit_id IS NULL), "
+                "count(*) FILTER (WHERE v.model_id = $1 AND v.status = 'failed'), "
+                "count(*) FILTER (WHERE v.model_id <> $1) "
+                "FROM units u LEFT JOIN vectors v ON v.unit_id = u.id",
+                [model_id],
+            )
+        return VectorStates(*rows[0])
+
+    def noise(self, model: VectorModel) -> float | None:
+        """What was noted of a model's unrelated texts."""
+        with self._db.read() as c:
+            row = c.execute("SELECT noise FROM models WHERE id = ?", [self._model_id(c, model)]).fetchone()
+        return None if row is None or row[0] is None else float(row[0])
+
+    def put_noise(self, model: VectorModel, noise: float) -> None:
+        """Note the cosine that unrelated texts rarely exceed."""
+        with self._db.write() as c:
+            c.execute("UPDATE models SET noise = ? WHERE id = ?", [noise, self._model_id(c, model, create=True)])
+
+    def _model_id(self, c: Connection, model: VectorModel, create: bool = False) -> int:
+        # Ids never change while one connection is open; another process may have moved the file since.
+        if self._models_of != self._db.epoch:
+            self._models_of = self._db.epoch
+            self._models.clear()
+        if model not in self._models:
+            row = c.execute(
+                "SELECT id FROM models WHERE name = ? AND dimensions = ?", [model.name, model.dimensions]
+            ).fetchone()
+            if row is None:
+                # A new id is not remembered: its transaction may yet be undone.
+                return self._new_model(c, model) if create else -1
+            self._models[model] = int(row[0])
+        return self._models[model]
+
+    def _new_model(self, c: Connection, model: VectorModel) -> int:
+        new = count(c, "SELECT coalesce(max(id), 0) + 1 FROM models")
+        c.execute("INSERT INTO models VALUES (?, ?, ?, NULL)", [new, model.name, model.dimensions])
+        return new
+
+    # -- what search reads --------------------------------------------------------------------------
+
+    def document_infos(self) -> list[DocumentInfo]:
+        """All documents, for search."""
+        rows = self._db.rows("SELECT id, path, kind, grain, origin, generation, sha256 FROM documents ORDER BY id")
+        return [DocumentInfo(r[0], r[1], _KINDS[r[2]], _GRAINS[r[3]], _ORIGINS[r[4]], r[5], r[6]) for r in rows]
+
+    def unit_rows(self, document_ids: Sequence[int] | None) -> UnitRows:
+        """Columns of units in reading order."""
+        where = "" if document_ids is None else f"WHERE u.document_id IN {IDS}"
+        columns = self._db.columns(
+            "SELECT u.id, u.document_id, section_id, u.start_line, u.end_line, terms, chars, question, time_words, "
+            "u.form IN ('heading', 'title') AS heading, u.form = 'title' AS title, "
+            "u.form = 'machine' AS machine, speaker_key, "
+            f"coalesce({_STATED} - DATE '0001-01-01' + 1, 0) AS day, "
+            "said_first, said_last, hash, occurrence, tokens, likeness "
+            f"FROM units u JOIN sections s ON s.id = u.section_id {where} ORDER BY u.document_id, u.ordinal",
+            [] if document_ids is None else [id_list(document_ids)],
+        )
+        # In the order of the fields of UnitRows.
+        numbers = (np.int64, *[np.int32] * 3, np.int64, np.int32, np.float32, np.int64)
+        types = (*[np.int32] * 7, bool, np.int32, *[bool] * 3, *numbers)
+        return UnitRows(*(np.ascontiguousarray(column, kind) for column, kind in zip(columns, types, strict=True)))
+
+    def section_texts(self, section_ids: Sequence[int]) -> dict[int, SectionText]:
+        """Headings and lines of sections by id."""
+        with self._db.read() as c:
+            rows = []
+            for some in batches(list(dict.fromkeys(section_ids)), _KEYS):
+                # Numbers: a subquery or a bound list would not use the primary key, and binding each number is slow.
+                keys = ", ".join(str(int(one)) for one in some)
+                rows += c.execute(
+                    f"SELECT id, heading, {_STATED}, start_line, body FROM sections WHERE id IN ({keys})"
+                ).fetchall()
+        return {row[0]: SectionText(row[0], row[1], row[2], row[3], tuple(row[4].split("\n"))) for row in rows}
+
+    # -- what forgetting reads and writes -------------------------------------------------------------
+
+    def unit_texts(self, unit_ids: Sequence[int]) -> list[UnitText]:
+        """Units with their texts, in order of document and place."""
+        rows = self._db.rows(
+            "SELECT id, document_id, start_line, end_line, form, speaker, text, hash, occurrence "
+            f"FROM units WHERE id IN {IDS} ORDER BY document_id, ordinal",
+            [id_list(unit_ids)],
+        )
+        return [UnitText(*row) for row in rows]
+
+    def unit_traces(self, unit_ids: Sequence[int]) -> UnitTraces:
+        """How many rows these units own beside their own."""
+        with self._db.read() as c:
+            numbers = [
+                count(c, f"SELECT count(*) FROM {table} WHERE unit_id IN {IDS}", [id_list(unit_ids)])
+                for table in ("vectors", "mentions", "found_facts", "derived_from")
+            ]
+        return UnitTraces(*numbers)
+
+    def masks(self) -> str:
+        """What :meth:`read_again` was last told."""
+        with self._db.read():
+            return self._db.counters().get("masks", "")
+
+    def read_again(self, document_ids: Sequence[int] | None, masks: str) -> None:
+        """Have the next ingest read these documents again, or every file; whoever is reading must begin again."""
+        with self._db.write() as c:
+            which = "" if document_ids is None else f" WHERE id IN {IDS}"
+            given = [] if document_ids is None else [id_list(document_ids)]
+            c.execute(f"UPDATE documents SET sha256 = '', mtime_ns = -1{which}", given)
+            if document_ids is None:
+                c.execute("UPDATE workspace_files SET size = -1, mtime_ns = -1 WHERE mtime_ns <> 0")
+            c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")
+            c.execute("DELETE FROM meta WHERE key = 'masks'")
+            c.execute("INSERT INTO meta VALUES ('masks', ?)", [masks])
