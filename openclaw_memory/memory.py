@@ -49,7 +49,7 @@ from .search.service import Questions
 from .sharing import sources
 from .sharing.asking import Asking
 from .sharing.others import Kept, Others
-from .store.state.opening import open_state
+from .store.state.opening import OnServer, open_state
 from .summarise.retired import Retired
 from .upkeep.schedule import Upkeep
 from .use.tracker import Usage
@@ -98,16 +98,19 @@ class Memory(Asking):
         names = tuple(self.settings.sharing.read_from if read_from is None else read_from)
         sources.check(self.settings, names)
         self.plugins = Plugins(self.settings.plugins.disabled, plugins, allow=self.settings.redaction.allow)
+        server: OnServer | None = None
         if store is None:
-            from .index.opening import open_index
+            from .index.opening import open_index, server_of
 
             store = open_index(self.workspace, agent, self.settings, db)
+            server = server_of(self.workspace, agent, self.settings, db)
         self._store = store
         self._models = Models(self.settings, embedder) if models is None else models
         self._models_are_ours = models is None
         self._vectorizer = Vectorizer(self.settings, self._store, self.plugins, self._models)
         file = expanded(state) if state is not None else None
-        self.state = open_state(self.workspace, self.settings.state, self.settings.store, store.beside(""), file)
+        own = self.settings
+        self.state = open_state(self.workspace, own.state, own.store, store.beside(""), file, server)
         self.usage = Usage(self.state)
         self.forgotten = Tombstones(self.state)
         retired = Retired(self.state, self.settings.retention.plan != "keep")
@@ -196,7 +199,7 @@ class Memory(Asking):
 
     def _beside(self, source: Source, plugins: Sequence[object]) -> Memory:
         """Another memory as its own agent has it: where its index lies by default, with the same model."""
-        settings = self.settings.with_values({"store.path": ""})
+        settings = self.settings.with_values({"store.path": "", "store.workspace": ""})
         return Memory(
             source.workspace, agent=source.agent, settings=settings, plugins=plugins, models=self._models, read_from=()
         )

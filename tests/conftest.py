@@ -10,6 +10,7 @@ from pathlib import Path
 import markers
 import pytest
 from fakes import CountingEmbedder, Notes
+from postgres_server import Postgres
 from properties import register_profiles
 from tiny_gguf import make_tiny_gguf
 
@@ -50,6 +51,14 @@ def _folders_of_a_test(_nobodys_folders: Path, monkeypatch: pytest.MonkeyPatch) 
 def tiny_gguf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A real BERT of 32 dimensions that llama.cpp loads in milliseconds."""
     return make_tiny_gguf(tmp_path_factory.mktemp("model") / "tiny.gguf")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A real PostgreSQL with pgvector, for the tests of this process."""
+    server = Postgres()
+    yield server
+    server.close()
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from ..knowledge import linking
 from ..store.api import Store
 from ..store.duckdb.duck import DuckStore
 from ..store.postgres.connections import is_url
+from ..store.state.opening import OnServer
 from ..text import analysis
 
 
@@ -40,6 +41,12 @@ def open_index(workspace: Path, agent: str, settings: Settings, db: str | Path |
     named = db or settings.store.path
     path = expanded(named).absolute() if named else default_path(workspace, agent, settings.store.folder)
     return DuckStore(path, *given)
+
+
+def server_of(workspace: Path, agent: str, settings: Settings, db: str | Path | None = None) -> OnServer | None:
+    """The server that holds the index, and what the workspace is called there; ``None`` for a file."""
+    url = url_of(settings, db)
+    return OnServer(url, workspace_name(workspace, settings), agent) if url else None
 
 
 def workspace_name(workspace: Path, settings: Settings) -> str:

@@ -74,7 +74,7 @@ class StateError(WorkspaceError):
 
 @dataclass(frozen=True, slots=True)
 class StateReport:
-    """What a state holds and where; ``path`` is ``None`` in memory, ``key`` says where the keys are."""
+    """What a state holds and where; ``path`` is ``None`` in memory or on a ``server``, ``key`` is where they are."""
 
     path: Path | None
     exists: bool
@@ -87,6 +87,7 @@ class StateReport:
     retired: int
     automatic: bool
     warning: str | None
+    server: str | None = None
 
 
 class _Side:
@@ -230,6 +231,10 @@ class State:
                 with suppress(sqlite3.Error):
                     self._writer.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
+    def keeps(self) -> list[str]:
+        """What to say of where deleted rows are still kept."""
+        return []
+
     # -- keys -------------------------------------------------------------------------------------
 
     def keys(self) -> Mapping[str, bytes]:
@@ -259,6 +264,11 @@ class State:
 
     def report(self) -> StateReport:
         """What it holds and where.  Never raises for what cannot be read: ``warning`` says so."""
+        file = self.file
+        size = sum(each.stat().st_size for each in beside(file) if each.exists()) if file is not None else 0
+        return self._report(file, file is not None and file.exists(), size)
+
+    def _report(self, file: Path | None, exists: bool, size: int, server: str | None = None) -> StateReport:
         warnings = self.warnings()
 
         def count(query: str) -> int:
@@ -266,14 +276,14 @@ class State:
                 return int((self.read(query) or [(0,)])[0][0] or 0)
             return 0
 
-        file, key_present, automatic = self.file, False, False
+        key_present = automatic = False
         with suppress(WorkspaceError):
             key_present = bool(self.keys())
             automatic = self.flag("automatic") is True
         return StateReport(
             path=file,
-            exists=file is not None and file.exists(),
-            bytes=sum(each.stat().st_size for each in beside(file) if each.exists()) if file is not None else 0,
+            exists=exists,
+            bytes=size,
             key=self.where_keys(),
             key_present=key_present,
             tombstones=count("SELECT count(*) FROM tombstones"),
@@ -282,6 +292,7 @@ class State:
             retired=count("SELECT count(*) FROM retired"),
             automatic=automatic,
             warning="; ".join(warnings) or None,
+            server=server,
         )
 
     def backup(self, target: Path, with_key: bool = False) -> None:
@@ -312,7 +323,7 @@ class State:
         """
         self._take_over()
         with self._told(file=source), closing(read_only(source)) as old:
-            if not _check_version(old, source) or not {"tombstones", "use"} <= _tables_of(old):
+            if not check_version(old, source) or not {"tombstones", "use"} <= tables_of(old):
                 raise StateError(f"{source}: is no backup of a state; name one that 'state backup' wrote")
             for key in Keys(source.parent).all(source.name).values():
                 self.add_key(key)
@@ -362,7 +373,7 @@ class State:
         """The connection of a side, whose lock the caller holds; ``None`` where there is no file to read."""
         if self._place is None:
             if side.connection is None:
-                side.connection = _connected(":memory:")
+                side.connection = connected(":memory:")
             return side.connection
         if side.connection is not None:
             owned = side is self._reader or side.lasting or not lasting
@@ -381,7 +392,7 @@ class State:
                     return None
                 os.close(os.open(file, os.O_CREAT | os.O_WRONLY, 0o600))
             try:
-                connection = _connected(os.fspath(file))
+                connection = connected(os.fspath(file))
                 self._at_home(connection)
             except sqlite3.OperationalError:
                 if side is self._writer:
@@ -448,15 +459,16 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def _connected(name: str) -> sqlite3.Connection:
+def connected(name: str) -> sqlite3.Connection:
+    """A connection to the file ``name``, whose tables are made if it is new.  Raises as SQLite does."""
     connection = sqlite3.connect(name, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
-        if not _check_version(connection, Path(name)):
+        if not check_version(connection, Path(name)):
             connection.execute("BEGIN IMMEDIATE")
-            if not _check_version(connection, Path(name)):  # another process was faster
+            if not check_version(connection, Path(name)):  # another process was faster
                 for statement in filter(str.strip, _TABLES.split(";")):
                     connection.execute(statement)
                 connection.execute(f"PRAGMA user_version = {VERSION}")
@@ -467,11 +479,12 @@ def _connected(name: str) -> sqlite3.Connection:
     return connection
 
 
-def _tables_of(connection: sqlite3.Connection) -> set[str]:
+def tables_of(connection: sqlite3.Connection) -> set[str]:
+    """The names of the tables of a file."""
     return {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
 
-def _check_version(connection: sqlite3.Connection, file: Path) -> int:
+def check_version(connection: sqlite3.Connection, file: Path) -> int:
     """The version of the tables, 0 where there are none.  Raises :class:`StateError` for one to come."""
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version > VERSION:
