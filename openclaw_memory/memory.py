@@ -35,6 +35,7 @@ from .model import (
     GrainUse,
     IngestReport,
     MapReport,
+    MigrationReport,
     Progress,
     QueryResult,
     Replied,
@@ -68,12 +69,12 @@ log = logging.getLogger("openclaw_memory")
 class Memory(Asking):
     """An agent's memory of one workspace.
 
-    ``workspace`` is the agent's folder (default: OpenClaw's, else the current one), ``db`` the index
-    file (default: one per agent and workspace in the data folder), ``embedder`` replaces the one that
-    the settings name, ``plugins`` are objects with hook implementations, ``store`` replaces the DuckDB
-    file, ``models`` is shared with other memories and closed by whoever made it, ``state`` is the file of what people
-    and agents did (default: one per workspace in the data folder), ``read_from`` names other memories that are read
-    too (default: ``sharing.read_from``), which ``peers`` opens.  Safe to use from several threads.  Raises
+    ``workspace`` is the agent's folder (default: OpenClaw's, else the current one), ``db`` the index file (default: one
+    per agent and workspace in the data folder), ``embedder`` replaces the one that the settings name, ``plugins`` are
+    objects with hook implementations, ``store`` replaces the DuckDB file (a URL of PostgreSQL, or a store), ``models``
+    is shared with other memories and closed by whoever made it, ``state`` is the file of what people and agents did
+    (default: one per workspace in the data folder), ``read_from`` names other memories that are read too (default:
+    ``sharing.read_from``), which ``peers`` opens.  Safe to use from several threads.  Raises
     :class:`~openclaw_memory.errors.OpenClawMemoryError` with the cause and the next step.
     """
 
@@ -86,7 +87,7 @@ class Memory(Asking):
         db: str | Path | None = None,
         embedder: Embedder | None = None,
         plugins: Sequence[object] = (),
-        store: Store | None = None,
+        store: Store | str | None = None,
         models: Models | None = None,
         state: str | Path | None = None,
         read_from: Sequence[str] | None = None,
@@ -99,11 +100,11 @@ class Memory(Asking):
         sources.check(self.settings, names)
         self.plugins = Plugins(self.settings.plugins.disabled, plugins, allow=self.settings.redaction.allow)
         server: OnServer | None = None
-        if store is None:
+        if store is None or isinstance(store, str):
             from .index.opening import open_index, server_of
 
-            store = open_index(self.workspace, agent, self.settings, db)
-            server = server_of(self.workspace, agent, self.settings, db)
+            server = server_of(self.workspace, agent, self.settings, store or db)
+            store = open_index(self.workspace, agent, self.settings, store or db)
         self._store = store
         self._models = Models(self.settings, embedder) if models is None else models
         self._models_are_ours = models is None
@@ -434,3 +435,17 @@ class Memory(Asking):
     def store(self) -> Store:
         """The store behind this memory."""
         return self._store
+
+
+def migrate(source: Memory, target: Memory, replacing: bool = False, progress: Progress = silent) -> MigrationReport:
+    """Take the memory in one store to another, of the same workspace and agent; see :mod:`.index.migration`.
+
+    Both are to be opened with ``store.vector_dtype`` float32.  Raises
+    :class:`~openclaw_memory.errors.WorkspaceError` where ``target`` has a state that is another, unless ``replacing``.
+    """
+    from .index.migration import migrated
+
+    return migrated(
+        (source.store, source.state), (target.store, target.state), replacing, progress,
+        read=lambda: target.ingest(embed="lazy", progress=progress), model=source.vectors_in_use()[1],
+    )  # fmt: skip

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import indexing
 import markers
 import pytest
 from fakes import CountingEmbedder, Notes
@@ -59,6 +60,28 @@ def postgres() -> Iterator[Postgres]:
     server = Postgres()
     yield server
     server.close()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run what every store promises over a file and over a server."""
+    if "over_both" in metafunc.fixturenames:
+        server = (
+            []
+            if metafunc.definition.get_closest_marker("file_only")
+            else [pytest.param("server", marks=pytest.mark.postgres)]
+        )
+        metafunc.parametrize("over_both", ["file", *server], indirect=True)
+
+
+@pytest.fixture
+def over_both(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What ``open_store`` and the settings of a test name: the URL of a server, or nothing, which is a file."""
+    if request.param == "file":
+        return ""
+    url: str = request.getfixturevalue("postgres").url("owner")
+    monkeypatch.setattr(indexing, "SERVER", [url])
+    monkeypatch.setenv("OPENCLAW_MEMORY_STORE_URL", url)
+    return url
 
 
 @pytest.fixture

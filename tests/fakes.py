@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import indexing
+
 from benchmarks.hashing import HashingEmbedder
 from openclaw_memory import Memory, Settings
 from openclaw_memory.errors import ModelError
@@ -88,12 +90,11 @@ def open_memory(notes: Notes, embedder: Any = None, *, name: str = "index", **va
     given = {"ingest.fresh_seconds": 0.0, "ingest.fresh_deadline": 30.0, "embedding.model": "none"}
     given |= {key.replace("__", "."): value for key, value in values.items() if "__" in key}
     options = {key: value for key, value in values.items() if "__" not in key}
-    return Memory(
-        notes.root,
-        settings=Settings().with_values(given),
-        embedder=embedder,
-        **{"db": notes.root.parent / f"{name}.duckdb", **options},
-    )
+    place: dict[str, Any] = {"db": notes.root.parent / f"{name}.duckdb"}
+    if indexing.SERVER:
+        place = {"store": indexing.SERVER[0]}
+        given["store.workspace"] = str(notes.root.parent / name)
+    return Memory(notes.root, settings=Settings().with_values(given), embedder=embedder, **{**place, **options})
 
 
 def snippets(memory: Memory, query: str, **options: Any) -> list[str]:

@@ -14,21 +14,34 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from openclaw_memory.config.settings import StoreSettings
 from openclaw_memory.ingest import plan
 from openclaw_memory.model import Grain, Kind, Origin, Section, SourceFile, Unit
-from openclaw_memory.store.api import DocumentChange, PlannedUnit, VectorModel
+from openclaw_memory.store.api import DocumentChange, Extraction, PlannedUnit, VectorModel
 from openclaw_memory.store.duckdb.duck import DuckStore
+from openclaw_memory.store.postgres.store import PostgresStore
+from openclaw_memory.store.tables.store import NO_WAY
 from openclaw_memory.text import analysis
 
 ROOT = Path(__file__).parent.parent
 
 
-def open_store(path: Path, **settings: Any) -> DuckStore:
-    """A store that keeps its file open between calls unless told otherwise."""
+#: The URL of the server that holds the stores of a test and of its children; empty, they are files.
+SERVER = [os.environ["TEST_STORE_URL"]] if "TEST_STORE_URL" in os.environ else []
+
+#: For a test of what every store promises: it runs over a file and over a server.
+both = pytest.mark.usefixtures("over_both")
+#: For one that is about the file, in a module of those.
+file_only = pytest.mark.file_only
+
+
+def open_store(path: Path, read_as: Extraction = NO_WAY, **settings: Any) -> Any:
+    """A store that keeps its file open between calls unless told otherwise; or the memory of that name on a server."""
     given: dict[str, Any] = {"idle_close": 5.0, "lock_timeout": 10.0, **settings}
-    return DuckStore(path, StoreSettings(**given), analysis.terms, analysis.ANALYSIS_VERSION)
+    common = StoreSettings(**given), analysis.terms, analysis.ANALYSIS_VERSION, read_as
+    return PostgresStore(SERVER[0], "main", str(path), *common) if SERVER else DuckStore(path, *common)
 
 
 def source(path: str, text: str = "", **fields: Any) -> SourceFile:
@@ -108,6 +121,8 @@ def unit_vectors(n: int, dimensions: int, seed: int = 0) -> np.ndarray[Any, np.d
 def python(code: str, *arguments: str, **options: Any) -> subprocess.Popen[str]:
     """A child process that runs ``code`` with the tests' modules at hand."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("OPENCLAW_MEMORY_")}
+    if SERVER:
+        environment["TEST_STORE_URL"] = SERVER[0]
     environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
     return subprocess.Popen(
         [sys.executable, "-c", code, *arguments],

@@ -35,6 +35,10 @@ class Postgres:
             "initdb", "--auth=trust", "--encoding=utf8", "--locale=C.UTF-8", "-U", "postgres", "-N", "-D", self.data
         )
         self.start()
+        self.sql(
+            "CREATE ROLE owner LOGIN; GRANT CREATE ON DATABASE postgres TO owner; GRANT ALL ON SCHEMA public TO owner"
+        )
+        self.sql("CREATE EXTENSION vector")
 
     @property
     def data(self) -> str:
@@ -43,6 +47,13 @@ class Postgres:
     def url(self, user: str = "postgres", database: str = "postgres") -> str:
         """How to reach it."""
         return f"postgresql://{user}@/{database}?host={self.folder}"
+
+    def sql(self, statement: str) -> None:
+        """Run some SQL as the superuser."""
+        import psycopg
+
+        with psycopg.connect(self.url(), autocommit=True) as connection:
+            connection.execute(statement)
 
     def start(self) -> None:
         """Start it, and wait until it answers."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from .context import CliContext, common_options, json_option, say
+from .context import CliContext, common_options, json_option, say, without_password
 
 
 @click.group(short_help="Show and change the settings.")
@@ -44,10 +44,15 @@ def settings_file(cli: CliContext) -> Path:
 def show(cli: CliContext, prefix: str) -> None:
     """Print each setting (that begins with PREFIX), its value and its source."""
     from ..config.settings import walk
+    from ..config.store_url import visible
 
     settings, source = cli.load_settings()
     file = settings_file(cli)
-    rows = [(key, value, source[key], meta["help"]) for key, value, meta in walk(settings) if key.startswith(prefix)]
+    rows = [
+        (key, visible(key, value), source[key], meta["help"])
+        for key, value, meta in walk(settings)
+        if key.startswith(prefix)
+    ]
     if not rows:
         raise click.UsageError(f"no setting begins with '{prefix}'; 'openclaw-memory config show' lists them all")
     if cli.json:
@@ -85,10 +90,13 @@ def set_setting(cli: CliContext, key: str, value: str) -> None:
       openclaw-memory config set plugins.disabled '[sessions]'
     """
     from ..config.settings import Settings, walk
+    from ..config.store_url import visible
     from ..errors import SettingsError
     from ..system.serialize import to_json
     from .yaml_edit import set_value
 
+    if key == "store.url":
+        without_password(value)
     try:
         said = Settings().with_values({key: value})
     except SettingsError as error:
@@ -100,11 +108,19 @@ def set_setting(cli: CliContext, key: str, value: str) -> None:
     now, source = cli.load_settings()
     value_now = next(each for one, each, _ in walk(now) if one == key)
     if cli.json:
-        cli.emit({"file": str(file), "key": key, "value": new, "inForce": to_json(value_now), "source": source[key]})
+        cli.emit(
+            {
+                "file": str(file),
+                "key": key,
+                "value": new,
+                "inForce": to_json(visible(key, value_now)),
+                "source": source[key],
+            }
+        )
         return
     say(f"{file}: {key} is {value}")
     if to_json(value_now) != new:
-        cli.remark(f"it does not count here: {source[key]} says {value_now!r}")
+        cli.remark(f"it does not count here: {source[key]} says {visible(key, value_now)!r}")
 
 
 @config.command(short_help="Open the settings file in your editor.")

@@ -31,6 +31,18 @@ def say(text: str, err: bool = False) -> None:
     click.echo(inert(text), err=err)
 
 
+def without_password(url: str) -> str:
+    """``url`` as it was typed; one with a password is wrong usage, as every user sees how a process was started."""
+    from ..config.store_url import has_password
+
+    if has_password(url):
+        raise click.UsageError(
+            "a password on the command line is seen by everybody on this machine; put it into ~/.pgpass, into the "
+            "variable OPENCLAW_MEMORY_STORE_URL, or into the settings file: openclaw-memory config edit"
+        )
+    return url
+
+
 def failure(message: str, otherwise: str = "") -> dict[str, Any]:
     """The JSON of a failure: what errors say behind their last semicolon is the next step, else ``otherwise``."""
     _, semicolon, step = message.rpartition("; ")

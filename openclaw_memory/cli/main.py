@@ -12,9 +12,10 @@ from typing import Any, NoReturn
 
 import click
 
+from ..config.store_url import is_url
 from ..system.inert import inert
 from ..version import __version__
-from .context import CliContext, say
+from .context import CliContext, say, without_password
 
 #: The name of the package where packages are installed from.
 DISTRIBUTION = "openclaw-memory-graph"
@@ -50,6 +51,7 @@ GROUPS = {
         "state": "state",
         "backup": "backup",
         "restore": "backup",
+        "migrate-store": "migrate_store",
     },
     "Set up": {
         "setup": "setup",
@@ -210,7 +212,8 @@ def _tell_version(ctx: click.Context, option: click.Parameter, given: bool) -> N
 @click.option("--workspace", "-w", metavar="DIR", envvar="OPENCLAW_MEMORY_WORKSPACE", help="The agent's workspace.")
 @click.option("--agent", metavar="ID", envvar="OPENCLAW_MEMORY_AGENT", default="main", show_default=True,
               help="Whose memory it is; each agent has an index of its own.")  # fmt: skip
-@click.option("--db", metavar="FILE", envvar="OPENCLAW_MEMORY_DB", help="The index file.")
+@click.option("--db", metavar="FILE|URL", envvar="OPENCLAW_MEMORY_DB",
+              help="The index file, or the PostgreSQL server that holds the index.")  # fmt: skip
 @click.option("--config", metavar="FILE", type=click.Path(path_type=Path), help="The YAML settings file.")
 @click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="Change one setting for this run.")
 @click.option("--read-from", metavar="NAME", multiple=True,
@@ -257,6 +260,11 @@ def cli(
         if not equals:
             raise click.BadParameter(f"{assignment!r} is not KEY=VALUE", param_hint="--set")
         overrides[key.strip()] = value
+    without_password(overrides.get("store.url", ""))
+    if db is not None and is_url(db):
+        if ctx.get_parameter_source("db") is click.core.ParameterSource.COMMANDLINE:
+            without_password(db)
+        overrides["store.url"], db = db, None
     ctx.obj = CliContext(as_json, workspace, agent, db, config, overrides, pager=not no_pager)
 
 

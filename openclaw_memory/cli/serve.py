@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from .context import CliContext
+from .context import CliContext, without_password
 
 
 @click.command(short_help="Serve this memory to MCP clients on stdin and stdout.")
@@ -14,8 +14,11 @@ from .context import CliContext
 @click.option("--offline", is_flag=True, help="Do not download a missing model.")
 @click.option("--workspace", "-w", metavar="DIR", help="The workspace of calls that name none.")
 @click.option("--agent", metavar="ID", help="The agent of calls that name none.")
+@click.option("--store", metavar="URL", help="The PostgreSQL server that holds the indexes; see store.url.")
 @click.pass_obj
-def serve(cli: CliContext, for_host: bool, offline: bool, workspace: str | None, agent: str | None) -> None:
+def serve(
+    cli: CliContext, for_host: bool, offline: bool, workspace: str | None, agent: str | None, store: str | None
+) -> None:
     """Serve this memory to MCP clients on stdin and stdout, until stdin closes.
 
     Logs go to stderr.  One process serves any number of agents and workspaces; each has an index of its
@@ -27,7 +30,8 @@ def serve(cli: CliContext, for_host: bool, offline: bool, workspace: str | None,
     from ..errors import WorkspaceError
 
     cli.note_openclaw()
-    settings = cli.settings(embedding__offline=True if offline else None)
+    url = None if store is None else without_password(store)
+    settings = cli.settings(embedding__offline=True if offline else None, store__url=url)
     folder = workspace or cli.workspace
     if (cli.db or settings.store.path) and not folder:
         try:

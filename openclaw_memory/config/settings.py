@@ -59,6 +59,7 @@ class SharedMemory:
     origin: Literal["owner", "agent", "untrusted"] = "agent"
     context: bool = False
     readers: list[str] = field(default_factory=list)
+    on_server: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +238,8 @@ class SharingSettings:
         [], "memories that are read too: names of sharing.memories, agents of OpenClaw, or 'parent' for sub-agents"
     )
     memories: list[SharedMemory] = setting(
-        [], "memories by name: a list of {name, workspace, agent, origin, context, readers}; see docs/teams.md"
+        [],
+        "memories by name: a list of {name, workspace, agent, origin, context, readers, on_server}; see docs/teams.md",
     )
     deadline: float = setting(2.0, "seconds that the other memories may take to answer a question", minimum=0)
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from ..config.index_paths import default_path
 from ..config.settings import Settings
+from ..config.store_url import is_url
 from ..config.workspace import expanded
 from ..errors import SettingsError
 from ..knowledge import linking
 from ..store.api import Store
 from ..store.duckdb.duck import DuckStore
-from ..store.postgres.connections import is_url
 from ..store.state.opening import OnServer
 from ..text import analysis
 
@@ -51,4 +51,7 @@ def server_of(workspace: Path, agent: str, settings: Settings, db: str | Path | 
 
 def workspace_name(workspace: Path, settings: Settings) -> str:
     """What the workspace is called on a server: as set, else by its path and this machine, so that no two are one."""
+    for shared in settings.sharing.memories:
+        if shared.on_server and shared.workspace and expanded(shared.workspace).resolve() == workspace:
+            return shared.on_server
     return settings.store.workspace or f"{default_path(workspace, '').stem}@{platform.node()}"

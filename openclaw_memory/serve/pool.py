@@ -116,6 +116,11 @@ class Pool:
     def _open(self, key: Key) -> Memory:
         agent, workspace = key
         settings, db = self.settings, None
+        named = self._named()
+        if settings.store.workspace and (named is None or workspace != named[1]):
+            settings = settings.with_values(
+                {"store.workspace": ""}
+            )  # that is what the server's own workspace is called
         if self._db or settings.store.path:
             if key == self._named():
                 db = self._db

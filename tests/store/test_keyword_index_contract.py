@@ -14,7 +14,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
-from indexing import drop, open_store, put, texts_of
+from indexing import both, drop, file_only, open_store, put, texts_of
 from properties import examples
 
 from benchmarks import corpus as generated
@@ -23,6 +23,8 @@ from openclaw_memory.search import bm25
 from openclaw_memory.store.api import KeywordIndex
 from openclaw_memory.store.duckdb.duck import DuckStore
 from openclaw_memory.text import analysis
+
+pytestmark = both
 
 WORDS = ["wolf", "fox", "10.0.0.17", "QX-7714", "東京", "v2.3.1", "snake_case", "Größe", "42", "fox fox fox"]
 TERMS = sorted({term for word in [*WORDS, "absent"] for term in analysis.terms(word)})
@@ -124,6 +126,7 @@ def test_an_empty_index_answers_nothing(store: DuckStore) -> None:
     assert index.postings([]).offsets.tolist() == [0]
 
 
+@file_only
 def test_the_setting_chooses_the_index(store: DuckStore, kind: str) -> None:
     assert store.keyword_index().name == kind
 
@@ -169,6 +172,7 @@ def test_an_unknown_term_between_known_ones_keeps_its_place(store: DuckStore) ->
     ]  # fmt: skip
 
 
+@file_only
 def test_a_resident_index_sees_what_another_compacted_before_it_looked(
     store: DuckStore, kind: str, tmp_path: Path
 ) -> None:
@@ -198,6 +202,7 @@ def test_many_refreshes_merge_without_loss(tmp_path: Path) -> None:
     store.close()
 
 
+@file_only
 def test_an_fts_index_survives_reopening_without_the_extension(tmp_path: Path) -> None:
     path = tmp_path / "i.duckdb"
     store = open_store(path, keyword_index="fts")

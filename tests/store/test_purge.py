@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from indexing import drop, embed, open_store, put, python, texts_of
+from indexing import both, drop, embed, open_store, put, python, texts_of
 from properties import examples
 
 from benchmarks.hashing import HashingEmbedder
@@ -126,6 +126,7 @@ def test_the_index_of_the_extension_goes_and_comes_back_without_it(tmp_path: Pat
     store.close()
 
 
+@both
 def test_vectors_of_the_lost_go_and_those_of_the_rest_stay(tmp_path: Path) -> None:
     path = tmp_path / "a.duckdb"
     store = open_store(path)
@@ -170,6 +171,7 @@ def test_contains_looks_into_columns_bytes_and_blobs(tmp_path: Path) -> None:
     assert "vectors.v" in found
 
 
+@both
 @given(st.lists(st.text(max_size=20), max_size=5), st.binary(max_size=40), st.data())
 def test_a_text_is_found_among_bytes_where_it_is(needles: list[str], data: bytes, draw: st.DataObject) -> None:
     from openclaw_memory.store.tables.needles import Needles
@@ -183,6 +185,7 @@ def test_a_text_is_found_among_bytes_where_it_is(needles: list[str], data: bytes
         assert search.finds(data[:place] + draw.draw(st.sampled_from(wanted)) + data[place:])
 
 
+@both
 @examples(8)
 @given(
     st.lists(st.lists(st.text(min_size=1, max_size=30).filter(str.strip), min_size=1, max_size=4), max_size=4),
@@ -284,6 +287,7 @@ def test_inside_a_session_it_is_refused(tmp_path: Path) -> None:
     store.close()
 
 
+@both
 def test_reading_again_is_noted_and_makes_planners_begin_anew(tmp_path: Path) -> None:
     store = filled(tmp_path / "a.duckdb")
     documents = store.documents()

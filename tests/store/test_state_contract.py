@@ -34,7 +34,7 @@ pytestmark = pytest.mark.postgres
 Make = Callable[..., State]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def owner(postgres: Postgres) -> str:
     """The URL of a role that owns what it makes, and is no superuser."""
     with psycopg.connect(postgres.url(), autocommit=True) as connection:
@@ -257,7 +257,10 @@ def test_another_role_reads_and_writes_what_it_was_given_and_no_more(
     assert state.flag("x") == 2
     with pytest.raises(StateError, match="may not"):
         others["auditor"].set_flag("x", 3)
+    others["auditor"].check()
     assert others["stranger"].flag("x") is None
+    with pytest.raises(StateError, match="another role's"):
+        others["stranger"].check()
     with pytest.raises(StateError, match="another role's"):
         others["stranger"].set_flag("x", 4)
     with psycopg.connect(postgres.url("stranger", "states"), autocommit=True) as connection:

@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
-from indexing import drop, note, open_store, put, python, source, texts_of, unit_vectors, without_root
+from indexing import both, drop, note, open_store, put, python, source, texts_of, unit_vectors, without_root
 
 from openclaw_memory.config.settings import StoreSettings
 from openclaw_memory.errors import SchemaTooNew, StoreError
@@ -98,6 +98,7 @@ def test_an_error_of_duckdb_inside_a_write_leaves_nothing(store: DuckStore) -> N
     assert store.warnings() == []
 
 
+@both
 def test_a_stale_version_of_a_document_is_refused_and_writes_nothing(store: DuckStore) -> None:
     stale = store.documents().version
     put(store, {"a.md": [["one"]], "b.md": [["two"]]})
@@ -121,6 +122,7 @@ def test_a_stale_version_of_a_document_is_refused_and_writes_nothing(store: Duck
     assert sorted(texts_of(store).values()) == ["more", "one", "three"]
 
 
+@both
 @pytest.mark.parametrize("change", ["compaction", "masks", "concepts"])
 def test_what_concerns_all_texts_voids_every_plan(store: DuckStore, change: str) -> None:
     version = store.documents().version
@@ -166,6 +168,7 @@ def test_two_processes_that_write_different_notes_do_not_plan_again(path: Path) 
     store.close()
 
 
+@both
 def test_versions_of_two_files_are_not_mistaken_for_each_other(tmp_path: Path) -> None:
     versions = set()
     for name in "abc":
@@ -175,6 +178,7 @@ def test_versions_of_two_files_are_not_mistaken_for_each_other(tmp_path: Path) -
     assert len(versions) == 3
 
 
+@both
 def test_ids_are_never_reused(path: Path) -> None:
     used: set[int] = set()
     for turn in range(4):
@@ -189,6 +193,7 @@ def test_ids_are_never_reused(path: Path) -> None:
         store.close()
 
 
+@both
 def test_units_that_stay_keep_their_ids_and_vectors(store: DuckStore) -> None:
     put(store, {"a.md": [["one", "two", "two", "three"]]})
     before = {text: unit_id for unit_id, text in texts_of(store).items() if text != "two"}
@@ -202,6 +207,7 @@ def test_units_that_stay_keep_their_ids_and_vectors(store: DuckStore) -> None:
     assert store.vector_states(MODEL).ready == 3
 
 
+@both
 def test_a_write_that_was_undone_is_not_remembered(store: DuckStore) -> None:
     put(store, {"a.md": [["fox"]]})
     before = store.state()
@@ -213,6 +219,7 @@ def test_a_write_that_was_undone_is_not_remembered(store: DuckStore) -> None:
         assert store.state() == before
 
 
+@both
 def test_the_generation_grows_with_every_write(store: DuckStore) -> None:
     seen = [store.state().generation]
 
@@ -236,6 +243,7 @@ def test_the_generation_grows_with_every_write(store: DuckStore) -> None:
     assert not grown()
 
 
+@both
 def test_a_unit_taken_from_a_file_makes_that_file_be_read_again(store: DuckStore) -> None:
     """A crash may come between the two transactions of a move, and then an undo of the other half."""
     put(store, {"a.md": [["stays", "moves"]]})
@@ -250,6 +258,7 @@ def test_a_unit_taken_from_a_file_makes_that_file_be_read_again(store: DuckStore
     assert {info.path: info.generation for info in store.document_infos()}["a.md"] > generation
 
 
+@both
 def test_touch_changes_times_and_a_files_time_is_no_day(store: DuckStore) -> None:
     change = note("a.md", [["one"], ["two"]])
     object.__setattr__(change.sections[0], "date_source", "mtime")
@@ -353,6 +362,7 @@ def test_an_unreadable_file_is_not_taken_for_a_damaged_one() -> None:
         store.close()
 
 
+@both
 def test_nothing_is_created_before_the_first_call(path: Path) -> None:
     store = open_store(path)
     store.close()
@@ -405,6 +415,7 @@ def with_analysis(path: Path, version: int, stem: Any) -> DuckStore:
     return DuckStore(path, StoreSettings(idle_close=5), stem, version)
 
 
+@both
 def test_another_analysis_makes_postings_anew(path: Path) -> None:
     store = with_analysis(path, 1, str.split)
     put(store, {"a.md": [["Fox Fox wolf", "the end"]]})
@@ -671,6 +682,7 @@ def test_a_full_disk_loses_nothing_and_is_said_so(path: Path, idle: int, extra: 
 # -- upkeep and figures --------------------------------------------------------------------------------------------
 
 
+@both
 def test_maintenance_keeps_every_score(store: DuckStore) -> None:
     for turn in range(4):
         put(store, {f"{n}.md": [[f"fox {i * n + turn} wolf", f"v1.{n}.{i}"] for i in range(5)] for n in range(6)})
@@ -696,6 +708,7 @@ def test_maintenance_keeps_every_score(store: DuckStore) -> None:
         assert np.array_equal(a, b)
 
 
+@both
 def test_maintenance_comes_by_itself_once_the_delta_is_large(store: DuckStore) -> None:
     put(store, {f"{n}.md": [[" ".join(f"w{n}x{i}x{j}" for j in range(21)) for i in range(100)]] for n in range(10)})
     assert store.statistics().postings_delta > 20_000
@@ -703,6 +716,7 @@ def test_maintenance_comes_by_itself_once_the_delta_is_large(store: DuckStore) -
     assert store.maintain() is False
 
 
+@both
 def test_vectors_of_units_that_vanished_are_not_kept(store: DuckStore) -> None:
     put(store, {"a.md": [["one", "two"]], "b.md": [["three"]]})
     ids = list(texts_of(store))
@@ -716,6 +730,7 @@ def test_vectors_of_units_that_vanished_are_not_kept(store: DuckStore) -> None:
     assert store.vector_states(None).outdated == 2
 
 
+@both
 def test_pending_texts_come_oldest_first_within_the_asked_ones(store: DuckStore) -> None:
     put(store, {"a.md": [[f"t{i}" for i in range(10)]]})
     ids = list(texts_of(store))
@@ -729,6 +744,7 @@ def test_pending_texts_come_oldest_first_within_the_asked_ones(store: DuckStore)
     assert [p.text for p in store.pending(MODEL, 99)] == ["t0", "t1", "t4", "t5", "t6", "t7", "t8", "t9"]
 
 
+@both
 def test_noise_is_noted_per_model(store: DuckStore) -> None:
     assert store.noise(MODEL) is None
     store.put_noise(MODEL, 0.25)

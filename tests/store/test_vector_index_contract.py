@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from indexing import drop, embed, open_store, put, python, unit_vectors
+from indexing import both, drop, embed, file_only, open_store, put, python, unit_vectors
 from properties import examples
 
 from benchmarks import corpus
@@ -23,6 +23,8 @@ from openclaw_memory.store.duckdb import extensions
 from openclaw_memory.store.duckdb.duck import DuckStore
 from openclaw_memory.store.duckdb.vectors import pack
 from openclaw_memory.store.tables.vectors import Matrix
+
+pytestmark = both
 
 D = 48
 MODEL = VectorModel("test", D)
@@ -55,6 +57,7 @@ def written(store: DuckStore, n: int, path: str = "a.md") -> list[int]:
     return [i for i in store.unit_rows(None).unit_id.tolist() if i not in before]
 
 
+@file_only
 def test_the_setting_chooses_the_index(store: DuckStore, kind: str) -> None:
     assert store.vector_index(MODEL).name == kind.split("-")[0]
 
@@ -124,6 +127,7 @@ def test_int8_rounds_rows_and_not_the_query(size: float) -> None:
     assert not matrix.dots(np.zeros(D, np.float32)).any()
 
 
+@file_only
 def test_vss_asks_its_graph_rather_than_scanning(tmp_path: Path) -> None:
     store = open_store(tmp_path / "i.duckdb", vector_index="vss")
     ids = written(store, 50)
@@ -155,6 +159,7 @@ def test_neighbour_similarities_equal_brute_force(store: DuckStore, kind: str, n
     np.testing.assert_allclose(np.nan_to_num(found), np.nan_to_num(expected), atol=OFF[kind])
 
 
+@file_only
 def test_refresh_takes_over_new_and_overwritten_vectors(store: DuckStore, kind: str, tmp_path: Path) -> None:
     ids = written(store, 200)
     vectors = unit_vectors(200, D, 3)
@@ -233,6 +238,7 @@ def test_one_name_with_other_dimensions_is_another_model(store: DuckStore) -> No
         assert len(index.search(unit_vectors(1, model.dimensions)[0], 9)[0]) == expected
 
 
+@file_only
 def test_a_model_whose_first_write_failed_shares_no_id_with_the_next(
     store: DuckStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,6 +271,7 @@ def test_float16_survives_the_way_into_the_file(vectors: Any) -> None:
             assert np.array_equal(np.frombuffer(blob, np.float16), row.astype(np.float16), equal_nan=True)
 
 
+@file_only
 def test_stored_vectors_come_back_bit_for_bit(tmp_path: Path) -> None:
     store = open_store(tmp_path / "i.duckdb")
     ids = written(store, 9000)  # more than one range of ids
@@ -294,6 +301,7 @@ def test_a_matrix_holds_the_last_row_put(puts: list[list[int]]) -> None:
             np.testing.assert_allclose(matrix.rows(slots[[i]])[0], row, atol=2e-2 if dtype == "int8" else 1e-6)
 
 
+@file_only
 @pytest.mark.parametrize(("threshold", "expected"), [(11, "exact"), (10, "vss"), (1, "vss")])
 def test_auto_takes_the_graph_from_the_threshold_on(tmp_path: Path, threshold: int, expected: str) -> None:
     store = open_store(tmp_path / "i.duckdb", vector_index="auto", vss_threshold=threshold)

@@ -24,12 +24,12 @@ What may last (locks, settings) is bound to a transaction, so that PgBouncer may
 from __future__ import annotations
 
 import contextlib
-import re
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ...config.store_url import shown
 from ...errors import LeaseTimeout, SchemaTooNew, StoreError, StoreUnreachable
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ VIEWS = "openclaw_memory_view"
 _MOST = 8
 #: Advisory locks are numbers; this one is that of the migrations.
 _MIGRATING = 0x6F636D67
-_URL = re.compile(r"postgres(ql)?://", re.IGNORECASE)
 
 #: What the other parts stand on: whose memory is whose, and which role may do what.
 _CORE = (
@@ -125,24 +124,6 @@ _CORE = (
     END $$;
     """,
 )
-
-
-def is_url(text: object) -> bool:
-    """Whether a store is named by a URL of PostgreSQL, and not by a file."""
-    return isinstance(text, str) and _URL.match(text) is not None
-
-
-def shown(url: str) -> str:
-    """``url`` as it may be seen: user, hosts and database; no password and no options, however wrong it is."""
-    before, at, rest = _URL.sub("", url, count=1).rpartition("@")
-    hosts, slash, name = rest.partition("?")[0].partition("/")
-    seen = ",".join(re.sub(r":(?!\d+$)[^\]]*$", "", host) for host in hosts.split(","))
-    return f"postgresql://{before.partition(':')[0]}{at}{seen}{slash}{name}"
-
-
-def has_password(url: str) -> bool:
-    """Whether a password stands in ``url``."""
-    return ":" in _URL.sub("", url, count=1).rpartition("@")[0] or "password=" in url.lower()
 
 
 class Server:

@@ -20,7 +20,7 @@ from ..state import StateError
 from ..state.database import PATIENCE, Row, State, StateReport, Transaction, check_version, connected, renew, tables_of
 from ..state.keys import Keys
 from ..state.place import read_only
-from ..state.rows import CHANGED, TABLES, Rows, all_of, of_file, put
+from ..state.rows import CHANGED, TABLES, all_of, of_file, put, replace
 from .connections import Server, memory_id
 
 if TYPE_CHECKING:
@@ -103,6 +103,18 @@ class ServerState(State):
                 yield connection
                 renew(connection, changed)
 
+    def check(self) -> None:
+        """As for a file, and raise where the state is there and another role's: it is not known then what it holds."""
+        import psycopg
+
+        try:
+            self._known(write=True)
+        except StoreError as error:
+            if not isinstance(error.__cause__, psycopg.errors.InsufficientPrivilege):
+                self._problem = str(error)
+                raise StateError(self._problem) from error
+        super().check()
+
     def wipe(self) -> None:
         """Nothing: the server overwrites what was deleted when it needs the room."""
 
@@ -161,18 +173,9 @@ class ServerState(State):
             exists = self._known(write=False) is not None
         return self._report(None, exists, 0, self.where)
 
-    def rows(self) -> Rows:
-        """All that it holds."""
-        return all_of(self.read)
-
-    def replace(self, rows: Rows) -> None:
-        """Put ``rows`` in the place of all that it holds, or nothing."""
-        with self.writing(*CHANGED) as connection:
-            put(connection, rows)
-
     def backup(self, target: Path, with_key: bool = False) -> None:
         """Write everything to the new file ``target``, as the state of a workspace without a server is written."""
-        rows = self.rows()
+        rows = all_of(self.read)
         try:
             os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         except OSError as error:
@@ -198,7 +201,7 @@ class ServerState(State):
             raise StateError(f"{source}: cannot be read ({error}); name one that 'state backup' wrote") from error
         for key in Keys(source.parent).all(source.name).values():
             self.add_key(key)
-        self.replace(rows)
+        replace(self, rows)
 
     def purge(self) -> None:
         """Delete everything, and the keys on this machine."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
-from .database import Row, Transaction
+from .database import Row, State, Transaction
 
 #: Columns by table, in the order of the key first.
 TABLES = {
@@ -34,6 +34,12 @@ def put(connection: Transaction, rows: Rows) -> None:
         connection.execute(f"DELETE FROM {table}")
         marks = ", ".join("?" * len(columns))
         connection.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows[table])
+
+
+def replace(state: State, rows: Rows) -> None:
+    """Put ``rows`` in the place of all that ``state`` holds, or nothing.  Raises as its ``writing``."""
+    with state.writing(*CHANGED) as connection:
+        put(connection, rows)
 
 
 def digest(rows: Rows) -> str:

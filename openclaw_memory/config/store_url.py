@@ -1,0 +1,30 @@
+"""A URL of PostgreSQL: told from a file's name, and shown without its password."""
+
+from __future__ import annotations
+
+import re
+
+_URL = re.compile(r"postgres(ql)?://", re.IGNORECASE)
+
+
+def is_url(text: object) -> bool:
+    """Whether a store is named by a URL of PostgreSQL, and not by a file."""
+    return isinstance(text, str) and _URL.match(text) is not None
+
+
+def shown(url: str) -> str:
+    """``url`` as it may be seen: user, hosts and database; no password and no options, however wrong it is."""
+    before, at, rest = _URL.sub("", url, count=1).rpartition("@")
+    hosts, slash, name = rest.partition("?")[0].partition("/")
+    seen = ",".join(re.sub(r":(?!\d+$)[^\]]*$", "", host) for host in hosts.split(","))
+    return f"postgresql://{before.partition(':')[0]}{at}{seen}{slash}{name}"
+
+
+def has_password(url: str) -> bool:
+    """Whether a password stands in ``url``."""
+    return ":" in _URL.sub("", url, count=1).rpartition("@")[0] or "password=" in url.lower()
+
+
+def visible(key: str, value: object) -> object:
+    """The value of the setting ``key`` as it may be seen."""
+    return shown(value) if key == "store.url" and isinstance(value, str) and is_url(value) else value
