@@ -32,7 +32,7 @@ def say(text: str, err: bool = False) -> None:
 
 
 def without_password(url: str) -> str:
-    """``url`` as it was typed; one with a password is wrong usage, as every user sees how a process was started."""
+    """``url`` as it was typed; one with a password is wrong usage, as all users see what a process was started with."""
     from ..config.store_url import has_password
 
     if has_password(url):

@@ -35,9 +35,9 @@ def open_index(workspace: Path, agent: str, settings: Settings, db: str | Path |
     extraction = linking.extraction(settings.redaction.allow)
     given = settings.store, analysis.terms, analysis.ANALYSIS_VERSION, extraction
     if url := url_of(settings, db):
-        from ..store.postgres.store import PostgresStore
+        from ..store.postgres.resident import ResidentStore
 
-        return PostgresStore(url, agent, workspace_name(workspace, settings), *given)
+        return ResidentStore(url, agent, workspace_name(workspace, settings), *given)
     named = db or settings.store.path
     path = expanded(named).absolute() if named else default_path(workspace, agent, settings.store.folder)
     return DuckStore(path, *given)

@@ -24,6 +24,7 @@ What may last (locks, settings) is bound to a transaction, so that PgBouncer may
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 SCHEMA = "openclaw_memory"
 #: The schema of the views that hold one memory; see :mod:`.schema`.
 VIEWS = "openclaw_memory_view"
+#: Seconds for which a server that could not be reached is not tried again.
+_PAUSE = 1.0
 #: Connections of a process to one server.
 _MOST = 8
 #: Advisory locks are numbers; this one is that of the migrations.
@@ -139,6 +142,7 @@ class Server:
         self._uses = 0
         self._opening = threading.Lock()
         self._migrated: set[str] = set()
+        self._away: tuple[float, str] | None = None
 
     @classmethod
     def of(cls, url: str) -> Server:
@@ -177,9 +181,12 @@ class Server:
         """
         import psycopg
 
+        if self._away is not None and time.monotonic() < self._away[0]:
+            raise StoreUnreachable(self._away[1])
         try:
             connection = self._begun(read, timeout, wait, memory)
             try:
+                self._away = None
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
@@ -190,6 +197,10 @@ class Server:
                 self._give_back(connection)
         except psycopg.Error as error:
             raise self._translated(error) from error
+
+    def remarks(self) -> list[str]:
+        """What there is to say while the server is away."""
+        return [] if self._away is None else [f"answered from memory, which may be out of date: {self._away[1]}"]
 
     def migrate(self, part: str, steps: Sequence[str]) -> None:
         """Bring the tables of ``part`` to the schema ``len(steps)``: each step is SQL, run once, under a lock.
@@ -252,7 +263,7 @@ class Server:
         )
         until = time.monotonic() + (wait if timeout is None else min(wait, timeout))
         for attempt in range(_MOST + 1):
-            connection = self._taken(max(until - time.monotonic(), 0.1))
+            connection = self._taken(max(until - time.monotonic(), 0.1), attempt > 0 or self._away is not None)
             try:
                 connection.execute(begin)
             except psycopg.OperationalError:
@@ -266,10 +277,10 @@ class Server:
                 return connection
         raise AssertionError("unreachable")
 
-    def _taken(self, seconds: float) -> psycopg.Connection[Any]:
+    def _taken(self, seconds: float, doubtful: bool) -> psycopg.Connection[Any]:
         from psycopg_pool import PoolTimeout
 
-        pool = self._opened(seconds)
+        pool = self._opened(seconds, doubtful)
         try:
             return pool.getconn(timeout=seconds)
         except PoolTimeout as error:
@@ -282,13 +293,12 @@ class Server:
             else:
                 self._pool.putconn(connection)
 
-    def _opened(self, seconds: float) -> ConnectionPool[psycopg.Connection[Any]]:
-        """The pool; where it has no connection at all, one is tried first: the pool would wait and say nothing."""
+    def _opened(self, seconds: float, doubtful: bool) -> ConnectionPool[psycopg.Connection[Any]]:
+        """The pool; a connection is tried first where it may have none: it would wait for long, and say nothing."""
         psycopg, pools = _driver()
         with self._opening:
-            given = {"application_name": "openclaw-memory", "connect_timeout": max(int(min(seconds, 10)), 2)}
-            pool = self._pool
-            if pool is None or not pool.get_stats().get("pool_size"):
+            if self._pool is None or doubtful:
+                given = {"application_name": "openclaw-memory", "connect_timeout": max(int(min(seconds, 10)), 2)}
                 try:
                     options = {**given, **psycopg.conninfo.conninfo_to_dict(self._url)}
                 except psycopg.ProgrammingError:
@@ -297,12 +307,13 @@ class Server:
                         "postgresql://user@host:5432/database, with special characters as %40"
                     ) from None  # what libpq says of it may hold the password
                 psycopg.connect(**options).close()
-            if pool is None:
-                pool = self._pool = pools.ConnectionPool(
+            if self._pool is None:
+                logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # what it warns of is raised here
+                self._pool = pools.ConnectionPool(
                     kwargs={**options, "autocommit": True, "prepare_threshold": None},
                     min_size=0, max_size=_MOST, max_idle=60.0, num_workers=1, reconnect_timeout=1.0, open=True,
                 )  # fmt: skip
-            return pool
+            return self._pool
 
     def _translated(self, error: psycopg.Error) -> StoreError:
         import psycopg
@@ -318,9 +329,9 @@ class Server:
             )
         gone = (psycopg.errors.AdminShutdown, psycopg.errors.CrashShutdown, psycopg.errors.CannotConnectNow)
         if isinstance(error, gone) or (isinstance(error, psycopg.OperationalError) and error.sqlstate is None):
-            return StoreUnreachable(
-                f"{self.name}: the server cannot be reached ({first}); check store.url and the server"
-            )
+            said = f"{self.name}: the server cannot be reached ({first}); check store.url and the server"
+            self._away = time.monotonic() + _PAUSE, said
+            return StoreUnreachable(said)
         if isinstance(error, psycopg.errors.DiskFull):
             return StoreError(f"{self.name}: the server's disk is full ({first}); nothing was lost: free some space")
         return StoreError(f"{self.name}: the server refused ({first}); run: openclaw-memory doctor")

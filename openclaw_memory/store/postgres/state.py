@@ -169,8 +169,8 @@ class ServerState(State):
     def report(self) -> StateReport:
         """What it holds and where.  Never raises for what cannot be read: ``warning`` says so."""
         exists = False
-        with suppress(StoreError):
-            exists = self._known(write=False) is not None
+        with suppress(StateError):
+            exists = bool(self.read("SELECT 1 FROM versions LIMIT 1"))
         return self._report(None, exists, 0, self.where)
 
     def backup(self, target: Path, with_key: bool = False) -> None:
