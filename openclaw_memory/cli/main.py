@@ -83,7 +83,7 @@ class LazyGroup(click.Group):
         cmd_name = ALIASES.get(cmd_name, cmd_name)
         if cmd_name not in COMMANDS:
             return None
-        name = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        name = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name.replace("-", "_")
         command = getattr(import_module(f"{__package__}.{COMMANDS[cmd_name]}"), name)
         assert isinstance(command, click.Command)
         return command
