@@ -98,7 +98,7 @@ export class MemoryProcess {
    *
    * @param {string} tool
    * @param {object} args
-   * @param {{agent?: string, workspace?: string, timeoutMs: number, marginMs?: number, signal?: AbortSignal,
+   * @param {{agent?: string, workspace?: string, parent?: string, timeoutMs: number, marginMs?: number, signal?: AbortSignal,
    *   again?: boolean, onProgress?: Function}} options
    */
   async call(tool, args, options) {
@@ -113,7 +113,7 @@ export class MemoryProcess {
     }
   }
 
-  async #callOnce(tool, args, { agent, workspace, signal, onProgress, marginMs = MARGIN_MS }, until) {
+  async #callOnce(tool, args, { agent, workspace, parent, signal, onProgress, marginMs = MARGIN_MS }, until) {
     const start = this.#start();
     await within(start.ready, until - Date.now(), signal);
     const asked = Date.now();
@@ -121,6 +121,7 @@ export class MemoryProcess {
     const meta = {
       ...(agent ? { "openclaw-memory/agent": agent } : {}),
       ...(workspace ? { "openclaw-memory/workspace": workspace } : {}),
+      ...(parent ? { "openclaw-memory/parent": parent } : {}),
       // The server gives up first, as its answer says what was left out.
       "openclaw-memory/deadlineMs": Math.ceil(Math.max(left / 2, left - marginMs)),
     };

@@ -9,6 +9,7 @@ import { sharedProcess, StoppedError, stopShared } from "./child.mjs";
 import { registerCli } from "./cli.mjs";
 import { contextSettings, registerContext, sharedTurns, tellPermission } from "./context.mjs";
 import { ingestJob, registerLifecycle } from "./lifecycle.mjs";
+import { agentOf, registerParents } from "./parents.mjs";
 import { makeTool, searchLimits, TOOLS } from "./tools.mjs";
 
 const ID = "openclaw-memory";
@@ -73,11 +74,6 @@ function hostOf(api) {
       return { agentId, workspaceDir: workspaceOf(agentId) };
     },
   };
-}
-
-/** The agent that a session key such as `agent:main:direct:…` names. */
-function agentOf(sessionKey) {
-  return /^agent:([^:]+):/.exec(sessionKey ?? "")?.[1];
 }
 
 /** What the host has recorded about who wrote a memory file, where this version of it offers that. */
@@ -161,6 +157,7 @@ export default definePluginEntry({
       tellCapture(host, ctx?.config);
     };
     registerLifecycle(api, { ...host, start, ingest });
+    registerParents(api);
     registerContext(api, host);
     registerCapture(api, host);
     registerCli(api, host);

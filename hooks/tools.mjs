@@ -3,6 +3,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 import { clamp, ParameterError, prepared } from "./arguments.mjs";
+import { parentOf } from "./parents.mjs";
 import { absent, citesSources, failure, presented, toolResult } from "./results.mjs";
 import TOOLS from "./tools.json" with { type: "json" };
 
@@ -84,6 +85,7 @@ export function makeTool(tool, memory, turn) {
       const found = await memory.call(name, args, {
         agent: turn.agentId,
         workspace: turn.workspaceDir,
+        parent: parentOf(turn.sessionKey),
         timeoutMs: timeoutMs - passed(),
         signal,
         again: !changing || tool.idempotent,

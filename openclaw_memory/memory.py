@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
@@ -29,28 +29,28 @@ from .knowledge.facts_file import NAME as FACTS
 from .model import (
     CaptureReport,
     ConsolidateReport,
-    ContextResult,
     ExportReport,
     FeedbackReport,
-    FileText,
     ForgetReport,
     GrainUse,
     IngestReport,
     MapReport,
+    MigrationReport,
     Progress,
     QueryResult,
-    RecallResult,
     Replied,
     SearchHit,
     SearchRequest,
-    SearchResult,
     Session,
     Status,
     silent,
 )
 from .plugins.manager import Plugins
 from .search.service import Questions
-from .store.state.opening import open_state
+from .sharing import sources
+from .sharing.asking import Asking
+from .sharing.others import Kept, Others
+from .store.state.opening import OnServer, open_state
 from .summarise.retired import Retired
 from .upkeep.schedule import Upkeep
 from .use.tracker import Usage
@@ -59,20 +59,22 @@ if TYPE_CHECKING:
     from .capture.capturer import Turn
     from .embed.factory import Resolved
     from .model.embedder import Embedder
+    from .sharing.sources import Source
     from .store.api import Store, VectorModel
     from .tables.service import Tables
 
 log = logging.getLogger("openclaw_memory")
 
 
-class Memory:
+class Memory(Asking):
     """An agent's memory of one workspace.
 
     ``workspace`` is the agent's folder (default: OpenClaw's, else the current one), ``db`` the index file (default: one
     per agent and workspace in the data folder), ``embedder`` replaces the one that the settings name, ``plugins`` are
     objects with hook implementations, ``store`` replaces the DuckDB file (a URL of PostgreSQL, or a store), ``models``
     is shared with other memories and closed by whoever made it, ``state`` is the file of what people and agents did
-    (default: one per workspace in the data folder).  Safe to use from several threads.  Raises
+    (default: one per workspace in the data folder), ``read_from`` names other memories that are read too (default:
+    ``sharing.read_from``), which ``peers`` opens.  Safe to use from several threads.  Raises
     :class:`~openclaw_memory.errors.OpenClawMemoryError` with the cause and the next step.
     """
 
@@ -88,21 +90,28 @@ class Memory:
         store: Store | str | None = None,
         models: Models | None = None,
         state: str | Path | None = None,
+        read_from: Sequence[str] | None = None,
+        peers: Callable[[Source], AbstractContextManager[Asking]] | None = None,
     ) -> None:
         self.workspace = find_workspace(workspace, agent=agent)
         self.agent = agent
         self.settings = settings if settings is not None else Settings.load()
+        names = tuple(self.settings.sharing.read_from if read_from is None else read_from)
+        sources.check(self.settings, names)
         self.plugins = Plugins(self.settings.plugins.disabled, plugins, allow=self.settings.redaction.allow)
+        server: OnServer | None = None
         if store is None or isinstance(store, str):
-            from .index.opening import open_index
+            from .index.opening import open_index, server_of
 
+            server = server_of(self.workspace, agent, self.settings, store or db)
             store = open_index(self.workspace, agent, self.settings, store or db)
         self._store = store
         self._models = Models(self.settings, embedder) if models is None else models
         self._models_are_ours = models is None
         self._vectorizer = Vectorizer(self.settings, self._store, self.plugins, self._models)
         file = expanded(state) if state is not None else None
-        self.state = open_state(self.workspace, self.settings.state, self.settings.store, store.beside(""), file)
+        own = self.settings
+        self.state = open_state(self.workspace, own.state, own.store, store.beside(""), file, server)
         self.usage = Usage(self.state)
         self.forgotten = Tombstones(self.state)
         retired = Retired(self.state, self.settings.retention.plan != "keep")
@@ -181,6 +190,21 @@ class Memory:
             state=self.state,
         )
 
+        kept: Kept[Asking] = Kept(partial(self._beside, plugins=plugins))
+        self.others: Others[Asking] = Others(
+            partial(sources.sources, self.settings, names, agent, self.workspace),
+            kept.use if peers is None else peers,
+            self.settings.sharing.deadline,
+            kept,
+        )
+
+    def _beside(self, source: Source, plugins: Sequence[object]) -> Memory:
+        """Another memory as its own agent has it: where its index lies by default, with the same model."""
+        settings = self.settings.with_values({"store.path": "", "store.workspace": ""})
+        return Memory(
+            source.workspace, agent=source.agent, settings=settings, plugins=plugins, models=self._models, read_from=()
+        )
+
     def __enter__(self) -> Memory:
         return self
 
@@ -190,6 +214,7 @@ class Memory:
     def close(self) -> None:
         """Stop background work and let go of the index and the model; calling twice is harmless."""
         self._freshness.close()
+        super().close()
         self.ambient.close()
         self.usage.close()
         self._vectorizer.stop()
@@ -269,95 +294,7 @@ class Memory:
         """Wait for background embedding to finish; whether it has."""
         return self._vectorizer.wait(timeout)
 
-    # -- search -----------------------------------------------------------------------------------
-
-    def search(self, query: str | SearchRequest, **options: Any) -> SearchResult:
-        """Answer a question; ``options`` are fields of :class:`SearchRequest`, where ``query`` is none itself.
-
-        Raises :class:`~openclaw_memory.errors.RequestError` for an option that cannot be meant.
-        """
-        request = SearchRequest.of(query, options)
-        result = self.plugins.first("openclaw_memory_search", SearchResult, memory=self, request=request)
-        if result is None:
-            result = self.search_index(request)
-        hits = self.plugins.rerank(request.query, result.results)
-        self.usage.shown(hits, request.now or date.today())
-        return replace(result, results=tuple(hits))
-
-    def search_index(self, request: SearchRequest) -> SearchResult:
-        """Answer from the index: freshen, embed the question, rank."""
-        return self._questions.search(request)
-
-    def recall(self, query: str | SearchRequest, *, hops: int = 2, **options: Any) -> RecallResult:
-        """The thread behind an answer: what hangs together with the best hits over up to ``hops`` steps, by time.
-
-        ``options`` are fields of :class:`SearchRequest`; its filters hold for what is returned, not for what the
-        walk passes through.  With ``max_results`` each result is a passage of some lines; else the thread is told
-        in single lines within ``budget`` (that of five hits unless told).  Raises
-        :class:`~openclaw_memory.errors.RequestError` when ``hops`` is not from 1 to 4.
-        """
-        request = SearchRequest.of(query, options)
-        result = self._questions.recall(request, hops)
-        self.usage.shown(result.results, request.now or date.today())
-        return result
-
-    def context(self, message: str, **options: Any) -> ContextResult:
-        """What is relevant to ``message``, in plain sentences with their days; empty when nothing is.
-
-        ``options``: ``budget`` in tokens (``context.budget`` unless told); ``session``, which is not given the same
-        again within ``context.repeat_minutes``; ``now``, the day it is; ``deadline`` in seconds, by which what is
-        ready is returned, failures being a ``warning`` then; ``themes``, concepts that count for more; the share
-        ``serendipity`` of weaker notes that come along; ``explain`` for why each source was chosen.  Raises
-        :class:`~openclaw_memory.errors.RequestError` for an option that cannot be meant.
-        """
-        result = self.ambient.context(message, **options)
-        self.usage.shown(result.sources, options.get("now") or date.today())
-        return result
-
-    def timeline(
-        self,
-        query: str | SearchRequest = "",
-        *,
-        minimum_days_ago: int | None = None,
-        maximum_days_ago: int | None = None,
-        **options: Any,
-    ) -> SearchResult:
-        """What was noted when: hits in order of time, undated ones last, each snippet begun by its date.
-
-        With a ``query`` the hits are those of :meth:`search`; without one they are the sections of the range,
-        newest first until ``max_results`` or ``budget`` is spent.  The days count back from ``now``;
-        ``options`` are fields of :class:`SearchRequest`.  Raises
-        :class:`~openclaw_memory.errors.RequestError` when no day can be in the range.
-        """
-        from .search import timeline
-
-        request = timeline.bounded(SearchRequest.of(query, options), minimum_days_ago, maximum_days_ago)
-        if request.query.strip():
-            result = self.search(request)
-        else:
-            result = self._questions.listing(request)
-            self.usage.shown(result.results, request.now or date.today())
-        return replace(result, results=tuple(timeline.in_order(result.results)))
-
     # -- files, hooks, upkeep -----------------------------------------------------------------------
-
-    def get(self, path: str, from_line: int | None = None, lines: int | None = None) -> FileText:
-        """Lines of a memory file as they are on disk now; only files that ingest reads are shown.
-
-        ``[private]`` and ``[forgotten]`` stand for what nobody may read.
-        """
-        from .ingest.file_lines import read_lines
-        from .text.withheld import READ_MARK, without_private
-
-        def readable(path: str, text: str) -> str:
-            return self._forgetter.readable(path, without_private(text, READ_MARK))
-
-        found = read_lines(self.workspace, self.settings.ingest, path, from_line, lines, readable)
-        if found.status == "ok":
-            first = found.from_line
-            last = None if first is None or found.lines is None else first + found.lines - 1
-            self.usage.opened(found.path, first, last)
-        return found
 
     def feedback(self, chunk: str, verdict: str, now: date | None = None) -> FeedbackReport:
         """Note that a hit (its id, or its lines as they are cited) was ``useful`` or ``irrelevant``.
@@ -367,6 +304,7 @@ class Memory:
         """
         from .use.feedback import give
 
+        self.check_own(chunk)
         self.freshen()
         return give(self._store, self.usage, chunk, verdict, now or date.today())
 
@@ -497,3 +435,17 @@ class Memory:
     def store(self) -> Store:
         """The store behind this memory."""
         return self._store
+
+
+def migrate(source: Memory, target: Memory, replacing: bool = False, progress: Progress = silent) -> MigrationReport:
+    """Take the memory in one store to another, of the same workspace and agent; see :mod:`.index.migration`.
+
+    Both are to be opened with ``store.vector_dtype`` float32.  Raises
+    :class:`~openclaw_memory.errors.WorkspaceError` where ``target`` has a state that is another, unless ``replacing``.
+    """
+    from .index.migration import migrated
+
+    return migrated(
+        (source.store, source.state), (target.store, target.state), replacing, progress,
+        read=lambda: target.ingest(embed="lazy", progress=progress), model=source.vectors_in_use()[1],
+    )  # fmt: skip

@@ -51,6 +51,7 @@ GROUPS = {
         "state": "state",
         "backup": "backup",
         "restore": "backup",
+        "migrate-store": "migrate_store",
     },
     "Set up": {
         "setup": "setup",
@@ -82,7 +83,7 @@ class LazyGroup(click.Group):
         cmd_name = ALIASES.get(cmd_name, cmd_name)
         if cmd_name not in COMMANDS:
             return None
-        name = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        name = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name.replace("-", "_")
         command = getattr(import_module(f"{__package__}.{COMMANDS[cmd_name]}"), name)
         assert isinstance(command, click.Command)
         return command
@@ -215,6 +216,8 @@ def _tell_version(ctx: click.Context, option: click.Parameter, given: bool) -> N
               help="The index file, or the PostgreSQL server that holds the index.")  # fmt: skip
 @click.option("--config", metavar="FILE", type=click.Path(path_type=Path), help="The YAML settings file.")
 @click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="Change one setting for this run.")
+@click.option("--read-from", metavar="NAME", multiple=True,
+              help="Read this other memory too, read-only (sharing.read_from); may be repeated.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, is_eager=True, envvar="OPENCLAW_MEMORY_JSON", help="Print JSON.")
 @click.option("--no-pager", is_flag=True, help="Print long output as it is, without $PAGER.")
 @click.option("--verbose", "-v", is_flag=True, help="Log what is done to stderr.")
@@ -228,6 +231,7 @@ def cli(
     db: str | None,
     config: Path | None,
     assignments: tuple[str, ...],
+    read_from: tuple[str, ...],
     as_json: bool,
     no_pager: bool,
     verbose: bool,
@@ -250,7 +254,7 @@ def cli(
     logging.basicConfig(level=logging.DEBUG if verbose else logging.WARNING, handlers=[handler])
     for chatty in ("httpx", "httpcore", "watchfiles", "filelock", "markdown_it"):
         logging.getLogger(chatty).setLevel(logging.ERROR)
-    overrides = {}
+    overrides: dict[str, Any] = {"sharing.read_from": list(read_from)} if read_from else {}
     for assignment in assignments:
         key, equals, value = assignment.partition("=")
         if not equals:

@@ -21,7 +21,8 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 def state(cli: CliContext) -> None:
     """Show, back up or restore what no note says: use, verdicts, what was forgotten, retired notes, opt-ins.
 
-    It is one SQLite file a workspace, shared by all agents; an index can be made again from the notes, this cannot.
+    It is one SQLite file a workspace, or on the server of store.url, shared by all agents; an index can be made again
+    from the notes, this cannot.
     """
     if click.get_current_context().invoked_subcommand is None:
         _show(cli)
@@ -42,7 +43,7 @@ def _show(cli: CliContext) -> None:
     if cli.json:
         cli.emit(report)
         return
-    say(f"state      {report.path}{'' if report.exists else ' (nothing is in it yet)'}")
+    say(f"state      {report.server or report.path}{'' if report.exists else ' (nothing is in it yet)'}")
     key = "" if report.key_present or not report.tombstones else " (MISSING)"
     say(f"key        {report.key}{key}")
     say(f"forgotten  {counted(report.tombstones, 'phrase')}, as hashes")

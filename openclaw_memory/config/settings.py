@@ -50,6 +50,19 @@ class ExtraPath:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedMemory:
+    """Another memory that agents may read beside their own; shown as ``@name/…``."""
+
+    name: str
+    workspace: str = ""
+    agent: str = ""
+    origin: Literal["owner", "agent", "untrusted"] = "agent"
+    context: bool = False
+    readers: list[str] = field(default_factory=list)
+    on_server: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class EmbeddingSettings:
     """Where vectors come from."""
 
@@ -218,6 +231,20 @@ class StateSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SharingSettings:
+    """Which other memories agents read beside their own."""
+
+    read_from: list[str] = setting(
+        [], "memories that are read too: names of sharing.memories, agents of OpenClaw, or 'parent' for sub-agents"
+    )
+    memories: list[SharedMemory] = setting(
+        [],
+        "memories by name: a list of {name, workspace, agent, origin, context, readers, on_server}; see docs/teams.md",
+    )
+    deadline: float = setting(2.0, "seconds that the other memories may take to answer a question", minimum=0)
+
+
+@dataclass(frozen=True, slots=True)
 class PluginSettings:
     """Which plugins run."""
 
@@ -246,6 +273,7 @@ class Settings:
     capture: CaptureSettings = field(default_factory=CaptureSettings)
     store: StoreSettings = field(default_factory=StoreSettings)
     state: StateSettings = field(default_factory=StateSettings)
+    sharing: SharingSettings = field(default_factory=SharingSettings)
     plugins: PluginSettings = field(default_factory=PluginSettings)
     redaction: RedactionSettings = field(default_factory=RedactionSettings)
 

@@ -81,6 +81,8 @@ class Asked:
     serendipity: float
     explain: bool
     until: Deadline
+    #: Whether another agent asks, who has none of this memory in its prompt.
+    elsewhere: bool = False
 
     @property
     def patient(self) -> bool:
@@ -137,8 +139,12 @@ class Ambient:
         themes: Sequence[str] = (),
         serendipity: float = 0.0,
         explain: bool = False,
+        elsewhere: bool = False,
     ) -> ContextResult:
-        """What is relevant to ``message``; see :meth:`openclaw_memory.Memory.context`."""
+        """What is relevant to ``message``; see :meth:`openclaw_memory.Memory.context`.
+
+        With ``elsewhere`` another agent asks: it is given curated files too, and nothing is counted.
+        """
         started = time.monotonic()
         own = self._settings.context
         budget = own.budget if budget is None else budget
@@ -148,7 +154,8 @@ class Ambient:
             raise RequestError(f"serendipity must be from 0 to 1, not {serendipity:g}")
         until = Deadline.after(deadline)
         message = ends(message, _READ_FIRST, _READ_LAST)
-        asked = Asked(message, budget, session, now or date.today(), tuple(themes), serendipity, explain, until)
+        today = now or date.today()
+        asked = Asked(message, budget, session, today, tuple(themes), serendipity, explain, until, elsewhere)
         remarks: list[str] = []
         draft, late = _Draft(), False
         if not own.enabled:
@@ -162,7 +169,7 @@ class Ambient:
         self._given.add(session, keys)
         took = (time.monotonic() - started) * 1000
         tokens = ceil(tokens_of(draft.composed.text))
-        if own.enabled:
+        if own.enabled and not elsewhere:
             self._counters.count(len(draft.entities), tokens, took, late)
         return ContextResult(
             text=draft.composed.text,
@@ -274,7 +281,7 @@ class Ambient:
             draft = replace(draft, composed=chosen, sources=_sources(engine, asked, chosen, passed, sections))
             yield draft
         if wants_facts:
-            stated = self._about(view, named, about)
+            stated = self._about(view, named, about, own.curated_files or asked.elsewhere)
             if stated or asked.until == NEVER:
                 chosen = composed([*items, *stated], asked.message, asked.budget, given)
                 yield replace(draft, composed=chosen, sources=_sources(engine, asked, chosen, passed, sections))
@@ -301,7 +308,8 @@ class Ambient:
         vector: Floats | None,
     ) -> Scene:
         view, own = engine.graph, self._settings.context
-        allowed = candidates.allowed(view, self._facts.superseded(), own.curated_files, own.curated_chars)
+        curated_files = own.curated_files or asked.elsewhere
+        allowed = candidates.allowed(view, self._facts.superseded(), curated_files, own.curated_chars)
         curated = view.corpus.shape.kind == list(Kind).index(Kind.CURATED)
         kinds = () if bool((allowed & curated).any()) else tuple(kind for kind in Kind if kind is not Kind.CURATED)
         request = SearchRequest(text, kinds=kinds)
@@ -335,7 +343,7 @@ class Ambient:
             evidence=None if keyword is None else Evidence(text, keyword, len(view.corpus)),
         )
 
-    def _about(self, view: GraphView, named: Sequence[Entity], about: Sequence[str]) -> list[Item]:
+    def _about(self, view: GraphView, named: Sequence[Entity], about: Sequence[str], curated_files: bool) -> list[Item]:
         """Current facts about the entities, those that share words with the message first."""
         from ..text import analysis
 
@@ -347,7 +355,7 @@ class Ambient:
         items = []
         for row in rows:
             in_prompt = row.rule != STATED and row.source is not None and row.source.partition("#")[0] in curated
-            if not row.current or row.origin not in TRUSTED or (in_prompt and not own.curated_files):
+            if not row.current or row.origin not in TRUSTED or (in_prompt and not curated_files):
                 continue
             said = set(analysis.terms(f"{row.predicate} {row.object}"))
             shared = len(wanted & said) / len(wanted) if wanted else 0.5

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sqlite3
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from typing import Literal
 from ..errors import OpenClawMemoryError
 from ..store.api import StatedFact
 from ..store.state import State, StateError
-from ..store.state.database import now
+from ..store.state.database import Transaction, now
 from ..store.state.keys import key_id
 from .words import LONG, VERSION, WIDE, Words, weight, words_of
 
@@ -184,11 +183,12 @@ class Matcher:
         return bits
 
 
-def put(connection: sqlite3.Connection, key: bytes, hashes: Iterable[str]) -> None:
+def put(connection: Transaction, key: bytes, hashes: Iterable[str]) -> None:
     """Write tombstones of the words of now, within a transaction of the state."""
     at = now()
     connection.executemany(
-        "INSERT OR IGNORE INTO tombstones VALUES (?, ?, ?, ?)", [(each, key_id(key), VERSION, at) for each in hashes]
+        "INSERT INTO tombstones VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        [(each, key_id(key), VERSION, at) for each in hashes],
     )
 
 

@@ -13,6 +13,7 @@ from ..errors import SettingsError
 from ..knowledge import linking
 from ..store.api import Store
 from ..store.duckdb.duck import DuckStore
+from ..store.state.opening import OnServer
 from ..text import analysis
 
 
@@ -42,6 +43,15 @@ def open_index(workspace: Path, agent: str, settings: Settings, db: str | Path |
     return DuckStore(path, *given)
 
 
+def server_of(workspace: Path, agent: str, settings: Settings, db: str | Path | None = None) -> OnServer | None:
+    """The server that holds the index, and what the workspace is called there; ``None`` for a file."""
+    url = url_of(settings, db)
+    return OnServer(url, workspace_name(workspace, settings), agent) if url else None
+
+
 def workspace_name(workspace: Path, settings: Settings) -> str:
     """What the workspace is called on a server: as set, else by its path and this machine, so that no two are one."""
+    for shared in settings.sharing.memories:
+        if shared.on_server and shared.workspace and expanded(shared.workspace).resolve() == workspace:
+            return shared.on_server
     return settings.store.workspace or f"{default_path(workspace, '').stem}@{platform.node()}"

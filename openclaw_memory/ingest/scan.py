@@ -294,10 +294,15 @@ def _list_workspace(workspace: Path) -> tuple[str, list[str]]:
         raise WorkspaceError(f"{workspace}: cannot be listed ({reason_of(error)}); check its permissions") from error
 
 
+def is_extra_name(name: str) -> bool:
+    """Whether what lies outside the workspace can be shown as ``@name/…``."""
+    return _EXTRA_NAME.fullmatch(name) is not None and name not in (".", "..")
+
+
 def _check_extras(extras: Sequence[ExtraPath]) -> None:
     names: set[str] = set()
     for extra in extras:
-        if _EXTRA_NAME.fullmatch(extra.name) is None or extra.name in (".", ".."):
+        if not is_extra_name(extra.name):
             raise SettingsError(
                 f"ingest.extra_paths: {extra.name!r} cannot be a name; use a word without '/', such as 'notes'"
             )

@@ -23,6 +23,7 @@ from .forgetting import Forgotten as Forgotten
 from .forgetting import StillNamed as StillNamed
 from .imports import ImportReport as ImportReport
 from .map import MapReport as MapReport
+from .migration import MigrationReport as MigrationReport
 from .notes import TRUSTED as TRUSTED
 from .notes import DateSource as DateSource
 from .notes import FileText as FileText
@@ -37,6 +38,7 @@ from .notes import SkippedFile as SkippedFile
 from .notes import SourceFile as SourceFile
 from .notes import Unit as Unit
 from .notes import UnitForm as UnitForm
+from .recall import SEEDS as SEEDS
 from .recall import Edge as Edge
 from .recall import EdgeKind as EdgeKind
 from .recall import RecallHit as RecallHit

@@ -7,6 +7,9 @@ from typing import Literal
 
 from .search import SearchHit, SearchResult
 
+#: A thread starts from so many sections at most, and without a budget it is as long as so many hits.
+SEEDS = 5
+
 EdgeKind = Literal["references", "related_to", "parent_of", "follows", "derived_from"]
 
 

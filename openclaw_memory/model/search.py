@@ -121,6 +121,7 @@ class SearchHit:
     mass, ``time_score`` the closeness to a date the query names).  In a timeline hits stand in order of
     time, and where nothing was asked each has the score 1: being in the range is all that was wanted.
     ``also`` names the latest other lines that say the same, which are no hits of their own, in order of time.
+    ``memory`` is the name of another memory that it stands in, ``None`` for one's own.
     """
 
     path: str
@@ -145,6 +146,7 @@ class SearchHit:
     source: str = "memory"
     why: str | None = None
     also: tuple[Repetition, ...] = ()
+    memory: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from ..graph.view import GraphView
 from ..graph.walk import walk
 from ..index.archive import Archive
 from ..index.corpus import RADIUS, Corpus
-from ..model import Grain, Kind, RecallHit, SearchHit, SearchRequest
+from ..model import SEEDS, Grain, Kind, RecallHit, SearchHit, SearchRequest
 from ..store.api import Bools, Floats, Ints, KeywordIndex, Store, StoreState, VectorIndex, VectorModel
 from ..text import analysis
 from ..use.boosts import UseColumns, UsedRows, UsesOn
@@ -29,8 +29,8 @@ from .display import Display, Superseded, monotone
 _CANDIDATES = 512
 #: Best units whose concepts speak for others that share them.
 _SHARING = 10
-#: Sections that a thread starts from: those whose best unit is at least this share as good as the best of all.
-_SEEDS, _SEED_SHARE = 5, 0.5
+#: A thread starts from sections whose best unit is at least this share as good as the best of all.
+_SEED_SHARE = 0.5
 #: Steps of the walk that may join a thread told within a budget, and the best rows that none of them comes before.
 _STEPS, _SURE = 3, 48
 _OPENS = re.compile(r"[:：][\s*_]*\Z")
@@ -217,7 +217,7 @@ class SearchEngine:
                 relevance = parts(hits.Range(row, row, row)).score
                 if place == _SURE or (seeds and relevance < _SEED_SHARE * max(seeds.values())):
                     break
-                if len(seeds) < _SEEDS:
+                if len(seeds) < SEEDS:
                     seeds.setdefault(int(network.section_of[row]), relevance)
             if not seeds or max(seeds.values()) <= 0:
                 return []
@@ -231,7 +231,7 @@ class SearchEngine:
                 once = self._once(ranked.allowed)
                 order, fresh, opening = self._said_once(ranked.order, once)
                 pool = fresh if once is None else fresh & once
-                budget = request.budget or _SEEDS * size
+                budget = request.budget or SEEDS * size
                 open_to = fresh if allowed is None else fresh & allowed
                 steps = thread.stops(network, graph, corpus, walked, own, open_to, _STEPS, reached=True)
                 found, answering = telling.within(corpus, order, own, pool, open_to, network, steps, floor, budget)

@@ -8,7 +8,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from ..config.workspace import expanded, find_workspace
 from ..embed.vectorizer import Models
 from ..errors import OpenClawMemoryError, Stopped, WorkspaceError
 from ..memory import Memory
+from ..sharing.sources import Source
 
 log = logging.getLogger("openclaw_memory.serve")
 
@@ -115,12 +116,21 @@ class Pool:
     def _open(self, key: Key) -> Memory:
         agent, workspace = key
         settings, db = self.settings, None
+        named = self._named()
+        if settings.store.workspace and (named is None or workspace != named[1]):
+            settings = settings.with_values(
+                {"store.workspace": ""}
+            )  # that is what the server's own workspace is called
         if self._db or settings.store.path:
             if key == self._named():
                 db = self._db
             else:
                 settings = settings.with_values({"store.path": ""})
-        return Memory(workspace, agent=agent, settings=settings, db=db, models=self.models)
+        return Memory(workspace, agent=agent, settings=settings, db=db, models=self.models, peers=self._beside)
+
+    def _beside(self, source: Source) -> AbstractContextManager[Memory]:
+        """The memory that another one reads: the same that its own agent uses here."""
+        return self.use((source.agent, source.workspace))
 
     def _named(self) -> Key | None:
         try:

@@ -46,6 +46,8 @@ from .transport import StdioTransport
 log = logging.getLogger("openclaw_memory.serve")
 
 AGENT, WORKSPACE, DEADLINE_MS = "openclaw-memory/agent", "openclaw-memory/workspace", "openclaw-memory/deadlineMs"
+#: The agent that started the one that calls, if it is a sub-agent.
+PARENT = "openclaw-memory/parent"
 #: In the ``_meta`` of a failed call: whose fault it was, ``request``, ``workspace`` or ``failed``.
 ERROR = "openclaw-memory/error"
 
@@ -100,11 +102,12 @@ class Host:
     agent: str | None
     workspace: str | None
     deadline: float | None
+    parent: str | None = None
 
     @classmethod
     def of(cls, meta: Mapping[str, Any]) -> Host:
         """Read it; raises :class:`RequestError` for a value that cannot be meant."""
-        for key in (AGENT, WORKSPACE):
+        for key in (AGENT, WORKSPACE, PARENT):
             value = meta.get(key)
             if value is not None and (not isinstance(value, str) or "\0" in value):
                 raise RequestError(f"_meta {key} must be text, not {value!r}")
@@ -113,7 +116,7 @@ class Host:
         if milliseconds is not None and not usable:
             raise RequestError(f"_meta {DEADLINE_MS} must be a number of milliseconds above 0, not {milliseconds!r}")
         seconds = None if milliseconds is None else min(milliseconds, _LONGEST * 1000) / 1000
-        return cls(meta.get(AGENT), meta.get(WORKSPACE), seconds)
+        return cls(meta.get(AGENT), meta.get(WORKSPACE), seconds, meta.get(PARENT) or None)
 
 
 class MemoryServer:
@@ -202,7 +205,7 @@ class MemoryServer:
         if work.stop.is_set() or until.passed:
             raise Stopped(f"{tool.name} did not begin before its deadline: all threads are busy; ask again in a moment")
         with self._pool.use(self._pool.key(host.agent, host.workspace)) as memory:
-            return _json(tool.run(Call(memory, arguments, until, work.progress)))
+            return _json(tool.run(Call(memory.under(host.parent), arguments, until, work.progress)))
 
     async def _report(self, context: ServerRequestContext[Any], work: Work) -> None:
         while True:

@@ -52,7 +52,8 @@ class Retired:
         rows = [(note.path, note.size, note.mtime_ns, note.sha256, note.origin.value) for note in notes]
         if rows:
             with self._state.writing(_NAME) as connection:
-                connection.executemany("INSERT OR REPLACE INTO retired VALUES (?, ?, ?, ?, ?)", rows)
+                connection.executemany("DELETE FROM retired WHERE path = ?", [row[:1] for row in rows])
+                connection.executemany("INSERT INTO retired VALUES (?, ?, ?, ?, ?)", rows)
 
     def release(self, paths: Iterable[str]) -> None:
         """Note for good that these are retired no more.  Raises :class:`~openclaw_memory.errors.WorkspaceError`."""

@@ -8,12 +8,12 @@ import os
 import secrets
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from ...errors import WorkspaceError
 from .keys import Keys, key_id
@@ -44,13 +44,37 @@ PATIENCE = 30.0
 Row = tuple[Any, ...]
 
 
+class Cursor(Protocol):
+    """What a statement gave."""
+
+    def fetchone(self) -> Any:
+        """The next row; ``None`` behind the last one."""
+        ...
+
+    def fetchall(self) -> list[Any]:
+        """All rows that are left."""
+        ...
+
+
+class Transaction(Protocol):
+    """What the state is changed by: statements that SQLite and PostgreSQL both understand, values as ``?``."""
+
+    def execute(self, sql: str, values: Sequence[Any] = ..., /) -> Cursor:
+        """Run one statement."""
+        ...
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> object:
+        """Run a statement once for each row of values."""
+        ...
+
+
 class StateError(WorkspaceError):
     """The state cannot be read, written or understood."""
 
 
 @dataclass(frozen=True, slots=True)
 class StateReport:
-    """What a state holds and where; ``path`` is ``None`` in memory, ``key`` says where the keys are."""
+    """What a state holds and where; ``path`` is ``None`` in memory or on a ``server``, ``key`` is where they are."""
 
     path: Path | None
     exists: bool
@@ -63,6 +87,7 @@ class StateReport:
     retired: int
     automatic: bool
     warning: str | None
+    server: str | None = None
 
 
 class _Side:
@@ -111,7 +136,7 @@ class State:
             with self._told():
                 return connection.execute(query, values).fetchall()
 
-    def version(self, name: str, connection: sqlite3.Connection | None = None) -> str:
+    def version(self, name: str, connection: Transaction | None = None) -> str:
         """Another text after each change of what goes by ``name``, in whichever process; empty before the first.
 
         ``connection`` is that of a transaction.  Raises as :meth:`read`.
@@ -157,7 +182,7 @@ class State:
     # -- writing ----------------------------------------------------------------------------------
 
     @contextmanager
-    def writing(self, *changed: str, patience: float = PATIENCE, lasting: bool = True) -> Iterator[sqlite3.Connection]:
+    def writing(self, *changed: str, patience: float = PATIENCE, lasting: bool = True) -> Iterator[Transaction]:
         """A transaction in which nobody else writes; what goes by the names in ``changed`` gets another version.
 
         What is not ``lasting`` may be lost when the workspace moves.
@@ -173,9 +198,7 @@ class State:
                 connection.execute("BEGIN IMMEDIATE")
                 try:
                     yield connection
-                    for name in changed:
-                        token = secrets.token_hex(8)
-                        connection.execute("INSERT OR REPLACE INTO versions VALUES (?, ?)", [name, token])
+                    renew(connection, changed)
                     connection.execute("COMMIT")
                 except BaseException:
                     with suppress(sqlite3.Error):
@@ -197,7 +220,8 @@ class State:
             rows = connection.execute("SELECT value FROM flags WHERE name = ?", [name]).fetchall()
             value = change(json.loads(rows[0][0]) if rows else None)
             if value is not None:
-                connection.execute("INSERT OR REPLACE INTO flags VALUES (?, ?, ?)", [name, json.dumps(value), now()])
+                connection.execute("DELETE FROM flags WHERE name = ?", [name])
+                connection.execute("INSERT INTO flags VALUES (?, ?, ?)", [name, json.dumps(value), now()])
         return value is not None
 
     def wipe(self) -> None:
@@ -206,6 +230,10 @@ class State:
             if self._writer.connection is not None:
                 with suppress(sqlite3.Error):
                     self._writer.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def keeps(self) -> list[str]:
+        """What to say of where deleted rows are still kept."""
+        return []
 
     # -- keys -------------------------------------------------------------------------------------
 
@@ -236,6 +264,11 @@ class State:
 
     def report(self) -> StateReport:
         """What it holds and where.  Never raises for what cannot be read: ``warning`` says so."""
+        file = self.file
+        size = sum(each.stat().st_size for each in beside(file) if each.exists()) if file is not None else 0
+        return self._report(file, file is not None and file.exists(), size)
+
+    def _report(self, file: Path | None, exists: bool, size: int, server: str | None = None) -> StateReport:
         warnings = self.warnings()
 
         def count(query: str) -> int:
@@ -243,14 +276,14 @@ class State:
                 return int((self.read(query) or [(0,)])[0][0] or 0)
             return 0
 
-        file, key_present, automatic = self.file, False, False
+        key_present = automatic = False
         with suppress(WorkspaceError):
             key_present = bool(self.keys())
             automatic = self.flag("automatic") is True
         return StateReport(
             path=file,
-            exists=file is not None and file.exists(),
-            bytes=sum(each.stat().st_size for each in beside(file) if each.exists()) if file is not None else 0,
+            exists=exists,
+            bytes=size,
             key=self.where_keys(),
             key_present=key_present,
             tombstones=count("SELECT count(*) FROM tombstones"),
@@ -259,6 +292,7 @@ class State:
             retired=count("SELECT count(*) FROM retired"),
             automatic=automatic,
             warning="; ".join(warnings) or None,
+            server=server,
         )
 
     def backup(self, target: Path, with_key: bool = False) -> None:
@@ -289,14 +323,14 @@ class State:
         """
         self._take_over()
         with self._told(file=source), closing(read_only(source)) as old:
-            if not _check_version(old, source) or not {"tombstones", "use"} <= _tables_of(old):
+            if not check_version(old, source) or not {"tombstones", "use"} <= tables_of(old):
                 raise StateError(f"{source}: is no backup of a state; name one that 'state backup' wrote")
             for key in Keys(source.parent).all(source.name).values():
                 self.add_key(key)
             with self._writer.lock:
-                connection = self._open(self._writer)
-                assert connection is not None
-                old.backup(connection)
+                here = self._open(self._writer)
+                assert here is not None
+                old.backup(here)
         with self.writing("forgotten", "use", "retired", "flags") as connection:
             self._at_home(connection)
 
@@ -339,7 +373,7 @@ class State:
         """The connection of a side, whose lock the caller holds; ``None`` where there is no file to read."""
         if self._place is None:
             if side.connection is None:
-                side.connection = _connected(":memory:")
+                side.connection = connected(":memory:")
             return side.connection
         if side.connection is not None:
             owned = side is self._reader or side.lasting or not lasting
@@ -358,7 +392,7 @@ class State:
                     return None
                 os.close(os.open(file, os.O_CREAT | os.O_WRONLY, 0o600))
             try:
-                connection = _connected(os.fspath(file))
+                connection = connected(os.fspath(file))
                 self._at_home(connection)
             except sqlite3.OperationalError:
                 if side is self._writer:
@@ -378,7 +412,7 @@ class State:
             inode = None
         return file, inode, self._place.stamp()
 
-    def _at_home(self, connection: sqlite3.Connection) -> None:
+    def _at_home(self, connection: Transaction) -> None:
         """Note which workspace the state was last used for."""
         root = getattr(self._place, "root", None)
         if root is None:
@@ -413,20 +447,28 @@ class State:
             ) from error
 
 
+def renew(connection: Transaction, changed: Iterable[str]) -> None:
+    """Give what goes by the names in ``changed`` another version."""
+    for name in changed:
+        connection.execute("DELETE FROM versions WHERE name = ?", [name])
+        connection.execute("INSERT INTO versions VALUES (?, ?)", [name, secrets.token_hex(8)])
+
+
 def now() -> str:
     """The time, as the state notes it."""
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def _connected(name: str) -> sqlite3.Connection:
+def connected(name: str) -> sqlite3.Connection:
+    """A connection to the file ``name``, whose tables are made if it is new.  Raises as SQLite does."""
     connection = sqlite3.connect(name, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
-        if not _check_version(connection, Path(name)):
+        if not check_version(connection, Path(name)):
             connection.execute("BEGIN IMMEDIATE")
-            if not _check_version(connection, Path(name)):  # another process was faster
+            if not check_version(connection, Path(name)):  # another process was faster
                 for statement in filter(str.strip, _TABLES.split(";")):
                     connection.execute(statement)
                 connection.execute(f"PRAGMA user_version = {VERSION}")
@@ -437,11 +479,12 @@ def _connected(name: str) -> sqlite3.Connection:
     return connection
 
 
-def _tables_of(connection: sqlite3.Connection) -> set[str]:
+def tables_of(connection: sqlite3.Connection) -> set[str]:
+    """The names of the tables of a file."""
     return {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
 
-def _check_version(connection: sqlite3.Connection, file: Path) -> int:
+def check_version(connection: sqlite3.Connection, file: Path) -> int:
     """The version of the tables, 0 where there are none.  Raises :class:`StateError` for one to come."""
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version > VERSION:

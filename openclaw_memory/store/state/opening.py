@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,15 @@ if TYPE_CHECKING:
     from ...config.settings import StateSettings, StoreSettings
 
 
+@dataclass(frozen=True, slots=True)
+class OnServer:
+    """A workspace as it is called on the server at ``url``, and the agent that writes there."""
+
+    url: str
+    workspace: str
+    agent: str
+
+
 def folder_of(settings: StateSettings) -> Path:
     """Where the states of all workspaces lie."""
     return expanded(settings.folder).absolute() if settings.folder else data_dir() / "state"
@@ -28,13 +38,23 @@ def keys_of(settings: StateSettings) -> Keys:
 
 
 def open_state(
-    workspace: Path, settings: StateSettings, store: StoreSettings, index: Path | None, file: Path | None = None
+    workspace: Path,
+    settings: StateSettings,
+    store: StoreSettings,
+    index: Path | None,
+    file: Path | None = None,
+    server: OnServer | None = None,
 ) -> State:
     """The state of ``workspace``, or that in ``file``; it takes over what earlier versions kept beside an ``index``.
 
-    Those are the index in use and the indexes of all agents of the workspace.  Nothing is opened yet.
+    Those are the index in use and the indexes of all agents of the workspace.  It is on the ``server`` where the index
+    is on one.  Nothing is opened yet.
     """
     keys = keys_of(settings)
+    if server is not None and file is None:
+        from ..postgres.state import ServerState
+
+        return ServerState(server.url, server.workspace, server.agent, keys)
     place = Workplace(workspace, folder_of(settings), keys) if file is None else File(file.absolute(), keys)
 
     def take_over(state: State) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from .database import State
+from .database import State, Transaction
 
 #: What goes by this name changes with these rows.
 NAME = "use"
@@ -84,7 +83,7 @@ def sum_of(state: State, unit: str) -> Sum | None:
     return _sum(rows[0]) if rows else None
 
 
-def put(connection: sqlite3.Connection, unit: str, new: Sum) -> None:
+def put(connection: Transaction, unit: str, new: Sum) -> None:
     """Add ``new`` to what is known of a unit, within a transaction."""
     row = connection.execute(f"SELECT {_COLUMNS} FROM use WHERE {_IN_USE} AND unit = ?", [unit]).fetchone()
     if row is not None:
@@ -92,13 +91,14 @@ def put(connection: sqlite3.Connection, unit: str, new: Sum) -> None:
         known.add(new)
         new = known
     days = (date.fromordinal(day).isoformat() for day in (new.first, new.last))
+    connection.execute(f"DELETE FROM use WHERE {_IN_USE} AND unit = ?", [unit])
     connection.execute(
-        f"INSERT OR REPLACE INTO use (unit, ids, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT INTO use (unit, ids, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [unit, IDS, new.path, *days, new.worth, *(new.counts[name] for name in COUNTS)],
     )
 
 
-def fade(connection: sqlite3.Connection, today: date) -> None:
+def fade(connection: Transaction, today: date) -> None:
     """Drop units that were shown long ago and nothing more, within a transaction."""
     connection.execute(
         "DELETE FROM use WHERE last < ? AND used = 0 AND useful = 0 AND irrelevant = 0",

@@ -1,0 +1,61 @@
+"""``migrate-store``: from the DuckDB file to PostgreSQL, and back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from .context import CliContext, common_options, say, without_password
+
+if TYPE_CHECKING:
+    from ..memory import Memory
+
+_HERE = "duckdb"
+
+
+@click.command("migrate-store", short_help="Take this memory from one store to another: a file, or PostgreSQL.")
+@click.argument("source", metavar="FROM")
+@click.argument("target", metavar="TO")
+@click.option("--replace", "replacing", is_flag=True, help="Replace a state that TO has already and that is another.")
+@common_options
+def migrate_store(cli: CliContext, source: str, target: str, replacing: bool) -> None:
+    """Take this agent's memory of this workspace FROM one store TO another.
+
+    A store is the URL of a PostgreSQL server, the name of a DuckDB file, or 'duckdb' for the usual file. The notes are
+    read again into TO; the state (what was forgotten, judged and allowed) and the vectors are copied, so that nothing
+    is embedded again, and compared afterwards. FROM stays as it is. What was cut short goes on when it is run again.
+
+    \b
+      openclaw-memory migrate-store duckdb postgresql://gateway@db/memories
+      openclaw-memory migrate-store postgresql://gateway@db/memories duckdb
+    """
+    from ..memory import migrate
+    from .progress import ingest_progress
+
+    with _opened(cli, source) as there, _opened(cli, target) as here, ingest_progress(cli) as show:
+        report = migrate(there, here, replacing, show)
+    if cli.json:
+        cli.emit(report)
+    else:
+        say(f"from        {report.source}")
+        say(f"to          {report.target}")
+        say(f"notes       {report.files} files, {report.units} units")
+        say(f"state       {report.rows} rows, {report.keys} keys")
+        say(f"vectors     {report.vectors} copied, {report.same_vectors} in both, {report.pending} to be embedded")
+        say(f"verified    {'yes' if report.verified else 'NO'}")
+        say(f"seconds     {report.seconds:.2f}")
+        cli.remark(report.warning)
+    if not report.verified:
+        raise click.exceptions.Exit(1)
+
+
+def _opened(cli: CliContext, store: str) -> Memory:
+    """The memory in ``store``, whose vectors are read as they are stored."""
+    from ..config.store_url import is_url
+
+    chosen = {"store.url": without_password(store) if is_url(store) else "", "store.path": ""}
+    settings = cli.load_settings({**chosen, "store.vector_dtype": "float32", "store.vector_index": "exact"})[0]
+    file = None if is_url(store) or store == _HERE else store
+    return replace(cli, db=file).memory(settings)

@@ -1,0 +1,249 @@
+"""Questions to a memory, and to those that it reads beside itself."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from datetime import date
+from math import ceil
+from pathlib import Path
+from typing import Any, Self
+
+from ..config.settings import Settings
+from ..context.ambient import Ambient
+from ..errors import RequestError
+from ..forget.operations import Forgetter
+from ..model import (
+    SEEDS,
+    TRUSTED,
+    ContextResult,
+    FileText,
+    RecallResult,
+    SearchHit,
+    SearchRequest,
+    SearchResult,
+    joined,
+    tokens_of,
+)
+from ..plugins.manager import Plugins
+from ..search.service import Questions
+from ..system.deadline import Deadline
+from ..use.tracker import Usage
+from . import naming
+from .others import Others
+from .sources import Source
+
+#: With fewer tokens left of a budget nothing is asked of another memory.
+_WORTH = 16
+
+
+class Asking:
+    """What :class:`openclaw_memory.Memory` answers; its parts are made there.
+
+    Only its own memory is ever written: others count nothing of what is shown, opened or judged here.
+    """
+
+    workspace: Path
+    settings: Settings
+    plugins: Plugins
+    usage: Usage
+    ambient: Ambient
+    others: Others[Asking]
+    _questions: Questions
+    _forgetter: Forgetter
+
+    def close(self) -> None:
+        """Let go of the others."""
+        self.others.close()
+
+    def under(self, parent: str | None) -> Self:
+        """The same memory, asked by an agent that ``parent`` has started."""
+        if parent is None:
+            return self
+        made = copy.copy(self)
+        made.others = self.others.under(parent)
+        return made
+
+    def search(self, query: str | SearchRequest, **options: Any) -> SearchResult:
+        """Answer a question; ``options`` are fields of :class:`SearchRequest`, where ``query`` is none itself.
+
+        Raises :class:`~openclaw_memory.errors.RequestError` for an option that cannot be meant.
+        """
+        request = SearchRequest.of(query, options)
+        until = Deadline.after(request.deadline)
+        result = self.plugins.first("openclaw_memory_search", SearchResult, memory=self, request=request)
+        if result is None:
+            result = self.search_index(request)
+        limit = request.max_results or self.settings.search.max_results
+        result = self.others.joined(
+            result, request, until, lambda memory, asked: memory.search_index(asked), _best, limit, request.budget
+        )
+        hits = self.plugins.rerank(request.query, result.results)
+        self._shown(hits, request.now)
+        return replace(result, results=tuple(hits))
+
+    def search_index(self, request: SearchRequest) -> SearchResult:
+        """Answer from its own index: freshen, embed the question, rank."""
+        return self._questions.search(request)
+
+    def recall(self, query: str | SearchRequest, *, hops: int = 2, **options: Any) -> RecallResult:
+        """The thread behind an answer: what hangs together with the best hits over up to ``hops`` steps, by time.
+
+        ``options`` are fields of :class:`SearchRequest`; its filters hold for what is returned, not for what the
+        walk passes through.  With ``max_results`` each result is a passage of some lines; else the thread is told
+        in single lines within ``budget`` (that of five hits unless told).  Raises
+        :class:`~openclaw_memory.errors.RequestError` when ``hops`` is not from 1 to 4.
+        """
+        request = SearchRequest.of(query, options)
+        until = Deadline.after(request.deadline)
+        own = self._questions.recall(request, hops)
+        budget = request.budget or SEEDS * self.settings.search.hit_tokens
+        result = self.others.joined(
+            own, request, until, lambda memory, asked: memory._questions.recall(asked, hops), _best,
+            request.max_results, None if request.max_results else budget,
+        )  # fmt: skip
+        if result.results != own.results:
+            result = replace(result, results=tuple(sorted(result.results, key=_by_time)))
+        self._shown(result.results, request.now)
+        return result
+
+    def context(self, message: str, **options: Any) -> ContextResult:
+        """What is relevant to ``message``, in plain sentences with their days; empty when nothing is.
+
+        ``options``: ``budget`` in tokens (``context.budget`` unless told); ``session``, which is not given the same
+        again within ``context.repeat_minutes``; ``now``, the day it is; ``deadline`` in seconds, by which what is
+        ready is returned, failures being a ``warning`` then; ``themes``, concepts that count for more; the share
+        ``serendipity`` of weaker notes that come along; ``explain`` for why each source was chosen.  Raises
+        :class:`~openclaw_memory.errors.RequestError` for an option that cannot be meant.
+        """
+        until = Deadline.after(options.get("deadline"))
+        result = self.ambient.context(message, **options)
+        self._shown(result.sources, options.get("now"))
+        return self._with_others(result, message, until, options) if self.settings.context.enabled else result
+
+    def timeline(
+        self,
+        query: str | SearchRequest = "",
+        *,
+        minimum_days_ago: int | None = None,
+        maximum_days_ago: int | None = None,
+        **options: Any,
+    ) -> SearchResult:
+        """What was noted when: hits in order of time, undated ones last, each snippet begun by its date.
+
+        With a ``query`` the hits are those of :meth:`search`; without one they are the sections of the range,
+        newest first until ``max_results`` or ``budget`` is spent.  The days count back from ``now``;
+        ``options`` are fields of :class:`SearchRequest`.  Raises
+        :class:`~openclaw_memory.errors.RequestError` when no day can be in the range.
+        """
+        from ..search import timeline
+
+        request = timeline.bounded(SearchRequest.of(query, options), minimum_days_ago, maximum_days_ago)
+        if request.query.strip():
+            result = self.search(request)
+        else:
+            until = Deadline.after(request.deadline)
+            limit = request.max_results or self.settings.search.max_results
+            result = self.others.joined(
+                self._questions.listing(request), request, until,
+                lambda memory, asked: memory._questions.listing(asked), _newest, limit, request.budget,
+            )  # fmt: skip
+            self._shown(result.results, request.now)
+        return replace(result, results=tuple(timeline.in_order(result.results)))
+
+    def get(self, path: str, from_line: int | None = None, lines: int | None = None) -> FileText:
+        """Lines of a memory file as they are on disk now; only files that ingest reads are shown.
+
+        ``[private]`` and ``[forgotten]`` stand for what nobody may read.
+        """
+        source = self.others.named(path.strip())
+        if source is not None:
+            return self._of_others(source, path.strip(), from_line, lines)
+        found = self._read(path, from_line, lines)
+        if found.status == "ok":
+            first = found.from_line
+            last = None if first is None or found.lines is None else first + found.lines - 1
+            self.usage.opened(found.path, first, last)
+        return found
+
+    def check_own(self, chunk: str) -> None:
+        """Raise :class:`~openclaw_memory.errors.RequestError` for what stands in a memory that is only read here."""
+        if (source := self.others.named(chunk.strip())) is not None:
+            raise RequestError(
+                f"{chunk.strip()} stands in the memory of {source.name}, which is only read here; "
+                "change it where it is that agent's own"
+            )
+
+    # -- parts ------------------------------------------------------------------------------------
+
+    def _shown(self, hits: Any, day: date | None) -> None:
+        self.usage.shown([hit for hit in hits if hit.memory is None], day or date.today())
+
+    def _read(self, path: str, from_line: int | None, lines: int | None) -> FileText:
+        from ..ingest.file_lines import read_lines
+        from ..text.withheld import READ_MARK, without_private
+
+        def readable(path: str, text: str) -> str:
+            return self._forgetter.readable(path, without_private(text, READ_MARK))
+
+        return read_lines(self.workspace, self.settings.ingest, path, from_line, lines, readable)
+
+    def _of_others(self, source: Source, path: str, from_line: int | None, lines: int | None) -> FileText:
+        place = path.removeprefix(naming.named("", source))
+        if place.startswith("@"):
+            return FileText("not_found", path)
+        answers, trouble = self.others.ask(
+            Deadline.after(None), lambda memory, _, __: memory._read(place, from_line, lines), lambda one: one == source
+        )
+        if not answers:
+            return FileText("error", path, error=joined(trouble))
+        found = answers[0][1]
+        return replace(found, path=naming.named(found.path, source))
+
+    def _with_others(self, own: ContextResult, message: str, until: Deadline, options: dict[str, Any]) -> ContextResult:
+        """``own`` and what others give unasked for what is left of the budget, each begun by its name."""
+        budget = options.get("budget") or self.settings.context.budget
+        heads: dict[Source, str] = {}
+
+        def wanted(source: Source) -> bool:
+            heads[source] = f"@{source.name}:\n"
+            return source.unasked and source.origin in TRUSTED
+
+        def question(memory: Asking, source: Source, seconds: float) -> ContextResult:
+            left = int(budget - tokens_of(f"{own.text}\n{heads[source]}"))
+            if left < _WORTH:
+                return ContextResult("", 0, (), ())
+            given = options | {"budget": left, "deadline": seconds}
+            return memory.ambient.context(message, **given, elsewhere=True)
+
+        answers, trouble = self.others.ask(until, question, wanted)
+        text, sources, facts = own.text, list(own.sources), list(own.facts)
+        for source, answer in answers:
+            both = "\n".join(filter(None, [text, heads[source] + answer.text]))
+            if not answer.text or tokens_of(both) > budget:
+                continue
+            text = both
+            sources += [naming.of(hit, source) for hit in answer.sources]
+            facts += [naming.fact(row, source) for row in answer.facts]
+            trouble += [f"@{source.name}: {answer.warning}"] if answer.warning else []
+        return replace(
+            own,
+            text=text,
+            tokens=ceil(tokens_of(text)),
+            sources=tuple(sources),
+            facts=tuple(facts),
+            took_ms=own.took_ms + max((answer.took_ms for _, answer in answers), default=0.0),
+            warning=joined([*([own.warning] if own.warning else []), *trouble]),
+        )
+
+
+def _best(hit: SearchHit) -> tuple[object, ...]:
+    return (-hit.score,)
+
+
+def _newest(hit: SearchHit) -> tuple[object, ...]:
+    return (hit.date is None, -(hit.date or date.min).toordinal())
+
+
+def _by_time(hit: SearchHit) -> tuple[object, ...]:
+    return (hit.date or date.max, hit.date is None, hit.path, hit.start_line)
