@@ -47,6 +47,8 @@ _SURPRISE_REQUEST = 0.0
 _SHARE_STRANGE, _STRANGE_SURE = 0.6, 0.85
 #: Where nearly all of a question's words stand together, they may be common ones.
 _NEARLY_ALL, _SURPRISE_ALL = 0.7, -3.5
+#: What the words of a heading count for the lines below it.
+_HEADED = 0.9
 #: How sure such words are at least.
 _SAID = 0.65
 #: A word that is all of a question may stand around so many rows.
@@ -179,10 +181,11 @@ def _weighed(scene: Scene) -> list[Candidate]:
         return []
     out = []
     for row in islice(hits.ranking(scene.view.corpus, scene.ranked.score, scene.allowed), _SEARCHED):
-        if not _by_itself(scene, row):
+        headed = _HEADED * _says_heading(scene, row)
+        if not (headed or _by_itself(scene, row)):
             continue
         parts = scene.parts(hits.Range(row, row, row))
-        words = _says_it(scene, row)
+        words = max(headed, _says_it(scene, row))
         if not words and not _means_it(scene, parts):
             continue
         # Words that stand together by more than chance are as good as a sure score.
@@ -197,7 +200,17 @@ def _by_itself(scene: Scene, row: int) -> bool:
     keyword, similarities = scene.ranked.features.keyword, scene.ranked.similarities
     if keyword is not None and keyword.unit[row] > 0:
         return True
-    return similarities is not None and bool(similarities[row] >= scene.noise + _OWN)
+    known = scene.ranked.features.knowledge >= _KNOWN
+    return known and similarities is not None and bool(similarities[row] >= scene.noise + _OWN)
+
+
+def _says_heading(scene: Scene, row: int) -> float:
+    """How sure the words are that the heading above a row, which says what it is about, has to do with the message."""
+    corpus, keyword = scene.view.corpus, scene.ranked.features.keyword
+    first = int(np.searchsorted(corpus.shape.section, corpus.shape.section[row]))
+    if keyword is None or not corpus.rows.heading[first] or keyword.unit[first] <= 0:
+        return 0.0
+    return _says_it(scene, first)
 
 
 def _says_it(scene: Scene, row: int) -> float:

@@ -1,12 +1,24 @@
-"""What changed in a period: keyed lines whose value at its end is not that at its begin."""
+"""What changed in a period: what is at its end another than at its begin.
+
+That is the value behind a key; of a fact that a sentence states, where one value holds at a time; and of a sentence
+that says the same words again, its figures or that it denies.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from ..facts.validity import alike, folded
+from ..knowledge.concept_keys import concept_key
+from ..knowledge.fact_sentences import Speech, facts_in
+from ..knowledge.fact_words import every
+from ..knowledge.predicates import is_single, normalise
+from ..knowledge.routine import NAMELESS
 from ..text import labels
+from ..text.negation import negations
 from ..text.scripts import UNSPACED
 from .sentences import Sentence
 
@@ -16,27 +28,88 @@ _KEYED = re.compile(
 )
 #: More than one word: a space or a hyphen, or four characters where nothing stands between words.
 _SEVERAL = re.compile(rf"\w[\s-]\w|[{UNSPACED}]{{4}}")
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
+_SIGNS = re.compile(r"[^\w%€$£¥₽]+")
+_WORD = re.compile(rf"[^\W\d_{UNSPACED}]{{2,}}|[{UNSPACED}]{{2}}")
 _MARKS = re.compile(r"[\s*_`]+|[.。!！;；]+$")
+#: Times and days, which are another each time.
+_WHEN = re.compile(r"\d{1,4}(?:[:.-]\d{1,2}){1,2}(?!\d)|\d{1,2}\s?(?:[ap]m\b|[点點時时시])", re.IGNORECASE)
+#: A sentence has so many words of its own beside so many figures, or it is a list.
+_CORE, _FIGURES = 2, 2
 #: Most changes that a summary tells of.
 _MOST = 8
 
 
-def of(sentences: Sequence[Sentence]) -> dict[int, int]:
-    """The orders of the sentences that say how something was at first and at last, with a number for that thing.
+def of(sentences: Sequence[Sentence]) -> list[tuple[Sentence, Sentence]]:
+    """Pairs of the sentences that say how something was at first and at last, at most :data:`_MOST`.
 
     ``sentences`` are in order of time.  What is said twice on one day is a list, and a single word or a label that
     notes on any subject have ("IP", "Model", "Status") may be about another thing each time: neither is a state.
     """
-    said: defaultdict[tuple[str | None, str], list[tuple[Sentence, str]]] = defaultdict(list)
+    said: defaultdict[tuple[object, ...], list[tuple[Sentence, str]]] = defaultdict(list)
     for one in sentences:
-        found = _KEYED.fullmatch(one.text)
-        if found is not None and _SEVERAL.search(found[1]) and not labels.is_label(found[1]):
-            key = one.speaker, " ".join(found[1].casefold().split())
-            said[key].append((one, _MARKS.sub(" ", found[2].casefold()).strip()))
+        for key, value, told in _states(one):
+            said[one.speaker, *key].append((told, value))
     changed = []
-    for states in said.values():
+    for (_, kind, *_), states in said.items():
+        # A figure that is another each time is a reading, not a state.
+        if kind == "words" and len(states) > 2 and len({value for _, value in states}) == len(states):
+            continue
         days = [one.day for one, _ in states]
-        if len(days) > 1 and len(set(days)) == len(days) and states[0][1] != states[-1][1]:
-            changed.append((-len(days), states[0][0].order, states[-1][0].order))
-    pairs = [(first, last) for _, first, last in sorted(changed)[:_MOST]]
-    return {order: number for number, pair in enumerate(pairs) for order in pair}
+        apart = days[0] < days[-1] if kind == "fact" else len(set(days)) == len(days) > 1
+        if (
+            apart
+            and (kind != "key" or _of_a_kind(states[0][1], states[-1][1]))
+            and not alike(states[0][1], states[-1][1])
+        ):
+            first, last = states[0][0], states[-1][0]
+            changed.append((kind != "fact", -len(days), first.day, first.order, last.order, first, last))
+    changed.sort(key=lambda one: one[:5])
+    pairs = {(first.order, last.order): (first, last) for *_, first, last in changed}
+    return list(pairs.values())[:_MOST]
+
+
+def _states(sentence: Sentence) -> Iterator[tuple[tuple[object, ...], str, Sentence]]:
+    """What a sentence says the state of, the state, and the sentence with whom it is about."""
+    text = sentence.text
+    stated = False
+    for fact in sentence.facts or facts_in(text, Speech()):
+        if is_single(fact.predicate):
+            named = fact.subject.casefold() in text.casefold()
+            told = sentence if named else replace(sentence, text=f"{fact.subject}: {text}")
+            yield ("fact", concept_key(fact.subject), normalise(fact.predicate)), folded(fact.object), told
+            stated = True
+    if stated:
+        return
+    found = _KEYED.fullmatch(text)
+    if found is not None:
+        if _SEVERAL.search(found[1]) and not labels.is_label(found[1]) and _names_a_thing(found[1]):
+            yield ("key", " ".join(found[1].casefold().split())), _MARKS.sub(" ", found[2].casefold()).strip(), sentence
+        return
+    denied = negations(text)
+    said = _WHEN.sub(" ", text.casefold())
+    for one in sorted(denied, key=lambda one: (-len(one), one)):
+        # In Chinese the first character denies what the next one says.
+        if _UNSPACED.match(one):
+            said = said.replace(one, one[1:])
+        else:
+            said = re.sub(rf"(?<!\w){re.escape(one)}(?!\w)", " ", said)
+    figures = _FIGURE.findall(said)
+    same = " ".join(_SIGNS.sub(" ", _FIGURE.sub("0", said)).split())
+    if len(figures) <= _FIGURES and len(_WORD.findall(same)) >= _CORE:
+        yield ("words", same), " ".join([*figures, *(["not"] if denied else [])]) or "so", sentence
+
+
+def _of_a_kind(one: str, other: str) -> bool:
+    """Whether two values are figures of the same, or both none."""
+    if not (_FIGURE.search(one) or _FIGURE.search(other)):
+        return True
+    return _FIGURE.sub("0", one) == _FIGURE.sub("0", other)
+
+
+def _names_a_thing(key: str) -> bool:
+    """Whether a key is more than labels and ordinary words, and no entry of a numbered list."""
+    words = key.casefold().split()
+    ordinary = NAMELESS | every("work") | every("done") | every("topics")
+    return words[-1].isalpha() and len(words[-1]) > 1 and words[-1] != "id" and not ordinary.issuperset(words)

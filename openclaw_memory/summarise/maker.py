@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from ..config.settings import Settings
@@ -15,7 +15,7 @@ from ..ingest.notes import NoteReader
 from ..ingest.origin import lowered
 from ..ingest.scan import Unreadable
 from ..ingest.summary_files import DATED, front_of
-from ..knowledge import concepts
+from ..knowledge import concepts, facts
 from ..model import TRUSTED, Grain, Origin, SourceFile, SummaryPlan
 from ..plugins import redact
 from ..plugins.manager import Plugins
@@ -23,7 +23,7 @@ from ..text import analysis, calendar
 from .document import LINKER, Source, render, sentences_in
 from .inventory import FINER, GRAINS, Key, Leaf, Leaves
 from .sentences import Note, Sentence, line_of, sentences_of, tokens
-from .summary import BUDGETS, VERSION, Rules, summarise
+from .summary import BUDGETS, TELLING_CHANGES, VERSION, Rules, summarise
 
 
 class Changed(Exception):
@@ -54,7 +54,8 @@ def fingerprints(settings: Settings) -> dict[Grain, str]:
     given = settings.consolidate
     common = [
         dict(sorted(given.markers.items())), given.near_duplicate, settings.ingest.unit_tokens,
-        analysis.ANALYSIS_VERSION, concepts.VERSION, VERSION, redact.VERSION, sorted(settings.redaction.allow),
+        analysis.ANALYSIS_VERSION, concepts.VERSION, facts.VERSION, VERSION, redact.VERSION,
+        sorted(settings.redaction.allow),
     ]  # fmt: skip
     return {
         grain: hashlib.sha256(json.dumps([budget_of(settings, grain), common]).encode("utf-8")).hexdigest()[:16]
@@ -93,6 +94,8 @@ class Maker:
         self._leaves = leaves
         self._files = files
         self._made: dict[Key, Made | None] = {}
+        #: The sentences of the notes of a day, once they were asked for.
+        self._days: dict[str, list[Sentence]] = {}
 
     def make(self, grain: Grain, period: str) -> Made | None:
         """A period's summary, from its notes or finer summaries as they are, or are to be.
@@ -109,7 +112,10 @@ class Maker:
         if any(sentence.origin in TRUSTED for _, sentence in below):
             below = [(source, sentence) for source, sentence in below if sentence.origin in TRUSTED]
         given = [sentence for _, sentence in below]
-        chosen = (summary := summarise(given, grain, self._rules(grain))).sentences() if given else []
+        noted = self._noted(grain, period) if grain in TELLING_CHANGES else None
+        if noted and any(sentence.origin in TRUSTED for sentence in given):
+            noted = [sentence for sentence in noted if sentence.origin in TRUSTED]
+        chosen = (summary := summarise(given, grain, self._rules(grain), noted)).sentences() if given else []
         if not chosen:
             return None
         sources = tuple(source for source, _ in groupby(source for source, _ in below))
@@ -176,6 +182,22 @@ class Maker:
             said = self._said(leaf, found[-1][1].entry + 1 if found else entry, order + len(found))
             found += [(Source(leaf.path, leaf.sha256), sentence) for sentence in said]
         return found
+
+    def _noted(self, grain: Grain, period: str) -> list[Sentence]:
+        """The sentences of all notes of a period that no summary of a person's stands for, in order."""
+        found: list[Sentence] = []
+        fine = FINER[grain]
+        for child in self._leaves.children(grain, period):
+            if self._leaves.stands(fine, child):
+                continue
+            if fine is not Grain.DAILY:
+                found += self._noted(fine, child)
+            elif child in self._days:
+                found += self._days[child]
+            else:
+                self._days[child] = [sentence for _, sentence in self._notes(child)]
+                found += self._days[child]
+        return [replace(sentence, order=order) for order, sentence in enumerate(found)]
 
     def _said(self, leaf: Leaf, entry: int, order: int) -> list[Sentence]:
         file = self._files.get(leaf.path)

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 
+from ..knowledge.fact_words import every
 from ..text.machine import OPAQUE, is_machine, is_signs
 from ..text.scripts import UNSPACED
 from ..text.speech import substance
@@ -21,6 +22,8 @@ _LABEL = re.compile(r"[\W_]*[^\s:：][^:：\n]{0,39}[:：](?=[\s*_`]|$)")
 _WORD = re.compile(rf"[^\W\d_{UNSPACED}]{{2,}}|[{UNSPACED}]{{2,}}")
 _FIGURES = re.compile(r"\d+(?:[.,:]\d+)*")
 _CLOCK = re.compile(r"(?<!\d)\d{1,2}:\d{2}(?!\d)")
+#: A day, a time and its zone.
+_STAMP = re.compile(r"\d{4}-\d\d-\d\d|~?\d{1,2}:\d{2}(?::\d{2})?(?:\s?[A-Za-z]{1,4}\b)?")
 #: What is said on so many days, or with as many times of one day, but for its figures, is routine: it is said once, as
 #: it was last.
 _TIMES = 3
@@ -59,6 +62,10 @@ def _is_noise(sentence: Sentence) -> bool:
         return True
     label = _LABEL.match(text)
     value = text[label.end() :] if label is not None else text
+    # When something that is not named was done: "Completed: 13 March, 14:31".
+    if label is not None and label[0].strip("*_ :：").casefold() in every("done"):
+        if not _WORD.search(_STAMP.sub(" ", value)):
+            return True
     left = OPAQUE.sub(" ", value)
     # "Session: 8f14e45f" says no more than its token does; a figure, a date or a link behind a label does.
     if left != value and not _WORD.search(left):

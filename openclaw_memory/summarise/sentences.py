@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from ..model import Origin, Section, Unit, citation, tokens_of
+from ..model import FoundFact, Origin, Section, Unit, citation, tokens_of
 from ..store.api import Mention, PlannedUnit
 from ..text.labels import names_subject
 from ..text.lines import ITEM
@@ -51,6 +51,8 @@ class Sentence:
     mentions: tuple[Mention, ...]
     origin: Origin
     done: bool = False
+    #: What rules find stated in it, where it is read from a note.
+    facts: tuple[FoundFact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,7 @@ def sentences_of(note: Note, first_entry: int = 0, first_order: int = 0) -> list
                     mentions=_distinct((*about, *planned.mentions)),
                     origin=note.origin,
                     done=_DONE.match(unit.text) is not None,
+                    facts=tuple(planned.facts),
                 )
             )
         entry += len(found) > opened

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from ..ingest.summary_files import DATED
@@ -20,7 +20,7 @@ BUDGETS: Mapping[Grain, float] = MappingProxyType(
     {Grain.DAILY: 300, Grain.WEEKLY: 800, Grain.MONTHLY: 1500, Grain.QUARTERLY: 2000, Grain.YEARLY: 3000}
 )
 #: Grows when summaries of the same sentences change, so that those of earlier versions are made again.
-VERSION = 3
+VERSION = 4
 
 #: How many times the budget of a grain a summary may have where its sources say much, and of how much of them.
 _GROWTH, _GROWTH_SHARE = 3, 0.2
@@ -37,7 +37,8 @@ _EMPHASIS: Mapping[Grain, int] = MappingProxyType(
 _CENTRAL = 2 * POINT
 #: Points of a state that the period began or ended with, where the two differ.
 _CHANGED = 20 * POINT
-_TELLING_CHANGES = (Grain.MONTHLY, Grain.QUARTERLY, Grain.YEARLY)
+#: Grains whose summaries say what changed.
+TELLING_CHANGES = (Grain.MONTHLY, Grain.QUARTERLY, Grain.YEARLY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +70,23 @@ class Summary:
         return [sentence for part in self.parts for sentence in part.sentences]
 
 
-def summarise(sentences: Sequence[Sentence], grain: Grain, rules: Rules) -> Summary:
+def summarise(
+    sentences: Sequence[Sentence], grain: Grain, rules: Rules, noted: Sequence[Sentence] | None = None
+) -> Summary:
     """The summary of a period from the ``sentences`` of its sources, in whatever order they are given.
+
+    ``noted`` are those of all notes of the period, which say what changed in it; without them ``sentences`` do.
 
     The same for the same sentences, settings and grain on every machine.  Only grains of summaries have one.
     """
     given = noise.said(sorted(sentences, key=lambda one: (one.day, one.order)))
-    changed = changes.of(given) if grain in _TELLING_CHANGES else {}
+    changed: dict[int, int] = {}
+    if grain in TELLING_CHANGES:
+        told = list(given)
+        if noted is not None:  # what states a fact says something, however short it is
+            told = [*noise.said([one for one in noted if not one.facts]), *(one for one in noted if one.facts)]
+        pairs = changes.of(sorted(told, key=lambda one: (one.day, one.order)))
+        given, changed = _with(given, pairs)
     given = noise.once(given, changed)
     chosen = _chosen(given, changed, grain, rules)
     if grain is Grain.DAILY:
@@ -85,6 +96,27 @@ def summarise(sentences: Sequence[Sentence], grain: Grain, rules: Rules) -> Summ
     else:
         parts = themes.of_months(chosen, _THEMES[grain], changed)
     return Summary(tuple(parts), sum(part.concept is not None for part in parts))
+
+
+def _with(
+    given: Sequence[Sentence], pairs: Sequence[tuple[Sentence, Sentence]]
+) -> tuple[list[Sentence], dict[int, int]]:
+    """``given`` with the sentences of ``pairs`` once, and the numbers of their pairs by their order."""
+    states: dict[tuple[str, int, str], tuple[int, Sentence]] = {}
+    for number, pair in enumerate(pairs):
+        for one in pair:
+            states.setdefault((one.path, one.start_line, one.text), (number, one))
+    places = {place[:2] for place in states}
+    texts = {one.text for _, one in states.values()}
+    rest = [one for one in given if (one.path, one.start_line) not in places or not _part_of(one.text, texts)]
+    first = max((one.order for one in given), default=-1) + 1
+    added = [(number, replace(one, order=first + at)) for at, (number, one) in enumerate(states.values())]
+    every = sorted([*rest, *(one for _, one in added)], key=lambda one: (one.day, one.order))
+    return every, {one.order: number for number, one in added}
+
+
+def _part_of(text: str, texts: Collection[str]) -> bool:
+    return any(said.endswith(text) for said in texts)
 
 
 def _chosen(given: Sequence[Sentence], changed: Collection[int], grain: Grain, rules: Rules) -> list[Weighed]:

@@ -81,6 +81,7 @@ def test_sentences(text: str, expected: Triple) -> None:
         "Ana no vive en Bilbao.",
         "Ольга не любит чай.",
         "Она живёт в Казани.",
+        "CI-процесс живёт в отдельной папке.",
         "Lan không sống ở Huế.",
         "他住在杭州。",
         "李雷对花生不过敏吗？",

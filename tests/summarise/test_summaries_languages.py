@@ -1,10 +1,11 @@
 """Summaries in many languages: noise, denials, what marks a sentence, routine, changes, and how long they may be."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
 
-from openclaw_memory.model import Grain, Origin
+from openclaw_memory.model import FoundFact, Grain, Origin
 from openclaw_memory.summarise import changes, noise
 from openclaw_memory.summarise.scoring import POINT, Scorer
 from openclaw_memory.summarise.sentences import Sentence
@@ -141,6 +142,16 @@ def test_what_comes_by_the_hour_is_said_once_a_day_and_readings_each(routine: st
         ("Основной поставщик: Ромашка", "Основной поставщик: Василёк"),
         ("默认厨房模型：小型", "默认厨房模型：大型"),
         ("Fournisseur de bois : Martin", "Fournisseur de bois : Durand"),
+        # A fact of which one value holds, in a sentence.
+        ("Anouk works at Brightwater", "Anouk works at Hallmere"),
+        ("Anouk wohnt in Kleve", "Anouk wohnt in Emden"),
+        ("王芳住在杭州", "王芳住在苏州"),
+        ("`notesync` is at v2.3.1", "`notesync` is at v2.4.0"),
+        # The same words with other figures, or denied.
+        ("The rent for the workshop is 950 euro", "The rent for the workshop is 990 euro"),
+        ("Аренда мастерской стоит 950 евро", "Аренда мастерской стоит 990 евро"),
+        ("El taller abre los sábados", "El taller no abre los sábados"),
+        ("花园里的水泵晚上可以正常运行", "花园里的水泵晚上不可以正常运行"),
     ],
 )
 def test_a_month_says_what_changed(first: str, last: str) -> None:
@@ -152,10 +163,28 @@ def test_a_month_says_what_changed(first: str, last: str) -> None:
     assert part.heading == "Changed" and [one.text for one in part.sentences] == [first, last]
 
 
+def test_a_month_names_whose_state_has_changed() -> None:
+    """The heading of a note says it, and the line does not."""
+
+    def note(text: str, order: int, day: date) -> Sentence:
+        fact = FoundFact("Heron", "status", text.removeprefix("Status: "), "key", 0.9)
+        return replace(sentence(text, order, day), facts=(fact,))
+
+    first, last = note("Status: afloat", 0, MONDAY), note("Status: ashore", 1, MONDAY + timedelta(9))
+    told = summarise([sentence("Ines sowed tomatoes", 2)], Grain.MONTHLY, Rules(10_000, share=100), [first, last])
+    assert [one.text for one in told.parts[0].sentences] == ["Heron: Status: afloat", "Heron: Status: ashore"]
+    assert told.parts[1].sentences[0].text == "Ines sowed tomatoes"
+
+
 def test_labels_and_lists_are_no_state_that_changes() -> None:
     label = [sentence("Status: open", 0), sentence("Status: closed", 1, MONDAY + timedelta(1))]
     listed = [sentence("Garden shed: hammer", 0), sentence("Garden shed: saw", 1), sentence("Garden shed: axe", 2)]
+    option = [sentence("Option A: by letter", 0), sentence("Option A: by phone", 1, MONDAY + timedelta(1))]
+    plain = [sentence("Test results: all good", 0), sentence("Test results: two failed", 1, MONDAY + timedelta(1))]
+    assert not changes.of(option) and not changes.of(plain)
     several = [sentence("IP: 10.0.0.4", 0), sentence("IP: 10.0.0.9", 1, MONDAY + timedelta(1))]
+    done = [sentence("Completed: 2026-02-13 14:31 MT", 0), sentence("Ines sowed tomatoes", 1)]
+    assert [one.text for one in noise.said(done)] == ["Ines sowed tomatoes"]
     timed = [sentence("Tea was at 7:54 PM", 0), sentence("Tea was at 7:58 PM", 1, MONDAY + timedelta(1))]
     assert not changes.of(timed)
     assert not changes.of(label) and not changes.of(listed) and not changes.of(several)
