@@ -2,5 +2,6 @@
 
 #: Modules of this package, each with one peer.
 PEERS = (
-    "ours", "memory_core", "memsearch_milvus", "qmd", "sqlite_vec_fts", "lancedb_hybrid", "faiss_flat", "linear_scan",
+    "ours", "memory_core", "memory_core_ageless", "memsearch_milvus", "qmd",
+    "sqlite_vec_fts", "lancedb_hybrid", "faiss_flat", "linear_scan",
 )  # fmt: skip

@@ -194,7 +194,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--workspaces", type=Path, required=True, help="folder with queries.jsonl and the workspaces")
     parser.add_argument("--only", nargs="+", help="names of workspaces (default: all)")
     parser.add_argument("--peers", nargs="+", choices=PEERS, default=PEERS, help="peers to ask (default: all)")
-    parser.add_argument("--questions", type=int, default=60, help="questions a workspace (default: 60)")
+    parser.add_argument(
+        "--questions", type=int, default=60, help="questions a workspace (default: 60); 0 for growth alone"
+    )
     parser.add_argument("--days", type=int, nargs="*", default=[30, 90, 180, 365], help="sizes of generated notes")
     parser.add_argument("--json", type=Path, help="write the figures here")
     parser.add_argument("--write", type=Path, help="page whose part between the marks to replace")
@@ -226,7 +228,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             embed(
                 endpoint, [one.text for rows in asked.values() for one in rows]
             )  # or the first peer would pay for all
-            for module in _each(options.peers, "questions", skipped):
+            for module in _each(options.peers if options.questions else (), "questions", skipped):
                 try:
                     answers.append(found(module, endpoint, options.workspaces, asked))
                 except RuntimeError as error:

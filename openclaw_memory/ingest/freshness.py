@@ -25,7 +25,7 @@ from .pipeline import Ingestor, Outcome
 
 log = logging.getLogger("openclaw_memory")
 
-#: Bytes from which on a question with a deadline does not wait for a file: a megabyte takes about two seconds.
+#: Bytes from which on a question with a deadline does not wait for a file: a megabyte takes seconds.
 _LARGE = 500_000
 #: Seconds that closing waits for a file that is being read; what is not written by then is read the next time.
 _CLOSING = 60.0

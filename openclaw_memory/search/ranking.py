@@ -160,12 +160,14 @@ def _by_script(cosine: Floats, script: NDArray[np.int8]) -> tuple[Ints, NDArray[
 
 
 def _standing_out(cosine: Floats, script: NDArray[np.int8]) -> Floats:
-    """Cosines by how many deviations they lie above the mean of the rows that are written alike: of a mixed corpus.
+    """Cosines by how many deviations they lie above the mean of the rows that are written alike.
 
     A model that does not know a script finds all texts in it alike, and like any question in it: without this, rows in
     one script would go before those in another whatever they say.
     """
-    _, mean, deviation = _by_script(cosine, script)
+    counts, mean, deviation = _by_script(cosine, script)
+    if counts.max() == len(cosine):
+        return cosine
     out: Floats = (cosine - mean.astype(np.float32)[script]) / deviation.astype(np.float32)[script]
     return out
 
