@@ -76,12 +76,19 @@ def test_the_readme_is_read_in_a_few_minutes() -> None:
 
 
 @pytest.mark.parametrize(
-    "page", sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")]), ids=lambda page: page.name
+    "page", sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]), ids=lambda page: page.name
 )
 def test_what_the_docs_link_to_is_there(page: Path) -> None:
     found = re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))
     own = [target.partition("#") for target in found if not target.startswith("http")]
     assert [path for path, _, _ in own if path and not (page.parent / path).exists()] == []
+    for path, _, anchor in own:
+        if anchor:
+            titles = re.findall(
+                r"^#+ (.+)$", (page.parent / path if path else page).read_text(encoding="utf-8"), re.MULTILINE
+            )
+            slugs = {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", title.lower()).strip()) for title in titles}
+            assert anchor in slugs, f"{page.name} links to {path}#{anchor}"
 
 
 def test_every_page_is_in_the_navigation() -> None:

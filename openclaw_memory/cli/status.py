@@ -43,8 +43,7 @@ def status(cli: CliContext, verbose: bool, with_context: bool) -> None:
         _show_inside(cli, found)
     for plugin, failure in found.plugin_failures.items():
         cli.remark(f"plugin {plugin} failed: {failure}")
-    if found.model:
-        cli.remark(found.fallback)
+    cli.remark(found.fallback)
     cli.remark(found.warning)
     steps = [check.fix for check in checks if check.fix and not check.ok]
     say(f"next: {steps[0].removeprefix('run: ') if steps else 'openclaw-memory search QUESTION'}")
@@ -61,7 +60,7 @@ def _standing(memory: Memory, found: Status) -> list[Check]:
         model = Check("model", True, f"{found.model} by {found.binding or found.provider}{languages}")
     else:
         wanted = memory.settings.embedding.model.strip().lower() in ("none", "")
-        model = Check("model", wanted, found.fallback or "none")  # what it says ends in what to do
+        model = Check("model", wanted, "none: searching by keywords")  # why is said below
     grains = [one for one in found.grains if one.files]
     days = [day for one in grains for day in (one.first, one.last) if day is not None]
     since = f", from {min(days)} to {max(days)}" if days else ""
