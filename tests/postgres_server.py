@@ -11,6 +11,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 
 def programs() -> Path | None:
     """The folder of PostgreSQL's programs; ``None`` where the extra ``postgres-test`` is not installed."""
@@ -65,8 +67,13 @@ class Postgres:
         self._run("pg_ctl", "-w", "-D", self.data, "-m", "fast", "stop")
 
     def kill(self) -> None:
-        """What a power cut does."""
-        os.kill(int((Path(self.data) / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+        """What a power cut does; its children end by themselves when they notice."""
+        file = Path(self.data) / "postmaster.pid"
+        parent = psutil.Process(int(file.read_text().split()[0]))
+        children = parent.children()
+        parent.send_signal(signal.SIGKILL)
+        psutil.wait_procs([parent, *children], timeout=30)
+        file.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Stop it and delete its data."""
