@@ -163,9 +163,9 @@ class PostgresStore(TableStore):
             reached = int(self._db.counters()["generation"])
             (ready,) = self._db.columns(f"SELECT unit_id {where}")
             new = f"SELECT unit_id, v {where} AND generation > {since:d} ORDER BY unit_id"
-            found = self._db.records(c, new, vector=model.dimensions)
-        rows = found["c1"].astype(np.float16)
-        return ([(found["c0"].astype(np.int32), rows)] if len(found) else []), ready, reached
+            unit_ids, data = self._db.columns(new)
+        rows = data.reshape(len(unit_ids), 4 + 2 * model.dimensions)[:, 4:].copy().view(">f2").astype(np.float16)
+        return ([(unit_ids, rows)] if len(unit_ids) else []), ready, reached
 
     # -- what search reads --------------------------------------------------------------------------
 
