@@ -35,8 +35,13 @@ class OnlyRead(Exception):
 class Session:
     """What a thread does with the memory now: a snapshot that begins with the first question, or a transaction."""
 
-    def __init__(self, begin: Callable[[bool], contextlib.AbstractContextManager[psycopg.Connection[Any]]]) -> None:
+    def __init__(
+        self,
+        begin: Callable[[bool], contextlib.AbstractContextManager[psycopg.Connection[Any]]],
+        translated: Callable[[psycopg.Error], StoreError],
+    ) -> None:
         self._begin = begin
+        self._translated = translated
         self._stack: contextlib.ExitStack | None = None
         self._connection: psycopg.Connection[Any] | None = None
         self.depth = 0
@@ -66,11 +71,18 @@ class Session:
         return self._connection
 
     def execute(self, query: str, parameters: Sequence[Any] = ()) -> psycopg.Cursor[Any]:
-        """Run one statement with ``?`` or ``$1`` for its values."""
-        from psycopg import RawCursor
+        """Run one statement with ``?`` or ``$1`` for its values; a snapshot in which one fails is over."""
+        from psycopg import Error, RawCursor
 
         cursor = RawCursor(self.connection)
-        return cursor.execute(_numbered(query), list(parameters) or None, binary=True)
+        try:
+            return cursor.execute(_numbered(query), list(parameters) or None, binary=True)
+        except Error as error:
+            told = self._translated(error)
+            if not self.writing:
+                with contextlib.suppress(StoreError):
+                    self.end(StoreError, told, None)
+            raise told from error
 
 
 class MemoryTables:
@@ -164,7 +176,7 @@ class MemoryTables:
     def _session(self) -> Session:
         found: Session | None = getattr(self._local, "session", None)
         if found is None:
-            found = self._local.session = Session(self._begin)
+            found = self._local.session = Session(self._begin, self.server.translated)
         return found
 
     def _begin(self, writing: bool) -> contextlib.AbstractContextManager[psycopg.Connection[Any]]:
@@ -200,6 +212,12 @@ class MemoryTables:
             ).fetchone()
             assert rights is not None
             self.may_write, self.is_superuser = rights
+
+    def look(self) -> None:
+        """Have the memory looked at by ``opened`` again, unless a session is in use."""
+        if not self._session().depth:
+            with self.read():
+                self._look()
 
     def _look(self) -> None:
         session = self._session()

@@ -18,6 +18,7 @@ from ...model import ExportReport, Progress, QueryResult
 from ...system.deadline import Deadline
 from ..api import (
     Analyse,
+    Documents,
     Extraction,
     Floats,
     Ints,
@@ -101,6 +102,11 @@ class PostgresStore(TableStore):
         if not self._closed:
             self._closed = True
             self._db.close()
+
+    def documents(self) -> Documents:
+        """All indexed files by path; and whether they must be read another way than this process did the last time."""
+        self._db.look()
+        return super().documents()
 
     # -- vectors ----------------------------------------------------------------------------------
 
