@@ -296,7 +296,7 @@ def test_a_memory_on_a_server_has_its_state_there(
         hit = memory.search("attic lamp", mode="keyword").results[0]
         assert memory.feedback(hit.id, "useful").useful == 1
         report = memory.forget(query="vault zebra")
-        assert report.units and "logs, replicas and backups" in str(report.warning)
+        assert report.units and report.verified and "write-ahead log" in str(report.remains)
         assert memory.state.file is None and memory.state.report().server == "postgresql://keeper@/states"
     assert not (notes.root / ".openclaw-memory" / "id").exists()
     notes.write("memory/copy.md", "- The vault of the bakery opens with 7714 zebra.\n")

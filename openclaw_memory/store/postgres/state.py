@@ -118,13 +118,6 @@ class ServerState(State):
     def wipe(self) -> None:
         """Nothing: the server overwrites what was deleted when it needs the room."""
 
-    def keeps(self) -> list[str]:
-        """What to say of where deleted rows are still kept."""
-        return [
-            f"{self.where}: the rows are deleted; the server's logs, replicas and backups hold them for as long as "
-            "these are kept: see docs/teams.md"
-        ]
-
     @property
     def file(self) -> Path | None:
         """It is in no file."""
@@ -158,7 +151,7 @@ class ServerState(State):
         name = None
         with suppress(StateError):
             name = self._identity()
-        return self._kept.where(name or "(no key yet)")
+        return "nowhere yet" if name is None else self._kept.where(name)
 
     def _identity(self) -> str | None:
         rows = self.read("SELECT id FROM state_identity")
