@@ -1,4 +1,4 @@
-"""Kill -9 at random moments during ingest: ``python -m benchmarks.crash --rounds 200``.
+"""Kill -9 at random moments during ingest: ``python -m benchmarks.crash --rounds 200 [--store URL]``.
 
 A child changes files (edits, new files, removals, renames, sections that move from one file to another),
 ingests and says so, over and over, until it is killed.  After each kill the index must open, hold every
@@ -48,8 +48,11 @@ class Result:
     seconds: float
 
 
-def run(rounds: int, seed: int = 1, longest: float = 0.6) -> Result:
-    """Kill a child once a round, between 0 and ``longest`` seconds after its first acknowledgement."""
+def run(rounds: int, seed: int = 1, longest: float = 0.6, store: str = "") -> Result:
+    """Kill a child once a round, between 0 and ``longest`` seconds after its first acknowledgement.
+
+    The index is a file, or on the server at ``store``.
+    """
     chance = random.Random(seed)
     started = time.monotonic()
     acknowledged = 0
@@ -58,19 +61,24 @@ def run(rounds: int, seed: int = 1, longest: float = 0.6) -> Result:
         workspace, db = Path(name) / "workspace", Path(name) / "index" / "i.duckdb"
         corpus.write_workspace(workspace, 250, seed=seed)
         for n in range(rounds):
-            known, intended, count = _round(workspace, db, seed * 100_003 + n, chance.uniform(0, longest))
+            known, intended, count = _round(workspace, db, store, seed * 100_003 + n, chance.uniform(0, longest))
             acknowledged += count
             try:
-                _check(workspace, db, known, intended)
+                _check(workspace, db, store, known, intended)
             except AssertionError as problem:
                 failures.append(f"round {n}: {problem}")
     return Result(rounds, acknowledged, failures, time.monotonic() - started)
 
 
-def _memory(workspace: Path, db: Path) -> Memory:
-    settings = Settings.load(overrides={"ingest.embed": "eager", "store.idle_close": 0.05}, environ={})
+def _memory(workspace: Path, db: Path, store: str = "") -> Memory:
+    given = {"ingest.embed": "eager", "store.idle_close": 0.05, "store.workspace": str(db)}
     return Memory(
-        workspace, settings=settings, db=db, state=db.with_suffix(".sqlite"), embedder=HashingEmbedder(DIMENSIONS)
+        workspace,
+        settings=Settings.load(overrides=given, environ={}),
+        db=db,
+        store=store or None,
+        state=db.with_suffix(".sqlite"),
+        embedder=HashingEmbedder(DIMENSIONS),
     )
 
 
@@ -79,10 +87,10 @@ def _contents(workspace: Path) -> dict[str, str]:
     return {f.relative_to(workspace).as_posix(): hashlib.sha256(f.read_bytes()).hexdigest() for f in files}
 
 
-def _child(workspace: Path, db: Path, seed: int) -> None:
+def _child(workspace: Path, db: Path, store: str, seed: int) -> None:
     pipeline._UNITS_PER_TRANSACTION = UNITS_PER_TRANSACTION
     chance = random.Random(seed)
-    with _memory(workspace, db) as memory:
+    with _memory(workspace, db, store) as memory:
         while True:
             report = memory.ingest()
             if report.warning or report.pending:
@@ -139,9 +147,10 @@ def _changes(workspace: Path, chance: random.Random) -> dict[str, str | None]:
     return {path: text for path, text in texts.items() if text != before.get(path)}
 
 
-def _round(workspace: Path, db: Path, seed: int, delay: float) -> tuple[dict[str, str], set[str], int]:
+def _round(workspace: Path, db: Path, store: str, seed: int, delay: float) -> tuple[dict[str, str], set[str], int]:
     """Run and kill one child: what it acknowledged last, what it began to change after that, how often."""
     command = [sys.executable, "-m", "benchmarks.crash", "--child", str(workspace), str(db), "--seed", str(seed)]
+    command += ["--store", store]
     root = Path(__file__).parent.parent
     environment = {k: v for k, v in os.environ.items() if not k.startswith("OPENCLAW_MEMORY_")}
     with tempfile.TemporaryFile("w+") as errors:
@@ -170,8 +179,8 @@ def _round(workspace: Path, db: Path, seed: int, delay: float) -> tuple[dict[str
     return known, intended, count
 
 
-def _check(workspace: Path, db: Path, known: dict[str, str], intended: set[str]) -> None:
-    with _memory(workspace, db) as memory:
+def _check(workspace: Path, db: Path, store_url: str, known: dict[str, str], intended: set[str]) -> None:
+    with _memory(workspace, db, store_url) as memory:
         store = memory.store
         indexed = store.documents().by_path
         assert not store.warnings(), store.warnings()
@@ -239,12 +248,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--store", default="", metavar="URL", help="a server instead of a file")
     parser.add_argument("--child", nargs=2, metavar=("WORKSPACE", "DB"), help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child:
-        _child(Path(given.child[0]), Path(given.child[1]), given.seed)
+        _child(Path(given.child[0]), Path(given.child[1]), given.store, given.seed)
         return
-    result = run(given.rounds, given.seed)
+    result = run(given.rounds, given.seed, store=given.store)
     for failure in result.failures:
         print(failure)
     print(

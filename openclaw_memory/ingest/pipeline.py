@@ -114,18 +114,15 @@ class Ingestor:
         started = time.monotonic()
         self._ready()
         documents = self._documents()
-        found = scan(self._workspace, self._settings)
+        found, files, unnamed = self._found(paths)
         # Before the notes: what these mention is looked for by the curated concepts as they are now.
         broken = {
             skip.path: skip.reason
             for skip in sidecars.sync(self._workspace, self._store, self._plugins, self._forgotten)
         }
         run = _Run(skipped={self._shown(skip.path): skip.reason for skip in found.skipped} | broken)
-        files = [file for file in found.files if _within(file.path, paths) and not self._excluded(file)]
-        if unnamed := [file for file in files if self._shown(file.path) != file.path]:
-            # The index cites files by their names.
-            run.skipped |= {self._shown(file.path): "its name holds a secret; rename it" for file in unnamed}
-            files = [file for file in files if self._shown(file.path) == file.path]
+        # The index cites files by their names.
+        run.skipped |= dict.fromkeys(unnamed, "its name holds a secret; rename it")
         wrote = False
         _check_paths(paths, found, documents)
         while True:
@@ -134,9 +131,11 @@ class Ingestor:
                 wrote |= self._write(difference, documents, run, progress, until)
                 break
             except TextsChanged:
-                # Another process ingests one of the same files; what it wrote is not ours to do again.
+                # Another process ingests one of the same files; what it wrote is not ours to do again.  It may have read
+                # files that were not there yet when we looked: these are not gone.
                 log.debug("the index changed during ingest; planning again")
                 documents = self._documents()
+                found, files, _ = self._found(paths)
         chunks = 0
         for file in files:
             row = documents.by_path.get(file.path)
@@ -154,6 +153,14 @@ class Ingestor:
             skipped=tuple(SkippedFile(path, reason) for path, reason in sorted(run.skipped.items())),
         )
         return Outcome(report, run.complete, wrote, MappingProxyType(broken))
+
+    def _found(self, paths: Sequence[str]) -> tuple[ScanResult, list[SourceFile], list[str]]:
+        """The files that are there, those to be read, and as they are shown the names that hold a secret."""
+        found = scan(self._workspace, self._settings)
+        files = [file for file in found.files if _within(file.path, paths) and not self._excluded(file)]
+        named = {file.path: self._shown(file.path) for file in files}
+        unnamed = [shown for path, shown in named.items() if shown != path]
+        return found, [file for file in files if named[file.path] == file.path], unnamed
 
     def _write(
         self,

@@ -595,3 +595,23 @@ def test_an_index_with_a_history_equals_a_fresh_one(
         with open_memory(notes, CountingEmbedder(), name="new") as new:
             new.ingest()
             assert _state(old) == _state(new)
+
+
+def test_a_note_that_another_process_read_meanwhile_is_not_taken_for_gone(notes: Notes) -> None:
+    notes.write("MEMORY.md", GARDEN)
+    with open_memory(notes) as other:
+        other.ingest()
+
+        class Meanwhile:
+            """Lets the other one read both files after this one has looked which there are."""
+
+            @hookimpl
+            def openclaw_memory_prepare_lines(self, path: str, lines: list[str]) -> None:
+                if "memory/new.md" not in other.store.documents().by_path:
+                    notes.write("memory/new.md", HOUSE)
+                    other.ingest()
+
+        notes.write("MEMORY.md", GARDEN + "- the shed is painted green\n")
+        with open_memory(notes, plugins=[Meanwhile()]) as memory:
+            memory.ingest()
+            assert sorted(memory.store.documents().by_path) == ["MEMORY.md", "memory/new.md"]
