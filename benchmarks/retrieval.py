@@ -111,7 +111,7 @@ def run(root: Path, settings: Settings, request: dict[str, object], cache: Path 
             memory = Memory(
                 root / name,
                 settings=settings,
-                db=Path(folder) / "index.duckdb",
+                db=None if settings.store.url else Path(folder) / "index.duckdb",
                 state=Path(folder) / "state.sqlite",
                 embedder=cached or embedder,
             )

@@ -11,6 +11,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 
 def programs() -> Path | None:
     """The folder of PostgreSQL's programs; ``None`` where the extra ``postgres-test`` is not installed."""
@@ -29,6 +31,7 @@ class Postgres:
         self.folder = Path(tempfile.mkdtemp(prefix="ocm-pg-", dir="/tmp"))  # a socket's path is 107 bytes at most
         self._bin, self._as = given, {}
         if os.geteuid() == 0:
+            self._bin = self._reachable(given)
             self._as = {"user": "nobody", "extra_groups": []}
             shutil.chown(self.folder, "nobody")
         self._run(
@@ -65,13 +68,27 @@ class Postgres:
         self._run("pg_ctl", "-w", "-D", self.data, "-m", "fast", "stop")
 
     def kill(self) -> None:
-        """What a power cut does."""
-        os.kill(int((Path(self.data) / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+        """What a power cut does; its children end by themselves when they notice."""
+        file = Path(self.data) / "postmaster.pid"
+        parent = psutil.Process(int(file.read_text().split()[0]))
+        children = parent.children()
+        parent.send_signal(signal.SIGKILL)
+        psutil.wait_procs([parent, *children], timeout=30)
+        file.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Stop it and delete its data."""
         self._run("pg_ctl", "-w", "-D", self.data, "-m", "immediate", "stop", check=False)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _reachable(self, programs: Path) -> Path:
+        """The programs where nobody may run them: a folder that is root's alone is copied, with the libraries beside it."""
+        if all(folder.stat().st_mode & 0o001 for folder in programs.parents):
+            return programs
+        package, copy = programs.parents[1], self.folder / "programs"
+        for name in (package.name, f"{package.name}.libs"):
+            shutil.copytree(package.parent / name, copy / name)
+        return copy / programs.relative_to(package.parent)
 
     def _run(self, program: str, *arguments: str, check: bool = True) -> None:
         kwargs: dict[str, Any] = self._as

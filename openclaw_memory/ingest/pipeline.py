@@ -131,8 +131,8 @@ class Ingestor:
                 wrote |= self._write(difference, documents, run, progress, until)
                 break
             except TextsChanged:
-                # Another process ingests one of the same files; what it wrote is not ours to do again.  It may have read
-                # files that were not there yet when we looked: these are not gone.
+                # Another process ingests one of the same files; what it wrote is not ours to do again.
+                # It may have read files that were not there yet when we looked: these are not gone.
                 log.debug("the index changed during ingest; planning again")
                 documents = self._documents()
                 found, files, _ = self._found(paths)

@@ -9,12 +9,15 @@ import pytest
 from fakes import Notes, open_memory
 from hypothesis import given
 from hypothesis import strategies as st
+from indexing import both, file_only
 
 from openclaw_memory import Memory
 from openclaw_memory.ingest.notes import NoteReader
 from openclaw_memory.knowledge import linking
 from openclaw_memory.store.api import Extraction
 from openclaw_memory.store.tables import extraction
+
+pytestmark = both
 
 SECRET, OTHER = "swordfish", "marlin"
 NOTE = f"- The harbour password: {SECRET}\n- The boat password: {OTHER}\n- The harbour opens in May.\n"
@@ -148,6 +151,7 @@ def tables_with(memory: Memory, text: str) -> set[str]:
         return {name for name in names if text in repr(c.execute(f"SELECT * FROM {name}").fetchall())}
 
 
+@file_only
 def test_what_is_no_longer_allowed_is_redacted_everywhere(program: Callable[..., Memory], notes: Notes) -> None:
     notes.write("facts.yaml", f"- {{subject: harbour, predicate: sign, object: 'password: {SECRET}'}}\n")
     with program(SECRET) as memory:

@@ -196,7 +196,7 @@ class Server:
             finally:
                 self._give_back(connection)
         except psycopg.Error as error:
-            raise self._translated(error) from error
+            raise self.translated(error) from error
 
     def remarks(self) -> list[str]:
         """What there is to say while the server is away."""
@@ -315,7 +315,8 @@ class Server:
                 )  # fmt: skip
             return self._pool
 
-    def _translated(self, error: psycopg.Error) -> StoreError:
+    def translated(self, error: psycopg.Error) -> StoreError:
+        """What a person is told of an error of the driver."""
         import psycopg
 
         lines = str(error).strip().splitlines()

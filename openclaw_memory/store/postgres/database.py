@@ -19,12 +19,13 @@ from .schema import MIGRATIONS
 if TYPE_CHECKING:
     import psycopg
 
-#: Numbers as COPY writes them, by the type's oid.
-_NUMBERS = {16: "?", 20: ">i8", 21: ">i2", 23: ">i4", 700: ">f4", 701: ">f8"}
+#: How numpy reads a number, and what the server writes it by, by the type's oid.
+_NUMBERS = {
+    16: ("?", "boolsend"), 20: (">i8", "int8send"), 21: (">i2", "int2send"), 23: (">i4", "int4send"),
+    700: (">f4", "float4send"), 701: (">f8", "float8send"),
+}  # fmt: skip
 #: Types of DuckDB that PostgreSQL has other words for.
 _TYPES = {"TINYINT": "SMALLINT", "VARCHAR": "TEXT", "FLOAT": "REAL"}
-#: What COPY begins a binary file with, and ends it.
-_HEAD, _TAIL = 19, 2
 
 
 class OnlyRead(Exception):
@@ -34,8 +35,13 @@ class OnlyRead(Exception):
 class Session:
     """What a thread does with the memory now: a snapshot that begins with the first question, or a transaction."""
 
-    def __init__(self, begin: Callable[[bool], contextlib.AbstractContextManager[psycopg.Connection[Any]]]) -> None:
+    def __init__(
+        self,
+        begin: Callable[[bool], contextlib.AbstractContextManager[psycopg.Connection[Any]]],
+        translated: Callable[[psycopg.Error], StoreError],
+    ) -> None:
         self._begin = begin
+        self._translated = translated
         self._stack: contextlib.ExitStack | None = None
         self._connection: psycopg.Connection[Any] | None = None
         self.depth = 0
@@ -65,11 +71,18 @@ class Session:
         return self._connection
 
     def execute(self, query: str, parameters: Sequence[Any] = ()) -> psycopg.Cursor[Any]:
-        """Run one statement with ``?`` or ``$1`` for its values."""
-        from psycopg import RawCursor
+        """Run one statement with ``?`` or ``$1`` for its values; a snapshot in which one fails is over."""
+        from psycopg import Error, RawCursor
 
         cursor = RawCursor(self.connection)
-        return cursor.execute(_numbered(query), list(parameters) or None, binary=True)
+        try:
+            return cursor.execute(_numbered(query), list(parameters) or None, binary=True)
+        except Error as error:
+            told = self._translated(error)
+            if not self.writing:
+                with contextlib.suppress(StoreError):
+                    self.end(StoreError, told, None)
+            raise told from error
 
 
 class MemoryTables:
@@ -163,7 +176,7 @@ class MemoryTables:
     def _session(self) -> Session:
         found: Session | None = getattr(self._local, "session", None)
         if found is None:
-            found = self._local.session = Session(self._begin)
+            found = self._local.session = Session(self._begin, self.server.translated)
         return found
 
     def _begin(self, writing: bool) -> contextlib.AbstractContextManager[psycopg.Connection[Any]]:
@@ -200,6 +213,12 @@ class MemoryTables:
             assert rights is not None
             self.may_write, self.is_superuser = rights
 
+    def look(self) -> None:
+        """Have the memory looked at by ``opened`` again, unless a session is in use."""
+        if not self._session().depth:
+            with self.read():
+                self._look()
+
     def _look(self) -> None:
         session = self._session()
         if session.execute("SELECT count(*) FROM meta WHERE key = 'instance'").fetchone() == (0,) and self.may_write:
@@ -221,27 +240,20 @@ class MemoryTables:
             return c.execute(sql, parameters).fetchall()
 
     def columns(self, sql: str, parameters: Sequence[Any] = ()) -> list[NDArray[Any]]:
-        """The columns of a query for numbers that are not null, as numpy arrays in its order."""
-        with self.read() as c:
-            found = self.records(c, sql, parameters)
-        return [found[name].astype(found[name].dtype.newbyteorder("=")) for name in found.dtype.names or ()]
+        """The columns of a query for numbers that are not null, as numpy arrays in its order.
 
-    def records(self, c: Session, sql: str, parameters: Sequence[Any] = (), vector: int = 0) -> NDArray[Any]:
-        """Rows of numbers as COPY writes them; ``vector`` are the dimensions of a last column of halfvec."""
-        described = c.execute(f"SELECT * FROM ({sql}) q LIMIT 0", parameters).description or ()
-        fields: list[tuple[str, str] | tuple[str, str, tuple[int]]] = [("columns", ">i2")]
-        for at, column in enumerate(described):
-            fields.append((f"bytes{at}", ">i4"))
-            if column.type_code in _NUMBERS:
-                fields.append((f"c{at}", _NUMBERS[column.type_code]))
-            else:
-                fields += [("dimensions", ">i2"), ("unused", ">i2"), (f"c{at}", ">f2", (vector,))]
-        literal = _with_values(sql, parameters)
-        with c.connection.cursor().copy(f"COPY ({literal}) TO STDOUT (FORMAT binary)") as copy:
-            data = b"".join(copy)
-        row = np.dtype(fields)
-        found = np.frombuffer(data, row, (len(data) - _HEAD - _TAIL) // row.itemsize, _HEAD)
-        return found[[f"c{at}" for at in range(len(described))]]
+        A column of halfvec comes as bytes: for each vector two numbers of two bytes, then its own, all big-endian.
+        Each column is one value on its way here, as a row a number would take ten times as long.
+        """
+        with self.read() as c:
+            described = c.execute(f"SELECT * FROM ({sql}) q LIMIT 0", parameters).description or ()
+            kinds = [_NUMBERS.get(column.type_code, ("u1", "halfvec_send")) for column in described]
+            names = ", ".join(f"c{at}" for at in range(len(kinds)))
+            whole = ", ".join(f"string_agg({send}(c{at}), '')" for at, (_, send) in enumerate(kinds))
+            row = c.execute(f"SELECT {whole} FROM ({sql}) q ({names})", parameters).fetchone()
+        assert row is not None
+        found = [np.frombuffer(data or b"", kind) for data, (kind, _) in zip(row, kinds, strict=True)]
+        return [column.astype(column.dtype.newbyteorder("=")) for column in found]
 
     def counters(self) -> Mapping[str, str]:
         """All counters and what is noted of the memory, read once a snapshot."""
@@ -286,16 +298,3 @@ def _array(kind: str, values: Sequence[Any]) -> list[Any]:
 def _numbered(query: str) -> str:
     numbers = iter(range(1, query.count("?") + 1))
     return re.sub(r"\?", lambda _: f"${next(numbers)}", query)
-
-
-def _with_values(query: str, parameters: Sequence[Any]) -> str:
-    """COPY binds nothing; what goes into it are numbers and lists of numbers."""
-    values = iter(parameters)
-
-    def quoted(_: re.Match[str]) -> str:
-        value = str(next(values))
-        if not re.fullmatch(r"[-\d,]*", value):
-            raise ValueError(value)
-        return f"'{value}'"
-
-    return re.sub(r"\?", quoted, query)

@@ -18,6 +18,7 @@ from ...model import ExportReport, Progress, QueryResult
 from ...system.deadline import Deadline
 from ..api import (
     Analyse,
+    Documents,
     Extraction,
     Floats,
     Ints,
@@ -102,6 +103,11 @@ class PostgresStore(TableStore):
             self._closed = True
             self._db.close()
 
+    def documents(self) -> Documents:
+        """All indexed files by path; and whether they must be read another way than this process did the last time."""
+        self._db.look()
+        return super().documents()
+
     # -- vectors ----------------------------------------------------------------------------------
 
     @contextlib.contextmanager
@@ -163,9 +169,9 @@ class PostgresStore(TableStore):
             reached = int(self._db.counters()["generation"])
             (ready,) = self._db.columns(f"SELECT unit_id {where}")
             new = f"SELECT unit_id, v {where} AND generation > {since:d} ORDER BY unit_id"
-            found = self._db.records(c, new, vector=model.dimensions)
-        rows = found["c1"].astype(np.float16)
-        return ([(found["c0"].astype(np.int32), rows)] if len(found) else []), ready, reached
+            unit_ids, data = self._db.columns(new)
+        rows = data.reshape(len(unit_ids), 4 + 2 * model.dimensions)[:, 4:].copy().view(">f2").astype(np.float16)
+        return ([(unit_ids, rows)] if len(unit_ids) else []), ready, reached
 
     # -- what search reads --------------------------------------------------------------------------
 

@@ -1,0 +1,454 @@
+"""An index on a server: who may read it, what is never shown, and what is lost when something dies: nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from click.testing import CliRunner
+from fakes import Notes
+from hypothesis import given
+from hypothesis import strategies as st
+from indexing import both, note, put, texts_of, unit_vectors
+from postgres_server import Postgres
+
+from benchmarks import crash
+from benchmarks import postgres as crowd
+from openclaw_memory import Memory, Settings
+from openclaw_memory.capture.capturer import Message, Turn
+from openclaw_memory.cli.main import cli
+from openclaw_memory.config.settings import StoreSettings
+from openclaw_memory.config.store_url import has_password, shown
+from openclaw_memory.errors import SchemaTooNew, StoreError, StoreUnreachable
+from openclaw_memory.store.api import Extraction, VectorModel
+from openclaw_memory.store.postgres import database
+from openclaw_memory.store.postgres.connections import Server, memory_id
+from openclaw_memory.store.postgres.store import PostgresStore
+from openclaw_memory.text import analysis
+
+server = pytest.mark.postgres
+
+MODEL = VectorModel("test", 16)
+GARDEN = "# Garden\n\n- Ana Ruiz plants tulips in the autumn\n- the ferns are watered on Monday\n- 東京の庭は静かです\n"
+HOUSE = "# House\n\n- the boiler was serviced in March 2026\n- Ana Ruiz has the attic key\n"
+
+
+def opened(url: str, agent: str, workspace: str = "garden") -> PostgresStore:
+    given = StoreSettings(lock_timeout=10.0), analysis.terms, analysis.ANALYSIS_VERSION
+    return PostgresStore(url, agent, workspace, *given)
+
+
+@pytest.fixture
+def own_server() -> Iterator[Postgres]:
+    """One that a test may stop and kill."""
+    made = Postgres()
+    yield made
+    made.close()
+
+
+# -- the URL ----------------------------------------------------------------------------------------
+
+
+@given(
+    st.text(st.characters(blacklist_categories=["Cs"]), min_size=1, max_size=20), st.sampled_from(["", "?x=1", ":1"])
+)
+def test_a_password_is_never_shown(password: str, more: str) -> None:
+    for url in (f"postgresql://ana:§{password}@db{more}", f"postgres://db/memories?user=ana&password=§{password}"):
+        assert "§" not in shown(url)
+        assert has_password(url)
+
+
+def test_hosts_and_ports_are_shown() -> None:
+    assert (
+        shown("postgres://ana@db:5432,other:1/memories?sslmode=require") == "postgresql://ana@db:5432,other:1/memories"
+    )
+    assert not has_password("postgresql://ana@db:5432/memories")
+
+
+@pytest.mark.parametrize("url", ["postgresql://ana:s3%zz@db/m", "postgresql://ana:s3cret@localhost:1/m"])
+def test_an_error_says_what_is_wrong_and_no_password(url: str) -> None:
+    with pytest.raises(StoreError, match="postgresql://ana@") as raised, Server.of(url).transaction():
+        pass
+    assert "s3" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--db", "postgresql://ana:x@db/m", "status"], ["config", "set", "store.url", "postgresql://ana:x@db/m"],
+                  ["--set", "store.url=postgresql://ana:x@db/m", "status"], ["serve", "--store", "postgresql://ana:x@db/m"]]
+)  # fmt: skip
+def test_a_password_on_the_command_line_is_refused(arguments: list[str]) -> None:
+    done = CliRunner().invoke(cli, arguments)
+    assert done.exit_code == 2
+    assert "seen by everybody" in done.output and "ana:x" not in done.output
+
+
+def test_the_settings_are_shown_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENCLAW_MEMORY_STORE_URL", "postgresql://ana:s3cret@db/m")
+    for arguments in (["config", "show", "store"], ["--json", "config", "show"]):
+        done = CliRunner().invoke(cli, arguments)
+        assert "postgresql://ana@db/m" in done.output and "s3cret" not in done.output
+
+
+# -- whose memory it is -----------------------------------------------------------------------------
+
+
+def role(postgres: Postgres, name: str, writes: bool | None) -> str:
+    """The URL of a new role that may write, or read, or nothing yet."""
+    name = f"{name}_{os.urandom(4).hex()}"
+    postgres.sql(f"CREATE ROLE {name} LOGIN")
+    with Server.of(postgres.url("owner")).transaction() as c:
+        if writes is not None:
+            c.execute("SELECT permit(%s, %s)", [name, writes])
+    return postgres.url(name)
+
+
+@server
+def test_two_memories_never_see_each_other(postgres: Postgres) -> None:
+    url = postgres.url("owner")
+    ours, theirs = opened(url, "ours"), opened(url, "theirs")
+    put(ours, {"a.md": [["the fox"], ["the wolf"]]})
+    put(theirs, {"a.md": [["the heron"]]})
+    theirs.put_vectors(MODEL, [1], unit_vectors(1, 16))
+    assert sorted(texts_of(ours).values()) == ["the fox", "the wolf"]
+    assert list(texts_of(theirs).values()) == ["the heron"]
+    assert ours.vector_states(MODEL).ready == 0 and ours.state().instance != theirs.state().instance
+    ours.remove([1], (), ours.documents().version)
+    ours.maintain(force=True)
+    assert (
+        list(texts_of(theirs).values()) == ["the heron"] and theirs.contains(["heron"]) and not ours.contains(["heron"])
+    )
+    ours.close(), theirs.close()  # type: ignore[func-returns-value]
+
+
+@server
+def test_a_role_reads_and_writes_its_own_and_what_is_shared_with_it(postgres: Postgres) -> None:
+    owner = opened(postgres.url("owner"), "shared")
+    put(owner, {"a.md": [["the fox"]]})
+    writer, reader = role(postgres, "writer", True), role(postgres, "reader", False)
+    own = opened(writer, "own")
+    put(own, {"b.md": [["the heron"]]})
+    with pytest.raises(StoreError, match=r"share\('role', 'shared'"):
+        opened(writer, "shared").state()
+    name = reader.split("//")[1].split("@")[0]
+    with Server.of(postgres.url("owner")).transaction() as c:
+        c.execute("SELECT share(%s, 'shared', 'garden', false)", [name])
+    shared = opened(reader, "shared")
+    assert list(texts_of(shared).values()) == ["the fox"]
+    with pytest.raises(StoreError, match="may only read"):
+        put(shared, {"b.md": [["mine"]]})
+    with pytest.raises(StoreError):
+        opened(reader, "new").state()
+
+
+@server
+def test_no_statement_of_a_role_reaches_another_memory(postgres: Postgres) -> None:
+    owner = opened(postgres.url("owner"), "secret")
+    put(owner, {"a.md": [["the fox sleeps"]]})
+    owner.put_vectors(MODEL, [1], unit_vectors(1, 16))
+    with Server.of(postgres.url("owner")).transaction() as c:
+        memory = memory_id(c, "secret", "garden")
+    tables = [table for table in database_tables(postgres) if table not in ("schemas", "roles")]
+    assert {"units", "units_others", "vectors_others", "sections", "memories", "postings_delta"} <= set(tables)
+    for url in (role(postgres, "writer", True), role(postgres, "reader", False), role(postgres, "stranger", None)):
+        with psycopg.connect(url, autocommit=True) as c:
+            for told in ("", str(memory)):
+                c.execute(f"SET openclaw_memory.memory TO '{told}'")
+                for table in tables:
+                    with _refused():
+                        assert (
+                            c.execute(f"SELECT * FROM openclaw_memory.{table} WHERE memory = {memory}").fetchall() == []
+                        )
+                    with _refused():
+                        found = c.execute(f"UPDATE openclaw_memory.{table} SET memory = memory WHERE memory = {memory}")
+                        assert found.rowcount == 0
+                    with _refused():
+                        assert c.execute(f"DELETE FROM openclaw_memory.{table} WHERE memory = {memory}").rowcount == 0
+                for statement in (
+                    f"INSERT INTO openclaw_memory.mentions VALUES ({memory}, 1, 1, 1, 1, 'x')",
+                    "INSERT INTO openclaw_memory.shares SELECT current_user, memory, true FROM openclaw_memory.memories",
+                    "SELECT openclaw_memory.permit(current_user::text, true)",
+                    "SELECT openclaw_memory.share(current_user::text, 'secret', 'garden', true)",
+                    f"UPDATE openclaw_memory.memories SET role = current_user WHERE memory = {memory}",
+                    "ALTER TABLE openclaw_memory.units DISABLE ROW LEVEL SECURITY",
+                ):
+                    with _refused():
+                        c.execute(statement)
+    with psycopg.connect(postgres.url()) as c:
+        assert c.execute(f"SELECT role FROM openclaw_memory.memories WHERE memory = {memory}").fetchall() == [
+            ("owner",)
+        ]
+        assert c.execute(f"SELECT role FROM openclaw_memory.shares WHERE memory = {memory}").fetchall() == []
+    assert list(texts_of(owner).values()) == ["the fox sleeps"]
+    owner.close()
+
+
+def database_tables(postgres: Postgres) -> list[str]:
+    with psycopg.connect(postgres.url()) as c:
+        rows = c.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'openclaw_memory'").fetchall()
+    return [row[0] for row in rows]
+
+
+class _refused:  # noqa: N801
+    """A block that may be refused."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
+        return isinstance(error, psycopg.Error)
+
+
+@server
+def test_a_superuser_is_warned_once_and_reads_one_memory(postgres: Postgres) -> None:
+    owner, root = opened(postgres.url("owner"), "owned"), opened(postgres.url(), "rooted")
+    put(owner, {"a.md": [["the fox"]]})
+    put(root, {"a.md": [["the heron"]]})
+    assert list(texts_of(root).values()) == ["the heron"]
+    (warning,) = root.warnings()
+    assert "superuser" in warning and "permit" in warning
+    assert owner.warnings() == []
+    owner.close(), root.close()  # type: ignore[func-returns-value]
+
+
+# -- schema, texts, connections ----------------------------------------------------------------------
+
+
+@server
+def test_a_newer_schema_is_refused_and_left_as_it_is(own_server: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = own_server.url("owner")
+    first = opened(url, "main")
+    put(first, {"a.md": [["the fox"]]})
+    first.close()
+    own_server.sql("UPDATE openclaw_memory.schemas SET version = 99 WHERE part = 'index'")
+    again = opened(url, "main")
+    with pytest.raises(SchemaTooNew, match="99"):
+        again.state()
+    again.close()
+    own_server.sql("UPDATE openclaw_memory.schemas SET version = 1 WHERE part = 'index'")
+    monkeypatch.setattr(
+        database, "MIGRATIONS", (*database.MIGRATIONS, "CREATE TABLE openclaw_memory.later (memory INTEGER)")
+    )
+    later = opened(url, "main")
+    assert list(texts_of(later).values()) == ["the fox"]  # brought up, and all is there
+    later.close()
+
+
+@server
+def test_a_character_that_no_text_there_may_hold_is_replaced(postgres: Postgres) -> None:
+    store = opened(postgres.url("owner"), "nul")
+    put(store, {"a.md": [["a\0b", "plain"]]})
+    assert sorted(texts_of(store).values()) == ["a\ufffdb", "plain"]
+    store.close()
+
+
+@server
+def test_a_connection_that_the_server_has_closed_is_replaced(postgres: Postgres) -> None:
+    store = opened(postgres.url("owner"), "dropped")
+    put(store, {"a.md": [["the fox"]]})
+    postgres.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'owner'")
+    assert list(texts_of(store).values()) == ["the fox"]
+    store.close()
+
+
+@server
+def test_one_snapshot_a_session_and_own_writes_are_read(postgres: Postgres) -> None:
+    url = postgres.url("owner")
+    store, other = opened(url, "snapshot"), opened(url, "snapshot")
+    put(store, {"a.md": [["the fox"]]})
+    with store.session():
+        before = store.state()
+        put(other, {"b.md": [["the heron"]]})
+        assert store.state() == before and len(texts_of(store)) == 1
+        put(store, {"c.md": [["the owl"]]})
+        assert len(texts_of(store)) == 3
+    store.close(), other.close()  # type: ignore[func-returns-value]
+
+
+@server
+def test_what_another_process_does_not_allow_is_not_left_by_one_that_goes_on(postgres: Postgres) -> None:
+    def allowing(*hashes: str) -> PostgresStore:
+        given = StoreSettings(), analysis.terms, analysis.ANALYSIS_VERSION, Extraction((1,), frozenset(hashes))
+        return PostgresStore(postgres.url("owner"), "allowing", "garden", *given)
+
+    store = allowing("a", "b")
+    assert store.documents().allow == {"a", "b"}
+    other = allowing("a")
+    assert other.documents().allow == {"a"}
+    assert store.documents().allow == {"a"}
+    assert "redacted" in store.warnings()[0]
+    store.close(), other.close()  # type: ignore[func-returns-value]
+
+
+@server
+def test_a_statement_that_fails_ends_its_snapshot_and_no_more(postgres: Postgres) -> None:
+    store = opened(postgres.url("owner"), "failing")
+    put(store, {"a.md": [["the fox"]]})
+    with store.session():
+        with pytest.raises(StoreError, match="refused"):
+            store._db.rows("SELECT nothing FROM units")
+        assert list(texts_of(store).values()) == ["the fox"]
+    store.close()
+
+
+@server
+def test_one_process_embeds_at_a_time(postgres: Postgres) -> None:
+    url = postgres.url("owner")
+    store, other, elsewhere = opened(url, "turn"), opened(url, "turn"), opened(url, "another turn")
+    with store.embedding_turn(1) as ours, other.embedding_turn(0.05) as theirs, elsewhere.embedding_turn(0.05) as free:
+        assert (ours, theirs, free) == (True, False, True)
+    with other.embedding_turn(1) as ours:
+        assert ours
+    for each in (store, other, elsewhere):
+        each.close()
+
+
+# -- every day ---------------------------------------------------------------------------------------
+
+EVERYDAY: list[list[str]] = [
+    ["ingest"], ["ingest"], ["search", "attic key"], ["search", "庭"], ["search", "boiler", "--mode", "graph"],
+    ["recall", "Ana Ruiz"], ["timeline", "boiler"], ["context", "who has the attic key?"], ["concepts", "list"],
+    ["concepts", "add", "Tulips"], ["search", "tulips"], ["facts"], ["facts", "add", "Ana Ruiz", "lives in", "Bergen"],
+    ["facts", "--about", "Ana Ruiz"], ["sql", "SELECT path, text FROM memories ORDER BY id"],
+    ["sql", "SELECT * FROM match_keywords('attic') ORDER BY 1"], ["consolidate"], ["search", "ferns Monday"],
+    ["forget", "--query", "attic key", "--yes"], ["search", "attic key"], ["status"], ["doctor"],
+]  # fmt: skip
+_VARIES = re.compile(
+    r'"(took_?[mM]s|seconds|ms|recordedAt|bytes|stateBytes|elapsed_?[mM]s)": [^\n]*|\d{4}-\d\d-\d\dT[\d:.]+Z?|f-[0-9a-f]{12}|,?\s*"postgresql:[^\n]*'
+)
+
+
+@server
+def test_the_everyday_commands_say_the_same_over_a_file_and_over_a_server(
+    postgres: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: dict[str, list[Any]] = {}
+    for name in ("file", "server"):
+        for variable in ("DATA", "CONFIG", "STATE", "CACHE"):
+            monkeypatch.setenv(f"XDG_{variable}_HOME", str(tmp_path / name / variable))
+        root = tmp_path / name / "notes"
+        notes = Notes(root)
+        notes.write("MEMORY.md", GARDEN)
+        for day in range(1, 9):
+            notes.write(f"memory/2026-01-{day:02d}.md", HOUSE + f"- bed {day} was dug by Birgit Olsen\n")
+        url = ["--db", postgres.url("owner")] if name == "server" else []
+        said[name] = []
+        for arguments in EVERYDAY:
+            given = ["--json", "--set", "embedding.model=none", "-w", str(root), *url, *arguments]
+            done = CliRunner().invoke(cli, given, prog_name="openclaw-memory")
+            assert done.exit_code in (0, 2), (arguments, done.output)
+            told = (
+                "" if arguments[0] in ("status", "doctor") else _VARIES.sub("", done.stdout.replace(str(root), "ROOT"))
+            )
+            said[name].append((arguments, done.exit_code, told))
+    for file, over in zip(said["file"], said["server"], strict=True):
+        assert over == file
+
+
+@both
+def test_hits_scores_and_threads_are_those_of_a_file(over_both: str, notes: Notes, tmp_path: Path) -> None:
+    """Run over both, and compared with a file."""
+    notes.write("MEMORY.md", GARDEN)
+    notes.write("memory/2026-02-13.md", HOUSE)
+    settings = Settings().with_values({"embedding.model": "none"})
+    with (
+        Memory(notes.root, settings=settings, store=over_both or None, db=tmp_path / "a.duckdb") as one,
+        Memory(notes.root, settings=settings, db=tmp_path / "b.duckdb") as two,
+    ):
+        for question in ("attic key", "who plants tulips?", "庭", "nothing of this"):
+            ours, theirs = (memory.search(question).results for memory in (one, two))
+            assert [hit.id for hit in ours] == [hit.id for hit in theirs]
+            assert [hit.score for hit in ours] == pytest.approx([hit.score for hit in theirs], abs=1e-6)
+            assert [hit.id for hit in one.recall(question).results] == [hit.id for hit in two.recall(question).results]
+        before = one.store.state()
+        one.ingest()
+        assert one.store.state() == before  # the same text again
+
+
+# -- what dies ----------------------------------------------------------------------------------------
+
+
+@server
+def test_kill_9_of_a_client_at_random_moments_loses_nothing(postgres: Postgres) -> None:
+    result = crash.run(3, seed=7, longest=0.3, store=postgres.url("owner"))
+    assert result.failures == []
+    assert result.acknowledged >= 3
+
+
+@server
+def test_kill_9_of_the_server_loses_nothing_that_was_acknowledged(own_server: Postgres) -> None:
+    store = opened(own_server.url("owner"), "main")
+    put(store, {"a.md": [["the fox"]]})
+    version = store.documents().version
+    own_server.kill()
+    with pytest.raises(StoreError):
+        store.apply([note("b.md", [["the heron"]])], version)
+    own_server.start()
+    _until(lambda: store.state().generation == 1)
+    assert list(texts_of(store).values()) == ["the fox"]
+    put(store, {"b.md": [["the heron"]]})
+    assert sorted(texts_of(store).values()) == ["the fox", "the heron"]
+    store.close()
+
+
+@server
+def test_while_the_server_is_away_it_answers_from_memory_and_catches_up(own_server: Postgres, notes: Notes) -> None:
+    notes.write("MEMORY.md", GARDEN)
+    given = {"embedding.model": "none", "ingest.fresh_seconds": 0.0, "capture.enabled": True}
+    with Memory(notes.root, settings=Settings().with_values(given), store=own_server.url("owner")) as memory:
+        before = memory.search("tulips").results
+        assert memory.recall("tulips").results and before
+        own_server.stop()
+        notes.write("memory/2026-02-13.md", HOUSE)
+        for _ in range(2):
+            found = memory.search("tulips")
+            assert found.results == before and found.stale
+            assert "cannot be reached" in (found.warning or "")
+        with pytest.raises(StoreUnreachable):
+            memory.ingest()
+        own_server.start()
+        _until(lambda: not memory.search("tulips").stale)
+        assert memory.search("boiler").results[0].path == "memory/2026-02-13.md"
+
+
+@server
+def test_what_is_captured_while_the_server_is_away_is_in_the_file(own_server: Postgres, notes: Notes) -> None:
+    notes.write("MEMORY.md", GARDEN)
+    settings = Settings().with_values({"embedding.model": "none", "ingest.fresh_seconds": 0.0})
+    with Memory(notes.root, settings=settings, store=own_server.url("owner")) as memory:
+        memory.search("tulips")
+        own_server.stop()
+        turn = Turn((Message("user", "Remember: Birgit Olsen keeps the key of the boat house in Bergen."),))
+        memory.capture(turn, everything=True)
+        (file,) = notes.root.glob("memory/**/*.md")
+        assert "boat house" in file.read_text()
+        own_server.start()
+        _until(lambda: not memory.search("tulips").stale)
+        assert memory.search("boat house key").results[0].path == file.relative_to(notes.root).as_posix()
+
+
+@server
+@pytest.mark.parametrize("memories", [1, 5])
+def test_writers_and_readers_at_once_lose_nothing(postgres: Postgres, memories: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        result = crowd.crowd(postgres.url("owner"), Path(folder), memories, 4, 4, 3.0)
+    assert (result["errors"], result["lost"], result["failed"]) == ([], [], 0)
+    assert result["written"]
+
+
+def _until(true: Callable[[], bool]) -> None:
+    import time
+
+    for _ in range(200):
+        try:
+            if true():
+                return
+        except StoreUnreachable:
+            pass
+        time.sleep(0.05)
+    pytest.fail("it did not come back")
