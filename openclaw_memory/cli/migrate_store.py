@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from ..config.store_url import is_url
 from .context import CliContext, common_options, say, without_password
 
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ def migrate_store(cli: CliContext, source: str, target: str, replacing: bool) ->
     from ..memory import migrate
     from .progress import ingest_progress
 
+    if not is_url(source) and source != _HERE and not Path(source).expanduser().is_file():
+        raise click.UsageError(f"{source}: no such file; FROM is a URL, a DuckDB file, or '{_HERE}' for the usual one")
     with _opened(cli, source) as there, _opened(cli, target) as here, ingest_progress(cli) as show:
         report = migrate(there, here, replacing, show)
     if cli.json:
@@ -53,8 +57,6 @@ def migrate_store(cli: CliContext, source: str, target: str, replacing: bool) ->
 
 def _opened(cli: CliContext, store: str) -> Memory:
     """The memory in ``store``, whose vectors are read as they are stored."""
-    from ..config.store_url import is_url
-
     chosen = {"store.url": without_password(store) if is_url(store) else "", "store.path": ""}
     settings = cli.load_settings({**chosen, "store.vector_dtype": "float32", "store.vector_index": "exact"})[0]
     file = None if is_url(store) or store == _HERE else store

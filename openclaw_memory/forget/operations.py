@@ -189,7 +189,6 @@ class Forgetter:
                 f"some of it is still found in {', '.join(found)}, as part of another text; look for it with a search, "
                 "and forget that too"
             )
-        warnings += self._state.keeps()
         done = replace(
             report, edited=tuple(sorted(edited)), dry_run=False, verified=not found, warning=joined(warnings)
         )

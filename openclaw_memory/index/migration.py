@@ -9,7 +9,7 @@ from hashlib import blake2b
 import numpy as np
 
 from ..errors import StoreError, WorkspaceError
-from ..model import IngestReport, MigrationReport, Progress, silent
+from ..model import IngestReport, MigrationReport, Progress, joined, silent
 from ..store.api import Ints, Store, VectorIndex, VectorModel
 from ..store.state import State
 from ..store.state import rows as state_rows
@@ -48,12 +48,15 @@ def migrated(
         theirs, ours, both = digests(there, here, model)
         states = here.vector_states(model)
         pending = states.pending + states.outdated
+    warnings = [report.warning] if report.warning else []
+    if not both and report.chunks:
+        warnings.append(f"{names[0]}: has no vectors of these notes, so the next ingest embeds all of them")
     digest = state_rows.digest(state_rows.all_of(new.read))
     return MigrationReport(
         source=names[0], target=names[1], files=report.files, units=report.chunks,
         rows=sum(map(len, rows.values())), keys=len(new.keys()), vectors=copied, same_vectors=both, pending=pending,
         state_digest=digest, vectors_digest=ours, verified=ours == theirs and digest == state_rows.digest(rows),
-        seconds=time.monotonic() - started, warning=report.warning,
+        seconds=time.monotonic() - started, warning=joined(warnings),
     )  # fmt: skip
 
 

@@ -109,6 +109,7 @@ def test_what_was_cut_short_goes_on(lived: Notes, elsewhere: dict[str, Any], mon
 def test_what_is_new_since_is_embedded_by_the_next_ingest(lived: Notes, elsewhere: dict[str, Any]) -> None:
     embedder = CountingEmbedder()
     with open_memory(lived, embedder, **EXACT) as first, open_memory(lived, embedder, **EXACT, **elsewhere) as second:
+        assert "has no vectors of these notes" in str(migrate(first, second).warning)
         first.ingest()
         lived.write("memory/new.md", "- A heron stood in the pond.\n")
         embedder.taken()
@@ -161,5 +162,7 @@ def test_the_command_goes_both_ways_and_shows_no_password(lived: Notes, server: 
     assert json.loads(shown.stdout)["server"] == "postgresql://mover@/moved" and "zebra" not in shown.stdout
     back = run("migrate-store", server, str(tmp_path / "back.duckdb"))
     assert "verified    yes" in back.stdout
+    assert "no such file" in run("migrate-store", str(tmp_path / "none.duckdb"), server, code=2).output
+    assert "none.duckdb" not in {file.name for file in tmp_path.iterdir()}
     wrong = run("migrate-store", "duckdb", "postgresql://me:secret-word@db/x", code=2)
     assert "secret-word" not in wrong.output

@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...errors import LeaseTimeout, StoreError
+from ...errors import LeaseTimeout, StoreError, StoreUnreachable
 from ..state import StateError
 from ..state.database import PATIENCE, Row, State, StateReport, Transaction, check_version, connected, renew, tables_of
 from ..state.keys import Keys
@@ -112,18 +112,11 @@ class ServerState(State):
         except StoreError as error:
             if not isinstance(error.__cause__, psycopg.errors.InsufficientPrivilege):
                 self._problem = str(error)
-                raise StateError(self._problem) from error
+                raise _of(error) from error
         super().check()
 
     def wipe(self) -> None:
         """Nothing: the server overwrites what was deleted when it needs the room."""
-
-    def keeps(self) -> list[str]:
-        """What to say of where deleted rows are still kept."""
-        return [
-            f"{self.where}: the rows are deleted; the server's logs, replicas and backups hold them for as long as "
-            "these are kept: see docs/teams.md"
-        ]
 
     @property
     def file(self) -> Path | None:
@@ -158,7 +151,7 @@ class ServerState(State):
         name = None
         with suppress(StateError):
             name = self._identity()
-        return self._kept.where(name or "(no key yet)")
+        return "nowhere yet" if name is None else self._kept.where(name)
 
     def _identity(self) -> str | None:
         rows = self.read("SELECT id FROM state_identity")
@@ -239,7 +232,15 @@ class ServerState(State):
                 "try again when that has ended"
             ) from error
         except StoreError as error:
-            raise StateError(str(error)) from error
+            raise _of(error) from error
+
+
+class StateUnreachable(StateError, StoreUnreachable):
+    """The server that holds the state does not answer."""
+
+
+def _of(error: StoreError) -> StateError:
+    return (StateUnreachable if isinstance(error, StoreUnreachable) else StateError)(str(error))
 
 
 class _Statements:

@@ -231,10 +231,6 @@ class State:
                 with suppress(sqlite3.Error):
                     self._writer.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def keeps(self) -> list[str]:
-        """What to say of where deleted rows are still kept."""
-        return []
-
     # -- keys -------------------------------------------------------------------------------------
 
     def keys(self) -> Mapping[str, bytes]:
