@@ -235,8 +235,8 @@ class PostgresStore(TableStore):
     def leftovers(self) -> list[str]:
         """What a server keeps of deleted rows, and this store cannot take out."""
         return [
-            f"{self._name} (deleted rows stay in the server's files until VACUUM FULL has run, in its write-ahead log until "
-            "that is recycled, and in replicas, archives and backups for as long as these are kept)"
+            f"{self._name} (deleted rows stay in the server's files until VACUUM FULL has run, in its write-ahead log "
+            "until that is recycled, and in replicas, archives and backups for as long as these are kept)"
         ]
 
     def statistics(self) -> StoreStatistics:
