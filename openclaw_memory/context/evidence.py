@@ -15,7 +15,7 @@ import numpy as np
 
 from ..search.bm25 import KeywordScores
 from ..store.api import Ints
-from ..text import analysis, speech
+from ..text import analysis, language, speech
 from ..text.scripts import HAN, HANGUL, SOUTH_EAST_ASIAN
 from ..text.sentences import sentence_spans
 
@@ -25,9 +25,9 @@ _RUNS = re.compile(
     rf"(?P<kana>[\u30a1-\u30ff]{{2,}})|(?P<han>[{HAN}]{{2,}})|(?P<hangul>[{HANGUL}]{{2,}})|(?P<asian>[{SOUTH_EAST_ASIAN}]{{3,}})"
 )
 _ASIAN_WORD, _KANA_WORD = 4, 5
+#: A word behind another one.
+_LATER_WORD = re.compile(r"(?<=[\w,;]\s)[^\W\d_]\w+")
 #: Figures that stand in any notes.
-#: A word that begins with a capital and no sentence.
-_LATER_NAME = re.compile(r"(?<=[\w,;]\s)[^\W\d_a-zß-ÿа-яёα-ω]\w+")
 _FIGURE = re.compile(r"\d{1,2}")
 #: Rows in a window: so many rows are as good as one place.
 _PLACE = 5
@@ -76,12 +76,14 @@ class Evidence:
 
 
 def _names_a_stranger(text: str, keyword: KeywordScores) -> bool:
-    """Whether a word with a capital within a sentence, or a long one in katakana, stands in no note."""
+    """Whether a word with a capital within a sentence stands in no note, in a language that writes names alone so."""
+    if language.of_words(language.latin_words(text.lower())) == language.CAPITAL_NOUNS:
+        return False
     rows = dict(zip(keyword.terms, keyword.windows, strict=True))
     spaced = _RUNS.sub(" ", text)
     for start, end in sentence_spans(spaced):
-        for word in _LATER_NAME.findall(spaced[start:end]):
-            forms = analysis.asked(word)
+        for word in _LATER_WORD.findall(spaced[start:end]):
+            forms = analysis.asked(word) if word[0].isupper() else []
             if forms and forms[0][0] in rows and not len(rows[forms[0][0]]):
                 return True
     return False

@@ -259,8 +259,6 @@ _MID_SENTENCE = frozenset(",)]&/%'’")
 #: Signs that hold a word together with what is behind it.
 _GOES_ON = re.compile(r"[_/-]\w|\.[ ]?\d|\.\w")
 _CAPITALISED = re.compile(rf"{_UPPER}(?<![\w.'’-].)\w")
-#: The language in which every noun has a capital.
-_NOUNS = "german"
 
 
 #: Small words of an alphabet, of which a sentence has some and a line in title case hardly any.
@@ -292,7 +290,7 @@ def _names(text: str, heading: bool, spoken: str, found: Found) -> None:
         if words:
             alone = len(words) == 1 or words[1][0].isdigit()
             weak = opens and (heading or alone or after[:1] in (":", "："))
-            if spoken == _NOUNS and not weak and alone:
+            if spoken == language.CAPITAL_NOUNS and not weak and alone:
                 article = _BEFORE.search(text, max(0, start - 30), start)
                 weak = (taken or (article[1].lower() if article is not None else "")) in ARTICLES
             _name(words, weak or titled, beside.tails(spoken), found)

@@ -19,6 +19,8 @@ from ..model import tokens_of
 from .scripts import ARABIC, ARMENIAN, CYRILLIC, DEVANAGARI, GREEK, HAN, HANGUL, HEBREW, KANA, TAMIL, THAI
 
 ENGLISH = "english"
+#: The language in which every noun has a capital.
+CAPITAL_NOUNS = "german"
 #: The language of words in a script that only one language with a stemmer has, or most texts in it.
 _OF_SCRIPT = (
     ("russian", re.compile(f"[{CYRILLIC}]")),
