@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 from fakes import Notes
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from indexing import both, note, put, texts_of, unit_vectors
 from postgres_server import Postgres
@@ -58,8 +58,14 @@ def own_server() -> Iterator[Postgres]:
 @given(
     st.text(st.characters(blacklist_categories=["Cs"]), min_size=1, max_size=20), st.sampled_from(["", "?x=1", ":1"])
 )
+@example("@", "")
+@example("@/?", "?x=1")
 def test_a_password_is_never_shown(password: str, more: str) -> None:
-    for url in (f"postgresql://ana:§{password}@db{more}", f"postgres://db/memories?user=ana&password=§{password}"):
+    for url in (
+        f"postgresql://ana:§{password}§@db{more}",
+        f"postgres://db/memories?user=ana&password=§{password}§",
+        f"postgres://ana:§@db/memories{more or '?x=1'}&password={password}§",
+    ):
         assert "§" not in shown(url)
         assert has_password(url)
 
