@@ -6,7 +6,9 @@ from hypothesis import HealthCheck, settings
 
 #: Examples of a test that does not say how many it takes.  A commit has one result: ``dev`` and ``ci`` draw the same
 #: examples each time, and ``search``, for whoever works on the code, draws new ones.
-PROFILES = {"dev": 10, "ci": 100, "search": 300}
+PROFILES = {"dev": 10, "ci": 60, "search": 300}
+#: Of so many examples a test says how many it takes.
+_FULL = 100
 
 
 def register_profiles() -> None:
@@ -23,5 +25,5 @@ def register_profiles() -> None:
 
 
 def examples(number: int) -> settings:
-    """This number in the ``ci`` profile; in another its share of it, and two at least."""
-    return settings(max_examples=max(min(number, 2), number * settings().max_examples // PROFILES["ci"]))
+    """This number where others take a hundred; in every profile its share of that, and two at least."""
+    return settings(max_examples=max(min(number, 2), number * settings().max_examples // _FULL))

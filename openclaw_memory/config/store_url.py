@@ -16,7 +16,7 @@ def shown(url: str) -> str:
     """``url`` as it may be seen: user, hosts and database; no password and no options, however wrong it is."""
     before, at, rest = _URL.sub("", url, count=1).rpartition("@")
     user = re.split("[:/?@]", before)[0]
-    if re.search("[?&]", before):  # in a password, or in front of one that is an option: either may hold signs of the other's
+    if re.search("[?&]", before):  # in a password, or before one that is an option: which cannot be told
         return f"postgresql://{user}@…"
     hosts, slash, name = re.split("[?&]", rest)[0].partition("/")
     seen = ",".join(re.sub(r":(?!\d+$)[^\]]*$", "", host) for host in hosts.split(","))
