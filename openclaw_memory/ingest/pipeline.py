@@ -107,6 +107,8 @@ class Ingestor:
         self._names: dict[str, str] = {}
         #: What redaction leaves, by its hashes; ``None`` before the index has been asked.
         self._allow: frozenset[str] | None = None
+        #: Files by path as they were when they could not be read: a large one is not tried again by each question.
+        self._unread: dict[str, SourceFile] = {}
 
     def run(
         self,
@@ -136,7 +138,8 @@ class Ingestor:
         wrote = False
         _check_paths(paths, found, documents)
         while True:
-            difference, run.left = _without_large(_compare(files, found, documents, paths), most)
+            difference, large = _without_large(_compare(files, found, documents, paths), most)
+            run.left = [file.path for file in large if self._unread.get(file.path) != file]
             try:
                 wrote |= self._write(difference, documents, run, progress, until)
                 break
@@ -146,6 +149,11 @@ class Ingestor:
                 log.debug("the index changed during ingest; planning again")
                 documents = self._documents()
                 found, files, _ = self._found(paths)
+        for file in files:
+            if file.path in run.skipped:
+                self._unread[file.path] = file
+            elif file.size <= most:
+                self._unread.pop(file.path, None)
         chunks = 0
         for file in files:
             row = documents.by_path.get(file.path)
@@ -302,9 +310,9 @@ class Ingestor:
         return version
 
 
-def _without_large(difference: _Difference, most: float) -> tuple[_Difference, list[str]]:
-    """A difference without its files of more than ``most`` bytes, and the paths of these."""
-    large = [file.path for file in (*difference.new, *(file for file, _ in difference.changed)) if file.size > most]
+def _without_large(difference: _Difference, most: float) -> tuple[_Difference, list[SourceFile]]:
+    """A difference without its files of more than ``most`` bytes, and these."""
+    large = [file for file in (*difference.new, *(file for file, _ in difference.changed)) if file.size > most]
     new = [file for file in difference.new if file.size <= most]
     return replace(difference, new=new, changed=[pair for pair in difference.changed if pair[0].size <= most]), large
 

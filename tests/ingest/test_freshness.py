@@ -167,6 +167,27 @@ def test_a_question_with_a_deadline_does_not_wait_for_a_large_file(
         assert result.results[0].path == held.path
 
 
+@pytest.mark.parametrize("content", [b"\0" * 200, b"\xff" * 200])
+def test_a_large_file_that_cannot_be_read_is_tried_once(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch, content: bytes
+) -> None:
+    monkeypatch.setattr(freshness, "_LARGE", 100)
+    notes.write("MEMORY.md", "- The stove is blue.\n")
+    notes.write("memory/old.md", "- The shed is red.\n")
+    with open_memory(notes, None) as memory:
+        memory.ingest()
+        path = notes.write("memory/large.md", content)
+        assert memory.search("stove", deadline=20.0).stale
+        for thread in threading.enumerate():
+            if thread.name == "large-notes":
+                thread.join()
+        (notes.root / "memory" / "old.md").unlink()
+        result = memory.search("shed", deadline=20.0)
+        assert not result.stale and not result.results, "what is gone is gone"
+        path.write_text("- The large stove is green.\n" * 9, encoding="utf-8")
+        assert memory.search("stove", deadline=20.0).stale, "another text is tried again"
+
+
 def test_a_question_without_a_deadline_reads_a_large_file(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
     with open_memory(notes) as memory:
         Held(notes, monkeypatch).go.set()
