@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from ..memory import Memory
 
 _HERE = "duckdb"
+#: What stands in a DuckDB file after a checksum of eight bytes.
+_MAGIC = b"DUCK"
 
 
 @click.command("migrate-store", short_help="Take this memory from one store to another: a file, or PostgreSQL.")
@@ -36,8 +38,8 @@ def migrate_store(cli: CliContext, source: str, target: str, replacing: bool) ->
     from ..memory import migrate
     from .progress import ingest_progress
 
-    if not is_url(source) and source != _HERE and not Path(source).expanduser().is_file():
-        raise click.UsageError(f"{source}: no such file; FROM is a URL, a DuckDB file, or '{_HERE}' for the usual one")
+    if not is_url(source) and source != _HERE:
+        _check(Path(source).expanduser())
     with _opened(cli, source) as there, _opened(cli, target) as here, ingest_progress(cli) as show:
         report = migrate(there, here, replacing, show)
     if cli.json:
@@ -53,6 +55,21 @@ def migrate_store(cli: CliContext, source: str, target: str, replacing: bool) ->
         cli.remark(report.warning)
     if not report.verified:
         raise click.exceptions.Exit(1)
+
+
+def _check(source: Path) -> None:
+    """Refuse what would be made, or be taken for a damaged index and moved aside, when it is opened."""
+    if not source.is_file():
+        raise click.UsageError(f"{source}: no such file; FROM is a URL, a DuckDB file, or '{_HERE}' for the usual one")
+    try:
+        with source.open("rb") as file:
+            begin = file.read(12)
+    except OSError as error:
+        raise click.UsageError(
+            f"{source}: cannot be read ({error.strerror or error}); check its permissions"
+        ) from error
+    if begin[8:] != _MAGIC:
+        raise click.UsageError(f"{source}: is no DuckDB file; it stays as it is")
 
 
 def _opened(cli: CliContext, store: str) -> Memory:
