@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import tarfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -34,8 +36,30 @@ def new_host(tmp_path_factory: pytest.TempPathFactory, model: ScriptedModel, ope
 
 
 @pytest.fixture(scope="session")
-def plugin(tiny_gguf: Path) -> Callable[..., Mapping[str, Any]]:
-    """The configuration of our plugin, loaded from this repository, with the Python package that is under test."""
+def package(tmp_path_factory: pytest.TempPathFactory, openclaw: Path) -> Path:
+    """The npm package of the plugin, packed from this repository."""
+    folder = tmp_path_factory.mktemp("package")
+    npm = ["npm", "pack", "--silent", "--ignore-scripts", "--pack-destination", str(folder)]
+    subprocess.run(npm, cwd=ROOT, env=ENVIRON | {"npm_config_cache": str(folder / "cache")}, check=True)
+    [packed] = folder.glob("*.tgz")
+    return packed
+
+
+@pytest.fixture(scope="session")
+def unpacked(package: Path) -> Path:
+    """The folder of the plugin, with what is in its package only.
+
+    OpenClaw reads the whole folder whenever it loads a plugin, and refuses one that changes meanwhile: a repository, in
+    which other tests run, does.
+    """
+    with tarfile.open(package) as archive:
+        archive.extractall(package.parent, filter="data")
+    return package.parent / "package"
+
+
+@pytest.fixture(scope="session")
+def plugin(tiny_gguf: Path, unpacked: Path) -> Callable[..., Mapping[str, Any]]:
+    """The configuration of our plugin, with the Python package that is under test."""
 
     def configuration(command: Path | None = EXECUTABLE) -> Mapping[str, Any]:
         entry = {
@@ -49,7 +73,7 @@ def plugin(tiny_gguf: Path) -> Callable[..., Mapping[str, Any]]:
         return {
             "plugins": {
                 "allow": [PLUGIN],
-                "load": {"paths": [str(ROOT)]},
+                "load": {"paths": [str(unpacked)]},
                 "slots": {"memory": PLUGIN},
                 "entries": {PLUGIN: entry},
             }

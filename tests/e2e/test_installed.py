@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from host import ENVIRON, PLUGIN, ROOT, Host, cache_folder, running
+from host import PLUGIN, Host, cache_folder, running
 from model import ScriptedModel, ask
 from probe import write
 
@@ -22,16 +21,6 @@ QUESTION = "which doctor treats our cat?"
 RIGHT = "- Our cat is a patient of the veterinarian Okafor in Lindenstrasse, open until six.\n"
 # It has a word of the question as well, and in a shorter line: by words alone it comes first.
 DECOY = "- A spin doctor spoke.\n"
-
-
-@pytest.fixture(scope="module")
-def package(tmp_path_factory: pytest.TempPathFactory, openclaw: Path) -> Path:
-    """The npm package of the plugin, packed from this repository."""
-    folder = tmp_path_factory.mktemp("package")
-    npm = ["npm", "pack", "--silent", "--ignore-scripts", "--pack-destination", str(folder)]
-    subprocess.run(npm, cwd=ROOT, env=ENVIRON | {"npm_config_cache": str(folder / "cache")}, check=True)
-    [packed] = folder.glob("*.tgz")
-    return packed
 
 
 @pytest.fixture(scope="module")
