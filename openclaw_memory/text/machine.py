@@ -6,6 +6,7 @@ It can be searched, as an error's words may be asked for; nobody is quoted by it
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 #: The line of a log: a day with its seconds or a time zone before a mark or level, or a level before a mark.
 _LOG = r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?\s*(?:\[|[A-Z]{4,8}\b|\S+\[\d+\]:)"
@@ -47,6 +48,35 @@ OPAQUE = re.compile(
 )
 #: Signs of programs, and the share of a text from which on it is none of a language, where there are more than a few.
 _SIGNS, _SHARE, _FEW = "{}[]<>=|\\;$#^~\"'()/_", 0.2, 5
+
+
+#: Where OpenClaw keeps what its dreaming made of sessions: candidates with scores, cut off and many times over.
+_REPORT = re.compile(r"(?:.*/)?memory/dreaming/")
+#: The same within a note, under a heading of its own.
+_STARTS = re.compile(r"\s*<!--\s*openclaw:dreaming:(\w+):start\s*-->")
+_ENDS = "<!--\\s*openclaw:dreaming:{}:end\\s*-->"
+
+
+def reports(path: str, lines: Sequence[str]) -> list[range]:
+    """Lines (1-based) of the file at ``path`` that OpenClaw's dreaming wrote, with the heading above each block."""
+    if _REPORT.match(path):
+        return [range(1, len(lines) + 1)]
+    found: list[range] = []
+    at = 0
+    while at < len(lines):
+        opens = _STARTS.match(lines[at])
+        if opens is None:
+            at += 1
+            continue
+        ends = re.compile(_ENDS.format(opens[1]))
+        last = next((number for number in range(at, len(lines)) if ends.search(lines[number])), len(lines) - 1)
+        first = at
+        while first and not lines[first - 1].strip():
+            first -= 1
+        headed = first > 0 and lines[first - 1].startswith("#")
+        found.append(range(first if headed else at + 1, last + 2))
+        at = last + 1
+    return found
 
 
 def is_machine(text: str) -> bool:

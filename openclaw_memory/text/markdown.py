@@ -22,6 +22,7 @@ from .blocks import Block, blocks_of
 from .dates import Order, date_in_heading, date_in_name, merely_states, order_of
 from .front_matter import front_matter, front_matter_end, groups
 from .lines import split_lines
+from .machine import reports
 from .turns import find_turns, is_role
 from .units import UnitMaker
 
@@ -64,6 +65,7 @@ def parse(text: str, *, path: str, mtime: date, unit_tokens: int) -> ParsedDocum
     borders.append((len(lines), len(maker.units)))
     dater = _Dater(path, front, mtime, cache(lambda: order_of(text)))
     trail = _Trail(path, dater)
+    reported = reports(path, lines)
     sections = []
     for index, ((start, first), (end, last)) in enumerate(pairwise(borders)):
         if index:
@@ -73,7 +75,8 @@ def parse(text: str, *, path: str, mtime: date, unit_tokens: int) -> ParsedDocum
             if index == 1 and _SESSION.match(headings[0].words):
                 section = _of_session(section)
             below = headings[index].level if index < len(headings) else 0
-            sections.append(_titled(section, headings[index - 1].level < below) if index else section)
+            section = _titled(section, headings[index - 1].level < below) if index else section
+            sections.append(_of_machine(section, reported))
     return ParsedDocument(tuple(sections), front)
 
 
@@ -104,6 +107,17 @@ def _titled(section: Section, has_subsections: bool) -> Section:
 def _of_session(section: Section) -> Section:
     """The head of a session that OpenClaw has saved: the list of its keys is for machines."""
     units = [replace(unit, form="machine") if unit.form == "item" else unit for unit in section.units]
+    return replace(section, units=tuple(units))
+
+
+def _of_machine(section: Section, reported: Sequence[range]) -> Section:
+    """A section of which OpenClaw has made some lines by itself: nobody said them."""
+    if not any(section.start_line < lines.stop and lines.start <= section.end_line for lines in reported):
+        return section
+    units = [
+        replace(unit, form="machine") if any(unit.start_line in lines for lines in reported) else unit
+        for unit in section.units
+    ]
     return replace(section, units=tuple(units))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from openclaw_memory.text.machine import is_machine
+from openclaw_memory.text.machine import is_machine, reports
 
 
 @pytest.mark.parametrize(
@@ -58,3 +58,39 @@ def test_what_a_program_writes_is_a_machines(text: str) -> None:
 )
 def test_what_people_write_is_not(text: str) -> None:
     assert not is_machine(text)
+
+
+BLOCK = """# 2026-04-21
+
+- The kiln is paid for.
+
+## Light Sleep
+<!-- openclaw:dreaming:light:start -->
+- Candidate: User: the kiln is paid for
+  - confidence: 0.58
+  - recalls: 0
+<!-- openclaw:dreaming:light:end -->
+
+## Evening
+
+- The glaze came out blue.
+"""
+
+
+def test_a_report_of_dreaming_within_a_note_ends_where_it_says() -> None:
+    assert reports("memory/2026-04-21.md", BLOCK.split("\n")) == [range(5, 11)]
+
+
+def test_a_report_that_is_cut_off_goes_on_to_the_end() -> None:
+    lines = BLOCK.split("\n")[:8]
+    assert reports("memory/2026-04-21.md", lines) == [range(5, 9)]
+    assert reports("memory/2026-04-21.md", lines[5:]) == [range(1, 4)]
+
+
+@pytest.mark.parametrize(
+    ("path", "whole"),
+    [("memory/dreaming/light/2026-04-21.md", True), ("memory/dreaming.md", False), ("memory/my-dreaming/a.md", False)],
+)
+def test_a_file_of_dreaming_is_one_by_its_folder(path: str, whole: bool) -> None:
+    lines = ["# Light Sleep", "", "- Candidate: User: the kiln is paid for"]
+    assert reports(path, lines) == ([range(1, 4)] if whole else [])
