@@ -107,6 +107,7 @@ def _analysed(
         tokens=tokens_of(text),
         likeness=analysis.likeness(text),
         script=script_of(text),
+        amount=analysis.has_amount(text),
         speaker_key=analysis.unit_hash(analysis.name_key(unit.speaker)) if unit.speaker else 0,
     )
 

@@ -80,6 +80,8 @@ def parts(
         because.append("said by whom the question names")
     if "when" in values and values["when"][row]:
         because.append("tells a time")
+    if "amount" in values and values["amount"][row]:
+        because.append("has a figure")
     near = None
     score = _sureness(
         None if text is None else words,

@@ -51,8 +51,17 @@ def asks_when(question: str) -> bool:
 
 def asks_now(question: str) -> bool:
     """Whether it is about how things are, not how they were: then the newest of several statements answers it."""
+    return _says(question, "now")
+
+
+def asks_amount(question: str) -> bool:
+    """Whether the answer is a figure: how much, how many, which port."""
+    return _says(question, "amount")
+
+
+def _says(question: str, key: str) -> bool:
     text = words.plain(question)
-    return any(_holds(text, phrase) for one in words.spoken(text) for phrase in words.keys_of(one).get("now", ()))
+    return any(_holds(text, phrase) for one in words.spoken(text) for phrase in words.keys_of(one).get(key, ()))
 
 
 def _holds(text: str, phrase: str) -> bool:

@@ -29,6 +29,7 @@ WEIGHTS: dict[str, float] = {
     "speaker": 0.5,
     "date": 1.5,
     "when": 0.4,
+    "amount": 0.4,
     "now": 0.3,
     "length": 0.2,
     "question": -0.2,
@@ -138,6 +139,8 @@ def collect(
         values["date"] = _nearness(corpus, features.named_dates)
     if asking.asks_when(query):
         values["when"] = np.minimum(rows.time_words, 2).astype(np.float32) * np.float32(0.5)
+    if asking.asks_amount(query):
+        values["amount"] = rows.amount.astype(np.float32)
     return features
 
 
@@ -203,7 +206,7 @@ def _nearness(corpus: Corpus, named: list[asking.Interval]) -> Floats:
 
 
 #: Features that are shares already, so scaling over the corpus must not stretch them.
-_ABSOLUTE = frozenset({"speaker", "date", "when", "now", "question", "heading", "machine"})
+_ABSOLUTE = frozenset({"speaker", "date", "when", "amount", "now", "question", "heading", "machine"})
 
 
 def _grip(features: Features, allowed: Bools | None) -> float:

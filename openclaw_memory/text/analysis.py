@@ -4,7 +4,7 @@ Words are lower-cased, accents folded, English stop words dropped and the rest s
 language of their script (English for Latin letters).  So a word has the same term in every text.  A text in
 another language with Latin letters has the stems of that language too.  Identifiers are kept whole and in parts:
 ``10.0.0.17``, ``QX-7714``, ``v2.3.1``, ``snake_case`` and ``camelCase``.  Runs of scripts that put no spaces
-between words become bigrams.
+between words become bigrams, and so do the syllables of Vietnamese, which has a space after each.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from itertools import pairwise
 
 from . import calendar_words
 from . import language as languages
 from .scripts import HANGUL, HIRAGANA, INDIC, KANA, POINTS, SOUTH_EAST_ASIAN, UNSPACED
 
 #: Grows when the terms of a text change, so that stored postings are known to be of another make.
-ANALYSIS_VERSION = 6
+ANALYSIS_VERSION = 7
 
 STOP_WORDS = frozenset(
     """
@@ -50,6 +51,11 @@ _DIACRITICS = re.compile(f"[\u0300-\u036f{POINTS}]+")
 #: But for those of scripts whose stemmers know them.
 _LATIN_DIACRITICS = re.compile(f"(?<![\u0370-\u052f])[\u0300-\u036f{POINTS}]+")
 _VERSION = re.compile(r"v\d")
+VIETNAMESE = "vietnamese"
+#: Letters that only Vietnamese has.
+_VIETNAMESE = re.compile("[\u01a0\u01a1\u01af\u01b0\u1ea0-\u1ef9]")
+#: Words with nothing but a space between them.
+_SYLLABLES = re.compile(r"[^\W\d_]+(?:[ \t\n]+[^\W\d_]+)+")
 
 
 def stems(words: list[str]) -> list[str]:
@@ -89,6 +95,11 @@ def asked(text: str) -> list[tuple[str, ...]]:
         # A pair with a stop word in it crosses the border of a word; Japanese writes particles and endings in hiragana.
         pair = _PARTICLES if _KANA.search(text) else languages.pair_of_chinese()
         silent.update(term for term in plain if pair.fullmatch(term))
+        silent.update(
+            _pair(*both)
+            for both in _syllables(text)
+            if all(languages.is_stop_word(syllable, VIETNAMESE) for syllable in both)
+        )
     said = [term for term in plain if term not in silent] or plain
     return [(term, others[term]) if term in others else (term,) for term in said]
 
@@ -132,7 +143,7 @@ def _terms(text: str, query: bool) -> list[str]:
     found = _stemmed([word for word in words if word not in STOP_WORDS])
     if not query:
         found += _native(languages.latin_words(_composed(text).lower()), found)
-    return found + whole
+    return found + whole + [_pair(*both) for both in _syllables(text)]
 
 
 def _stemmed(words: list[str]) -> list[str]:
@@ -156,6 +167,21 @@ def _native(words: list[str], known: list[str]) -> list[str]:
     content = [word for word in words if not languages.is_stop_word(word, language)]
     has = set(known)
     return [stem for stem in map(_folded, languages.stems(content, language)) if stem not in has]
+
+
+def _syllables(text: str) -> Iterator[tuple[str, str]]:
+    """Syllables of a Vietnamese text that stand beside each other, which most of its words are two of."""
+    if text.isascii():
+        return
+    text = _composed(text)
+    if _VIETNAMESE.search(text) is None:
+        return
+    for run in _SYLLABLES.findall(text.lower()):
+        yield from ((one, other) for one, other in pairwise(run.split()) if not (one + other).isascii())
+
+
+def _pair(one: str, other: str) -> str:
+    return f"{_folded(one)} {_folded(other)}"
 
 
 def _folded(text: str) -> str:
@@ -213,6 +239,12 @@ def _split_identifier(run: str, words: list[str], whole: list[str]) -> None:
 _PLAIN_WORD = re.compile(r"[^\W_]+")
 #: Days and times in digits.
 _MOMENT = re.compile(r"\d{1,4}[-./年]\d{1,2}(?:[-./月]\d{1,4}日?)?|\d{1,2}:\d{2}(?::\d{2})?|\d{1,2}月\d{1,2}日")
+#: Figures that say how much of nothing: days, times, years, the number of an item.
+_UNCOUNTED = re.compile(
+    r"(?<!\d)(?:(?:19|20)\d\d(?:[-./年]\d{1,2}(?:[-./月]\d{1,2}日?)?)?(?!\d)|\d{1,2}:\d\d(?::\d\d)?|\d{1,2}月\d{1,2}日)"
+    r"|^\s*\d+[.)]\s"
+)
+_FIGURE = re.compile(r"\d")
 _MARKS = re.compile(r"[\W_]+")
 _BRACKETED_END = re.compile(r"[\[(][^\[\]()]*[\])]$")
 
@@ -233,6 +265,11 @@ def time_words(text: str) -> int:
     if found < 2 and not text.isascii():
         found += sum(1 for _ in calendar_words.time_phrases().finditer(lower))
     return min(found, 2)
+
+
+def has_amount(text: str) -> bool:
+    """Whether a text has a figure that may say how much: of no day, time, year or item of a list."""
+    return _FIGURE.search(_UNCOUNTED.sub(" ", text)) is not None
 
 
 def name_key(name: str) -> str:

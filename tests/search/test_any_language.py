@@ -200,3 +200,41 @@ def test_it_is_said_which_languages_the_model_does_not_know() -> None:
     assert unknown_ones(shares, {}, None) is None
     told = unknown_ones(shares, {"chinese": 0.0, "english": 1.0}, "m")
     assert told is not None and "Chinese, which m does not know" in told[0] and "model use" in told[1]
+
+
+#: A question for a figure, a line that says as much in words, and the one with the figure.
+COUNTED = {
+    "en": ("how much does the beehive heater cost", "the beehive heater may cost less soon", "the beehive heater costs 340"),
+    "de": ("wie viel kostet die Heizung im Bienenhaus", "die Heizung im Bienenhaus kostet bald weniger",
+           "die Heizung im Bienenhaus kostet jetzt 340"),
+    "ru": ("сколько стоит обогрев улья", "обогрев улья стоит дешевле", "обогрев улья стоит 340"),
+    "zh": ("蜂箱加热多少钱", "蜂箱加热的钱很快会少", "蜂箱加热的钱是 340"),
+    "vi": ("sưởi tổ ong giá bao nhiêu", "giá sưởi tổ ong sắp rẻ hơn", "giá sưởi tổ ong là 340"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", COUNTED)
+@pytest.mark.parametrize("turned", [False, True])
+def test_who_asks_how_much_gets_the_line_with_the_figure(tmp_path: Path, language: str, turned: bool) -> None:
+    asked, words, figure = COUNTED[language]
+    lines = [figure, words] if turned else [words, figure]
+    others = [f"note {thing}" for thing in THINGS]
+    with opened(
+        tmp_path, {"2026-03-01.md": "\n".join(f"- {line}" for line in [lines[0], *others, lines[1]])}
+    ) as memory:
+        first, *_ = memory.search(SearchRequest(asked, budget=20)).results
+        assert "340" in first.snippet
+        assert "has a figure" in (memory.search(SearchRequest(asked, max_results=1, explain=True)).results[0].why or "")
+
+
+def test_what_dreaming_reports_is_found_behind_what_was_said(tmp_path: Path) -> None:
+    said = "the kiln Vesuvius tripped the fuse in the cellar"
+    report = f"# Light Sleep\n\n- Candidate: User: {said}\n  - confidence: 0.58\n  - recalls: 0\n  - status: staged\n"
+    notes = {"dreaming/light/2026-03-02.md": report, "2026-03-01.md": f"# Pottery\n\n- {said}\n"}
+    with opened(tmp_path, notes) as memory:
+        first, *_ = memory.search(SearchRequest("which fuse did the kiln trip", max_results=2)).results
+        assert first.path == "memory/2026-03-01.md"
+        assert not [row for row in memory.facts.query().rows if "dreaming" in (row.source or "")]
+        assert not [
+            row for row in memory.concepts.list().rows if row.name.casefold() in ("candidate", "staged", "confidence")
+        ]

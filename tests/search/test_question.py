@@ -107,6 +107,7 @@ def test_no_text_raises_and_intervals_are_in_order(text: str, asked: date) -> No
         assert last <= asked + timedelta(370) or last.year >= 1900
     question.asks_when(text)
     question.asks_now(text)
+    question.asks_amount(text)
     question.named(text)
 
 
@@ -140,6 +141,24 @@ def test_how_things_are_is_asked_for_in_many_languages(text: str) -> None:
 )
 def test_not_asking_for_how_things_are(text: str) -> None:
     assert not question.asks_now(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    "How many hives are left?|Which port does the greenhouse use?|Wie viele Bienenstöcke sind übrig?|Combien de ruches restent ?|"
+    "¿Cuántas colmenas quedan?|Quantas colmeias restam?|Quante arnie restano?|Hoeveel korven zijn er?|Ile uli zostało?|"
+    "Kolik úlů zbývá?|Сколько ульев осталось?|Скільки вуликів залишилось?|Kaç kovan kaldı?|Còn bao nhiêu tổ ong?|还剩多少蜂箱？|"
+    "巣箱はいくつ残っていますか？|벌통이 몇 개 남았어요?|כמה כוורות נשארו?|كم خلية بقيت؟|कितने छत्ते बचे हैं?".split("|"),
+)
+def test_an_amount_is_asked_for_in_many_languages(text: str) -> None:
+    assert question.asks_amount(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["Where are the hives?", "Show the harbour", "Wo stehen die Stöcke?", "蜂箱在哪里？", ""]
+)
+def test_not_asking_for_an_amount(text: str) -> None:
+    assert not question.asks_amount(text)
 
 
 def test_names_are_compared_folded_and_without_the_possessive() -> None:

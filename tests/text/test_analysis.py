@@ -248,3 +248,24 @@ def test_words_of_time_are_counted_to_two() -> None:
 def test_stop_words_are_dropped_and_negations_of_sense_kept() -> None:
     assert terms("I was not there with them") == []
     assert "never" in terms("never again")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("593 ₽ a month", True), ("Port: 4000", True), ("价格 30 元", True), ("٣٠ خلية", True), ("3. Three hives", False),
+        ("on 2026-02-13 at 10:30", False), ("in 2026", False), ("2026年2月13日", False), ("no hives", False), ("", False),
+    ],
+)  # fmt: skip
+def test_a_figure_that_may_say_how_much_is_none_of_a_calendar(text: str, expected: bool) -> None:
+    assert analysis.has_amount(text) is expected
+
+
+def test_syllables_of_vietnamese_are_words_in_pairs() -> None:
+    text = terms("Dữ liệu công việc nằm trong thư mục riêng. Zalo vẫn chạy.")
+    assert {"du lieu", "cong viec", "thu muc"} <= set(text)
+    assert "rieng zalo" not in text, "no word goes over the end of a sentence"
+    asked = analysis.asked("Công việc của tôi nằm ở đâu?")
+    assert ("cong viec",) in asked
+    assert ("cua toi",) not in asked, "two words that say nothing say nothing together"
+    assert not any(" " in term for term in terms("Le café de la gare coûte cher") + terms("Der Ofen läuft wieder"))

@@ -107,6 +107,7 @@ class PlannedUnit:
     tokens: float = 0.0
     likeness: int = 0
     script: int = 0
+    amount: bool = False
     speaker_key: int = 0
     id: int | None = None
     mentions: Sequence[Mention] = ()

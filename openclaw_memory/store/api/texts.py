@@ -49,6 +49,7 @@ class UnitRows:
     ``occurrence`` (of that hash in its document) identify a unit for good.
     ``likeness`` is the same for units that say the same but for their days and times; ``script`` is that of
     :func:`~openclaw_memory.model.size.script_of`.
+    ``amount`` says that a unit has a figure which may say how much.
     A ``title`` is a heading with nothing but further headings below it; a program wrote what is ``machine``.
     """
 
@@ -73,6 +74,7 @@ class UnitRows:
     tokens: Floats
     likeness: NDArray[np.int64]
     script: NDArray[np.int8]
+    amount: Bools
 
     @property
     def dated(self) -> Bools:

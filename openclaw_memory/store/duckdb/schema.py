@@ -76,8 +76,14 @@ UPDATE documents SET sha256 = '', mtime_ns = -1;
 #: Filled in by the analysis, which is of another version.
 _V5 = "ALTER TABLE units ADD COLUMN script TINYINT"
 
+#: Files are read again, so that lines of OpenClaw's dreaming are known for what they are.
+_V6 = """
+ALTER TABLE units ADD COLUMN amount BOOLEAN DEFAULT false;
+UPDATE documents SET sha256 = '', mtime_ns = -1;
+"""
+
 #: ``MIGRATIONS[i]`` leads from schema ``i`` to ``i + 1``; each runs in one transaction.
-MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5)
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6)
 CURRENT = len(MIGRATIONS)
 
 

@@ -20,7 +20,7 @@ _TABLES = {
         end_line INTEGER, form TEXT, speaker TEXT, speaker_key BIGINT, text TEXT, indexed TEXT, hash BIGINT,
         occurrence INTEGER, terms SMALLINT, chars INTEGER, question BOOLEAN, time_words SMALLINT,
         said_first INTEGER DEFAULT 0, said_last INTEGER DEFAULT 0, tokens REAL DEFAULT 0, likeness BIGINT DEFAULT 0,
-        script SMALLINT DEFAULT 0, KEY (id)""",
+        script SMALLINT DEFAULT 0, amount BOOLEAN DEFAULT FALSE, KEY (id)""",
     "models": "id INTEGER, name TEXT, dimensions INTEGER, noise REAL, KEY (id)",
     "vectors": "unit_id INTEGER, model_id INTEGER, status TEXT, generation BIGINT, v HALFVEC, KEY (unit_id)",
     "postings": "term BIGINT, n INTEGER, unit_id BYTEA, tf BYTEA, KEY (term)",

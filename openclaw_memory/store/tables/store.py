@@ -229,12 +229,12 @@ class TableStore(GraphTables, SummaryTables):
             "u.form IN ('heading', 'title') AS heading, u.form = 'title' AS title, "
             "u.form = 'machine' AS machine, speaker_key, "
             f"coalesce({_STATED} - DATE '0001-01-01' + 1, 0) AS day, "
-            "said_first, said_last, hash, occurrence, tokens, likeness, script "
+            "said_first, said_last, hash, occurrence, tokens, likeness, script, amount "
             f"FROM units u JOIN sections s ON s.id = u.section_id {where} ORDER BY u.document_id, u.ordinal",
             [] if document_ids is None else [id_list(document_ids)],
         )
         # In the order of the fields of UnitRows.
-        numbers = (np.int64, *[np.int32] * 3, np.int64, np.int32, np.float32, np.int64, np.int8)
+        numbers = (np.int64, *[np.int32] * 3, np.int64, np.int32, np.float32, np.int64, np.int8, bool)
         types = (*[np.int32] * 7, bool, np.int32, *[bool] * 3, *numbers)
         return UnitRows(*(np.ascontiguousarray(column, kind) for column, kind in zip(columns, types, strict=True)))
 

@@ -10,7 +10,7 @@ from itertools import count as ids
 from typing import Any
 
 from ...model import SourceFile, script_of, tokens_of
-from ...text.analysis import likeness
+from ...text.analysis import has_amount, likeness
 from ..api import RULES, Analyse, DocumentChange, PlannedUnit, TextsChanged, Version
 from .keywords import MOST
 from .sql import IDS, Connection, Sql, count, id_list, next_ids, unit_texts
@@ -66,7 +66,7 @@ def apply(db: Sql, c: Connection, changes: Sequence[DocumentChange]) -> None:
                 source.text, source.indexed, planned.hash, planned.occurrence,
                 min(sum(planned.terms.values()), MOST), len(source.search_text), planned.question,
                 planned.time_words, *(0 if day is None else day.toordinal() for day in planned.says or (None, None)),
-                planned.tokens, planned.likeness, planned.script,
+                planned.tokens, planned.likeness, planned.script, planned.amount,
             ))  # fmt: skip
             written.append((unit_id, document_id, planned))
     mentions = [(*at, one.key, _RULE[one.rule], one.text) for *at, planned in written for one in planned.mentions]
@@ -86,7 +86,7 @@ def apply(db: Sql, c: Connection, changes: Sequence[DocumentChange]) -> None:
     db.insert_rows(
         c, "units",
         "INTEGER INTEGER INTEGER INTEGER INTEGER INTEGER VARCHAR VARCHAR BIGINT VARCHAR VARCHAR BIGINT INTEGER "
-        "SMALLINT INTEGER BOOLEAN TINYINT INTEGER INTEGER FLOAT BIGINT TINYINT",
+        "SMALLINT INTEGER BOOLEAN TINYINT INTEGER INTEGER FLOAT BIGINT TINYINT BOOLEAN",
         units,
     )  # fmt: skip
     db.insert_rows(c, "mentions", "INTEGER INTEGER BIGINT TINYINT VARCHAR", mentions)
@@ -215,15 +215,15 @@ def analyse_anew(db: Sql, c: Connection, analyse: Analyse) -> None:
         units = [(unit_id, Counter(analyse(text))) for unit_id, text, _ in rows]
         db.insert_postings(c, units)
         lengths = [min(terms.total(), MOST) for _, terms in units]
-        columns = "id INTEGER, n SMALLINT, tokens FLOAT, likeness BIGINT, script SMALLINT"
+        columns = "id INTEGER, n SMALLINT, tokens FLOAT, likeness BIGINT, script SMALLINT, amount BOOLEAN"
         c.execute(f"CREATE TEMP TABLE counted ({columns})")
-        db.insert_rows(c, "counted", "INTEGER SMALLINT FLOAT BIGINT SMALLINT", [
-            (unit_id, n, tokens_of(text), likeness(text), script_of(text))
+        db.insert_rows(c, "counted", "INTEGER SMALLINT FLOAT BIGINT SMALLINT BOOLEAN", [
+            (unit_id, n, tokens_of(text), likeness(text), script_of(text), has_amount(text))
             for (unit_id, text, _), n in zip(rows, lengths, strict=True)
         ])  # fmt: skip
         c.execute(
-            "UPDATE units SET terms = c.n, tokens = c.tokens, likeness = c.likeness, script = c.script "
-            "FROM counted c WHERE c.id = units.id"
+            "UPDATE units SET terms = c.n, tokens = c.tokens, likeness = c.likeness, script = c.script, "
+            "amount = c.amount FROM counted c WHERE c.id = units.id"
         )
         c.execute("DROP TABLE counted")
     c.execute("UPDATE meta SET value = gen_random_uuid()::VARCHAR WHERE key = 'instance'")
