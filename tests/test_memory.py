@@ -230,6 +230,11 @@ def test_get_gives_nothing_but_memory_files(memory: Memory, notes: Notes, given:
 
 
 def test_get_says_what_is_wrong_with_a_file_or_its_lines(memory: Memory, notes: Notes) -> None:
+    notes.write(
+        "memory/c.md",
+        b"- The kiln \0is paid for, and the glaze is ordered from the works in the valley; it comes on Monday by the boat.\n",
+    )
+    assert memory.get("memory/c.md").text.startswith("- The kiln is paid for")
     notes.write("memory/b.md", b"\0\1")
     assert "NUL" in str(memory.get("memory/b.md").error)
     assert memory.get("MEMORY.md", 41).error == "there is no line 41: the last one is 40"

@@ -14,10 +14,15 @@ from .context import CliContext, common_options, say
 def feedback(cli: CliContext, chunk: str, verdict: str) -> None:
     """Say that CHUNK was useful or irrelevant: it will rank a little higher or lower, ever less so as time passes.
 
-    CHUNK is the id of a hit, as --json shows it, or its lines: memory/a.md:3-9 or memory/a.md#L3-L9.  Of several
+    CHUNK is the number of a hit of the last search or timeline, its id, as --json shows it, or its lines:
+    memory/a.md:3-9 or memory/a.md#L3-L9.  Of several
     units in those lines the one is meant that a search showed last.
     """
+    from .open import NUMBER, remembered
+
     with cli.memory() as memory:
+        if NUMBER.fullmatch(chunk.strip()):
+            _, _, chunk = remembered(memory, int(chunk))
         report = memory.feedback(chunk, verdict)
     if cli.json:
         cli.emit(report)

@@ -128,6 +128,12 @@ def _counts(report: ForgetReport) -> str:
 def _remarks(cli: CliContext, report: ForgetReport) -> None:
     from ..model import counted
 
+    for place in report.below[:_SHOWN]:
+        cli.remark(
+            f"the heading over {place} is among them, its lines are not; run: openclaw-memory forget --path '{place}'"
+        )
+    if len(report.below) > _SHOWN:
+        cli.remark(f"so it is with {counted(len(report.below) - _SHOWN, 'more heading')}; all of them with --json")
     places = _by_file(report.remains)
     for place in places[:_SHOWN]:
         cli.remark(f"still written in {place}; it is yours to edit")

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from ..model import SearchHit
 
 _ID = re.compile(r"[0-9a-f]{16}")
-_NUMBER = re.compile(r"[0-9]{1,4}")
+#: The number of a hit.
+NUMBER = re.compile(r"[0-9]{1,4}")
 
 
 # A command is the function of its name.
@@ -45,8 +46,8 @@ def open(  # noqa: A001
 
     with cli.memory() as memory:
         named, line, unit = hit.strip(), None, ""
-        if _NUMBER.fullmatch(named):
-            named, line, unit = _remembered(memory, int(named))
+        if NUMBER.fullmatch(named):
+            named, line, unit = remembered(memory, int(named))
         elif _ID.fullmatch(named):
             unit = named
         if unit:
@@ -80,7 +81,7 @@ def remember(memory: Memory, hits: Iterable[SearchHit]) -> None:
             atomic.swap(file, json.dumps(rows).encode(), 0o600)
 
 
-def _remembered(memory: Memory, number: int) -> tuple[str, int, str]:
+def remembered(memory: Memory, number: int) -> tuple[str, int, str]:
     """Path, line and id of hit ``number``, counted from 1, of the last search."""
     from ..errors import WorkspaceError
     from ..model.use import LAST_SHOWN

@@ -27,7 +27,7 @@ _NEAR = 40
 
 _BOX = re.compile(rf"(?m)^(\s*(?:>\s*)*{BULLET}\s+)\[([ xX])\]\s+")
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
-_DAY = re.compile(r"^\W*\d{4}-\d{2}-\d{2}\b\W*")
+_DAY = re.compile(r"^\W*\d{4}-\d{2}-\d{2}\b[^\w(\[]*")
 
 #: Relations that are a verb in the third person, beside those that end in "s" and are none.
 _NOUNS = frozenset("status address progress pronouns business class glasses news gps os dns ips tasks".split())
@@ -126,11 +126,17 @@ def shortened(text: str, most: int) -> str:
 _CAPTURES = "memory/captures/"
 
 
+def _without_day(heading: str) -> str:
+    """``heading`` without the day it begins with; what is left may stand in brackets."""
+    rest = _DAY.sub("", heading)
+    return rest[1:-1] if rest[:1] + rest[-1:] in ("()", "[]") else rest
+
+
 def lead(when: date | None, path: str, heading: str) -> str:
     """Where a note's words come from: ``On 24 Feb 2026 (Benchmark)``, or the file's name when it has no day."""
     parts = [plain(each) for each in heading.split(" > ")]
     parts = [
-        each for part in parts if names_subject(part) and (each := _DAY.sub("", part) if when is not None else part)
+        each for part in parts if names_subject(part) and (each := _without_day(part) if when is not None else part)
     ]
     title = shortened(parts[-1], _HEADING) if parts and not path.startswith(_CAPTURES) else ""
     stem = PurePosixPath(path).stem

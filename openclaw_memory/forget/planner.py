@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -198,6 +198,7 @@ class Planner:
             files=len(notes),
             texts=tuple(listed),
             remains=tuple(self._remaining(snapshot, going, whole, files, matcher)),
+            below=tuple(_below(snapshot, going)),
             dry_run=True,
             warning=_kept_elsewhere(decided.common),
         )
@@ -318,6 +319,23 @@ def _forgotten(units: Iterable[tuple[str, UnitText, Grain]]) -> list[Forgotten]:
 
 def _said(entry: StatedFact) -> str:
     return " · ".join(filter(None, (entry.subject, entry.predicate, entry.object))) or f"ends {entry.retracts}"
+
+
+def _below(snapshot: Snapshot, going: Collection[int]) -> list[str]:
+    """Citations of the lines that stay in sections whose headings go: they may be about what was named."""
+    rows = snapshot.rows
+    gone = np.zeros(len(snapshot), bool)
+    gone[list(going)] = True
+    headless = np.unique(rows.section_id[gone & rows.heading])
+    left = np.flatnonzero(np.isin(rows.section_id, headless) & ~gone & ~rows.heading)
+    sections, first = np.unique(rows.section_id[left], return_index=True)
+    out = []
+    for section, at in zip(sections.tolist(), left[first].tolist(), strict=True):
+        own = left[rows.section_id[left] == section]
+        if not snapshot.is_summary(at):
+            lines = int(rows.start_line[own].min()), int(rows.end_line[own].max())
+            out.append(f"{snapshot.info(at).path}#L{lines[0]}" + (f"-L{lines[1]}" if lines[1] > lines[0] else ""))
+    return sorted(out)
 
 
 def _kept_elsewhere(common: int) -> str | None:

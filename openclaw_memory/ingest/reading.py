@@ -12,6 +12,8 @@ from ..model import SourceFile
 MEGABYTE = 1_000_000
 
 _LINE_END = re.compile(rb"\r\n|\r|\n")
+#: Share of NUL bytes from which on a file is binary; a few stray ones, which crashes leave in files, are left out.
+_NULS = 0.01
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -28,15 +30,16 @@ class Unreadable(OpenClawMemoryError):
 
 
 def read_text(file: SourceFile, max_bytes: int) -> str:
-    """The text of ``file``, without a byte order mark; line ends are kept as they are.
+    """The text of ``file``, without a byte order mark and stray NUL bytes; line ends are kept as they are.
 
     Raises :class:`Unreadable` when the file is gone, may not be read, has grown past ``max_bytes``,
-    holds NUL bytes or broken UTF-8, or when a link has taken its place since the scan.
+    holds many NUL bytes or broken UTF-8, or when a link has taken its place since the scan.
     """
     data = _read(file, max_bytes)
     if data[:2] in _UTF16:
         raise Unreadable("it is UTF-16 text; save it as UTF-8", content=True)
-    if (nul := data.find(b"\0")) >= 0:
+    if data.count(0) > _NULS * len(data):
+        nul = data.find(b"\0")
         raise Unreadable(f"binary content: a NUL byte in line {_line(data, nul)}", content=True)
     try:
         text = data.decode("utf-8")
@@ -46,7 +49,7 @@ def read_text(file: SourceFile, max_bytes: int) -> str:
             f"not valid UTF-8: line {_line(data, at)}, byte 0x{data[at]:02x} at offset {at}; save it as UTF-8",
             content=True,
         ) from error
-    return text.removeprefix("\ufeff")
+    return text.removeprefix("\ufeff").replace("\0", "")
 
 
 def reason_of(error: OSError) -> str:

@@ -18,6 +18,7 @@ from ..store.api import Mention
 from ..text import language
 from ..text.dates import MONTH_NUMBERS, NAMES
 from ..text.labels import is_label
+from ..text.machine import DIRECTIVE
 from ..text.turns import without_speaker
 from . import beside, unspaced
 from .concept_keys import concept_key
@@ -185,6 +186,8 @@ _QUOTED = re.compile(r"[\"“„«「《『](?=[^\s.,;!?])([^\"“”„«»「�
 
 def _without_marks(text: str, found: Found) -> str:
     """Note what marked places name; returns the rest of the text, which is for the other rules."""
+    if "[[" in text:
+        text = DIRECTIVE.sub(" ", text)
     text = _SPECIAL.sub(lambda match: _special(match, found), text)
     if "://" in text or "www." in text or "@" in text:
         text = _WEB.sub(_TAKEN, text)

@@ -45,7 +45,8 @@ class ForgetReport:
 
     The numbers count rows of the index.  ``edited`` are files of ours that were changed, ``remains`` places outside
     the index that still hold a forgotten text: they are the person's to change, and ``names`` tells of those of them
-    that are names rather than texts.  ``verified`` says that no column and no byte of the index holds any of it.
+    that are names rather than texts; ``below`` cites the lines that stay below headings
+    that go.  ``verified`` says that no column and no byte of the index holds any of it.
     """
 
     units: int = 0
@@ -59,6 +60,7 @@ class ForgetReport:
     edited: tuple[str, ...] = ()
     remains: tuple[str, ...] = ()
     names: tuple[StillNamed, ...] = ()
+    below: tuple[str, ...] = ()
     dry_run: bool = False
     verified: bool = False
     seconds: float = 0.0

@@ -15,6 +15,9 @@ from ..model import SearchHit, SearchRequest, bounds
 from ..store.api import Bools
 from .hits import Range, cost, opening
 
+#: Share of the best score from which on a hit is of a timeline too.
+_RELEVANT = 0.25
+
 H = TypeVar("H", bound=SearchHit)
 
 
@@ -79,6 +82,12 @@ def newest(
         if len(found) == limit or (left is not None and left < 1):
             break
     return found
+
+
+def relevant(hits: Sequence[H]) -> list[H]:
+    """``hits`` without those that are next to nothing beside the best one: in order of time nobody sees which it is."""
+    best = max((hit.score for hit in hits), default=0.0)
+    return [hit for hit in hits if hit.score >= _RELEVANT * best]
 
 
 def in_order(hits: Sequence[SearchHit]) -> list[SearchHit]:

@@ -141,6 +141,7 @@ class Asking:
         request = timeline.bounded(SearchRequest.of(query, options), minimum_days_ago, maximum_days_ago)
         if request.query.strip():
             result = self.search(request)
+            result = replace(result, results=tuple(timeline.relevant(result.results)))
         else:
             until = Deadline.after(request.deadline)
             limit = request.max_results or self.settings.search.max_results

@@ -51,6 +51,8 @@ _DIACRITICS = re.compile(f"[\u0300-\u036f{POINTS}]+")
 #: But for those of scripts whose stemmers know them.
 _LATIN_DIACRITICS = re.compile(f"(?<![\u0370-\u052f])[\u0300-\u036f{POINTS}]+")
 _VERSION = re.compile(r"v\d")
+#: The hyphen that breaks no line is one, and the one that nobody sees is none.
+_HYPHENS = {0x2010: "-", 0x00AD: None}
 VIETNAMESE = "vietnamese"
 #: Letters that only Vietnamese has.
 _VIETNAMESE = re.compile("[\u01a0\u01a1\u01af\u01b0\u1ea0-\u1ef9]")
@@ -193,7 +195,8 @@ def _plain(text: str) -> str:
     """As :func:`_folded`, but with the accents of letters that are not Latin."""
     if text.isascii():
         return text
-    return _DIACRITICS.sub("", _composed(_LATIN_DIACRITICS.sub("", unicodedata.normalize("NFKD", text))))
+    text = unicodedata.normalize("NFKD", text).translate(_HYPHENS)
+    return _DIACRITICS.sub("", _composed(_LATIN_DIACRITICS.sub("", text)))
 
 
 def _composed(text: str) -> str:

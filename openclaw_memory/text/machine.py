@@ -37,6 +37,9 @@ _WHOLE = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
+#: What an agent tells OpenClaw of how to send its answer.
+DIRECTIVE = re.compile(r"\[\[\s*(?:reply_to(?:_current|\s*:[^\[\]\n]*)|audio_as_voice)\s*\]\]")
+
 #: Names of machines for things: what redaction put in the place of a secret, UUIDs, keys with parts, hexadecimal
 #: digests, and long tokens with a figure.
 OPAQUE = re.compile(

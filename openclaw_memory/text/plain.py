@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from ..model import Unit
 from .lines import BULLET, ITEM, NUMBER
+from .machine import DIRECTIVE
 from .turns import without_speaker
 
 _MARKS = r"[ \t]*(?:>[ \t]*|(?:%s|#{1,6})(?:[ \t]+|$)|\[[ xX]\](?:[ \t]+|$))*"
@@ -89,7 +90,7 @@ def inline(text: str) -> str:
 
     text = _ESCAPED.sub(hold, _CODE.sub(hold, text.replace("\0", "")) if "`" in text else text.replace("\0", ""))
     if "[[" in text:
-        text = _WIKI.sub(lambda found: found[2] or found[1], text)
+        text = _WIKI.sub(lambda found: found[2] or found[1], DIRECTIVE.sub("", text))
     if "](" in text:
         text = _LINK.sub(r"\1", _LINK.sub(r"\1", text))
     if "<" in text:

@@ -149,6 +149,8 @@ def test_a_hit_of_the_last_search_is_opened_by_its_number(notes: Notes, editor: 
     run(*before, "open", "1")
     assert json.loads(editor.read_text()) == ["+3", str(notes.root / "memory/2026-02-13.md")]
     assert "showed 1; run: openclaw-memory search" in run(*before, "open", "2", code=1).stderr
+    assert "useful" in run(*before, "feedback", "1", "useful").stdout
+    assert "there is no hit 99" in run(*before, "feedback", "99", "useful", code=1).stderr
     assert "there is no hit 0" in run(*before, "open", "0", code=1).stderr
     run(*before, "search", "lamp", "--json")  # what a program asks is not what a person saw
     file = notes.root.parent / "i.duckdb.shown.json"

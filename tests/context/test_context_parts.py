@@ -77,6 +77,8 @@ def test_leads_name_the_day_and_the_heading() -> None:
         == "On 24 Feb 2026 (Benchmark for QX)"
     )
     assert prose.lead(day, "memory/a.md", "2026-02-24 Fan swapped") == "On 24 Feb 2026 (Fan swapped)"
+    assert prose.lead(day, "memory/a.md", "2026-02-24 (EST)") == "On 24 Feb 2026 (EST)"
+    assert prose.lead(day, "memory/a.md", "2026-02-24 - Fan (bay 2)") == "On 24 Feb 2026 (Fan (bay 2))"
     assert prose.lead(None, "memory/hardware.md", "Hardware") == "In hardware"
     assert prose.lead(None, "memory/hardware.md", "Hardware > NAS") == "In hardware (NAS)"
     assert prose.lead(day, "memory/2026-02-24.md", "2026-02-24") == "On 24 Feb 2026"

@@ -973,3 +973,15 @@ def test_a_long_sentence_of_a_script_without_spaces_goes_from_wherever_it_is(not
         notes.write("memory/2026-02-17.md", f"- 他说{secret}，别告诉别人。\n")
         memory.ingest()
         assert not any(secret in text for _, text in _texts(memory))
+
+
+def test_lines_below_a_heading_that_goes_are_named(notes: Notes) -> None:
+    people = "# People\n\n### Ada Quill\n\n- Sister of Ben.\n- Born on 3 May.\n\n### Ben\n\n- Knows Ada Quill well.\n"
+    notes.write("MEMORY.md", people)
+    with open_memory(notes) as memory:
+        assert memory.forget(query="Quill", dry_run=True).below == ("MEMORY.md#L5-L6",)
+        assert memory.forget(query="giraffe", dry_run=True).below == ()
+        report = forgotten(memory, query="Ada Quill")
+        assert report.below == ("MEMORY.md#L5-L6",)
+        assert forgotten(memory, path=report.below[0]).below == ()
+        assert "3 May" not in "".join(snippets(memory, "when was she born"))

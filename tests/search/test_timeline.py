@@ -259,3 +259,13 @@ def test_the_command(notes: Notes, tmp_path: Path) -> None:
 def test_wrong_usage_of_the_command(notes: Notes, arguments: list[str], message: str) -> None:
     result = run(notes, *arguments, code=2)
     assert message in result.stderr and result.stderr.count("\n") == 1
+
+
+def test_what_is_next_to_nothing_beside_the_best_is_in_no_timeline_of_a_question(notes: Notes) -> None:
+    for day in range(1, 7):
+        notes.write(f"memory/2026-03-0{day}.md", f"# Day {day}\n\n- Watered the fern in room {day}.\n")
+    notes.write("memory/2026-03-07.md", "# Day 7\n\n- The emblem of the guild was painted.\n")
+    with open_memory(notes, CountingEmbedder()) as memory:
+        assert len(memory.search("guild emblem painted", max_results=5).results) > 1
+        [hit] = memory.timeline("guild emblem painted", max_results=5).results
+        assert hit.path == "memory/2026-03-07.md"

@@ -269,3 +269,9 @@ def test_syllables_of_vietnamese_are_words_in_pairs() -> None:
     assert ("cong viec",) in asked
     assert ("cua toi",) not in asked, "two words that say nothing say nothing together"
     assert not any(" " in term for term in terms("Le café de la gare coûte cher") + terms("Der Ofen läuft wieder"))
+
+
+def test_a_hyphen_that_breaks_no_line_is_a_hyphen() -> None:
+    for written in ("Push\u2011уведомления", "Push\u2010уведомления"):
+        assert set(query_terms("push-уведомления")) <= set(terms(written))
+    assert set(query_terms("Wochenplan")) <= set(terms("Wo\u00adchen\u00adplan öffnen"))
