@@ -19,8 +19,9 @@ _PROGRAM = (
 )
 #: OpenClaw's own words in a turn, "System: [2026-03-04 10:00:00 UTC] Exec completed", and what it always says alike.
 _HOST = (
-    r"System: \[\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?[^\]\n]{0,12}\]|\[System Message\]|\[Queued messages while agent"
-    r"|\[media attached[: ]|\[cron:[0-9a-f-]+|Read HEARTBEAT\.md if it exists|A new session was started via /new"
+    r"System(?: \(untrusted\))?: \[\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?[^\]\n]{0,12}\]|\[System Message\]"
+    r"|\[Queued messages while agent|\[media attached[: ]|\[cron:[0-9a-f-]+|Read HEARTBEAT\.md if it exists"
+    r"|A new session was started via /new"
     r"|Pre-compaction memory flush|Note: The previous agent run was aborted|(?:✅ )?New session started · model"
 )
 _SAYS = re.compile(rf"\s*(?:{_HOST})")

@@ -13,7 +13,7 @@ _LINES = 60
 #: A language with a smaller share is not named, and one that the model does not know is told from this share on.
 _NAMED, _TOLD = 0.01, 0.2
 #: What a model knows of a language for its vectors to mean something.
-_KNOWN = 0.5
+_KNOWN = 0.7
 #: Characters of a language that are looked at.
 _SAMPLE = 4_000
 
@@ -32,7 +32,7 @@ class Languages:
         for name, weight in language.weights(text).items():
             self.weights[name] = self.weights.get(name, 0.0) + step * weight
             if len(self.samples.get(name, "")) < _SAMPLE:
-                self.samples[name] = self.samples.get(name, "") + text[:_SAMPLE]
+                self.samples[name] = f"{self.samples.get(name, '')}{_lines_in(name, lines[::step])}\n"
 
     def shares(self) -> dict[str, float]:
         """Share of each language, the largest first."""
@@ -52,6 +52,13 @@ class Languages:
             else round(knowledge(embedder, "\n".join(language.words_in(self.samples[name], name))), 2)
             for name in self.shares()
         }
+
+
+def _lines_in(name: str, lines: Sequence[str]) -> str:
+    """The lines that are mostly in a language, whose letters others may share; all of them where none is."""
+    weighed = [(line, language.weights(line)) for line in lines]
+    own = [line for line, weights in weighed if weights.get(name, 0.0) == max(weights.values(), default=0.0) > 0]
+    return "\n".join(own or lines)[:_SAMPLE]
 
 
 def unknown_ones(shares: Mapping[str, float], known: Mapping[str, float], model: str | None) -> tuple[str, str] | None:

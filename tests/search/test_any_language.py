@@ -238,3 +238,9 @@ def test_what_dreaming_reports_is_found_behind_what_was_said(tmp_path: Path) -> 
         assert not [
             row for row in memory.concepts.list().rows if row.name.casefold() in ("candidate", "staged", "confidence")
         ]
+
+
+def test_a_language_is_sampled_from_lines_that_are_in_it() -> None:
+    seen = Languages()
+    seen.add(["Máy bơm cũ vẫn chạy tốt trong nhà kính."] * 6 + ["The greenhouse workspace has a dashboard for water."])
+    assert "bơm" in seen.samples["vietnamese"] and "dashboard" not in seen.samples["vietnamese"]

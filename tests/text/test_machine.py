@@ -27,6 +27,7 @@ from openclaw_memory.text.machine import is_machine, reports
         "[[reply_to_current]]",
         "497634d8-926a-488f-b314-8ccce829a8b8",
         "System: [2026-02-13 10:00:01 GMT+8] Exec completed (swift-fox, code 0)",
+        "System (untrusted): [2026-02-13 10:00:01 UTC] Exec completed (swift-fox, code 0)",
         "ValueError: bad literal\n  at run (/srv/app.js:10:2)",
     ],
 )
