@@ -164,13 +164,20 @@ class SearchEngine:
             if ranked.allowed is not None and not ranked.allowed.any():
                 return []
             if request.budget is not None:
-                found = hits.spans(self._corpus, ranked.order, self._once(ranked.allowed), request.budget)
+                found = hits.spans(
+                    self._corpus, ranked.order, self._once(ranked.allowed), request.budget, self._titles(ranked)
+                )
             else:
                 limit = request.max_results or self._settings.max_results
                 allowed = self._allowed(request)  # a hit may take in what no keyword or concept found
                 size = self._settings.hit_tokens
                 found = hits.grown(self._corpus, ranked.order, ranked.allowed, size, limit, allowed)
             return self._hits(request, found, ranked)
+
+    def _titles(self, ranked: Ranked) -> Bools | None:
+        """Headings with a word of the question that state a figure or a day themselves: ``bool[n]``."""
+        keyword, rows = ranked.features.keyword, self._corpus.rows
+        return None if keyword is None else rows.heading & (keyword.unit > 0) & (rows.amount | (rows.said_first > 0))
 
     def _once(self, allowed: Bools | None) -> Bools | None:
         """``allowed`` without archived rows that an allowed row of a summary says: a budget pays for each line once."""

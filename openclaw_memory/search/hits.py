@@ -77,8 +77,12 @@ def repetitions(corpus: Corpus, row: int, allowed: Bools | None) -> Ints:
     return in_order
 
 
-def spans(corpus: Corpus, score: Floats, allowed: Bools | None, budget: float) -> list[Range]:
+def spans(
+    corpus: Corpus, score: Floats, allowed: Bools | None, budget: float, telling: Bools | None = None
+) -> list[Range]:
     """The best units whose lines cost at most ``budget`` tokens together; best first.
+
+    A ``telling`` heading (``bool[n]``) comes with the first line below it, where it is not said again.
 
     A result that no longer fits is passed over for smaller ones behind it.
     """
@@ -97,7 +101,7 @@ def spans(corpus: Corpus, score: Floats, allowed: Bools | None, budget: float) -
     out: list[Range] = []
     taken: set[int] = set()
     for candidate in chain(found, (Range(row, row, row) for row in ranked)):
-        whole = _whole_lines(corpus, candidate)
+        whole = _headed(corpus, _whole_lines(corpus, candidate), telling, taken)
         if any(row in taken for row in range(whole.first, whole.last + 1)):
             continue
         price = cost(corpus, whole.first, whole.last)
@@ -111,6 +115,20 @@ def spans(corpus: Corpus, score: Floats, allowed: Bools | None, budget: float) -
         if misses == _LIMIT or left < 1:
             break
     return out
+
+
+def _headed(corpus: Corpus, found: Range, telling: Bools | None, taken: Set[int]) -> Range:
+    """``found`` with the telling heading right above it."""
+    above = found.first - 1
+    if (
+        telling is None
+        or above < 0
+        or above in taken
+        or not telling[above]
+        or not _together(corpus, above, found.first)
+    ):
+        return found
+    return Range(above, found.last, found.best)
 
 
 def grown(

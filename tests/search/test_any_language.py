@@ -244,3 +244,16 @@ def test_a_language_is_sampled_from_lines_that_are_in_it() -> None:
     seen = Languages()
     seen.add(["Máy bơm cũ vẫn chạy tốt trong nhà kính."] * 6 + ["The greenhouse workspace has a dashboard for water."])
     assert "bơm" in seen.samples["vietnamese"] and "dashboard" not in seen.samples["vietnamese"]
+
+
+def test_a_heading_with_a_figure_comes_with_the_line_that_is_found_below_it(tmp_path: Path) -> None:
+    others = "\n".join(f"- note {thing}" for thing in THINGS)
+    note = (
+        f"# Hives\n\n## Hives grew from 8 to 33\n\n- hives of the valley, all of them counted\n- others\n\n{others}\n"
+    )
+    plain = note.replace(" from 8 to 33", "")
+    with opened(tmp_path, {"2026-03-01.md": note, "2026-03-09.md": plain.replace("valley", "harbour")}) as memory:
+        first, *_ = memory.search(SearchRequest("counted hives of the valley", budget=40)).results
+        assert first.snippet.startswith("## Hives grew from 8 to 33\n\n- hives of the valley")
+        first, *_ = memory.search(SearchRequest("counted hives of the harbour", budget=40)).results
+        assert first.snippet.startswith("- hives of the harbour")
