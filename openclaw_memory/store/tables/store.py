@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -69,6 +69,8 @@ class TableStore(GraphTables, SummaryTables):
         self._remarks: list[str] = []
         self._models: dict[VectorModel, int] = {}
         self._models_of: Any = None
+        #: Documents as of a moment: thousands of them take longer to read than what a change needs of the rest.
+        self._infos: tuple[Any, tuple[DocumentInfo, ...]] = None, ()
 
     def _check_versions(self, c: Connection) -> None:
         self._check_analysis(c)
@@ -218,8 +220,25 @@ class TableStore(GraphTables, SummaryTables):
 
     def document_infos(self) -> list[DocumentInfo]:
         """All documents, for search."""
-        rows = self._db.rows("SELECT id, path, kind, grain, origin, generation, sha256 FROM documents ORDER BY id")
-        return [DocumentInfo(r[0], r[1], _KINDS[r[2]], _GRAINS[r[3]], _ORIGINS[r[4]], r[5], r[6]) for r in rows]
+        with self._db.read() as c:
+            at = self._db.moment
+            if self._infos[0] != at:
+                self._infos = at, self._document_infos(c, {info.id: info for info in self._infos[1]})
+            return list(self._infos[1])
+
+    def _document_infos(self, c: Connection, known: Mapping[int, DocumentInfo]) -> tuple[DocumentInfo, ...]:
+        """All documents; those that are ``known`` are not made again."""
+        now = c.execute("SELECT id, generation, sha256 FROM documents ORDER BY id").fetchall()
+        old = [(info.id, info.generation, info.sha256) for info in known.values()]
+        changed = {row[0] for row in set(now).difference(old)}
+        some = f" WHERE id IN {IDS}", [id_list(changed)]
+        where, given = some if len(changed) < len(now) else ("", [])
+        sql = "SELECT id, path, kind, grain, origin, generation, sha256 FROM documents"
+        read = {
+            r[0]: DocumentInfo(r[0], r[1], _KINDS[r[2]], _GRAINS[r[3]], _ORIGINS[r[4]], r[5], r[6])
+            for r in (c.execute(sql + where, given).fetchall() if changed else ())
+        }
+        return tuple(read[row[0]] if row[0] in changed else known[row[0]] for row in now)
 
     def unit_rows(self, document_ids: Sequence[int] | None) -> UnitRows:
         """Columns of units in reading order."""
