@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,44 @@ class Months(RuleBasedStateMachine):
         with self.process() as fresh:
             fresh.search("anything")  # it looks at the files, once
             assert answers(self.resident, query) == answers(fresh, query)
+            differing = [name for name, same in compared(self.resident, fresh) if not same]
+            assert not differing
+
+
+def compared(one: Memory, other: Memory) -> Iterator[tuple[str, bool]]:
+    """What two processes hold of the same index, part by part, and whether it is the same to the last bit."""
+    engines = [memory._questions.engine() for memory in (one, other)]
+    parts = [
+        {
+            "rows": engine._corpus.rows,
+            "shape": engine._corpus.shape,
+            "shown": engine._corpus.shown_tokens,
+            "documents": engine._corpus.documents,
+            "references": engine.graph.index.references,
+            "rarity": engine.graph.index.rarity,
+            "by row": engine.graph.index._by_row,
+            "labels": engine.graph.labels(),
+            "network": engine.graph.network,
+            "facts": memory.facts._now().history,
+            "superseded": memory.facts.superseded(),
+        }
+        for memory, engine in zip((one, other), engines, strict=True)
+    ]
+    for name, value in parts[0].items():
+        yield name, equal(value, parts[1][name])
+
+
+def equal(a: Any, b: Any) -> bool:
+    """Whether two values, arrays in them included, are the same; dictionaries in any order."""
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and np.array_equal(a, b)
+    if is_dataclass(a):
+        return all(equal(getattr(a, f.name), getattr(b, f.name)) for f in fields(a))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(equal(value, b[key]) for key, value in a.items())
+    if isinstance(a, (tuple, list)):
+        return len(a) == len(b) and all(map(equal, a, b))
+    return bool(a == b)
 
 
 def answers(memory: Memory, query: str) -> list[Any]:
@@ -122,6 +161,25 @@ def answers(memory: Memory, query: str) -> list[Any]:
 def test_a_process_of_any_age_answers_as_a_fresh_one(store: dict[str, str], number: int, steps: int) -> None:
     machine = type("Of", (Months,), {"store": store})
     run_state_machine_as_test(machine, settings=settings(examples(number), stateful_step_count=steps))
+
+
+def test_a_step_names_the_first_line_that_mentions_a_concept_in_a_process_of_any_age(tmp_path: Path) -> None:
+    workspace = tmp_path / "notes"
+    (workspace / "memory").mkdir(parents=True)
+    for day, text in {
+        "2026-01-05": "# Plan\n\n- We ask Zorblatt about the boards.\n- The fence is Zorblatt again.\n",
+        "2026-01-09": "# Visit\n\n- Saw Zorblatt at the harbour.\n- There Zorblatt had a boat.\n",
+    }.items():
+        (workspace / "memory" / f"{day}.md").write_text(text, encoding="utf-8")
+    read = Settings.load(overrides={"ingest.fresh_seconds": 0, "ingest.embed": "lazy"}, environ={})
+    with Memory(workspace, settings=read, db=tmp_path / "i.duckdb", embedder=EMBEDDER) as memory:
+        memory.recall("boards")
+        note = workspace / "memory" / "2026-01-05.md"
+        note.write_text(note.read_text(encoding="utf-8") + "- Later Zorblatt left.\n", encoding="utf-8")
+        memory.search("boards")
+        references = memory._questions.engine().graph.index.references
+        for concept in range(len(references.keys)):
+            assert (np.diff(references.row[references.slice_of(concept)]) > 0).all()
 
 
 # -- how much is held -----------------------------------------------------------------------------------

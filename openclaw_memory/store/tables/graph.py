@@ -124,6 +124,9 @@ class GraphTables:
 
     def stated_facts(self, first: int = 0) -> list[StatedFact]:
         """The entries of the workspace's file of facts, in its order, from the ``first`` on."""
+        with self._db.read():
+            if int(self._db.counters()["stated"]) <= first:
+                return []
         rows = self._db.rows(
             "SELECT id, subject, predicate, object, confidence, origin, source, valid_from, valid_to, recorded, "
             "replaces, retracts FROM stated_facts WHERE ordinal >= ? ORDER BY ordinal",
