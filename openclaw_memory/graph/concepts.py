@@ -136,21 +136,26 @@ class ConceptIndex:
 
         A concept of one spelling has the same label as long as that and its strongest rule are the same.
         """
-        concepts = self.references.keys
-        touched = np.array(sorted({key for _, key, _ in before | after}), np.int64)
+        touched = sorted({key for _, key, _ in before | after})
         changed = {key for _, key, _ in before ^ after}
         spelt: dict[int, set[str]] = {}
         for name in names:
             spelt.setdefault(name.key, set()).add(name.text)
-        strongest = self._mentions.strongest(touched)
-        for key, rule, is_concept in zip(touched.tolist(), strongest, np.isin(touched, concepts), strict=True):
+        concepts = set(self.references.keys[self.references.of(touched)].tolist())
+        alone: list[int] = []
+        for key in touched:
             label = self._labels.get(key)
             if label is None or label.curated is not None:
                 continue
-            same = is_concept and spelt.get(key, set()).issubset(label.spellings)
-            if same and key in changed:
-                same = len(label.spellings) == 1 and label.kind == evidence.kind_of({rule}, label.name)
-            if not same:
+            if key not in concepts or not spelt.get(key, set()).issubset(label.spellings):
+                del self._labels[key]
+            elif key in changed:
+                if len(label.spellings) > 1:
+                    del self._labels[key]
+                else:
+                    alone.append(key)
+        for key, rule in zip(alone, self._mentions.strongest(alone), strict=True):
+            if self._labels[key].kind != evidence.kind_of({rule}, self._labels[key].name):
                 del self._labels[key]
 
     def _decide(self, store: Store, corpus: Corpus, copies: Bools | None) -> None:

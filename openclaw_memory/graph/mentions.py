@@ -62,14 +62,17 @@ class Mentions:
 
     def _know(self, new: NDArray[np.int64]) -> None:
         """Have a place for these keys; those that nothing mentions any more go when they are many."""
-        keys = np.union1d(self.keys, new)
-        if len(keys) == len(self.keys):
+        new = np.unique(new)
+        new = new[~np.isin(new, self.keys)]
+        if not len(new):
             return
-        used = np.bincount(self.key, minlength=len(self.keys)) > 0
+        keys = self.keys
+        used = np.bincount(self.key, minlength=len(keys)) > 0
         if used.sum() * 4 < len(used) * 3:
-            keys = np.union1d(np.union1d(self.keys[used], self._always), new)
-        self.key = np.searchsorted(keys, self.keys).astype(np.int32)[self.key]
-        self.keys = keys
+            used |= np.isin(keys, self._always)
+            self.key, keys = (np.cumsum(used, dtype=np.int32) - 1)[self.key], keys[used]
+        self.key = (np.arange(len(keys), dtype=np.int32) + np.searchsorted(new, keys).astype(np.int32))[self.key]
+        self.keys = np.insert(keys, np.searchsorted(keys, new), new)
 
     def counted(self, corpus: Corpus, copies: Bools | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Units of each key by rule, ``int[k, rules]``, and its documents, without the rows that are ``copies``."""
@@ -84,13 +87,13 @@ class Mentions:
             first[order[1:][same]] = False
         return self._by_rule(key, rule), np.bincount(key[first], minlength=n)
 
-    def strongest(self, keys: NDArray[np.int64]) -> list[str]:
-        """The strongest rule by which each of ``keys`` is mentioned, empty where it is not."""
-        found = self._by_rule(self.key, self.rule) > 0
-        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        there = (self.keys[at] == keys) & found[at].any(axis=1)
-        rules = found[at].argmax(axis=1)
-        return [RULES[rule] if own else "" for rule, own in zip(rules.tolist(), there.tolist(), strict=True)]
+    def strongest(self, keys: Sequence[int]) -> list[str]:
+        """The strongest rule by which each of ``keys``, ascending, is mentioned; empty where it is not."""
+        wanted = np.asarray(keys, np.int64)
+        which = np.flatnonzero(np.isin(self.key, np.flatnonzero(np.isin(self.keys, wanted))))
+        best = np.full(len(wanted), len(RULES), np.int8)
+        np.minimum.at(best, np.searchsorted(wanted, self.keys[self.key[which]]), self.rule[which])
+        return [(*RULES, "")[rule] for rule in best.tolist()]
 
     def _by_rule(self, key: Ints, rule: NDArray[np.int8]) -> NDArray[np.int64]:
         n = len(self.keys)

@@ -229,8 +229,8 @@ class TableStore(GraphTables, SummaryTables):
     def _document_infos(self, c: Connection, known: Mapping[int, DocumentInfo]) -> tuple[DocumentInfo, ...]:
         """All documents; those that are ``known`` are not made again."""
         now = c.execute("SELECT id, generation, sha256 FROM documents ORDER BY id").fetchall()
-        old = [(info.id, info.generation, info.sha256) for info in known.values()]
-        changed = {row[0] for row in set(now).difference(old)}
+        old = {info.id: (info.generation, info.sha256) for info in known.values()}
+        changed = {row[0] for row in now if old.get(row[0]) != row[1:]}
         some = f" WHERE id IN {IDS}", [id_list(changed)]
         where, given = some if len(changed) < len(now) else ("", [])
         sql = "SELECT id, path, kind, grain, origin, generation, sha256 FROM documents"
