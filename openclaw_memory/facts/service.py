@@ -327,7 +327,7 @@ class FactBook:
 
     def _relations(self) -> Relations:
         """All that is said; what was added since it was last asked for is all that is read."""
-        with self._store.session(), self._lock:  # in this order everywhere: a search holds the session already
+        with self._store.reading(), self._lock:  # in this order everywhere: a search holds the session already
             version = self._store.facts_version()
             if self._said is None or self._said[0] != version:
                 aliases: dict[int | str, int | str] = dict(owners(self._store.ontology()).items())
@@ -337,7 +337,7 @@ class FactBook:
 
     def _around(self, about: Iterable[tuple[str, str]], ids: Iterable[str] = ()) -> _Known:
         """What is known of subjects and their predicates, and of statements by their ids."""
-        with self._store.session(), self._lock:
+        with self._store.reading(), self._lock:
             relations = self._relations()
             return self._resolved(*relations.around(about, ids), relations.aliases, Resolver())
 
@@ -359,7 +359,7 @@ class FactBook:
 
     def _now(self) -> _Known:
         """All that is known."""
-        with self._store.session(), self._lock:
+        with self._store.reading(), self._lock:
             known = self._known
             if known is None or known.version != self._store.facts_version() or known.day != date.today():
                 first, relations = known is None, self._relations()

@@ -107,7 +107,7 @@ class SearchEngine:
 
         Without a ``model`` the vectors of the last one are kept in step.
         """
-        with self._store.session(), self.lock:  # in this order everywhere: a search holds the session already
+        with self._store.reading(), self.lock:  # in this order everywhere: a search holds the session already
             state = self._store.state()
             if self._state is not None and state.instance != self._state.instance:
                 self._reset()
@@ -116,8 +116,8 @@ class SearchEngine:
                 self._vector, self._fresh_vectors = None, True
             if self._state == state and (model is None or self._vector is not None):
                 return
-            self.display.forget()
             self._corpus.refresh(self._store)
+            self.display.refresh()
             self.archive.refresh(self._store, self._corpus)
             self.graph.refresh(self._corpus, self.archive)
             if self._keyword is None:
@@ -133,6 +133,10 @@ class SearchEngine:
                 self._store.give_back_memory()
             self._state = state
 
+    def is_current(self) -> bool:
+        """Whether the store is as the last refresh found it."""
+        return self._state == self._store.state()
+
     def index_names(self) -> tuple[str | None, str | None]:
         """Names of the keyword and the vector index in use."""
         return (
@@ -142,7 +146,7 @@ class SearchEngine:
 
     def keyword_candidates(self, query: str, limit: int) -> Ints:
         """Ids of the best units by keywords alone: those worth embedding first."""
-        with self._store.session(), self.lock:
+        with self._store.reading(), self.lock:
             assert self._keyword is not None
             scores = self._keywords(self._keyword, query)
             total = scores.unit + 2 * scores.window
@@ -156,7 +160,7 @@ class SearchEngine:
 
         The state must have been refreshed for the model that made ``query_vector``.
         """
-        with self._store.session(), self.lock:
+        with self._store.reading(), self.lock:
             if not len(self._corpus):
                 return []
             ranked = self._rank(request, mode, asked, query_vector)
@@ -183,7 +187,7 @@ class SearchEngine:
 
     def listing(self, request: SearchRequest) -> list[SearchHit]:
         """A hit for each section of the request's range: see :func:`openclaw_memory.search.timeline.newest`."""
-        with self._store.session(), self.lock:
+        with self._store.reading(), self.lock:
             if not len(self._corpus):
                 return []
             limit = None if request.budget is not None else request.max_results or self._settings.max_results
@@ -203,7 +207,7 @@ class SearchEngine:
         passes through.  With ``max_results`` each result is a passage; else the thread is what a search within
         ``budget`` (that of as many hits as it starts from, unless told) finds, and the steps that earn a place there.
         """
-        with self._store.session(), self.lock:
+        with self._store.reading(), self.lock:
             if not len(self._corpus):
                 return []
             ranked = self._rank(request, mode, asked, query_vector)
@@ -396,7 +400,7 @@ class SearchEngine:
 
     def similarities(self, query_vector: Floats) -> Floats | None:
         """Cosine with every unit of the corpus, NaN without a vector: ``float32[n]``; ``None`` without vectors."""
-        with self._store.session(), self.lock:
+        with self._store.reading(), self.lock:
             if self._vector is None:
                 return None
             return self._vector.similarities(query_vector, self._corpus.rows.unit_id)

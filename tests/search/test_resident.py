@@ -26,8 +26,8 @@ from openclaw_memory.index.corpus import RADIUS, Corpus
 from openclaw_memory.memory import Memory
 from openclaw_memory.model import SearchRequest
 from openclaw_memory.search import bm25, ranking
-from openclaw_memory.search import display as displays
 from openclaw_memory.search import engine as engines
+from openclaw_memory.search import texts as section_texts
 from openclaw_memory.search.engine import SearchEngine
 from openclaw_memory.search.hits import Range
 from openclaw_memory.store.api import VectorIndex, VectorModel
@@ -417,16 +417,18 @@ def test_candidates_are_as_sure_as_where_every_row_is_scored(tmp_path: Path, mon
 # -- the texts of hits -----------------------------------------------------------------------------------
 
 
-def test_texts_of_hits_are_kept_up_to_a_limit_and_until_something_changes(
+def test_texts_of_hits_are_kept_up_to_a_limit_and_until_they_change(
     store: DuckStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(displays, "_KEPT", 300)
-    put(store, {f"{n}.md": [[f"fox {n} in section {s}" for _ in range(3)] for s in range(4)] for n in range(6)})
+    monkeypatch.setattr(section_texts, "_KEPT", 300)
+    monkeypatch.setattr(section_texts, "_MORE", 3)
+    put(store, {f"{n}.md": [[f"fox {n} in section {s} é 狐" for _ in range(3)] for s in range(4)] for n in range(6)})
     model = embed(store, HashingEmbedder(32))
     engine = engine_of(store, model)
     display, rows = engine.display, engine._corpus.rows
+    texts = display._texts
 
-    def texts(first: int, last: int) -> dict[int, Any]:
+    def shown(first: int, last: int) -> dict[int, Any]:
         ids = sorted(set(rows.section_id[first : last + 1].tolist()))
         with store.session():
             found = display.known([Range(first, last, first)]).sections
@@ -434,12 +436,31 @@ def test_texts_of_hits_are_kept_up_to_a_limit_and_until_something_changes(
         return dict(found)
 
     for first, last in [(0, 4), (0, 4), (30, 40), (2, 9), (0, len(rows.unit_id) - 1), (0, 4)]:
-        texts(first, last)
-        assert display._chars == sum(len(line) for one in display._read.values() for line in one.lines) <= 300
-    assert set(texts(0, 4)) <= set(display._read)
+        shown(first, last)
+        assert texts._chars == sum(len(line) for one in texts._read.values() for line in one.lines) <= 300
+    assert set(shown(0, 4)) <= set(texts._read)
+    assert set(texts._packed) == set(rows.section_id.tolist())
+    left = set(rows.section_id[rows.document_id != rows.document_id[0]].tolist())
     put(store, {"0.md": [["no wolf"]]})
     engine.refresh(model)
-    assert not display._read and not display._chars
+    assert set(texts._packed) == left and set(texts._read) <= left
+    assert texts._chars == sum(len(line) for one in texts._read.values() for line in one.lines)
+
+
+def test_a_process_that_is_asked_again_and_again_reads_all_texts(
+    store: DuckStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(section_texts, "_MORE", 6)
+    put(store, {f"{n}.md": [[f"fox {n} in section {s}"] for s in range(4)] for n in range(10)})
+    engine = engine_of(store, embed(store, HashingEmbedder(32)))
+    display, texts = engine.display, engine.display._texts
+    held = []
+    for row in range(len(engine._corpus)):
+        with store.session():
+            display.known([Range(row, row, row)])
+        held.append(len(texts._packed))
+    assert held[section_texts._SELDOM - 1] <= section_texts._SELDOM
+    assert texts._missed < 12 and held[-1] == 40
 
 
 # -- windows of a term --------------------------------------------------------------------------------------
@@ -466,3 +487,99 @@ def test_a_term_counts_in_every_window_that_holds_it(tmp_path: Path, data: st.Da
     held, frequency = bm25._spread(rows, tf, corpus.shape, scratch)
     assert held.tolist() == np.flatnonzero(expected).tolist() and not scratch.any()
     np.testing.assert_array_equal(frequency, expected[held])
+
+
+# -- what is answered without opening the index -------------------------------------------------------------
+
+
+class Beside:
+    """Two processes with one index, the times of whose file lie back so far that a write shows."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder, self.workspace = folder, folder / "notes"
+        (self.workspace / "memory").mkdir(parents=True)
+        self.write("2026-01-05", "# Plan\n\n- The fox asks about the boards.\n")
+        self.write("2026-01-06", "# Later\n\n- The wolf paints the fence.\n")
+        self.one, self.other = self.process(), self.process()
+        self.one.ingest(embed="sync")
+        self.opened = 0
+        database = self.one.store._db  # type: ignore[attr-defined]
+        connect = database.connect
+
+        def counted() -> Any:
+            self.opened += 1
+            return connect()
+
+        monkeypatch.setattr(database, "connect", counted)
+        self.settle()
+
+    def process(self) -> Memory:
+        given = {"ingest.fresh_seconds": 0, "ingest.embed": "lazy", "search.lazy_candidates": 0, "store.idle_close": 0}
+        read = Settings.load(overrides=given, environ={})
+        return Memory(self.workspace, settings=read, db=self.folder / "i.duckdb", embedder=EMBEDDER)
+
+    def write(self, day: str, text: str) -> None:
+        (self.workspace / "memory" / f"{day}.md").write_text(text, encoding="utf-8")
+
+    def settle(self) -> None:
+        os.utime(self.folder / "i.duckdb", (1_700_000_000, 1_700_000_000))
+
+    def found(self, question: str) -> list[str]:
+        return [hit.snippet for hit in self.one.search(SearchRequest(question, now=TODAY)).results]
+
+
+@pytest.fixture
+def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Beside]:
+    made = Beside(tmp_path, monkeypatch)
+    yield made
+    made.one.close()
+    made.other.close()
+
+
+def test_a_question_about_what_is_known_opens_no_file(beside: Beside) -> None:
+    first = beside.found("fox boards")
+    opened = beside.opened
+    assert opened and beside.found("fox boards") == first
+    assert beside.found("boards of the fox")[0] == first[0]
+    assert beside.opened == opened
+
+
+def test_what_another_process_wrote_is_in_the_next_answer(beside: Beside) -> None:
+    assert not any("heron" in text for text in beside.found("fox boards"))
+    for turn in range(3):
+        beside.settle()
+        beside.found("fox boards")
+        beside.write("2026-01-05", f"# Plan\n\n- The heron {turn} asks about the boards.\n")
+        beside.other.ingest(embed="sync")
+        assert f"heron {turn}" in beside.found("heron boards")[0]
+        assert not any("fox" in text for text in beside.found("fox boards"))
+
+
+def test_a_write_that_leaves_the_same_time_behind_is_seen_too(beside: Beside) -> None:
+    beside.found("fox boards")
+    file = beside.folder / "i.duckdb"
+    beside.write("2026-01-05", "# Plan\n\n- The stork asks about the boards.\n")
+    beside.one.ingest(embed="sync")  # the file is as new as a clock can tell
+    before = file.stat().st_mtime_ns
+    beside.write("2026-01-05", "# Plan\n\n- The crane asks about the boards.\n")
+    beside.other.ingest(embed="sync")
+    os.utime(file, ns=(before, before))
+    assert "crane" in beside.found("crane boards")[0]
+
+
+def test_an_answer_that_is_overtaken_by_a_write_is_made_again(beside: Beside, monkeypatch: pytest.MonkeyPatch) -> None:
+    beside.found("fence")
+    engine = beside.one._questions.engine()
+    answer, turns = engine.answer, []
+
+    def overtaken(*given: Any) -> Any:
+        turns.append(len(turns))
+        if len(turns) == 1:
+            beside.write("2026-01-05", "# Plan\n\n- The ibis asks about the boards.\n")
+            beside.other.ingest(embed="sync")
+            engine.display._texts.keep(())  # what it shows is to be read
+        return answer(*given)
+
+    monkeypatch.setattr(engine, "answer", overtaken)
+    assert "ibis" in beside.found("boards asks")[0]
+    assert len(turns) == 2

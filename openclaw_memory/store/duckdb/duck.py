@@ -85,6 +85,10 @@ class DuckStore(PurgeTables, Queries, TableStore):
         with self._db.read(timeout):
             yield
 
+    def reading(self, timeout: float | None = None) -> contextlib.AbstractContextManager[object]:
+        """This thread's turn at the file, which the first call opens that needs more than is known of it."""
+        return self._db.turn(timeout)
+
     def patience(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
         """Wait for others no longer than ``until`` inside the block."""
         return self._db.lease.patience(until)

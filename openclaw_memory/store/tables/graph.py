@@ -33,6 +33,8 @@ class GraphTables:
     """The part of a store that these tables are: methods of :class:`~openclaw_memory.store.api.Store`."""
 
     _db: Sql
+    #: What was read of files that are no notes, as of a moment.
+    _files: tuple[Any, Mapping[str, WorkspaceFile]] = (None, {})
     #: What one question needs several times, and thousands of concepts take long to read.
     #: As of a moment, and by what in the index is another where it is another.
     _ontology: tuple[tuple[Any, ...], tuple[str | None, ...], OntologyRows] | None = None
@@ -67,18 +69,23 @@ class GraphTables:
 
     def workspace_file(self, name: str) -> WorkspaceFile | None:
         """What was last read of a file that is no note."""
-        rows = self._db.rows("SELECT name, size, mtime_ns, sha256 FROM workspace_files WHERE name = ?", [name])
-        return WorkspaceFile(*rows[0]) if rows else None
+        with self._db.turn():
+            at = self._db.moment
+            if self._files[0] != at:
+                rows = self._db.rows("SELECT name, size, mtime_ns, sha256 FROM workspace_files")
+                self._files = at, {row[0]: WorkspaceFile(*row) for row in rows}
+            return self._files[1].get(name)
 
     def ontology(self) -> OntologyRows:
         """The curated concepts."""
-        with self._db.read() as c:
+        with self._db.turn():
             at = self._db.moment
             if self._ontology is None or self._ontology[0] != at:
                 known = self._db.counters()
                 version = known["instance"], known["ontology"], known.get("single_valued")
                 if self._ontology is None or self._ontology[1] != version:
-                    self._ontology = at, version, _ontology(c)
+                    with self._db.read() as c:
+                        self._ontology = at, version, _ontology(c)
                 self._ontology = at, version, self._ontology[2]
             return self._ontology[2]
 
@@ -124,7 +131,7 @@ class GraphTables:
 
     def stated_facts(self, first: int = 0) -> list[StatedFact]:
         """The entries of the workspace's file of facts, in its order, from the ``first`` on."""
-        with self._db.read():
+        with self._db.turn():
             if int(self._db.counters()["stated"]) <= first:
                 return []
         rows = self._db.rows(
