@@ -16,7 +16,8 @@ from ..index.corpus import Corpus
 from ..knowledge.concept_keys import concept_key, owners, slug
 from ..store.api import RULES, Bools, CuratedRow, Floats, Ints, MentionName, MentionRows, OntologyRows, Store
 from . import evidence
-from .mentions import Mentions, stable_order
+from .mentions import Mentions
+from .sorting import stable_order
 
 _CURATED = RULES.index("curated")
 #: How surely a mention of each rule is one.
@@ -95,8 +96,13 @@ class ConceptIndex:
         self._curated: dict[int, CuratedRow] = {}
         self._aliases: Mapping[int, int] = {}
         self._nesting = evidence.Nesting.of(())
+        #: The keys whose names those of the nesting are, and whether any label is another since then.
+        self._nested_keys = np.zeros(0, np.int64)
+        self._relabelled = True
         #: Grows with every change of the references.
         self.version = 0
+        #: Grows when there is another concept, or when one is called otherwise.
+        self.naming = 0
 
     def refresh(self, store: Store, corpus: Corpus, copies: Bools | None = None) -> None:
         """Take over documents and curated concepts that changed since the last call.
@@ -111,6 +117,7 @@ class ConceptIndex:
             self._aliases = owners(ontology)
             self._curated = {row.key: row for row in ontology.concepts}
             self._labels.clear()
+            self._relabelled = True
             self._mentions = Mentions(np.array(sorted(self._curated), np.int64))
             self._mentions.replace((), self._renamed(store.mention_rows(None)), corpus)
         else:
@@ -122,7 +129,11 @@ class ConceptIndex:
             self._mentions.replace(gone, self._renamed(store.mention_rows(fresh)), corpus)
             self._unlearn(before, self._mentions.of(fresh), store.mention_names(documents=fresh))
         self._generations = now
+        known = self.references.keys
         self._decide(store, corpus, copies)
+        if self._relabelled or not np.array_equal(known, self.references.keys):
+            self.naming += 1
+        self._relabelled = False
         total = np.float32(max(_counted(corpus, copies), 1))
         self.rarity = np.log1p(total / np.maximum(self.references.units, 1)) / np.log1p(total)
         self.version += 1
@@ -148,15 +159,19 @@ class ConceptIndex:
             if label is None or label.curated is not None:
                 continue
             if key not in concepts or not spelt.get(key, set()).issubset(label.spellings):
-                del self._labels[key]
+                self._forget(key)
             elif key in changed:
                 if len(label.spellings) > 1:
-                    del self._labels[key]
+                    self._forget(key)
                 else:
                     alone.append(key)
         for key, rule in zip(alone, self._mentions.strongest(alone), strict=True):
             if self._labels[key].kind != evidence.kind_of({rule}, self._labels[key].name):
-                del self._labels[key]
+                self._forget(key)
+
+    def _forget(self, key: int) -> None:
+        del self._labels[key]
+        self._relabelled = True
 
     def _decide(self, store: Store, corpus: Corpus, copies: Bools | None) -> None:
         """Which keys are concepts, and what mentions them."""
@@ -183,9 +198,11 @@ class ConceptIndex:
 
     def _nested(self, store: Store, keys: NDArray[np.int64], counts: NDArray[np.int64], by_hand: Bools) -> Bools:
         """Which of these concepts are only a part of others."""
-        names = tuple(label.slug for label in self._labels_of(store, keys.tolist()))
-        if names != self._nesting.names:
-            self._nesting = evidence.Nesting.of(names)
+        if self._relabelled or not np.array_equal(keys, self._nested_keys):
+            names = tuple(label.slug for label in self._labels_of(store, keys.tolist()))
+            if names != self._nesting.names:
+                self._nesting = evidence.Nesting.of(names)
+            self._nested_keys = keys
         explicit = counts[:, evidence.columns(*evidence.EXPLICIT)].sum(axis=1) > 0
         return self._nesting.gone(counts.sum(axis=1), explicit | by_hand)
 

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..index.corpus import Corpus, Splice
-from ..store.api import RULES, Bools, Ints, MentionRows
+from ..store.api import RULES, Bools, MentionRows
+from .sorting import stable_order
 
-_HALF = 1 << 16
+Longs = NDArray[np.int64]
 
 
 class Mentions:
@@ -28,19 +29,24 @@ class Mentions:
         self.document = np.zeros(0, np.int32)
         self.rule = np.zeros(0, np.int8)
         self.first = np.zeros(0, bool)
+        #: Units of each key by rule, and its documents.
+        self._counts = np.zeros((len(always), len(RULES)), np.int64)
+        self._documents = np.zeros(len(always), np.int64)
 
     def of(self, documents: Sequence[int]) -> set[tuple[int, int, int]]:
         """What documents mention: unit, key, and place of the rule."""
-        ids = np.asarray(documents, np.int32)
-        spans = zip(np.searchsorted(self.document, ids), np.searchsorted(self.document, ids, side="right"), strict=True)
-        parts = [slice(int(a), int(b)) for a, b in spans]
         return {
             told
-            for one in parts
+            for one in self._spans(documents)
             for told in zip(
                 self.unit[one].tolist(), self.keys[self.key[one]].tolist(), self.rule[one].tolist(), strict=True
             )
         }
+
+    def _spans(self, documents: Sequence[int]) -> list[slice]:
+        ids = np.asarray(documents, np.int32)
+        both = np.searchsorted(self.document, ids), np.searchsorted(self.document, ids, side="right")
+        return [slice(int(a), int(b)) for a, b in zip(*both, strict=True)]
 
     def replace(self, gone: Sequence[int], new: MentionRows, corpus: Corpus) -> None:
         """Take over the mentions of documents, whose old ones are ``gone``; ``corpus`` has their rows already."""
@@ -57,35 +63,48 @@ class Mentions:
         code = np.searchsorted(self.keys, key).astype(np.int32)
         first = np.zeros(len(key), bool)
         first[np.unique((document.astype(np.int64) << 32) + code, return_index=True)[1]] = True
+        left = np.concatenate([np.zeros(0, np.intp), *(np.arange(part.start, part.stop) for part in self._spans(gone))])
+        counts = self._counts.reshape(-1)
+        np.subtract.at(counts, self.key[left] * np.intp(len(RULES)) + self.rule[left], 1)
+        np.subtract.at(self._documents, self.key[left][self.first[left]], 1)
+        np.add.at(counts, code * np.intp(len(RULES)) + rule, 1)
+        np.add.at(self._documents, code[first], 1)
         self.key, self.unit, self.rule = splice(self.key, code), splice(self.unit, unit), splice(self.rule, rule)
         self.document, self.first = splice(self.document, document), splice(self.first, first)
 
     def _know(self, new: NDArray[np.int64]) -> None:
         """Have a place for these keys; those that nothing mentions any more go when they are many."""
         new = np.unique(new)
-        new = new[~np.isin(new, self.keys)]
+        at = np.searchsorted(self.keys, new)
+        there = at < len(self.keys)
+        there[there] = self.keys[at[there]] == new[there]
+        new = new[~there]
         if not len(new):
             return
-        keys = self.keys
-        used = np.bincount(self.key, minlength=len(keys)) > 0
+        keys, used = self.keys, self._documents > 0
         if used.sum() * 4 < len(used) * 3:
             used |= np.isin(keys, self._always)
             self.key, keys = (np.cumsum(used, dtype=np.int32) - 1)[self.key], keys[used]
+            self._counts, self._documents = self._counts[used], self._documents[used]
         self.key = (np.arange(len(keys), dtype=np.int32) + np.searchsorted(new, keys).astype(np.int32))[self.key]
-        self.keys = np.insert(keys, np.searchsorted(keys, new), new)
+        places = np.searchsorted(keys, new)
+        self.keys = np.insert(keys, places, new)
+        self._counts = np.insert(self._counts, places, 0, axis=0)
+        self._documents = np.insert(self._documents, places, 0)
 
-    def counted(self, corpus: Corpus, copies: Bools | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def counted(self, corpus: Corpus, copies: Bools | None) -> tuple[Longs, Longs]:
         """Units of each key by rule, ``int[k, rules]``, and its documents, without the rows that are ``copies``."""
+        if copies is None:
+            return self._counts, self._documents
         n = len(self.keys)
-        key, rule, first = self.key, self.rule, self.first
-        if copies is not None:
-            own = ~copies[corpus.rows_of(self.unit)]
-            key, rule, document = key[own], rule[own], self.document[own]
-            order = stable_order(key)
-            first = np.ones(len(key), bool)
-            same = (key[order][1:] == key[order][:-1]) & (document[order][1:] == document[order][:-1])
-            first[order[1:][same]] = False
-        return self._by_rule(key, rule), np.bincount(key[first], minlength=n)
+        own = ~copies[corpus.rows_of(self.unit)]
+        key, rule, document = self.key[own], self.rule[own], self.document[own]
+        order = stable_order(key)
+        first = np.ones(len(key), bool)
+        same = (key[order][1:] == key[order][:-1]) & (document[order][1:] == document[order][:-1])
+        first[order[1:][same]] = False
+        counts = np.bincount(key * np.intp(len(RULES)) + rule, minlength=n * len(RULES)).reshape(n, len(RULES))
+        return counts, np.bincount(key[first], minlength=n)
 
     def strongest(self, keys: Sequence[int]) -> list[str]:
         """The strongest rule by which each of ``keys``, ascending, is mentioned; empty where it is not."""
@@ -94,17 +113,3 @@ class Mentions:
         best = np.full(len(wanted), len(RULES), np.int8)
         np.minimum.at(best, np.searchsorted(wanted, self.keys[self.key[which]]), self.rule[which])
         return [(*RULES, "")[rule] for rule in best.tolist()]
-
-    def _by_rule(self, key: Ints, rule: NDArray[np.int8]) -> NDArray[np.int64]:
-        n = len(self.keys)
-        return np.bincount(key * np.intp(len(RULES)) + rule, minlength=n * len(RULES)).reshape(n, len(RULES))
-
-
-def stable_order(numbers: Ints) -> NDArray[np.intp]:
-    """The stable order of numbers that are not negative, in time linear in how many there are.
-
-    Numpy sorts what has two bytes by radix, which is several times as fast as what it does with more.
-    """
-    order = np.argsort((numbers & (_HALF - 1)).astype(np.uint16), kind="stable")
-    high = numbers >> 16
-    return order[np.argsort(high[order].astype(np.uint16), kind="stable")] if high.any() else order

@@ -63,7 +63,7 @@ class Texts:
     def _others(self, missing: Sequence[int], all_ids: Ints) -> list[int]:
         known = np.fromiter(self._packed, all_ids.dtype, len(self._packed))
         left = np.setdiff1d(all_ids, np.concatenate([known, np.asarray(missing, all_ids.dtype)]))
-        return left[:_MORE].tolist()
+        return [int(section_id) for section_id in left[:_MORE]]
 
     def _pack(self, section: SectionText) -> None:
         text = "\n".join((section.heading, *section.lines)).encode("utf-8", "surrogatepass")
