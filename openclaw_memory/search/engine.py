@@ -24,6 +24,7 @@ from ..use.boosts import UseColumns, UsedRows, UsesOn
 from . import bm25, confidence, decay, hits, lowered, ranking, telling, timeline
 from . import question as asking
 from .display import Display, Superseded, monotone
+from .texts import UnitTexts
 
 #: Candidates of each kind when the vector index does not score every unit.
 _CANDIDATES = 512
@@ -91,6 +92,7 @@ class SearchEngine:
         #: What summaries cover.
         self.archive = Archive()
         self._used = UsedRows()
+        self._unit_texts = UnitTexts(self._store)
         #: The concepts and what they join, in step with the corpus.
         self.graph = GraphView(self._store)
         #: Turns ranges into hits.
@@ -118,6 +120,7 @@ class SearchEngine:
                 return
             self._corpus.refresh(self._store)
             self.display.refresh()
+            self._unit_texts.keep(self._corpus.shape.row_of)
             self.archive.refresh(self._store, self._corpus)
             self.graph.refresh(self._corpus, self.archive)
             if self._keyword is None:
@@ -264,8 +267,8 @@ class SearchEngine:
     def _said_once(self, score: Floats, allowed: Bools | None) -> tuple[Floats, Bools, set[int]]:
         """``score``, the rows without those best ones that say what an earlier one does, and which end at a colon."""
         best = list(islice(hits.ranking(self._corpus, score, allowed), _COMPARED))
-        ids = self._corpus.rows.unit_id[best].tolist()
-        text = {unit.id: unit.text for unit in self._store.unit_texts(ids)}
+        own = self._corpus.rows.unit_id[best]
+        ids, text = own.tolist(), self._unit_texts.of(own, self._corpus.shape.row_of)
         said = [thread.pieces(text.get(unit_id, "")) for unit_id in ids]
         first = thread.first_said(said, self._corpus.rows.day[best])
         score, fresh = score.copy(), np.ones(len(score), bool)

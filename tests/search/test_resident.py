@@ -463,6 +463,32 @@ def test_a_process_that_is_asked_again_and_again_reads_all_texts(
     assert texts._missed < 12 and held[-1] == 40
 
 
+def test_texts_of_units_are_those_of_the_store_and_leave_with_their_units(
+    store: DuckStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(section_texts, "_BLOCK", 5)
+    monkeypatch.setattr(section_texts, "_MORE_BLOCKS", 2)
+    put(store, {f"{n}.md": [[f"fox {n} é 狐 {s} {'x' * n}" for s in range(4)]] for n in range(12)})
+    model = embed(store, HashingEmbedder(32))
+    engine = engine_of(store, model)
+    texts = engine._unit_texts
+
+    def asked(*rows: int) -> None:
+        ids = engine._corpus.rows.unit_id[list(rows)]
+        found = texts.of(ids, engine._corpus.shape.row_of)
+        assert found == {unit.id: unit.text for unit in store.unit_texts(ids.tolist())} and len(found) == len(rows)
+
+    for rows in ([0, 1], [1, 30], [47, 2, 3], [10], [20], [25], [46], *([row] for row in range(48))):
+        asked(*rows)
+    held = {unit for block in texts._packed for unit in texts._unpacked(block)}
+    assert held == set(engine._corpus.rows.unit_id.tolist()) and texts._missed < 12
+    put(store, {"3.md": [["a wolf"]], "12.md": [["a stork", "a crane"]]})
+    engine.refresh(model)
+    alive = set(engine._corpus.rows.unit_id.tolist())
+    assert {unit for block in texts._packed for unit in texts._unpacked(block)} <= alive
+    asked(*range(len(engine._corpus)))
+
+
 # -- windows of a term --------------------------------------------------------------------------------------
 
 
