@@ -199,7 +199,7 @@ class DuckStore(PurgeTables, Queries, TableStore):
     def _load_vectors(self, model: VectorModel, since: int) -> tuple[list[tuple[Ints, NDArray[np.float16]]], Ints, int]:
         parts: list[tuple[Ints, NDArray[np.float16]]] = []
         with self._db.read() as c:
-            reached = count(c, "SELECT value FROM counters WHERE name = 'generation'")
+            reached = int(self._db.counters()["generation"])
             where = f"model_id = {self._model_id(c, model):d} AND status = 'ready'"
             known = c.execute(f"SELECT unit_id, generation > ? AS new FROM vectors WHERE {where}", [since]).fetchnumpy()
             ready, new = (np.ma.getdata(known[name]) for name in ("unit_id", "new"))
