@@ -19,6 +19,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from typing import TypeVar
 
 from ..knowledge.predicates import is_single, normalise
 from ..model import FactRow
@@ -40,6 +41,7 @@ from .validity import (
 
 #: A subject, a relation and a value.
 Said = tuple[int | str, str, str]
+_Key = TypeVar("_Key", str, int)
 _Place = tuple[str, str, int, int, str, str, str, str]
 
 
@@ -59,12 +61,16 @@ class History:
     aliases: Aliases = field(default_factory=dict)
 
 
+#: A period as a row: where it stands in the whole, the ids that lead to it, and the units that state it.
+_Entry = tuple[_Place, FactRow, tuple[str, ...], tuple[int, ...]]
+
+
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """What is known of one relation: its observations, and its periods as rows by where they stand in the whole."""
+    """What is known of one relation: its observations, and its periods as rows."""
 
     seen: Sequence[FactObservation]
-    rows: Sequence[tuple[_Place, FactRow, tuple[str, ...], tuple[int, ...]]]
+    rows: Sequence[_Entry]
     holding: frozenset[Said]
 
 
@@ -74,6 +80,9 @@ class Resolver:
     def __init__(self) -> None:
         self._context: tuple[object, ...] = ()
         self._groups: dict[Relation, _Group] = {}
+        #: All rows of the groups in the order of the whole, and what was made of them.
+        self._entries: list[_Entry] = []
+        self._made = History()
 
     def history(
         self,
@@ -93,7 +102,7 @@ class Resolver:
 
         context = tuple(stated), extra, now, names
         if context != self._context:
-            self._context, self._groups = context, {}
+            self._context, self._groups, self._entries, self._made = context, {}, [], History()
         seen: defaultdict[Relation, list[FactObservation]] = defaultdict(list)
         for one in observations:
             seen[relation_of(one, names)].append(one)
@@ -109,7 +118,44 @@ class Resolver:
                 periods = told[relation] + found_periods(those, statements, single, names)
                 group = _group(those, periods, statements, now, names)
             self._groups[relation] = group
-        return _together(self._groups.values(), names)
+        old = [group for relation, group in known.items() if self._groups.get(relation) is not group]
+        new = [group for relation, group in self._groups.items() if known.get(relation) is not group]
+        self._made = self._together(old, new, names)
+        return self._made
+
+    def _together(self, old: Iterable[_Group], new: Iterable[_Group], names: Aliases) -> History:
+        """The whole, in which the rows of some groups take the place of those of others."""
+        gone, added = ([one for group in groups for one in group.rows] for groups in (old, new))
+        left = set(map(id, gone))
+        self._entries = [*(one for one in self._entries if id(one) not in left), *added]
+        self._entries.sort(key=lambda one: one[0])  # in runs that are sorted, which takes one look at each row
+        ids = {alias: list[FactRow]() for one in (*gone, *added) for alias in one[2]}
+        units = {unit: list[FactRow]() for one in (*gone, *added) for unit in one[3]}
+        for _, row, own, at in self._entries:
+            for alias in own:
+                if alias in ids:
+                    ids[alias].append(row)
+            for unit in at:
+                if unit in units:
+                    units[unit].append(row)
+        return History(
+            tuple(one[1] for one in self._entries),
+            _with(self._made.ids, ids),
+            _with(self._made.units, units),
+            frozenset().union(*(group.holding for group in self._groups.values())),
+            names,
+        )
+
+
+def _with(
+    known: Mapping[_Key, tuple[FactRow, ...]], other: Mapping[_Key, list[FactRow]]
+) -> dict[_Key, tuple[FactRow, ...]]:
+    """``known`` with the rows of some keys changed; what has none is not there."""
+    out = {**known, **{key: tuple(rows) for key, rows in other.items()}}
+    for key, rows in other.items():
+        if not rows:
+            del out[key]
+    return out
 
 
 def resolve(
@@ -154,28 +200,6 @@ def _group(
         rows.append((_order(period), row, period.ids, tuple(period.units)))
     holding = frozenset((*relation_of(row, names), folded(row.object)) for _, row, _, _ in rows if row.current)
     return _Group(seen, rows, holding)
-
-
-def _together(groups: Iterable[_Group], names: Aliases) -> History:
-    rows: list[FactRow] = []
-    ids: defaultdict[str, list[FactRow]] = defaultdict(list)
-    units: defaultdict[int, list[FactRow]] = defaultdict(list)
-    holding: set[Said] = set()
-    for group in groups:
-        holding |= group.holding
-    for _, row, own, at in sorted((one for group in groups for one in group.rows), key=lambda one: one[0]):
-        rows.append(row)
-        for alias in own:
-            ids[alias].append(row)
-        for unit in at:
-            units[unit].append(row)
-    return History(
-        tuple(rows),
-        {alias: tuple(those) for alias, those in ids.items()},
-        {unit: tuple(those) for unit, those in units.items()},
-        frozenset(holding),
-        names,
-    )
 
 
 #: Rules whose values stand for each other: one that differs is news.

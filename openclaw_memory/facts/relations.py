@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from ..store.api import FactObservation, StatedFact
 from .validity import Aliases, Relation, relation, relation_of
@@ -18,14 +19,18 @@ class Relations:
     def __init__(self, found: Sequence[FactObservation], stated: Iterable[StatedFact], aliases: Aliases) -> None:
         self.found, self.stated, self.aliases = found, list[StatedFact](), aliases
         self._relations: list[Relation] = []
-        self._observed: defaultdict[Relation, list[FactObservation]] = defaultdict(list)
         self._places: defaultdict[Relation, list[int]] = defaultdict(list)
         self._by_id: defaultdict[str, list[int]] = defaultdict(list)
         #: Statements by the ids that they replace or retract; some of these name what rules found.
         self._changing: defaultdict[str, list[int]] = defaultdict(list)
-        for seen in found:
-            self._observed[relation_of(seen, aliases)].append(seen)
         self.add(stated)
+
+    @cached_property
+    def _observed(self) -> Mapping[Relation, list[FactObservation]]:
+        out: defaultdict[Relation, list[FactObservation]] = defaultdict(list)
+        for seen in self.found:
+            out[relation_of(seen, self.aliases)].append(seen)
+        return out
 
     def add(self, entries: Iterable[StatedFact]) -> None:
         """Take in ``entries`` that the file has behind the others."""

@@ -34,8 +34,19 @@ class _Known:
     history: History
     single_valued: frozenset[str]
     superseded: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    #: Current facts by the names that are their subject or object.
+    #: Current facts by the names that are their subject or object, once somebody asks by name.
     by_name: dict[int | str, list[FactRow]] = field(default_factory=dict)
+
+    def named(self, key: int | str) -> Sequence[FactRow]:
+        """The current facts whose subject or object has a name."""
+        if not self.by_name:
+            found: dict[int | str, list[FactRow]] = {}
+            for row in self.history.rows:
+                if row.current:
+                    for own in dict.fromkeys((_same(self, row.subject), _same(self, row.object))):
+                        found.setdefault(own, []).append(row)
+            self.by_name.update(found)
+        return self.by_name.get(key, ())
 
 
 #: Facts from which on working them out takes megabytes.
@@ -120,7 +131,7 @@ class FactBook:
         """
         known = self._now()
         keys = dict.fromkeys(_same(known, name) for name in names)
-        rows = _once(known, list({id(row): row for key in keys for row in known.by_name.get(key, ())}.values()))
+        rows = _once(known, list({id(row): row for key in keys for row in known.named(key)}.values()))
         rows.sort(key=lambda row: (_same(known, row.subject) not in keys, row.rule != STATED, -row.confidence))
         return rows[:limit]
 
@@ -316,7 +327,7 @@ class FactBook:
 
     def _relations(self) -> Relations:
         """All that is said; what was added since it was last asked for is all that is read."""
-        with self._store.session(), self._lock:  # in this order everywhere: a search holds the session already
+        with self._store.reading(), self._lock:  # in this order everywhere: a search holds the session already
             version = self._store.facts_version()
             if self._said is None or self._said[0] != version:
                 aliases: dict[int | str, int | str] = dict(owners(self._store.ontology()).items())
@@ -326,7 +337,7 @@ class FactBook:
 
     def _around(self, about: Iterable[tuple[str, str]], ids: Iterable[str] = ()) -> _Known:
         """What is known of subjects and their predicates, and of statements by their ids."""
-        with self._store.session(), self._lock:
+        with self._store.reading(), self._lock:
             relations = self._relations()
             return self._resolved(*relations.around(about, ids), relations.aliases, Resolver())
 
@@ -348,7 +359,7 @@ class FactBook:
 
     def _now(self) -> _Known:
         """All that is known."""
-        with self._store.session(), self._lock:
+        with self._store.reading(), self._lock:
             known = self._known
             if known is None or known.version != self._store.facts_version() or known.day != date.today():
                 first, relations = known is None, self._relations()
@@ -359,10 +370,6 @@ class FactBook:
                 known = self._known = replace(known, superseded=superseded)
                 if first and len(known.history.rows) > _MANY:
                     self._store.give_back_memory()  # what resolving all of them took
-                for row in known.history.rows:
-                    if row.current:
-                        for key in dict.fromkeys((_same(known, row.subject), _same(known, row.object))):
-                            known.by_name.setdefault(key, []).append(row)
             return known
 
     def _found(self, instance: str) -> list[FactObservation]:

@@ -6,9 +6,8 @@ depend on the order in which files were read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,8 @@ from ..index.corpus import Corpus
 from ..knowledge.concept_keys import concept_key, owners, slug
 from ..store.api import RULES, Bools, CuratedRow, Floats, Ints, MentionName, MentionRows, OntologyRows, Store
 from . import evidence
+from .mentions import Mentions
+from .sorting import stable_order
 
 _CURATED = RULES.index("curated")
 #: How surely a mention of each rule is one.
@@ -24,6 +25,8 @@ _WEIGHT = {
     "curated": 1.0, "link": 1.0, "tag": 1.0, "meta": 0.9, "name": 1.0, "code": 1.0, "quoted": 0.8, "phrase": 0.7,
     "start": 0.8, "file": 0.6, "part": 0.5, "plain": 0.7,
 }  # fmt: skip
+#: Mentions as units, keys, and places of rules.
+Told = Set[tuple[int, int, int]]
 _WEIGHTS = np.array([_WEIGHT[rule] for rule in RULES], np.float32)
 
 
@@ -85,7 +88,7 @@ class ConceptIndex:
         self.references = _nothing()
         #: Inverse document frequency of each concept over units, scaled to [0, 1]: ``float32[c]``.
         self.rarity = np.zeros(0, np.float32)
-        self._mentions = _no_mentions()
+        self._mentions = Mentions(self.references.keys)
         self._generations: dict[int, int] = {}
         self._by_row: tuple[Ints, Ints] = (np.zeros(0, np.int32), np.zeros(0, np.int32))
         #: What is known of names, by key: asking the store costs some milliseconds.
@@ -93,8 +96,13 @@ class ConceptIndex:
         self._curated: dict[int, CuratedRow] = {}
         self._aliases: Mapping[int, int] = {}
         self._nesting = evidence.Nesting.of(())
+        #: The keys whose names those of the nesting are, and whether any label is another since then.
+        self._nested_keys = np.zeros(0, np.int64)
+        self._relabelled = True
         #: Grows with every change of the references.
         self.version = 0
+        #: Grows when there is another concept, or when one is called otherwise.
+        self.naming = 0
 
     def refresh(self, store: Store, corpus: Corpus, copies: Bools | None = None) -> None:
         """Take over documents and curated concepts that changed since the last call.
@@ -107,50 +115,102 @@ class ConceptIndex:
         if ontology.version != self.ontology.version or not self._generations:
             self.ontology = ontology
             self._aliases = owners(ontology)
+            self._curated = {row.key: row for row in ontology.concepts}
             self._labels.clear()
-            self._mentions = _joined(_no_mentions(), self._ordered(store.mention_rows(None), corpus))
+            self._relabelled = True
+            self._mentions = Mentions(np.array(sorted(self._curated), np.int64))
+            self._mentions.replace((), self._renamed(store.mention_rows(None)), corpus)
         else:
             gone = [i for i, generation in self._generations.items() if now.get(i) != generation]
             fresh = [i for i, generation in now.items() if self._generations.get(i) != generation]
             if not gone and not fresh:
                 return
-            new = self._ordered(store.mention_rows(fresh), corpus) if fresh else _no_mentions()
-            left = np.isin(self._mentions.document_id, np.asarray(gone, np.int32))
-            for key in np.union1d(self._mentions.key[left], new.key).tolist():
-                self._labels.pop(key, None)
-            self._mentions = _joined(_where(self._mentions, ~left), new)
+            before = self._mentions.of(gone)
+            self._mentions.replace(gone, self._renamed(store.mention_rows(fresh)), corpus)
+            self._unlearn(before, self._mentions.of(fresh), store.mention_names(documents=fresh))
         self._generations = now
-        self._curated = {row.key: row for row in ontology.concepts}
-        self.references = self._without_nested(store, _decided(self._mentions, ontology, corpus, copies))
+        known = self.references.keys
+        self._decide(store, corpus, copies)
+        if self._relabelled or not np.array_equal(known, self.references.keys):
+            self.naming += 1
+        self._relabelled = False
         total = np.float32(max(_counted(corpus, copies), 1))
         self.rarity = np.log1p(total / np.maximum(self.references.units, 1)) / np.log1p(total)
-        both = np.sort((self.references.row.astype(np.int64) << 32) + self.references.concept)
-        self._by_row = (both >> 32).astype(np.int32), (both & 0xFFFFFFFF).astype(np.int32)
         self.version += 1
 
-    def _without_nested(self, store: Store, references: References) -> References:
-        """``references`` without the concepts that are only a part of others."""
-        self.references = references
-        labels = self.labels(store)
-        names = tuple(labels[place].slug for place in range(len(references.keys)))
-        if names != self._nesting.names:
-            self._nesting = evidence.Nesting.of(names)
-        explicit = references.counts[:, evidence.columns(*evidence.EXPLICIT)].sum(axis=1) > 0
-        kept = explicit | np.isin(references.keys, np.fromiter(self._curated, np.int64, len(self._curated)))
-        gone = self._nesting.gone(references.units.astype(np.int64), kept)
-        return _chosen(references, ~gone) if gone.any() else references
+    def _renamed(self, mentions: MentionRows) -> MentionRows:
+        """Mentions under the keys of their concepts."""
+        return replace(mentions, key=_renamed(mentions.key, self._aliases))
+
+    def _unlearn(self, before: Told, after: Told, names: Iterable[MentionName]) -> None:
+        """Forget the labels that may be others now that documents mention ``after``, so spelt, and no more ``before``.
+
+        A concept of one spelling has the same label as long as that and its strongest rule are the same.
+        """
+        touched = sorted({key for _, key, _ in before | after})
+        changed = {key for _, key, _ in before ^ after}
+        spelt: dict[int, set[str]] = {}
+        for name in names:
+            spelt.setdefault(name.key, set()).add(name.text)
+        concepts = set(self.references.keys[self.references.of(touched)].tolist())
+        alone: list[int] = []
+        for key in touched:
+            label = self._labels.get(key)
+            if label is None or label.curated is not None:
+                continue
+            if key not in concepts or not spelt.get(key, set()).issubset(label.spellings):
+                self._forget(key)
+            elif key in changed:
+                if len(label.spellings) > 1:
+                    self._forget(key)
+                else:
+                    alone.append(key)
+        for key, rule in zip(alone, self._mentions.strongest(alone), strict=True):
+            if self._labels[key].kind != evidence.kind_of({rule}, self._labels[key].name):
+                self._forget(key)
+
+    def _forget(self, key: int) -> None:
+        del self._labels[key]
+        self._relabelled = True
+
+    def _decide(self, store: Store, corpus: Corpus, copies: Bools | None) -> None:
+        """Which keys are concepts, and what mentions them."""
+        mentions = self._mentions
+        keys, at = mentions.keys, mentions.key
+        counts, documents = mentions.counted(corpus, copies)
+        total, files = _counted(corpus, copies), len(corpus.documents)
+        chosen = evidence.decide(counts, documents, total, files)
+        chosen &= ~np.isin(keys, np.array(self.ontology.ignored, np.int64))
+        by_hand = np.isin(keys, np.fromiter(self._curated, np.int64, len(self._curated)))
+        chosen |= by_hand
+        chosen[chosen] = ~self._nested(store, keys[chosen], counts[chosen], by_hand[chosen])
+        place = np.where(chosen, np.cumsum(chosen, dtype=np.int32) - 1, np.int32(-1))
+        concept = place[at]
+        which = np.flatnonzero(concept >= 0)
+        concept, row = concept[which], corpus.rows_of(mentions.unit[which])
+        keys, counts, documents = keys[chosen], counts[chosen], documents[chosen]
+        self._by_row = row, concept
+        order = stable_order(concept)
+        rule = mentions.rule[which[order]]
+        offset = np.concatenate([[0], np.cumsum(np.bincount(concept, minlength=len(keys)))])
+        units = counts.sum(axis=1).astype(np.int32)
+        self.references = References(keys, concept[order], row[order], _WEIGHTS[rule], units, offset, counts, documents)
+
+    def _nested(self, store: Store, keys: NDArray[np.int64], counts: NDArray[np.int64], by_hand: Bools) -> Bools:
+        """Which of these concepts are only a part of others."""
+        if self._relabelled or not np.array_equal(keys, self._nested_keys):
+            names = tuple(label.slug for label in self._labels_of(store, keys.tolist()))
+            if names != self._nesting.names:
+                self._nesting = evidence.Nesting.of(names)
+            self._nested_keys = keys
+        explicit = counts[:, evidence.columns(*evidence.EXPLICIT)].sum(axis=1) > 0
+        return self._nesting.gone(counts.sum(axis=1), explicit | by_hand)
 
     def salience(self, store: Store) -> NDArray[np.float64]:
         """How much each concept matters."""
         found, labels = self.references, self.labels(store)
         names = [labels[place].name for place in range(len(found.keys))]
         return evidence.salience(found.counts, found.documents, len(self._generations), names)
-
-    def _ordered(self, mentions: MentionRows, corpus: Corpus) -> MentionRows:
-        """Mentions under the keys of their concepts, by key, row and rule."""
-        key = _renamed(mentions.key, self._aliases)
-        order = np.lexsort((mentions.rule, corpus.rows_of(mentions.unit_id), key))
-        return _where(replace(mentions, key=key), order)
 
     # -- what units mention -------------------------------------------------------------------------
 
@@ -170,12 +230,19 @@ class ConceptIndex:
 
     def labels(self, store: Store, concepts: Sequence[int] | None = None) -> dict[int, Label]:
         """What these concepts (all when ``None``) are called; asks the store for what it has not seen yet."""
-        keys = self.references.keys
-        wanted = {place: int(keys[place]) for place in (range(len(keys)) if concepts is None else concepts)}
-        missing = [key for key in wanted.values() if key not in self._labels]
+        keys = self.references.keys if concepts is None else self.references.keys[list(concepts)]
+        places = range(len(keys)) if concepts is None else concepts
+        return dict(zip(places, self._labels_of(store, keys.tolist()), strict=True))
+
+    def _labels_of(self, store: Store, keys: Sequence[int]) -> list[Label]:
+        """The labels of some keys."""
+        known = self._labels
+        missing = [key for key in keys if key not in known]
         if missing:
-            self._labels |= self._labelled(store, missing, everything=len(missing) * 4 > len(keys))
-        return {place: self._labels[key] for place, key in wanted.items()}
+            known |= self._labelled(
+                store, missing, everything=len(missing) * 4 > max(len(keys), len(self.references.keys))
+            )
+        return [known[key] for key in keys]
 
     def _labelled(self, store: Store, keys: list[int], everything: bool) -> dict[int, Label]:
         # A curated concept has its name from a person.
@@ -219,95 +286,9 @@ def _nothing() -> References:
     return References(i64, i32, i32, np.zeros(0, np.float32), i32, np.zeros(1, np.int64), counts, i64)
 
 
-def _chosen(references: References, chosen: Bools) -> References:
-    """Only these concepts, ``bool[c]``."""
-    keep = chosen[references.concept]
-    concept = (np.cumsum(chosen) - 1)[references.concept[keep]].astype(np.int32)
-    rows = np.diff(references.offset)[chosen]
-    return References(
-        references.keys[chosen], concept, references.row[keep], references.weight[keep], references.units[chosen],
-        np.concatenate([[0], np.cumsum(rows)]), references.counts[chosen], references.documents[chosen],
-    )  # fmt: skip
-
-
-def _no_mentions() -> MentionRows:
-    i32 = np.zeros(0, np.int32)
-    return MentionRows(i32, i32, np.zeros(0, np.int64), np.zeros(0, np.int8))
-
-
-def _where(mentions: MentionRows, chosen: NDArray[Any]) -> MentionRows:
-    return MentionRows(
-        mentions.unit_id[chosen], mentions.document_id[chosen], mentions.key[chosen], mentions.rule[chosen]
-    )
-
-
-def _joined(old: MentionRows, new: MentionRows) -> MentionRows:
-    """Both in order of key; of equal keys the new ones come last, as their rows do in the corpus."""
-    at = np.searchsorted(old.key, new.key, side="right")
-    return MentionRows(
-        np.insert(old.unit_id, at, new.unit_id),
-        np.insert(old.document_id, at, new.document_id),
-        np.insert(old.key, at, new.key),
-        np.insert(old.rule, at, new.rule),
-    )
-
-
 def _counted(corpus: Corpus, copies: Bools | None) -> int:
     """How many rows there are, without those that repeat others."""
     return len(corpus) if copies is None else len(corpus) - int(copies.sum())
-
-
-def _decided(mentions: MentionRows, ontology: OntologyRows, corpus: Corpus, copies: Bools | None = None) -> References:
-    """Concepts and their references, from mentions by key, row and rule: linear in their number."""
-    row = corpus.rows_of(mentions.unit_id)
-    if (row < 0).any():  # written by another process since the corpus was read
-        mentions, row = _where(mentions, row >= 0), row[row >= 0]
-    key, rule = mentions.key, mentions.rule
-    curated = np.array(sorted(concept.key for concept in ontology.concepts), np.int64)
-    starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]])) if len(key) else np.zeros(0, np.int64)
-    keys, times = key[starts], np.diff(np.append(starts, len(key)))
-    by_hand = np.isin(keys, curated)
-    # What was seen once is no concept, and is most of it.
-    often = ((times >= 2) & ~np.isin(keys, np.array(ontology.ignored, np.int64))) | by_hand
-    keep = np.repeat(often, times)
-    row, rule = row[keep], rule[keep]
-    keys, times, by_hand = keys[often], times[often], by_hand[often]
-    n = len(keys)
-    at = np.repeat(np.arange(n), times)
-    # One mention a unit and key, by its strongest rule: rules are listed from the strongest on.
-    first = np.ones(len(row), bool)
-    first[1:] = (at[1:] != at[:-1]) | (row[1:] != row[:-1])
-    row, at, rule = row[first], at[first], rule[first]
-    own = np.ones(len(row), bool) if copies is None else ~copies[row]
-    counts = np.bincount(at[own] * len(RULES) + rule[own], minlength=n * len(RULES)).reshape(n, len(RULES))
-    # Rows ascend within a key, and those of a file are neighbours.
-    key_of, document = at[own], corpus.rows.document_id[row[own]]
-    another = np.ones(len(key_of), bool)
-    another[1:] = (key_of[1:] != key_of[:-1]) | (document[1:] != document[:-1])
-    documents = np.bincount(key_of[another], minlength=n)
-    units = counts.sum(axis=1)
-    chosen = evidence.decide(counts, documents, _counted(corpus, copies), len(corpus.documents)) | by_hand
-    keep = chosen[at]
-    row, at, rule = row[keep], (np.cumsum(chosen) - 1)[at[keep]], rule[keep]
-    keys, units, counts, documents = keys[chosen], units[chosen], counts[chosen], documents[chosen]
-    rows = units if copies is None else np.bincount(at, minlength=len(keys))
-    missing = np.setdiff1d(curated, keys)  # curated ones that no unit mentions yet
-    if len(missing):
-        at = (np.arange(len(keys)) + np.searchsorted(missing, keys))[at]
-        places = np.searchsorted(keys, missing)
-        keys, units, rows = np.insert(keys, places, missing), np.insert(units, places, 0), np.insert(rows, places, 0)
-        counts, documents = np.insert(counts, places, 0, axis=0), np.insert(documents, places, 0)
-    offset = np.concatenate([[0], np.cumsum(rows)])
-    return References(
-        keys,
-        at.astype(np.int32),
-        row.astype(np.int32),
-        _WEIGHTS[rule],
-        units.astype(np.int32),
-        offset,
-        counts,
-        documents,
-    )
 
 
 def _renamed(key: NDArray[np.int64], aliases: Mapping[int, int]) -> NDArray[np.int64]:

@@ -15,6 +15,7 @@ from ..index.archive import Archive
 from ..index.corpus import Corpus
 from ..store.api import Bools, Floats, Ints
 from .concepts import ConceptIndex, References
+from .sorting import stable_order
 
 #: A section's mentions of a concept are worth this much when they stand in one of its lines, more in several, and
 #: all in its heading.
@@ -170,8 +171,10 @@ def _lists(
     source: Ints, target: Ints, weight: Floats, n: int, by_weight: bool = False, leading: Bools | None = None
 ) -> Lists:
     """Entries by source, then (those that are ``leading`` first) by falling weight or by target."""
-    keys = (target, -weight, source) if by_weight else (target, source)
-    order = np.lexsort(keys if leading is None else (*keys[:-1], ~leading, source))
+    if by_weight:
+        order = np.lexsort((target, -weight, source) if leading is None else (target, -weight, ~leading, source))
+    else:
+        order = stable_order(target, source)
     offset = np.zeros(n + 1, np.int64)
     np.cumsum(np.bincount(source, minlength=n), out=offset[1:])
     return Lists(offset, target[order].astype(np.int32), weight[order].astype(np.float32))
@@ -212,8 +215,11 @@ def _related(
     """
     n = len(count)
     a, b = _pairs(of_section, rarity)
-    pair, together = np.unique(a.astype(np.int64) * n + b, return_counts=True) if len(a) else (a, a)
-    pair, together = pair[together >= MIN_TOGETHER], together[together >= MIN_TOGETHER]
+    order = stable_order(b, a)
+    pair = a[order].astype(np.int64) * n + b[order]
+    starts = np.flatnonzero(np.concatenate([np.ones(min(len(pair), 1), bool), pair[1:] != pair[:-1]]))
+    together = np.diff(np.append(starts, len(pair)))
+    pair, together = pair[starts[together >= MIN_TOGETHER]], together[together >= MIN_TOGETHER]
     low, high = (pair // n).astype(np.int32), (pair % n).astype(np.int32)
     ratio, npmi = _association(together, count[low], count[high], sections)
     close = (ratio >= MIN_RATIO) & (npmi > 0)
@@ -265,7 +271,9 @@ def _pairs(of_section: Lists, rarity: Floats) -> tuple[Ints, Ints]:
     """Every pair of concepts of every section, the smaller first; of the rarest where there are many."""
     section = np.repeat(np.arange(len(of_section.offset) - 1), np.diff(of_section.offset))
     concept = of_section.target
-    order = np.lexsort((concept, -rarity[concept], section))
+    rarest = np.empty(len(rarity), np.int32)
+    rarest[np.argsort(-rarity, kind="stable")] = np.arange(len(rarity), dtype=np.int32)
+    order = stable_order(rarest[concept], section)
     rank = np.arange(len(section)) - of_section.offset[section]
     keep = rank < _PAIRED
     section, concept = section[order][keep], concept[order][keep]
@@ -299,7 +307,7 @@ def _threads(
     path = corpus.shape.path_rank[rows.document_id[first_row]] if n_sections else np.zeros(0, np.int32)
     usable = dated[section] & (np.bincount(concept, minlength=len(rarity))[concept] <= _THREAD_SECTIONS)
     section, concept, weight = section[usable], concept[usable], weight[usable]
-    order = np.lexsort((rows.start_line[first_row[section]], path[section], day[section], concept))
+    order = stable_order(rows.start_line[first_row[section]], path[section], day[section], concept)
     section, concept, weight = section[order], concept[order], weight[order]
     same = concept[1:] == concept[:-1]
     source, target, thread = section[:-1][same], section[1:][same], concept[1:][same]
@@ -313,4 +321,4 @@ def _threads(
     source, target, thread = source[first], target[first], thread[first]
     strength = (1 - np.exp(-1.5 * shared)).astype(np.float32)
     after, before = _lists(source, target, strength, n_sections), _lists(target, source, strength, n_sections)
-    return after, before, thread[np.lexsort((target, source))], thread[np.lexsort((source, target))]
+    return after, before, thread[stable_order(target, source)], thread[stable_order(source, target)]

@@ -52,11 +52,11 @@ class GraphView:
     @property
     def matcher(self) -> NameMatcher:
         """Finds every concept, by all its spellings."""
-        if self._matcher is None or self._matcher[0] != self.index.version:
+        if self._matcher is None or self._matcher[0] != self.index.naming:
             keys = self.index.references.keys
             labels = self.labels()
             names = ((name, int(keys[place])) for place, label in labels.items() for name in label.spellings)
-            self._matcher = self.index.version, NameMatcher(names)
+            self._matcher = self.index.naming, NameMatcher(names)
         return self._matcher[1]
 
     def labels(self, concepts: Sequence[int] | None = None) -> dict[int, Label]:

@@ -7,8 +7,8 @@ needs an index of its own (``docs/ranking.md``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -67,13 +67,50 @@ class Shape:
     speaker: Ints
 
 
+@dataclass(frozen=True, slots=True)
+class Splice:
+    """Columns by document, ascending, made of those of before and of new ones, a run of rows at a time.
+
+    ``runs`` are ``(new, first, last + 1)``: a change costs no more than copying what is left.
+    """
+
+    runs: tuple[tuple[bool, int, int], ...]
+
+    @classmethod
+    def of(cls, old: Ints, new: Ints, gone: Sequence[int]) -> Splice:
+        """The documents of the rows of before and of the new ones, ascending both, and which are to be ``gone``."""
+        left = np.unique(np.asarray(gone, old.dtype))
+        cuts = [(int(a), int(b), 0, 0) for a, b in zip(*_spans(old, left), strict=True) if b > a]
+        added = new[np.flatnonzero(np.r_[True, new[1:] != new[:-1]])] if len(new) else new
+        places = np.searchsorted(old, added, side="right")
+        cuts += [(int(at), int(at), int(a), int(b)) for at, a, b in zip(places, *_spans(new, added), strict=True)]
+        runs: list[tuple[bool, int, int]] = []
+        at = 0
+        for first, last, start, stop in sorted(cuts):
+            runs += [(False, at, first), (True, start, stop)]
+            at = max(at, last)
+        runs.append((False, at, len(old)))
+        joined: list[tuple[bool, int, int]] = []
+        for run in runs:
+            if run[1] == run[2]:
+                continue
+            if joined and joined[-1][::2] == run[:2]:
+                run = run[0], joined.pop()[1], run[2]
+            joined.append(run)
+        return cls(tuple(joined))
+
+    def __call__(self, old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
+        """One column."""
+        return np.concatenate([(new if fresh else old)[a:b] for fresh, a, b in self.runs] or [old[:0]])
+
+
 class Corpus:
     """Columns of every unit; :meth:`refresh` replaces those of changed documents."""
 
     def __init__(self) -> None:
         self.documents: dict[int, DocumentInfo] = {}
         self.rows = empty_rows()
-        self.shape = _shape(self.rows, {})
+        self.shape = _shape(self.rows, {}, self.rows.speaker)
         self._neighbours = np.zeros((_REACH, 0), np.float32)
         self.window_norm = np.zeros(0, np.float32)
         #: Tokens of each row as it is shown: with its citation, where it is a sentence of a summary, and its line end.
@@ -95,15 +132,15 @@ class Corpus:
         if not stale and not fresh:
             return
         added = store.unit_rows(fresh if stale or len(self) else None) if fresh else empty_rows()
-        keep = ~np.isin(self.rows.document_id, np.asarray(stale, np.int32)) if stale else np.ones(len(self), bool)
         # The order of a corpus that is read at once, so that what depends on it is the same to the last bit.
-        order = np.argsort(np.concatenate([self.rows.document_id[keep], added.document_id]), kind="stable")
+        splice = Splice.of(self.rows.document_id, added.document_id, stale)
         new = np.full((_REACH, len(added.unit_id)), np.nan, np.float32)
-        self._neighbours = np.concatenate([self._neighbours[:, keep], new], axis=1)[:, order]
-        self.window_norm = np.concatenate([self.window_norm[keep], new[0]])[order]
-        self.rows = _joined(self.rows, keep, added, order)
+        self._neighbours = np.stack([splice(*both) for both in zip(self._neighbours, new, strict=True)])
+        self.window_norm = splice(self.window_norm, new[0])
+        both = ((getattr(self.rows, f.name), getattr(added, f.name)) for f in fields(UnitRows))
+        self.rows = UnitRows(*(splice(*columns) for columns in both))
         self.shown_tokens = shown(self.rows)
-        self.shape = _shape(self.rows, self.documents)
+        self.shape = _shape(self.rows, self.documents, np.union1d(self.shape.speakers, added.speaker))
         self.version += 1
 
     def refresh_windows(self, index: VectorIndex, changed: Ints, anew: bool) -> None:
@@ -199,14 +236,8 @@ def empty_rows() -> UnitRows:
     return UnitRows(*of)
 
 
-def _joined(old: UnitRows, keep: Bools, new: UnitRows, order: NDArray[np.intp]) -> UnitRows:
-    columns = {
-        f.name: np.concatenate([getattr(old, f.name)[keep], getattr(new, f.name)])[order] for f in fields(UnitRows)
-    }
-    return replace(old, **columns)
-
-
-def _shape(rows: UnitRows, documents: dict[int, DocumentInfo]) -> Shape:
+def _shape(rows: UnitRows, documents: dict[int, DocumentInfo], speakers: NDArray[np.int64]) -> Shape:
+    """The shape of ``rows``; ``speakers`` are keys, ascending, among which are those of all who speak."""
     n = len(rows.unit_id)
     border = np.ones(n, bool)
     border[1:] = rows.section_id[1:] != rows.section_id[:-1]
@@ -225,10 +256,10 @@ def _shape(rows: UnitRows, documents: dict[int, DocumentInfo]) -> Shape:
     tied[1:-1] = ~border[1:] & (rows.end_line[:-1] >= rows.start_line[1:])
     row_of = np.full(int(rows.unit_id.max()) + 1 if n else 0, -1, np.int32)
     row_of[rows.unit_id] = np.arange(n, dtype=np.int32)
-    kinds, grains = list(Kind), list(Grain)
+    kinds, grains = {kind: at for at, kind in enumerate(Kind)}, {grain: at for at, grain in enumerate(Grain)}
     by_document = np.zeros((max(documents, default=0) + 1, 3), np.int8)
     for document_id, info in documents.items():
-        by_document[document_id] = kinds.index(info.kind), grains.index(info.grain), info.origin in TRUSTED
+        by_document[document_id] = kinds[info.kind], grains[info.grain], info.origin in TRUSTED
     path_rank = np.zeros(len(by_document), np.int32)
     for rank, info in enumerate(sorted(documents.values(), key=lambda info: info.path)):
         path_rank[info.id] = rank
@@ -236,7 +267,10 @@ def _shape(rows: UnitRows, documents: dict[int, DocumentInfo]) -> Shape:
     alone = np.bincount(section)[section] == 1 if n else np.zeros(0, bool)
     passage = _passages(rows)
     log_chars = np.log(np.maximum(rows.chars, 1)).astype(np.float32)
-    speakers, speaker = np.unique(rows.speaker, return_inverse=True)
+    speaker = np.searchsorted(speakers, rows.speaker).astype(np.int32)
+    speaks = np.bincount(speaker, minlength=len(speakers)) > 0
+    if not speaks.all():
+        speakers, speaker = speakers[speaks], (np.cumsum(speaks, dtype=np.int32) - 1)[speaker]
     return Shape(
         section=section,
         section_terms=np.bincount(section, terms).astype(np.float32) if n else np.zeros(0, np.float32),
@@ -262,7 +296,7 @@ def _shape(rows: UnitRows, documents: dict[int, DocumentInfo]) -> Shape:
             if column.any()
         },
         speakers=speakers,
-        speaker=speaker.astype(np.int32),
+        speaker=speaker,
         passage=passage,
         passage_terms=tuple(np.bincount(of, terms).astype(np.float32) for of in passage),
     )
@@ -284,6 +318,11 @@ def _passages(rows: UnitRows) -> tuple[Ints, ...]:
         border[1:] |= place[1:] != place[:-1]
         out.append((np.cumsum(border) - 1).astype(np.int32))
     return tuple(out)
+
+
+def _spans(ascending: Ints, of: Ints) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Where the rows of each begin, and where they end."""
+    return np.searchsorted(ascending, of), np.searchsorted(ascending, of, side="right")
 
 
 def _runs(rows: NDArray[np.integer[Any]], gap: int) -> list[tuple[int, int]]:

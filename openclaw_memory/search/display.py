@@ -13,10 +13,11 @@ from ..graph.view import GraphView
 from ..index.archive import Archive
 from ..index.corpus import Corpus
 from ..model import Repetition, SearchHit, citation
-from ..store.api import SectionText, Store
+from ..store.api import Ints, SectionText, Store
 from ..text import analysis
 from .confidence import Parts
 from .hits import Range, lines
+from .texts import Texts
 
 #: What is known of units whose statement no longer holds: words by unit id.
 Superseded = Callable[[], Mapping[int, tuple[str, ...]]]
@@ -24,8 +25,6 @@ Superseded = Callable[[], Mapping[int, tuple[str, ...]]]
 Repeated = Callable[[int], Sequence[int]]
 #: So many other places of a repeated line are named.
 _REPETITIONS = 12
-#: Characters of sections that are kept for the next question, which is often about the same.
-_KEPT = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +53,7 @@ class Display:
         self._graph = graph
         self._superseded = superseded
         self._archive = archive
-        #: Sections by id, the last shown ones last.
-        self._read: dict[int, SectionText] = {}
-        self._chars = 0
+        self._texts = Texts(store)
 
     def hits(
         self,
@@ -79,27 +76,15 @@ class Display:
         self._graph.know([(one.first, one.last) for one in found])
         if sections is None:
             ids = [self._corpus.rows.section_id[one.first : one.last + 1] for one in found]
-            sections = self._texts(np.unique(np.concatenate(ids)).tolist() if ids else [])
+            sections = self._texts.of(np.unique(np.concatenate(ids)).tolist() if ids else [], self._sections())
         return Known(sections, self._superseded())
 
-    def forget(self) -> None:
-        """Keep no text: the store may have dropped it."""
-        self._read.clear()
-        self._chars = 0
+    def refresh(self) -> None:
+        """Keep no text that the corpus has no more: the store may have dropped it."""
+        self._texts.keep(set(self._sections().tolist()))
 
-    def _texts(self, ids: Sequence[int]) -> dict[int, SectionText]:
-        """Sections by id, those that the store has not given before asked for at once."""
-        kept = self._read
-        found = {section_id: kept.pop(section_id) for section_id in ids if section_id in kept}
-        missing = [section_id for section_id in ids if section_id not in found]
-        if missing:
-            read = self._store.section_texts(missing)
-            found |= read
-            self._chars += sum(map(_chars, read.values()))
-        kept |= found  # the last asked for stand last
-        while self._chars > _KEPT:
-            self._chars -= _chars(kept.pop(next(iter(kept))))
-        return found
+    def _sections(self) -> Ints:
+        return self._corpus.rows.section_id[self._corpus.shape.opens]
 
     def _also(self, one: Range, rows: Sequence[int]) -> tuple[Repetition, ...]:
         """The latest of ``rows`` outside of a range, as what they are called by."""
@@ -202,7 +187,3 @@ def snippet(sections: Sequence[SectionText], wanted: tuple[int, int], best: tupl
         size += added
         first, last = min(first, number), max(last, number)
     return text(first, last)[:limit]
-
-
-def _chars(section: SectionText) -> int:
-    return sum(map(len, section.lines))

@@ -24,6 +24,7 @@ from ..use.boosts import UseColumns, UsedRows, UsesOn
 from . import bm25, confidence, decay, hits, lowered, ranking, telling, timeline
 from . import question as asking
 from .display import Display, Superseded, monotone
+from .texts import UnitTexts
 
 #: Candidates of each kind when the vector index does not score every unit.
 _CANDIDATES = 512
@@ -91,6 +92,7 @@ class SearchEngine:
         #: What summaries cover.
         self.archive = Archive()
         self._used = UsedRows()
+        self._unit_texts = UnitTexts(self._store)
         #: The concepts and what they join, in step with the corpus.
         self.graph = GraphView(self._store)
         #: Turns ranges into hits.
@@ -107,7 +109,7 @@ class SearchEngine:
 
         Without a ``model`` the vectors of the last one are kept in step.
         """
-        with self._store.session(), self.lock:  # in this order everywhere: a search holds the session already
+        with self._store.reading(), self.lock:  # in this order everywhere: a search holds the session already
             state = self._store.state()
             if self._state is not None and state.instance != self._state.instance:
                 self._reset()
@@ -116,8 +118,9 @@ class SearchEngine:
                 self._vector, self._fresh_vectors = None, True
             if self._state == state and (model is None or self._vector is not None):
                 return
-            self.display.forget()
             self._corpus.refresh(self._store)
+            self.display.refresh()
+            self._unit_texts.keep(self._corpus.shape.row_of)
             self.archive.refresh(self._store, self._corpus)
             self.graph.refresh(self._corpus, self.archive)
             if self._keyword is None:
@@ -133,6 +136,10 @@ class SearchEngine:
                 self._store.give_back_memory()
             self._state = state
 
+    def is_current(self) -> bool:
+        """Whether the store is as the last refresh found it."""
+        return self._state == self._store.state()
+
     def index_names(self) -> tuple[str | None, str | None]:
         """Names of the keyword and the vector index in use."""
         return (
@@ -142,7 +149,7 @@ class SearchEngine:
 
     def keyword_candidates(self, query: str, limit: int) -> Ints:
         """Ids of the best units by keywords alone: those worth embedding first."""
-        with self._store.session(), self.lock:
+        with self._store.reading(), self.lock:
             assert self._keyword is not None
             scores = self._keywords(self._keyword, query)
             total = scores.unit + 2 * scores.window
@@ -156,7 +163,7 @@ class SearchEngine:
 
         The state must have been refreshed for the model that made ``query_vector``.
         """
-        with self._store.session(), self.lock:
+        with self._store.reading(), self.lock:
             if not len(self._corpus):
                 return []
             ranked = self._rank(request, mode, asked, query_vector)
@@ -190,7 +197,7 @@ class SearchEngine:
 
     def listing(self, request: SearchRequest) -> list[SearchHit]:
         """A hit for each section of the request's range: see :func:`openclaw_memory.search.timeline.newest`."""
-        with self._store.session(), self.lock:
+        with self._store.reading(), self.lock:
             if not len(self._corpus):
                 return []
             limit = None if request.budget is not None else request.max_results or self._settings.max_results
@@ -210,7 +217,7 @@ class SearchEngine:
         passes through.  With ``max_results`` each result is a passage; else the thread is what a search within
         ``budget`` (that of as many hits as it starts from, unless told) finds, and the steps that earn a place there.
         """
-        with self._store.session(), self.lock:
+        with self._store.reading(), self.lock:
             if not len(self._corpus):
                 return []
             ranked = self._rank(request, mode, asked, query_vector)
@@ -267,8 +274,8 @@ class SearchEngine:
     def _said_once(self, score: Floats, allowed: Bools | None) -> tuple[Floats, Bools, set[int]]:
         """``score``, the rows without those best ones that say what an earlier one does, and which end at a colon."""
         best = list(islice(hits.ranking(self._corpus, score, allowed), _COMPARED))
-        ids = self._corpus.rows.unit_id[best].tolist()
-        text = {unit.id: unit.text for unit in self._store.unit_texts(ids)}
+        own = self._corpus.rows.unit_id[best]
+        ids, text = own.tolist(), self._unit_texts.of(own, self._corpus.shape.row_of)
         said = [thread.pieces(text.get(unit_id, "")) for unit_id in ids]
         first = thread.first_said(said, self._corpus.rows.day[best])
         score, fresh = score.copy(), np.ones(len(score), bool)
@@ -403,7 +410,7 @@ class SearchEngine:
 
     def similarities(self, query_vector: Floats) -> Floats | None:
         """Cosine with every unit of the corpus, NaN without a vector: ``float32[n]``; ``None`` without vectors."""
-        with self._store.session(), self.lock:
+        with self._store.reading(), self.lock:
             if self._vector is None:
                 return None
             return self._vector.similarities(query_vector, self._corpus.rows.unit_id)

@@ -124,9 +124,7 @@ class Questions:
         with self._asking(request) as until:
             asked = self._started(request, until, "timeline")
             engine = self.engine()
-            with self._store.session():
-                engine.refresh(None)
-                hits = engine.listing(request)
+            hits = self._settled(engine, None, lambda: engine.listing(request))
         return SearchResult(results=tuple(_dated(request, self._plugins.rerank("", hits))), **self._told(asked))
 
     def grains(self) -> tuple[GrainUse, ...]:
@@ -233,9 +231,7 @@ class Questions:
         day = asked.request.now or date.today()
 
         def ranked() -> list[H]:
-            with self._store.session():
-                engine.refresh(asked.model)
-                return answer(engine, asked.mode, day, asked.vector)
+            return self._settled(engine, asked.model, lambda: answer(engine, asked.mode, day, asked.vector))
 
         if asked.embedder is not None:
             engine.noise = self._vectorizer.noise(asked.embedder, asked.until.left(0.5))
@@ -248,6 +244,15 @@ class Questions:
                 "run: openclaw-memory ingest"
             )
         return hits
+
+    def _settled(self, engine: SearchEngine, model: VectorModel | None, answer: Callable[[], list[H]]) -> list[H]:
+        """``answer()`` of one state of the index: again if another process wrote before it had read all it needs."""
+        with self._store.reading():
+            while True:
+                engine.refresh(model)
+                found = answer()
+                if engine.is_current():
+                    return found
 
     def _told(self, asked: _Asked) -> dict[str, Any]:
         """What a result says beside its hits."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,8 @@ from openclaw_memory.index.corpus import RADIUS, Corpus
 from openclaw_memory.memory import Memory
 from openclaw_memory.model import SearchRequest
 from openclaw_memory.search import bm25, ranking
-from openclaw_memory.search import display as displays
 from openclaw_memory.search import engine as engines
+from openclaw_memory.search import texts as section_texts
 from openclaw_memory.search.engine import SearchEngine
 from openclaw_memory.search.hits import Range
 from openclaw_memory.store.api import VectorIndex, VectorModel
@@ -101,6 +102,44 @@ class Months(RuleBasedStateMachine):
         with self.process() as fresh:
             fresh.search("anything")  # it looks at the files, once
             assert answers(self.resident, query) == answers(fresh, query)
+            differing = [name for name, same in compared(self.resident, fresh) if not same]
+            assert not differing
+
+
+def compared(one: Memory, other: Memory) -> Iterator[tuple[str, bool]]:
+    """What two processes hold of the same index, part by part, and whether it is the same to the last bit."""
+    engines = [memory._questions.engine() for memory in (one, other)]
+    parts = [
+        {
+            "rows": engine._corpus.rows,
+            "shape": engine._corpus.shape,
+            "shown": engine._corpus.shown_tokens,
+            "documents": engine._corpus.documents,
+            "references": engine.graph.index.references,
+            "rarity": engine.graph.index.rarity,
+            "by row": engine.graph.index._by_row,
+            "labels": engine.graph.labels(),
+            "network": engine.graph.network,
+            "facts": memory.facts._now().history,
+            "superseded": memory.facts.superseded(),
+        }
+        for memory, engine in zip((one, other), engines, strict=True)
+    ]
+    for name, value in parts[0].items():
+        yield name, equal(value, parts[1][name])
+
+
+def equal(a: Any, b: Any) -> bool:
+    """Whether two values, arrays in them included, are the same; dictionaries in any order."""
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and np.array_equal(a, b)
+    if is_dataclass(a):
+        return all(equal(getattr(a, f.name), getattr(b, f.name)) for f in fields(a))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(equal(value, b[key]) for key, value in a.items())
+    if isinstance(a, (tuple, list)):
+        return len(a) == len(b) and all(map(equal, a, b))
+    return bool(a == b)
 
 
 def answers(memory: Memory, query: str) -> list[Any]:
@@ -122,6 +161,25 @@ def answers(memory: Memory, query: str) -> list[Any]:
 def test_a_process_of_any_age_answers_as_a_fresh_one(store: dict[str, str], number: int, steps: int) -> None:
     machine = type("Of", (Months,), {"store": store})
     run_state_machine_as_test(machine, settings=settings(examples(number), stateful_step_count=steps))
+
+
+def test_a_step_names_the_first_line_that_mentions_a_concept_in_a_process_of_any_age(tmp_path: Path) -> None:
+    workspace = tmp_path / "notes"
+    (workspace / "memory").mkdir(parents=True)
+    for day, text in {
+        "2026-01-05": "# Plan\n\n- We ask Zorblatt about the boards.\n- The fence is Zorblatt again.\n",
+        "2026-01-09": "# Visit\n\n- Saw Zorblatt at the harbour.\n- There Zorblatt had a boat.\n",
+    }.items():
+        (workspace / "memory" / f"{day}.md").write_text(text, encoding="utf-8")
+    read = Settings.load(overrides={"ingest.fresh_seconds": 0, "ingest.embed": "lazy"}, environ={})
+    with Memory(workspace, settings=read, db=tmp_path / "i.duckdb", embedder=EMBEDDER) as memory:
+        memory.recall("boards")
+        note = workspace / "memory" / "2026-01-05.md"
+        note.write_text(note.read_text(encoding="utf-8") + "- Later Zorblatt left.\n", encoding="utf-8")
+        memory.search("boards")
+        references = memory._questions.engine().graph.index.references
+        for concept in range(len(references.keys)):
+            assert (np.diff(references.row[references.slice_of(concept)]) > 0).all()
 
 
 # -- how much is held -----------------------------------------------------------------------------------
@@ -359,16 +417,18 @@ def test_candidates_are_as_sure_as_where_every_row_is_scored(tmp_path: Path, mon
 # -- the texts of hits -----------------------------------------------------------------------------------
 
 
-def test_texts_of_hits_are_kept_up_to_a_limit_and_until_something_changes(
+def test_texts_of_hits_are_kept_up_to_a_limit_and_until_they_change(
     store: DuckStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(displays, "_KEPT", 300)
-    put(store, {f"{n}.md": [[f"fox {n} in section {s}" for _ in range(3)] for s in range(4)] for n in range(6)})
+    monkeypatch.setattr(section_texts, "_KEPT", 300)
+    monkeypatch.setattr(section_texts, "_MORE", 3)
+    put(store, {f"{n}.md": [[f"fox {n} in section {s} é 狐" for _ in range(3)] for s in range(4)] for n in range(6)})
     model = embed(store, HashingEmbedder(32))
     engine = engine_of(store, model)
     display, rows = engine.display, engine._corpus.rows
+    texts = display._texts
 
-    def texts(first: int, last: int) -> dict[int, Any]:
+    def shown(first: int, last: int) -> dict[int, Any]:
         ids = sorted(set(rows.section_id[first : last + 1].tolist()))
         with store.session():
             found = display.known([Range(first, last, first)]).sections
@@ -376,12 +436,57 @@ def test_texts_of_hits_are_kept_up_to_a_limit_and_until_something_changes(
         return dict(found)
 
     for first, last in [(0, 4), (0, 4), (30, 40), (2, 9), (0, len(rows.unit_id) - 1), (0, 4)]:
-        texts(first, last)
-        assert display._chars == sum(len(line) for one in display._read.values() for line in one.lines) <= 300
-    assert set(texts(0, 4)) <= set(display._read)
+        shown(first, last)
+        assert texts._chars == sum(len(line) for one in texts._read.values() for line in one.lines) <= 300
+    assert set(shown(0, 4)) <= set(texts._read)
+    assert set(texts._packed) == set(rows.section_id.tolist())
+    left = set(rows.section_id[rows.document_id != rows.document_id[0]].tolist())
     put(store, {"0.md": [["no wolf"]]})
     engine.refresh(model)
-    assert not display._read and not display._chars
+    assert set(texts._packed) == left and set(texts._read) <= left
+    assert texts._chars == sum(len(line) for one in texts._read.values() for line in one.lines)
+
+
+def test_a_process_that_is_asked_again_and_again_reads_all_texts(
+    store: DuckStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(section_texts, "_MORE", 6)
+    put(store, {f"{n}.md": [[f"fox {n} in section {s}"] for s in range(4)] for n in range(10)})
+    engine = engine_of(store, embed(store, HashingEmbedder(32)))
+    display, texts = engine.display, engine.display._texts
+    held = []
+    for row in range(len(engine._corpus)):
+        with store.session():
+            display.known([Range(row, row, row)])
+        held.append(len(texts._packed))
+    assert held[section_texts._SELDOM - 1] <= section_texts._SELDOM
+    assert texts._missed < 12 and held[-1] == 40
+
+
+def test_texts_of_units_are_those_of_the_store_and_leave_with_their_units(
+    store: DuckStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(section_texts, "_BLOCK", 5)
+    monkeypatch.setattr(section_texts, "_MORE_BLOCKS", 2)
+    put(store, {f"{n}.md": [[f"fox {n} é 狐 {s} {'x' * n}" for s in range(4)]] for n in range(12)})
+    model = embed(store, HashingEmbedder(32))
+    engine = engine_of(store, model)
+    texts = engine._unit_texts
+
+    def asked(*rows: int) -> None:
+        ids = engine._corpus.rows.unit_id[list(rows)]
+        found = texts.of(ids, engine._corpus.shape.row_of)
+        assert found == {unit.id: unit.text for unit in store.unit_texts(ids.tolist())} and len(found) == len(rows)
+
+    for rows in ([0, 1], [1, 30], [47, 2, 3], [10], [20], [25], [46], *([row] for row in range(48))):
+        asked(*rows)
+    held = {unit for block in texts._packed for unit in texts._unpacked(block)}
+    assert held == set(engine._corpus.rows.unit_id.tolist()) and texts._missed < 12
+    put(store, {"3.md": [["a wolf"]], "12.md": [["a stork", "a crane"]]})
+    engine.refresh(model)
+    alive = set(engine._corpus.rows.unit_id.tolist())
+    assert {unit for block in texts._packed for unit in texts._unpacked(block)} <= alive
+    asked(*range(len(engine._corpus)))
 
 
 # -- windows of a term --------------------------------------------------------------------------------------
@@ -408,3 +513,99 @@ def test_a_term_counts_in_every_window_that_holds_it(tmp_path: Path, data: st.Da
     held, frequency = bm25._spread(rows, tf, corpus.shape, scratch)
     assert held.tolist() == np.flatnonzero(expected).tolist() and not scratch.any()
     np.testing.assert_array_equal(frequency, expected[held])
+
+
+# -- what is answered without opening the index -------------------------------------------------------------
+
+
+class Beside:
+    """Two processes with one index, the times of whose file lie back so far that a write shows."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder, self.workspace = folder, folder / "notes"
+        (self.workspace / "memory").mkdir(parents=True)
+        self.write("2026-01-05", "# Plan\n\n- The fox asks about the boards.\n")
+        self.write("2026-01-06", "# Later\n\n- The wolf paints the fence.\n")
+        self.one, self.other = self.process(), self.process()
+        self.one.ingest(embed="sync")
+        self.opened = 0
+        database = self.one.store._db  # type: ignore[attr-defined]
+        connect = database.connect
+
+        def counted() -> Any:
+            self.opened += 1
+            return connect()
+
+        monkeypatch.setattr(database, "connect", counted)
+        self.settle()
+
+    def process(self) -> Memory:
+        given = {"ingest.fresh_seconds": 0, "ingest.embed": "lazy", "search.lazy_candidates": 0, "store.idle_close": 0}
+        read = Settings.load(overrides=given, environ={})
+        return Memory(self.workspace, settings=read, db=self.folder / "i.duckdb", embedder=EMBEDDER)
+
+    def write(self, day: str, text: str) -> None:
+        (self.workspace / "memory" / f"{day}.md").write_text(text, encoding="utf-8")
+
+    def settle(self) -> None:
+        os.utime(self.folder / "i.duckdb", (1_700_000_000, 1_700_000_000))
+
+    def found(self, question: str) -> list[str]:
+        return [hit.snippet for hit in self.one.search(SearchRequest(question, now=TODAY)).results]
+
+
+@pytest.fixture
+def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Beside]:
+    made = Beside(tmp_path, monkeypatch)
+    yield made
+    made.one.close()
+    made.other.close()
+
+
+def test_a_question_about_what_is_known_opens_no_file(beside: Beside) -> None:
+    first = beside.found("fox boards")
+    opened = beside.opened
+    assert opened and beside.found("fox boards") == first
+    assert beside.found("boards of the fox")[0] == first[0]
+    assert beside.opened == opened
+
+
+def test_what_another_process_wrote_is_in_the_next_answer(beside: Beside) -> None:
+    assert not any("heron" in text for text in beside.found("fox boards"))
+    for turn in range(3):
+        beside.settle()
+        beside.found("fox boards")
+        beside.write("2026-01-05", f"# Plan\n\n- The heron {turn} asks about the boards.\n")
+        beside.other.ingest(embed="sync")
+        assert f"heron {turn}" in beside.found("heron boards")[0]
+        assert not any("fox" in text for text in beside.found("fox boards"))
+
+
+def test_a_write_that_leaves_the_same_time_behind_is_seen_too(beside: Beside) -> None:
+    beside.found("fox boards")
+    file = beside.folder / "i.duckdb"
+    beside.write("2026-01-05", "# Plan\n\n- The stork asks about the boards.\n")
+    beside.one.ingest(embed="sync")  # the file is as new as a clock can tell
+    before = file.stat().st_mtime_ns
+    beside.write("2026-01-05", "# Plan\n\n- The crane asks about the boards.\n")
+    beside.other.ingest(embed="sync")
+    os.utime(file, ns=(before, before))
+    assert "crane" in beside.found("crane boards")[0]
+
+
+def test_an_answer_that_is_overtaken_by_a_write_is_made_again(beside: Beside, monkeypatch: pytest.MonkeyPatch) -> None:
+    beside.found("fence")
+    engine = beside.one._questions.engine()
+    answer, turns = engine.answer, []
+
+    def overtaken(*given: Any) -> Any:
+        turns.append(len(turns))
+        if len(turns) == 1:
+            beside.write("2026-01-05", "# Plan\n\n- The ibis asks about the boards.\n")
+            beside.other.ingest(embed="sync")
+            engine.display._texts.keep(())  # what it shows is to be read
+        return answer(*given)
+
+    monkeypatch.setattr(engine, "answer", overtaken)
+    assert "ibis" in beside.found("boards asks")[0]
+    assert len(turns) == 2

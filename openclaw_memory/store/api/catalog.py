@@ -170,6 +170,12 @@ class Catalog(Protocol):
     def session(self, timeout: float | None = None) -> AbstractContextManager[None]:
         """Hold the store for the calls inside; waits up to ``timeout`` seconds for other processes."""
 
+    def reading(self, timeout: float | None = None) -> AbstractContextManager[object]:
+        """As :meth:`session` for who only reads, and mostly what is known: other processes may go on meanwhile.
+
+        They may write between two calls of the block; :meth:`state` tells.
+        """
+
     def patience(self, until: Deadline) -> AbstractContextManager[None]:
         """Let no call of this thread wait for other processes beyond ``until`` in the block."""
 

@@ -106,6 +106,10 @@ class Database:
         except duckdb.Error as error:
             raise self._translated(error) from error
 
+    def turn(self, timeout: float | None = None) -> contextlib.AbstractContextManager[object]:
+        """This thread's turn, within which the first query opens the file."""
+        return self.lease.turn(timeout)
+
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query."""
         with self.read() as connection:
@@ -132,17 +136,18 @@ class Database:
 
     @property
     def moment(self) -> tuple[int, int]:
-        """For who holds the file: another value whenever somebody may have written since."""
+        """For who has the turn: another value whenever somebody may have written since; opens what was touched."""
+        if not self.lease.untouched:
+            with self.read():
+                pass
         return self.lease.epoch, self._writes
 
     def counters(self) -> Mapping[str, str]:
         """All counters and what is noted of the file, read once for as long as nobody can have changed them."""
-        with self.read() as connection:
+        with self.turn():
             at = self.moment
             if self._counted is None or self._counted[0] != at:
-                rows = connection.execute(
-                    "SELECT name, value::VARCHAR FROM counters UNION ALL SELECT key, value FROM meta"
-                ).fetchall()
+                rows = self.rows("SELECT name, value::VARCHAR FROM counters UNION ALL SELECT key, value FROM meta")
                 self._counted = at, dict(rows)
             return self._counted[1]
 

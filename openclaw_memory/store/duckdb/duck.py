@@ -85,6 +85,10 @@ class DuckStore(PurgeTables, Queries, TableStore):
         with self._db.read(timeout):
             yield
 
+    def reading(self, timeout: float | None = None) -> contextlib.AbstractContextManager[object]:
+        """This thread's turn at the file, which the first call opens that needs more than is known of it."""
+        return self._db.turn(timeout)
+
     def patience(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
         """Wait for others no longer than ``until`` inside the block."""
         return self._db.lease.patience(until)
@@ -195,7 +199,7 @@ class DuckStore(PurgeTables, Queries, TableStore):
     def _load_vectors(self, model: VectorModel, since: int) -> tuple[list[tuple[Ints, NDArray[np.float16]]], Ints, int]:
         parts: list[tuple[Ints, NDArray[np.float16]]] = []
         with self._db.read() as c:
-            reached = count(c, "SELECT value FROM counters WHERE name = 'generation'")
+            reached = int(self._db.counters()["generation"])
             where = f"model_id = {self._model_id(c, model):d} AND status = 'ready'"
             known = c.execute(f"SELECT unit_id, generation > ? AS new FROM vectors WHERE {where}", [since]).fetchnumpy()
             ready, new = (np.ma.getdata(known[name]) for name in ("unit_id", "new"))

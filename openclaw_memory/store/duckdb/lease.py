@@ -38,6 +38,11 @@ log = logging.getLogger("openclaw_memory.store")
 
 #: Seconds that somebody without any time waits all the same: closing an idle file takes this process a moment.
 _PASSING = 0.25
+#: Nanoseconds from which on two writes have different times everywhere.
+_COARSE = 2_500_000_000
+
+#: Inode, size and time of the index file and of its log; ``None`` for one that is not there.
+_Stamp = tuple[tuple[int, int, int] | None, tuple[int, int, int] | None]
 
 
 class Leased(Protocol):
@@ -61,7 +66,7 @@ class Lease:
 
     def __init__(self, path: Path, leased: Leased, timeout: float, idle: float) -> None:
         self.path = path
-        #: Counts the times that the file was opened: only before one can another process have written.
+        #: Grows when the file is opened and is not as this process left it: somebody else may have written.
         self.epoch = 0
         self._leased = leased
         self._timeout = timeout
@@ -80,6 +85,11 @@ class Lease:
         self._wake = threading.Condition()
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._depth = 0
+        #: The files as this process closed them; ``None`` where a later write might leave them looking the same.
+        self._left: _Stamp | None = None
+        self._untouched = False
+        #: Whether the file may be another one since this process had it open.
+        self._strange = False
         self._doubt: BaseException | None = None
         self._close_at: float | None = None
         self._closer: threading.Thread | None = None
@@ -92,6 +102,18 @@ class Lease:
 
         Raises :class:`LeaseTimeout` naming the holder after ``timeout`` seconds.
         """
+        with self.turn(timeout) as (deadline, patience):
+            if self._connection is None:
+                self._open(deadline, patience)
+            assert self._connection is not None
+            yield self._connection
+
+    @contextlib.contextmanager
+    def turn(self, timeout: float | None = None) -> Iterator[tuple[Deadline, float]]:
+        """Keep other threads out for the block, in which the first :meth:`hold` opens the file; re-entrant in a thread.
+
+        Raises as :meth:`hold`; yields until when there is time, and how many seconds there were.
+        """
         patience = self._timeout if timeout is None else timeout
         until: Deadline = getattr(self._patience, "until", NEVER)
         patience = min(patience, max(_PASSING, until.within()))
@@ -102,14 +124,13 @@ class Lease:
             )
         try:
             self._close_at = None
-            if self._connection is None:
-                self._open(deadline, patience)
-            assert self._connection is not None
+            if not self._depth:
+                self._untouched = self._left is not None and _stamp(self.path) == self._left
             self._depth += 1
             try:
-                yield self._connection
+                yield deadline, patience
             except BaseException as error:
-                if self._leased.doubts(error):
+                if self._connection is not None and self._leased.doubts(error):
                     self._doubt = error
                 raise
             finally:
@@ -118,6 +139,11 @@ class Lease:
                     self._let_go()
         finally:
             self._mutex.release()
+
+    @property
+    def untouched(self) -> bool:
+        """Whether the file is open, or was as this process left it when this turn began; for who has the turn."""
+        return self._connection is not None or self._untouched
 
     @contextlib.contextmanager
     def patience(self, until: Deadline) -> Iterator[None]:
@@ -139,7 +165,10 @@ class Lease:
             if self._depth > 1:
                 raise StoreError(f"{self.path}: the index is in use by the caller itself; close that session first")
             self._disconnect()
-            yield
+            try:
+                yield
+            finally:
+                self._left, self._strange = None, True
 
     def release(self) -> None:
         """Close the file now; the next :meth:`hold` opens it again."""
@@ -169,7 +198,11 @@ class Lease:
                 self._owner.acquire(timeout=deadline.within(patience), poll_interval=_POLL)
             finally:
                 self._queue.release()
+            left, found = self._left, _stamp(self.path)
             self._connection = self._connect_patiently(deadline, patience)
+            self._left, self._strange = None, False
+            if left is None or left != found or found != _stamp(self.path):
+                self.epoch += 1
         except Timeout:
             raise LeaseTimeout(self._busy(self._holder_text(), patience)) from None
         except OSError as error:
@@ -180,7 +213,6 @@ class Lease:
         finally:
             if self._connection is None and self._owner.is_locked:
                 self._owner.release()
-        self.epoch += 1
         with contextlib.suppress(OSError):
             self._holder.write_text(f"PID {os.getpid()}", encoding="ascii")
 
@@ -218,6 +250,7 @@ class Lease:
         if doubt is not None:
             # Still the owner: nobody else may open, move or mend the file meanwhile.
             self._disconnect()
+            self._strange = True
             try:
                 self._leased.examine(doubt)
             finally:
@@ -260,6 +293,7 @@ class Lease:
             self._disconnect()
         finally:
             if self._owner.is_locked:
+                self._left = None if self._strange else _settled(_stamp(self.path))
                 with contextlib.suppress(OSError):
                     self._holder.unlink()
                 self._owner.release()
@@ -305,6 +339,25 @@ class Lease:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
         self._inherited |= self._connection is not None or not taken
         self._start_afresh()
+
+
+def _stamp(path: Path) -> _Stamp:
+    """What the index file and its log look like from outside; DuckDB changes neither where it only reads."""
+    return _look(path), _look(Path(f"{path}.wal"))
+
+
+def _look(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _settled(stamp: _Stamp) -> _Stamp | None:
+    """``stamp``, unless a write that comes now could leave the same one: some file systems count in two seconds."""
+    newest = max((file[2] for file in stamp if file is not None), default=0)
+    return stamp if stamp[0] is not None and time.time_ns() - newest > _COARSE else None
 
 
 def is_conflict(error: BaseException) -> bool:

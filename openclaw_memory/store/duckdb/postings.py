@@ -41,8 +41,7 @@ class PostingsFile(Database):
     def load_postings(self, unit: int, compaction: int) -> Loaded:
         """What :class:`~openclaw_memory.store.tables.keywords.PostingsIndex` takes over."""
         with self.read() as c:
-            reached = count(c, "SELECT value FROM counters WHERE name = 'compaction'")
-            highest = count(c, "SELECT value FROM counters WHERE name = 'unit'")
+            reached, highest = (int(self.counters()[name]) for name in ("compaction", "unit"))
             base = self._postings("postings", unit, "ORDER BY term") if reached != compaction else None
             rows = sum(count(c, f"SELECT count(*) FROM {table}") for table in ("postings", "postings_delta"))
             return base, self._postings("postings_delta", unit), highest, reached, rows

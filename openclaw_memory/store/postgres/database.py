@@ -127,6 +127,10 @@ class MemoryTables:
             if not session.depth:
                 session.end()
 
+    def turn(self, timeout: float | None = None) -> contextlib.AbstractContextManager[object]:
+        """As :meth:`read`."""
+        return self.read(timeout)
+
     @contextlib.contextmanager
     def write(self) -> Iterator[Session]:
         """A transaction under the lock of the memory, so that its writers follow each other; counts a generation."""

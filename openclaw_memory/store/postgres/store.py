@@ -84,6 +84,10 @@ class PostgresStore(TableStore):
         with self._db.read(timeout):
             yield
 
+    def reading(self, timeout: float | None = None) -> contextlib.AbstractContextManager[object]:
+        """As :meth:`session`, whose snapshot begins with the first question."""
+        return self.session(timeout)
+
     def patience(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
         """Wait for the server and for others no longer than ``until`` inside the block."""
         return self._db.patience(until)

@@ -33,8 +33,11 @@ class GraphTables:
     """The part of a store that these tables are: methods of :class:`~openclaw_memory.store.api.Store`."""
 
     _db: Sql
+    #: What was read of files that are no notes, as of a moment.
+    _files: tuple[Any, Mapping[str, WorkspaceFile]] = (None, {})
     #: What one question needs several times, and thousands of concepts take long to read.
-    _ontology: tuple[tuple[Any, ...], OntologyRows] | None = None
+    #: As of a moment, and by what in the index is another where it is another.
+    _ontology: tuple[tuple[Any, ...], tuple[str | None, ...], OntologyRows] | None = None
 
     def mention_rows(self, document_ids: Sequence[int] | None) -> MentionRows:
         """Mentions in these documents."""
@@ -50,28 +53,41 @@ class GraphTables:
             rule.astype(np.int8, copy=False),
         )
 
-    def mention_names(self, keys: Sequence[int] | None = None) -> list[MentionName]:
+    def mention_names(
+        self, keys: Sequence[int] | None = None, documents: Sequence[int] | None = None
+    ) -> list[MentionName]:
         """Spellings of keys with their counts; equally frequent ones in alphabetical order."""
-        where = "" if keys is None else f"WHERE key IN {IDS}"
+        wanted = {"key": keys, "document_id": documents}
+        given = {column: id_list(ids) for column, ids in wanted.items() if ids is not None}
+        where = " AND ".join(f"{column} IN {IDS}" for column in given) or "true"
         rows = self._db.rows(
-            f"SELECT key, text, min(rule), count(*) AS n FROM mentions {where} GROUP BY key, text "
+            f"SELECT key, text, min(rule), count(*) AS n FROM mentions WHERE {where} GROUP BY key, text "
             "ORDER BY key, n DESC, text",
-            [] if keys is None else [id_list(keys)],
+            list(given.values()),
         )
         return [MentionName(key, text, RULES[rule], n) for key, text, rule, n in rows]
 
     def workspace_file(self, name: str) -> WorkspaceFile | None:
         """What was last read of a file that is no note."""
-        rows = self._db.rows("SELECT name, size, mtime_ns, sha256 FROM workspace_files WHERE name = ?", [name])
-        return WorkspaceFile(*rows[0]) if rows else None
+        with self._db.turn():
+            at = self._db.moment
+            if self._files[0] != at:
+                rows = self._db.rows("SELECT name, size, mtime_ns, sha256 FROM workspace_files")
+                self._files = at, {row[0]: WorkspaceFile(*row) for row in rows}
+            return self._files[1].get(name)
 
     def ontology(self) -> OntologyRows:
         """The curated concepts."""
-        with self._db.read() as c:
+        with self._db.turn():
             at = self._db.moment
             if self._ontology is None or self._ontology[0] != at:
-                self._ontology = at, _ontology(c)
-            return self._ontology[1]
+                known = self._db.counters()
+                version = known["instance"], known["ontology"], known.get("single_valued")
+                if self._ontology is None or self._ontology[1] != version:
+                    with self._db.read() as c:
+                        self._ontology = at, version, _ontology(c)
+                self._ontology = at, version, self._ontology[2]
+            return self._ontology[2]
 
     def put_ontology(self, file: WorkspaceFile, rows: OntologyRows, changed: Sequence[int], links: Links) -> int:
         """Replace the curated concepts and the references to the ``changed`` ones in one transaction."""
@@ -115,6 +131,9 @@ class GraphTables:
 
     def stated_facts(self, first: int = 0) -> list[StatedFact]:
         """The entries of the workspace's file of facts, in its order, from the ``first`` on."""
+        with self._db.turn():
+            if int(self._db.counters()["stated"]) <= first:
+                return []
         rows = self._db.rows(
             "SELECT id, subject, predicate, object, confidence, origin, source, valid_from, valid_to, recorded, "
             "replaces, retracts FROM stated_facts WHERE ordinal >= ? ORDER BY ordinal",

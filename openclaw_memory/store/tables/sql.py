@@ -44,6 +44,9 @@ class Sql(Protocol):
     def read(self, timeout: float | None = None) -> AbstractContextManager[Any]:
         """A :class:`Connection` for queries."""
 
+    def turn(self, timeout: float | None = None) -> AbstractContextManager[object]:
+        """What :attr:`moment` and :meth:`counters` say holds for the block, in which queries may follow."""
+
     def write(self) -> AbstractContextManager[Any]:
         """A transaction that is committed at the end of the block and undone by an exception; counts a generation."""
 
@@ -58,7 +61,7 @@ class Sql(Protocol):
 
     @property
     def moment(self) -> tuple[Any, ...]:
-        """Another value whenever somebody may have written since; for who holds a connection."""
+        """Another value whenever somebody may have written since; within a :meth:`turn`."""
 
     @property
     def epoch(self) -> int:

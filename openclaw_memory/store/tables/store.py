@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,8 @@ _GRAINS = {grain.value: grain for grain in Grain}
 _ORIGINS = {origin.value: origin for origin in Origin}
 #: Sections asked by key in one statement.
 _KEYS = 50
+#: Sections from which on reading through all of them is quicker.
+_SCANNED = 1_000
 
 
 class TableStore(GraphTables, SummaryTables):
@@ -69,6 +71,10 @@ class TableStore(GraphTables, SummaryTables):
         self._remarks: list[str] = []
         self._models: dict[VectorModel, int] = {}
         self._models_of: Any = None
+        #: Files and their version as of a moment.
+        self._documents: tuple[Any, dict[str, DocumentRow], Version | None] = None, {}, None
+        #: Documents as of a moment: thousands of them take longer to read than what a change needs of the rest.
+        self._infos: tuple[Any, tuple[DocumentInfo, ...]] = None, ()
 
     def _check_versions(self, c: Connection) -> None:
         self._check_analysis(c)
@@ -126,10 +132,16 @@ class TableStore(GraphTables, SummaryTables):
 
     def documents(self) -> Documents:
         """All indexed files by path."""
-        with self._db.read() as c:
-            rows = c.execute("SELECT id, path, size, mtime_ns, sha256, units FROM documents").fetchall()
-            version = writing.version_of(c, self._db.counters())
-            return Documents({row[1]: DocumentRow(*row) for row in rows}, version, self._left)
+        with self._db.turn():
+            at = self._db.moment
+            if self._documents[0] != at:
+                with self._db.read() as c:
+                    rows = c.execute("SELECT id, path, size, mtime_ns, sha256, units FROM documents").fetchall()
+                    version = writing.version_of(c, self._db.counters())
+                self._documents = at, {row[1]: DocumentRow(*row) for row in rows}, version
+            _, by_path, known = self._documents
+            assert known is not None
+            return Documents(by_path, known, self._left)
 
     def units_of(self, document_ids: Sequence[int]) -> list[StoredUnit]:
         """Indexed units of these documents, in reading order."""
@@ -218,8 +230,26 @@ class TableStore(GraphTables, SummaryTables):
 
     def document_infos(self) -> list[DocumentInfo]:
         """All documents, for search."""
-        rows = self._db.rows("SELECT id, path, kind, grain, origin, generation, sha256 FROM documents ORDER BY id")
-        return [DocumentInfo(r[0], r[1], _KINDS[r[2]], _GRAINS[r[3]], _ORIGINS[r[4]], r[5], r[6]) for r in rows]
+        with self._db.turn():
+            at = self._db.moment
+            if self._infos[0] != at:
+                with self._db.read() as c:
+                    self._infos = at, self._document_infos(c, {info.id: info for info in self._infos[1]})
+            return list(self._infos[1])
+
+    def _document_infos(self, c: Connection, known: Mapping[int, DocumentInfo]) -> tuple[DocumentInfo, ...]:
+        """All documents; those that are ``known`` are not made again."""
+        now = c.execute("SELECT id, generation, sha256 FROM documents ORDER BY id").fetchall()
+        old = {info.id: (info.generation, info.sha256) for info in known.values()}
+        changed = {row[0] for row in now if old.get(row[0]) != row[1:]}
+        some = f" WHERE id IN {IDS}", [id_list(changed)]
+        where, given = some if len(changed) < len(now) else ("", [])
+        sql = "SELECT id, path, kind, grain, origin, generation, sha256 FROM documents"
+        read = {
+            r[0]: DocumentInfo(r[0], r[1], _KINDS[r[2]], _GRAINS[r[3]], _ORIGINS[r[4]], r[5], r[6])
+            for r in (c.execute(sql + where, given).fetchall() if changed else ())
+        }
+        return tuple(read[row[0]] if row[0] in changed else known[row[0]] for row in now)
 
     def unit_rows(self, document_ids: Sequence[int] | None) -> UnitRows:
         """Columns of units in reading order."""
@@ -242,7 +272,14 @@ class TableStore(GraphTables, SummaryTables):
         """Headings and lines of sections by id."""
         with self._db.read() as c:
             rows = []
-            for some in batches(list(dict.fromkeys(section_ids)), _KEYS):
+            wanted = list(dict.fromkeys(section_ids))
+            if len(wanted) > _SCANNED:
+                rows = c.execute(
+                    f"SELECT id, heading, {_STATED}, start_line, body FROM sections WHERE id IN {IDS}",
+                    [id_list(wanted)],
+                ).fetchall()
+                wanted = []
+            for some in batches(wanted, _KEYS):
                 # Numbers: a subquery or a bound list would not use the primary key, and binding each number is slow.
                 keys = ", ".join(str(int(one)) for one in some)
                 rows += c.execute(
@@ -272,8 +309,7 @@ class TableStore(GraphTables, SummaryTables):
 
     def masks(self) -> str:
         """What :meth:`read_again` was last told."""
-        with self._db.read():
-            return self._db.counters().get("masks", "")
+        return self._db.counters().get("masks", "")
 
     def read_again(self, document_ids: Sequence[int] | None, masks: str) -> None:
         """Have the next ingest read these documents again, or every file; whoever is reading must begin again."""

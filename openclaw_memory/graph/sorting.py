@@ -1,0 +1,25 @@
+"""Sorting of whole numbers in time linear in how many there are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_HALF = 1 << 16
+
+
+def stable_order(*keys: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
+    """As ``np.lexsort`` of numbers from 0 to below 2**32: by the last key, of equals by the one before, and so on.
+
+    Numpy sorts what has two bytes by radix, which is several times as fast as what it does with more.
+    """
+    order: NDArray[np.intp] | None = None
+    for key in keys:
+        for part in (key & (_HALF - 1), key >> 16):
+            if part is not key and not part.any():
+                continue
+            step = np.argsort((part if order is None else part[order]).astype(np.uint16), kind="stable")
+            order = step if order is None else order[step]
+    return np.arange(len(keys[0])) if order is None else order
