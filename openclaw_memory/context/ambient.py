@@ -341,6 +341,7 @@ class Ambient:
             low=low,
             span=high - low,
             evidence=None if keyword is None else Evidence(text, keyword, len(view.corpus)),
+            briefly=candidates.briefly(asked.message, named) if named else frozenset(),
         )
 
     def _about(self, view: GraphView, named: Sequence[Entity], about: Sequence[str], curated_files: bool) -> list[Item]:
@@ -413,9 +414,9 @@ def _said(view: GraphView, section: SectionText, row: int, listed: bool) -> str:
     text = _words(view, section, row)
     if prose.is_machine(text):
         return ""
-    if text.rstrip("*_").endswith((":", "：")):
+    if prose.opens(text):
         last = int(view.corpus.rows.end_line[row])
-        told = prose.below(section.lines[last - section.start_line + 1 :], _LISTED) if listed else ""
+        told = prose.below(section.lines[last - section.start_line + 1 :], _LISTED, text) if listed else ""
         text = f"{text} {told}" if told else ""
     return prose.sentence(text)
 

@@ -17,6 +17,9 @@ from ..search import hits
 from ..search.confidence import SURE, Parts
 from ..search.engine import Ranked
 from ..store.api import Bools, Floats, Ints
+from ..text import analysis
+from ..text.sentences import sentence_spans
+from ..text.speech import bare, substance
 from .entities import Entity
 from .evidence import Evidence
 
@@ -65,6 +68,8 @@ _WEAK = 0.6
 _FUSED = 0.85
 #: Units that mention a found concept, from which on a message is taken to be about it for its name alone.
 _FAMILIAR = 3
+#: In a sentence of so many words the name of a found concept says nothing alone: one may ask for a program in Python.
+_WORDY = 4
 #: Curated concepts that are named bring at least so many units each.
 _ALWAYS = 2
 
@@ -103,6 +108,19 @@ class Scene:
     span: float
     #: What the words of the message say, where words were searched for.
     evidence: Evidence | None = None
+    #: Which entities a sentence names that says little else.
+    briefly: frozenset[int] = frozenset()
+
+
+def briefly(message: str, entities: Sequence[Entity]) -> frozenset[int]:
+    """The places of ``entities`` that a sentence of few words names."""
+    short = [
+        part.casefold()
+        for line in message.splitlines()
+        for start, end in sentence_spans(line)
+        if len(analysis.words_of(bare(part := line[start:end])).keys() & set(substance(part))) < _WORDY
+    ]
+    return frozenset(one.place for one in entities if any(one.name.casefold() in part for part in short))
 
 
 def allowed(
@@ -318,12 +336,14 @@ def _walked(scene: Scene) -> list[Candidate]:
     told = {int(corpus.shape.section[row]) for row in _rows_of(scene, scene.given)}
     names = {entity.place: entity.name for entity in scene.entities}
     known = {entity.place for entity in scene.entities if _is_known(scene, entity)}
+    curated = {entity.place for entity in scene.entities if entity.curated}
     out = []
     for row, new in zip(rows.tolist(), recency.tolist(), strict=True):
         by = tuple(place for place in names if links.named[place][row])
-        # A name that fell once says nothing by itself about a message that is about something else.
-        if not known & set(by) and scene.evidence is not None and scene.evidence.words > 1:
-            if scene.evidence.matched(row) < 2:
+        if scene.evidence is not None and scene.evidence.matched(row) < 2:
+            # A name that fell once, or among much else, says nothing by itself: the message is about something else.
+            alone = scene.evidence.words <= 1 or known & scene.briefly & set(by)
+            if not alone and not curated & set(by):
                 continue
         parts = scene.parts(hits.Range(row, row, row))
         link, share = float(links.strength[row]), float(links.share[row])

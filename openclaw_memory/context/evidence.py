@@ -16,7 +16,7 @@ import numpy as np
 from ..search.bm25 import KeywordScores
 from ..store.api import Ints
 from ..text import analysis, language, speech
-from ..text.scripts import HAN, HANGUL, SOUTH_EAST_ASIAN
+from ..text.scripts import HAN, HANGUL, SOUTH_EAST_ASIAN, UNSPACED
 from ..text.sentences import sentence_spans
 
 #: Runs that hold words without spaces, and how many characters a word of them has: all of a word in katakana, of one in
@@ -27,6 +27,7 @@ _RUNS = re.compile(
 _ASIAN_WORD, _KANA_WORD = 4, 5
 #: A word behind another one.
 _LATER_WORD = re.compile(r"(?<=[\w,;]\s)[^\W\d_]\w+")
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 #: Figures that stand in any notes.
 _FIGURE = re.compile(r"\d{1,2}")
 #: Rows in a window: so many rows are as good as one place.
@@ -94,9 +95,16 @@ def _words(text: str, keyword: KeywordScores) -> Iterator[Ints]:
     at = {term: i for i, term in enumerate(keyword.terms)}
     silent = speech.silent_terms(text)
     spaced = _RUNS.sub(" ", text)
-    for forms in analysis.asked(spaced):
-        if forms[0] in at and forms[0] not in silent and not _FIGURE.fullmatch(forms[0]):
-            yield keyword.windows[at[forms[0]]]
+    whole = analysis.words_of(spaced)
+    words: dict[str, Ints] = {}
+    for term, *_ in analysis.asked(spaced):
+        if term in at and term not in silent and not _FIGURE.fullmatch(term):
+            # "GeoReview" is one word, also where its parts are terms: the rarest of them that the notes have.
+            rows, word = keyword.windows[at[term]], whole.get(term, term)
+            word = term if _UNSPACED.search(word) else word
+            if word not in words or 0 < len(rows) < (len(words[word]) or len(rows) + 1):
+                words[word] = rows
+    yield from words.values()
     for run in _RUNS.finditer(text):
         yield from _of_run(run, at, keyword.windows)
 

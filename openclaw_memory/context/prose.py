@@ -27,6 +27,7 @@ _NEAR = 40
 
 _BOX = re.compile(rf"(?m)^(\s*(?:>\s*)*{BULLET}\s+)\[([ xX])\]\s+")
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
+_SPEAKER = re.compile(r"[^\s:：]{1,30}[:：]\s+(?=\S)")
 _DAY = re.compile(r"^\W*\d{4}-\d{2}-\d{2}\b[^\w(\[]*")
 
 #: Relations that are a verb in the third person, beside those that end in "s" and are none.
@@ -65,18 +66,30 @@ def row(line: str, above: Sequence[str]) -> str | None:
     return ", ".join(said)
 
 
-def below(lines: Sequence[str], most: int) -> str:
-    """What a line that ends in a colon opens: the lines below it, up to a heading and about ``most`` characters."""
+def below(lines: Sequence[str], most: int, opening: str = "") -> str:
+    """What a line that ends in a colon opens: the lines below it, up to a heading and about ``most`` characters.
+
+    A line that opens something itself, or is a program's, is passed over; where ``opening`` is what a speaker says,
+    the next turn of the same one is no part of it.
+    """
     said: list[str] = []
+    speaker = _SPEAKER.match(opening)
     for at, line in enumerate(lines):
+        if speaker is not None and plain(line).startswith(speaker[0]):
+            break
         if line.lstrip().startswith("#") or sum(map(len, said)) >= most:
             break
         text = row(line, lines[:at]) if _cells(line) is not None else plain(line)
-        if text and not is_machine(text):
+        if text and not opens(text) and not is_machine(text):
             said.append(sentence(text))
         elif said and not line.strip():
             break
     return " ".join(said)
+
+
+def opens(text: str) -> bool:
+    """Whether a text ends at a colon, and so says nothing without what follows."""
+    return text.rstrip("*_ ").endswith((":", "："))
 
 
 def is_machine(text: str) -> bool:

@@ -29,6 +29,8 @@ _UNSPACED = re.compile(f"[{UNSPACED}]")
 _SAME = 0.6
 #: A section whose day is that of its file only belongs nowhere in a thread of days.
 _UNDATED = 0.5
+#: What a path of full strength to the best lines counts, as a share of the way from the worst score to the best.
+_LIFT = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +120,17 @@ def first_said(texts: Sequence[Sequence[str]], days: Ints) -> list[int]:
 
 
 def lifted(score: Floats, allowed: Bools | None, steps: Sequence[Stop], floor: float) -> tuple[Floats, Bools | None]:
-    """``score`` and ``allowed`` with the rows of ``steps`` let in: just above ``floor``, the strongest first."""
+    """``score`` and ``allowed`` with the rows of ``steps`` let in.
+
+    A step comes where what it says of the question, and how strongly it is joined to the best lines, put it: at most
+    just above ``floor``, the strongest first.
+    """
     if not steps:
         return score, allowed
     score, rows = score.copy(), np.array([step.row for step in steps])
     strength = np.array([step.score for step in steps], np.float32)
-    score[rows] = np.maximum(score[rows], np.float32(floor) + np.float32(1e-4) * strength)
+    place = score[rows] + np.float32(_LIFT) * strength * np.float32(np.ptp(score))
+    score[rows] = np.maximum(score[rows], np.minimum(place, np.float32(floor) + np.float32(1e-4) * strength))
     if allowed is not None:
         allowed = allowed.copy()
         allowed[rows] = True

@@ -250,6 +250,8 @@ class SearchEngine:
                 steps = thread.stops(network, graph, corpus, walked, own, open_to, _STEPS, reached=True)
                 found, answering = telling.within(corpus, order, own, pool, open_to, network, steps, floor, budget)
                 found = hits.joined(corpus, found, opening, allowed, budget)
+                found, more = telling.filled(corpus, order, own, pool, found, budget)
+                answering |= more
                 stops = thread.told(network, walked, [one.best for one in found], answering, own)
                 both = sorted(zip(stops, found, strict=True), key=lambda pair: thread.in_time(network, corpus, pair[0]))
                 stops, found = [stop for stop, _ in both], [one for _, one in both]

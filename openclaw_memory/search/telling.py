@@ -16,7 +16,7 @@ from . import hits
 _TOLD = 0.5
 #: So many of the best passages are told with what stands around them, for this share of a thread's budget, where they
 #: score at least so much: a story is what led to a line and what came of it, and not the line alone.
-_DEEP, _DEPTH, _WHOLE = 3, 0.25, 0.85
+_DEEP, _DEPTH, _WHOLE = 3, 0.1, 0.85
 #: The share of its budget that a thread gives to lines; the rest is for what those that end at a colon open.
 _BARE = 0.9
 
@@ -35,7 +35,7 @@ def within(
     """Ranges of at most ``budget`` tokens, and the rows of them that answer the question by themselves.
 
     Rows of ``pool`` are found by ``order``, ``own`` being the same scaled to [0, 1]; passages grow over ``open_to``
-    (``bool[n]``), from which ``steps`` were chosen too.  A step comes just above what scores ``floor``, and no
+    (``bool[n]``), from which ``steps`` were chosen too.  A step comes at most just above what scores ``floor``, and no
     passage grows over its section, as the way there is told with it.
     """
     if not own.any():
@@ -50,5 +50,19 @@ def within(
     answering = {one.best for one in hits.spans(corpus, order, rest, left) if own[one.best] >= _TOLD}
     score, wider = thread.lifted(order, rest, steps, floor)
     told = answering | {step.row for step in steps}
-    found = [one for one in hits.spans(corpus, score, wider, left) if one.best in told]
+    found = [
+        one for one in hits.spans(corpus, score, wider & ((own >= _TOLD) | (score != order)), left) if one.best in told
+    ]
     return deep + found, answering | {one.best for one in deep}
+
+
+def filled(
+    corpus: Corpus, order: Floats, own: Floats, pool: Bools, found: Sequence[hits.Range], budget: float
+) -> tuple[list[hits.Range], set[int]]:
+    """``found`` with the next best lines of ``pool`` for what is left of ``budget`` tokens, and the rows of those.
+
+    Arguments as for :func:`within`; what was kept for lists that no line opened goes to lines that answer.
+    """
+    left = budget - sum(hits.cost(corpus, one.first, one.last) for one in found)
+    more = [one for one in hits.spans(corpus, order, hits.without(pool, found), left) if own[one.best] >= _TOLD]
+    return hits.joined(corpus, [*found, *more], set(), None, budget), {one.best for one in more}

@@ -52,6 +52,8 @@ OPAQUE = re.compile(
 )
 #: Signs of programs, and the share of a text from which on it is none of a language, where there are more than a few.
 _SIGNS, _SHARE, _FEW = "{}[]<>=|\\;$#^~\"'()/_", 0.2, 5
+#: What boxes and bars are drawn with.
+_DRAWN = re.compile("[\u2500-\u259f]")
 
 
 #: Where OpenClaw keeps what its dreaming made of sessions: candidates with scores, cut off and many times over.
@@ -92,7 +94,9 @@ def is_machine(text: str) -> bool:
 
 
 def is_signs(text: str) -> bool:
-    """Whether a text is mostly signs of programs."""
+    """Whether a text is mostly signs of programs, or part of a drawing."""
+    if _DRAWN.match(text.lstrip()):
+        return True
     return sum(map(text.count, _SIGNS)) > max(_FEW, _SHARE * len(text.replace(" ", "")))
 
 

@@ -106,6 +106,17 @@ def test_a_noun_or_a_letter_beyond_ascii_is_no_name(notes: Notes, note: str, mes
         ("давай вернёмся к насосу, что там с ценой", True),
         ("gut, zeig mir die Pumpe", True),
         ("谢谢，给我看水泵的价格", True),
+        ("prepare the bill for the pump", True),
+        ("Кран течёт, проверь насос", True),
+        ("Verlängere den Vertrag mit dem Gärtner", True),
+        ("prépare la facture de la pompe", True),
+        ("renueva el contrato de la bomba", True),
+        ("prenota il giardiniere", True),
+        ("przedłuż umowę na pompę", True),
+        ("温室のポンプを直して", True),
+        ("온실 펌프 예약해줘", True),
+        ("chuẩn bị hóa đơn máy bơm", True),
+        ("把水泵的价格发给我", True),
         ("the pump hums", False),
         ("насос гудит", False),
     ],
@@ -135,6 +146,41 @@ def test_no_heading_log_or_opening_line_is_told_alone(notes: Notes) -> None:
         said = memory.context("Which parts does the turbine Helios need?", now=NOW).text
     assert "these parts: a bearing" in said and "{" not in said and "ERROR" not in said
     assert not said.rstrip().endswith(":")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Write a Cobol function that reverses a linked list",
+        "Schreib eine Funktion in Cobol, die eine verkettete Liste umkehrt",
+        "Напиши на Cobol функцию, которая разворачивает связный список",
+        "escribe una función en Cobol que invierta una lista enlazada",
+    ],
+)
+def test_the_name_of_a_tool_among_much_else_says_nothing(notes: Notes, message: str) -> None:
+    text = "".join(f"- The {part} of the ledger is written in Cobol now.\n" for part in ("parser", "printer", "index"))
+    with memory_of(notes, text) as memory:
+        assert memory.context(message, now=NOW).text == ""
+        assert "Cobol" in memory.context("What is written in Cobol?", now=NOW).text
+
+
+def test_a_name_of_two_parts_is_one_word(notes: Notes) -> None:
+    """What is asked is not there: only the name is, and its parts are no further words."""
+    text = "".join(f"- TideReview got a new {part}.\n" for part in ("footer", "logo", "privacy page", "font"))
+    with memory_of(notes, text) as memory:
+        assert memory.context("To whom does TideReview sell, to dentists or to bakeries?", now=NOW).text == ""
+        assert "logo" in memory.context("Which logo has TideReview?", now=NOW).text
+
+
+def test_no_drawing_and_no_row_of_opening_lines_is_told(notes: Notes) -> None:
+    text = (
+        "## Turbine Helios\n\nassistant: Now let me look at the turbine Helios:\nassistant: Now let me read its manual:\n"
+        "assistant: The turbine Helios needs two seals.\n\n"
+        "Parts of the turbine Helios:\n\n┌────────────┐\n│ Helios     │\n│ └─ turbine │\n└────────────┘\n"
+    )
+    with memory_of(notes, text) as memory:
+        said = memory.context("What does the turbine Helios need?", now=NOW).text
+    assert "two seals" in said and "manual" not in said and "│" not in said
 
 
 def test_what_a_host_does_not_show_of_a_long_file_is_told(notes: Notes) -> None:

@@ -20,6 +20,7 @@ from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import RequestError
 from openclaw_memory.graph.network import Lists, Network
 from openclaw_memory.graph.walk import walk
+from openclaw_memory.model import CHARS_PER_TOKEN
 
 FILLER = "\n".join(f"- routine number {n} of the day was done as usual" for n in range(12))
 
@@ -162,6 +163,18 @@ def test_a_thread_finds_what_a_search_of_its_size_finds_and_tells_it_in_order_of
     assert {(hit.path, hit.start_line) for hit in searched if hit.score > 0.5} <= lines
     assert [hit.date for hit in told] == sorted(hit.date for hit in told if hit.date)
     assert any(hit.distance for hit in told) and all(hit.via for hit in told if hit.distance)
+
+
+@pytest.mark.parametrize("budget", [150, 300])
+def test_what_no_list_needed_goes_to_lines_that_answer(notes: Notes, budget: int) -> None:
+    for day in range(10, 29):
+        rest = " ".join(f"{word}{day}" for word in ("slate", "gutter", "rafter", "ladder", "cornice", "mortar"))
+        notes.write(f"memory/2026-01-{day}.md", f"# Visit\n\n- Osgood measured the roof: {rest}.\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        told = memory.recall("roof that Osgood measured", budget=budget).results
+    spent = sum(len(hit.snippet) + 1 for hit in told) / CHARS_PER_TOKEN
+    assert 0.9 * budget < spent <= budget
 
 
 @pytest.mark.parametrize(

@@ -502,6 +502,38 @@ def test_what_stands_behind_an_address_and_is_no_password_stays(line: str) -> No
 
 
 @pytest.mark.parametrize(
+    ("line", "secret"),
+    [
+        ("> NAS (attic): mira / Xq77tRRe9k", "Xq77tRRe9k"),
+        ("- **Wetterstation:** `osgood` / `k9Mm2PPq7x`", "k9Mm2PPq7x"),
+        ("Роутер: mira / Xq77tRRe9k — с марта", "Xq77tRRe9k"),
+        ("ルーター：mira / Xq77tRRe9k", "Xq77tRRe9k"),
+        ("grafana: guest / 9blau7meer", "9blau7meer"),
+    ],
+)
+def test_who_logs_in_to_a_service_and_with_what_needs_no_label(line: str, secret: str) -> None:
+    assert redact_lines(["# Servers", "", line]) == ["# Servers", "", line.replace(secret, "[redacted:password]")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Berlin: Mitte / Kreuzberg",
+        "Roles: admin / user2",
+        "Sizes: small / 38x12x90",
+        "Boards: Pi5 / ESP32S3",
+        "Builds: release / 2026.3.14",
+        "Model: llama / 70B-instruct",
+        "Screens: user / settings / profile2b",
+        "Zeiten: admin / 8:30-17:00",
+        "Frameworks: react19 / nextjs15x",
+    ],
+)
+def test_two_things_behind_a_name_stay(line: str) -> None:
+    assert redact_lines([line]) == [line]
+
+
+@pytest.mark.parametrize(
     "line", ["root / etc / passwd", "admin / user2 roles", "/opt/admin/abc123", "admin / moderators"]
 )
 def test_words_behind_a_role_stay(line: str) -> None:

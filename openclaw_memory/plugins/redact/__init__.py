@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ...model import Unit
 
 #: Grows when more or less is redacted: an index of another version is read again.
-VERSION = 3
+VERSION = 4
 
 #: A place in a line: first character, the one after the last, and the type of the secret there.
 Span = tuple[int, int, str]
@@ -110,7 +110,7 @@ def _candidates(whole: str) -> dict[int, int]:
     if "</" in seen:
         seen = _TAG.sub("", seen)
     low = _lower(seen)
-    announced = list(labels.places(low))
+    announced = [*labels.places(low), *labels.unannounced(seen)]
     raw = seen.encode("latin-1", "replace")
     classes = raw.translate(_CLASSES)
     runs, tokens = raw.translate(_RUNS), []

@@ -23,6 +23,7 @@ class Label(NamedTuple):
 
 
 _SHORT = 4
+_LINE = 240  # of a longer line nobody makes an entry of who logs in
 _LONGEST = 128  # of a bare value that is looked at; what is left of a longer word goes with it
 _PASSWORDS = frozenset({"password", "pin", "login"})
 #: Labels behind which no secret stands alone, but behind a user.
@@ -119,6 +120,12 @@ _USER = re.compile(
     r"[ \t]?[/:][ \t]?(?P<value>(?=[^\s\"'`|]{0,60}[!#$%^&*?=~+@])(?=[^\s\"'`|]{0,60}[A-Za-z0-9])[^\s\"'`|<>/@]{5,64})",
     re.ASCII,
 )
+#: A service and, behind it, who logs in and with what: ``grafana: admin / x``.
+_SERVICE = re.compile(
+    r"(?:[^\n:：=]{0,80}[\s*_`])?(?P<name>[^\W\d_][\w.() -]{1,40})[*_`]{0,3}[:：=][*_`]{0,3}[ \t]{0,3}[\"'`]{0,2}"
+    r"(?P<user>[A-Za-z][\w.@-]{1,40})[\"'`]{0,2}[ \t]{1,3}/[ \t]{1,3}[\"'`]{0,2}(?P<value>[^\s\"'`|/<>]{6,64})[\"'`]{0,2}"
+    r"[ \t]*(?:$|[,;.(（—–])"
+)
 _AT_HOST = re.compile(
     r"(?<![\w./:@-])[A-Za-z][\w.-]{0,31}:(?P<value>(?=[^\s@]{0,64}\d)(?=[^\s@]{0,64}[A-Z!#$%^&*?=~+])[^\s:@/\"'`<>]{5,64})"
     r"@[\w-]{1,63}(?:\.|:\d|/|$)",
@@ -174,6 +181,33 @@ def labelled(line: str, low: str) -> Iterator[tuple[int, int, str]]:
             for match in pattern.finditer(line):
                 if not _NOT_SECRET.match(match["value"]):
                     yield (*match.span("value"), "password")
+    if " / " in line and (found := _of_service(line)):
+        yield found
+
+
+def unannounced(text: str) -> Iterator[int]:
+    """Where in a text of many lines somebody may log in to a service, without a word that says so."""
+    at = text.find(" / ")
+    while at >= 0:
+        start = text.rfind("\n", 0, at) + 1
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        if _of_service(text[start:end]):
+            yield at
+        at = text.find(" / ", end)
+
+
+def _of_service(line: str) -> tuple[int, int, str] | None:
+    """The password of ``service: user / password``: in disorder behind a user of systems, at random behind another."""
+    match = _SERVICE.match(line) if len(line) <= _LINE else None
+    if match is None:
+        return None
+    value = match["value"].rstrip(_CLOSING)
+    if _NOT_SECRET.match(value) or not (
+        is_random(value, 8) or (match["user"].lower() in _USERS and is_disorderly(value))
+    ):
+        return None
+    return match.start("value"), match.start("value") + len(value), "password"
 
 
 def places(low: str) -> Iterator[int]:
