@@ -148,7 +148,7 @@ def test_a_role_reads_and_writes_its_own_and_what_is_shared_with_it(postgres: Po
     assert list(texts_of(shared).values()) == ["the fox"]
     with pytest.raises(StoreError, match="may only read"):
         put(shared, {"b.md": [["mine"]]})
-    with pytest.raises(StoreError):
+    with pytest.raises(StoreError, match="no memory in the workspace 'garden' yet, and this role may only read"):
         opened(reader, "new").state()
 
 

@@ -341,13 +341,20 @@ class Server:
 def memory_id(c: psycopg.Connection[Any], agent: str, workspace: str) -> int:
     """The number of a memory in a transaction; made where it is new, and then this role's.
 
-    Raises :class:`StoreError` when it is another role's, and ``LookupError`` when it is new to a reading transaction.
+    Raises :class:`StoreError` when it is another role's, or new and this role may only read, and ``LookupError`` when
+    it is new to a reading transaction.
     """
     find = "SELECT memory FROM memories WHERE agent = %s AND workspace = %s"
     row = c.execute(find, [agent, workspace]).fetchone()
     if row is None:
         if c.execute("SELECT current_setting('transaction_read_only')").fetchone() == ("on",):
             raise LookupError(f"{agent} {workspace}")
+        if c.execute("SELECT has_table_privilege('memories', 'INSERT')").fetchone() != (True,):
+            raise StoreError(
+                f"the agent {agent!r} has no memory in the workspace {workspace!r} yet, and this role may only read; "
+                f"let a role that writes ingest first, or the owner of the tables runs in SQL: "
+                f"SELECT {SCHEMA}.permit('role', true)"
+            )
         made = "INSERT INTO memories (agent, workspace) VALUES (%s, %s) ON CONFLICT DO NOTHING"
         c.execute(made, [agent, workspace])
         row = c.execute(find, [agent, workspace]).fetchone()
