@@ -274,8 +274,8 @@ class MemoryTables:
     @property
     def moment(self) -> tuple[Any, ...]:
         """Another value whenever somebody may have written since."""
-        known = self.counters()
-        return known["instance"], known["generation"], self._session().writing and object()
+        # What is noted as a memory is opened counts no generation.
+        return tuple(sorted(self.counters().items())), self._session().writing and object()
 
     def insert_rows(
         self, c: Session, table: str, types: str, rows: Sequence[tuple[Any, ...]], select: str = "*"
