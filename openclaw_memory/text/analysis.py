@@ -56,8 +56,8 @@ _HYPHENS = {0x2010: "-", 0x00AD: None}
 VIETNAMESE = "vietnamese"
 #: Letters that only Vietnamese has.
 _VIETNAMESE = re.compile("[\u01a0\u01a1\u01af\u01b0\u1ea0-\u1ef9]")
-#: Words with nothing but a space between them.
-_SYLLABLES = re.compile(r"[^\W\d_]+(?:[ \t\n]+[^\W\d_]+)+")
+#: Words with nothing but a space between them; each letter is looked at once, however long a word is.
+_SYLLABLES = re.compile(r"(?<![^\W\d_])[^\W\d_]++(?:[ \t\n]++[^\W\d_]++)+")
 
 
 def stems(words: list[str]) -> list[str]:

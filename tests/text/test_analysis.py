@@ -271,6 +271,11 @@ def test_syllables_of_vietnamese_are_words_in_pairs() -> None:
     assert not any(" " in term for term in terms("Le café de la gare coûte cher") + terms("Der Ofen läuft wieder"))
 
 
+def test_a_word_without_end_takes_no_longer_than_its_letters() -> None:
+    long = "ơ" * 200_000
+    assert terms(long) and terms(f"{long} {long}")[-1] == query_terms(f"{long} {long}")[-1]
+
+
 def test_a_hyphen_that_breaks_no_line_is_a_hyphen() -> None:
     for written in ("Push\u2011уведомления", "Push\u2010уведомления"):
         assert set(query_terms("push-уведомления")) <= set(terms(written))
