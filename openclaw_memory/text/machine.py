@@ -55,11 +55,11 @@ _SIGNS, _SHARE, _FEW = "{}[]<>=|\\;$#^~\"'()/_", 0.2, 5
 #: What boxes and bars are drawn with.
 _DRAWN = re.compile("[\u2500-\u259f]")
 
-
 #: Where OpenClaw keeps what its dreaming made of sessions: candidates with scores, cut off and many times over.
 _REPORT = re.compile(r"(?:.*/)?memory/dreaming/")
 #: The same within a note, under a heading of its own.
 _STARTS = re.compile(r"\s*<!--\s*openclaw:dreaming:(\w+):start\s*-->")
+_SECTION = re.compile("##? ")
 _ENDS = "<!--\\s*openclaw:dreaming:{}:end\\s*-->"
 
 
@@ -74,8 +74,7 @@ def reports(path: str, lines: Sequence[str]) -> list[range]:
         if opens is None:
             at += 1
             continue
-        ends = re.compile(_ENDS.format(opens[1]))
-        last = next((number for number in range(at, len(lines)) if ends.search(lines[number])), len(lines) - 1)
+        last = _last_of_block(lines, at, re.compile(_ENDS.format(opens[1])))
         first = at
         while first and not lines[first - 1].strip():
             first -= 1
@@ -83,6 +82,16 @@ def reports(path: str, lines: Sequence[str]) -> list[range]:
         found.append(range(first if headed else at + 1, last + 2))
         at = last + 1
     return found
+
+
+def _last_of_block(lines: Sequence[str], first: int, ends: re.Pattern[str]) -> int:
+    """The last line of a block; where its end is lost, that before the next section of the note or the next block."""
+    for at in range(first, len(lines)):
+        if ends.search(lines[at]):
+            return at
+        if at > first and (_SECTION.match(lines[at]) or _STARTS.match(lines[at])):
+            return at - 1
+    return len(lines) - 1
 
 
 def is_machine(text: str) -> bool:

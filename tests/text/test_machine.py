@@ -82,6 +82,13 @@ def test_a_report_of_dreaming_within_a_note_ends_where_it_says() -> None:
     assert reports("memory/2026-04-21.md", BLOCK.split("\n")) == [range(5, 11)]
 
 
+def test_a_report_without_its_end_takes_nothing_of_what_people_wrote_below() -> None:
+    lines = [line for line in BLOCK.split("\n") if ":end" not in line]
+    assert reports("memory/2026-04-21.md", lines) == [range(5, 11)] and lines[10] == "## Evening"
+    twice = [*lines[:8], *lines[4:]]
+    assert reports("memory/2026-04-21.md", twice) == [range(5, 9), range(9, 15)]
+
+
 def test_a_report_that_is_cut_off_goes_on_to_the_end() -> None:
     lines = BLOCK.split("\n")[:8]
     assert reports("memory/2026-04-21.md", lines) == [range(5, 9)]
