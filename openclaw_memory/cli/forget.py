@@ -127,11 +127,11 @@ def _counts(report: ForgetReport) -> str:
 
 def _remarks(cli: CliContext, report: ForgetReport) -> None:
     from ..model import counted
+    from ..system.shell import join
 
     for place in report.below[:_SHOWN]:
-        cli.remark(
-            f"the heading over {place} is among them, its lines are not; run: openclaw-memory forget --path '{place}'"
-        )
+        command = join(["openclaw-memory", "forget", "--path", place])
+        cli.remark(f"the heading over {place} is among them, its lines are not; run: {command}")
     if len(report.below) > _SHOWN:
         cli.remark(f"so it is with {counted(len(report.below) - _SHOWN, 'more heading')}; all of them with --json")
     places = _by_file(report.remains)

@@ -328,14 +328,11 @@ def _below(snapshot: Snapshot, going: Collection[int]) -> list[str]:
     gone[list(going)] = True
     headless = np.unique(rows.section_id[gone & rows.heading])
     left = np.flatnonzero(np.isin(rows.section_id, headless) & ~gone & ~rows.heading)
-    sections, first = np.unique(rows.section_id[left], return_index=True)
-    out = []
-    for section, at in zip(sections.tolist(), left[first].tolist(), strict=True):
-        own = left[rows.section_id[left] == section]
-        if not snapshot.is_summary(at):
-            lines = int(rows.start_line[own].min()), int(rows.end_line[own].max())
-            out.append(f"{snapshot.info(at).path}#L{lines[0]}" + (f"-L{lines[1]}" if lines[1] > lines[0] else ""))
-    return sorted(out)
+    # The rows of a section lie side by side.
+    starts = np.flatnonzero(np.diff(rows.section_id[left], prepend=-1))
+    first, last = np.minimum.reduceat(rows.start_line[left], starts), np.maximum.reduceat(rows.end_line[left], starts)
+    places = zip(left[starts].tolist(), first.tolist(), last.tolist(), strict=True)
+    return sorted(citation(snapshot.info(at).path, *lines) for at, *lines in places if not snapshot.is_summary(at))
 
 
 def _kept_elsewhere(common: int) -> str | None:

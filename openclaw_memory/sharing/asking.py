@@ -131,9 +131,9 @@ class Asking:
     ) -> SearchResult:
         """What was noted when: hits in order of time, undated ones last, each snippet begun by its date.
 
-        With a ``query`` the hits are those of :meth:`search`; without one they are the sections of the range,
-        newest first until ``max_results`` or ``budget`` is spent.  The days count back from ``now``;
-        ``options`` are fields of :class:`SearchRequest`.  Raises
+        With a ``query`` the hits are those of :meth:`search` but for what is next to nothing beside the best;
+        without one they are the sections of the range, newest first until ``max_results`` or ``budget`` is spent.
+        The days count back from ``now``; ``options`` are fields of :class:`SearchRequest`.  Raises
         :class:`~openclaw_memory.errors.RequestError` when no day can be in the range.
         """
         from ..search import timeline
