@@ -9,7 +9,7 @@ import click
 
 from .context import CliContext, common_options
 from .lines import Mark, marking, show_line
-from .search import requested, tell_if_doubtful, which_options
+from .search import is_doubtful, requested, show, tell_if_doubtful, which_options
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 LINES, _CHARS = 2, 150
 #: Hits of a search that say whether a thread begins at an answer.
 _START = 5
+#: Hits shown where none is a good match.
+_NEAREST = 3
 
 
 @click.command(short_help="Follow the thread behind an answer, in order of time.")
@@ -47,7 +49,8 @@ def recall(cli: CliContext, query: tuple[str, ...], hops: int, full: bool, **opt
     """Follow the thread behind the answer to QUERY, in order of time.
 
     Starts from the best hits and goes on over the concepts that notes share, over related, parent and child
-    concepts, and to what came before and after; each result says how it was reached.
+    concepts, and to what came before and after; each result says how it was reached. Where no note
+    is a good match there is no thread: the nearest ones are shown. With --json all is told.
 
     \b
       openclaw-memory recall "how did the move of the backups go?"
@@ -65,8 +68,13 @@ def recall(cli: CliContext, query: tuple[str, ...], hops: int, full: bool, **opt
         cli.emit(result)
         return
     mark = marking(text)
+    assert sought is not None
+    if result.results and is_doubtful(sought):  # no thread begins at what answers nothing
+        show(cli, replace(sought, results=sought.results[:_NEAREST]), text)
+        return
     with cli.paged():
-        tell_if_doubtful(result, text, max((hit.score for hit in sought.results), default=0.0) if sought else None)
+        if not result.results:
+            tell_if_doubtful(result, text)
         for hit in result.results:
             show_stop(cli.out, hit, None if full else LINES, mark)
     if result.stale:

@@ -116,16 +116,18 @@ def search(cli: CliContext, query: tuple[str, ...], explain: bool, **options: An
         show(cli, result, text)
 
 
-def tell_if_doubtful(result: SearchResult, asked: str = "", best: float | None = None) -> None:
-    """Say so where no hit is better than what a question has that the notes do not answer.
-
-    ``best`` is the best absolute score of what was found, where the scores of ``result`` are none.
-    """
+def is_doubtful(result: SearchResult) -> bool:
+    """Whether no hit is better than what a question has that the notes do not answer."""
     from ..search.confidence import NONSENSE
 
+    return max((hit.score for hit in result.results), default=0.0) < NONSENSE
+
+
+def tell_if_doubtful(result: SearchResult, asked: str = "") -> None:
+    """Say so where nothing answers the question."""
     if not result.results:
         say("no good match" if asked else "nothing found")
-    elif (max(hit.score for hit in result.results) if best is None else best) < NONSENSE:
+    elif is_doubtful(result):
         say("no good match; nearest:")
 
 

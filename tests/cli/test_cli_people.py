@@ -35,9 +35,11 @@ def test_nonsense_is_called_no_good_match(notes: Notes, line: str, good: str, no
     notes.write("MEMORY.md", "".join(f"- {line.format(name)}\n\n" for name in names))
     assert "no good match" not in run(notes, "search", good).stdout
     assert run(notes, "search", nonsense).stdout.startswith("no good match; nearest:\n 1  0.")
-    # The scores of a thread are relative; whether it begins at an answer those of a search say.
+    # The scores of a thread are relative; whether it begins at an answer those of a search say. If not, there is none.
     assert "no good match" not in run(notes, "recall", good).stdout
-    assert run(notes, "recall", nonsense).stdout.startswith("no good match; nearest:\n")
+    nearest = run(notes, "recall", nonsense).stdout
+    assert nearest.startswith("no good match; nearest:\n 1  0.")
+    assert 1 <= nearest.count("MEMORY.md:") <= 3 and "↳" not in nearest
     for command in ("search", "recall", "timeline"):
         assert run(notes, command, "xylophone").stdout == "no good match\n"
     assert run(notes, "timeline", "--since", "2999-01-01").stdout == "nothing found\n"
