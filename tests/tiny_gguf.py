@@ -59,6 +59,32 @@ def make_tiny_gguf(path: Path, quantization: Quantization = "q8_0") -> Path:
     return path
 
 
+def make_tiny_reranker(path: Path) -> Path:
+    """Write the tiny BERT with a head that scores a question and a text together."""
+    import gguf
+
+    random, d = np.random.default_rng(3), DIMENSIONS
+    with tempfile.TemporaryDirectory() as folder:
+        read = gguf.GGUFReader(make_tiny_gguf(Path(folder) / "plain.gguf", "f32"))
+        writer = gguf.GGUFWriter(path, "bert")
+        for field in read.fields.values():
+            if not field.name.startswith("GGUF.") and field.name not in ("general.architecture", "bert.pooling_type"):
+                of = field.types[-1] if field.types[0] == gguf.GGUFValueType.ARRAY else None
+                writer.add_key_value(field.name, field.contents(), field.types[0], sub_type=of)
+        writer.add_pooling_type(gguf.PoolingType.RANK)
+        for tensor in read.tensors:
+            writer.add_tensor(tensor.name, np.array(tensor.data), raw_dtype=tensor.tensor_type)
+        for name, shape in (("cls", (d, d)), ("cls.output", (1, d))):
+            writer.add_tensor(f"{name}.weight", random.normal(0, 0.5, shape).astype(np.float32))
+            writer.add_tensor(f"{name}.bias", random.normal(0, 0.1, shape[0]).astype(np.float32))
+        writer.write_header_to_file()
+        writer.write_kv_data_to_file()
+        writer.write_tensors_to_file()
+        writer.close()
+        del read
+    return path
+
+
 def _bert_weights(size: int) -> dict[str, np.ndarray]:
     random = np.random.default_rng(20240501)
 

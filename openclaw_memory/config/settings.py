@@ -131,6 +131,9 @@ class SearchSettings:
         minimum=0,
         maximum=0.5,
     )
+    reranker: str = setting("none", "GGUF file of a cross-encoder that orders the best hits of a search again; none")
+    rerank_results: int = setting(20, "hits that it orders", minimum=1, maximum=100)
+    rerank_seconds: float = setting(2.0, "most seconds for that, after which the order stays as it was", minimum=0.01)
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,9 @@ class EngineSession(Protocol):
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """The pooled vector of each text: *d* values of float32, not normalised."""
 
+    def rank(self, question: str, texts: Sequence[str]) -> list[float]:
+        """How well each text answers the question, to a model that was opened with ``rank`` pooling."""
+
     def set_threads(self, count: int) -> None:
         """Use ``count`` CPU threads from the next batch on."""
 

@@ -21,10 +21,12 @@ from .pull import PULL_COMMAND, lookup, models_dir
 if TYPE_CHECKING:
     from ..config.settings import Settings
     from ..model.embedder import Embedder
-    from .llama import LlamaCppEmbedder
+    from .llama import LlamaCppEmbedder, LlamaCppReranker
 
 EmbedderFactory = Callable[["Settings"], "Embedder"]
 
+#: Longest question and text that a reranker reads together, in its tokens: a hit's snippet is half of it.
+_PAIR_TOKENS = 512
 #: Remembers the sha256 of GGUF files outside the cache by path, size and time of change.
 _HASHES = ".hashes.json"
 
@@ -180,6 +182,36 @@ def _llama(
         context=shape.context if shape else 0,
         query_prefix=prefixes.query_prefix if prefixes else "",
         document_prefix=prefixes.document_prefix if prefixes else "",
+        binding=wanted.binding,
+        proofs=Proofs(models_dir(cache)),
+    )
+
+
+def reranker(settings: Settings, *, threads: int = 1, cache: Path | None = None) -> LlamaCppReranker | None:
+    """The cross-encoder that ``search.reranker`` names, ``None`` for none; the file is read on first use.
+
+    Raises :class:`~openclaw_memory.errors.ModelError` when there is no such file, or nothing that runs it.
+    """
+    from .llama import LlamaCppReranker
+    from .proofs import Proofs
+
+    name, wanted = settings.search.reranker.strip(), settings.embedding
+    if name.lower() in ("none", ""):
+        return None
+    path = Path(name).expanduser()
+    if not path.is_file():
+        raise ModelError(f"search.reranker: there is no file {path}; name the GGUF file of a cross-encoder, or none")
+    if not candidates(wanted.binding):
+        raise ModelError(missing(wanted.binding))
+    return LlamaCppReranker(
+        path,
+        model=f"{path.stem.lower()}@{_content_hash(path, cache)[:12]}",
+        threads=wanted.threads or threads,
+        gpu=wanted.gpu,
+        repack=repacks(wanted.repack),
+        batch_tokens=_PAIR_TOKENS,
+        max_tokens=_PAIR_TOKENS,
+        pooling="rank",
         binding=wanted.binding,
         proofs=Proofs(models_dir(cache)),
     )

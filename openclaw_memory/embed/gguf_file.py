@@ -23,6 +23,20 @@ def check_gguf(path: Path) -> None:
         raise ModelError(f"{path}: is not a GGUF file; pull the model again, or set embedding.model to another")
 
 
+def no_reranker(path: Path) -> str:
+    """What to say of a model that should be one."""
+    return f"{path}: is no reranker; set search.reranker to the GGUF file of a cross-encoder, or to none"
+
+
+def is_reranker(path: Path) -> bool:
+    """Whether the model is a cross-encoder, which scores a question and a text together."""
+    import gguf
+
+    fields = gguf.GGUFReader(path).fields
+    pooling = fields.get(f"{fields['general.architecture'].contents()}.pooling_type")
+    return pooling is not None and int(pooling.contents()) == int(gguf.PoolingType.RANK)
+
+
 def is_causal(path: Path) -> bool:
     """Whether the model is a decoder, whose last token has seen all the others; an encoder's tokens are averaged."""
     import gguf

@@ -1,4 +1,4 @@
-"""Embeddings by llama.cpp, for encoders (BERT) and for decoders with last-token pooling (Qwen3).
+"""Embeddings and reranking by llama.cpp, for encoders (BERT) and for decoders with last-token pooling (Qwen3).
 
 llama.cpp runs in a child process (:mod:`.worker`), because native code can end the process that it runs in.  A binding
 that dies on its first use is left for the next one, and that is remembered; one that dies later costs what it was
@@ -14,9 +14,10 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Required, Self, TypedDict, TypeVar, Unpack
 
 import numpy as np
 
@@ -30,6 +31,8 @@ from .proofs import PASSING, Proofs
 from .registry import Pooling
 
 log = logging.getLogger("openclaw_memory")
+
+T = TypeVar("T")
 
 # Bytes of prose that make a token; only how many texts go into one request depends on it.
 _BYTES_PER_TOKEN = 4
@@ -46,10 +49,26 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-class LlamaCppEmbedder:
-    """Embeds texts with a GGUF model in a process of its own.
+class Options(TypedDict, total=False):
+    """Arguments of :class:`LlamaCppModel` beside the file."""
 
-    ``model`` is the identity of the vectors; ``dimensions``, when given, is what the file must have, ``context`` the
+    model: Required[str]
+    threads: int
+    gpu: bool
+    repack: bool
+    batch_tokens: int
+    max_tokens: int
+    dimensions: int | None
+    context: int
+    pooling: Pooling | None
+    binding: str
+    proofs: Proofs | None
+
+
+class LlamaCppModel:
+    """A GGUF model in a process of its own.
+
+    ``model`` is its identity; ``dimensions``, when given, is what the file must have, ``context`` the
     longest text that it was trained for.  A text, prefix included, is cut to ``max_tokens`` of the model's own tokens.
     ``pooling`` overrides what the file says.  ``binding`` is the name of one, or ``auto`` for the first that works;
     ``proofs`` remembers which do.  The model is loaded on first use or by :meth:`load`; every method is safe to call
@@ -71,15 +90,11 @@ class LlamaCppEmbedder:
         dimensions: int | None = None,
         context: int = 0,
         pooling: Pooling | None = None,
-        query_prefix: str = "",
-        document_prefix: str = "",
         binding: str = "auto",
         proofs: Proofs | None = None,
     ) -> None:
         self.path = Path(path)
         self.model = model
-        self.query_prefix = query_prefix
-        self.document_prefix = document_prefix
         self._batch_bytes = batch_tokens * _BYTES_PER_TOKEN
         self._dimensions = dimensions
         self._threads = max(1, threads)
@@ -97,7 +112,7 @@ class LlamaCppEmbedder:
         self._ends: deque[float] = deque(maxlen=_ENDS)
         self._failure: str | None = None
         self._closed = False
-        self._release: weakref.finalize[[], LlamaCppEmbedder] | None = None
+        self._release: weakref.finalize[[], LlamaCppModel] | None = None
 
     @property
     def dimensions(self) -> int:
@@ -143,7 +158,7 @@ class LlamaCppEmbedder:
         known = (self._known(each) for each in candidates(self._binding))
         return tuple(failure for failure in known if failure is not None)
 
-    def load(self) -> LlamaCppEmbedder:
+    def load(self) -> Self:
         """Load the model now; raises :class:`~openclaw_memory.errors.ModelError` if that fails."""
         self.opened()
         return self
@@ -180,14 +195,6 @@ class LlamaCppEmbedder:
             if self._proofs is not None:
                 self._proofs.forget(self._key(binding))
 
-    def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
-        """Embed stored texts: ``float32[n, d]``, unit rows, in the order of ``texts``."""
-        return self._embed([self.document_prefix + text for text in texts], progress, urgent=False)
-
-    def embed_query(self, texts: Sequence[str]) -> Vectors:
-        """Embed questions: ``float32[n, d]``, unit rows, in the order of ``texts``."""
-        return self._embed([self.query_prefix + text for text in texts], None, urgent=True)
-
     def close(self) -> None:
         """Release the model; calling twice is harmless, embedding afterwards is an error."""
         with self._next(urgent=True):
@@ -213,38 +220,20 @@ class LlamaCppEmbedder:
                 self._busy = False
                 self._turn.notify_all()
 
-    def _embed(self, texts: Sequence[str], progress: Progress | None, urgent: bool) -> Vectors:
-        if not texts:
-            return np.empty((0, self.dimensions), np.float32)
-        rows: Vectors | None = None
-        lengths = [len(text.encode("utf-8", "replace")) for text in texts]
-        for group in packed(lengths, self._batch_bytes, _MOST_TEXTS):
-            with self._next(urgent):
-                worker, opened = self._running()
-                if rows is None:
-                    rows = np.empty((len(texts), opened.dimensions), np.float32)
-                try:
-                    rows[group] = worker.embed([texts[i] for i in group], self._threads, opened.dimensions)
-                except WorkerEnded as error:
-                    self._ended(error)
-                    raise
-                except ModelError:
-                    raise
-                except BaseException:  # interrupted: the answer would be taken for that of the next request
-                    self._drop()
-                    raise
-            if progress is not None:
-                progress(len(group))
-        assert rows is not None
-        norms = np.linalg.norm(rows, axis=1, keepdims=True)
-        if not np.isfinite(norms).all() or not norms.all():
-            bad = int(np.flatnonzero(~np.isfinite(norms[:, 0]) | (norms[:, 0] == 0))[0])
-            raise ModelError(
-                f"{self.model}: the vector of text {bad + 1} of {len(texts)} is not a finite number; "
-                "pull the model again, or set embedding.gpu to false if a GPU computes"
-            )
-        rows /= norms
-        return rows
+    def _asked(self, call: Callable[[Worker, Opened], T], urgent: bool) -> T:
+        """What the worker answers to ``call``, which has it for as long."""
+        with self._next(urgent):
+            worker, opened = self._running()
+            try:
+                return call(worker, opened)
+            except WorkerEnded as error:
+                self._ended(error)
+                raise
+            except ModelError:
+                raise
+            except BaseException:  # interrupted: the answer would be taken for that of the next request
+                self._drop()
+                raise
 
     # -- the worker -------------------------------------------------------------------------------------
 
@@ -329,6 +318,76 @@ class LlamaCppEmbedder:
         if self._release is not None:
             self._release()
         self._worker = self._opened = self._release = None
+
+
+class LlamaCppEmbedder(LlamaCppModel):
+    """Embeds texts: an :class:`~openclaw_memory.model.embedder.Embedder`; ``model`` is the identity of the vectors.
+
+    The prefixes are put before what is embedded; other arguments are as for :class:`LlamaCppModel`.
+    """
+
+    def __init__(
+        self, path: Path | str, *, query_prefix: str = "", document_prefix: str = "", **options: Unpack[Options]
+    ) -> None:
+        super().__init__(path, **options)
+        self.query_prefix = query_prefix
+        self.document_prefix = document_prefix
+
+    def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
+        """Embed stored texts: ``float32[n, d]``, unit rows, in the order of ``texts``."""
+        return self._embed([self.document_prefix + text for text in texts], progress, urgent=False)
+
+    def embed_query(self, texts: Sequence[str]) -> Vectors:
+        """Embed questions: ``float32[n, d]``, unit rows, in the order of ``texts``."""
+        return self._embed([self.query_prefix + text for text in texts], None, urgent=True)
+
+    def _embed(self, texts: Sequence[str], progress: Progress | None, urgent: bool) -> Vectors:
+        if not texts:
+            return np.empty((0, self.dimensions), np.float32)
+        rows: Vectors | None = None
+        lengths = [len(text.encode("utf-8", "replace")) for text in texts]
+        for group in packed(lengths, self._batch_bytes, _MOST_TEXTS):
+            part = [texts[i] for i in group]
+
+            def embed(worker: Worker, opened: Opened, part: Sequence[str] = part) -> Vectors:
+                return worker.embed(part, self._threads, opened.dimensions)
+
+            found = self._asked(embed, urgent)
+            if rows is None:
+                rows = np.empty((len(texts), found.shape[1]), np.float32)
+            rows[group] = found
+            if progress is not None:
+                progress(len(group))
+        assert rows is not None
+        norms = np.linalg.norm(rows, axis=1, keepdims=True)
+        if not np.isfinite(norms).all() or not norms.all():
+            bad = int(np.flatnonzero(~np.isfinite(norms[:, 0]) | (norms[:, 0] == 0))[0])
+            raise ModelError(
+                f"{self.model}: the vector of text {bad + 1} of {len(texts)} is not a finite number; "
+                "pull the model again, or set embedding.gpu to false if a GPU computes"
+            )
+        rows /= norms
+        return rows
+
+
+class LlamaCppReranker(LlamaCppModel):
+    """Scores texts beside a question with a cross-encoder, which is opened with the pooling ``rank``."""
+
+    def rank(self, question: str, texts: Sequence[str]) -> Vectors:
+        """How well each of the texts answers: ``float32[n]``, larger is better.
+
+        One by one, so that a question that is embedded meanwhile does not wait for all of them.
+        """
+        found = np.zeros(len(texts), np.float32)
+        for place, text in enumerate(texts):
+
+            def rank(worker: Worker, _: Opened, text: str = text) -> Vectors:
+                return worker.rank(question, [text], self._threads)
+
+            found[place] = self._asked(rank, urgent=True)[0]
+        if not np.isfinite(found).all():
+            raise ModelError(f"{self.model}: its scores are no finite numbers; choose another reranker")
+        return found
 
 
 def _next_step(tried: Sequence[Binding]) -> str:

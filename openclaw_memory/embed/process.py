@@ -71,6 +71,12 @@ class Worker:
         _, body = self._answer(f"on a batch of {len(texts)} texts")
         return np.frombuffer(body, np.float32).reshape(len(texts), dimensions)
 
+    def rank(self, question: str, texts: Sequence[str], threads: int) -> Vectors:
+        """How well each text answers the question: ``float32[n]``, larger is better."""
+        self._child.send({"op": "rank", "question": question, "texts": list(texts), "threads": threads})
+        _, body = self._answer(f"on {len(texts)} texts to rank")
+        return np.frombuffer(body, np.float32)
+
     def end(self) -> None:
         """End the process now; it has nothing to lose.  Calling twice is harmless."""
         self._child.end()

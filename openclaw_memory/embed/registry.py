@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-Pooling = Literal["mean", "cls", "last"]
+#: How the tokens of a text become one vector; ``rank`` is that of a cross-encoder, which gives a pair one number.
+Pooling = Literal["mean", "cls", "last", "rank"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..config.settings import Settings
@@ -16,8 +17,9 @@ from ..system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
     from ..model.embedder import Embedder, Vectors
-    from ..store.api import Ints, Store, VectorModel, VectorStates
+    from ..store.api import Floats, Ints, Store, VectorModel, VectorStates
     from .factory import Resolved
+    from .llama import LlamaCppReranker
 
 log = logging.getLogger("openclaw_memory")
 
@@ -43,6 +45,7 @@ class Models:
         self._settings = settings
         self._given = given
         self._resolved: Resolved | None = None
+        self._reranker: LlamaCppReranker | None = None
         self._looked = float("-inf")
         self._lock = threading.RLock()
         self._at_work = threading.Semaphore(_AT_WORK)
@@ -103,6 +106,17 @@ class Models:
             self._resolved = None
         return self.resolve(plugins).reason
 
+    def reranker(self) -> LlamaCppReranker | None:
+        """The cross-encoder that the settings name; raises :class:`ModelError` where it cannot be had."""
+        if self._settings.search.reranker == "none":
+            return None
+        from .factory import reranker
+
+        with self._lock:
+            if self._reranker is None:
+                self._reranker = reranker(self._settings, threads=idle_cores())
+            return self._reranker
+
     def within(self, seconds: float | None, call: Callable[[], T]) -> T:
         """The result of ``call``; raises :class:`ModelError` when it takes longer than ``seconds``.
 
@@ -142,6 +156,9 @@ class Models:
             if self._resolved is not None and self._resolved.embedder is not None and self._given is None:
                 self._resolved.embedder.close()
                 self._resolved = None
+            if self._reranker is not None:
+                self._reranker.close()
+                self._reranker = None
 
 
 class Vectorizer:
@@ -206,6 +223,21 @@ class Vectorizer:
         except ModelError as error:
             log.warning("the question cannot be embedded: %s", error)
             return None, None, f"searching by keywords: {error}", None
+
+    def start_reranker(self) -> None:
+        """Begin to load the cross-encoder, if the settings name one; what fails is told by :meth:`rank`."""
+        with suppress(ModelError):
+            reranker = self._models.reranker()
+            if reranker is not None:
+                reranker.start()
+
+    def rank(self, question: str, texts: Sequence[str], seconds: float) -> Floats | None:
+        """How well each text answers, to the cross-encoder: ``float32[n]``; ``None`` where the settings name none.
+
+        Raises :class:`ModelError` when it cannot be had within ``seconds``.
+        """
+        reranker = self._models.reranker()
+        return None if reranker is None else self._models.within(seconds, lambda: reranker.rank(question, texts))
 
     def forget_questions(self) -> None:
         """Drop the questions whose vectors are kept."""

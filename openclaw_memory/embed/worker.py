@@ -1,6 +1,6 @@
 """The child process in which llama.cpp runs: what native code does there ends this process and no other.
 
-The body of an answer is the float32 values of vectors.
+The body of an answer is float32 values: those of vectors, or one for each text that was ranked.
 """
 
 from __future__ import annotations
@@ -32,7 +32,12 @@ def main() -> None:
             else:
                 assert session is not None
                 session.set_threads(request["threads"])
-                write_frame(answers, {}, b"".join(session.embed(request["texts"])))
+                texts = request["texts"]
+                if request["op"] == "rank":
+                    scores = session.rank(request["question"], texts)
+                    write_frame(answers, {}, struct.pack(f"{len(scores)}f", *scores))
+                else:
+                    write_frame(answers, {}, b"".join(session.embed(texts)))
         except Exception as error:
             write_frame(answers, _failure(error))
 
@@ -43,7 +48,7 @@ def _open(request: dict[str, Any]) -> tuple[EngineSession, dict[str, Any]]:
     binding = next(each for each in BINDINGS if each.name == request["binding"])
     session = binding.open(ModelOptions(**request["options"]))
     if request["prove"]:
-        _prove(session, str(binding))
+        (_prove_ranking if request["options"]["pooling"] == "rank" else _prove)(session, str(binding))
     return session, {"dimensions": session.dimensions, "max_tokens": session.max_tokens, "gpu": session.gpu}
 
 
@@ -56,6 +61,18 @@ def _prove(session: EngineSession, binding: str) -> None:
     if not all(math.isfinite(value) for row in together for value in row):
         return  # weights that are not numbers are the file's fault, which embedding says
     if min(map(_dot, together, alone)) < 0.99 or _dot(*together) > 0.9999:
+        raise EngineError(f"{binding} computes nonsense on this machine")
+
+
+def _prove_ranking(session: EngineSession, binding: str) -> None:
+    """Raise :class:`EngineError` unless texts have the scores alone that they have together."""
+    from ..errors import EngineError
+
+    together = session.rank(_PROOF[0], _PROOF)
+    alone = [session.rank(_PROOF[0], [text])[0] for text in _PROOF]
+    if not all(map(math.isfinite, together)):
+        return
+    if not all(math.isclose(*both, rel_tol=0.01, abs_tol=0.01) for both in zip(together, alone, strict=True)):
         raise EngineError(f"{binding} computes nonsense on this machine")
 
 

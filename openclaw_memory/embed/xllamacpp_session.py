@@ -14,14 +14,14 @@ import secrets
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import EngineError, ModelError
 from .bindings import PREBUILT, ModelOptions
-from .gguf_file import check_gguf, is_causal
+from .gguf_file import check_gguf, is_causal, is_reranker, no_reranker
 from .registry import Pooling
 
 #: Texts that the server works on side by side; four take 27 MB more and are 4 % faster on a CPU.
@@ -35,6 +35,8 @@ _SOCKET_PATH = 100
 
 # The server takes what looks like a control token of the model for one; apart, these are plain text.
 _CONTROL = re.compile(r"(?<=[\[<])(?=(?:CLS|SEP|PAD|UNK|MASK)\]|[|/]?\w+[|]?>)")
+
+T = TypeVar("T")
 
 # The server names the length of a text that it refuses only in words.
 _REFUSED = re.compile(r"\((\d+) tokens\) (?:is too large|is larger|exceeds)")
@@ -59,6 +61,12 @@ class EngineSession:
         self.gpu = any(device["type"] in accelerators for device in x.get_device_info())
         self.max_tokens = max(8, min(options.max_tokens, options.context or options.max_tokens))
         self._options = options
+        if options.pooling == "rank":
+            if not is_reranker(Path(options.path)):
+                raise ModelError(no_reranker(Path(options.path)))
+            self._server, self.dimensions = self._open(), 1
+            self.rank("a", ["a"])
+            return
         self._server = self._open()
         try:
             first = self._first()
@@ -117,32 +125,58 @@ class EngineSession:
         except _TooLongError:
             return [self._cut(text) for text in plain]
 
+    def rank(self, question: str, texts: Sequence[str]) -> list[float]:
+        """The score of each text beside the question, as the model's head gives it: larger is better."""
+        asked = _plain(question[: self.max_tokens])
+        plain = [_plain(text[: self.max_tokens * _CHARS_PER_TOKEN]) for text in texts]
+        try:
+            return self._rank(asked, plain)
+        except _TooLongError:
+            return [self._fitting(text, lambda part: self._rank(asked, [part])[0]) for text in plain]
+
     def _cut(self, text: str) -> bytes:
         """The vector of the longest beginning of ``text`` that is known to fit."""
+        return self._fitting(text, lambda part: self._ask([part])[0])
+
+    def _fitting(self, text: str, ask: Callable[[str], T]) -> T:
+        """The answer for the longest beginning of ``text`` that is known to fit."""
         while True:
             try:
-                return self._ask([text])[0]
+                return ask(text)
             except _TooLongError as error:
                 if error.limit:
                     self.max_tokens = min(self.max_tokens, error.limit)
                 kept = int(len(text) * self.max_tokens / error.tokens)
-                text = text[: max(1, min(kept, len(text) - 1))]
+                if not text:
+                    raise ModelError(
+                        f"{self._options.path}: the question is too long for it; ask a shorter one"
+                    ) from error
+                text = text[: max(len(text) > 1, min(kept, len(text) - 1))]
 
     def _ask(self, texts: Sequence[str]) -> list[bytes]:
+        told = self._told(self._server.handle_embeddings, {"input": list(texts), "encoding_format": "base64"}, "data")
+        rows = sorted(told, key=lambda row: int(row["index"]))
+        return [base64.b64decode(row["embedding"]) for row in rows]
+
+    def _rank(self, question: str, texts: Sequence[str]) -> list[float]:
+        told = self._told(self._server.handle_rerank, {"query": question, "documents": list(texts)}, "results")
+        rows = sorted(told, key=lambda row: int(row["index"]))
+        return [float(row["relevance_score"]) for row in rows]
+
+    def _told(self, handle: Callable[[str], str], asked: dict[str, Any], wanted: str) -> list[dict[str, Any]]:
+        """What the server has to say of each text."""
         try:
-            told = json.loads(
-                self._server.handle_embeddings(json.dumps({"input": list(texts), "encoding_format": "base64"}))
-            )
+            told = json.loads(handle(json.dumps(asked)))
         except (RuntimeError, ValueError) as error:
             raise ModelError(f"{self._options.path}: llama.cpp failed ({error}); choose another model") from error
-        if "data" not in told:
+        if wanted not in told:
             failure = told.get("error") or {}
             message = str(failure.get("message", told))
             if refused := _REFUSED.search(message):
                 raise _TooLongError(int(refused[1]), int(failure.get("n_ctx") or 0))
             raise ModelError(f"{self._options.path}: llama.cpp failed: {message}; choose another model")
-        rows = sorted(told["data"], key=lambda row: int(row["index"]))
-        return [base64.b64decode(row["embedding"]) for row in rows]
+        found: list[dict[str, Any]] = told[wanted]
+        return found
 
     def set_threads(self, count: int) -> None:
         """Use at least ``count`` CPU threads from the next batch on; the server must be opened again for more."""

@@ -6,13 +6,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..config.settings import Settings
 from ..embed.vectorizer import Vectorizer
-from ..errors import SettingsError
+from ..errors import ModelError, SettingsError
 from ..model import (
     GrainUse,
     Kind,
@@ -95,10 +95,31 @@ class Questions:
         asked = self._ask(request, until)
         hits: list[SearchHit] = []
         if request.query.strip():
-            hits = self._ranked(asked, lambda engine, *how: engine.answer(request, *how))
+            hits = self._answered(asked)
         floor = self.settings.search.min_score if request.min_score is None else request.min_score
         hits = _dated(request, [hit for hit in hits if hit.score >= floor])
         return SearchResult(results=tuple(hits), **self._told(asked))
+
+    def _answered(self, asked: _Asked) -> list[SearchHit]:
+        """The hits, the best of which a cross-encoder has ordered again where the settings name one."""
+        own, request = self.settings.search, asked.request
+        if own.reranker == "none":
+            return self._ranked(asked, lambda engine, *how: engine.answer(request, *how))
+        from .reranked import reordered, text_of
+
+        self._vectorizer.start_reranker()  # it loads while the rest is done
+        limit = None if request.budget is not None else request.max_results or own.max_results
+        wider = request if limit is None else replace(request, max_results=max(limit, own.rerank_results))
+        hits = self._ranked(asked, lambda engine, *how: engine.answer(wider, *how))
+        best = hits[: own.rerank_results]
+        try:
+            texts = [text_of(hit) for hit in best]
+            scores = self._vectorizer.rank(request.query, texts, asked.until.within(own.rerank_seconds))
+        except ModelError as error:
+            asked.remarks.append(f"ranked without the reranker: {error}")
+        else:
+            hits = hits if scores is None else [*reordered(best, scores), *hits[len(best) :]]
+        return hits[:limit]
 
     def recall(self, request: SearchRequest, hops: int) -> RecallResult:
         """The thread behind the best hits of ``request``."""

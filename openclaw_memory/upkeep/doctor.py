@@ -136,7 +136,7 @@ def examine(memory: Examined, store: Store) -> list[Check]:
     from ..hosts.openclaw_checks import examine_openclaw
 
     checks = [python_check(), *map(_remark, unknown_variables()), *examine_openclaw()]
-    checks += model_checks(memory.prove_embedder(), memory.settings)
+    checks += [*model_checks(memory.prove_embedder(), memory.settings), *reranker_checks(memory.settings)]
     checks += [*_workspace(memory), *_sidecars(memory)]
     checks += languages(memory)
     checks += _extensions(memory)
@@ -257,6 +257,24 @@ def model_checks(resolved: Resolved, settings: Settings) -> list[Check]:
     detail = f"{embedder.model} by {embedder.provider}, {vector.shape[1]} dimensions"
     model = Check("model", resolved.reason is None, detail + (f"; {resolved.reason}" if resolved.reason else ""))
     return [model, *_engine(settings, getattr(embedder, "inner", embedder))]
+
+
+def reranker_checks(settings: Settings) -> list[Check]:
+    """Whether the cross-encoder that the settings name scores a text; nothing where they name none."""
+    from ..embed.factory import reranker
+
+    try:
+        found = reranker(settings)
+        if found is None:
+            return []
+        try:
+            found.rank("a question", ["a test"])
+        finally:
+            found.close()
+    except ModelError as error:
+        what, _, step = str(error).rpartition("; ")
+        return [Check("reranker", False, what or step, step if what else None)]
+    return [Check("reranker", True, f"{found.model}, proved on this machine")]
 
 
 def languages(memory: Examined) -> list[Check]:
