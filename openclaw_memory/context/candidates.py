@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -18,6 +19,7 @@ from ..search.confidence import SURE, Parts
 from ..search.engine import Ranked
 from ..store.api import Bools, Floats, Ints
 from ..text import analysis
+from ..text.scripts import UNSPACED
 from ..text.sentences import sentence_spans
 from ..text.speech import bare, substance
 from .entities import Entity
@@ -44,8 +46,8 @@ _KNOWN = 0.6
 #: So much words must surprise together, and make up of the message: of a question, and of a remark.
 _SURPRISE, _SHARE = -2.0, 0.2
 _SURPRISE_REMARK, _SHARE_REMARK = 1.0, 0.3
-#: A request, or a remark with a question in it.
-_SURPRISE_REQUEST = 0.0
+#: Three words of a request, or of a remark with a question in it; and two, which one that is about anything may share.
+_SURPRISE_REQUEST, _SHARE_REQUEST, _SURPRISE_TWO = 0.0, 0.25, 3.0
 #: A message that names somebody whom no note knows must have so much of its words there, or a note so sure.
 _SHARE_STRANGE, _STRANGE_SURE = 0.6, 0.85
 #: Where nearly all of a question's words stand together, they may be common ones.
@@ -70,6 +72,9 @@ _FUSED = 0.85
 _FAMILIAR = 3
 #: In a sentence of so many words the name of a found concept says nothing alone: one may ask for a program in Python.
 _WORDY = 4
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+#: A letter or digit of a script that puts spaces between words.
+_LETTER = rf"[^\W{UNSPACED}]"
 #: Curated concepts that are named bring at least so many units each.
 _ALWAYS = 2
 
@@ -120,7 +125,13 @@ def briefly(message: str, entities: Sequence[Entity]) -> frozenset[int]:
         for start, end in sentence_spans(line)
         if len(analysis.words_of(bare(part := line[start:end])).keys() & set(substance(part))) < _WORDY
     ]
-    return frozenset(one.place for one in entities if any(one.name.casefold() in part for part in short))
+    return frozenset(one.place for one in entities if any(_holds(part, one.name.casefold()) for part in short))
+
+
+def _holds(text: str, name: str) -> bool:
+    """Whether a text has a name as whole words, where its script puts spaces between them."""
+    before, after = ("" if _UNSPACED.match(edge) else _LETTER for edge in (name[0], name[-1]))
+    return re.search(f"{before and f'(?<!{before})'}{re.escape(name)}{after and f'(?!{after})'}", text) is not None
 
 
 def allowed(
@@ -242,7 +253,7 @@ def _says_it(scene: Scene, row: int) -> float:
         return _SAID if alone else 0.0
     least, much = (_SURPRISE, _SHARE) if scene.asks else (_SURPRISE_REMARK, _SHARE_REMARK)
     if scene.wants and not scene.asks:
-        least = _SURPRISE_REQUEST
+        least, much = (_SURPRISE_REQUEST if evidence.matched(row) > 2 else _SURPRISE_TWO), _SHARE_REQUEST
     if evidence.strange:
         least, much = _SURPRISE_REMARK, _SHARE_STRANGE
     if scene.asks and share >= _NEARLY_ALL and not evidence.strange:

@@ -32,6 +32,10 @@ _UNSPACED = re.compile(f"[{UNSPACED}]")
 _FIGURE = re.compile(r"\d{1,2}")
 #: Rows in a window: so many rows are as good as one place.
 _PLACE = 5
+#: How a Vietnamese syllable is written, but for its tone.
+_SYLLABLE = re.compile("(?:ngh?|nh|gh|gi|kh|ph|qu|th|tr|ch|[bcdđghklmnprstvx])?[aeiouy]{1,3}(?:ch|nh|ng|[cmnpt])?")
+#: What no note has comes behind all that notes have.
+_UNKNOWN = 1 << 31
 _NONE: Ints = np.zeros(0, np.int32)
 
 
@@ -97,8 +101,9 @@ def _words(text: str, keyword: KeywordScores) -> Iterator[Ints]:
     spaced = _RUNS.sub(" ", text)
     whole = analysis.words_of(spaced)
     words: dict[str, Ints] = {}
-    for term, *_ in analysis.asked(spaced):
-        if term in at and term not in silent and not _FIGURE.fullmatch(term):
+    terms = [term for term, *_ in analysis.asked(spaced) if term in at and term not in silent]
+    for term in _joined(terms, at, keyword.windows):
+        if not _FIGURE.fullmatch(term):
             # "GeoReview" is one word, also where its parts are terms: the rarest of them that the notes have.
             rows, word = keyword.windows[at[term]], whole.get(term, term)
             word = term if _UNSPACED.search(word) else word
@@ -107,6 +112,23 @@ def _words(text: str, keyword: KeywordScores) -> Iterator[Ints]:
     yield from words.values()
     for run in _RUNS.finditer(text):
         yield from _of_run(run, at, keyword.windows)
+
+
+def _joined(terms: Sequence[str], at: dict[str, int], windows: Sequence[Ints]) -> list[str]:
+    """The terms, of which two syllables (Vietnamese) make one word: where notes have both together, else as they come.
+
+    Without its tones, which are no part of a term, a syllable alone is any of a dozen words: it says nothing.
+    """
+    if not any(" " in term for term in terms):
+        return list(terms)
+    pairs = [term for term in terms if " " in term and all(map(_SYLLABLE.fullmatch, term.split()))]
+    taken: set[str] = set()
+    words: set[str] = set()
+    for pair in sorted(pairs, key=lambda pair: len(windows[at[pair]]) or _UNKNOWN):
+        if taken.isdisjoint(pair.split()):
+            taken.update(pair.split())
+            words.add(pair)
+    return [term for term in terms if term in words or not (" " in term or term in taken or _SYLLABLE.fullmatch(term))]
 
 
 def _of_run(run: re.Match[str], at: dict[str, int], windows: Sequence[Ints]) -> Iterator[Ints]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -52,6 +52,8 @@ class _Phrase:
     open: bool
     kind: str
     language: str
+    #: The atoms with their accents.
+    written: tuple[str, ...]
 
     @property
     def sure(self) -> bool:
@@ -164,6 +166,8 @@ def found(text: str, wanted: Collection[str] | None = None, every: bool = False)
             size = len(phrase.atoms)
             if size <= best.get(phrase.kind, 0) or at < free.get(phrase.kind, 0) or not _fits(phrase, atoms, at):
                 continue
+            if phrase.language == analysis.VIETNAMESE and not _sounds(phrase, text, atoms[at : at + size]):
+                continue
             if not (phrase.sure or every):
                 spoken = _spoken(text) if spoken is None else spoken
                 if spoken and phrase.language not in spoken:
@@ -182,6 +186,12 @@ def _fits(phrase: _Phrase, atoms: list[tuple[str, int, int]], at: int) -> bool:
         return False
     last = atoms[at + size - 1][0]
     return last.startswith(phrase.atoms[-1]) if phrase.open else last == phrase.atoms[-1]
+
+
+def _sounds(phrase: _Phrase, text: str, atoms: Sequence[tuple[str, int, int]]) -> bool:
+    """Whether words that are written with accents have those of the phrase: in another tone they are other words."""
+    words = (_lower(text[start:end]) for _, start, end in atoms)
+    return all(word.isascii() or word.startswith(own) for word, own in zip(words, phrase.written, strict=True))
 
 
 def _beginning(atom: str) -> Iterator[_Phrase]:
@@ -205,7 +215,8 @@ def _phrases() -> tuple[dict[str, list[_Phrase]], dict[str, list[_Phrase]]]:
             for word in words.split(";"):
                 atoms = tuple(atom for atom, _, _ in _atoms(word.strip().removesuffix("*")))
                 if atoms:
-                    phrase = _Phrase(atoms, word.strip().endswith("*"), kind, name)
+                    written = tuple(_lower(one[0]) for one in _ATOM.finditer(word.strip().removesuffix("*")))
+                    phrase = _Phrase(atoms, word.strip().endswith("*"), kind, name, written)
                     (opened if phrase.open and len(atoms) == 1 else closed).setdefault(atoms[0], []).append(phrase)
     return closed, opened
 
@@ -213,6 +224,10 @@ def _phrases() -> tuple[dict[str, list[_Phrase]], dict[str, list[_Phrase]]]:
 def _atoms(text: str) -> list[tuple[str, int, int]]:
     """The words of a text as they are compared, case and accents aside, with where they stand."""
     return [(_folded(match[0]), match.start(), match.end()) for match in _ATOM.finditer(text)]
+
+
+def _lower(word: str) -> str:
+    return unicodedata.normalize("NFC", word.casefold())
 
 
 @lru_cache(maxsize=16384)

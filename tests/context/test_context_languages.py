@@ -8,7 +8,7 @@ import pytest
 from fakes import Notes, open_memory
 
 from openclaw_memory import Memory
-from openclaw_memory.text.speech import asks, requests, substance, wants
+from openclaw_memory.text.speech import asks, bare, requests, substance, wants
 
 NOW = date(2026, 3, 10)
 LEDGER = "".join(f"- Entry {number}: {number * 7} booked on account {number}.\n" for number in range(60))
@@ -216,3 +216,30 @@ def test_questions_and_requests_are_known_by_their_words(message: str, asked: bo
 def test_a_word_of_another_language_is_no_courtesy_within_a_sentence() -> None:
     assert "dag" in substance("the DAG failed in the scheduler")
     assert substance("Danke! Der Ofen ist kalt.")[-1] == "kalt"
+
+
+#: Notes of which a request about something else shares two words or some syllables; and the request.
+SHARED = {
+    "english": ("- Reverse logistics became a function of its own.", "write a python function that reverses a list"),
+    "german": (
+        "- Umgedrehte Logik, eine Funktion für sich.",
+        "Schreib eine Funktion in Python, die umgedrehte Listen baut",
+    ),
+    "spanish": ("- La función invierte el flujo.", "escribe una función en python que invierte una lista"),
+    "vietnamese": (
+        "- Mặt hàng mới.\n- Trời mưa.\n- Hành lá, hành tím.\n- Tính tiền.\n- Hệ số.",
+        "hệ mặt trời có bao nhiêu hành tinh?",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", SHARED)
+def test_what_shares_a_few_words_may_be_about_something_else(notes: Notes, language: str) -> None:
+    text, message = SHARED[language]
+    with memory_of(notes, text) as memory:
+        assert memory.context(message, now=NOW).text == ""
+
+
+def test_a_word_of_another_tone_is_no_courtesy() -> None:
+    assert bare("máy bơm nhà kính") == "máy bơm nhà kính"
+    assert bare("cảm ơn nhiều").strip() == bare("cam on nhieu").strip() == ""
