@@ -299,8 +299,12 @@ def test_the_server_lives_and_answers_by_keywords(
     model = ("--set", f"embedding.model={tiny_gguf}")
     with serving(tmp_path, "--for-host", "--workspace", str(workspace), before=model) as client:
         client.handshake()
+        asked = {"query": "where did the backups move?"}
+        until = time.monotonic() + 60  # the first ingest takes its time on a busy machine
+        while not client.call("memory_search", asked)["structuredContent"]["results"]:
+            assert time.monotonic() < until
         for _ in range(3):
-            found = client.call("memory_search", {"query": "where did the backups move?"})["structuredContent"]
+            found = client.call("memory_search", asked)["structuredContent"]
             assert found["results"][0]["path"] == "memory/2026-03-03.md"
             assert "SIGSEGV" in found["fallback"]
         status = client.call("memory_status")["structuredContent"]
