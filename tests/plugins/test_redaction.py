@@ -538,3 +538,46 @@ def test_two_things_behind_a_name_stay(line: str) -> None:
 )
 def test_words_behind_a_role_stay(line: str) -> None:
     assert redact_lines([line]) == [line]
+
+
+@pytest.mark.parametrize(
+    ("line", "secret"),
+    [
+        ("- FTP 21 → `topaz`/`moon2006`, in use", "moon2006"),
+        ("管理画面: `kei` / `moon2006`", "moon2006"),
+        ("Админка → `mira`:`moon2006`", "moon2006"),
+        ("Backend http://10.0.0.1/ (admin/moon987)", "moon987"),
+        ("路由器（root/moon987）", "moon987"),
+        ("logged in with password `moon2006` today", "moon2006"),
+        ("ブラウザのパスワード `moon2006` は使えない", "moon2006"),
+        ("пароль `moon2006` больше не нужен", "moon2006"),
+        ("mật khẩu `moon2006` vẫn dùng được", "moon2006"),
+        ("user: karl, pass: moon2006", "moon2006"),
+        ("the password of the attic NAS was changed to moon2006.", "moon2006"),
+        ("密码改成了 moon2006", "moon2006"),
+        ("пароль сменили на moon2006", "moon2006"),
+        ("la contraseña fue cambiada a moon2006", "moon2006"),
+        ("das Passwort wurde geändert auf moon2006", "moon2006"),
+    ],
+)
+def test_a_password_in_quotes_or_brackets_or_after_a_change_is_redacted(line: str, secret: str) -> None:
+    assert redact_lines(["# Servers", "", line]) == ["# Servers", "", line.replace(secret, "[redacted:password]")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Router: `h264`/`h265-x2` decode",
+        "Tests pass: 4096 of 4100",
+        "First pass: cleanup2 and rest-of-it",
+        "models `opus45`/`sonnet45`",
+        "the flow behind password `reset_2fa` works",
+        "see (admin/page-404) and (admin/settings)",
+        "NAS has `disk1`/`disk2`",
+        "the password was changed on 2026-03-01",
+        "the password is reset to default",
+        "SSH keys in `id_rsa`/`id_ed25519`",
+    ],
+)
+def test_other_things_in_quotes_or_brackets_stay(line: str) -> None:
+    assert redact_lines([line]) == [line]

@@ -27,7 +27,7 @@ _LINE = 240  # of a longer line nobody makes an entry of who logs in
 _LONGEST = 128  # of a bare value that is looked at; what is left of a longer word goes with it
 _PASSWORDS = frozenset({"password", "pin", "login"})
 #: Labels behind which no secret stands alone, but behind a user.
-_NO_VALUE = frozenset({"", "login", "test-login"})
+_NO_VALUE = frozenset({"", "login", "test-login", "service", "pass"})
 _NUMBERS = {"card-number": (12, 19), "ssn": (9, 9)}
 
 
@@ -68,6 +68,7 @@ def automaton(everything: bool = True) -> Any:
                 for form in sorted(_spellings(label)):
                     # The "_" of "_pass" stands for itself and is no border of a word.
                     whole = kind in _NO_VALUE or (len(form) <= _SHORT and form.isascii() and form[0] != "_")
+                    whole = whole and (kind != "service" or form.isascii())
                     labels.setdefault(form, Label(len(form), kind, whole))
     found = ahocorasick.Automaton()
     for form, announced in labels.items():
@@ -120,6 +121,15 @@ _USER = re.compile(
     r"[ \t]?[/:][ \t]?(?P<value>(?=[^\s\"'`|]{0,60}[!#$%^&*?=~+@])(?=[^\s\"'`|]{0,60}[A-Za-z0-9])[^\s\"'`|<>/@]{5,64})",
     re.ASCII,
 )
+#: One who runs a system and a password, in brackets or quotes: ``(admin/x9876)``.
+_ENCLOSED = re.compile(
+    r"[(（`\"'「『](?:root|admin|administrator|postgres|ubuntu|oracle)[ \t]?[/:][ \t]?(?P<value>[^\s()（）`\"'「」『』]{6,64})[)）`\"'」』]",
+    re.IGNORECASE,
+)
+#: A user and a password, each in quotes.
+_QUOTED_PAIR = re.compile(r"[`\"'][\w.@+-]{2,64}[`\"'][ \t]{0,2}[/:|,][ \t]{0,2}[`\"'](?P<value>[^\s`\"']{6,64})[`\"']")
+_NEAR = 60
+_SEPARATED = re.compile(r"[-_./:\\]")
 #: A service and, behind it, who logs in and with what: ``grafana: admin / x``.
 _SERVICE = re.compile(
     r"(?:[^\n:：=]{0,80}[\s*_`])?(?P<name>[^\W\d_][\w.() -]{1,40})[*_`]{0,3}[:：=][*_`]{0,3}[ \t]{0,3}[\"'`]{0,2}"
@@ -173,13 +183,18 @@ def labelled(line: str, low: str) -> Iterator[tuple[int, int, str]]:
         if end <= last or not label.kind or (label.whole and not _is_whole(low, start, end)):
             continue
         last = end
+        if label.kind in ("login", "test-login", "service") and (
+            pair := _QUOTED_PAIR.search(line, end, end + _NEAR + 140)
+        ):
+            if pair.start() - end <= _NEAR and _is_mixed(pair["value"]):
+                yield (*pair.span("value"), "password")
         for span in _after(line, start, end, label.kind):
             yield span
             last = span[1]
     if "@" in line or "/" in line or ":" in line:
-        for pattern in (_USER, _AT_HOST):
+        for pattern in (_USER, _AT_HOST, _ENCLOSED):
             for match in pattern.finditer(line):
-                if not _NOT_SECRET.match(match["value"]):
+                if not _NOT_SECRET.match(match["value"]) and (pattern is not _ENCLOSED or _is_mixed(match["value"])):
                     yield (*match.span("value"), "password")
     if " / " in line and (found := _of_service(line)):
         yield found
@@ -255,6 +270,13 @@ def _after(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, in
                 yield pair.start("value"), pair.start("value") + len(said), "password"
         return
     how = "strong" if found["strong"] or found["cell"] else "weak" if found["weak"] else "space"
+    if kind in ("pass", "service"):
+        if kind == "pass" and how == "strong" and _is_mixed(value) and sum(map(str.isdigit, value)) > 1:
+            yield at, at + len(value), "password"
+        return
+    if how == "space" and group != "bare" and kind == "password" and _is_mixed(value):
+        yield at, at + len(value), kind
+        return
     if how == "space" and _FLAG.search(line[max(0, start - 66) : start]):
         how = "strong"
     if how == "weak" and group != "bare":
@@ -352,6 +374,12 @@ def _password(kind: str, value: str, how: str, line: str, end: int, digit: bool,
     # A plain word is a password where nothing follows that would make it the beginning of a sentence.
     plain = _NAME.fullmatch(value) is not None or not _SLUG.fullmatch(value)
     return how == "strong" and plain and not _UNCASED.search(value) and _ENDS.match(line, end) is not None
+
+
+def _is_mixed(value: str) -> bool:
+    """Whether letters and digits make one word that is no amount, as people write passwords."""
+    mixed = len(value) >= 6 and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+    return mixed and not (_SEPARATED.search(value) or _QUANTITY.fullmatch(value) or _NOT_SECRET.match(value))
 
 
 def is_disorderly(value: str) -> bool:
