@@ -97,9 +97,14 @@ def latin_words(text: str) -> list[str]:
 
 
 @cache
-def _letters() -> dict[str, frozenset[str]]:
-    """The letters of each language's stop words, which have about all that its words are written in."""
-    return {language: frozenset("".join(words)) for language, words in stop_words().items()}
+def letters(language: str) -> frozenset[str]:
+    """The letters of a language's stop words, which have about all that its words are written in."""
+    return frozenset("".join(stop_words()[language]))
+
+
+def accents(words: Iterable[str]) -> frozenset[str]:
+    """The letters of some words in small Latin letters that English does not have."""
+    return frozenset(_ACCENTED.findall(" ".join(words)))
 
 
 def of_words(words: Iterable[str]) -> str:
@@ -113,9 +118,9 @@ def of_words(words: Iterable[str]) -> str:
     distinct = set(words)
     for word in distinct:
         votes.update(voters.get(word, ()))
-    accented = set(_ACCENTED.findall(" ".join(distinct)))
+    accented = accents(distinct)
     for language in votes:
-        votes[language] -= len(accented - _letters()[language])
+        votes[language] -= len(accented - letters(language))
     english = votes.pop(ENGLISH, 0)
     if not votes or (most := max(votes.values())) <= english:
         return ENGLISH

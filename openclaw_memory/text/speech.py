@@ -32,6 +32,8 @@ _CLAUSES = re.compile(r"[,.;:!，。；：！、]\s*|\s[–—-]\s")
 _GREEK = re.compile(f"[{GREEK}]")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _LATIN = re.compile("[a-z]")
+#: A Latin letter with an accent, as one character or with one behind it.
+_ACCENT = re.compile("[\u00c0-\u024f\u1e00-\u1eff]|[A-Za-z][\u0300-\u036f]")
 #: A word of so many letters is not taken for one of another language.
 _LONG = 6
 
@@ -48,12 +50,12 @@ class Said:
 @dataclass(frozen=True, slots=True)
 class _Phrase:
     atoms: tuple[str, ...]
+    #: The same with their accents.
+    accented: tuple[str, ...]
     #: Whether the last atom stands for any ending.
     open: bool
     kind: str
     language: str
-    #: The atoms with their accents.
-    written: tuple[str, ...]
 
     @property
     def sure(self) -> bool:
@@ -156,6 +158,8 @@ def found(text: str, wanted: Collection[str] | None = None, every: bool = False)
     With ``every`` short words count in whatever language they are.
     """
     atoms = _atoms(text)
+    # Who writes accents at all means a word without one, or with another one, as it stands: "lắm" is not "làm".
+    exact = _accented(text)
     spoken: frozenset[str] | None = None
     free: dict[str, int] = {}
     for at, (atom, start, _) in enumerate(atoms):
@@ -166,9 +170,10 @@ def found(text: str, wanted: Collection[str] | None = None, every: bool = False)
             size = len(phrase.atoms)
             if size <= best.get(phrase.kind, 0) or at < free.get(phrase.kind, 0) or not _fits(phrase, atoms, at):
                 continue
-            if phrase.language == analysis.VIETNAMESE and not _sounds(phrase, text, atoms[at : at + size]):
+            if exact and not _accents_fit(phrase, exact[at : at + size]):
                 continue
-            if not (phrase.sure or every):
+            # A word with an accent of its own is hardly one of another language.
+            if not (phrase.sure or every or (exact and not "".join(phrase.accented).isascii())):
                 spoken = _spoken(text) if spoken is None else spoken
                 if spoken and phrase.language not in spoken:
                     continue
@@ -188,10 +193,17 @@ def _fits(phrase: _Phrase, atoms: list[tuple[str, int, int]], at: int) -> bool:
     return last.startswith(phrase.atoms[-1]) if phrase.open else last == phrase.atoms[-1]
 
 
-def _sounds(phrase: _Phrase, text: str, atoms: Sequence[tuple[str, int, int]]) -> bool:
-    """Whether words that are written with accents have those of the phrase: in another tone they are other words."""
-    words = (_lower(text[start:end]) for _, start, end in atoms)
-    return all(word.isascii() or word.startswith(own) for word, own in zip(words, phrase.written, strict=True))
+def _accents_fit(phrase: _Phrase, words: Sequence[str]) -> bool:
+    """Whether words that are those of a phrase but for their accents have its accents too.
+
+    In Vietnamese a word in another tone is another word, so there none may have more of them either.
+    """
+    for i, (wanted, word) in enumerate(zip(phrase.accented, words, strict=True)):
+        open_end = phrase.open and i == len(words) - 1
+        told = not wanted.isascii() or phrase.language == analysis.VIETNAMESE
+        if told and not (word.startswith(wanted) if open_end else word == wanted):
+            return False
+    return True
 
 
 def _beginning(atom: str) -> Iterator[_Phrase]:
@@ -213,10 +225,10 @@ def _phrases() -> tuple[dict[str, list[_Phrase]], dict[str, list[_Phrase]]]:
         elif line and not line.startswith("#"):
             kind, _, words = line.partition(":")
             for word in words.split(";"):
-                atoms = tuple(atom for atom, _, _ in _atoms(word.strip().removesuffix("*")))
+                bare = word.strip().removesuffix("*")
+                atoms = tuple(atom for atom, _, _ in _atoms(bare))
                 if atoms:
-                    written = tuple(_lower(one[0]) for one in _ATOM.finditer(word.strip().removesuffix("*")))
-                    phrase = _Phrase(atoms, word.strip().endswith("*"), kind, name, written)
+                    phrase = _Phrase(atoms, tuple(_words(bare)), word.strip().endswith("*"), kind, name)
                     (opened if phrase.open and len(atoms) == 1 else closed).setdefault(atoms[0], []).append(phrase)
     return closed, opened
 
@@ -226,8 +238,16 @@ def _atoms(text: str) -> list[tuple[str, int, int]]:
     return [(_folded(match[0]), match.start(), match.end()) for match in _ATOM.finditer(text)]
 
 
-def _lower(word: str) -> str:
-    return unicodedata.normalize("NFC", word.casefold())
+def _accented(text: str) -> list[str]:
+    """The words of a text as they are written, but for their case; empty where no Latin letter has an accent."""
+    if text.isascii() or not _ACCENT.search(text):
+        return []
+    return _words(text)
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text as they are written, but for their case."""
+    return [unicodedata.normalize("NFC", match[0].casefold().replace("’", "'")) for match in _ATOM.finditer(text)]
 
 
 @lru_cache(maxsize=16384)
@@ -240,9 +260,13 @@ def _folded(word: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _spoken(text: str) -> frozenset[str]:
-    """The languages with the most stop words in a text; none where nothing tells."""
+    """The languages with the most stop words in a text, less letters that they lack; none where nothing tells."""
     votes: Counter[str] = Counter()
-    for word in set(language.latin_words(unicodedata.normalize("NFC", text).lower())):
+    words = set(language.latin_words(unicodedata.normalize("NFC", text).lower()))
+    for word in words:
         votes.update(language.voters(word))
+    foreign = language.accents(words)
+    for name in votes:
+        votes[name] -= len(foreign - language.letters(name))
     most = max(votes.values(), default=0)
     return frozenset(name for name, count in votes.items() if count == most)

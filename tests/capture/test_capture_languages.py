@@ -20,13 +20,20 @@ Chúng tôi quyết định dùng Postgres.|Vợ tôi dị ứng với tôm.|Hó
 Mi hermano vive en Lima.|우리는 Postgres를 쓰기로 결정했어요.|제 딸은 땅콩 알레르기가 있어요.|마감은 금요일이에요.
 Nous avons décidé de garder Postgres.|Ma sœur habite à Lyon.|Postgres kullanmaya karar verdik.|Zdecydowaliśmy się na Postgres.
 हमने Postgres इस्तेमाल करने का फैसला किया।|قررنا استخدام Postgres في المشروع.
+L'export marche de nouveau : le fuseau horaire était faux.|On prend les carreaux bleus pour la salle de bain.
+De manhã prefiro chá sem açúcar.|A exportação já funciona: o fuso horário estava errado.|Для ванной берём синюю плитку.|Том ненавидит кинзу.
+Договор с типографией заканчивается 30 июня.|Czynsz jest płatny do 5 dnia każdego miesiąca.|Do łazienki bierzemy niebieskie płytki.
+Tom nienawidzi kolendry.|Umowa z drukarnią kończy się 30 czerwca.|Chức năng xuất đã chạy lại: múi giờ bị sai.
+Chúng tôi chọn gạch xanh cho phòng tắm.|Tom ghét rau mùi.|Hợp đồng với nhà in kết thúc ngày 30 tháng 6.|没有备份绝对不要重启数据库。|浴室就用蓝色瓷砖了。
+发邮件之前一定要先问我。|バックアップなしでデータベースを再起動してはいけません。|浴室は青いタイルにします。|印刷会社との契約は6月30日に終わります。|인쇄소와의 계약은 6월 30일에 끝나요.
+Der Vertrag mit der Druckerei endet am 30. Juni.
 """
 LEFT = """
 Danke, das war super!|Kannst du den Build reparieren?|Vielleicht sollten wir umziehen.|Schreib mir bitte ein Gedicht über den Herbst.
 谢谢，太棒了！|帮我写一首关于秋天的诗。|如果下雨就算了吧。|这个怎么用吗|Спасибо большое!|Напиши мне стихотворение про осень.
 Может быть, стоит переехать.|ありがとうございます、完璧です。|秋についての詩を書いてください。|もし雨なら行かないかも。|Obrigado, ficou ótimo!
 Escreva um poema sobre o outono.|Cảm ơn bạn nhiều nhé!|Hãy viết một bài thơ về mùa thu.|Gracias, quedó perfecto.|Quizás deberíamos mudarnos.
-가을에 대한 시를 써줘.|고마워요, 완벽해요!
+가을에 대한 시를 써줘.|고마워요, 완벽해요!|Cảm ơn, giúp tôi nhiều lắm!|Dobra, idziemy dalej.
 """
 
 
