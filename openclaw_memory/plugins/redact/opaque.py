@@ -19,6 +19,20 @@ _PUBLIC = re.compile(
     r"|pub[ _-]key|ssh-(?:rsa|ed25519|dss)|nistp\d{3})[\"'`*]{0,3}[ \t:=]{0,4}[\"'`]?$",
     re.IGNORECASE,
 )
+#: What announces the identifier of a document, which opens nothing without its owner's leave.
+_DOCUMENT = re.compile(
+    r"\b(?:(?:google|figma|notion|airtable|miro|canva)\W{1,3})?(?:spread)?(?:sheet|doc|document|folder|drive|calendar|file|figma"
+    r"|notion|airtable|base|page|board|video|channel|playlist|form|slides|presentation|database|dashboard|design|template)s?"
+    r"[\"'`*]{0,3}[ _-]{0,2}id[\"'`*]{0,3}[ \t]?[ \t:=：|]{0,4}[\"'`]?$",
+    re.IGNORECASE,
+)
+#: How Google writes the identifier of a file, and what is said before one in other words.
+_GOOGLE = re.compile(r"1[A-Za-z0-9_-]{43}", re.ASCII)
+_OF_GOOGLE = re.compile(
+    r"(?<![^\W_])id(?![^\W_])|google|sheet|\bdocs?\b|drive|planilha|tabel|табли|документ|表|シート|文档|hoja|feuille|foglio|시트",
+    re.IGNORECASE,
+)
+_SECRET = re.compile(r"secret|token|passw|\bkey\b|session|auth|bearer|credential", re.IGNORECASE)
 _TRANSACTION = re.compile(
     r"(?:tx|txn|hash|transaction|block|root|commit\w*|proof)\W{0,6}(?:hash|id)?\W{0,6}$", re.IGNORECASE
 )
@@ -52,10 +66,12 @@ def is_data(line: str) -> bool:
     return len(text) in _BASE64_LINES and _DATA.fullmatch(text) is not None
 
 
-def _is_public(before: str) -> bool:
+def _is_public(before: str, token: str) -> bool:
     """Whether what stands ``before`` a token says that it is public, or that it is part of an address or a path."""
-    last = before[before.rfind(" ") + 1 :]
-    return "://" in last or last.endswith(("/", "\\")) or _PUBLIC.search(before[-48:]) is not None
+    last, near = before[before.rfind(" ") + 1 :], before[-48:]
+    if not _SECRET.search(near) and (_DOCUMENT.search(near) or (_GOOGLE.fullmatch(token) and _OF_GOOGLE.search(near))):
+        return True
+    return "://" in last or last.endswith(("/", "\\")) or _PUBLIC.search(near) is not None
 
 
 def bare_tokens(line: str) -> Iterator[tuple[int, int, str]]:
@@ -64,7 +80,7 @@ def bare_tokens(line: str) -> Iterator[tuple[int, int, str]]:
         token = match[0].rstrip(".")
         if len(token) > _LONGEST or _IDENTIFIER.match(token) or _FILE.search(token):
             continue
-        if is_random(token, 20) and not _is_public(line[max(0, match.start() - 400) : match.start()]):
+        if is_random(token, 20) and not _is_public(line[max(0, match.start() - 400) : match.start()], token):
             yield match.start(), match.start() + len(token), "token"
 
 
