@@ -107,8 +107,8 @@ def salience(counts: Ints, distinct: Ints, documents: Ints, all_documents: int, 
     lively = 1 + 0.25 * np.clip(burst(units, documents, all_documents), 0, 2)
     spread = np.log2(1 + np.minimum(documents, distinct))
     spelt = counts[:, columns(*_SPELT)].sum(axis=1)
-    plain = np.where(spelt > 0, counts[:, columns("plain")[0]], 0)
-    against = 0.7 * plain / np.maximum(spelt + plain, 1)
+    plain = counts[:, columns("plain")[0]]
+    against = 0.7 * plain / np.maximum(sure + plain, 1)
     said = np.array([_telling(name, sure > 0) for name, sure in zip(names, spelt, strict=True)]) / _siblings(names)
     said *= 1 - against
     return np.asarray(

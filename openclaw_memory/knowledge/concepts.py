@@ -330,7 +330,7 @@ def _before_noun(word: str) -> bool:
     low = word.lower()
     if low in ARTICLES:
         return True
-    return word.islower() and len(word) > 4 and word.endswith(ADJECTIVE_ENDS) and not _is_stop_word(low)
+    return word.islower() and len(word) > 3 and word.endswith(ADJECTIVE_ENDS) and not _is_stop_word(low)
 
 
 def _is_stop_word(word: str) -> bool:

@@ -13,7 +13,7 @@ from ..text.scripts import UNCASED
 from . import fact_words
 from .fact_sentences import is_name, plain, tidy
 from .predicates import is_relation, kind_of_key
-from .routine import NAMELESS, ORDINARY
+from .routine import ABBREVIATIONS, NAMELESS, ORDINARY
 
 OPENING = re.compile(r"[ \t>]*+(?:(?:[-*+•・]|\d{1,9}[.)])[ \t]++)?(?P<task>\[[ xX]\][ \t]++)?")
 _QUOTED = re.compile(r"[\"“「]([^\"“”「」]{1,40})[\"”」]")
@@ -126,8 +126,8 @@ def named(heading: str) -> str | None:
     return None
 
 
-#: The particle of the object of a Japanese verb.
-_OBJECT = re.compile("[\u3041-\u30fa\u30fc\u4e00-\u9fff]を|^を")
+#: A particle between the parts of a Japanese sentence.
+_OBJECT = re.compile("[\u3041-\u30fa\u30fc\u4e00-\u9fff]を|^を|^(?:で|に|へ|から|が|は)$")
 
 
 def _without_done(text: str) -> str:
@@ -144,12 +144,17 @@ def _done_endings() -> tuple[str, ...]:
     return tuple(sorted((one for one in found if _WITHOUT_CAPITALS.match(one)), key=lambda one: (-len(one), one)))
 
 
+@lru_cache(maxsize=4096)
 def is_template(heading: str) -> bool:
     """Whether one of the headings says that what lies below it is a form or an example, and states nothing."""
     for part in heading.split(" > "):
-        text = " ".join(re.findall(r"[^\W\d_]+", part.casefold()))
-        if any(one in text if _WITHOUT_CAPITALS.match(one) else f" {one} " in f" {text} " for one in _templates()):
-            return True
+        words = re.findall(r"[^\W\d_]+", ASIDE.sub(" ", part).casefold())
+        text = " ".join(words)
+        for one in _templates():
+            if text == one or text.endswith(one if _WITHOUT_CAPITALS.match(one) else f" {one}"):
+                return True
+            if text.startswith(f"{one} ") and _is_function_word(words[len(one.split())]):
+                return True  # "Template for an entry"
     return False
 
 
@@ -167,7 +172,8 @@ def _common(text: str) -> bool:
     words = text.casefold().replace("-", " ").split()
     if len(words) > 1 and _is_function_word(words[0]) and NAMELESS.issuperset(words[1:]):
         return True  # "What was added"
-    if words and all(word in NAMELESS and word not in ORDINARY for word in words):
+    everyday = NAMELESS if text.isupper() else NAMELESS | ABBREVIATIONS
+    if " " not in text and words and everyday.issuperset(words) and ORDINARY.isdisjoint(words):
         return True  # "Run": a word of everyday English
     return len(words) > 1 and all(word in known or is_label(word) for word in words)
 

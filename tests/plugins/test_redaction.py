@@ -538,3 +538,34 @@ def test_two_things_behind_a_name_stay(line: str) -> None:
 )
 def test_words_behind_a_role_stay(line: str) -> None:
     assert redact_lines([line]) == [line]
+
+
+_FILE_ID = "1" + (TOKEN * 3)[:43]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(f"- Sheet ID: `{_FILE_ID}`", f"Google Sheet: {_FILE_ID}", f"ID da planilha: {_FILE_ID}"),
+        *(
+            f"ID таблицы: {_FILE_ID}",
+            f"表格 ID：{_FILE_ID}",
+            f"スプレッドシート {_FILE_ID}",
+            f"ID der Tabelle {_FILE_ID}",
+        ),
+        *(f"Figma file ID: {TOKEN}", f"| Notion page ID | {TOKEN}", f"folder_id: {TOKEN}"),
+    ],
+)
+def test_the_identifier_of_a_document_stays(line: str) -> None:
+    assert redact_text(line) == line
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(f"secret ID: {_FILE_ID}", f"Google API key: {_FILE_ID}", f"session for the sheet ID: {TOKEN}"),
+        *(f"use {_FILE_ID} here", f"database key: {TOKEN}", f"drive token {_FILE_ID}", f"access key id {TOKEN}"),
+    ],
+)
+def test_a_key_near_a_document_is_redacted(line: str) -> None:
+    assert TOKEN[:12] not in redact_text(line)
