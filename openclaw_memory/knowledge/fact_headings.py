@@ -107,7 +107,7 @@ def named(heading: str) -> str | None:
         while words and (words[0].rstrip(".").isdigit() or words[0].casefold() in heads):
             words = words[1:]
         said = words
-        while words and (words[-1].casefold() in endings or (not words[-1][0].isupper() and _common(words[-1]))):
+        while words and (words[-1].casefold() in endings or (not words[-1][0].isupper() and _kind(words[-1]))):
             words = words[:-1]
         if words and _WITHOUT_CAPITALS.match(words[0]) and words[0].startswith(_openings()):
             return None
@@ -165,9 +165,8 @@ def _templates() -> frozenset[str]:
 
 def _common(text: str) -> bool:
     """Whether a heading is a common noun, or the name of a relation: it says what kind of thing is below it."""
-    topics = fact_words.every("topics")
-    known = topics | fact_words.every("heads")
-    if is_label(text) or text.casefold() in topics or is_relation(text):
+    known = fact_words.every("topics") | fact_words.every("heads")
+    if _kind(text):
         return True
     words = text.casefold().replace("-", " ").split()
     if len(words) > 1 and _is_function_word(words[0]) and NAMELESS.issuperset(words[1:]):
@@ -176,6 +175,11 @@ def _common(text: str) -> bool:
     if " " not in text and words and everyday.issuperset(words) and ORDINARY.isdisjoint(words):
         return True  # "Run": a word of everyday English
     return len(words) > 1 and all(word in known or is_label(word) for word in words)
+
+
+def _kind(text: str) -> bool:
+    """Whether ``text`` is a label, a known common noun, or the name of a relation."""
+    return is_label(text) or text.casefold() in fact_words.every("topics") or is_relation(text)
 
 
 def _says_name(text: str, heading: str) -> bool:

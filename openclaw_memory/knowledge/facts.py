@@ -28,7 +28,7 @@ from . import fact_words
 from .fact_headings import ASIDE, OPENING, SIGNS, Topic, below, is_template, named, profiles, topic_of
 from .fact_sentences import Speech, facts_in, is_name, tidy
 from .predicates import is_personal, kind_of_key, needs_person, normalise
-from .routine import NAMELESS
+from .routine import NAMELESS, ORDINARY
 
 #: Grows when what :func:`found` returns for a text changes, so that stored facts are known to be of another make.
 VERSION = 6
@@ -166,7 +166,9 @@ def subject_of(path: str, sections: Iterable[Section] = ()) -> str | None:
                 continue
             name = re.split(r"[_(（,，、/;:*`\n]", match["value"], maxsplit=1)[0].strip()
             # A person may write the own name in small letters.
-            written = name.title() if name.islower() and len(name.split()) < 4 else name
+            known = (NAMELESS | fact_words.every("empty") | fact_words.every("unset")) - ORDINARY
+            small = name.islower() and len(name.split()) < 4 and not known.issuperset(name.split())
+            written = name.title() if small else name
             if name and not _PLACEHOLDER.search(match["value"]) and is_name(written):
                 return name
     return "user"

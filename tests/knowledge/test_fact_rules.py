@@ -437,3 +437,21 @@ def test_days_and_what_was_done_are_no_part_of_a_subject(heading: str, name: str
 
 def test_a_quotation_at_the_end_of_an_object_keeps_its_mark() -> None:
     assert triples('- Osgood likes the song "Harbour Lights".\n') == [("Osgood", "likes", 'the song "Harbour Lights"')]
+
+
+@pytest.mark.parametrize(("line", "owner"), [("- **Name:** osgood", "osgood"), ("- Name: osgood fell", "osgood fell")])
+def test_an_owner_may_write_the_own_name_in_small_letters(line: str, owner: str) -> None:
+    assert (
+        rules.subject_of(
+            "USER.md", parse(f"# User\n\n{line}\n", path="USER.md", mtime=date(2026, 3, 1), unit_tokens=60).sections
+        )
+        == owner
+    )
+
+
+@pytest.mark.parametrize("value", ["you", "unknown", "not sure yet", "_(what should they call you)_", "あなた"])
+def test_no_owner_is_called_by_a_pronoun_or_a_placeholder(value: str) -> None:
+    sections = parse(
+        f"# User\n\n- **Name:** {value}\n", path="USER.md", mtime=date(2026, 3, 1), unit_tokens=60
+    ).sections
+    assert rules.subject_of("USER.md", sections) == "user"
