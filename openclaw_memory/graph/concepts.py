@@ -206,11 +206,15 @@ class ConceptIndex:
         explicit = counts[:, evidence.columns(*evidence.EXPLICIT)].sum(axis=1) > 0
         return self._nesting.gone(counts.sum(axis=1), explicit | by_hand)
 
-    def salience(self, store: Store) -> NDArray[np.float64]:
+    def salience(self, store: Store, corpus: Corpus) -> NDArray[np.float64]:
         """How much each concept matters."""
         found, labels = self.references, self.labels(store)
         names = [labels[place].name for place in range(len(found.keys))]
-        return evidence.salience(found.counts, found.documents, len(self._generations), names)
+        # What a unit says, apart from its days and times.
+        _, says = np.unique(corpus.rows.likeness, return_inverse=True)
+        pairs = np.unique(found.concept.astype(np.int64) * max(len(corpus), 1) + says[found.row])
+        distinct = np.minimum(np.bincount(pairs // max(len(corpus), 1), minlength=len(found.keys)), found.units)
+        return evidence.salience(found.counts, distinct, found.documents, len(self._generations), names)
 
     # -- what units mention -------------------------------------------------------------------------
 

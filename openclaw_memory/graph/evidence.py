@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -87,10 +88,13 @@ def burst(units: Ints, documents: Ints, all_documents: int) -> Floats:
     return np.asarray(np.log2(n / np.maximum(documents, 1)) - spread, dtype=np.float64)
 
 
-def salience(counts: Ints, documents: Ints, all_documents: int, names: Sequence[str]) -> Floats:
+def salience(counts: Ints, distinct: Ints, documents: Ints, all_documents: int, names: Sequence[str]) -> Floats:
     """How much each concept matters: by its units on a logarithmic scale, its sureness and its bursts; ``float[n]``.
 
-    ``names`` are what the concepts are called: an abbreviation of two letters says little, a long compound much.
+    A name that small letters, or a German article, speak against as often matters less.  ``distinct`` are units that
+    say another thing each: a line that a report repeats every day counts once.
+    ``names`` are what the concepts are called: an abbreviation of two letters says little, a long compound much, and
+    of names that differ by their numbers only each says the less the more there are.
     """
     units = counts.sum(axis=1)
     sure = np.zeros(len(counts))
@@ -101,10 +105,14 @@ def salience(counts: Ints, documents: Ints, all_documents: int, names: Sequence[
         sure, weighed = sure + of, weighed + value * of
     share = sure / np.maximum(units, 1)
     lively = 1 + 0.25 * np.clip(burst(units, documents, all_documents), 0, 2)
-    spread = np.log2(1 + np.minimum(documents, units))
-    said = np.array([_telling(name) for name in names])
+    spread = np.log2(1 + np.minimum(documents, distinct))
+    spelt = counts[:, columns(*_SPELT)].sum(axis=1)
+    plain = counts[:, columns("plain")[0]]
+    against = 0.7 * plain / np.maximum(sure + plain, 1)
+    said = np.array([_telling(name, sure > 0) for name, sure in zip(names, spelt, strict=True)]) / _siblings(names)
+    said *= 1 - against
     return np.asarray(
-        said * np.log2(1 + units) * (1 + 0.3 * spread) * np.sqrt(share) * weighed / np.maximum(sure, 1) * lively,
+        said * np.log2(1 + distinct) * (1 + 0.3 * spread) * np.sqrt(share) * weighed / np.maximum(sure, 1) * lively,
         dtype=np.float64,
     )
 
@@ -161,10 +169,26 @@ class Nesting:
         return np.asarray(out & ~kept, np.bool_)
 
 
-def _telling(name: str) -> float:
+def _telling(name: str, spelt: bool) -> float:
     if len(name) > 1 and name[0] > "\u0e00":
-        return 1.0 if len(name) < 4 else 1.6
+        return 1.0 if spelt and len(name) < len(_COMPOUND) else _COMPOUND[min(len(name), len(_COMPOUND)) - 1]
+    if "_" in name.strip("_") and "." not in name:
+        return 0.6  # a key of data, a constant
     return 0.45 if len(name) < 3 else 1.0
+
+
+#: What a compound of so many characters says, where words have no spaces between them.
+_COMPOUND = (0.5, 0.7, 1.0, 1.6)
+
+
+def _siblings(names: Sequence[str]) -> Floats:
+    """By how much each of ``names`` says less as it is one of a row that differ by their numbers only; ``float[n]``."""
+    rows = [_DIGITS.sub("0", name) if any(map(str.isdigit, name)) else "" for name in names]
+    count = Counter(rows)
+    return np.array([max(1.0, 0.5 * count[row]) if row else 1.0 for row in rows])
+
+
+_DIGITS = re.compile(r"\d+")
 
 
 _NUMBERED = re.compile(r"(?:-\d+)+\Z")

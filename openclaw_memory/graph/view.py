@@ -65,7 +65,7 @@ class GraphView:
 
     def salience(self) -> list[float]:
         """How much each concept matters."""
-        return [float(value) for value in self.index.salience(self._store)]
+        return [float(value) for value in self.index.salience(self._store, self.corpus)]
 
     def mentioned(self, text: str) -> list[int]:
         """The concepts that ``text`` mentions, each once, in order of appearance."""

@@ -41,9 +41,20 @@ def concept_key(name: str) -> int:
 
 
 def _stem(word: str) -> str:
-    """The stem of a word in the language of its script; English for Latin letters."""
+    """The stem of a word in the language of its script; English for Latin letters.
+
+    What takes four letters off makes another word of an English one: Excel is no excellence, an organ no organisation.
+    """
     known = language.ENGLISH if word.isascii() else language.of_script(word) or language.ENGLISH
-    return language.stems([word], known)[0]
+    stem = language.stems([word], known)[0]
+    if word.isascii():
+        one = word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+        return stem if len(one) - len(stem) < _OTHER_WORD else one
+    return stem
+
+
+#: So many letters behind its stem make another word.
+_OTHER_WORD = 4
 
 
 def name_keys(*names: str) -> tuple[int, ...]:

@@ -26,17 +26,19 @@ from .identifiers import in_code, in_text, is_opaque, of_path
 from .routine import (
     ABBREVIATIONS,
     ABOUT,
+    ADJECTIVE_ENDS,
     ADVERB_ENDS,
     ARTICLES,
     GENERAL_FILES,
     LOOSE_ENDS,
     NAMELESS,
     NAMELESS_ENDS,
+    NOUN_ENDS,
     ROUTINE,
 )  # fmt: skip
 
 #: Grows when what is found in a text changes, so that stored mentions are known to be of another make.
-VERSION = 4
+VERSION = 5
 
 _MOST = 12
 _CHARS = 80
@@ -46,6 +48,11 @@ _SAID = frozenset({"link", "tag", "meta", "file"})
 #: What stands in the place of a secret: it says that there was one, and names nothing.
 _REDACTED_MARK = "redacted:"
 _REDACTED = re.compile(r"\[redacted:[\w-]{1,40}\]|\bredacted:[\w-]{1,40}")
+#: What a listing of files says before the name of each: its mode, links, owner, group, size and day.
+_LISTED = re.compile(
+    r"(?m)^[ \t>\"|]*[-bcdlps](?:[r-][w-][-xsStT]){3}[.+@]?(?:[ \t]+\d+)?(?:[ \t]+[^\W\d][\w.$-]{0,40}){2}"
+    r"(?:[ \t]+\d[\d.,]*[BKMGT]?)?(?:[ \t]+[^\W\d]{3,4}\.?[ \t]+\d{1,2}[ \t]+[\d:]{4,5})?"
+)
 _STRENGTH = {rule: at for at, rule in enumerate(_RULES)}
 
 #: Rule and spelling of what was found, in any order.
@@ -65,6 +72,9 @@ def candidates(unit: Unit, spoken: str | None = None, repeated: re.Pattern[str] 
         return []
     found: Found = []
     text = _REDACTED.sub(_TAKEN, unit.text) if _REDACTED_MARK in unit.text else unit.text
+    text = _LISTED.sub(" ", text)
+    if "[[" in text:
+        text = DIRECTIVE.sub(" ", text)
     if unit.form in ("code", "machine"):
         found += [("start" if _is_key(text, name) else "code", name) for name in in_text(text)]
         return _mentions(found)
@@ -186,8 +196,6 @@ _QUOTED = re.compile(r"[\"“„«「《『](?=[^\s.,;!?])([^\"“”„«»「�
 
 def _without_marks(text: str, found: Found) -> str:
     """Note what marked places name; returns the rest of the text, which is for the other rules."""
-    if "[[" in text:
-        text = DIRECTIVE.sub(" ", text)
     text = _SPECIAL.sub(lambda match: _special(match, found), text)
     if "://" in text or "www." in text or "@" in text:
         text = _WEB.sub(_TAKEN, text)
@@ -229,11 +237,15 @@ def _path(path: str, found: Found) -> str:
     return _TAKEN
 
 
+#: How an option of a program is written: ``-la``, ``--no-input``.
+_OPTION = re.compile(r"--?\w")
+
+
 def _term(text: str) -> str | None:
     """A quoted text without its full stop, unless it is a sentence or everyday words."""
     term = text.rstrip(" .,!?")
     words = term.lower().split()
-    if not words or len(words) > 4 or term[-1] in ":;…-" or not any(map(str.isalpha, term)):
+    if not words or len(words) > 4 or term[-1] in ":;…-" or _OPTION.match(term) or not any(map(str.isalpha, term)):
         return None
     if not term.isascii() and unspaced.is_sentence(term):
         return None
@@ -266,7 +278,10 @@ _CAPITALISED = re.compile(rf"{_UPPER}(?<![\w.'’-].)\w")
 
 #: Small words of an alphabet, of which a sentence has some and a line in title case hardly any.
 _SMALL = re.compile(r"(?<![\w.'’-])[^\W\d_A-Z][^\W\d_A-Z]{2,40}")
-_BEFORE = re.compile(r"([^\W\d_]+)[ \n][\W_]*\Z")
+_FOLLOWS = re.compile(r" ([^\W\d_A-Z][^\W\d_]*)")
+#: The language that puts spaces between the syllables of a word.
+_SYLLABLES = "vietnamese"
+_BEFORE = re.compile(r"([^\W_]+)[ \n][\W_]*\Z")
 
 
 def _names(text: str, heading: bool, spoken: str, found: Found) -> None:
@@ -292,14 +307,39 @@ def _names(text: str, heading: bool, spoken: str, found: Found) -> None:
             opens = False
         if words:
             alone = len(words) == 1 or words[1][0].isdigit()
-            weak = opens and (heading or alone or after[:1] in (":", "："))
+            # What stands between a sign and a colon is a label, wherever it is: "(Modified: today)".
+            inside = before[-1:].isalnum() and text[start - 1].isspace()
+            label = after[:1] in (":", "：") and (opens or (bool(before) and not inside))
+            weak = label or (opens and (heading or alone))
             if spoken == language.CAPITAL_NOUNS and not weak and alone:
-                article = _BEFORE.search(text, max(0, start - 30), start)
-                weak = (taken or (article[1].lower() if article is not None else "")) in ARTICLES
-            _name(words, weak or titled, beside.tails(spoken), found)
+                said = _BEFORE.search(text, max(0, start - 40), start)
+                if words[0].endswith(NOUN_ENDS) or _before_noun(taken or (said[1] if said is not None else "")):
+                    found.append(("plain", words[0]))
+                    continue
+            if spoken == _SYLLABLES and len(words) == 1 and (follows := _FOLLOWS.match(text, end)) is not None:
+                # A word of several syllables has a capital on its first one.
+                weak = weak or not language.is_stop_word(follows[1], spoken)
+            _name(words, weak or titled, spoken, found)
 
 
-def _name(words: list[str], weak: bool, tails: frozenset[str], found: Found) -> None:
+@lru_cache(maxsize=1 << 12)
+def _before_noun(word: str) -> bool:
+    """Whether a German noun rather than a name stands behind ``word``: an article, a number or an adjective."""
+    if word.isdigit():
+        return len(word) < 5
+    low = word.lower()
+    if low in ARTICLES:
+        return True
+    return word.islower() and len(word) > 3 and word.endswith(ADJECTIVE_ENDS) and not _is_stop_word(low)
+
+
+def _is_stop_word(word: str) -> bool:
+    return language.is_stop_word(word, language.CAPITAL_NOUNS)
+
+
+def _name(words: list[str], weak: bool, spoken: str, found: Found) -> None:
+    if len(words) == 2 and words[0].lower() in _PARTS_OF_YEAR and words[1].isdigit():
+        return  # "H2 2026"
     if len(words) > 1 and words[0].lower() in _MONTHS and words[1][0].isdigit():
         return  # "Nov 20"
     for at, word in enumerate(words):
@@ -308,13 +348,20 @@ def _name(words: list[str], weak: bool, tails: frozenset[str], found: Found) -> 
             break
     if len(words) == 2 and words[1].isdigit() and len(words[1]) == 1:
         weak = True  # "Phase 2" counts
+    numbers = [at for at, word in enumerate(words) if at and word.isdigit()]
+    if len(numbers) > 1 and numbers[0] + 1 < len(words):
+        words, weak = words[: numbers[0]], True  # "Impact 0 Risk 2": names of values, and no name
+    if len(words) > 1 and all(word.isalpha() and word.isupper() for word in words):
+        # Emphasis, where one is too long for an abbreviation.
+        weak = weak or any(len(word) > (5 if word.isascii() else 3) for word in words)
+    tails = beside.tails(spoken)
     while words and (words[-1].lower() in tails or words[-1].islower()):
         words.pop()
     if not words or not words[0][0].isupper():
         return
     name = " ".join(words)
     if len(words) == 1:
-        if len(name) > 1 and name.lower() not in NAMELESS:
+        if len(name) > 1 and name.lower() not in NAMELESS and not language.is_stop_word(name.lower(), spoken):
             found.append(("start" if weak else "name", name))
         return
     everyday = all(word.lower() in NAMELESS for word in words)
@@ -334,6 +381,7 @@ def _name(words: list[str], weak: bool, tails: frozenset[str], found: Found) -> 
 
 
 _MONTHS = NAMES | MONTH_NUMBERS.keys()
+_PARTS_OF_YEAR = frozenset(("h1", "h2", "q1", "q2", "q3", "q4"))
 
 # -- plain words --------------------------------------------------------------------------------
 
@@ -407,7 +455,7 @@ def _phrases(run: list[str], found: Found) -> None:
             run = run[1:]  # "Mira draws"
         else:
             run[0] = run[0].lower()
-    fit = [_is_pair(first, second) for first, second in pairwise(run)]
+    fit = [first != second and _is_pair(first, second) for first, second in pairwise(run)]
     found += [("phrase", " ".join(pair)) for pair, fits in zip(pairwise(run), fit, strict=True) if fits]
     if len(run) == 3 and all(fit):
         found.append(("phrase", " ".join(run)))

@@ -13,11 +13,12 @@ from ..text.scripts import UNCASED
 from . import fact_words
 from .fact_sentences import is_name, plain, tidy
 from .predicates import is_relation, kind_of_key
-from .routine import NAMELESS
+from .routine import ABBREVIATIONS, NAMELESS, ORDINARY
 
 OPENING = re.compile(r"[ \t>]*+(?:(?:[-*+•・]|\d{1,9}[.)])[ \t]++)?(?P<task>\[[ xX]\][ \t]++)?")
 _QUOTED = re.compile(r"[\"“「]([^\"“”「」]{1,40})[\"”」]")
 _DATE = re.compile(
+    r"(?<![\w.])\d{1,2}\.\d{1,2}\.(?:\d{4})?(?:\s?[–—-]\s?\d{1,2}\.\d{1,2}\.(?:\d{4})?)?(?!\w)|"
     r"\d{4}[-/.年]\d\d?(?:[-/.月]\d\d?日?)?|~?\d{1,2}:(?:\d\d|XX)(?::\d\d)?(?:\s?[ap]m)?(?:\s[A-Z]{2,4}\b)?",
     re.IGNORECASE,
 )
@@ -95,7 +96,9 @@ def named(heading: str) -> str | None:
     endings = fact_words.every("tails") | done
     numbered = False
     for part in _PARTS.split(bare):
-        words = tidy(SIGNS.sub(" ", plain(part))).strip(" -.#/").split()
+        words = _without_done(tidy(SIGNS.sub(" ", plain(part))).strip(" -.#/")).split()
+        if any(_OBJECT.search(word) for word in words):
+            return None  # what was done to something, in Japanese
         if _NUMBERED.fullmatch(" ".join(words)) or (len(words) == 1 and words[0].casefold() in done):
             numbered = True
             continue
@@ -104,7 +107,7 @@ def named(heading: str) -> str | None:
         while words and (words[0].rstrip(".").isdigit() or words[0].casefold() in heads):
             words = words[1:]
         said = words
-        while words and (words[-1].casefold() in endings or (not words[-1][0].isupper() and _common(words[-1]))):
+        while words and (words[-1].casefold() in endings or (not words[-1][0].isupper() and _kind(words[-1]))):
             words = words[:-1]
         if words and _WITHOUT_CAPITALS.match(words[0]) and words[0].startswith(_openings()):
             return None
@@ -113,7 +116,9 @@ def named(heading: str) -> str | None:
         text = " ".join(words)
         if len(words) == 1 and words != said and not text.isascii() and not _WITHOUT_CAPITALS.match(text):
             return None  # an ordinary word with a capital, as all have that open a heading
-        if _NUMBERED.fullmatch(text) or (work.issuperset(text.casefold().split()) and text and not _common(text)):
+        if _NUMBERED.fullmatch(text) or (
+            work.issuperset(text.casefold().replace("-", " ").split()) and text and not _common(text)
+        ):
             return None
         text = text.replace("’", "'").removesuffix("'s")
         if text and names_subject(text) and not _common(text):
@@ -121,16 +126,60 @@ def named(heading: str) -> str | None:
     return None
 
 
+#: A particle between the parts of a Japanese sentence.
+_OBJECT = re.compile("[\u3041-\u30fa\u30fc\u4e00-\u9fff]を|^を|^(?:で|に|へ|から|が|は)$")
+
+
+def _without_done(text: str) -> str:
+    """``text`` without what says at its end, in a script that puts no spaces, what was done to it."""
+    if not _WITHOUT_CAPITALS.search(text[-2:]):
+        return text
+    end = next((one for one in _done_endings() if text.endswith(one) and len(text) > len(one) + 1), "")
+    return text.removesuffix(end).rstrip(" をの") if end else text
+
+
+@lru_cache(maxsize=1)
+def _done_endings() -> tuple[str, ...]:
+    found = fact_words.every("done") | fact_words.every("tails")
+    return tuple(sorted((one for one in found if _WITHOUT_CAPITALS.match(one)), key=lambda one: (-len(one), one)))
+
+
+@lru_cache(maxsize=4096)
+def is_template(heading: str) -> bool:
+    """Whether one of the headings says that what lies below it is a form or an example, and states nothing."""
+    for part in heading.split(" > "):
+        words = re.findall(r"[^\W\d_]+", ASIDE.sub(" ", part).casefold())
+        text = " ".join(words)
+        for one in _templates():
+            if text == one or text.endswith(one if _WITHOUT_CAPITALS.match(one) else f" {one}"):
+                return True
+            if text.startswith(f"{one} ") and _is_function_word(words[len(one.split())]):
+                return True  # "Template for an entry"
+    return False
+
+
+@lru_cache(maxsize=1)
+def _templates() -> frozenset[str]:
+    return frozenset(one.casefold() for one in fact_words.every("template"))
+
+
 def _common(text: str) -> bool:
     """Whether a heading is a common noun, or the name of a relation: it says what kind of thing is below it."""
-    topics = fact_words.every("topics")
-    known = topics | fact_words.every("heads")
-    if is_label(text) or text.casefold() in topics or is_relation(text):
+    known = fact_words.every("topics") | fact_words.every("heads")
+    if _kind(text):
         return True
-    words = text.casefold().split()
+    words = text.casefold().replace("-", " ").split()
     if len(words) > 1 and _is_function_word(words[0]) and NAMELESS.issuperset(words[1:]):
         return True  # "What was added"
+    everyday = NAMELESS if text.isupper() else NAMELESS | ABBREVIATIONS
+    if " " not in text and words and everyday.issuperset(words) and ORDINARY.isdisjoint(words):
+        return True  # "Run": a word of everyday English
     return len(words) > 1 and all(word in known or is_label(word) for word in words)
+
+
+def _kind(text: str) -> bool:
+    """Whether ``text`` is a label, a known common noun, or the name of a relation."""
+    return is_label(text) or text.casefold() in fact_words.every("topics") or is_relation(text)
 
 
 def _says_name(text: str, heading: str) -> bool:

@@ -62,7 +62,13 @@ def plain(text: str) -> str:
 
 def tidy(text: str) -> str:
     """``text`` as a subject or an object is kept."""
-    return " ".join(plain(text).split()).strip(_OUTER).strip()
+    whole = " ".join(plain(text).split())
+    bare = whole.strip(_OUTER).strip()
+    # A quotation at the end keeps its mark.
+    for before, behind in ('""', "“”", "「」", "『』"):
+        if before in bare and bare.count(before) % 2 if before == behind else bare.count(before) > bare.count(behind):
+            bare += behind if whole.rstrip(" .,;:!?").endswith(behind) else ""
+    return bare
 
 
 def facts_in(text: str, speech: Speech) -> Iterator[FoundFact]:

@@ -25,13 +25,13 @@ from ..text.labels import is_label, names_subject
 from ..text.sentences import sentence_spans
 from ..text.turns import roles
 from . import fact_words
-from .fact_headings import ASIDE, OPENING, SIGNS, Topic, below, named, profiles, topic_of
+from .fact_headings import ASIDE, OPENING, SIGNS, Topic, below, is_template, named, profiles, topic_of
 from .fact_sentences import Speech, facts_in, is_name, tidy
 from .predicates import is_personal, kind_of_key, needs_person, normalise
-from .routine import NAMELESS
+from .routine import NAMELESS, ORDINARY
 
 #: Grows when what :func:`found` returns for a text changes, so that stored facts are known to be of another make.
-VERSION = 5
+VERSION = 6
 
 #: Longer texts are prose, whose facts no rule of form can tell.
 _MOST_CHARS = 1200
@@ -49,6 +49,11 @@ _NEXT_PAIR = re.compile(r",\s+(?=[^\W\d_][^\W_]*(?:\s[^\W_]+)?[:：]\s)")
 _COMMENT = re.compile(r"\s*<!--.*?(?:-->|\Z)", re.S)
 _PLACEHOLDER = re.compile(
     r"^[_*]*[(（<\[{]|(?:^|/)path/to(?:/|$)|\{\{|<[a-z_ -]+>|x{4,}|y{4}|[?？…:：]$|\.\.\.$|~~|\?\?|\[redacted|\s[→↔]\s"
+)
+#: What may be chosen of, of which nothing has been: "open / closed / done", "low | high", "YYYY-MM-DD", "e.g. …".
+_CHOICE = re.compile(
+    r"(?:[a-zß-ÿа-яё_-]+\s[/|]\s){2,}[a-zß-ÿа-яё_-]+|[\"“'`]*(?:Y{2,4}[-/.]?M{1,2}[-/.]?D{1,2}|H{1,2}:M{1,2})\b.*"
+    r"|(?:[eE]\.\s?g\.|z\.\s?B\.|p\.\s?ex\.|par ex\.|напр\.|例如|たとえば|vd\.|bijv\.|np\.).*"
 )
 _TRUNCATED = tuple("()|（）|[]|「」|“”".split("|"))
 #: What a value must look like, by the kind of its relation; and the most words that it may have.
@@ -85,6 +90,8 @@ def found(unit: Unit, heading: str, subject: str | None, above: str = "") -> lis
     """
     text = unit.text
     if len(text) > _MOST_CHARS or unit.form in ("heading", "title", "code", "machine", "meta"):
+        return []
+    if is_template(heading):
         return []
     if unit.form == "row":
         return _distinct(_row(unit, topic_of(heading), subject))
@@ -158,7 +165,11 @@ def subject_of(path: str, sections: Iterable[Section] = ()) -> str | None:
             if match is None or len(unit.text) > 200 or normalise(tidy(match["bold"] or match["label"])) != "is called":
                 continue
             name = re.split(r"[_(（,，、/;:*`\n]", match["value"], maxsplit=1)[0].strip()
-            if name and not _PLACEHOLDER.search(match["value"]) and is_name(name):
+            # A person may write the own name in small letters.
+            known = (NAMELESS | fact_words.every("empty") | fact_words.every("unset")) - ORDINARY
+            small = name.islower() and len(name.split()) < 4 and not known.issuperset(name.split())
+            written = name.title() if small else name
+            if name and not _PLACEHOLDER.search(match["value"]) and is_name(written):
                 return name
     return "user"
 
@@ -294,6 +305,8 @@ def _value(value: str, kind: str, most: int = _MOST_OBJECT) -> str | None:
         return None
     if not any(map(str.isalnum, text)):
         return None
+    if _CHOICE.fullmatch(text):
+        return None  # a form to be filled in
     if any(text.count(pair[0]) != text.count(pair[1]) for pair in _TRUNCATED) or text.count('"') % 2 or "|" in text:
         return None
     if len(text.split()) > _LOOKS[kind][1] or (kind in ("state", "name") and len(text) > 80):
@@ -303,6 +316,8 @@ def _value(value: str, kind: str, most: int = _MOST_OBJECT) -> str | None:
 
 def _made(subject: str, predicate: str, thing: str, rule: str, confidence: float) -> Iterator[FoundFact]:
     subject, predicate = tidy(subject), tidy(predicate)
+    if _CHOICE.fullmatch(subject):
+        return
     if subject and predicate and thing and subject.casefold() != thing.casefold():
         yield FoundFact(subject, predicate, thing, rule, confidence)
 

@@ -50,6 +50,10 @@ NAMELESS = ROUTINE.union(_WORDS["labels"], _WORDS["orders"])
 ABBREVIATIONS = frozenset(_WORDS["abbreviations"])
 #: What stands before a German noun, and not before a name.
 ARTICLES = frozenset(_WORDS["articles"])
+#: How German adjectives before a noun end.
+ADJECTIVE_ENDS = tuple(_WORDS["adjective-ends"])
+#: How German nouns end that are no names.
+NOUN_ENDS = tuple(_WORDS["noun-ends"])
 #: Ordinary words that people and tools are called by too: found only in their own case.
 ORDINARY = frozenset(_WORDS["ordinary"])
 #: Keys of front matter that say what a file is about.

@@ -49,8 +49,9 @@ def in_text(text: str) -> Iterator[tuple[str, str]]:
         for match in _COMPOUND.finditer(text):
             whole = _without_title(match[0].lstrip("ー"))
             parts = _PART.findall(whole)
-            if 2 <= len(whole) <= _LONGEST_COMPOUND and whole not in _japanese():
-                yield ("phrase" if len(whole) >= _SURE else "part"), whole
+            whole = _affixes().sub("", whole)
+            if 2 <= len(whole) <= _LONGEST_COMPOUND and not _everyday().fullmatch(whole):
+                yield ("phrase" if len(whole) >= _SURE and not whole.endswith(_done()) else "part"), whole
             if len(parts) > 1:
                 yield from (("part", part) for part in parts)
         return
@@ -141,18 +142,43 @@ def _is_cut(term: str) -> bool:
 
 
 @cache
-def _japanese() -> frozenset[str]:
-    """Compounds of everyday Japanese."""
-    lines = files(__package__).joinpath("common_japanese.txt").read_text(encoding="utf-8").splitlines()
-    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+def _everyday() -> re.Pattern[str]:
+    """Compounds of everyday Japanese: its words, one behind another, with what is put before and behind them."""
+    said = _common("common_japanese.txt")
+    word, before, behind = (_any_of(said[name]) for name in ("words", "before", "behind"))
+    word += "|" + _any_of(said["done"])
+    return re.compile(f"(?:{before})?(?:(?:{word})(?:{behind})?)+")
+
+
+@cache
+def _done() -> tuple[str, ...]:
+    """What ends a Japanese compound that says what was done to something."""
+    return tuple(sorted(_common("common_japanese.txt")["done"]))
+
+
+@cache
+def _affixes() -> re.Pattern[str]:
+    """What is put before and behind a Japanese word and is no part of its name: 各, 内."""
+    said = _common("common_japanese.txt")
+    before, behind = _any_of(said["before"]), _any_of(said["behind"])
+    return re.compile(f"\\A(?:{before})(?=[\u30a1-\u30fa\u30fc]{{2}})|(?<=[\u30a1-\u30fa\u30fc]{{2}})(?:{behind})\\Z")
+
+
+def _any_of(words: Iterable[str]) -> str:
+    return "|".join(sorted(words, key=lambda word: (-len(word), word)))
 
 
 @cache
 def _chinese() -> dict[str, frozenset[str]]:
     """Words of everyday Chinese."""
-    out: dict[str, set[str]] = {"function": set(), "words": set()}
+    return {"function": frozenset(), "words": frozenset()} | _common("common_chinese.txt")
+
+
+def _common(file: str) -> dict[str, frozenset[str]]:
+    """The words of a file by its sections."""
+    out: dict[str, set[str]] = {}
     name = ""
-    for line in files(__package__).joinpath("common_chinese.txt").read_text(encoding="utf-8").splitlines():
+    for line in files(__package__).joinpath(file).read_text(encoding="utf-8").splitlines():
         if line.startswith("["):
             name = line.strip("[]")
         elif not line.startswith("#"):

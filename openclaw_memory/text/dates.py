@@ -7,6 +7,7 @@ from calendar import monthrange
 from collections.abc import Callable, Iterable, Iterator
 from datetime import date, timedelta
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from . import calendar_words as words
@@ -44,6 +45,11 @@ _YEAR_FIRST = re.compile(
     r"(?<![\d.])(\d{4})(?:([-/])(\d{1,2})\2(\d{1,2})|\.(\d\d)\.(\d\d)|\. (\d{1,2})\. (\d{1,2}))(?!\d)(?!\.\d)"
 )
 _YEAR_LAST = re.compile(r"(?<![\d./-])(\d{1,2})([-./]|\. )(\d{1,2})\2(\d{4})(?!\d|\.\d)")
+#: The days from one to another, of which only the last one has a year: ``28.07.–23.08.2026``, ``10–12.08.2026``.
+_FROM_TO = re.compile(
+    r"(?<![\w./-])(\d{1,2})(?:([./])(?:(\d{1,2})\2?)?)?\s?[–—~〜-]\s?(\d{1,2})([./])(\d{1,2})\5(\d{4})(?!\d|\.\d)"
+)
+_UNTIL = re.compile(r"\W{0,2}[–—-]\W{0,2}")
 _YEAR_MONTH = re.compile(r"(?<![\d.-])((?:19|20)\d\d)-(0[1-9]|1[0-2])(?![\d-])")
 #: Without a year: such numbers are a date only beside a word that says so.
 _DAY_MONTH = re.compile(
@@ -99,6 +105,8 @@ def _around() -> tuple[re.Pattern[str], ...]:
     # What joins dates in scripts without spaces is followed by letters or digits at once.
     gap = rf"(?:{gap}|[\s.]?[年년][\s.]?)"
     day = rf"(\d{{1,2}})(?!\d)(?:-?(?:{ends})(?![a-z\u00df-\u052f]))?"
+    # Of days from one to another, the first.
+    day += rf"(?:\.?\s?[–—-]\s?\d{{1,2}}(?!\d)(?:-?(?:{ends})(?![a-z\u00df-\u052f]))?)?"
     year = r"(\d{4})(?!\d)"
     return tuple(
         map(
@@ -197,7 +205,12 @@ def named(text: str, order: Order | None = None) -> list[Named]:
     for month in words.months(text):
         if taken.find(1, month.start, month.end) < 0:
             found.append(_in_words(text, month))
-    return sorted(found)
+    found.sort()
+    for at, (one, other) in enumerate(pairwise(found)):
+        if one.year is None and one.day and other.year and other.day and _UNTIL.fullmatch(text, one.end, other.start):
+            # Of the days from one to another only the last has a year.
+            found[at] = one._replace(year=other.year - (one.month > other.month))
+    return found
 
 
 def said(text: str, day: date | None, order: Order | None = None) -> tuple[date, date] | None:
@@ -260,7 +273,12 @@ def _in_numbers(text: str, order: Order | None) -> Iterator[Named]:
         month, day = (part for part in rest if part)
         if _day(year, month, day):
             yield Named(match.start(), end := match.end(), int(year), int(month), int(day))
+    ranges = list(_FROM_TO.finditer(text)) if "–" in text or "-" in text or "—" in text or "~" in text else []
+    for match in ranges:
+        yield from _from_to(match, text, order)
     for match in _YEAR_LAST.finditer(text):
+        if any(one.start() < match.start() < one.end() for one in ranges):
+            continue
         first, mark, second, year = match.groups()
         if int(first) <= 12 and int(second) <= 12 and "." not in mark:
             swap = (order() if order is not None else words.day_order(text)) == "mdy"
@@ -279,6 +297,21 @@ def _in_numbers(text: str, order: Order | None) -> Iterator[Named]:
                 day, month = month, day
             if _day("2024", str(month), str(day)):
                 yield Named(*match.span(), None, month, day)
+
+
+def _from_to(match: re.Match[str], text: str, order: Order | None) -> Iterator[Named]:
+    """The first and the last day of a range in numbers."""
+    one, _, other, first, mark, second, year = match.groups()
+    if int(first) <= 12 and int(second) <= 12 and mark != ".":
+        swap = (order() if order is not None else words.day_order(text)) == "mdy"
+    else:
+        swap = int(second) > 12
+    day, month = (second, first) if swap else (first, second)
+    early, of = (other or first, one) if swap and other else (one, other or month)
+    late = int(year) - (int(of) > int(month))
+    if _day(str(late), of, early) and _day(year, month, day):
+        yield Named(match.start(), match.start(4) - 1, late, int(of), int(early))
+        yield Named(match.start(4), match.end(), int(year), int(month), int(day))
 
 
 def _beside(text: str, start: int, end: int) -> str | None:

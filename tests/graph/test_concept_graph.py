@@ -324,6 +324,14 @@ def test_spellings_of_one_name_have_one_key(a: str, b: str) -> None:
     assert concept_key(a) == concept_key(b) != 0
 
 
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [("Excel", "Excellence"), ("organ", "organisation"), ("universe", "universities"), ("deploy", "deployments")],
+)
+def test_another_word_of_the_same_stem_is_another_name(a: str, b: str) -> None:
+    assert concept_key(a) != concept_key(b)
+
+
 @pytest.mark.parametrize(("a", "b"), [("C", "C++"), ("C", "C#"), ("C++", "C#"), ("F", "F#"), ("v2", "v3")])
 def test_marks_that_tell_names_apart_count(a: str, b: str) -> None:
     assert concept_key(a) != concept_key(b)

@@ -458,7 +458,9 @@ def test_a_name_in_many_notes_matters_more_than_a_phrase_and_an_abbreviation() -
     counts = np.zeros((4, len(RULES)), np.int64)
     for at, (rule, count) in enumerate([("name", 20), ("phrase", 20), ("name", 20), ("name", 2)]):
         counts[at, RULES.index(rule)] = count
-    found = salience(counts, np.array([10, 10, 10, 2]), 100, ["Osgood", "oak beam", "XQ", "Pemberton"])
+    found = salience(
+        counts, counts.sum(axis=1), np.array([10, 10, 10, 2]), 100, ["Osgood", "oak beam", "XQ", "Pemberton"]
+    )
     assert found[0] > max(found[1:])
 
 
@@ -587,7 +589,7 @@ def test_a_capital_within_a_sentence_is_a_name_in_any_language(text: str, name: 
 
 def test_a_german_noun_behind_its_article_is_weak_and_a_name_is_not() -> None:
     rules = found("gestern haben wir den Rechner mit dem Kabel im Keller gefunden, sagt Osgood auch")
-    assert {rules[each] for each in ("Rechner", "Kabel", "Keller")} == {"start"}
+    assert {rules[each] for each in ("Rechner", "Kabel", "Keller")} == {"plain"}
     assert rules["Osgood"] == "name"
 
 
@@ -614,7 +616,7 @@ def test_days_and_small_words_that_open_a_sentence_are_no_part_of_a_name(text: s
 
 
 def test_a_german_noun_behind_the_article_that_opens_its_sentence_is_weak() -> None:
-    assert found("Der Drucker steht im Keller und ist nicht an")["Drucker"] == "start"
+    assert found("Der Drucker steht im Keller und ist nicht an")["Drucker"] == "plain"
 
 
 def test_an_abbreviation_is_no_small_word_of_another_language() -> None:
@@ -736,3 +738,76 @@ def test_a_reason_says_what_was_counted() -> None:
     counts[RULES.index("name")], counts[RULES.index("start")] = 7, 2
     assert reason(counts, 4) == "7× a name within a sentence, 2× at the beginning of a sentence; in 4 notes"
     assert reason(np.zeros(len(RULES), np.int64), 0) == "named in concepts.yaml"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "drwxr-xr-x  4 osgood osgood  4096 Mar  3 10:12 lighthouse",
+        "-rw-r--r--@ 1 osgood staff   12K Mar  3  2026 lighthouse.txt",
+        "lrwxrwxrwx. 1 osgood osgood 11 3 lighthouse",
+    ],
+)
+def test_owners_in_a_listing_of_files_are_no_terms(text: str) -> None:
+    assert not {"osgood", "osgood osgood", "staff", "drwxr-xr-x"} & set(found(text))
+
+
+def test_a_word_behind_itself_is_no_phrase() -> None:
+    assert not [name for name, rule in found("the tide tide came again").items() if rule == "phrase"]
+
+
+def test_options_of_a_program_are_no_quoted_terms() -> None:
+    assert [name for name, rule in found('run it with "--no-input" and "-la" here').items() if rule == "quoted"] == []
+
+
+@pytest.mark.parametrize("text", ["the tide table (Modified: 3 May)", "o ficheiro novo (Modificado: ontem à noite)"])
+def test_a_label_between_a_sign_and_a_colon_is_weak(text: str) -> None:
+    assert strong(text) == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a task of Impact 0 Risk 2 Effort 3 comes next", "we look at H2 2026 again", "hãy viết LUÔN NGẮN GỌN nhé bạn"],
+)
+def test_values_times_and_emphasis_are_no_names(text: str) -> None:
+    assert strong(text) == set()
+
+
+def test_the_first_syllable_of_a_vietnamese_word_is_no_name() -> None:
+    rules = found("hôm qua mình đã xem, Cập nhật bảng và gặp Quỳnh ở chợ")
+    assert rules["Cập"] == "start" and rules["Quỳnh"] == "name"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "wir haben 10 Dateien verschoben",
+        "dort lagen viele neue Dateien",
+        "wir haben auch Erfahrung mit Osgood gesammelt",
+    ],
+)
+def test_german_nouns_behind_numbers_and_adjectives_are_no_names(text: str) -> None:
+    assert {name for name, rule in found(text).items() if rule == "name"} <= {"Osgood"}
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("各エージェントを見た", "エージェント"), ("コンテナ内で動く", "コンテナ"), ("ホスト側の話", "ホスト")],
+)
+def test_what_is_put_before_and_behind_a_japanese_word_is_no_part_of_it(text: str, name: str) -> None:
+    assert found(text)[name] == "phrase"
+
+
+@pytest.mark.parametrize("text", ["プロジェクト完了を待つ", "自律的作成をした", "温室センサー更新をした"])
+def test_what_was_done_is_no_japanese_term(text: str) -> None:
+    assert not [name for name, rule in found(text).items() if rule == "phrase"]
+
+
+def test_what_one_line_repeats_and_rows_of_numbers_matter_less() -> None:
+    counts = np.zeros((7, len(RULES)), np.int64)
+    counts[:, RULES.index("name")] = 20
+    counts[6, RULES.index("plain")] = 20
+    distinct, documents = np.array([20, 1, 20, 20, 20, 20, 20]), np.array([10] * 7)
+    names = ["Osgood", "Pemberton", "pump_state", "V1", "V2", "V3", "Harbour"]
+    first, *rest = salience(counts, distinct, documents, 100, names).tolist()
+    assert first > max(rest)

@@ -389,3 +389,69 @@ def test_any_text_is_read(text: str, form: UnitForm, heading: str, who: str | No
     for fact in found:
         assert fact.subject.strip() and fact.predicate.strip() and fact.object.strip()
         assert 0 < fact.confidence <= 1 and len(fact.object) <= 300 and "\n" not in fact.object + fact.subject
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        *("Template", "Entry template", "Template for an entry", "Vorlage", "Beispiel", "Exemple", "Plantilla"),
+        *("Exemplo", "Esempio", "Voorbeeld", "Шаблон", "Szablon", "Örnek", "Ví dụ", "日志模板", "記入例", "템플릿"),
+    ],
+)
+def test_forms_and_examples_state_nothing(heading: str) -> None:
+    assert triples(f"# Heron\n\n## {heading}\n\n- Status: ashore until May\n") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "## Heron\n\n- Status: proposed / applied / verified\n",
+        "## YYYY-MM-DD\n\n- Status: ashore until May\n",
+        "## Heron\n\n- Status: e.g. ashore\n",
+        "## Heron\n\n- Date: YYYY-MM-DD\n",
+        "### Run\n\n- Status: ashore until May\n",
+        "### Cron-Job\n\n- Status: ashore until May\n",
+        "## heron.json で tide pool を有効化\n\n- URL: https://example.org/tide\n",
+    ],
+)
+def test_placeholders_and_common_words_state_nothing(text: str) -> None:
+    assert triples(text) == []
+
+
+@pytest.mark.parametrize(
+    ("heading", "name"),
+    [
+        ("Heron-Reise (28.07.–23.08.2026)", "Heron-Reise"),
+        ("Heron-Reise 28.07.–23.08.2026", "Heron-Reise"),
+        ("Heron System integriert", "Heron System"),
+        ("Heronアプリ作成", "Heronアプリ"),
+        ("Heronアプリを更新", "Heronアプリ"),
+        ("Template Selection UI", "Template Selection UI"),
+        ("Natural Glow", "Natural Glow"),
+    ],
+)
+def test_days_and_what_was_done_are_no_part_of_a_subject(heading: str, name: str) -> None:
+    text = f"# Notes\n\n## {heading}\n\n- URL: https://example.org/tide\n"
+    assert triples(text) == [(name, "URL", "https://example.org/tide")]
+
+
+def test_a_quotation_at_the_end_of_an_object_keeps_its_mark() -> None:
+    assert triples('- Osgood likes the song "Harbour Lights".\n') == [("Osgood", "likes", 'the song "Harbour Lights"')]
+
+
+@pytest.mark.parametrize(("line", "owner"), [("- **Name:** osgood", "osgood"), ("- Name: osgood fell", "osgood fell")])
+def test_an_owner_may_write_the_own_name_in_small_letters(line: str, owner: str) -> None:
+    assert (
+        rules.subject_of(
+            "USER.md", parse(f"# User\n\n{line}\n", path="USER.md", mtime=date(2026, 3, 1), unit_tokens=60).sections
+        )
+        == owner
+    )
+
+
+@pytest.mark.parametrize("value", ["you", "unknown", "not sure yet", "_(what should they call you)_", "あなた"])
+def test_no_owner_is_called_by_a_pronoun_or_a_placeholder(value: str) -> None:
+    sections = parse(
+        f"# User\n\n- **Name:** {value}\n", path="USER.md", mtime=date(2026, 3, 1), unit_tokens=60
+    ).sections
+    assert rules.subject_of("USER.md", sections) == "user"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openclaw_memory.text.dates import date_in_heading, date_in_name, merely_states
+from openclaw_memory.text.dates import date_in_heading, date_in_name, merely_states, said
 
 DAY = date(2026, 2, 13)
 
@@ -172,3 +172,38 @@ def test_every_iso_date_is_read_back(day: date) -> None:
 def test_no_text_breaks_it(text: str) -> None:
     date_in_heading(text)
     date_in_name(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("Reise (28.07.–23.08.2026)", date(2026, 7, 28), date(2026, 8, 23)),
+        ("28.07.-23.08.2026", date(2026, 7, 28), date(2026, 8, 23)),
+        ("10–12.08.2026", date(2026, 8, 10), date(2026, 8, 12)),
+        ("30.12.–02.01.2026", date(2025, 12, 30), date(2026, 1, 2)),
+        ("28.12.2025 – 03.01.2026", date(2025, 12, 28), date(2026, 1, 3)),
+        ("7/28–8/23/2026", date(2026, 7, 28), date(2026, 8, 23)),
+        ("July 28 – August 23, 2026", date(2026, 7, 28), date(2026, 8, 23)),
+        ("28. Juli – 23. August 2026", date(2026, 7, 28), date(2026, 8, 23)),
+        ("28 de julio – 23 de agosto de 2026", date(2026, 7, 28), date(2026, 8, 23)),
+        ("28 de julho – 23 de agosto de 2026", date(2026, 7, 28), date(2026, 8, 23)),
+        ("28 juillet – 23 août 2026", date(2026, 7, 28), date(2026, 8, 23)),
+        ("28 luglio – 23 agosto 2026", date(2026, 7, 28), date(2026, 8, 23)),
+        ("28 июля – 23 августа 2026", date(2026, 7, 28), date(2026, 8, 23)),
+        ("28 lipca – 23 sierpnia 2026", date(2026, 7, 28), date(2026, 8, 23)),
+    ],
+)
+def test_of_a_range_of_days_the_first_is_the_day_and_both_are_said(text: str, first: date, last: date) -> None:
+    assert date_in_heading(text) == first
+    assert said(text, None) == (first, last)
+
+
+@pytest.mark.parametrize("text", ["March 3-5, 2026", "3–5 mars 2026", "3.–5. März 2026", "3-5.03.2026"])
+def test_of_days_of_one_month_the_first_counts(text: str) -> None:
+    assert date_in_heading(text) == date(2026, 3, 3)
+
+
+@pytest.mark.parametrize("text", ["v1.2-3.4.2026", "10-12-2026", "192.168.0.1-24.1.2026"])
+def test_versions_and_addresses_begin_no_range(text: str) -> None:
+    found = said(text, None)
+    assert found is None or found[0] == found[1] or found[0].month == found[1].month
