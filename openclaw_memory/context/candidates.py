@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -18,8 +19,9 @@ from ..search.confidence import SURE, Parts
 from ..search.engine import Ranked
 from ..store.api import Bools, Floats, Ints
 from ..text import analysis
+from ..text.scripts import HANGUL, UNSPACED
 from ..text.sentences import sentence_spans
-from ..text.speech import bare, substance
+from ..text.speech import bare, is_courtesy, substance
 from .entities import Entity
 from .evidence import Evidence
 
@@ -48,6 +50,8 @@ _SURPRISE_REMARK, _SHARE_REMARK = 1.0, 0.3
 _SURPRISE_REQUEST = 0.0
 #: A message that names somebody whom no note knows must have so much of its words there, or a note so sure.
 _SHARE_STRANGE, _STRANGE_SURE = 0.6, 0.85
+#: Of a question of so few words, one that no note has speaks against two that stand together.
+_FEW_WORDS = 3
 #: Where nearly all of a question's words stand together, they may be common ones.
 _NEARLY_ALL, _SURPRISE_ALL = 0.7, -3.5
 #: What the words of a heading count for the lines below it.
@@ -70,6 +74,7 @@ _FUSED = 0.85
 _FAMILIAR = 3
 #: In a sentence of so many words the name of a found concept says nothing alone: one may ask for a program in Python.
 _WORDY = 4
+_UNSPACED = re.compile(f"[{UNSPACED}{HANGUL}]")
 #: Curated concepts that are named bring at least so many units each.
 _ALWAYS = 2
 
@@ -113,14 +118,22 @@ class Scene:
 
 
 def briefly(message: str, entities: Sequence[Entity]) -> frozenset[int]:
-    """The places of ``entities`` that a sentence of few words names."""
+    """The places of ``entities`` that a sentence of few words names, and not only to be thanked for."""
     short = [
         part.casefold()
         for line in message.splitlines()
         for start, end in sentence_spans(line)
         if len(analysis.words_of(bare(part := line[start:end])).keys() & set(substance(part))) < _WORDY
+        and not is_courtesy(part)
     ]
-    return frozenset(one.place for one in entities if any(one.name.casefold() in part for part in short))
+    return frozenset(one.place for one in entities if any(_names(one.name.casefold(), part) for part in short))
+
+
+def _names(name: str, text: str) -> bool:
+    """Whether a text has a name as a word, perhaps with an ending, or anywhere where words are not apart."""
+    if _UNSPACED.search(name):
+        return name in text
+    return re.search(rf"(?<!\w){re.escape(name)}\w{{0,2}}(?!\w)", text) is not None
 
 
 def allowed(
@@ -241,7 +254,7 @@ def _says_it(scene: Scene, row: int) -> float:
         alone = scene.asks and share == 1.0 and evidence.rarest <= max(_ALONE, len(scene.view.corpus) // 200)
         return _SAID if alone else 0.0
     least, much = (_SURPRISE, _SHARE) if scene.asks else (_SURPRISE_REMARK, _SHARE_REMARK)
-    if scene.wants and not scene.asks:
+    if scene.wants if not scene.asks else evidence.unknown and evidence.words <= _FEW_WORDS:
         least = _SURPRISE_REQUEST
     if evidence.strange:
         least, much = _SURPRISE_REMARK, _SHARE_STRANGE

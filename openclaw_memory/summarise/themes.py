@@ -21,6 +21,8 @@ _TELLING = frozenset({"curated", "link", "tag", "meta", "code"})
 _PHRASE_SENTENCES = 3
 #: From so many entries on, a name that more than half of them have is nobody's theme.
 _FEW_ENTRIES = 4
+#: One word in so many is enough to tell the language of notes that are not in English.
+_OWN = 3
 #: A theme joins at least so many entries.
 _LEAST_ENTRIES = 2
 
@@ -75,9 +77,14 @@ def of_months(chosen: Sequence[Weighed], most: int, changed: Mapping[int, int]) 
 
 
 def headings(chosen: Sequence[Weighed]) -> Mapping[str, str]:
-    """The headings of our own, by name, in the language of most of ``chosen``; English where we have none."""
+    """The headings of our own, by name, in the language of ``chosen``; English where we have none.
+
+    Names, code and words of trades are English in notes of any language: another one needs a third of the words.
+    """
     spoken = language.weights("\n".join(one.sentence.text for one in chosen))
-    most = max(spoken, key=lambda name: (spoken[name], name), default=language.ENGLISH)
+    words = sum(spoken.values())
+    others = [name for name in spoken if name != language.ENGLISH and _OWN * spoken[name] >= words]
+    most = max(others, key=lambda name: (spoken[name], name), default=language.ENGLISH)
     return _headings().get(most) or _headings()[language.ENGLISH]
 
 

@@ -25,7 +25,7 @@ def words(text: str) -> list[str]:
 class Points:
     """What words and phrases count for; the phrases of scripts without spaces count anywhere in a clause.
 
-    What a clause says is to be avoided has not happened: ``避免单点故障`` and ``to avoid another outage`` count nothing.
+    What is to be avoided has not happened: ``避免单点故障`` and ``to avoid another outage`` count nothing.
     """
 
     def __init__(self, points: dict[str, int]) -> None:
@@ -36,13 +36,16 @@ class Points:
         self._pattern = re.compile("|".join(map(re.escape, either)) or r"(?!)")
 
     def of(self, text: str, denied: int) -> list[int]:
-        """The points of each phrase that a text has, once; at most ``denied`` where it says that this is not so."""
+        """The points of each phrase that a text has, once; at most ``denied`` where it says that this is not so.
+
+        That which is somebody's, as in ``维护者的决定``, is a thing and no event.
+        """
         found: dict[str, int] = {}
         for clause in _CLAUSES.split(text.casefold()):
             for phrase, value, before, after in self._in(clause, words(clause)):
                 if value > 0 and _avoids(clause):
                     continue
-                if value > denied and (negations(before) or negations(after)):
+                if value > denied and (before.endswith(_of()) or negations(before) or negations(after)):
                     value = denied
                 found[phrase] = value if value < 0 else max(value, found.get(phrase, 0))
         return list(found.values())
@@ -62,6 +65,12 @@ class Points:
             for one in self._pattern.finditer(clause):
                 before = clause[max(0, one.start() - _NEAR_SIGNS) : one.start()]
                 yield one[0], self._within[one[0]], before, clause[one.end() : one.end() + _NEAR_SIGNS]
+
+
+@cache
+def _of() -> tuple[str, ...]:
+    """Particles that make a phrase of a script without spaces what belongs to the words before."""
+    return tuple(sorted(phrases("of")))
 
 
 @cache

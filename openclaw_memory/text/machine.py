@@ -15,7 +15,8 @@ _LEVEL = r"\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL|TRACE|CRITICAL)\]?[:\]|]\s"
 _PROGRAM = (
     r"Traceback \(|File \"[^\"]+\", line \d|npm (?:ERR|WARN|error|warn)\b|(?:at|in) \S+ ?\(\S+:\d+(?::\d+)?\)"
     r"|(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception): |\$ [A-Za-z./]|>>> |#!/|(?:diff --git|index [0-9a-f]{7}) "
-    r"|[-dlbcps](?:[r-][w-][-xsStT]){3}[.+@]?\s+\d|@@ -\d|(?:HTTP/\d(?:\.\d)? |HTTP )\d{3}\b|[A-Z]+ https?://\S+ \d{3}\b"
+    r"|[-dlbcps](?:[r-][w-][-xsStT]){3}[.+@]?\s+\d"
+    r"|@@ -\d|(?:HTTP/\d(?:\.\d)? |HTTP )\d{3}\b|[A-Z]+ https?://\S+ \d{3}\b"
 )
 #: OpenClaw's own words in a turn, "System: [2026-03-04 10:00:00 UTC] Exec completed", and what it always says alike.
 _HOST = (

@@ -89,6 +89,15 @@ def requests(sentence: str) -> bool:
     return any(one.end >= len(tail) - 1 and not _LATIN.search(sentence) for one in found(sentence, ("request",)))
 
 
+def is_courtesy(sentence: str) -> bool:
+    """Whether a sentence goes on from a courtesy without a pause and asks for nothing: "thank you for your help"."""
+    first = next(found(sentence, ("courtesy",)), None)
+    if first is None or any(map(str.isalnum, sentence[: first.start])):
+        return False
+    rest = sentence[first.end :].lstrip()
+    return rest[:1].isalnum() and not wants(sentence)
+
+
 def reminds(sentence: str) -> bool:
     """Whether a sentence asks to be remembered: "remember" opens it, which "I remember" does not."""
     for one in found(sentence, ("remember",)):
