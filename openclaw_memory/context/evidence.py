@@ -99,8 +99,10 @@ def _words(text: str, keyword: KeywordScores) -> Iterator[Ints]:
     spaced = _RUNS.sub(" ", text)
     whole = analysis.words_of(spaced)
     words: dict[str, Ints] = {}
-    for term, *_ in analysis.asked(spaced):
-        if term in at and term not in silent and not _FIGURE.fullmatch(term):
+    terms = [term for term, *_ in analysis.asked(spaced)]
+    left_out = _within_pairs([term for term in terms if " " in term], at, keyword.windows)
+    for term in terms:
+        if term in at and term not in silent and term not in left_out and not _FIGURE.fullmatch(term):
             # "GeoReview" is one word, also where its parts are terms: the rarest of them that the notes have.
             rows, word = keyword.windows[at[term]], whole.get(term, term)
             word = term if _UNSPACED.search(word) else word
@@ -110,6 +112,21 @@ def _words(text: str, keyword: KeywordScores) -> Iterator[Ints]:
     japanese = _KANA.search(text) is not None
     for run in _RUNS.finditer(text):
         yield from _of_run(run, at, keyword.windows, japanese)
+
+
+def _within_pairs(pairs: Sequence[str], at: dict[str, int], windows: Sequence[Ints]) -> set[str]:
+    """What of a Vietnamese text is no word: the syllables of pairs that are words, and pairs that cross such a one.
+
+    Of two pairs with a syllable in common the rarer one is the word, and one that no note has is so last.
+    """
+    rows = {pair: len(windows[at[pair]]) for pair in pairs if pair in at}
+    taken: set[str] = set()
+    kept: set[str] = set()
+    for pair in sorted(rows, key=lambda pair: (not rows[pair], rows[pair], pair)):
+        if taken.isdisjoint(both := pair.split(" ")):
+            taken.update(both)
+            kept.add(pair)
+    return taken | (set(pairs) - kept)
 
 
 def _of_run(run: re.Match[str], at: dict[str, int], windows: Sequence[Ints], japanese: bool) -> Iterator[Ints]:

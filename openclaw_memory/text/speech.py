@@ -109,16 +109,32 @@ def reminds(sentence: str) -> bool:
 
 
 def kinds(sentence: str) -> frozenset[str]:
-    """Which kinds of phrases a sentence holds."""
-    return frozenset(one.kind for one in found(sentence))
+    """Which kinds of phrases a sentence holds; what a longer courtesy holds is a part of that ("cảm ơn", "cấm")."""
+    every = list(found(sentence))
+    polite = [one for one in every if one.kind == "courtesy"]
+    return frozenset(
+        one.kind
+        for one in every
+        if not any(
+            whole.start <= one.start and one.end <= whole.end and one.end - one.start < whole.end - whole.start
+            for whole in polite
+        )
+    )
 
 
 def searched(message: str) -> str:
     """The sentences of a message that are about something; empty when none is."""
     said = []
     for line in message.strip().splitlines():
-        said += [part for start, end in sentence_spans(line) if substance(part := line[start:end])]
+        said += [part for start, end in sentence_spans(line) if substance(part := _unthanked(line[start:end]))]
     return " ".join(said)
+
+
+def _unthanked(sentence: str) -> str:
+    """A sentence without what it begins with, where that is a courtesy: in "thanks for your help, …" nobody asks."""
+    first = _CLAUSES.search(sentence)
+    end = len(sentence) if first is None else first.end()
+    return sentence[end:] if is_courtesy(sentence[:end]) else sentence
 
 
 @lru_cache(maxsize=4096)
