@@ -74,7 +74,7 @@ def _is_noise(sentence: Sentence) -> bool:
     if not names_subject(_STAMP.sub(" 0 ", value)):
         # When something that is not named was done, "Completed: 13 March, 14:31", or the note itself was written.
         done = label is not None and label[0].strip("*_ :：").casefold() in every("done")
-        if label is None or done or _of_its_day(sentence, value):
+        if label is None or done or _was_then(sentence, value):
             return True
     left = OPAQUE.sub(" ", value)
     # "Session: 8f14e45f" says no more than its token does; a figure, a date or a link behind a label does.
@@ -83,7 +83,7 @@ def _is_noise(sentence: Sentence) -> bool:
     return not _WORD.search(_LINK.sub(" ", text)) or not substance(text)
 
 
-def _of_its_day(sentence: Sentence, value: str) -> bool:
-    """Whether a stamp is of the day of the note: it has the time of day, and no other day."""
-    days = set(_ISO.findall(value))
-    return _CLOCK.search(value) is not None and days <= {sentence.day.isoformat()} and bool(days)
+def _was_then(sentence: Sentence, value: str) -> bool:
+    """Whether a stamp, a day with a time, is no later than the note: when it was written, and no appointment."""
+    days = _ISO.findall(value)
+    return bool(days) and _CLOCK.search(value) is not None and max(days) <= sentence.day.isoformat()

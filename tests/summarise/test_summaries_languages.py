@@ -267,6 +267,8 @@ def test_a_count_that_grows_is_told_once_and_is_no_milestone(count: str) -> None
     [
         "2026-03-02 (UTC)",
         "Current time: Monday, 2026-03-02 09:14 (Europe/Lisbon)",
+        "Current time: Wednesday, February 25th, 2026 - 9:14 AM (Europe/Lisbon) / 2026-02-25 09:14 UTC",
+        "ines@attic:/srv/notes$ grep tomatoes beds.md",
         "**时间**：2026-03-02 00:33:00 GMT+8",
         "*学习完成时间：2026-03-02 09:00-09:07*",
         "Время: 2026-03-02 10:15",
