@@ -21,10 +21,11 @@ from ..context import prose
 from ..errors import OpenClawMemoryError, WorkspaceError
 from ..ingest.captures import FOLDER
 from ..ingest.origin import lowered
-from ..model import TRUSTED, Captured, CaptureReport, Grain, Origin, SearchHit, citation, joined
+from ..model import TRUSTED, Captured, CaptureReport, Origin, SearchHit, citation, joined
 from ..system import atomic
 from ..system.deadline import Deadline
 from ..text import analysis, calendar, speech
+from ..text.dates import MONTHS
 from ..text.front_matter import front_matter
 from ..text.lines import split_lines
 from ..text.negation import negations
@@ -313,9 +314,7 @@ class _Said:
 
 def _context(hit: SearchHit) -> frozenset[str]:
     """Terms of the day and the heading of a hit: what was found is told with them."""
-    days = (
-        [] if hit.date is None else [iso := hit.date.isoformat(), calendar.title(Grain.DAILY, iso), prose.day(hit.date)]
-    )
+    days = [] if hit.date is None else [hit.date.isoformat(), MONTHS[hit.date.month - 1], prose.day(hit.date)]
     return frozenset(analysis.terms(" ".join([*days, hit.heading])))
 
 

@@ -19,9 +19,9 @@ from ..search.confidence import SURE, Parts
 from ..search.engine import Ranked
 from ..store.api import Bools, Floats, Ints
 from ..text import analysis
-from ..text.scripts import UNSPACED
+from ..text.scripts import HANGUL, UNSPACED
 from ..text.sentences import sentence_spans
-from ..text.speech import bare, substance
+from ..text.speech import bare, is_courtesy, substance
 from .entities import Entity
 from .evidence import Evidence
 
@@ -50,6 +50,8 @@ _SURPRISE_REMARK, _SHARE_REMARK = 1.0, 0.3
 _SURPRISE_REQUEST, _SHARE_REQUEST, _SURPRISE_TWO = 0.0, 0.25, 3.0
 #: A message that names somebody whom no note knows must have so much of its words there, or a note so sure.
 _SHARE_STRANGE, _STRANGE_SURE = 0.6, 0.85
+#: Of a question of so few words, one that no note has speaks against two that stand together.
+_FEW_WORDS = 3
 #: Where nearly all of a question's words stand together, they may be common ones.
 _NEARLY_ALL, _SURPRISE_ALL = 0.7, -3.5
 #: What the words of a heading count for the lines below it.
@@ -72,9 +74,9 @@ _FUSED = 0.85
 _FAMILIAR = 3
 #: In a sentence of so many words the name of a found concept says nothing alone: one may ask for a program in Python.
 _WORDY = 4
-_UNSPACED = re.compile(f"[{UNSPACED}]")
+_UNSPACED = re.compile(f"[{UNSPACED}{HANGUL}]")
 #: A letter or digit of a script that puts spaces between words.
-_LETTER = rf"[^\W{UNSPACED}]"
+_LETTER = rf"[^\W{UNSPACED}{HANGUL}]"
 #: Curated concepts that are named bring at least so many units each.
 _ALWAYS = 2
 
@@ -118,12 +120,13 @@ class Scene:
 
 
 def briefly(message: str, entities: Sequence[Entity]) -> frozenset[int]:
-    """The places of ``entities`` that a sentence of few words names."""
+    """The places of ``entities`` that a sentence of few words names, and not only to be thanked for."""
     short = [
         part.casefold()
         for line in message.splitlines()
         for start, end in sentence_spans(line)
         if len(analysis.words_of(bare(part := line[start:end])).keys() & set(substance(part))) < _WORDY
+        and not is_courtesy(part)
     ]
     return frozenset(one.place for one in entities if any(_holds(part, one.name.casefold()) for part in short))
 
@@ -254,6 +257,8 @@ def _says_it(scene: Scene, row: int) -> float:
     least, much = (_SURPRISE, _SHARE) if scene.asks else (_SURPRISE_REMARK, _SHARE_REMARK)
     if scene.wants and not scene.asks:
         least, much = (_SURPRISE_REQUEST if evidence.matched(row) > 2 else _SURPRISE_TWO), _SHARE_REQUEST
+    elif scene.asks and evidence.unknown and evidence.words <= _FEW_WORDS:
+        least = _SURPRISE_REQUEST
     if evidence.strange:
         least, much = _SURPRISE_REMARK, _SHARE_STRANGE
     if scene.asks and share >= _NEARLY_ALL and not evidence.strange:

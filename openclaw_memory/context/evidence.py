@@ -8,7 +8,8 @@ are weighed elsewhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from math import comb, log
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from ..search.bm25 import KeywordScores
 from ..store.api import Ints
 from ..text import analysis, language, speech
-from ..text.scripts import HAN, HANGUL, SOUTH_EAST_ASIAN, UNSPACED
+from ..text.scripts import HAN, HANGUL, KANA, SOUTH_EAST_ASIAN, UNSPACED
 from ..text.sentences import sentence_spans
 
 #: Runs that hold words without spaces, and how many characters a word of them has: all of a word in katakana, of one in
@@ -25,6 +26,7 @@ _RUNS = re.compile(
     rf"(?P<kana>[\u30a1-\u30ff]{{2,}})|(?P<han>[{HAN}]{{2,}})|(?P<hangul>[{HANGUL}]{{2,}})|(?P<asian>[{SOUTH_EAST_ASIAN}]{{3,}})"
 )
 _ASIAN_WORD, _KANA_WORD = 4, 5
+_KANA = re.compile(f"[{KANA}]")
 #: A word behind another one.
 _LATER_WORD = re.compile(r"(?<=[\w,;]\s)[^\W\d_]\w+")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
@@ -110,8 +112,9 @@ def _words(text: str, keyword: KeywordScores) -> Iterator[Ints]:
             if word not in words or 0 < len(rows) < (len(words[word]) or len(rows) + 1):
                 words[word] = rows
     yield from words.values()
+    japanese = _KANA.search(text) is not None
     for run in _RUNS.finditer(text):
-        yield from _of_run(run, at, keyword.windows)
+        yield from _of_run(run, at, keyword.windows, japanese)
 
 
 def _joined(terms: Sequence[str], at: dict[str, int], windows: Sequence[Ints]) -> list[str]:
@@ -131,7 +134,7 @@ def _joined(terms: Sequence[str], at: dict[str, int], windows: Sequence[Ints]) -
     return [term for term in terms if term in words or not (" " in term or term in taken or _SYLLABLE.fullmatch(term))]
 
 
-def _of_run(run: re.Match[str], at: dict[str, int], windows: Sequence[Ints]) -> Iterator[Ints]:
+def _of_run(run: re.Match[str], at: dict[str, int], windows: Sequence[Ints], japanese: bool) -> Iterator[Ints]:
     def of(word: str) -> Ints:
         pairs = [word[i : i + 2] for i in range(len(word) - 1)]
         rows = [windows[at[pair]] for pair in pairs if pair in at]
@@ -151,6 +154,24 @@ def _of_run(run: re.Match[str], at: dict[str, int], windows: Sequence[Ints]) -> 
         yield of(text[:2])
     elif run.lastgroup == "asian":
         yield from (of(text[i : i + _ASIAN_WORD]) for i in range(0, len(text) - 2, _ASIAN_WORD))
-    else:  # Words of two characters, from where more of them are known.
-        ways = [[of(text[i : i + 2]) for i in range(first, len(text) - 1, 2)] for first in (0, 1)]
-        yield from max(filter(None, ways), key=lambda way: (sum(len(rows) > 0 for rows in way) / len(way), len(way)))
+    else:
+        for part in [text] if japanese else _function().split(text):
+            yield from _of_han(part, of)
+
+
+def _of_han(text: str, of: Callable[[str], Ints]) -> Iterator[Ints]:
+    """Words of two characters: so that most are known, then so that most of the text is in one."""
+    pairs = [of(text[i : i + 2]) for i in range(len(text) - 1)]
+    # The best way to cut the first n characters: known pairs, pairs, and where they begin.
+    best: list[tuple[int, int, tuple[int, ...]]] = [(0, 0, ()), (0, 0, ())]
+    for end in range(2, len(text) + 1):
+        known, count, begins = best[end - 2]
+        with_pair = (known + (len(pairs[end - 2]) > 0), count + 1, (*begins, end - 2))
+        best.append(max(with_pair, best[end - 1], key=lambda way: way[:2]))
+    yield from (pairs[i] for i in best[len(text)][2])
+
+
+@cache
+def _function() -> re.Pattern[str]:
+    """Chinese words of one character that say nothing."""
+    return re.compile("|".join(sorted(word for word in language.stop_words()["chinese"] if len(word) == 1)))

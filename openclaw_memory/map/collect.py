@@ -17,7 +17,7 @@ from ..index.archive import rows_in
 from ..ingest.summary_files import read_line
 from ..model import FactRow, Grain, Kind, UseRow, cited
 from ..store.api import Bools, Ints, Store, UnitText
-from ..summarise.words import Points, markers, words
+from ..summarise.words import Points, markers
 from ..text import analysis, calendar, language
 from ..text.plain import is_delimiter, plain
 from .choice import CONCEPTS, Scope
@@ -55,7 +55,7 @@ def said(store: Store, unit_ids: Ints, rows: Bools) -> Said:
         for unit in store.unit_texts(list(row_of)):
             redacted.update(_REDACTED.findall(unit.text))
             if unit.form not in ("machine", "code") and not any(map(is_delimiter, unit.text.split("\n"))):
-                decided[row_of[unit.id]] = max(points.of(words(unit.text), unit.text), default=0) >= _DECIDED
+                decided[row_of[unit.id]] = max(points.of(unit.text, 0), default=0) >= _DECIDED
     return Said(decided, dict(redacted.most_common()))
 
 

@@ -35,6 +35,8 @@ _WORD = re.compile(rf"[^\W\d_{UNSPACED}]{{2,}}|[{UNSPACED}]{{2}}")
 _MARKS = re.compile(r"[\s*_`]+|[.。!！;；]+$")
 #: Times and days, which are another each time.
 _WHEN = re.compile(r"\d{1,4}(?:[:.-]\d{1,2}){1,2}(?!\d)|\d{1,2}\s?(?:[ap]m\b|[点點時时시])", re.IGNORECASE)
+#: A value of more words tells a story; two characters are a word where nothing stands between words.
+_MOST_WORDS = 6
 #: A sentence has so many words of its own beside so many figures, or it is a list.
 _CORE, _FIGURES = 2, 2
 #: Most changes that a summary tells of.
@@ -84,6 +86,8 @@ def _states(sentence: Sentence) -> Iterator[tuple[tuple[object, ...], str, Sente
         return
     found = _KEYED.fullmatch(text)
     if found is not None:
+        if len(_WORD.findall(found[2])) > _MOST_WORDS:
+            return
         if _SEVERAL.search(found[1]) and not labels.is_label(found[1]) and _names_a_thing(found[1]):
             yield ("key", " ".join(found[1].casefold().split())), _MARKS.sub(" ", found[2].casefold()).strip(), sentence
         return

@@ -15,12 +15,11 @@ from ..knowledge.linking import Linker
 from ..model import Grain, Origin
 from ..plugins.manager import Plugins
 from ..store.api import OntologyRows
-from ..text import calendar
 from .sentences import Sentence, line_of
 from .summary import Summary
 
 #: Of the file's make; another one has every summary rewritten.
-FORMAT = 2
+FORMAT = 3
 
 #: What a text mentions by itself: curated concepts stay out, so that a summary follows from its sources alone.
 LINKER = Linker(OntologyRows())
@@ -43,8 +42,8 @@ class Source:
 
 
 def render(grain: Grain, period: str, summary: Summary, sources: Sequence[Source], origin: Origin, digest: str) -> str:
-    """The file of a summary: front matter, a title, and a line with its citation for every sentence."""
-    blocks = [f"# {calendar.title(grain, period)}"]
+    """The file of a summary: front matter, the period as title, and a line with its citation for every sentence."""
+    blocks = [f"# {period}"]
     for part in summary.parts:
         lines = [f"## {part.heading}"]
         if part.tags:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 
 from ..knowledge.fact_words import every
+from ..text.labels import names_subject
 from ..text.machine import OPAQUE, is_machine, is_signs
 from ..text.scripts import UNSPACED
 from ..text.speech import substance
@@ -21,9 +22,15 @@ _FIELDS = 3
 _LABEL = re.compile(r"[\W_]*[^\s:：][^:：\n]{0,39}[:：](?=[\s*_`]|$)")
 _WORD = re.compile(rf"[^\W\d_{UNSPACED}]{{2,}}|[{UNSPACED}]{{2,}}")
 _FIGURES = re.compile(r"\d+(?:[.,:]\d+)*")
+#: A key without figures, and behind it a figure, a day or a time with its unit, and nothing else.
+COUNT = re.compile(r"[^:：\d]{1,40}[:：][\s*_`~+-]*\d[\d.,:/%\s~–-]*\w{0,4}[^\w]*")
 _CLOCK = re.compile(r"(?<!\d)\d{1,2}:\d{2}(?!\d)")
+_ISO = re.compile(r"\d{4}-\d\d-\d\d")
 #: A day, a time and its zone.
-_STAMP = re.compile(r"\d{4}-\d\d-\d\d|~?\d{1,2}:\d{2}(?::\d{2})?(?:\s?[A-Za-z]{1,4}\b)?")
+_STAMP = re.compile(
+    r"\d{4}-\d\d-\d\dT?|~?\d{1,2}:\d{2}(?::\d{2})?(?:\s?[A-Za-z]{1,4}\b)?|\((?:UTC|GMT|[A-Z][a-z]+/[A-Z]\w+)[^()]*\)"
+    r"|\b(?:UTC|GMT|[CM]?E?[SD]T|JST|MSK)(?:[+-]\d{1,2}(?::?\d\d)?)?\b"
+)
 #: What is said on so many days, or with as many times of one day, but for its figures, is routine: it is said once, as
 #: it was last.
 _TIMES = 3
@@ -43,7 +50,9 @@ def once(sentences: Sequence[Sentence], kept: Collection[int] = ()) -> list[Sent
     last: dict[tuple[str | None, str], int] = {}
     keys = [(one.speaker, _FIGURES.sub("0", one.text.casefold())) for one in sentences]
     for at, (one, key) in enumerate(zip(sentences, keys, strict=True)):
-        times[key].add((one.day, *_CLOCK.findall(one.text)))
+        # A count behind a key, told in several entries of a day, grows: "Finished: 91", "Finished: 93".
+        entry = one.entry if COUNT.fullmatch(one.text) else None
+        times[key].add((one.day, entry, *_CLOCK.findall(one.text)))
         last[key] = at
     return [
         one
@@ -62,12 +71,19 @@ def _is_noise(sentence: Sentence) -> bool:
         return True
     label = _LABEL.match(text)
     value = text[label.end() :] if label is not None else text
-    # When something that is not named was done: "Completed: 13 March, 14:31".
-    if label is not None and label[0].strip("*_ :：").casefold() in every("done"):
-        if not _WORD.search(_STAMP.sub(" ", value)):
+    if not names_subject(_STAMP.sub(" 0 ", value)):
+        # When something that is not named was done, "Completed: 13 March, 14:31", or the note itself was written.
+        done = label is not None and label[0].strip("*_ :：").casefold() in every("done")
+        if label is None or done or _was_then(sentence, value):
             return True
     left = OPAQUE.sub(" ", value)
     # "Session: 8f14e45f" says no more than its token does; a figure, a date or a link behind a label does.
     if left != value and not _WORD.search(left):
         return True
     return not _WORD.search(_LINK.sub(" ", text)) or not substance(text)
+
+
+def _was_then(sentence: Sentence, value: str) -> bool:
+    """Whether a stamp, a day with a time, is no later than the note: when it was written, and no appointment."""
+    days = _ISO.findall(value)
+    return bool(days) and _CLOCK.search(value) is not None and max(days) <= sentence.day.isoformat()

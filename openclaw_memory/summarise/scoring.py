@@ -24,6 +24,7 @@ from ..text.sentences import MARKS, QUESTION_MARKS
 from ..text.speech import substance
 from ..text.turns import roles, without_speaker
 from . import words
+from .noise import COUNT
 from .sentences import Sentence, line_of, tokens
 
 #: What a point is in the whole numbers that are reckoned with.
@@ -34,6 +35,8 @@ _WORD, _EVERYDAY, _NAME = POINT, POINT // 4, 2 * POINT
 MARKERS: Mapping[str, float] = MappingProxyType(words.markers())
 #: From so many points on a marker tells of a turn in events, and of one that is told at once.
 _MILESTONE, _TURN = 3 * POINT, 4 * POINT
+#: Most points of a word of which a text says that it is not so.
+_DENIED = 2 * POINT
 _DONE = 2 * POINT
 _TIME = 2 * POINT
 _FIGURE = POINT
@@ -134,10 +137,13 @@ class Scorer:
         """Points of the strongest marker, and of all: one in a label such as ``Decision:`` counts twice."""
         if words.says_nothing().match(text):
             return 0, 0
-        found = self._markers.of(words.words(text), text)
+        found = self._markers.of(text, _DENIED)
+        # "Finished projects: 93" and "Completed: 09:07" tell how many and when, and of no turn.
+        if COUNT.fullmatch(text):
+            found = [min(points, _DENIED) for points in found]
         best = doubled = max([0, *found])
         if best and (label := _LABEL.match(text)) is not None:
-            doubled = max([best, *(2 * points for points in self._markers.of(words.words(label[0]), label[0]))])
+            doubled = max([best, *(2 * points for points in self._markers.of(label[0], _DENIED))])
         return best, doubled + sum(points for points in found if points < 0)
 
     def _covers(self, sentence: Sentence, text: str) -> Iterable[tuple[str | int, int]]:

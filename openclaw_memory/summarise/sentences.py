@@ -121,7 +121,8 @@ def sentences_of(note: Note, first_entry: int = 0, first_order: int = 0) -> list
 
 def line_of(sentence: Sentence, dated: bool) -> str:
     """The line of a sentence in a summary: ``- text [path#L3-L4]``, with ``dated`` ``- 2026-02-16: text [...]``."""
-    day = f"{sentence.day.isoformat()}: " if dated else ""
+    day = f"{sentence.day.isoformat()}: "
+    day = day if dated and not sentence.text.startswith(day) else ""
     return f"- {day}{sentence.text} [{citation(sentence.path, sentence.start_line, sentence.end_line)}]"
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 
 from ..graph.evidence import POINTS, STRONG
+from ..text import language
 from .scoring import Speakers, Weighed, is_milestone, is_turn
 from .sentences import Sentence
 
@@ -18,6 +21,8 @@ _TELLING = frozenset({"curated", "link", "tag", "meta", "code"})
 _PHRASE_SENTENCES = 3
 #: From so many entries on, a name that more than half of them have is nobody's theme.
 _FEW_ENTRIES = 4
+#: One word in so many is enough to tell the language of notes that are not in English.
+_OWN = 3
 #: A theme joins at least so many entries.
 _LEAST_ENTRIES = 2
 
@@ -35,7 +40,7 @@ class Part:
 def of_day(chosen: Sequence[Weighed], most: int) -> list[Part]:
     """Parts in the order of the day: concepts that entries share, and the notes' own headings."""
     merged, left = _merged([one.sentence for one in chosen], most)
-    parts = merged + _grouped(left, lambda one: one.heading or "Notes")
+    parts = merged + _grouped(left, lambda one: one.heading or headings(chosen)["notes"])
     return sorted(parts, key=lambda part: (part.sentences[0].day, part.sentences[0].order))
 
 
@@ -53,6 +58,7 @@ def of_months(chosen: Sequence[Weighed], most: int, changed: Mapping[int, int]) 
     What was decided, fixed, shipped or learned is a milestone; another turn in events is one unless it belongs to a
     concept that entries share.
     """
+    named = chosen
     states = [one.sentence for one in chosen if one.sentence.order in changed]
     both = Counter(changed[one.order] for one in states)
     states = [one for one in states if both[changed[one.order]] > 1]
@@ -65,8 +71,32 @@ def of_months(chosen: Sequence[Weighed], most: int, changed: Mapping[int, int]) 
     turns += [one.sentence for one in chosen if one.sentence.order in rest and is_milestone(one) and not is_turn(one)]
     turns.sort(key=lambda one: (one.day, one.order))
     told = {sentence.order for sentence in turns}
-    parts = _grouped(states, lambda _: "Changed") + _grouped(turns, lambda _: "Milestones") + merged
-    return parts + _grouped([one for one in left if one.order not in told], lambda _: "Other")
+    said_as = headings(named)
+    parts = _grouped(states, lambda _: said_as["changed"]) + _grouped(turns, lambda _: said_as["milestones"]) + merged
+    return parts + _grouped([one for one in left if one.order not in told], lambda _: said_as["other"])
+
+
+def headings(chosen: Sequence[Weighed]) -> Mapping[str, str]:
+    """The headings of our own, by name, in the language of ``chosen``; English where we have none.
+
+    Names, code and words of trades are English in notes of any language: another one needs a third of the words.
+    """
+    spoken = language.weights("\n".join(one.sentence.text for one in chosen))
+    words = sum(spoken.values())
+    others = [name for name in spoken if name != language.ENGLISH and _OWN * spoken[name] >= words]
+    most = max(others, key=lambda name: (spoken[name], name), default=language.ENGLISH)
+    return _headings().get(most) or _headings()[language.ENGLISH]
+
+
+@cache
+def _headings() -> dict[str, dict[str, str]]:
+    """Headings by language and name, of ``headings.txt``."""
+    out: dict[str, dict[str, str]] = {}
+    for line in files(__package__).joinpath("headings.txt").read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            spoken, _, said = line.partition(": ")
+            out[spoken] = dict(zip(("changed", "milestones", "other", "notes"), said.split("; "), strict=True))
+    return out
 
 
 def _grouped(sentences: Iterable[Sentence], heading: Callable[[Sentence], str]) -> list[Part]:
@@ -78,7 +108,7 @@ def _grouped(sentences: Iterable[Sentence], heading: Callable[[Sentence], str]) 
 
 
 def _merged(sentences: Sequence[Sentence], most: int) -> tuple[list[Part], list[Sentence]]:
-    """At most ``most`` parts ``Consolidated: <concept>``, in the order of their first sentences, and what is left.
+    """At most ``most`` parts named as a concept, in the order of their first sentences, and what is left.
 
     ``sentences`` are in order.  Each stands under one concept: of those that it mentions, the most telling.
     """
@@ -92,7 +122,7 @@ def _merged(sentences: Sequence[Sentence], most: int) -> tuple[list[Part], list[
             continue
         left.difference_update(mine)
         members = tuple(sentences[at] for at in mine)
-        found.append((mine[0], Part(f"Consolidated: {name}", members, _tags(members, shown=True), name)))
+        found.append((mine[0], Part(name, members, _tags(members, shown=True), name)))
     return [part for _, part in sorted(found, key=lambda one: one[0])], [sentences[at] for at in sorted(left)]
 
 

@@ -7,10 +7,14 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 
+from ..text.negation import negations
 from ..text.scripts import HANGUL, UNSPACED
 
 _WORDS = re.compile(r"\w+(?:['’]\w+)*")
 _UNSPACED = re.compile(f"[{UNSPACED}{HANGUL}]")
+_CLAUSES = re.compile(r"[,.;:!?](?=\s|[*_]|$)|[，。；：！？、()（）\[\]|]|\s[–—-]\s")
+#: How far from a phrase a word denies it: words before it, and characters around it where there are no spaces.
+_NEAR_WORDS, _NEAR_SIGNS = 3, 7
 
 
 def words(text: str) -> list[str]:
@@ -19,7 +23,10 @@ def words(text: str) -> list[str]:
 
 
 class Points:
-    """What words and phrases count for; the phrases of scripts without spaces count anywhere in a text."""
+    """What words and phrases count for; the phrases of scripts without spaces count anywhere in a clause.
+
+    What is to be avoided has not happened: ``避免单点故障`` and ``to avoid another outage`` count nothing.
+    """
 
     def __init__(self, points: dict[str, int]) -> None:
         self._words = {phrase: value for phrase, value in points.items() if _is_word(phrase)}
@@ -28,15 +35,72 @@ class Points:
         either = sorted(self._within, key=lambda phrase: (-len(phrase), phrase))
         self._pattern = re.compile("|".join(map(re.escape, either)) or r"(?!)")
 
-    def of(self, said: list[str], text: str) -> list[int]:
-        """The points of each phrase that a text has, once; ``said`` are its words."""
-        found = [self._words[word] for word in set(said) if word in self._words]
+    def of(self, text: str, denied: int) -> list[int]:
+        """The points of each phrase that a text has, once; at most ``denied`` where it says that this is not so.
+
+        That which is somebody's, as in ``维护者的决定``, is a thing and no event.
+        """
+        found: dict[str, int] = {}
+        for clause in _CLAUSES.split(text.casefold()):
+            for phrase, value, before, after in self._in(clause, words(clause)):
+                if value > 0 and _avoids(clause):
+                    continue
+                if value > denied and (before.endswith(_of()) or negations(before) or negations(after)):
+                    value = denied
+                found[phrase] = value if value < 0 else max(value, found.get(phrase, 0))
+        return list(found.values())
+
+    def _in(self, clause: str, said: list[str]) -> Iterator[tuple[str, int, str, str]]:
+        """Phrases of a clause with their points, and the words beside them by which they may be denied."""
+        for at, word in enumerate(said):
+            if word in self._words:
+                yield word, self._words[word], " ".join(said[max(0, at - _NEAR_WORDS) : at]), ""
         if self._spaced:
             joined = f" {' '.join(said)} "
-            found += [value for phrase, value in self._spaced.items() if phrase in joined]
-        if not text.isascii():
-            found += [self._within[phrase] for phrase in set(self._pattern.findall(text.casefold()))]
-        return found
+            for phrase, value in self._spaced.items():
+                before, found, _ = joined.partition(phrase)
+                if found:
+                    yield phrase, value, " ".join(before.split()[-_NEAR_WORDS:]), ""
+        if not clause.isascii():
+            for one in self._pattern.finditer(clause):
+                before = clause[max(0, one.start() - _NEAR_SIGNS) : one.start()]
+                yield one[0], self._within[one[0]], before, clause[one.end() : one.end() + _NEAR_SIGNS]
+
+
+@cache
+def _of() -> tuple[str, ...]:
+    """Particles that make a phrase of a script without spaces what belongs to the words before."""
+    return tuple(sorted(phrases("of")))
+
+
+@cache
+def _avoiding() -> tuple[frozenset[str], tuple[str, ...], tuple[str, ...], re.Pattern[str]]:
+    """Words that say of something that it is to be kept from happening: whole, begun, in several words, within."""
+    every = [
+        phrase.strip()
+        for section, line in _lines("phrases.txt")
+        if section == "avoids"
+        for phrase in line.partition(":")[2].split(";")
+    ]
+    spaced = [phrase for phrase in every if _spaced(phrase)]
+    within = sorted((phrase for phrase in every if not _spaced(phrase)), key=lambda phrase: (-len(phrase), phrase))
+    return (
+        frozenset(phrase for phrase in spaced if " " not in phrase and not phrase.endswith("*")),
+        tuple(phrase.removesuffix("*") for phrase in spaced if phrase.endswith("*")),
+        tuple(f" {phrase} " for phrase in spaced if " " in phrase),
+        re.compile("|".join(map(re.escape, within)) or r"(?!)"),
+    )
+
+
+def _avoids(clause: str) -> bool:
+    whole, begun, several, within = _avoiding()
+    said = words(clause)
+    joined = f" {' '.join(said)} "
+    return (
+        any(word in whole or word.startswith(begun) for word in said)
+        or any(phrase in joined for phrase in several)
+        or within.search(clause) is not None
+    )
 
 
 @cache

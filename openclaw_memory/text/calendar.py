@@ -15,7 +15,6 @@ from types import MappingProxyType
 
 from ..errors import SettingsError
 from ..model import Grain
-from .dates import MONTHS
 
 #: The grain that is made from each; the coarsest is not among the keys.
 COARSER: Mapping[Grain, Grain] = MappingProxyType(dict(zip(list(Grain)[:-1], list(Grain)[1:], strict=True)))
@@ -26,7 +25,6 @@ _REMEMBERED = 4096
 #: Folder of the summaries in a workspace.
 FOLDER = "memory/consolidated"
 
-_QUARTERS = ("First", "Second", "Third", "Fourth")
 
 _FORMS = {
     Grain.WORKING: re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})"),
@@ -102,27 +100,6 @@ def days(grain: Grain, period: str) -> Iterator[date]:
     """
     first, last = bounds(grain, period)
     return map(date.fromordinal, range(first.toordinal(), last.toordinal() + 1))
-
-
-def title(grain: Grain, period: str) -> str:
-    """What people call a period, in English.
-
-    ``16 February 2026``, ``Week 8 of 2026``, ``February 2026``, ``First quarter of 2026``, ``2026``.
-
-    Raises:
-        ValueError: ``period`` names no period of ``grain``.
-    """
-    first, _ = bounds(grain, period)
-    if grain in (Grain.WORKING, Grain.DAILY):
-        return f"{first.day} {MONTHS[first.month - 1]} {first.year}"
-    year, *rest = _numbers(grain, period)
-    if grain is Grain.WEEKLY:
-        return f"Week {rest[0]} of {year}"
-    if grain is Grain.MONTHLY:
-        return f"{MONTHS[rest[0] - 1]} {year}"
-    if grain is Grain.QUARTERLY:
-        return f"{_QUARTERS[rest[0] - 1]} quarter of {year}"
-    return str(year)
 
 
 def is_closed(grain: Grain, period: str, today: date, older_than_days: int = 0) -> bool:

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 #: The line of a log: a day with its seconds or a time zone before a mark or level, or a level before a mark.
 _LOG = r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?\s*(?:\[|[A-Z]{4,8}\b|\S+\[\d+\]:)"
 _LEVEL = r"\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL|TRACE|CRITICAL)\]?[:\]|]\s"
-#: What programs print of themselves: traces, diffs, prompts.
+#: What programs print of themselves: traces, lists of files, prompts, diffs.
 _PROGRAM = (
     r"Traceback \(|File \"[^\"]+\", line \d|npm (?:ERR|WARN|error|warn)\b|(?:at|in) \S+ ?\(\S+:\d+(?::\d+)?\)"
     r"|(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception): |\$ [A-Za-z./]|>>> |#!/|(?:diff --git|index [0-9a-f]{7}) "
+    r"|[\w.-]+@[\w.-]+:[~/][\w./~-]*[$#] |[-dlbcps](?:[r-][w-][-xsStT]){3}[.+@]?\s+\d"
     r"|@@ -\d|(?:HTTP/\d(?:\.\d)? |HTTP )\d{3}\b|[A-Z]+ https?://\S+ \d{3}\b"
 )
 #: OpenClaw's own words in a turn, "System: [2026-03-04 10:00:00 UTC] Exec completed", and what it always says alike.

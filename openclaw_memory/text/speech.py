@@ -93,6 +93,15 @@ def requests(sentence: str) -> bool:
     return any(one.end >= len(tail) - 1 and not _LATIN.search(sentence) for one in found(sentence, ("request",)))
 
 
+def is_courtesy(sentence: str) -> bool:
+    """Whether a sentence goes on from a courtesy without a pause and asks for nothing: "thank you for your help"."""
+    first = next(found(sentence, ("courtesy",)), None)
+    if first is None or any(map(str.isalnum, sentence[: first.start])):
+        return False
+    rest = sentence[first.end :].lstrip()
+    return rest[:1].isalnum() and not wants(sentence)
+
+
 def reminds(sentence: str) -> bool:
     """Whether a sentence asks to be remembered: "remember" opens it, which "I remember" does not."""
     for one in found(sentence, ("remember",)):
@@ -104,16 +113,32 @@ def reminds(sentence: str) -> bool:
 
 
 def kinds(sentence: str) -> frozenset[str]:
-    """Which kinds of phrases a sentence holds."""
-    return frozenset(one.kind for one in found(sentence))
+    """Which kinds of phrases a sentence holds; what a longer courtesy holds is a part of that ("cảm ơn", "cấm")."""
+    every = list(found(sentence))
+    polite = [one for one in every if one.kind == "courtesy"]
+    return frozenset(
+        one.kind
+        for one in every
+        if not any(
+            whole.start <= one.start and one.end <= whole.end and one.end - one.start < whole.end - whole.start
+            for whole in polite
+        )
+    )
 
 
 def searched(message: str) -> str:
     """The sentences of a message that are about something; empty when none is."""
     said = []
     for line in message.strip().splitlines():
-        said += [part for start, end in sentence_spans(line) if substance(part := line[start:end])]
+        said += [part for start, end in sentence_spans(line) if substance(part := _unthanked(line[start:end]))]
     return " ".join(said)
+
+
+def _unthanked(sentence: str) -> str:
+    """A sentence without what it begins with, where that is a courtesy: in "thanks for your help, …" nobody asks."""
+    first = _CLAUSES.search(sentence)
+    end = len(sentence) if first is None else first.end()
+    return sentence[end:] if is_courtesy(sentence[:end]) else sentence
 
 
 @lru_cache(maxsize=4096)

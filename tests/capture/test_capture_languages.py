@@ -19,6 +19,11 @@ Decidimos usar Postgres em vez de MySQL.|Minha irmã mora em Porto.|Prefiro caf�
 Chúng tôi quyết định dùng Postgres.|Vợ tôi dị ứng với tôm.|Hóa ra lỗi do bộ nhớ đệm.|Decidimos mudarnos a Sevilla en mayo.
 Mi hermano vive en Lima.|우리는 Postgres를 쓰기로 결정했어요.|제 딸은 땅콩 알레르기가 있어요.|마감은 금요일이에요.
 Nous avons décidé de garder Postgres.|Ma sœur habite à Lyon.|Postgres kullanmaya karar verdik.|Zdecydowaliśmy się na Postgres.
+We dropped the plan of a second barn.|Let's keep the old gate after all.|Wir behalten nun doch das alte Tor.
+Jetzt nehmen wir das blaue Holz, von nun an immer.|仓库的门就用蓝色的木头吧。|旧的栅栏还是保留吧。|納屋の扉は青い木にします。|新しい柵の案は見送りになった。
+Для ворот берём синие доски.|Мы отказались от второй теплицы.|Ficamos com o portão antigo.|Desistimos da segunda estufa.
+Cái cổng cũ vẫn giữ lại.|Mình bỏ kế hoạch làm nhà kính thứ hai.|옛 대문은 그대로 두기로 했다.|두 번째 온실 계획은 접었다.
+Nos quedamos con la puerta vieja.|Usaremos madera azul para el granero.|Bierzemy niebieskie deski.|Zrezygnowaliśmy z drugiej szklarni.
 हमने Postgres इस्तेमाल करने का फैसला किया।|قررنا استخدام Postgres في المشروع.
 L'export marche de nouveau : le fuseau horaire était faux.|On prend les carreaux bleus pour la salle de bain.
 De manhã prefiro chá sem açúcar.|A exportação já funciona: o fuso horário estava errado.|Для ванной берём синюю плитку.|Том ненавидит кинзу.
@@ -33,7 +38,10 @@ Danke, das war super!|Kannst du den Build reparieren?|Vielleicht sollten wir umz
 谢谢，太棒了！|帮我写一首关于秋天的诗。|如果下雨就算了吧。|这个怎么用吗|Спасибо большое!|Напиши мне стихотворение про осень.
 Может быть, стоит переехать.|ありがとうございます、完璧です。|秋についての詩を書いてください。|もし雨なら行かないかも。|Obrigado, ficou ótimo!
 Escreva um poema sobre o outono.|Cảm ơn bạn nhiều nhé!|Hãy viết một bài thơ về mùa thu.|Gracias, quedó perfecto.|Quizás deberíamos mudarnos.
-가을에 대한 시를 써줘.|고마워요, 완벽해요!|Cảm ơn, giúp tôi nhiều lắm!|Dobra, idziemy dalej.
+I'm so tired today.|Ich bin heute so müde.|我今天好累啊。|今日はとても疲れた。|Я сегодня так устал.|Hoje estou tão cansado.
+Hôm nay anh mệt quá.|Cảm ơn em, em giỏi lắm.|오늘 너무 피곤하다.|Hoy estoy muy cansado.|Jestem dziś bardzo zmęczony.|Je suis si fatigué.
+가을에 대한 시를 써줘.|고마워요, 완벽해요!
+Cảm ơn, giúp tôi nhiều lắm!|Dobra, idziemy dalej.
 """
 
 

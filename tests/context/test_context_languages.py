@@ -240,6 +240,42 @@ def test_what_shares_a_few_words_may_be_about_something_else(notes: Notes, langu
         assert memory.context(message, now=NOW).text == ""
 
 
+THANKED = {
+    "english": ("- Help from Nadia: the orchids are watered.\n", "thank you for your help"),
+    "german": ("- Hilfe von Nadia: die Orchideen sind gegossen.\n", "Vielen Dank für deine Hilfe, du bist toll"),
+    "portuguese": ("- Ajuda da Nádia: as orquídeas estão regadas.\n", "muito obrigado pela tua ajuda"),
+    "russian": ("- Помощь Нади: орхидеи политы.\n", "спасибо за помощь"),
+    "vietnamese": ("- Giúp đỡ của Nadia: hoa lan đã tưới.\n", "cảm ơn sự giúp đỡ của em"),
+}
+
+
+@pytest.mark.parametrize("language", THANKED)
+def test_what_somebody_is_thanked_for_is_not_asked_about(notes: Notes, language: str) -> None:
+    text, message = THANKED[language]
+    with memory_of(notes, text * 4) as memory:
+        assert memory.context(message, now=NOW).text == ""
+
+
+def test_words_that_no_note_has_speak_against_two_common_ones(notes: Notes) -> None:
+    message = "write a python function that reverses a list"
+    text = "".join(
+        f"- Reverse logistics, list {n}: function {n % 7}, Liste {n % 5}, man kehrt um {n}.\n" for n in range(40)
+    )
+    with memory_of(notes, text) as memory:
+        assert memory.context(message, now=NOW).text == ""
+
+
 def test_a_word_of_another_tone_is_no_courtesy() -> None:
     assert bare("máy bơm nhà kính") == "máy bơm nhà kính"
     assert bare("cảm ơn nhiều").strip() == bare("cam on nhieu").strip() == ""
+
+
+def test_chinese_is_cut_at_its_particles(notes: Notes) -> None:
+    with memory_of(notes, "- 左脑用硬盘 DuckDB 存东西。\n") as memory:
+        assert "DuckDB" in memory.context("左脑的硬盘用的是什么？", now=NOW).text
+
+
+def test_two_syllables_of_one_vietnamese_word_are_one_word(notes: Notes) -> None:
+    text = "".join(f"- Điện thoại số {n} đặt ở kệ {n % 7}, thời tiết khô.\n" for n in range(12))
+    with memory_of(notes, text) as memory:
+        assert memory.context("thời tiết Paris hôm nay thế nào?", now=NOW).text == ""

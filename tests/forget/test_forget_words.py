@@ -159,7 +159,7 @@ def test_front_matter_keeps_what_lowers_trust() -> None:
 def test_front_matter_and_citations_of_summaries_are_left_alone() -> None:
     text = (
         "---\ngrain: daily\nperiod: 2026-02-16\nsources:\n  - memory/2026-02-16-the-vault-opens-with-7714-zebra.md\n---\n"
-        "# 16 February 2026\n\n- Bought milk [memory/2026-02-16-the-vault-opens-with-7714-zebra.md#L3]\n"
+        "# 2026-02-16\n\n- Bought milk [memory/2026-02-16-the-vault-opens-with-7714-zebra.md#L3]\n"
     )
     assert masked(text, "memory/consolidated/daily/2026-02-16.md", forgetting(SECRET)) == text
 

@@ -44,7 +44,7 @@ def fill(notes: Notes) -> None:
         notes,
         "weekly",
         "2026-W08",
-        f"# Week 8 of 2026\n\n## 2026-02-16\n- {FIXED} [{MONDAY}#L3]\n\n## 2026-02-17\n- {SOLD} [{TUESDAY}#L3]\n",
+        f"# 2026-W08\n\n## 2026-02-16\n- {FIXED} [{MONDAY}#L3]\n\n## 2026-02-17\n- {SOLD} [{TUESDAY}#L3]\n",
         [DAILY, TUESDAY],
         "2026-02-17",
     )
@@ -52,14 +52,14 @@ def fill(notes: Notes) -> None:
         notes,
         "monthly",
         "2026-02",
-        f"# February 2026\n\n## Milestones\n- 2026-02-16: {FIXED} [{MONDAY}#L3]\n- 2026-02-17: {SOLD} [{TUESDAY}#L3]\n",
+        f"# 2026-02\n\n## Milestones\n- 2026-02-16: {FIXED} [{MONDAY}#L3]\n- 2026-02-17: {SOLD} [{TUESDAY}#L3]\n",
         [WEEKLY],
         "2026-02-17",
     )
 
 
 def write_daily(notes: Notes, **options: Any) -> None:
-    body = f"# 16 February 2026\n\n## Notes\nTags: #pump\n\n- {FIXED} [{MONDAY}#L3]\n- {LIVES} [{MONDAY}#L4]\n"
+    body = f"# 2026-02-16\n\n## Notes\nTags: #pump\n\n- {FIXED} [{MONDAY}#L3]\n- {LIVES} [{MONDAY}#L4]\n"
     write_summary(notes, "daily", "2026-02-16", body, [MONDAY], "2026-02-16", **options)
 
 
@@ -192,7 +192,7 @@ def test_a_coarser_summary_shows_what_has_no_finer_form_any_more(memory: Memory,
 
 def test_what_a_person_wrote_into_a_summary_is_found(memory: Memory, notes: Notes) -> None:
     body = (
-        f"# Week 8 of 2026\n\n## 2026-02-16\nTags: #pump\n\n- {FIXED} [{MONDAY}#L3]\n- Zorblatt mended the boiler "
+        f"# 2026-W08\n\n## 2026-02-16\nTags: #pump\n\n- {FIXED} [{MONDAY}#L3]\n- Zorblatt mended the boiler "
         f"[{MONDAY}#L4]\n\n## 2026-02-17\n- {SOLD} [{TUESDAY}#L3]\n- Zorblatt sold a boiler [{TUESDAY}#L3]\n- a boiler of mine\n"
     )
     write_summary(notes, "weekly", "2026-W08", body, [DAILY, TUESDAY], "2026-02-17", edited=True)
@@ -203,7 +203,7 @@ def test_what_a_person_wrote_into_a_summary_is_found(memory: Memory, notes: Note
     # A coarser summary that cites the line is a copy of it, as long as it is there.
     write_summary(
         notes, "monthly", "2026-02",
-        f"# February 2026\n\n## Other\n- 2026-02-17: a boiler of mine [{WEEKLY}#L24]\n", [WEEKLY], "2026-02-17",
+        f"# 2026-02\n\n## Other\n- 2026-02-17: a boiler of mine [{WEEKLY}#L24]\n", [WEEKLY], "2026-02-17",
     )  # fmt: skip
     assert sum("boiler of mine" in line for line in lines(memory, "boiler of mine", mode="keyword")) == 1
 
@@ -211,7 +211,7 @@ def test_what_a_person_wrote_into_a_summary_is_found(memory: Memory, notes: Note
 def test_headings_and_tags_of_a_summary_are_no_answer_by_themselves(memory: Memory) -> None:
     hits = memory.search("#pump Tags", max_results=50, mode="keyword").results
     assert not [hit for hit in hits if hit.start_line == hit.end_line and "Tags" in hit.snippet]
-    assert not [hit for hit in memory.search("Week 8 of 2026", max_results=50).results if hit.path == WEEKLY]
+    assert not [hit for hit in memory.search("2026-W08", max_results=50).results if hit.path == WEEKLY]
 
 
 def test_a_listing_shows_the_finest_that_there_is(memory: Memory) -> None:
@@ -316,7 +316,7 @@ def test_only_the_same_sentence_of_a_trusted_hand_hides_another(
 ) -> None:
     for name in (MONDAY, DAILY, WEEKLY):
         notes.remove(name)
-    body = f"# 17 February 2026\n\n- {said} [{MONDAY}#L3]\n"
+    body = f"# 2026-02-17\n\n- {said} [{MONDAY}#L3]\n"
     write_summary(notes, "daily", "2026-02-17", body, [], "2026-02-17", origin=origin, edited=edited)
     assert f"- 2026-02-16: {FIXED} [{MONDAY}#L3]" in lines(memory, "fixed the pump", mode="keyword")
 
@@ -374,7 +374,7 @@ def test_a_thread_leads_from_a_summary_to_what_it_was_taken_from(memory: Memory)
 
 def test_a_summary_leads_on_to_its_note(notes: Notes) -> None:
     notes.write(MONDAY, f"# Monday\n\n- {LIVES}\n- what the summary left out of Delft\n")
-    body = f"# 16 February 2026\n\n## Notes\n- {LIVES} [{MONDAY}#L3]\n"
+    body = f"# 2026-02-16\n\n## Notes\n- {LIVES} [{MONDAY}#L3]\n"
     write_summary(notes, "daily", "2026-02-16", body, [MONDAY], "2026-02-16")
     with open_memory(notes) as memory:
         hits = memory.recall("Delft", include_archived=True, hops=1).results
@@ -407,7 +407,7 @@ def test_edges_tell_what_each_sentence_was_taken_from(memory: Memory, notes: Not
 def test_an_edge_leads_to_the_sentence_of_a_paragraph_that_was_taken(notes: Notes) -> None:
     short, long = "Zorblatt left early that day.", "Marlowe stayed until the lamp above the workbench had gone out."
     notes.write(MONDAY, f"{short} {long}\n")
-    body = f"# 16 February 2026\n\n## Notes\n- {long} [{MONDAY}#L1]\n"
+    body = f"# 2026-02-16\n\n## Notes\n- {long} [{MONDAY}#L1]\n"
     write_summary(notes, "daily", "2026-02-16", body, [MONDAY], "2026-02-16")
     with open_memory(notes, ingest__unit_tokens=10) as memory:
         asked = "SELECT m.text FROM edges e JOIN memories m ON m.id = e.target_id WHERE e.kind = 'derived_from'"
@@ -423,7 +423,7 @@ def test_a_sentence_that_was_cut_into_units_is_taken_from_all_of_them(notes: Not
     said = [f"Zorblatt said about the {thing} that it had to be mended soon." for thing in ("pump", "ladder", "boiler")]
     notes.write(MONDAY, f"# Monday\n\n{apart.join(said)}\n")
     cited = f"{MONDAY}#L3" if apart == " " else f"{MONDAY}#L3-L5"
-    body = f"# 16 February 2026\n\n## Notes\n- {' '.join(said)} [{cited}]\n"
+    body = f"# 2026-02-16\n\n## Notes\n- {' '.join(said)} [{cited}]\n"
     write_summary(notes, "daily", "2026-02-16", body, [MONDAY], "2026-02-16")
     with open_memory(notes, ingest__unit_tokens=10) as memory:
         asked = "SELECT m.text FROM edges e JOIN memories m ON m.id = e.target_id WHERE e.kind = 'derived_from'"
@@ -481,7 +481,7 @@ def test_a_stated_fact_marks_the_summaries_of_its_source_when_it_ends(memory: Me
 
 
 def test_what_a_person_corrects_in_a_summary_is_known(memory: Memory, notes: Notes) -> None:
-    body = f"# 16 February 2026\n\n## Notes\n- {FIXED} [{MONDAY}#L3]\n- JR lives in Rotterdam [{MONDAY}#L4]\n"
+    body = f"# 2026-02-16\n\n## Notes\n- {FIXED} [{MONDAY}#L3]\n- JR lives in Rotterdam [{MONDAY}#L4]\n"
     write_summary(notes, "daily", "2026-02-16", body, [MONDAY], "2026-02-16", edited=True)
     current = [(row.object, row.source) for row in memory.facts.query(subject="JR").rows]
     assert current == [("Rotterdam", f"{DAILY}#L16")]

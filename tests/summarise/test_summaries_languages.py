@@ -160,7 +160,9 @@ def test_a_month_says_what_changed(first: str, last: str) -> None:
         sentence(last, 2, MONDAY + timedelta(9)),
     ]  # fmt: skip
     part = summarise(given, Grain.MONTHLY, Rules(10_000, share=100)).parts[0]
-    assert part.heading == "Changed" and [one.text for one in part.sentences] == [first, last]
+    assert part.heading in ("Changed", "Geändert", "Изменилось", "变化", "Cambios") and [
+        one.text for one in part.sentences
+    ] == [first, last]
 
 
 def test_a_month_names_whose_state_has_changed() -> None:
@@ -174,6 +176,16 @@ def test_a_month_names_whose_state_has_changed() -> None:
     told = summarise([sentence("Ines sowed tomatoes", 2)], Grain.MONTHLY, Rules(10_000, share=100), [first, last])
     assert [one.text for one in told.parts[0].sentences] == ["Heron: Status: afloat", "Heron: Status: ashore"]
     assert told.parts[1].sentences[0].text == "Ines sowed tomatoes"
+
+
+@pytest.mark.parametrize("key", ["伦理意识：{}", "Care taken: {}", "**Забота о саде**: {}"])
+def test_a_value_that_tells_a_story_is_no_state(key: str) -> None:
+    told = (
+        "使用温室时要考虑潜在的影响和风险",
+        "we water the beds slowly when the sun is low",
+        "始终记住温室可能带来的各种风险",
+    )
+    assert changes.of([sentence(key.format(text), at, MONDAY + timedelta(at)) for at, text in enumerate(told)]) == []
 
 
 def test_labels_and_lists_are_no_state_that_changes() -> None:
@@ -196,3 +208,99 @@ def test_a_budget_grows_with_what_there_is_to_say_and_is_bounded() -> None:
         return len(summarise(given, Grain.DAILY, Rules(100, grows=True)).sentences())
 
     assert length(20) < length(90) < length(400) == length(800)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Two racks keep the pumps alive, which avoids an outage",
+        "Zwei Pumpen, um einen Ausfall zu vermeiden",
+        "Deux pompes pour éviter une panne",
+        "Dos bombas para evitar una caída",
+        "Duas bombas para evitar uma queda",
+        "Две помпы, чтобы предотвратить сбой",
+        "Hai máy bơm để tránh sự cố",
+        "两台水泵，避免单点故障",
+        "ポンプを二台にして障害を防ぐ",
+        "펌프 두 대로 장애를 방지한다",
+        "在处理贡献时要尊重维护者的决定",
+        "管理者の決定を尊重する",
+    ],
+)
+def test_what_is_avoided_or_somebodys_is_no_turn_in_events(said: str) -> None:
+    assert Scorer({}, 1, (), False).weigh(sentence(said)).marked < 3 * POINT
+
+
+@pytest.mark.parametrize(
+    ("said", "denied"),
+    [
+        ("The boiler is fixed", "The boiler is not fixed"),
+        ("Der Kessel ist behoben", "Der Kessel ist nicht behoben"),
+        ("La chaudière est corrigé", "La chaudière n'est pas corrigé"),
+        ("La caldera está arreglado", "La caldera no está arreglado"),
+        ("A caldeira está consertado", "A caldeira não está consertado"),
+        ("Котёл исправлен, решено", "Котёл ещё не решено"),
+        ("Lò hơi đã hoàn thành", "Lò hơi chưa hoàn thành"),
+        ("锅炉已修复", "锅炉还没有修复"),
+        ("ボイラーを修正した", "ボイラーは修正できません"),
+        ("보일러 문제를 해결했다", "보일러 문제를 해결하지 못했다"),
+    ],
+)
+def test_what_has_not_happened_is_no_turn_in_events(said: str, denied: str) -> None:
+    scorer = Scorer({}, 1, (), False)
+    assert scorer.weigh(sentence(denied)).marked < 3 * POINT
+    assert "решено" in said or scorer.weigh(sentence(said)).marked >= 3 * POINT
+
+
+@pytest.mark.parametrize(
+    "count",
+    ["Finished projects: {}", "Fertiggestellt: {}", "完成项目：{} 个", "完了プロジェクト: {} 個", "Завершено: {}"],
+)
+def test_a_count_that_grows_is_told_once_and_is_no_milestone(count: str) -> None:
+    said = [count.format(number) for number in (91, 92, 93, 98)]
+    assert [text for text in texts(*said, "Ines sowed the first tomatoes") if text in said] in (said[-1:], [])
+    assert Scorer({}, 1, (), False).weigh(sentence(said[0])).marked < 3 * POINT
+
+
+@pytest.mark.parametrize(
+    "stamp",
+    [
+        "2026-03-02 (UTC)",
+        "Current time: Monday, 2026-03-02 09:14 (Europe/Lisbon)",
+        "Current time: Wednesday, February 25th, 2026 - 9:14 AM (Europe/Lisbon) / 2026-02-25 09:14 UTC",
+        "ines@attic:/srv/notes$ grep tomatoes beds.md",
+        "**时间**：2026-03-02 00:33:00 GMT+8",
+        "*学习完成时间：2026-03-02 09:00-09:07*",
+        "Время: 2026-03-02 10:15",
+        "日時: 2026-03-02 10:15",
+        "-rw-rw-r-- 1 ines ines 4267 Mar 3 15:50 tomatoes.md",
+    ],
+)
+def test_when_a_note_was_written_and_lists_of_files_are_left_out(stamp: str) -> None:
+    assert texts(stamp, "Ines sowed the first tomatoes") == ["Ines sowed the first tomatoes"]
+
+
+@pytest.mark.parametrize(
+    "said", ["Appointment: 2026-03-09 14:30", "Termin: 2026-03-09 14:30", "预约：2026-03-09 14:30"]
+)
+def test_an_appointment_on_another_day_is_kept(said: str) -> None:
+    assert texts(said, "Ines sowed the first tomatoes") == [said, "Ines sowed the first tomatoes"]
+
+
+@pytest.mark.parametrize(
+    ("text", "milestones"),
+    [
+        ("We decided to heat the greenhouse with wood this winter", "Milestones"),
+        ("Wir haben entschieden, das Gewächshaus mit Holz zu heizen", "Meilensteine"),
+        ("Hemos decidido calentar el invernadero con leña para el invierno", "Hitos"),
+        ("Решили топить теплицу дровами этой зимой", "Вехи"),
+        ("Chúng tôi đã quyết định đốt củi cho nhà kính vào mùa đông", "Cột mốc"),
+        ("我们决定今年冬天用木柴给温室取暖", "里程碑"),
+        ("今年の冬は薪で温室を暖めると決めた", "節目"),
+        ("Перевели страницу записи на Inter и `ScannerView.swift`, решено", "Вехи"),
+        ("올겨울에는 장작으로 온실을 난방하기로 결정했다", "주요 사건"),
+    ],
+)
+def test_headings_of_ours_are_in_the_language_of_the_notes(text: str, milestones: str) -> None:
+    summary = summarise([sentence(text)], Grain.MONTHLY, Rules(10_000, share=100))
+    assert [part.heading for part in summary.parts] == [milestones]

@@ -51,7 +51,7 @@ def test_a_day_has_its_own_headings_and_one_for_a_concept_that_entries_share() -
     summary = summarise(extracted(NOTE), Grain.DAILY, LONG)
     assert shown(summary) == {
         "2026-02-16": ["walked to the harbour before breakfast"],
-        "Consolidated: QX-7714": [
+        "QX-7714": [
             "benchmark of QX-7714 is running on the attic",
             "QX-7714 finds 31 of 34 lines #search",
         ],
@@ -98,7 +98,7 @@ Tags: #home
 - the basil is green
 """
     first, second = summarise(extracted(note), Grain.DAILY, LONG).parts
-    assert (first.heading, first.tags) == ("Consolidated: tank_notes", ("#home", "#nas", "#disks"))
+    assert (first.heading, first.tags) == ("tank_notes", ("#home", "#nas", "#disks"))
     assert (second.heading, second.tags) == ("Three", ("#garden",))
 
 
@@ -160,7 +160,7 @@ def test_months_have_milestones_and_themes(grain: Grain) -> None:
     )
     assert shown(summarise(said, grain, LONG)) == {
         "Milestones": ["decided on the kiln for the shed", "shipped the new pages"],
-        "Consolidated: Rotterdam": ["the parcel is in Rotterdam", "the parcel left Rotterdam"],
+        "Rotterdam": ["the parcel is in Rotterdam", "the parcel left Rotterdam"],
         "Other": ["watered the basil slowly", "important: the roof leaks"],
     }
 
@@ -175,7 +175,7 @@ def test_another_turn_of_events_belongs_to_its_theme_if_it_has_one() -> None:
     )
     assert shown(summarise(said, Grain.MONTHLY, LONG)) == {
         "Milestones": ["the bakery closed for good"],
-        "Consolidated: notesync": ["the tender of `notesync` closed at noon", "`notesync` is on the pantry now"],
+        "notesync": ["the tender of `notesync` closed at noon", "`notesync` is on the pantry now"],
     }
 
 
