@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from fakes import Notes
 from hypothesis import example, given
 from hypothesis import strategies as st
 from indexing import both, note, put, texts_of, unit_vectors
-from postgres_server import Postgres
+from postgres_server import Postgres, role
 
 from benchmarks import crash
 from benchmarks import postgres as crowd
@@ -42,14 +41,6 @@ HOUSE = "# House\n\n- the boiler was serviced in March 2026\n- Ana Ruiz has the 
 def opened(url: str, agent: str, workspace: str = "garden") -> PostgresStore:
     given = StoreSettings(lock_timeout=10.0), analysis.terms, analysis.ANALYSIS_VERSION
     return PostgresStore(url, agent, workspace, *given)
-
-
-@pytest.fixture
-def own_server() -> Iterator[Postgres]:
-    """One that a test may stop and kill."""
-    made = Postgres()
-    yield made
-    made.close()
 
 
 # -- the URL ----------------------------------------------------------------------------------------
@@ -102,16 +93,6 @@ def test_the_settings_are_shown_without_it(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 # -- whose memory it is -----------------------------------------------------------------------------
-
-
-def role(postgres: Postgres, name: str, writes: bool | None) -> str:
-    """The URL of a new role that may write, or read, or nothing yet."""
-    name = f"{name}_{os.urandom(4).hex()}"
-    postgres.sql(f"CREATE ROLE {name} LOGIN")
-    with Server.of(postgres.url("owner")).transaction() as c:
-        if writes is not None:
-            c.execute("SELECT permit(%s, %s)", [name, writes])
-    return postgres.url(name)
 
 
 @server
