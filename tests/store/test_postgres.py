@@ -217,7 +217,7 @@ def test_a_newer_schema_is_refused_and_left_as_it_is(own_server: Postgres, monke
     with pytest.raises(SchemaTooNew, match="99"):
         again.state()
     again.close()
-    own_server.sql("UPDATE openclaw_memory.schemas SET version = 1 WHERE part = 'index'")
+    own_server.sql(f"UPDATE openclaw_memory.schemas SET version = {len(database.MIGRATIONS)} WHERE part = 'index'")
     monkeypatch.setattr(
         database, "MIGRATIONS", (*database.MIGRATIONS, "CREATE TABLE openclaw_memory.later (memory INTEGER)")
     )

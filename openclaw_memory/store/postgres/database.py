@@ -292,6 +292,12 @@ class MemoryTables:
         self.server.close()
 
 
+def put_counter(c: Session, name: str, value: int) -> None:
+    """Note a number of the memory."""
+    c.execute("DELETE FROM counters WHERE name = ?", [name])
+    c.execute("INSERT INTO counters VALUES (?, ?)", [name, value])
+
+
 def _array(kind: str, values: Sequence[Any]) -> list[Any]:
     """Values that the driver takes for an array: of one type, and without the character that no text there may hold."""
     if kind == "TEXT":

@@ -190,9 +190,9 @@ def many_dead(c: Connection) -> bool:
     earlier compactions dropped.
     """
     given = "SELECT coalesce(sum(CASE name WHEN 'unit' THEN value ELSE -value END), 0) FROM counters"
-    living = "SELECT count(*) FROM units"
-    dead = count(c, f"SELECT ({given} WHERE name IN ('unit', 'dropped')) - ({living})")
-    return dead > max(_DEAD, _DEAD_SHARE * count(c, living))
+    living = count(c, "SELECT count(*) FROM units")
+    dead = count(c, f"{given} WHERE name IN ('unit', 'dropped')") - living
+    return dead > max(_DEAD, _DEAD_SHARE * living)
 
 
 def compact(db: Sql, c: Connection) -> None:
