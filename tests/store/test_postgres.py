@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from indexing import both, note, put, texts_of, unit_vectors
 from postgres_server import Postgres, role
 
-from benchmarks import crash
-from benchmarks import postgres as crowd
+from benchmarks import crash, postgres_crowd
 from openclaw_memory import Memory, Settings
 from openclaw_memory.capture.capturer import Message, Turn
 from openclaw_memory.cli.main import cli
@@ -420,17 +419,40 @@ def test_what_is_captured_while_the_server_is_away_is_in_the_file(own_server: Po
 
 
 @server
-@pytest.mark.parametrize("memories", [1, 5])
-def test_writers_and_readers_at_once_lose_nothing(postgres: Postgres, memories: int) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        result = crowd.crowd(postgres.url("owner"), Path(folder), memories, 4, 4, 3.0)
+@pytest.mark.parametrize("memories", [1, 100])
+def test_writers_and_readers_at_once_lose_nothing(postgres: Postgres, memories: int, tmp_path: Path) -> None:
+    result = postgres_crowd.crowd(postgres.url("owner"), tmp_path, memories, 16, 16, 3.0)
     assert (result["errors"], result["lost"], result["failed"]) == ([], [], 0)
-    assert result["written"]
+    assert result["written"] and result["asked"]
+
+
+@server
+def test_kill_9_of_a_gateway_and_of_the_server_in_mid_write_loses_nothing(own_server: Postgres, tmp_path: Path) -> None:
+    crowd = postgres_crowd.Crowd(own_server.url("owner"), tmp_path, 2, 14.0, patient=True)
+    for _ in range(4):
+        crowd.start("write", 1)
+    _until(lambda: all(crowd.said()))
+    crowd.children[0].kill()
+    _until(lambda: all(len(said) > 2 for said in crowd.said()[1:]))
+    own_server.kill()
+    own_server.start()
+    again = time.time()
+    crowd.start("write", 1)  # the gateway that was killed
+    result = crowd.result()
+    assert (result["errors"], result["lost"], result["failed"]) == ([], [], 0)
+    for said in crowd.said()[1:]:  # nobody had to be told
+        assert [what for what, *of in said if what == "written" and of[3] > again]
+    for agent in range(2):
+        with postgres_crowd.opened(tmp_path, agent, own_server.url("owner"), "eager") as memory:
+            memory.ingest()  # what the killed one had begun
+            files = sorted((tmp_path / f"agent-{agent}").rglob("*.md"))
+            assert len(memory.store.documents().by_path) == len(files)
+            assert memory.status().vectors["ready"] == memory.status().chunks
+            hits = memory.search(files[-1].read_text().splitlines()[2], mode="keyword", max_results=50).results
+            assert hits
 
 
 def _until(true: Callable[[], bool]) -> None:
-    import time
-
     for _ in range(200):
         try:
             if true():

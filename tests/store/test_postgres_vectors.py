@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import random
+import time
 from typing import Any
 
 import numpy as np
+import psycopg
 import pytest
+from fakes import CountingEmbedder, Notes
 from indexing import drop, put, unit_vectors
 from postgres_server import Postgres
 
+from openclaw_memory import Memory, Settings
 from openclaw_memory.config.settings import StoreSettings
 from openclaw_memory.store.api import VectorIndex, VectorModel
 from openclaw_memory.store.postgres import database
@@ -53,13 +57,19 @@ def same(index: VectorIndex, other: VectorIndex, store: PostgresStore) -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("seed", "resident"), [(0, 10**6), (1, 10**6), (2, 0), (3, 0)])
 def test_after_any_history_what_waits_and_what_an_index_has_is_what_the_tables_say(
-    postgres: Postgres, seed: int
+    postgres: Postgres, seed: int, resident: int
 ) -> None:
     chance = random.Random(seed)
     store, other = (opened(postgres, f"history {seed}") for _ in range(2))
-    indexes = [store.vector_index(model) for model in MODELS]
+    held = opened(postgres, f"history {seed}", resident_vectors=resident)
+    indexes = [held.vector_index(model) for model in MODELS]
+    assert {index.name for index in indexes} == {"exact"}  # nothing is there yet
+    if not resident:
+        put(store, {"first.md": [["one line"]]})
+        indexes = [held.vector_index(model) for model in MODELS]
+        assert {index.name for index in indexes} == {"server"}
     for step in range(40):
         one, model = chance.choice([store, other]), chance.choice([*MODELS, MODELS[0], MODELS[0]])
         what = chance.choice(
@@ -97,7 +107,7 @@ def test_after_any_history_what_waits_and_what_an_index_has_is_what_the_tables_s
                 fresh = other.vector_index(model)
                 fresh.refresh()
                 same(index, fresh, store)
-    store.close(), other.close()  # type: ignore[func-returns-value]
+    store.close(), other.close(), held.close()  # type: ignore[func-returns-value]
 
 
 def test_what_all_units_have_is_not_looked_through_again(postgres: Postgres) -> None:
@@ -143,3 +153,70 @@ def test_a_memory_of_before_is_brought_up(own_server: Postgres, monkeypatch: pyt
     index.refresh()
     assert not index.has(np.array([1, 2, 3], np.int32)).any()
     store.close()
+
+
+# -- an index that the server scores ------------------------------------------------------------------
+
+
+def test_the_best_512_of_the_server_are_those_of_the_vectors_it_holds(postgres: Postgres) -> None:
+    store = opened(postgres, "recall", resident_vectors=100)
+    put(store, {"a.md": [[f"line {i}" for i in range(4_000)]]})
+    vectors = unit_vectors(4_000, D, 5)
+    store.put_vectors(MODELS[0], list(range(1, 4_001)), vectors)
+    index = store.vector_index(MODELS[0])
+    index.refresh()
+    assert index.name == "server" and index.exhaustive
+    ids = np.arange(1, 4_001, dtype=np.int32)
+    stored = vectors.astype(np.float16).astype(np.float32)
+    np.testing.assert_array_equal(index.vectors(ids[[7, 3, 3_999]]), stored[[7, 3, 3_999]])
+    for query in unit_vectors(20, D, 6):
+        given = query.astype(np.float16).astype(np.float32)
+        best = set((np.argsort(-(stored @ given), kind="stable")[:512] + 1).tolist())
+        found, scores = index.search(query, 512)
+        assert len(best & set(found.tolist())) / 512 == 1.0
+        assert (np.diff(scores) <= 0).all()
+        np.testing.assert_allclose(scores, stored[found - 1] @ query, atol=2e-3)
+        few = np.array([1, 9, 4_000, 10**7], np.int32)
+        np.testing.assert_allclose(index.similarities(query, few)[:3], stored[few[:3] - 1] @ query, atol=2e-3)
+    assert index.neighbour_similarities(ids, 4)[3, 10] == pytest.approx(float(stored[10] @ stored[14]), abs=1e-3)
+    store.close()
+
+
+def test_hits_are_the_same_whoever_scores_and_late_vectors_mean_keywords(own_server: Postgres, notes: Notes) -> None:
+    for day in range(1, 13):
+        lines = "".join(f"- bed {day} row {row} was dug by Birgit Olsen in the rain\n" for row in range(20))
+        notes.write(f"memory/2026-01-{day:02d}.md", f"# Day {day}\n\n{lines}\n## Visitors\n\n- a heron number {day}\n")
+
+    def memory(resident: int) -> Memory:
+        given = {
+            "ingest.embed": "eager", "ingest.fresh_seconds": 1e6, "store.workspace": "same",
+            "store.resident_vectors": resident, "store.vector_dtype": "float32",
+        }  # fmt: skip
+        settings = Settings().with_values(given)
+        return Memory(notes.root, settings=settings, store=own_server.url("owner"), embedder=CountingEmbedder())
+
+    with memory(10**6) as held, memory(0) as asked:
+        held.ingest()
+        for mode in ("hybrid", "vector", "graph"):
+            for question in ("heron number seven", "who dug bed 4?", "rain", "a visitor", "nothing of this"):
+                one, two = (each.search(question, mode=mode, deadline=30.0).results for each in (held, asked))
+                assert [hit.id for hit in one] == [hit.id for hit in two]
+                assert [hit.score for hit in one] == pytest.approx([hit.score for hit in two], abs=2e-3)
+        assert [each._questions.engine().index_names()[1] for each in (held, asked)] == ["exact", "server"]
+        with psycopg.connect(own_server.url()) as locked:
+            locked.execute("LOCK TABLE openclaw_memory.vectors IN ACCESS EXCLUSIVE MODE")
+            for mode in ("hybrid", "vector"):
+                late = asked.search("heron number seven", mode=mode, deadline=2.0)
+                assert late.results and late.mode == "keyword"
+                assert "searching by keywords" in str(late.fallback) and "took too long" in str(late.fallback)
+        assert asked.search("heron number seven", deadline=30.0).fallback is None
+        own_server.stop()
+        away = asked.search("heron number seven", deadline=30.0)
+        assert away.results and away.mode == "keyword"
+        assert "cannot be reached" in str(away.fallback) and "cannot be reached" in str(away.warning)
+        own_server.start()
+        for _ in range(100):
+            if asked.search("heron number seven", deadline=30.0).mode == "hybrid":
+                return
+            time.sleep(0.1)
+        pytest.fail("it did not come back")

@@ -19,9 +19,11 @@ from ..api import Floats, Ints, PendingText, VectorIndex, VectorModel, VectorSta
 from ..tables.sql import IDS, count, id_list
 from ..tables.store import TableStore
 from ..tables.vectors import ExactIndex, Written
+from .connections import SCHEMA
 from .database import Session, put_counter
 from .halfvec import bound, read
 from .postings import PostingsTables
+from .server_index import ServerIndex
 
 #: The class of the advisory lock of who embeds; its object is the memory.
 _EMBEDDING = 0x6F636D65
@@ -144,32 +146,42 @@ class VectorStore(TableStore):
 
     def vector_index(self, model: VectorModel) -> VectorIndex:
         """A new, empty vector index; ``refresh`` fills it."""
+        with self._db.read() as c:
+            large = count(c, "SELECT count(*) FROM units") > self._settings.resident_vectors
+        if large:
+            return ServerIndex(self._db, model, partial(self._changed, model), partial(self._ready, model))
         return ExactIndex(model, partial(self._load_vectors, model), self._settings.vector_dtype)
 
     def _load_vectors(self, model: VectorModel, since: int) -> Written:
-        with self._db.read() as c:
-            written = self._changed(c, model, since)
+        with self._db.read():
+            written = self._changed(model, since)
             parts = []
             new = written.parts[0][0]
             for low in range(int(new[0]), int(new[-1]) + 1, _RANGE) if len(new) else ():
                 span = f"AND generation > {since:d} AND unit_id BETWEEN {low:d} AND {low + _RANGE - 1:d}"
-                unit_ids, data = self._db.columns(f"SELECT unit_id, v {self._ready(c, model)} {span}")
+                unit_ids, data = self._db.columns(f"SELECT unit_id, v {self._ready(model)} {span}")
                 parts.append((unit_ids, read(data, len(unit_ids), model.dimensions)))
         return written._replace(parts=parts)
 
-    def _changed(self, c: Session, model: VectorModel, since: int) -> Written:
+    def _changed(self, model: VectorModel, since: int) -> Written:
         """What :data:`~openclaw_memory.store.tables.vectors.Load` gives: one part, ascending, without its vectors."""
-        known = self._db.counters()
-        none = np.zeros((0, model.dimensions), np.float16)
-        (new,) = self._db.columns(f"SELECT unit_id {self._ready(c, model)} AND generation > {since:d} ORDER BY 1")
-        if since < int(known.get("forgotten", 0)):
-            ready = new if since < 0 else self._db.columns(f"SELECT unit_id {self._ready(c, model)}")[0]
-            return Written([(new, none)], int(known["generation"]), ready)
-        (gone,) = self._db.columns(f"SELECT DISTINCT unit_id FROM gone WHERE generation > {since:d}")
-        return Written([(new, none)], int(known["generation"]), gone=gone)
+        with self._db.read():
+            known = self._db.counters()
+            reached, forgotten = int(known["generation"]), int(known.get("forgotten", 0))
+            asked = f"SELECT unit_id {self._ready(model)}"
+            (new,) = self._db.columns(f"{asked} AND generation > {since:d} ORDER BY 1")
+            parts = [(new, np.zeros((0, model.dimensions), np.float16))]
+            if since < forgotten:
+                return Written(parts, reached, ready=new if since < 0 else self._db.columns(asked)[0])
+            (gone,) = self._db.columns(f"SELECT DISTINCT unit_id FROM gone WHERE generation > {since:d}")
+            return Written(parts, reached, gone=gone)
 
-    def _ready(self, c: Session, model: VectorModel) -> str:
-        return f"FROM vectors WHERE model_id = {self._model_id(c, model):d} AND status = 'ready'"
+    def _ready(self, model: VectorModel) -> str:
+        """The end of a statement over the vectors of ``model``."""
+        with self._db.read() as c:
+            ready = f"model_id = {self._model_id(c, model):d} AND status = 'ready'"
+        # Not by its view, whose number of the memory is looked up for each row.
+        return f"FROM {SCHEMA}.vectors WHERE memory = {self._db.memory:d} AND {ready}"
 
 
 def _names(model_id: int) -> tuple[str, str]:
