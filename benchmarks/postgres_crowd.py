@@ -25,7 +25,7 @@ from openclaw_memory.config.settings import Settings
 from openclaw_memory.errors import StoreError
 from openclaw_memory.memory import Memory
 
-#: Of the vectors, unless a benchmark says otherwise.
+#: Of the vectors.
 DIMENSIONS = 64
 #: Threads of a process of the crowd.
 _THREADS = 4
@@ -34,7 +34,12 @@ _PAUSE = 0.2
 
 
 def opened(
-    folder: Path, agent: int, store: str, embed: str = "background", dimensions: int = DIMENSIONS, **values: Any
+    folder: Path,
+    agent: int,
+    store: str,
+    embed: str = "background",
+    embedder: HashingEmbedder | None = None,
+    **values: Any,
 ) -> Memory:
     """The memory of the ``agent`` with that number in ``folder``, on the server at ``store``, or else in a file."""
     workspace = folder / f"agent-{agent}"
@@ -47,7 +52,7 @@ def opened(
         store=store or None,
         db=workspace / "index.duckdb",
         state=workspace / f"state-{uuid.uuid4().hex}.sqlite",
-        embedder=HashingEmbedder(dimensions),
+        embedder=embedder or HashingEmbedder(DIMENSIONS),
     )
 
 

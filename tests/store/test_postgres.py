@@ -428,7 +428,7 @@ def test_writers_and_readers_at_once_lose_nothing(postgres: Postgres, memories: 
 
 @server
 def test_kill_9_of_a_gateway_and_of_the_server_in_mid_write_loses_nothing(own_server: Postgres, tmp_path: Path) -> None:
-    crowd = postgres_crowd.Crowd(own_server.url("owner"), tmp_path, 2, 14.0, patient=True)
+    crowd = postgres_crowd.Crowd(own_server.url("owner"), tmp_path, 2, 10.0, patient=True)
     for _ in range(4):
         crowd.start("write", 1)
     _until(lambda: all(crowd.said()))

@@ -32,8 +32,8 @@ _RANGE = 16_384
 
 #: Units that may lack a vector of the model ``$1``, which all units up to ``$2`` had as of generation ``$3``.
 _DOUBTFUL = (
-    "(SELECT id FROM units WHERE id > $2 UNION "
-    "SELECT g.unit_id FROM gone g JOIN units u ON u.id = g.unit_id WHERE g.generation > $3)"
+    "(SELECT id FROM units WHERE id > $2 UNION ALL SELECT DISTINCT id FROM gone JOIN units ON id = unit_id "
+    "WHERE generation > $3 AND id <= $2)"
 )
 #: Whether one of them does; a subquery for each, as a join would look through all vectors.
 _WAITS = "(SELECT model_id FROM vectors WHERE unit_id = id) IS DISTINCT FROM $1"
@@ -147,8 +147,8 @@ class VectorStore(TableStore):
     def vector_index(self, model: VectorModel) -> VectorIndex:
         """A new, empty vector index; ``refresh`` fills it."""
         with self._db.read() as c:
-            large = count(c, "SELECT count(*) FROM units") > self._settings.resident_vectors
-        if large:
+            units = count(c, "SELECT count(*) FROM units")
+        if self._settings.vector_index == "auto" and units > self._settings.resident_vectors:
             return ServerIndex(self._db, model, partial(self._changed, model), partial(self._ready, model))
         return ExactIndex(model, partial(self._load_vectors, model), self._settings.vector_dtype)
 
