@@ -29,6 +29,8 @@ from openclaw_memory.memory import Memory
 DIMENSIONS = 64
 #: Threads of a process of the crowd.
 _THREADS = 4
+#: A file that ends all.
+_STOP = "stop"
 #: Seconds after which a gateway that met an error tries again, where it may.
 _PAUSE = 0.2
 
@@ -82,6 +84,10 @@ class Crowd:
     def _file(self, child: int) -> Path:
         return self._folder / f"said-{child}.jsonl"
 
+    def stop(self) -> None:
+        """Have all end what they are at, and no more."""
+        (self._folder / _STOP).touch()
+
     def result(self) -> dict[str, Any]:
         """Wait for all; what they did: notes written, questions asked, errors, and notes that are lost."""
         codes = [child.wait() for child in self.children]
@@ -116,6 +122,7 @@ def crowd(store: str, folder: Path, memories: int, writers: int, readers: int, s
 
 def _member(given: argparse.Namespace) -> None:
     until = time.monotonic() + given.seconds
+    stop = given.member / _STOP
     speaking = threading.Lock()
 
     def say(*what: Any) -> None:
@@ -138,7 +145,7 @@ def _member(given: argparse.Namespace) -> None:
         asked = 0
         try:
             turn = 0
-            while time.monotonic() < until:
+            while time.monotonic() < until and not stop.exists():
                 turn += 1
                 agent = chance.randrange(given.memories)
                 memory = held.get(agent) or held.setdefault(agent, opened(given.member, agent, given.store))
