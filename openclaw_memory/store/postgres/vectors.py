@@ -31,10 +31,8 @@ _EMBEDDING = 0x6F636D65
 _RANGE = 16_384
 
 #: Units that may lack a vector of the model ``$1``, which all units up to ``$2`` had as of generation ``$3``.
-_DOUBTFUL = (
-    "(SELECT id FROM units WHERE id > $2 UNION ALL SELECT DISTINCT id FROM gone JOIN units ON id = unit_id "
-    "WHERE generation > $3 AND id <= $2)"
-)
+_NEW = "units WHERE id > $2"
+_LOST = "gone JOIN units ON id = unit_id WHERE generation > $3 AND id <= $2"
 #: Whether one of them does; a subquery for each, as a join would look through all vectors.
 _WAITS = "(SELECT model_id FROM vectors WHERE unit_id = id) IS DISTINCT FROM $1"
 
@@ -66,9 +64,11 @@ class VectorStore(TableStore):
         with self._db.read() as c:
             model_id = self._model_id(c, model)
             some = "" if unit_ids is None else f"AND id IN {IDS.replace('?', '$5')} "
+            first = f"AND {_WAITS} {some}ORDER BY id LIMIT $4"  # of either, so that no more is looked at
             rows = c.execute(
                 "SELECT id, coalesce(indexed, text) FROM units WHERE id = ANY (ARRAY("
-                f"SELECT id FROM {_DOUBTFUL} d WHERE {_WAITS} {some}ORDER BY id LIMIT $4)) ORDER BY id",
+                f"(SELECT id FROM {_NEW} {first}) UNION ALL (SELECT DISTINCT id FROM {_LOST} {first}) "
+                "ORDER BY 1 LIMIT $4)) ORDER BY id",
                 [model_id, *self._reached(model_id), limit, *([] if unit_ids is None else [id_list(unit_ids)])],
             ).fetchall()
         return [PendingText(*row) for row in rows]
@@ -79,7 +79,8 @@ class VectorStore(TableStore):
             model_id = -1 if model is None else self._model_id(c, model)
             pending, outdated = c.execute(
                 "SELECT count(*) FILTER (WHERE v.unit_id IS NULL), count(*) FILTER (WHERE v.model_id <> $1) "
-                f"FROM {_DOUBTFUL} d LEFT JOIN vectors v ON v.unit_id = d.id",
+                f"FROM (SELECT id FROM {_NEW} UNION ALL SELECT DISTINCT id FROM {_LOST}) d "
+                "LEFT JOIN vectors v ON v.unit_id = d.id",
                 [model_id, *self._reached(model_id)],
             ).fetchone() or (0, 0)
             failing = "SELECT count(*) FROM vectors JOIN units ON id = unit_id WHERE status = 'failed' AND model_id = ?"
@@ -125,10 +126,10 @@ class VectorStore(TableStore):
     def _note_reached(self, c: Session, model_id: int) -> None:
         """Note up to which unit all have a vector of the model, if none that lost its own waits for another."""
         unit, generation = self._reached(model_id)
-        lost = f"SELECT id FROM gone g JOIN units u ON u.id = g.unit_id WHERE g.generation > $2 AND {_WAITS} LIMIT 1"
-        if c.execute(lost, [model_id, generation]).fetchone():
+        lost = f"SELECT id FROM {_LOST} AND {_WAITS} LIMIT 1"
+        if c.execute(lost, [model_id, unit, generation]).fetchone():
             return
-        next_one = f"SELECT id FROM units WHERE id > $2 AND {_WAITS} ORDER BY id LIMIT 1"
+        next_one = f"SELECT id FROM {_NEW} AND {_WAITS} ORDER BY id LIMIT 1"
         first = c.execute(next_one, [model_id, unit]).fetchone()
         known = self._db.counters()
         values = (int(known["unit"]) if first is None else first[0] - 1, int(known["generation"]) + 1)
