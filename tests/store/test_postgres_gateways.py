@@ -9,10 +9,16 @@ from typing import Any
 
 import pytest
 from fakes import CountingEmbedder, Notes
+from indexing import put, unit_vectors
 from postgres_server import Postgres, role
 
 from openclaw_memory import Memory, Settings
+from openclaw_memory.config.settings import StoreSettings
+from openclaw_memory.store.api import VectorModel
 from openclaw_memory.store.postgres.connections import Server
+from openclaw_memory.store.postgres.database import Session
+from openclaw_memory.store.postgres.store import PostgresStore
+from openclaw_memory.text import analysis
 
 pytestmark = pytest.mark.postgres
 
@@ -123,3 +129,59 @@ def test_a_role_that_only_reads_searches_a_memory_that_exists(
             owner.ingest()
             assert reader.search("heron", mode="keyword", deadline=30.0).results
             assert texts.taken() == []
+
+
+def _work(plan: dict[str, Any]) -> float:
+    """Rows that the steps of a plan have read, joined and thrown away."""
+    rows = sum(plan.get(key, 0) for key in ("Actual Rows", "Rows Removed by Filter", "Rows Removed by Join Filter"))
+    return float(rows * plan["Actual Loops"]) + sum(_work(part) for part in plan.get("Plans", ()))
+
+
+def test_a_memory_that_the_server_has_not_counted_yet_is_not_read_once_for_each_row(
+    own_server: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server knows of other memories how many rows they have, and may think that a new one has next to none."""
+    units, model = 1_200, VectorModel("test", 8)
+
+    def filled(name: str) -> PostgresStore:
+        settings = StoreSettings(resident_vectors=100)
+        store = PostgresStore(own_server.url("owner"), "main", name, settings, analysis.terms)
+        for at in range(0, units, 40):
+            put(store, {f"{at}.md": [[f"{name} line {at + i}" for i in range(20)] for _ in range(2)]})
+        with store._db.write() as c:
+            c.execute(
+                "INSERT INTO found_facts SELECT id, document_id, 'a', 'b', 'c', 'd', 1 FROM units WHERE id % 4 = 0"
+            )
+        store.put_vectors(model, list(range(1, units)), unit_vectors(units - 1, 8))
+        return store
+
+    for other in range(3):
+        filled(f"counted {other}").close()
+    own_server.sql("ANALYZE")
+    store = filled("not counted")
+    worked: dict[str, float] = {}
+    plain = Session.execute
+
+    def explained(self: Session, query: str, parameters: Any = ()) -> Any:
+        if query.startswith("SELECT"):
+            ((plan,),) = plain(self, f"EXPLAIN (ANALYZE, FORMAT JSON) {query}", parameters).fetchall()
+            worked[query] = _work(plan[0]["Plan"])
+        return plain(self, query, parameters)
+
+    monkeypatch.setattr(Session, "execute", explained)
+    index = store.vector_index(model)
+    index.refresh()
+    ids = store.unit_rows(None).unit_id
+    index.neighbour_similarities(ids, 4)
+    index.similarities(unit_vectors(1, 8)[0], ids)
+    assert len(store.found_facts()) == units // 4
+    assert store.vector_states(model).pending == store.vector_states(None).outdated - units + 2 == 1
+    store.put_vectors(model, [units], unit_vectors(1, 8))
+    store.retry_failed(model)
+    assert store.pending(model, 9) == []
+    store.section_texts(range(1, 50))
+    store.unit_rows([1, 2, 3]), store.found_facts([1, 2, 3])  # type: ignore[func-returns-value]
+    assert len(worked) > 10
+    # None goes through all units for each of them; a few hundred sections for each is how little ones are joined.
+    assert {query: work for query, work in worked.items() if work > units * units / 4} == {}
+    store.close()

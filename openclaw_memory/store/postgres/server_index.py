@@ -9,6 +9,7 @@ import numpy as np
 from ...errors import LeaseTimeout, StoreUnreachable, VectorsLate
 from ..api import Bools, Floats, Ints, VectorModel
 from ..tables.vectors import Load
+from .connections import SCHEMA
 from .database import MemoryTables
 from .halfvec import read
 
@@ -23,7 +24,7 @@ _ROOM = 65_536
 class ServerIndex:
     """Every unit is scored by the server, exactly, from its ``halfvec``; implements ``VectorIndex``.
 
-    ``load`` says what changed, without vectors; ``ready`` is the end of a statement over the vectors of the model.
+    ``load`` says what changed, without vectors; ``ready`` which rows hold the vectors of the model.
     A question takes one statement, whose answer has eight bytes a unit.
     """
 
@@ -61,7 +62,7 @@ class ServerIndex:
 
     def vectors(self, unit_ids: Ints) -> Floats:
         """The vector of each unit: ``float32[n, d]``."""
-        asked = f"SELECT unit_id, v {self._ready()} AND unit_id = ANY (?::INTEGER[])"
+        asked = f"SELECT unit_id, v FROM vectors WHERE {self._ready()} AND unit_id = ANY (?::INTEGER[])"
         found, data = self._db.columns(asked, [unit_ids.tolist()])
         rows = read(data, len(found), self._model.dimensions)
         place = np.zeros(int(unit_ids.max(initial=0)) + 1, np.int64)
@@ -78,7 +79,11 @@ class ServerIndex:
         known = self.has(unit_ids)
         if not known.any():
             return out
-        asked = f"SELECT unit_id, -(v <#> ?::HALFVEC)::REAL {self._ready()}"
+        # Not by its view, for which the number of the memory is looked up for each row.
+        asked = (
+            f"SELECT unit_id, -(v <#> ?::HALFVEC)::REAL FROM {SCHEMA}.vectors "
+            f"WHERE memory = {self._db.memory:d} AND {self._ready()}"
+        )
         given: list[object] = [str(query.astype(np.float16).tolist())]
         if len(unit_ids) < _FEW * len(self._has):
             asked += " AND unit_id = ANY (?::INTEGER[])"
@@ -101,8 +106,8 @@ class ServerIndex:
         asked = (
             f"SELECT o::INTEGER, {', '.join(f'coalesce(-(v <#> n{d}), $2)::REAL' for d in steps)} FROM ("
             f"SELECT o, v, {', '.join(f'lead(v, {d}) OVER w AS n{d}' for d in steps)} "
-            f"FROM unnest($1::INTEGER[]) WITH ORDINALITY u (id, o) LEFT JOIN (SELECT unit_id, v {self._ready()}) k "
-            "ON unit_id = id WINDOW w AS (ORDER BY o)) q"
+            f"FROM (SELECT o, (SELECT CASE WHEN {self._ready()} THEN v END FROM vectors WHERE unit_id = id) AS v "
+            "FROM unnest($1::INTEGER[]) WITH ORDINALITY u (id, o)) k WINDOW w AS (ORDER BY o)) q"
         )
         for at in range(0, n, _BLOCK):
             part = unit_ids[at : at + _BLOCK + reach]

@@ -19,7 +19,6 @@ from ..api import Floats, Ints, PendingText, VectorIndex, VectorModel, VectorSta
 from ..tables.sql import IDS, count, id_list
 from ..tables.store import TableStore
 from ..tables.vectors import ExactIndex, Written
-from .connections import SCHEMA
 from .database import Session, put_counter
 from .halfvec import bound, read
 from .postings import PostingsTables
@@ -32,7 +31,10 @@ _RANGE = 16_384
 
 #: Units that may lack a vector of the model ``$1``, which all units up to ``$2`` had as of generation ``$3``.
 _NEW = "units WHERE id > $2"
-_LOST = "gone JOIN units ON id = unit_id WHERE generation > $3 AND id <= $2"
+_LOST = (
+    "(SELECT DISTINCT unit_id AS id FROM gone WHERE generation > $3 AND unit_id <= $2) g "
+    "WHERE (SELECT true FROM units u WHERE u.id = g.id)"
+)
 #: Whether one of them does; a subquery for each, as a join would look through all vectors.
 _WAITS = "(SELECT model_id FROM vectors WHERE unit_id = id) IS DISTINCT FROM $1"
 
@@ -67,7 +69,7 @@ class VectorStore(TableStore):
             first = f"AND {_WAITS} {some}ORDER BY id LIMIT $4"  # of either, so that no more is looked at
             rows = c.execute(
                 "SELECT id, coalesce(indexed, text) FROM units WHERE id = ANY (ARRAY("
-                f"(SELECT id FROM {_NEW} {first}) UNION ALL (SELECT DISTINCT id FROM {_LOST} {first}) "
+                f"(SELECT id FROM {_NEW} {first}) UNION ALL (SELECT id FROM {_LOST} {first}) "
                 "ORDER BY 1 LIMIT $4)) ORDER BY id",
                 [model_id, *self._reached(model_id), limit, *([] if unit_ids is None else [id_list(unit_ids)])],
             ).fetchall()
@@ -78,12 +80,13 @@ class VectorStore(TableStore):
         with self._db.read() as c:
             model_id = -1 if model is None else self._model_id(c, model)
             pending, outdated = c.execute(
-                "SELECT count(*) FILTER (WHERE v.unit_id IS NULL), count(*) FILTER (WHERE v.model_id <> $1) "
-                f"FROM (SELECT id FROM {_NEW} UNION ALL SELECT DISTINCT id FROM {_LOST}) d "
-                "LEFT JOIN vectors v ON v.unit_id = d.id",
+                "SELECT count(*) FILTER (WHERE had IS NULL), count(*) FILTER (WHERE had <> $1) FROM ("
+                "SELECT (SELECT model_id FROM vectors WHERE unit_id = id) AS had "
+                f"FROM (SELECT id FROM {_NEW} UNION ALL SELECT id FROM {_LOST}) d) q",
                 [model_id, *self._reached(model_id)],
             ).fetchone() or (0, 0)
-            failing = "SELECT count(*) FROM vectors JOIN units ON id = unit_id WHERE status = 'failed' AND model_id = ?"
+            there = "(SELECT true FROM units WHERE id = unit_id)"
+            failing = f"SELECT count(*) FROM vectors WHERE status = 'failed' AND model_id = ? AND {there}"
             failed = count(c, failing, [model_id])
             ready = count(c, "SELECT count(*) FROM units") - pending - outdated - failed
         return VectorStates(ready, pending, failed, outdated)
@@ -118,7 +121,7 @@ class VectorStore(TableStore):
                 "INSERT INTO vectors SELECT unit_id, $2::INTEGER, $3::TEXT, "
                 "(SELECT value FROM counters WHERE name = 'generation') + 1, v "
                 f"FROM (SELECT unnest($1::INTEGER[]) AS unit_id, {given}::HALFVEC AS v) g "
-                "WHERE unit_id IN (SELECT id FROM units)",
+                "WHERE (SELECT true FROM units WHERE id = unit_id)",
                 [ids, model_id, status, *values],
             )
             self._note_reached(c, model_id)
@@ -160,7 +163,7 @@ class VectorStore(TableStore):
             new = written.parts[0][0]
             for low in range(int(new[0]), int(new[-1]) + 1, _RANGE) if len(new) else ():
                 span = f"AND generation > {since:d} AND unit_id BETWEEN {low:d} AND {low + _RANGE - 1:d}"
-                unit_ids, data = self._db.columns(f"SELECT unit_id, v {self._ready(model)} {span}")
+                unit_ids, data = self._db.columns(f"SELECT unit_id, v FROM vectors WHERE {self._ready(model)} {span}")
                 parts.append((unit_ids, read(data, len(unit_ids), model.dimensions)))
         return written._replace(parts=parts)
 
@@ -169,7 +172,7 @@ class VectorStore(TableStore):
         with self._db.read():
             known = self._db.counters()
             reached, forgotten = int(known["generation"]), int(known.get("forgotten", 0))
-            asked = f"SELECT unit_id {self._ready(model)}"
+            asked = f"SELECT unit_id FROM vectors WHERE {self._ready(model)}"
             (new,) = self._db.columns(f"{asked} AND generation > {since:d} ORDER BY 1")
             parts = [(new, np.zeros((0, model.dimensions), np.float16))]
             if since < forgotten:
@@ -178,11 +181,9 @@ class VectorStore(TableStore):
             return Written(parts, reached, gone=gone)
 
     def _ready(self, model: VectorModel) -> str:
-        """The end of a statement over the vectors of ``model``."""
+        """Which rows hold the vectors of ``model``."""
         with self._db.read() as c:
-            ready = f"model_id = {self._model_id(c, model):d} AND status = 'ready'"
-        # Not by its view, whose number of the memory is looked up for each row.
-        return f"FROM {SCHEMA}.vectors WHERE memory = {self._db.memory:d} AND {ready}"
+            return f"model_id = {self._model_id(c, model):d} AND status = 'ready'"
 
 
 def _names(model_id: int) -> tuple[str, str]:

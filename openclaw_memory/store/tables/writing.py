@@ -198,7 +198,7 @@ def many_dead(c: Connection) -> bool:
 def compact(db: Sql, c: Connection) -> None:
     """Rebuild the term-sorted base of postings from the living units, and drop orphaned vectors."""
     db.fold_postings(c)
-    c.execute("DELETE FROM vectors WHERE unit_id NOT IN (SELECT id FROM units)")
+    c.execute("DELETE FROM vectors WHERE NOT EXISTS (SELECT 1 FROM units WHERE id = unit_id)")
     c.execute("DELETE FROM counters WHERE name = 'dropped'")
     c.execute(
         "INSERT INTO counters SELECT 'dropped', value - (SELECT count(*) FROM units) FROM counters WHERE name = 'unit'"
