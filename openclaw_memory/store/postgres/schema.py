@@ -84,9 +84,6 @@ _V1 = "\n".join(
     ]
 )
 
-#: Tables whose rows the server is not to count by memory: it counts seldom, takes a memory that is new since then to be
-#: empty, and joins it row by row with all its rows.  Not knowing, it takes each for a two hundredth of the table.
-_COUNTED = [*_TABLES, *(f"{name}_others" for name in _PARTITIONED)]
 #: So that no more is read than what changed: vectors by their writing, those that failed, units that lost theirs.
 _V2 = "\n".join(
     [
@@ -104,7 +101,6 @@ _V2 = "\n".join(
         CREATE TRIGGER note_gone AFTER DELETE ON vectors REFERENCING OLD TABLE AS deleted
             FOR EACH STATEMENT EXECUTE FUNCTION note_gone();
         """,
-        *(f"ALTER TABLE {name} ALTER COLUMN memory SET STATISTICS 0;" for name in _COUNTED),
     ]
 )
 

@@ -9,7 +9,6 @@ import numpy as np
 from ...errors import LeaseTimeout, StoreUnreachable, VectorsLate
 from ..api import Bools, Floats, Ints, VectorModel
 from ..tables.vectors import Load
-from .connections import SCHEMA
 from .database import MemoryTables
 from .halfvec import read
 
@@ -79,11 +78,7 @@ class ServerIndex:
         known = self.has(unit_ids)
         if not known.any():
             return out
-        # Not by its view, for which the number of the memory is looked up for each row.
-        asked = (
-            f"SELECT unit_id, -(v <#> ?::HALFVEC)::REAL FROM {SCHEMA}.vectors "
-            f"WHERE memory = {self._db.memory:d} AND {self._ready()}"
-        )
+        asked = f"SELECT unit_id, -(v <#> ?::HALFVEC)::REAL FROM vectors WHERE {self._ready()}"
         given: list[object] = [str(query.astype(np.float16).tolist())]
         if len(unit_ids) < _FEW * len(self._has):
             asked += " AND unit_id = ANY (?::INTEGER[])"
