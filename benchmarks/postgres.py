@@ -116,7 +116,9 @@ def run(store: str, folder: Path, lines: int, memories: int, questions: int) -> 
         figures[kind]["MB"] = gateway.megabytes()
     for at in range(_CHANGES):
         agent = at % memories
-        (folder / f"agent-{agent}" / "memory" / "new.md").write_text(f"# New\n\n- a heron number {at} at the quay\n")
+        file = folder / f"agent-{agent}" / "memory" / "new.md"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f"# New\n\n- a heron number {at} at the quay\n")
         for kind, gateway in gateways.items():
             if kind != "server scores":  # the same index as that of the server
                 times[kind]["ingest of a line"].append(gateway.told("ingest", agent, "memory/new.md")[0])
