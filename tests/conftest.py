@@ -62,6 +62,14 @@ def postgres() -> Iterator[Postgres]:
     server.close()
 
 
+@pytest.fixture
+def own_server() -> Iterator[Postgres]:
+    """One that a test may stop and kill."""
+    made = Postgres()
+    yield made
+    made.close()
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run what every store promises over a file and over a server."""
     if "over_both" in metafunc.fixturenames:

@@ -13,6 +13,8 @@ from typing import Any
 
 import psutil
 
+from openclaw_memory.store.postgres.connections import Server
+
 
 def programs() -> Path | None:
     """The folder of PostgreSQL's programs; ``None`` where the extra ``postgres-test`` is not installed."""
@@ -97,3 +99,13 @@ class Postgres:
             cwd="/", check=False, **kwargs,
         )  # fmt: skip
         assert not check or done.returncode == 0, done.stderr
+
+
+def role(postgres: Postgres, name: str, writes: bool | None) -> str:
+    """The URL of a new role that may write, or read, or nothing yet."""
+    name = f"{name}_{os.urandom(4).hex()}"
+    postgres.sql(f"CREATE ROLE {name} LOGIN")
+    with Server.of(postgres.url("owner")).transaction() as c:
+        if writes is not None:
+            c.execute("SELECT permit(%s, %s)", [name, writes])
+    return postgres.url(name)

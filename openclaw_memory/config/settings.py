@@ -215,6 +215,11 @@ class StoreSettings:
     )
     vector_index: Literal["auto", "exact", "vss"] = setting("auto", "exact matrix, in-memory HNSW, or by size")
     vss_threshold: int = setting(1_500_000, "units from which 'auto' takes vss", minimum=1)
+    resident_vectors: int = setting(
+        500_000,
+        "units up to which 'auto' holds a server's vectors in memory; more than that the server scores",
+        minimum=0,
+    )
     vector_dtype: Literal["float32", "int8"] = setting("int8", "the matrix in memory; float32 takes four times as much")
     keyword_index: Literal["postings", "fts"] = setting("postings", "our postings, or DuckDB's FTS extension")
     lock_timeout: float = setting(30.0, "seconds to wait for another process", minimum=0)

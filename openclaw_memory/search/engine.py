@@ -12,6 +12,7 @@ from itertools import islice
 import numpy as np
 
 from ..config.settings import SearchSettings
+from ..errors import VectorsLate
 from ..graph import thread
 from ..graph.view import GraphView
 from ..graph.walk import walk
@@ -101,8 +102,9 @@ class SearchEngine:
         self._vector: VectorIndex | None = None
         self._model: VectorModel | None = None
         self._fresh_vectors = True
-        #: Units that had no vector in the last ranking.
+        #: Units that had no vector in the last ranking, and why it had none at all where they came too late.
         self.missing = 0
+        self.late: str | None = None
 
     def refresh(self, model: VectorModel | None) -> None:
         """Take over what any process has written; cheap when nothing was.
@@ -171,9 +173,8 @@ class SearchEngine:
             if ranked.allowed is not None and not ranked.allowed.any():
                 return []
             if request.budget is not None:
-                found = hits.spans(
-                    self._corpus, ranked.order, self._once(ranked.allowed), request.budget, self._titles(ranked)
-                )
+                once, titles = self._once(ranked.allowed), self._titles(ranked)
+                found = hits.spans(self._corpus, ranked.order, once, request.budget, titles)
             else:
                 limit = request.max_results or self._settings.max_results
                 allowed = self._allowed(request)  # a hit may take in what no keyword or concept found
@@ -238,8 +239,7 @@ class SearchEngine:
             standing = self.archive.standing(request.grains, request.include_archived)
             passable = None if standing is None else np.logical_or.reduceat(standing, network.first_row)
             walked = walk(network, seeds, hops, passable=passable)
-            own = ranking.scaled(ranked.score)
-            size = self._settings.hit_tokens
+            own, size = ranking.scaled(ranked.score), self._settings.hit_tokens
             graph, corpus = self.graph.index, self._corpus
             if request.max_results is None:
                 once = self._once(ranked.allowed)
@@ -293,9 +293,13 @@ class SearchEngine:
         assert self._keyword is not None
         keyword = self._keywords(self._keyword, request.query) if mode != "vector" else None
         named = self.graph.mentioned(request.query) if mode == "graph" else []
-        similarities = None
+        similarities, self.late = None, None
         if query_vector is not None and mode != "keyword" and self._vector is not None:
-            similarities = self._similarities(self._vector, query_vector, keyword)
+            try:
+                similarities = self._similarities(self._vector, query_vector, keyword)
+            except VectorsLate as error:
+                self.missing, self.late, mode = 0, str(error), mode if mode == "graph" else "keyword"
+                keyword = keyword or self._keywords(self._keyword, request.query)
         known = self.knowledge(request.query) if similarities is not None else 1.0
         whole = self._vector is None or self._vector.exhaustive
         features = ranking.collect(corpus, request.query, asked, keyword, similarities, known, whole)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,9 @@ from fakes import Notes
 from hypothesis import example, given
 from hypothesis import strategies as st
 from indexing import both, note, put, texts_of, unit_vectors
-from postgres_server import Postgres
+from postgres_server import Postgres, role
 
-from benchmarks import crash
-from benchmarks import postgres as crowd
+from benchmarks import crash, postgres_crowd
 from openclaw_memory import Memory, Settings
 from openclaw_memory.capture.capturer import Message, Turn
 from openclaw_memory.cli.main import cli
@@ -42,14 +40,6 @@ HOUSE = "# House\n\n- the boiler was serviced in March 2026\n- Ana Ruiz has the 
 def opened(url: str, agent: str, workspace: str = "garden") -> PostgresStore:
     given = StoreSettings(lock_timeout=10.0), analysis.terms, analysis.ANALYSIS_VERSION
     return PostgresStore(url, agent, workspace, *given)
-
-
-@pytest.fixture
-def own_server() -> Iterator[Postgres]:
-    """One that a test may stop and kill."""
-    made = Postgres()
-    yield made
-    made.close()
 
 
 # -- the URL ----------------------------------------------------------------------------------------
@@ -102,16 +92,6 @@ def test_the_settings_are_shown_without_it(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 # -- whose memory it is -----------------------------------------------------------------------------
-
-
-def role(postgres: Postgres, name: str, writes: bool | None) -> str:
-    """The URL of a new role that may write, or read, or nothing yet."""
-    name = f"{name}_{os.urandom(4).hex()}"
-    postgres.sql(f"CREATE ROLE {name} LOGIN")
-    with Server.of(postgres.url("owner")).transaction() as c:
-        if writes is not None:
-            c.execute("SELECT permit(%s, %s)", [name, writes])
-    return postgres.url(name)
 
 
 @server
@@ -236,7 +216,7 @@ def test_a_newer_schema_is_refused_and_left_as_it_is(own_server: Postgres, monke
     with pytest.raises(SchemaTooNew, match="99"):
         again.state()
     again.close()
-    own_server.sql("UPDATE openclaw_memory.schemas SET version = 1 WHERE part = 'index'")
+    own_server.sql(f"UPDATE openclaw_memory.schemas SET version = {len(database.MIGRATIONS)} WHERE part = 'index'")
     monkeypatch.setattr(
         database, "MIGRATIONS", (*database.MIGRATIONS, "CREATE TABLE openclaw_memory.later (memory INTEGER)")
     )
@@ -439,18 +419,42 @@ def test_what_is_captured_while_the_server_is_away_is_in_the_file(own_server: Po
 
 
 @server
-@pytest.mark.parametrize("memories", [1, 5])
-def test_writers_and_readers_at_once_lose_nothing(postgres: Postgres, memories: int) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        result = crowd.crowd(postgres.url("owner"), Path(folder), memories, 4, 4, 3.0)
+@pytest.mark.parametrize("memories", [1, 100])
+def test_writers_and_readers_at_once_lose_nothing(postgres: Postgres, memories: int, tmp_path: Path) -> None:
+    result = postgres_crowd.crowd(postgres.url("owner"), tmp_path, memories, 16, 16, 3.0)
     assert (result["errors"], result["lost"], result["failed"]) == ([], [], 0)
-    assert result["written"]
+    assert result["written"] and result["asked"]
+
+
+@server
+def test_kill_9_of_a_gateway_and_of_the_server_in_mid_write_loses_nothing(own_server: Postgres, tmp_path: Path) -> None:
+    crowd = postgres_crowd.Crowd(own_server.url("owner"), tmp_path, 2, 300.0, patient=True)
+    for _ in range(4):
+        crowd.start("write", 1)
+    _until(lambda: all(crowd.said()))
+    crowd.children[0].kill()
+    _until(lambda: all(len(said) > 2 for said in crowd.said()[1:]))
+    own_server.kill()
+    own_server.start()
+    again = time.time()
+    crowd.start("write", 1)  # the gateway that was killed
+    # Nobody has to be told.
+    _until(lambda: all(any(of[3] > again for what, *of in said if what == "written") for said in crowd.said()[1:]))
+    crowd.stop()
+    result = crowd.result()
+    assert (result["errors"], result["lost"], result["failed"]) == ([], [], 0)
+    for agent in range(2):
+        with postgres_crowd.opened(tmp_path, agent, own_server.url("owner"), "eager") as memory:
+            memory.ingest()  # what the killed one had begun
+            files = sorted((tmp_path / f"agent-{agent}").rglob("*.md"))
+            assert len(memory.store.documents().by_path) == len(files)
+            assert memory.status().vectors["ready"] == memory.status().chunks
+            hits = memory.search(files[-1].read_text().splitlines()[2], mode="keyword", max_results=50).results
+            assert hits
 
 
 def _until(true: Callable[[], bool]) -> None:
-    import time
-
-    for _ in range(200):
+    for _ in range(2400):
         try:
             if true():
                 return

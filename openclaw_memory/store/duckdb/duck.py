@@ -31,7 +31,7 @@ from ..tables import writing
 from ..tables.keywords import PostingsIndex
 from ..tables.sql import IDS, count, id_list
 from ..tables.store import NO_WAY, TableStore
-from ..tables.vectors import ExactIndex
+from ..tables.vectors import ExactIndex, Written
 from . import schema
 from .database import free_unused_heap, insert
 from .fts import FtsIndex
@@ -196,7 +196,7 @@ class DuckStore(PurgeTables, Queries, TableStore):
         kind = VssIndex if choice == "vss" else ExactIndex
         return kind(model, load, self._settings.vector_dtype)
 
-    def _load_vectors(self, model: VectorModel, since: int) -> tuple[list[tuple[Ints, NDArray[np.float16]]], Ints, int]:
+    def _load_vectors(self, model: VectorModel, since: int) -> Written:
         parts: list[tuple[Ints, NDArray[np.float16]]] = []
         with self._db.read() as c:
             reached = int(self._db.counters()["generation"])
@@ -214,7 +214,7 @@ class DuckStore(PurgeTables, Queries, TableStore):
                     blob = b"".join(np.ma.getdata(found["v"]))
                     rows = np.frombuffer(blob, np.float16).reshape(-1, model.dimensions)
                     parts.append((np.asarray(found["unit_id"], np.int32), rows))
-        return parts, ready, reached
+        return Written(parts, reached, ready)
 
     def give_back_memory(self) -> None:
         """Return to the operating system what reading the whole index took."""

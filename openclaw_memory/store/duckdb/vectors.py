@@ -43,14 +43,13 @@ class VssIndex(ExactIndex):
             self._delete(self._connection, overwritten)
             self._insert(self._connection, unit_ids, vectors)
 
-    def _keep(self, unit_ids: Ints) -> Ints:
-        gone = super()._keep(unit_ids)
+    def _drop(self, unit_ids: Ints) -> None:
+        super()._drop(unit_ids)
         if self._connection is not None:
-            self._delete(self._connection, gone)
+            self._delete(self._connection, unit_ids)
             if self._deleted > DEAD * (self._matrix.used - self._matrix.dead):
                 self._connection.close()
                 self._connection = None
-        return gone
 
     def _graph(self) -> duckdb.DuckDBPyConnection:
         """The graph over all rows; made again, in one go, which costs less and finds more than row by row."""

@@ -173,6 +173,20 @@ class MemoryTables:
         finally:
             self._local.until = before
 
+    @contextlib.contextmanager
+    def within(self, share: float) -> Iterator[None]:
+        """Let no statement of the block take longer than a ``share`` of the time that is left."""
+        left = self._until().left(share)
+        if left is None:
+            yield
+            return
+        with self.read() as session:
+            limit = "SELECT set_config('statement_timeout', ?, true)"
+            session.execute(limit, [str(max(int(left * 1000), 1))])
+            yield
+            if (left := self._until().left()) is not None:
+                session.execute(limit, [str(max(int(left * 1000), 1))])
+
     def _until(self) -> Deadline:
         found: Deadline = getattr(self._local, "until", NEVER)
         return found
@@ -290,6 +304,12 @@ class MemoryTables:
     def close(self) -> None:
         """Let go of the server."""
         self.server.close()
+
+
+def put_counter(c: Session, name: str, value: int) -> None:
+    """Note a number of the memory."""
+    c.execute("DELETE FROM counters WHERE name = ?", [name])
+    c.execute("INSERT INTO counters VALUES (?, ?)", [name, value])
 
 
 def _array(kind: str, values: Sequence[Any]) -> list[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..api import Floats
 
@@ -39,3 +40,8 @@ def bound(connection: psycopg.Connection[Any], vectors: Floats) -> HalfVectors:
     rows = np.zeros(n, np.dtype([("bytes", ">i4"), ("d", ">i2"), ("unused", ">i2"), ("v", ">f2", (dimensions,))]))
     rows["bytes"], rows["d"], rows["v"] = 4 + 2 * dimensions, dimensions, vectors
     return HalfVectors(head + rows.tobytes())
+
+
+def read(data: NDArray[np.uint8], n: int, dimensions: int) -> NDArray[np.float16]:
+    """``float16[n, d]`` from the bytes of ``n`` vectors one after the other."""
+    return data.reshape(n, 4 + 2 * dimensions)[:, 4:].copy().view(">f2").astype(np.float16)

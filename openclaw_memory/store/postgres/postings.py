@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..tables.keywords import Columns, Loaded, posting_columns
 from ..tables.sql import count
-from .database import MemoryTables, Session
+from .database import MemoryTables, Session, put_counter
 
 _TERM, _UNIT, _TF = np.dtype("<i8"), np.dtype("<i4"), np.dtype("<i2")
 _NONE: Columns = np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int16)
@@ -45,6 +45,8 @@ class PostingsTables(MemoryTables):
         ids, frequencies = unit_id.astype(_UNIT), tf.astype(_TF)
         c.execute("DELETE FROM postings_delta")
         c.execute("DELETE FROM postings")
+        put_counter(c, "base", len(term))
+        put_counter(c, "base as of", int(self.counters()["compaction"]) + 1)
         c.execute(
             "INSERT INTO postings SELECT * FROM unnest($1::BIGINT[], $2::INTEGER[], $3::BYTEA[], $4::BYTEA[])",
             [
@@ -64,10 +66,14 @@ class PostingsTables(MemoryTables):
                 term, unit_id, tf = self.term_postings(c) if unit < highest else _NONE
                 new = unit_id > unit
                 base = term[new], unit_id[new], tf[new]
-            rows = (
-                "SELECT coalesce((SELECT sum(n) FROM postings), 0) + coalesce((SELECT sum(n) FROM postings_delta), 0)"
-            )
-            return base, self.new_postings(c, unit), highest, reached, count(c, rows)
+            return base, self.new_postings(c, unit), highest, reached, sum(self.sizes(c))
+
+    def sizes(self, c: Session) -> tuple[int, int]:
+        """How many postings the base has, as was noted when it was made, and the delta."""
+        known = self.counters()
+        noted = known.get("base") if known.get("base as of") == known["compaction"] else None
+        base = count(c, "SELECT coalesce(sum(n), 0) FROM postings") if noted is None else int(noted)
+        return base, count(c, "SELECT coalesce(sum(n), 0) FROM postings_delta")
 
     def term_postings(self, c: Session) -> Columns:
         """The base, sorted by term."""

@@ -84,7 +84,27 @@ _V1 = "\n".join(
     ]
 )
 
+#: So that no more is read than what changed: vectors by their writing, those that failed, units that lost theirs.
+_V2 = "\n".join(
+    [
+        "CREATE INDEX ON vectors (memory, model_id, generation) INCLUDE (unit_id) WHERE status = 'ready';",
+        "CREATE INDEX ON vectors (memory) WHERE status = 'failed';",
+        _table("gone", "unit_id INTEGER, generation BIGINT").replace("(memory);", "(memory, generation);"),
+        """
+        CREATE FUNCTION note_gone() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+        BEGIN
+            INSERT INTO openclaw_memory.gone
+                SELECT g.memory, g.unit_id, c.value + 1 FROM deleted g
+                JOIN openclaw_memory.counters c ON c.memory = g.memory AND c.name = 'generation';
+            RETURN NULL;
+        END $$;
+        CREATE TRIGGER note_gone AFTER DELETE ON vectors REFERENCING OLD TABLE AS deleted
+            FOR EACH STATEMENT EXECUTE FUNCTION note_gone();
+        """,
+    ]
+)
+
 #: ``MIGRATIONS[i]`` leads from schema ``i`` to ``i + 1``; given to :meth:`Server.migrate` as the part ``index``.
-MIGRATIONS = (_V1,)
+MIGRATIONS = (_V1, _V2)
 #: All tables, for counts and searches.
 TABLES = tuple(_TABLES)

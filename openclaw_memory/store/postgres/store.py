@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from ...config.settings import StoreSettings
 from ...model import ExportReport, Progress, QueryResult
@@ -20,30 +15,22 @@ from ..api import (
     Analyse,
     Documents,
     Extraction,
-    Floats,
-    Ints,
     KeywordIndex,
-    PendingText,
     StoreStatistics,
-    VectorIndex,
-    VectorModel,
 )
 from ..tables import writing
 from ..tables.keywords import PostingsIndex
 from ..tables.needles import Needles
-from ..tables.sql import IDS, count, id_list
-from ..tables.store import NO_WAY, TableStore
-from ..tables.vectors import ExactIndex
-from .halfvec import bound
+from ..tables.sql import count
+from ..tables.store import NO_WAY
 from .postings import PostingsTables
 from .schema import MIGRATIONS, TABLES
+from .vectors import VectorStore
 
 if TYPE_CHECKING:
     from ..api.derived import Collect, KeywordSearch
     from ..duckdb.duck import DuckStore
 
-#: The class of the advisory lock of who embeds; its object is the memory.
-_EMBEDDING = 0x6F636D65
 #: Cells that are searched at once.
 _CELLS = 2_000
 
@@ -53,7 +40,7 @@ _SUPERUSER = (
 )
 
 
-class PostgresStore(TableStore):
+class PostgresStore(VectorStore):
     """One agent's index of one workspace in a database; implements :class:`~openclaw_memory.store.api.Store`.
 
     ``workspace`` is a name that is the same wherever the same notes are.  Raises
@@ -112,80 +99,11 @@ class PostgresStore(TableStore):
         self._db.look()
         return super().documents()
 
-    # -- vectors ----------------------------------------------------------------------------------
-
-    @contextlib.contextmanager
-    def embedding_turn(self, timeout: float) -> Iterator[bool]:
-        """One process of all machines embeds at a time, so that several do not compute the same vectors."""
-        self._db.open()
-        until = Deadline.after(timeout)
-        with self._db.server.transaction() as c:
-            asked = "SELECT pg_try_advisory_xact_lock(%s, %s)"
-            while True:
-                row = c.execute(asked, [_EMBEDDING, self._db.memory]).fetchone()
-                ours = bool(row and row[0])
-                if ours or until.passed:
-                    break
-                time.sleep(0.02)
-            yield ours
-
-    def pending(self, model: VectorModel, limit: int, unit_ids: Ints | None = None) -> list[PendingText]:
-        """Units that have neither a vector of ``model`` nor failed with it, oldest first."""
-        with self._db.read() as c:
-            rows = c.execute(
-                "SELECT id, coalesce(indexed, text) FROM units u WHERE NOT EXISTS "
-                "(SELECT FROM vectors v WHERE v.unit_id = u.id AND v.model_id = ?) "
-                + ("" if unit_ids is None else f"AND id IN {IDS} ")
-                + "ORDER BY id LIMIT ?",
-                [self._model_id(c, model), *([] if unit_ids is None else [id_list(unit_ids)]), limit],
-            ).fetchall()
-        return [PendingText(*row) for row in rows]
-
-    def put_vectors(self, model: VectorModel, unit_ids: Sequence[int], vectors: Floats) -> None:
-        """Store vectors of units that still exist, in place of any older model's."""
-        self._put(model, unit_ids, "ready", vectors)
-
-    def put_failed(self, model: VectorModel, unit_ids: Sequence[int]) -> None:
-        """Note that these units cannot be embedded by ``model``."""
-        self._put(model, unit_ids, "failed", None)
-
-    def _put(self, model: VectorModel, unit_ids: Sequence[int], status: str, vectors: Floats | None) -> None:
-        if not len(unit_ids):
-            return
-        with self._db.write() as c:
-            model_id = self._model_id(c, model, create=True)
-            ids = [int(unit_id) for unit_id in unit_ids]
-            c.execute("DELETE FROM vectors WHERE unit_id = ANY ($1::INTEGER[])", [ids])
-            given, values = (
-                ("NULL", []) if vectors is None else ("unnest($4::HALFVEC[])", [bound(c.connection, vectors)])
-            )
-            c.execute(
-                "INSERT INTO vectors SELECT unit_id, $2::INTEGER, $3::TEXT, "
-                "(SELECT value FROM counters WHERE name = 'generation') + 1, v "
-                f"FROM (SELECT unnest($1::INTEGER[]) AS unit_id, {given}::HALFVEC AS v) g "
-                "WHERE unit_id IN (SELECT id FROM units)",
-                [ids, model_id, status, *values],
-            )
-
-    def _load_vectors(self, model: VectorModel, since: int) -> tuple[list[tuple[Ints, NDArray[np.float16]]], Ints, int]:
-        with self._db.read() as c:
-            where = f"FROM vectors WHERE model_id = {self._model_id(c, model):d} AND status = 'ready'"
-            reached = int(self._db.counters()["generation"])
-            (ready,) = self._db.columns(f"SELECT unit_id {where}")
-            new = f"SELECT unit_id, v {where} AND generation > {since:d} ORDER BY unit_id"
-            unit_ids, data = self._db.columns(new)
-        rows = data.reshape(len(unit_ids), 4 + 2 * model.dimensions)[:, 4:].copy().view(">f2").astype(np.float16)
-        return ([(unit_ids, rows)] if len(unit_ids) else []), ready, reached
-
     # -- what search reads --------------------------------------------------------------------------
 
     def keyword_index(self) -> KeywordIndex:
         """A new, empty keyword index; ``refresh`` fills it."""
         return PostingsIndex(self._db.load_postings)
-
-    def vector_index(self, model: VectorModel) -> VectorIndex:
-        """A new, empty vector index; ``refresh`` fills it."""
-        return ExactIndex(model, partial(self._load_vectors, model), self._settings.vector_dtype)
 
     # -- upkeep -----------------------------------------------------------------------------------
 
@@ -203,13 +121,12 @@ class PostgresStore(TableStore):
             if not force and not self._is_due():
                 return False  # another process was faster
             writing.compact(self._db, c)
+            self.forget_gone(c)
         return True
 
     def _is_due(self) -> bool:
         with self._db.read() as c:
-            base, delta = (
-                count(c, f"SELECT coalesce(sum(n), 0) FROM {table}") for table in ("postings", "postings_delta")
-            )
+            base, delta = self._db.sizes(c)
             return delta > max(20_000, base // 8) or writing.many_dead(c)
 
     def purge(self) -> None:
@@ -249,9 +166,7 @@ class PostgresStore(TableStore):
             documents, sections, units = (
                 count(c, f"SELECT count(*) FROM {table}") for table in ("documents", "sections", "units")
             )
-            base, delta = (
-                count(c, f"SELECT coalesce(sum(n), 0) FROM {table}") for table in ("postings", "postings_delta")
-            )
+            base, delta = self._db.sizes(c)
             groups: list[dict[Any, Any]] = [
                 dict(c.execute(f"SELECT {column}, sum(units)::BIGINT FROM documents GROUP BY 1 ORDER BY 1").fetchall())
                 for column in ("kind", "grain")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,24 @@ _FINE = 254
 #: Rows without a unit are dropped when they are more than this share of the rows that a unit has.
 DEAD = 1 / 3
 
-#: ``load(since)`` returns ``(unit ids, float16[n, d])`` written after generation ``since``, the ids of all units that
-#: have a vector, and the generation that was reached.
-Load = Callable[[int], tuple[list[tuple[Ints, NDArray[np.float16]]], Ints, int]]
 Dtype = Literal["float32", "int8"]
+
+
+class Written(NamedTuple):
+    """What was written after a generation, up to the generation ``reached``.
+
+    ``parts`` are ``(unit ids, float16[n, d])`` that are new; ``gone`` are units that lost their vectors, or ``ready``
+    are all that have one: where it is given, all others are gone.
+    """
+
+    parts: Sequence[tuple[Ints, NDArray[np.float16]]]
+    reached: int
+    ready: Ints | None = None
+    gone: Ints = np.zeros(0, np.int32)
+
+
+#: ``load(since)`` returns what was written after generation ``since``.
+Load = Callable[[int], Written]
 
 
 class Matrix:
@@ -77,13 +91,17 @@ class Matrix:
             else:
                 self._data[part] = rows
 
-    def keep(self, unit_ids: Ints) -> Ints:
-        """Forget all other units; returns those that were held."""
-        stale = np.flatnonzero((self._unit_of >= 0) & ~np.isin(self._unit_of, unit_ids))
-        gone = self._unit_of[stale]
-        self._slot_of[gone] = -1
-        self._unit_of[stale] = -1
-        self.dead += len(gone)
+    def beyond(self, unit_ids: Ints) -> Ints:
+        """The units that have a row and are not among ``unit_ids``."""
+        return self._unit_of[(self._unit_of >= 0) & ~np.isin(self._unit_of, unit_ids)]
+
+    def drop(self, unit_ids: Ints) -> None:
+        """Forget these units."""
+        slots = np.unique(self.slots(unit_ids))
+        slots = slots[slots >= 0]
+        self._slot_of[self._unit_of[slots]] = -1
+        self._unit_of[slots] = -1
+        self.dead += len(slots)
         if self.dead > DEAD * (self.used - self.dead):
             living = np.flatnonzero(self._unit_of >= 0)
             self._data = self._data[living]
@@ -91,7 +109,6 @@ class Matrix:
             self._unit_of = self._unit_of[living]
             self._slot_of[self._unit_of] = np.arange(len(living), dtype=np.int32)
             self.used, self.dead = len(living), 0
-        return gone
 
     @property
     def unit_ids(self) -> Ints:
@@ -152,19 +169,20 @@ class ExactIndex:
 
     def refresh(self) -> Ints:
         """Take over the vectors that were written or removed since the last call; returns whose these are."""
-        parts, ready, reached = self._load(self._generation)
+        written = self._load(self._generation)
         self._asked = None
-        for unit_ids, vectors in parts:
+        gone = written.gone if written.ready is None else self._matrix.beyond(written.ready)
+        self._drop(gone)
+        for unit_ids, vectors in written.parts:
             self._put(unit_ids, vectors)
-        gone = self._keep(ready)
-        self._generation = reached
-        return np.concatenate([*(unit_ids for unit_ids, _ in parts), gone])
+        self._generation = written.reached
+        return np.concatenate([*(unit_ids for unit_ids, _ in written.parts), gone])
 
     def _put(self, unit_ids: Ints, vectors: NDArray[np.float16]) -> None:
         self._matrix.put(unit_ids, vectors)
 
-    def _keep(self, unit_ids: Ints) -> Ints:
-        return self._matrix.keep(unit_ids)
+    def _drop(self, unit_ids: Ints) -> None:
+        self._matrix.drop(unit_ids)
 
     def has(self, unit_ids: Ints) -> Bools:
         """Whether each unit has a vector: ``bool[n]``."""
@@ -196,22 +214,8 @@ class ExactIndex:
 
     def neighbour_similarities(self, unit_ids: Ints, reach: int) -> Floats:
         """Cosine of unit ``i`` with the next ``reach`` units: ``float32[reach, n]``, NaN where unknown."""
-        n = len(unit_ids)
-        out = np.full((reach, n), np.nan, np.float32)
         slots = self._matrix.slots(unit_ids)
-        for at in range(0, n, _CACHED):
-            stop = min(at + _CACHED, n)
-            part = slots[at : min(stop + reach, n)]
-            known = part >= 0
-            if not known.any():
-                continue
-            rows = self._matrix.rows(np.where(known, part, 0))
-            for d in range(1, reach + 1):
-                m = min(stop - at, len(part) - d)
-                if m > 0:
-                    dots = np.einsum("ij,ij->i", rows[:m], rows[d : d + m])
-                    out[d - 1, at : at + m] = np.where(known[:m] & known[d : d + m], dots, np.nan)
-        return out
+        return neighbours(slots >= 0, reach, lambda at: self._matrix.rows(np.maximum(slots[at], 0)))
 
     def search(self, query: Floats, k: int) -> tuple[Ints, Floats]:
         """The ``k`` nearest units, best first."""
@@ -221,3 +225,24 @@ class ExactIndex:
         scores = self.similarities(query, unit_ids)
         best = np.argsort(-scores, kind="stable")[:k]
         return unit_ids[best], scores[best]
+
+
+def neighbours(known: Bools, reach: int, rows: Callable[[slice], Floats], block: int = _CACHED) -> Floats:
+    """Dot product of row ``i`` with the next ``reach`` rows, NaN where one is not ``known``: ``float32[reach, n]``.
+
+    ``rows`` gives ``float32[m, d]`` of a slice, with anything for what is not known; it is asked for ``block`` at once.
+    """
+    n = len(known)
+    out = np.full((reach, n), np.nan, np.float32)
+    for at in range(0, n, block):
+        stop = min(at + block, n)
+        here = slice(at, min(stop + reach, n))
+        if not known[here].any():
+            continue
+        part = rows(here)
+        for d in range(1, reach + 1):
+            m = min(stop - at, len(part) - d)
+            if m > 0:
+                dots = np.einsum("ij,ij->i", part[:m], part[d : d + m])
+                out[d - 1, at : at + m] = np.where(known[at : at + m] & known[at + d : at + d + m], dots, np.nan)
+    return out

@@ -190,15 +190,15 @@ def many_dead(c: Connection) -> bool:
     earlier compactions dropped.
     """
     given = "SELECT coalesce(sum(CASE name WHEN 'unit' THEN value ELSE -value END), 0) FROM counters"
-    living = "SELECT count(*) FROM units"
-    dead = count(c, f"SELECT ({given} WHERE name IN ('unit', 'dropped')) - ({living})")
-    return dead > max(_DEAD, _DEAD_SHARE * count(c, living))
+    living = count(c, "SELECT count(*) FROM units")
+    dead = count(c, f"{given} WHERE name IN ('unit', 'dropped')") - living
+    return dead > max(_DEAD, _DEAD_SHARE * living)
 
 
 def compact(db: Sql, c: Connection) -> None:
     """Rebuild the term-sorted base of postings from the living units, and drop orphaned vectors."""
     db.fold_postings(c)
-    c.execute("DELETE FROM vectors WHERE unit_id NOT IN (SELECT id FROM units)")
+    c.execute("DELETE FROM vectors WHERE NOT EXISTS (SELECT 1 FROM units WHERE id = unit_id)")
     c.execute("DELETE FROM counters WHERE name = 'dropped'")
     c.execute(
         "INSERT INTO counters SELECT 'dropped', value - (SELECT count(*) FROM units) FROM counters WHERE name = 'unit'"

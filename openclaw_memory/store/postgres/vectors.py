@@ -1,0 +1,191 @@
+"""Vectors in PostgreSQL: which units wait for one, what was written and lost since, and the index over them.
+
+Not all units are looked through each time: the counters ``embedded N`` and ``embedded N as of`` say up to which unit,
+as of which generation, all have a vector of the model number ``N`` or failed with it.  Since then only newer units can
+lack one, and those that lost theirs, which a trigger notes in the table ``gone``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import numpy as np
+
+from ...system.deadline import Deadline
+from ..api import Floats, Ints, PendingText, VectorIndex, VectorModel, VectorStates
+from ..tables.sql import IDS, count, id_list
+from ..tables.store import TableStore
+from ..tables.vectors import ExactIndex, Written
+from .database import Session, put_counter
+from .halfvec import bound, read
+from .postings import PostingsTables
+from .server_index import ServerIndex
+
+#: The class of the advisory lock of who embeds; its object is the memory.
+_EMBEDDING = 0x6F636D65
+#: Units whose vectors are on their way at once.
+_RANGE = 16_384
+
+#: Units that may lack a vector of the model ``$1``, which all units up to ``$2`` had as of generation ``$3``.
+_NEW = "units WHERE id > $2"
+_LOST = (
+    "(SELECT DISTINCT unit_id AS id FROM gone WHERE generation > $3 AND unit_id <= $2) g "
+    "WHERE (SELECT true FROM units u WHERE u.id = g.id)"
+)
+#: Whether one of them does; a subquery for each, as a join would look through all vectors.
+_WAITS = "(SELECT model_id FROM vectors WHERE unit_id = id) IS DISTINCT FROM $1"
+
+
+class VectorStore(TableStore):
+    """The part of :class:`~openclaw_memory.store.postgres.store.PostgresStore` that is about vectors."""
+
+    _db: PostingsTables
+
+    @contextlib.contextmanager
+    def embedding_turn(self, timeout: float) -> Iterator[bool]:
+        """One process of all machines embeds at a time, so that several do not compute the same vectors."""
+        self._db.open()
+        until = Deadline.after(timeout)
+        with self._db.server.transaction() as c:
+            asked = "SELECT pg_try_advisory_xact_lock(%s, %s)"
+            while True:
+                row = c.execute(asked, [_EMBEDDING, self._db.memory]).fetchone()
+                ours = bool(row and row[0])
+                if ours or until.passed:
+                    break
+                time.sleep(0.02)
+            yield ours
+
+    # -- what waits -----------------------------------------------------------------------------------
+
+    def pending(self, model: VectorModel, limit: int, unit_ids: Ints | None = None) -> list[PendingText]:
+        """Units that have neither a vector of ``model`` nor failed with it, oldest first."""
+        with self._db.read() as c:
+            model_id = self._model_id(c, model)
+            some = "" if unit_ids is None else f"AND id IN {IDS.replace('?', '$5')} "
+            first = f"AND {_WAITS} {some}ORDER BY id LIMIT $4"  # of either, so that no more is looked at
+            rows = c.execute(
+                "SELECT id, coalesce(indexed, text) FROM units WHERE id = ANY (ARRAY("
+                f"(SELECT id FROM {_NEW} {first}) UNION ALL (SELECT id FROM {_LOST} {first}) "
+                "ORDER BY 1 LIMIT $4)) ORDER BY id",
+                [model_id, *self._reached(model_id), limit, *([] if unit_ids is None else [id_list(unit_ids)])],
+            ).fetchall()
+        return [PendingText(*row) for row in rows]
+
+    def vector_states(self, model: VectorModel | None) -> VectorStates:
+        """How many units have a vector of ``model``, of another model, or none."""
+        with self._db.read() as c:
+            model_id = -1 if model is None else self._model_id(c, model)
+            pending, outdated = c.execute(
+                "SELECT count(*) FILTER (WHERE had IS NULL), count(*) FILTER (WHERE had <> $1) FROM ("
+                "SELECT (SELECT model_id FROM vectors WHERE unit_id = id) AS had "
+                f"FROM (SELECT id FROM {_NEW} UNION ALL SELECT id FROM {_LOST}) d) q",
+                [model_id, *self._reached(model_id)],
+            ).fetchone() or (0, 0)
+            there = "(SELECT true FROM units WHERE id = unit_id)"
+            failing = f"SELECT count(*) FROM vectors WHERE status = 'failed' AND model_id = ? AND {there}"
+            failed = count(c, failing, [model_id])
+            ready = count(c, "SELECT count(*) FROM units") - pending - outdated - failed
+        return VectorStates(ready, pending, failed, outdated)
+
+    def _reached(self, model_id: int) -> tuple[int, int]:
+        """Up to which unit, as of which generation, all had a vector of the model; none where that is not known."""
+        known = self._db.counters()
+        unit, generation = (int(known.get(name, -1)) for name in _names(model_id))
+        return (unit, generation) if generation >= int(known.get("forgotten", 0)) else (-1, generation)
+
+    # -- writing --------------------------------------------------------------------------------------
+
+    def put_vectors(self, model: VectorModel, unit_ids: Sequence[int], vectors: Floats) -> None:
+        """Store vectors of units that still exist, in place of any older model's."""
+        self._put(model, unit_ids, "ready", vectors)
+
+    def put_failed(self, model: VectorModel, unit_ids: Sequence[int]) -> None:
+        """Note that these units cannot be embedded by ``model``."""
+        self._put(model, unit_ids, "failed", None)
+
+    def _put(self, model: VectorModel, unit_ids: Sequence[int], status: str, vectors: Floats | None) -> None:
+        if not len(unit_ids):
+            return
+        with self._db.write() as c:
+            model_id = self._model_id(c, model, create=True)
+            ids = [int(unit_id) for unit_id in unit_ids]
+            c.execute("DELETE FROM vectors WHERE unit_id = ANY ($1::INTEGER[])", [ids])
+            given, values = (
+                ("NULL", []) if vectors is None else ("unnest($4::HALFVEC[])", [bound(c.connection, vectors)])
+            )
+            c.execute(
+                "INSERT INTO vectors SELECT unit_id, $2::INTEGER, $3::TEXT, "
+                "(SELECT value FROM counters WHERE name = 'generation') + 1, v "
+                f"FROM (SELECT unnest($1::INTEGER[]) AS unit_id, {given}::HALFVEC AS v) g "
+                "WHERE (SELECT true FROM units WHERE id = unit_id)",
+                [ids, model_id, status, *values],
+            )
+            self._note_reached(c, model_id)
+
+    def _note_reached(self, c: Session, model_id: int) -> None:
+        """Note up to which unit all have a vector of the model, if none that lost its own waits for another."""
+        unit, generation = self._reached(model_id)
+        lost = f"SELECT id FROM {_LOST} AND {_WAITS} LIMIT 1"
+        if c.execute(lost, [model_id, unit, generation]).fetchone():
+            return
+        next_one = f"SELECT id FROM {_NEW} AND {_WAITS} ORDER BY id LIMIT 1"
+        first = c.execute(next_one, [model_id, unit]).fetchone()
+        known = self._db.counters()
+        values = (int(known["unit"]) if first is None else first[0] - 1, int(known["generation"]) + 1)
+        for name, value in zip(_names(model_id), values, strict=True):
+            put_counter(c, name, value)
+
+    def forget_gone(self, c: Session) -> None:
+        """Delete the notes of who lost a vector: who has not read them yet looks through all units again."""
+        for (model_id,) in c.execute("SELECT id FROM models").fetchall():
+            self._note_reached(c, model_id)
+        c.execute("DELETE FROM gone")
+        put_counter(c, "forgotten", int(self._db.counters()["generation"]) + 1)
+
+    # -- what search reads ------------------------------------------------------------------------------
+
+    def vector_index(self, model: VectorModel) -> VectorIndex:
+        """A new, empty vector index; ``refresh`` fills it."""
+        with self._db.read() as c:
+            units = count(c, "SELECT count(*) FROM units")
+        if self._settings.vector_index == "auto" and units > self._settings.resident_vectors:
+            return ServerIndex(self._db, model, partial(self._changed, model), partial(self._ready, model))
+        return ExactIndex(model, partial(self._load_vectors, model), self._settings.vector_dtype)
+
+    def _load_vectors(self, model: VectorModel, since: int) -> Written:
+        with self._db.read():
+            written = self._changed(model, since)
+            parts = []
+            new = written.parts[0][0]
+            for low in range(int(new[0]), int(new[-1]) + 1, _RANGE) if len(new) else ():
+                span = f"AND generation > {since:d} AND unit_id BETWEEN {low:d} AND {low + _RANGE - 1:d}"
+                unit_ids, data = self._db.columns(f"SELECT unit_id, v FROM vectors WHERE {self._ready(model)} {span}")
+                parts.append((unit_ids, read(data, len(unit_ids), model.dimensions)))
+        return written._replace(parts=parts)
+
+    def _changed(self, model: VectorModel, since: int) -> Written:
+        """What :data:`~openclaw_memory.store.tables.vectors.Load` gives: one part, ascending, without its vectors."""
+        with self._db.read():
+            known = self._db.counters()
+            reached, forgotten = int(known["generation"]), int(known.get("forgotten", 0))
+            asked = f"SELECT unit_id FROM vectors WHERE {self._ready(model)}"
+            (new,) = self._db.columns(f"{asked} AND generation > {since:d} ORDER BY 1")
+            parts = [(new, np.zeros((0, model.dimensions), np.float16))]
+            if since < forgotten:
+                return Written(parts, reached, ready=new if since < 0 else self._db.columns(asked)[0])
+            (gone,) = self._db.columns(f"SELECT DISTINCT unit_id FROM gone WHERE generation > {since:d}")
+            return Written(parts, reached, gone=gone)
+
+    def _ready(self, model: VectorModel) -> str:
+        """Which rows hold the vectors of ``model``."""
+        with self._db.read() as c:
+            return f"model_id = {self._model_id(c, model):d} AND status = 'ready'"
+
+
+def _names(model_id: int) -> tuple[str, str]:
+    """Counters: up to which unit all had a vector of the model, and as of which generation."""
+    return f"embedded {model_id}", f"embedded {model_id} as of"

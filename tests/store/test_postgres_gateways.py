@@ -1,0 +1,187 @@
+"""Several gateways on one memory of a server: what one writes the others find, and nobody computes it twice."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes import CountingEmbedder, Notes
+from indexing import put, unit_vectors
+from postgres_server import Postgres, role
+
+from openclaw_memory import Memory, Settings
+from openclaw_memory.config.settings import StoreSettings
+from openclaw_memory.store.api import VectorModel
+from openclaw_memory.store.postgres.connections import Server
+from openclaw_memory.store.postgres.database import Session
+from openclaw_memory.store.postgres.store import PostgresStore
+from openclaw_memory.text import analysis
+
+pytestmark = pytest.mark.postgres
+
+GARDEN = "# Garden\n\n- Ana Ruiz plants tulips in the autumn\n- the ferns are watered on Monday\n- 東京の庭は静かです\n"
+HOUSE = "# House\n\n- the boiler was serviced in March 2026\n- Ana Ruiz has the attic key\n"
+
+
+def gateway(url: str, notes: Notes, name: str, embedder: Any = None, **values: Any) -> Memory:
+    """A gateway's memory of ``notes``, called ``name`` on the server; it reads the files when it is told to."""
+    given = {
+        "embedding.model": "none", "ingest.fresh_seconds": 1e6, "ingest.embed": "eager", "store.workspace": name,
+        "sharing.deadline": 30.0,
+    }  # fmt: skip
+    given |= {key.replace("__", "."): value for key, value in values.items()}
+    return Memory(notes.root, settings=Settings().with_values(given), store=url, embedder=embedder)
+
+
+def paths(memory: Memory, query: str, mode: str = "hybrid") -> list[str]:
+    return [hit.path for hit in memory.search(query, mode=mode, deadline=30.0).results]
+
+
+def test_what_one_gateway_writes_the_others_find_without_a_restart(postgres: Postgres, notes: Notes) -> None:
+    url = postgres.url("owner")
+    ours, theirs = CountingEmbedder(), CountingEmbedder()
+    notes.write("MEMORY.md", GARDEN)
+    with gateway(url, notes, "seen", ours) as a, gateway(url, notes, "seen", theirs) as b:
+        a.ingest()
+        assert paths(b, "tulips") == ["MEMORY.md"]
+        notes.write("memory/2026-02-13.md", HOUSE)
+        a.ingest(["memory/2026-02-13.md"])
+        for memory in (a, b):  # one's own, and another one's
+            for mode in ("keyword", "vector", "hybrid"):
+                assert paths(memory, "attic key", mode)[0] == "memory/2026-02-13.md"
+        notes.write("memory/2026-02-13.md", HOUSE.replace("attic", "cellar"))
+        b.ingest(["memory/2026-02-13.md"])
+        for memory in (b, a):
+            hits = memory.search("Ana Ruiz has the key", deadline=30.0).results
+            assert any("cellar key" in hit.snippet for hit in hits)
+            assert not any("attic" in hit.snippet for hit in hits)
+        notes.remove("memory/2026-02-13.md")
+        a.ingest()
+        for memory in (a, b):
+            assert paths(memory, "boiler", "keyword") == []
+            assert "memory/2026-02-13.md" not in paths(memory, "boiler")
+        state = a.store.state()
+        b.ingest()
+        assert b.store.state() == state  # the same files again
+
+
+def test_gateways_that_read_the_same_notes_at_once_embed_each_text_once(postgres: Postgres, notes: Notes) -> None:
+    url = postgres.url("owner")
+    for day in range(1, 13):
+        lines = "".join(f"- bed {day} row {row} was dug by Birgit Olsen\n" for row in range(40))
+        notes.write(f"memory/2026-01-{day:02d}.md", f"# Day {day}\n\n{lines}")
+    embedders = [CountingEmbedder() for _ in range(3)]
+    memories = [gateway(url, notes, "once", embedder) for embedder in embedders]
+    start = threading.Barrier(len(memories))
+    trouble: list[object] = []
+
+    def act(memory: Memory) -> None:
+        start.wait()
+        try:
+            report = memory.ingest()
+            trouble.extend(filter(None, [report.warning, report.pending]))
+        except Exception as error:
+            trouble.append(error)
+
+    threads = [threading.Thread(target=act, args=(memory,)) for memory in memories]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert trouble == []
+    times = Counter(text for embedder in embedders for text in embedder.taken())
+    assert sum(times.values()) >= 12 * 40
+    assert {text: n for text, n in times.items() if n > 1} == {}
+    for memory in memories:
+        memory.close()
+
+
+@pytest.mark.parametrize("replica", [False, True], ids=["", "cannot-write"])
+def test_a_role_that_only_reads_searches_a_memory_that_exists(
+    postgres: Postgres, notes: Notes, tmp_path: Path, replica: bool
+) -> None:
+    name = f"team{replica}"
+    notes.write("MEMORY.md", GARDEN)
+    with gateway(postgres.url("owner"), notes, name, CountingEmbedder()) as owner:
+        owner.ingest()
+        owner.search("tulips")
+        url = role(postgres, "auditor", False)
+        auditor = url.split("//")[1].split("@")[0]
+        with Server.of(postgres.url("owner")).transaction() as c:
+            c.execute("SELECT share(%s, 'main', %s, false), share(%s, '', %s, false)", [auditor, name, auditor, name])
+        if replica:
+            postgres.sql(f"ALTER ROLE {auditor} SET default_transaction_read_only = on")
+        texts = CountingEmbedder()
+        with gateway(url, notes, name, texts, ingest__fresh_seconds=0.0) as reader:
+            for mode in ("keyword", "vector", "hybrid", "graph"):
+                found, expected = (m.search("Ana Ruiz plants", mode=mode, deadline=30.0) for m in (reader, owner))
+                assert [hit.id for hit in found.results] == [hit.id for hit in expected.results]
+                assert found.results or mode == "graph"  # a name that stands in one note is no concept
+                assert found.warning == expected.warning and not found.stale
+            assert reader.recall("Ana Ruiz").results and not reader.context("who plants tulips?").warning
+            assert reader.get("MEMORY.md").text
+            notes.write("MEMORY.md", GARDEN + "- the heron is back\n")
+            found = reader.search("tulips", deadline=30.0)
+            assert found.stale and found.results
+            owner.ingest()
+            assert reader.search("heron", mode="keyword", deadline=30.0).results
+            assert texts.taken() == []
+
+
+def _work(plan: dict[str, Any]) -> float:
+    """Rows that the steps of a plan have read, joined and thrown away."""
+    rows = sum(plan.get(key, 0) for key in ("Actual Rows", "Rows Removed by Filter", "Rows Removed by Join Filter"))
+    return float(rows * plan["Actual Loops"]) + sum(_work(part) for part in plan.get("Plans", ()))
+
+
+def test_a_memory_that_the_server_has_not_counted_yet_is_not_read_once_for_each_row(
+    own_server: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server knows of other memories how many rows they have, and may think that a new one has next to none."""
+    units, model = 1_200, VectorModel("test", 8)
+
+    def filled(name: str) -> PostgresStore:
+        settings = StoreSettings(resident_vectors=100)
+        store = PostgresStore(own_server.url("owner"), "main", name, settings, analysis.terms)
+        for at in range(0, units, 40):
+            put(store, {f"{at}.md": [[f"{name} line {at + i}" for i in range(20)] for _ in range(2)]})
+        with store._db.write() as c:
+            c.execute(
+                "INSERT INTO found_facts SELECT id, document_id, 'a', 'b', 'c', 'd', 1 FROM units WHERE id % 4 = 0"
+            )
+        store.put_vectors(model, list(range(1, units)), unit_vectors(units - 1, 8))
+        return store
+
+    for other in range(3):
+        filled(f"counted {other}").close()
+    own_server.sql("ANALYZE")
+    store = filled("not counted")
+    worked: dict[str, float] = {}
+    plain = Session.execute
+
+    def explained(self: Session, query: str, parameters: Any = ()) -> Any:
+        if query.startswith("SELECT"):
+            ((plan,),) = plain(self, f"EXPLAIN (ANALYZE, FORMAT JSON) {query}", parameters).fetchall()
+            worked[query] = _work(plan[0]["Plan"])
+        return plain(self, query, parameters)
+
+    monkeypatch.setattr(Session, "execute", explained)
+    index = store.vector_index(model)
+    index.refresh()
+    ids = store.unit_rows(None).unit_id
+    index.neighbour_similarities(ids, 4)
+    index.similarities(unit_vectors(1, 8)[0], ids)
+    assert len(store.found_facts()) == units // 4
+    assert store.vector_states(model).pending == store.vector_states(None).outdated - units + 2 == 1
+    store.put_vectors(model, [units], unit_vectors(1, 8))
+    store.retry_failed(model)
+    assert store.pending(model, 9) == []
+    store.section_texts(range(1, 50))
+    store.unit_rows([1, 2, 3]), store.found_facts([1, 2, 3])  # type: ignore[func-returns-value]
+    assert len(worked) > 10
+    # None goes through all units for each of them; a few hundred sections for each is how little ones are joined.
+    assert {query: work for query, work in worked.items() if work > units * units / 4} == {}
+    store.close()

@@ -1,0 +1,222 @@
+"""Vectors on a server: what waits for one, what an index takes over, and what it leaves with the server."""
+
+from __future__ import annotations
+
+import random
+import time
+from typing import Any
+
+import numpy as np
+import psycopg
+import pytest
+from fakes import CountingEmbedder, Notes
+from indexing import drop, put, unit_vectors
+from postgres_server import Postgres
+
+from openclaw_memory import Memory, Settings
+from openclaw_memory.config.settings import StoreSettings
+from openclaw_memory.store.api import VectorIndex, VectorModel
+from openclaw_memory.store.postgres import database
+from openclaw_memory.store.postgres.store import PostgresStore
+from openclaw_memory.text import analysis
+
+pytestmark = pytest.mark.postgres
+
+D = 24
+MODELS = VectorModel("one", D), VectorModel("two", D)
+
+
+def opened(postgres: Postgres, name: str, **values: Any) -> PostgresStore:
+    settings = StoreSettings(lock_timeout=10.0, vector_dtype="float32", **values)
+    return PostgresStore(postgres.url("owner"), "main", name, settings, analysis.terms, analysis.ANALYSIS_VERSION)
+
+
+def waiting(store: PostgresStore, model: VectorModel) -> tuple[list[int], tuple[int, ...]]:
+    """Units without a vector of ``model``, and the states, from the tables as they are."""
+    rows = store._db.rows(
+        "SELECT u.id, m.name, v.status FROM units u LEFT JOIN vectors v ON v.unit_id = u.id "
+        "LEFT JOIN models m ON m.id = v.model_id ORDER BY u.id"
+    )
+    states = [sum(name == model.name and status == "ready" for _, name, status in rows)]
+    states.append(sum(name is None for _, name, _ in rows))
+    states.append(sum(name == model.name and status == "failed" for _, name, status in rows))
+    states.append(sum(name not in (None, model.name) for _, name, _ in rows))
+    return [unit_id for unit_id, name, _ in rows if name != model.name], tuple(states)
+
+
+def same(index: VectorIndex, other: VectorIndex, store: PostgresStore) -> None:
+    """Both hold the same vectors of the units there are."""
+    ids = store.unit_rows(None).unit_id
+    np.testing.assert_array_equal(index.has(ids), other.has(ids))
+    known = ids[index.has(ids)]
+    np.testing.assert_allclose(index.vectors(known), other.vectors(known), atol=1e-6)
+    query = unit_vectors(1, D, 77)[0]
+    np.testing.assert_allclose(index.similarities(query, ids), other.similarities(query, ids), atol=2e-3)
+    np.testing.assert_allclose(
+        index.neighbour_similarities(ids, 4), other.neighbour_similarities(ids, 4), atol=2e-3
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("seed", "resident"), [(0, 10**6), (1, 10**6), (2, 0), (3, 0)])
+def test_after_any_history_what_waits_and_what_an_index_has_is_what_the_tables_say(
+    postgres: Postgres, seed: int, resident: int
+) -> None:
+    chance = random.Random(seed)
+    store, other = (opened(postgres, f"history {seed}") for _ in range(2))
+    held = opened(postgres, f"history {seed}", resident_vectors=resident)
+    indexes = [held.vector_index(model) for model in MODELS]
+    assert {index.name for index in indexes} == {"exact"}  # nothing is there yet
+    if not resident:
+        put(store, {"first.md": [["one line"]]})
+        indexes = [held.vector_index(model) for model in MODELS]
+        assert {index.name for index in indexes} == {"server"}
+    for step in range(40):
+        one, model = chance.choice([store, other]), chance.choice([*MODELS, MODELS[0], MODELS[0]])
+        what = chance.choice(
+            ["write", "write", "edit", "embed", "embed", "embed", "some", "fail", "retry", "drop", "fold"]
+        )
+        paths = sorted(one.documents().by_path)
+        if what == "write" or not paths:
+            put(one, {f"{step}.md": [[f"line {i} of {step}" for i in range(chance.randint(1, 9))]]})
+        elif what == "edit":
+            put(one, {chance.choice(paths): [[f"line {chance.randint(0, 9)} of {step}", f"more {step}"]]})
+        elif what == "drop":
+            drop(one, chance.choice(paths))
+        elif what == "fold":
+            one.maintain(force=True)
+        elif what == "retry":
+            one.retry_failed(model)
+        else:
+            ids = [text.unit_id for text in one.pending(model, 6)]
+            ids = ids if what == "embed" else [i for i in ids if chance.random() < 0.5]
+            if what == "fail":
+                one.put_failed(model, ids)
+            else:
+                one.put_vectors(model, ids, unit_vectors(len(ids), D, step))
+        for model in MODELS:
+            expected, states = waiting(store, model)
+            for each in (store, other):
+                assert [text.unit_id for text in each.pending(model, 1000)] == expected
+                found = each.vector_states(model)
+                assert (found.ready, found.pending, found.failed, found.outdated) == states
+                some = np.array([*expected[::2], 10**6], np.int32)
+                assert [text.unit_id for text in each.pending(model, 1000, some)] == expected[::2]
+        if chance.random() < 0.5:
+            for index, model in zip(indexes, MODELS, strict=True):
+                index.refresh()
+                fresh = other.vector_index(model)
+                fresh.refresh()
+                same(index, fresh, store)
+    store.close(), other.close(), held.close()  # type: ignore[func-returns-value]
+
+
+def test_what_all_units_have_is_not_looked_through_again(postgres: Postgres) -> None:
+    store = opened(postgres, "marked")
+    put(store, {"a.md": [[f"line {i}" for i in range(50)]]})
+    model_id = 1
+    store.put_vectors(MODELS[0], list(range(1, 51)), unit_vectors(50, D))
+    assert store._reached(model_id)[0] == 50
+    put(store, {"a.md": [[f"line {i}" for i in range(49)] + ["another"]]})
+    assert [text.unit_id for text in store.pending(MODELS[0], 99)] == [51]
+    store.put_vectors(MODELS[0], [51], unit_vectors(1, D))
+    assert store._reached(model_id) == (51, store.state().generation)
+    store.maintain(force=True)
+    assert store._reached(model_id) == (51, store.state().generation)
+    assert store._db.rows("SELECT count(*) FROM gone") == [(0,)]
+    index = store.vector_index(MODELS[0])
+    index.refresh()
+    put(store, {"a.md": [[f"line {i}" for i in range(48)] + ["another"]]})
+    store.put_vectors(MODELS[0], [3], unit_vectors(1, D, 9))
+    assert sorted(set(index.refresh().tolist())) == [3, 49]
+    assert len(index.refresh()) == 0
+    store.close()
+
+
+def test_a_memory_of_before_is_brought_up(own_server: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(database, "MIGRATIONS", database.MIGRATIONS[:1])
+        store = opened(own_server, "older")
+        put(store, {"a.md": [["the fox", "the wolf", "the owl"]]})
+        store._db.rows("SELECT 1")
+        with store._db.write() as c:
+            c.execute("INSERT INTO models VALUES (1, 'one', ?, NULL)", [D])
+            c.execute("INSERT INTO vectors SELECT 1, 1, 'ready', 2, ?::HALFVEC", [str(unit_vectors(1, D)[0].tolist())])
+        store.close()
+    store = opened(own_server, "older")
+    assert [text.unit_id for text in store.pending(MODELS[0], 9)] == [2, 3]
+    index = store.vector_index(MODELS[0])
+    assert index.refresh().tolist() == [1]
+    store.put_vectors(MODELS[0], [2, 3], unit_vectors(2, D, 3))
+    assert index.refresh().tolist() == [2, 3] and store.vector_states(MODELS[0]).ready == 3
+    drop(store, "a.md")
+    store.maintain(force=True)
+    index.refresh()
+    assert not index.has(np.array([1, 2, 3], np.int32)).any()
+    store.close()
+
+
+# -- an index that the server scores ------------------------------------------------------------------
+
+
+def test_the_best_512_of_the_server_are_those_of_the_vectors_it_holds(postgres: Postgres) -> None:
+    store = opened(postgres, "recall", resident_vectors=100)
+    put(store, {"a.md": [[f"line {i}" for i in range(4_000)]]})
+    vectors = unit_vectors(4_000, D, 5)
+    store.put_vectors(MODELS[0], list(range(1, 4_001)), vectors)
+    index = store.vector_index(MODELS[0])
+    index.refresh()
+    assert index.name == "server" and index.exhaustive
+    ids = np.arange(1, 4_001, dtype=np.int32)
+    stored = vectors.astype(np.float16).astype(np.float32)
+    np.testing.assert_array_equal(index.vectors(ids[[7, 3, 3_999]]), stored[[7, 3, 3_999]])
+    for query in unit_vectors(20, D, 6):
+        given = query.astype(np.float16).astype(np.float32)
+        best = set((np.argsort(-(stored @ given), kind="stable")[:512] + 1).tolist())
+        found, scores = index.search(query, 512)
+        assert len(best & set(found.tolist())) / 512 == 1.0
+        assert (np.diff(scores) <= 0).all()
+        np.testing.assert_allclose(scores, stored[found - 1] @ query, atol=2e-3)
+        few = np.array([1, 9, 4_000, 10**7], np.int32)
+        np.testing.assert_allclose(index.similarities(query, few)[:3], stored[few[:3] - 1] @ query, atol=2e-3)
+    assert index.neighbour_similarities(ids, 4)[3, 10] == pytest.approx(float(stored[10] @ stored[14]), abs=1e-3)
+    store.close()
+
+
+def test_hits_are_the_same_whoever_scores_and_late_vectors_mean_keywords(own_server: Postgres, notes: Notes) -> None:
+    for day in range(1, 13):
+        lines = "".join(f"- bed {day} row {row} was dug by Birgit Olsen in the rain\n" for row in range(20))
+        notes.write(f"memory/2026-01-{day:02d}.md", f"# Day {day}\n\n{lines}\n## Visitors\n\n- a heron number {day}\n")
+
+    def memory(resident: int) -> Memory:
+        given = {
+            "ingest.embed": "eager", "ingest.fresh_seconds": 1e6, "store.workspace": "same",
+            "store.resident_vectors": resident, "store.vector_dtype": "float32",
+        }  # fmt: skip
+        settings = Settings().with_values(given)
+        return Memory(notes.root, settings=settings, store=own_server.url("owner"), embedder=CountingEmbedder())
+
+    with memory(10**6) as held, memory(0) as asked:
+        held.ingest()
+        for mode in ("hybrid", "vector", "graph"):
+            for question in ("heron number seven", "who dug bed 4?", "rain", "a visitor", "nothing of this"):
+                one, two = (each.search(question, mode=mode, deadline=30.0).results for each in (held, asked))
+                assert [hit.id for hit in one] == [hit.id for hit in two]
+                assert [hit.score for hit in one] == pytest.approx([hit.score for hit in two], abs=2e-3)
+        assert [each._questions.engine().index_names()[1] for each in (held, asked)] == ["exact", "server"]
+        with psycopg.connect(own_server.url()) as locked:
+            locked.execute("LOCK TABLE openclaw_memory.vectors IN ACCESS EXCLUSIVE MODE")
+            for mode in ("hybrid", "vector"):
+                late = asked.search("heron number seven", mode=mode, deadline=2.0)
+                assert late.results and late.mode == "keyword"
+                assert "searching by keywords" in str(late.fallback) and "took too long" in str(late.fallback)
+        assert asked.search("heron number seven", deadline=30.0).fallback is None
+        own_server.stop()
+        away = asked.search("heron number seven", deadline=30.0)
+        assert away.results and away.mode == "keyword"
+        assert "cannot be reached" in str(away.fallback) and "cannot be reached" in str(away.warning)
+        own_server.start()
+        for _ in range(100):
+            if asked.search("heron number seven", deadline=30.0).mode == "hybrid":
+                return
+            time.sleep(0.1)
+        pytest.fail("it did not come back")
