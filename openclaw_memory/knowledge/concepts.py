@@ -72,7 +72,8 @@ def candidates(unit: Unit, spoken: str | None = None, repeated: re.Pattern[str] 
         return []
     found: Found = []
     text = _REDACTED.sub(_TAKEN, unit.text) if _REDACTED_MARK in unit.text else unit.text
-    text = _LISTED.sub(" ", text)
+    if "rw" in text or "r-" in text:
+        text = _LISTED.sub(" ", text)
     if "[[" in text:
         text = DIRECTIVE.sub(" ", text)
     if unit.form in ("code", "machine"):

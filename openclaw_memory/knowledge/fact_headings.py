@@ -126,6 +126,8 @@ def named(heading: str) -> str | None:
     return None
 
 
+#: Words that name nobody, but where an abbreviation is written as one.
+_EVERYDAY = NAMELESS | ABBREVIATIONS
 #: A particle between the parts of a Japanese sentence.
 _OBJECT = re.compile("[\u3041-\u30fa\u30fc\u4e00-\u9fff]を|^を|^(?:で|に|へ|から|が|は)$")
 
@@ -148,19 +150,20 @@ def _done_endings() -> tuple[str, ...]:
 def is_template(heading: str) -> bool:
     """Whether one of the headings says that what lies below it is a form or an example, and states nothing."""
     for part in heading.split(" > "):
-        words = re.findall(r"[^\W\d_]+", ASIDE.sub(" ", part).casefold())
-        text = " ".join(words)
-        for one in _templates():
-            if text == one or text.endswith(one if _WITHOUT_CAPITALS.match(one) else f" {one}"):
-                return True
-            if text.startswith(f"{one} ") and _is_function_word(words[len(one.split())]):
-                return True  # "Template for an entry"
+        text = " ".join(re.findall(r"[^\W\d_]+", ASIDE.sub(" ", part).casefold()))
+        if (match := _templates().search(text)) is not None:
+            if match.end() == len(text) or _is_function_word(text[match.end() :].split()[0]):
+                return True  # "Entry template", "Template for an entry"
     return False
 
 
 @lru_cache(maxsize=1)
-def _templates() -> frozenset[str]:
-    return frozenset(one.casefold() for one in fact_words.every("template"))
+def _templates() -> re.Pattern[str]:
+    """What says so at the end of a heading, or at its beginning before a function word."""
+    said = fact_words.every("template")
+    apart = "|".join(re.escape(one) for one in said if not _WITHOUT_CAPITALS.match(one))
+    joined = "|".join(re.escape(one) for one in said if _WITHOUT_CAPITALS.match(one))
+    return re.compile(rf"(?:^|\s)(?:{apart})\Z|^(?:{apart})(?=\s)|(?:{joined})\Z")
 
 
 def _common(text: str) -> bool:
@@ -171,7 +174,7 @@ def _common(text: str) -> bool:
     words = text.casefold().replace("-", " ").split()
     if len(words) > 1 and _is_function_word(words[0]) and NAMELESS.issuperset(words[1:]):
         return True  # "What was added"
-    everyday = NAMELESS if text.isupper() else NAMELESS | ABBREVIATIONS
+    everyday = NAMELESS if text.isupper() else _EVERYDAY
     if " " not in text and words and everyday.issuperset(words) and ORDINARY.isdisjoint(words):
         return True  # "Run": a word of everyday English
     return len(words) > 1 and all(word in known or is_label(word) for word in words)

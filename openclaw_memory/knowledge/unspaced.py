@@ -132,8 +132,13 @@ def _whole(runs: list[str], known: set[str], length: int, han: bool) -> Iterator
 
 def _plain(term: str) -> bool:
     """Whether a term is a Chinese word of everyday language, or two of them."""
-    every = _chinese()["words"] | _chinese()["abstract"]
+    every = _said_daily()
     return term in every or any(term[:at] in every and term[at:] in every for at in range(2, len(term) - 1))
+
+
+@cache
+def _said_daily() -> frozenset[str]:
+    return _chinese()["words"] | _chinese()["abstract"]
 
 
 def _is_cut(term: str) -> bool:
