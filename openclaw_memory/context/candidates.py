@@ -21,7 +21,7 @@ from ..store.api import Bools, Floats, Ints
 from ..text import analysis
 from ..text.scripts import HANGUL, UNSPACED
 from ..text.sentences import sentence_spans
-from ..text.speech import bare, is_courtesy, substance
+from ..text.speech import bare, substance, thanks
 from .entities import Entity
 from .evidence import Evidence
 
@@ -126,7 +126,7 @@ def briefly(message: str, entities: Sequence[Entity]) -> frozenset[int]:
         for line in message.splitlines()
         for start, end in sentence_spans(line)
         if len(analysis.words_of(bare(part := line[start:end])).keys() & set(substance(part))) < _WORDY
-        and not is_courtesy(part)
+        and not thanks(part)
     ]
     return frozenset(one.place for one in entities if any(_names(one.name.casefold(), part) for part in short))
 
