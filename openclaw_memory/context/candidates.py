@@ -21,7 +21,7 @@ from ..store.api import Bools, Floats, Ints
 from ..text import analysis
 from ..text.scripts import HANGUL, UNSPACED
 from ..text.sentences import sentence_spans
-from ..text.speech import bare, is_courtesy, substance
+from ..text.speech import bare, substance, thanks
 from .entities import Entity
 from .evidence import Evidence
 
@@ -54,6 +54,8 @@ _SHARE_STRANGE, _STRANGE_SURE = 0.6, 0.85
 _FEW_WORDS = 3
 #: Where nearly all of a question's words stand together, they may be common ones.
 _NEARLY_ALL, _SURPRISE_ALL = 0.7, -3.5
+#: A request of which a word is in no note must share so much of its words with a note that means something else.
+_MOST = 0.6
 #: What the words of a heading count for the lines below it.
 _HEADED = 0.9
 #: How sure such words are at least.
@@ -126,7 +128,7 @@ def briefly(message: str, entities: Sequence[Entity]) -> frozenset[int]:
         for line in message.splitlines()
         for start, end in sentence_spans(line)
         if len(analysis.words_of(bare(part := line[start:end])).keys() & set(substance(part))) < _WORDY
-        and not is_courtesy(part)
+        and not thanks(part)
     ]
     return frozenset(one.place for one in entities if any(_holds(part, one.name.casefold()) for part in short))
 
@@ -218,7 +220,8 @@ def _weighed(scene: Scene) -> list[Candidate]:
             continue
         parts = scene.parts(hits.Range(row, row, row))
         words = max(headed, _says_it(scene, row))
-        if not words and not _means_it(scene, parts):
+        near = _means_it(scene, parts)
+        if not near and (not words or _is_another(scene, row)):
             continue
         # Words that stand together by more than chance are as good as a sure score.
         score = max(parts.score, words)
@@ -266,6 +269,17 @@ def _says_it(scene: Scene, row: int) -> float:
     if evidence.matched(row) < 2 or evidence.surprise(row) < least or share < much:
         return 0.0
     return _SAID + (1 - _SAID) * share
+
+
+def _is_another(scene: Scene, row: int) -> bool:
+    """Whether a request shares some words with a row that means something else, to a model that knows the language.
+
+    What is to be done is said in words that notes on anything have: one that no note has tells that it is not in them.
+    """
+    evidence = scene.evidence
+    if evidence is None or scene.asks or not scene.wants or scene.ranked.features.knowledge < _KNOWN:
+        return False
+    return evidence.unknown > 0 and evidence.coverage(row) < _MOST
 
 
 def _means_it(scene: Scene, parts: Parts) -> bool:

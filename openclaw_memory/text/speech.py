@@ -93,9 +93,9 @@ def requests(sentence: str) -> bool:
     return any(one.end >= len(tail) - 1 and not _LATIN.search(sentence) for one in found(sentence, ("request",)))
 
 
-def is_courtesy(sentence: str) -> bool:
-    """Whether a sentence goes on from a courtesy without a pause and asks for nothing: "thank you for your help"."""
-    first = next(found(sentence, ("courtesy",)), None)
+def thanks(sentence: str) -> bool:
+    """Whether a sentence goes on from its thanks without a pause and asks for nothing: "thank you for your help"."""
+    first = next(found(sentence, ("thanks",)), None)
     if first is None or any(map(str.isalnum, sentence[: first.start])):
         return False
     rest = sentence[first.end :].lstrip()
@@ -138,7 +138,7 @@ def _unthanked(sentence: str) -> str:
     """A sentence without what it begins with, where that is a courtesy: in "thanks for your help, …" nobody asks."""
     first = _CLAUSES.search(sentence)
     end = len(sentence) if first is None else first.end()
-    return sentence[end:] if is_courtesy(sentence[:end]) else sentence
+    return sentence[end:] if thanks(sentence[:end]) else sentence
 
 
 @lru_cache(maxsize=4096)

@@ -256,6 +256,11 @@ def test_what_somebody_is_thanked_for_is_not_asked_about(notes: Notes, language:
         assert memory.context(message, now=NOW).text == ""
 
 
+def test_what_is_to_be_cancelled_is_asked_about(notes: Notes) -> None:
+    with memory_of(notes, "- GrowLamp costs 24 a month, since May.\n- GrowLamp is dear.\n- GrowLamp came.\n") as memory:
+        assert "24" in memory.context("Cancel GrowLamp if it costs more than 20 a month.", now=NOW).text
+
+
 def test_words_that_no_note_has_speak_against_two_common_ones(notes: Notes) -> None:
     message = "write a python function that reverses a list"
     text = "".join(
