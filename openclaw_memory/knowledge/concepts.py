@@ -7,6 +7,7 @@ What is found is only a candidate: whether its key is a concept is decided over 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -319,8 +320,17 @@ def _names(text: str, heading: bool, spoken: str, found: Found) -> None:
                     continue
             if spoken == _SYLLABLES and len(words) == 1 and (follows := _FOLLOWS.match(text, end)) is not None:
                 # A word of several syllables has a capital on its first one.
-                weak = weak or not language.is_stop_word(follows[1], spoken)
+                weak = weak or (_is_syllable(words[0]) and not language.is_stop_word(follows[1], spoken))
             _name(words, weak or titled, spoken, found)
+
+
+#: What is said in one go: vowels, once.
+_SYLLABLE = re.compile("[^aeiouy]*[aeiouy]+[^aeiouy]*")
+
+
+def _is_syllable(word: str) -> bool:
+    plain = "".join(filter(str.isalpha, unicodedata.normalize("NFD", word.lower())))
+    return len(plain) < 8 and _SYLLABLE.fullmatch(plain) is not None
 
 
 @lru_cache(maxsize=1 << 12)

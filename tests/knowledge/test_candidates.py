@@ -776,6 +776,8 @@ def test_values_times_and_emphasis_are_no_names(text: str) -> None:
 def test_the_first_syllable_of_a_vietnamese_word_is_no_name() -> None:
     rules = found("hôm qua mình đã xem, Cập nhật bảng và gặp Quỳnh ở chợ")
     assert rules["Cập"] == "start" and rules["Quỳnh"] == "name"
+    rules = found("hôm qua mình bảo Osgood chạy thử và HarbourLamp khởi động lại")
+    assert rules["Osgood"] == rules["HarbourLamp"] == "name"
 
 
 @pytest.mark.parametrize(
