@@ -291,6 +291,7 @@ def _names(text: str, heading: bool, spoken: str, found: Found) -> None:
     body = lead.end() if lead else 0
     matches = list(_NAME.finditer(text, body))
     # Where nearly every word has a capital, one more says nothing.
+    foreign = len(_FOREIGN.findall(text)) > 1
     titled = len(matches) > 1 and 3 * sum(1 for _ in _SMALL.finditer(text)) < len(_CAPITALISED.findall(text))
     for match in matches:
         words = match[0].split()
@@ -312,7 +313,8 @@ def _names(text: str, heading: bool, spoken: str, found: Found) -> None:
             # What stands between a sign and a colon is a label, wherever it is: "(Modified: today)".
             inside = before[-1:].isalnum() and text[start - 1].isspace()
             label = after[:1] in (":", "：") and (opens or (bool(before) and not inside))
-            weak = label or (opens and (heading or alone))
+            # In a line of another script a Latin name has its capital for itself, wherever it stands.
+            weak = (label or (opens and (heading or alone))) and not (foreign and words[0].isascii())
             if spoken == language.CAPITAL_NOUNS and not weak and alone:
                 said = _BEFORE.search(text, max(0, start - 40), start)
                 if words[0].endswith(NOUN_ENDS) or _before_noun(taken or (said[1] if said is not None else "")):
@@ -324,6 +326,8 @@ def _names(text: str, heading: bool, spoken: str, found: Found) -> None:
             _name(words, weak or titled, spoken, found)
 
 
+#: Letters of scripts other than Latin.
+_FOREIGN = re.compile("[\u0370-\u1dff\u2e80-\ud7ff\uf900-\ufaff]")
 #: What is said in one go: vowels, once.
 _SYLLABLE = re.compile("[^aeiouy]*[aeiouy]+[^aeiouy]*")
 

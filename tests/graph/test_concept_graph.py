@@ -357,3 +357,21 @@ def test_an_index_of_an_older_extraction_is_read_again(memory: Memory, notes: No
         report = again.ingest()
         assert (report.added, report.deleted) == (0, 0)
         assert picture(again) == wanted
+
+
+@pytest.mark.parametrize(
+    ("told", "opening"),
+    [
+        ("- Mastodon: 投稿{}件", "- Mastodonの予約を{}回確認した"),
+        ("- Mastodon：发布了{}条", "- Mastodon 的任务完成了{}次"),
+        ("- Mastodon: 게시물 {}개", "- Mastodon 예약을 {}번 확인"),
+        ("- Mastodon: постов {}", "- Mastodon снова обновили {} раз"),
+    ],
+)
+def test_a_latin_name_that_opens_lines_of_another_script_is_a_concept(notes: Notes, told: str, opening: str) -> None:
+    for day in range(1, 6):
+        notes.write(f"memory/2026-03-0{day}.md", f"# 2026-03-0{day}\n\n{told.format(day)}\n\n{opening.format(day)}\n")
+    notes.write("MEMORY.md", "- an English line\n\n- another one\n\n" * 30)
+    with open_memory(notes) as memory:
+        memory.ingest()
+        assert "Mastodon" in {row.name for row in memory.concepts.list().rows}
