@@ -188,7 +188,7 @@ _WEB = re.compile(
     """,
     re.VERBOSE,
 )
-_PATH = re.compile(r"(?<![\w./~@-])(?:[\w.~@-]{0,64}/){1,20}[\w.@-]{0,100}")
+_PATH = re.compile(r"(?<![\w./~@-])(?=/{0,20}[\w.~@-])(?:[\w.~@-]{0,64}/){1,20}[\w.@-]{0,100}")
 _COLOUR = re.compile(r"(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\Z")
 #: What stands for a place that was taken out: part of the sentence, and of no name or phrase.
 _TAKEN = "0"

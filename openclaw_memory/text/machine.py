@@ -62,15 +62,29 @@ _REPORT = re.compile(r"(?:.*/)?memory/dreaming/")
 _STARTS = re.compile(r"\s*<!--\s*openclaw:dreaming:(\w+):start\s*-->")
 _SECTION = re.compile("##? ")
 _ENDS = "<!--\\s*openclaw:dreaming:{}:end\\s*-->"
+#: What a model thought before it answered, in the transcript of a session; an answer may begin where it ends.
+_THINKS = re.compile(r"\s*(?:[\w .-]{1,40}:[ \t]*)?<think(?:ing)?>")
+_THOUGHT = re.compile(r"</think(?:ing)?>(?P<answer>.*)")
 
 
 def reports(path: str, lines: Sequence[str]) -> list[range]:
-    """Lines (1-based) of the file at ``path`` that OpenClaw's dreaming wrote, with the heading above each block."""
+    """Lines (1-based) of the file at ``path`` that OpenClaw's dreaming wrote, with the heading above each block.
+
+    Of a session's transcript those that a model only thought.
+    """
     if _REPORT.match(path):
         return [range(1, len(lines) + 1)]
     found: list[range] = []
     at = 0
     while at < len(lines):
+        if _THINKS.match(lines[at]):
+            last = _last_of_block(lines, at, _THOUGHT)
+            answers = (end := _THOUGHT.search(lines[last])) is not None and end["answer"].strip()
+            found += (
+                [range(at + 1, last + 1)] if answers and last > at else [] if answers else [range(at + 1, last + 2)]
+            )
+            at = last + 1
+            continue
         opens = _STARTS.match(lines[at])
         if opens is None:
             at += 1

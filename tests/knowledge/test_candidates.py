@@ -813,3 +813,8 @@ def test_what_one_line_repeats_and_rows_of_numbers_matter_less() -> None:
     names = ["Osgood", "Pemberton", "pump_state", "V1", "V2", "V3", "Harbour"]
     first, *rest = salience(counts, distinct, documents, 100, names).tolist()
     assert first > max(rest)
+
+
+def test_a_slash_between_two_names_is_none_of_them() -> None:
+    names = set(found("we look at the Quixel / Harbourside pages again"))
+    assert {"Quixel", "Harbourside"} <= names and not any("0" in name for name in names)

@@ -102,3 +102,25 @@ def test_a_report_that_is_cut_off_goes_on_to_the_end() -> None:
 def test_a_file_of_dreaming_is_one_by_its_folder(path: str, whole: bool) -> None:
     lines = ["# Light Sleep", "", "- Candidate: User: the kiln is paid for"]
     assert reports(path, lines) == ([range(1, 4)] if whole else [])
+
+
+THOUGHT = """# Session
+
+user: what about the pump?
+assistant: <think>They ask about the pump.
+Perhaps the old one.</think>
+<final>It was replaced.</final>
+user: and the orchids?
+assistant: <think>Short.</think> They are watered.
+assistant: <think>One
+more.</think> Yes.
+
+## Later
+
+- <think> is a tag"""
+
+
+def test_what_a_model_thought_is_a_machines_and_its_answer_is_not() -> None:
+    assert reports("memory/2026-04-21.md", THOUGHT.split("\n")) == [range(4, 6), range(9, 10)]
+    lost = THOUGHT.replace("</think>", "").split("\n")
+    assert [each.stop for each in reports("memory/2026-04-21.md", lost)] == [12]
