@@ -225,6 +225,16 @@ def test_a_budget_grows_with_what_there_is_to_say_and_is_bounded() -> None:
         "펌프 두 대로 장애를 방지한다",
         "在处理贡献时要尊重维护者的决定",
         "管理者の決定を尊重する",
+        # What has yet to happen.
+        "The release is pending",
+        "Die Entscheidung steht noch aus",
+        "La décision reste à prendre",
+        "El lanzamiento está pendiente",
+        "Решение ожидается в мае",
+        "ポンプの決定待ち",
+        "障害は未解決",
+        "故障待修复",
+        "장애 미해결",
     ],
 )
 def test_what_is_avoided_or_somebodys_is_no_turn_in_events(said: str) -> None:
