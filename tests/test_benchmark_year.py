@@ -20,7 +20,7 @@ def test_a_simulated_fortnight(tmp_path: Path) -> None:
 
 
 def test_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--days", "6", "--kilobytes", "2", "--plans", "pro"]
+    arguments = ["--days", "3", "--kilobytes", "1", "--plans", "pro"]
     assert year.main(arguments) == 0
     assert "plan pro: a day takes" in capsys.readouterr().out
     assert year.main([*arguments, "--json"]) == 0

@@ -18,7 +18,7 @@ from openclaw_memory.store.api import VectorModel
 MODEL = VectorModel("test", 24)
 
 
-@examples(16)
+@examples(8)
 @given(st.integers(0, 40), st.lists(st.tuples(st.integers(0, 39), st.integers(0, 39), st.floats(0.01, 1)), max_size=60))
 def test_every_node_is_in_the_square_and_always_in_the_same_place(
     nodes: int, edges: list[tuple[int, int, float]]

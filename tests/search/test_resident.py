@@ -208,7 +208,7 @@ def test_a_file_that_is_written_anew_all_the_time_leaves_nothing_behind(store: D
     put(store, {"a.md": [["a line that stays"] * 10]})
     model = embed(store, embedder)
     engine = engine_of(store, model)
-    for turn in range(40):
+    for turn in range(24):
         put(store, {"b.md": [[f"line {n} of turn {turn}" for n in range(50)]]})
         embed(store, embedder)
         store.maintain()
@@ -222,7 +222,7 @@ def test_a_file_that_is_written_anew_all_the_time_leaves_nothing_behind(store: D
         assert engine._vector._graph().execute("SELECT count(*) FROM v").fetchone() == (live,)
     fresh = store.keyword_index()
     fresh.refresh()
-    # Of 2,000 units that are gone, 500 may wait for a compaction of the file, as in a fresh process.
+    # Of 1,200 units that are gone, 500 may wait for a compaction of the file, as in a fresh process.
     assert engine._keyword.rows <= fresh.rows * 4 / 3  # type: ignore[attr-defined]
     assert len(set(np.concatenate([s.unit_id for s in engine._keyword._segments]).tolist())) <= live + 500 + 50
 
