@@ -18,7 +18,7 @@ from datetime import date
 from functools import cache, lru_cache
 
 from ..knowledge import fact_words
-from ..knowledge.concept_keys import concept_key
+from ..knowledge.concept_keys import concept_key, former_key
 from ..knowledge.predicates import normalise
 from ..model import FactRow, Origin, citation
 from ..store.api import FactObservation, StatedFact
@@ -315,8 +315,9 @@ def _chain(
     rule, trusted = chain[0].rule, chain[0].origin in TRUSTED
     # Ids go by the name as it is written, so that a new alias changes none.
     lasting: defaultdict[str, list[str]] = defaultdict(list)
-    for subject, value in dict.fromkeys((name_key(seen.subject), folded(seen.object)) for seen in chain):
-        lasting[value].append(found_id((subject, relation[1]), rule, trusted, value, 0))
+    for name, value in dict.fromkeys((seen.subject, folded(seen.object)) for seen in chain):
+        for subject in dict.fromkeys((name_key(name), former_key(name) or name_key(name))):
+            lasting[value].append(found_id((subject, relation[1]), rule, trusted, value, 0))
     ends: dict[str, list[End]] = {}
     for value, ids in lasting.items():
         told = {end for one in ids for end in stated.ends.get(one, ())}
