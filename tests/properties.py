@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, settings
 
 #: Examples of a test that does not say how many it takes.  A commit has one result: ``dev`` and ``ci`` draw the same
 #: examples each time, and ``search``, for whoever works on the code, draws new ones.
-PROFILES = {"dev": 10, "ci": 40, "search": 300}
+PROFILES = {"dev": 10, "ci": 25, "search": 300}
 #: Of so many examples a test says how many it takes.
 _FULL = 100
 
