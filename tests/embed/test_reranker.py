@@ -17,8 +17,8 @@ from tiny_gguf import make_tiny_reranker
 from openclaw_memory import Memory, SearchRequest
 from openclaw_memory.config.settings import Settings
 from openclaw_memory.embed.bindings import BINDINGS
-from openclaw_memory.embed.llama import LlamaCppEmbedder, LlamaCppReranker
-from openclaw_memory.errors import ModelError
+from openclaw_memory.embed.gguf_file import is_reranker
+from openclaw_memory.embed.llama import LlamaCppReranker
 from openclaw_memory.model import Grain, Kind, Origin, SearchHit
 from openclaw_memory.search.reranked import reordered, text_of
 from openclaw_memory.upkeep.doctor import reranker_checks
@@ -71,12 +71,8 @@ def test_every_binding_gives_the_same_scores(model: Path, reranker: LlamaCppRera
     first.close()
 
 
-@pytest.mark.parametrize("binding", [binding.name for binding in BINDINGS if binding.installed])
-def test_an_embedder_is_no_reranker_and_the_other_way_round(tiny_gguf: Path, model: Path, binding: str) -> None:
-    with pytest.raises(ModelError, match=r"is no reranker; set search\.reranker"):
-        LlamaCppReranker(tiny_gguf, model="t", pooling="rank", binding=binding).rank("a", ["b"])
-    with pytest.raises(ModelError):
-        LlamaCppEmbedder(model, model="r", binding=binding).embed_query(["a"])
+def test_a_file_says_whether_it_is_a_reranker(tiny_gguf: Path, model: Path) -> None:
+    assert is_reranker(model) and not is_reranker(tiny_gguf)
 
 
 def test_the_best_hits_come_in_its_order(notes: Notes, model: Path) -> None:
