@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
+from typing import Any, BinaryIO
 
 from ..errors import ModelError
 
@@ -28,20 +30,84 @@ def no_reranker(path: Path) -> str:
     return f"{path}: is no reranker; set search.reranker to the GGUF file of a cross-encoder, or to none"
 
 
+def no_embedder(path: Path) -> str:
+    """What to say of a reranker that should embed."""
+    return f"{path}: is a reranker, not an embedding model; choose another"
+
+
 def is_reranker(path: Path) -> bool:
     """Whether the model is a cross-encoder, which scores a question and a text together."""
-    import gguf
-
-    fields = gguf.GGUFReader(path).fields
-    pooling = fields.get(f"{fields['general.architecture'].contents()}.pooling_type")
-    return pooling is not None and int(pooling.contents()) == int(gguf.PoolingType.RANK)
+    return list(metadata(path, ".pooling_type").values()) == [_RANK]
 
 
 def is_causal(path: Path) -> bool:
     """Whether the model is a decoder, whose last token has seen all the others; an encoder's tokens are averaged."""
-    import gguf
+    found = metadata(path, "general.architecture", ".attention.causal")
+    architecture = found.pop("general.architecture", b"")
+    return b"bert" not in architecture and all(found.values())
 
-    fields = gguf.GGUFReader(path).fields
-    architecture = str(fields["general.architecture"].contents())
-    causal = fields.get(f"{architecture}.attention.causal")
-    return "bert" not in architecture and (causal is None or bool(causal.contents()))
+
+#: How llama.cpp numbers the pooling of a cross-encoder.
+_RANK = 4
+#: GGUF's types of metadata and their sizes: numbers, then strings (8) and arrays (9).
+_SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
+_STRING, _ARRAY = 8, 9
+
+
+def metadata(path: Path, *endings: str) -> dict[str, Any]:
+    """The first value of a file's metadata whose name ends with each of these, by its name.
+
+    A number is its bytes as an unsigned one, a text is bytes, an array a list.  Nothing of a file that cannot be read.
+    """
+    found: dict[str, Any] = {}
+    wanted = {ending.encode() for ending in endings}
+    try:
+        with path.open("rb") as file:
+            _, _, _, fields = struct.unpack("<4sIQQ", file.read(24))
+            for _ in range(fields):
+                name, kind = _text(file), _number(file, 4)
+                ending = next((each for each in wanted if name.endswith(each)), None)
+                if ending is None:
+                    _skip(file, kind)
+                    continue
+                found[name.decode()] = _value(file, kind)
+                wanted.remove(ending)
+                if not wanted:
+                    break
+    except (OSError, struct.error, ValueError, KeyError, OverflowError, MemoryError, RecursionError):
+        return {}
+    return found
+
+
+def _value(file: BinaryIO, kind: int) -> Any:
+    if kind == _STRING:
+        return _text(file)
+    if kind != _ARRAY:
+        return _number(file, _SIZES[kind])
+    of, count = _number(file, 4), _number(file, 8)
+    return [_value(file, of) for _ in range(count)]
+
+
+def _skip(file: BinaryIO, kind: int) -> None:
+    if kind == _STRING:
+        file.seek(_number(file, 8), 1)
+    elif kind == _ARRAY:
+        of, count = _number(file, 4), _number(file, 8)
+        if of in _SIZES:
+            file.seek(_SIZES[of] * count, 1)
+        else:
+            for _ in range(count):
+                _skip(file, of)
+    else:
+        file.seek(_SIZES[kind], 1)
+
+
+def _number(file: BinaryIO, size: int) -> int:
+    data = file.read(size)
+    if len(data) < size:
+        raise struct.error("the file ends within its metadata")
+    return int.from_bytes(data, "little")
+
+
+def _text(file: BinaryIO) -> bytes:
+    return file.read(_number(file, 8))

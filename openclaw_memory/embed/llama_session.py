@@ -20,7 +20,7 @@ from typing import Any
 
 from ..errors import EngineError, ModelError
 from .bindings import COMPILED, ModelOptions
-from .gguf_file import check_gguf, no_reranker
+from .gguf_file import check_gguf, no_embedder, no_reranker
 from .packing import packed
 from .registry import Pooling
 
@@ -148,7 +148,7 @@ class EngineSession:
         if pooling == "rank":
             raise ModelError(no_reranker(self._path))
         if kind == c.LLAMA_POOLING_TYPE_RANK:
-            raise ModelError(f"{self._path}: is a reranker, not an embedding model; choose another")
+            raise ModelError(no_embedder(self._path))
         if pooling is not None:
             raise ModelError(f"{self._path}: does not allow {pooling} pooling; choose another model")
         # The file does not say: an encoder is averaged, a decoder's last token has seen all the others.

@@ -10,15 +10,14 @@ alike to it.
 from __future__ import annotations
 
 import re
-import struct
 import unicodedata
 from functools import lru_cache
 from pathlib import Path
-from typing import BinaryIO
 
 from ..model import script_of
 from ..model.embedder import Embedder
 from ..text.scripts import HANGUL, UNSPACED
+from . import gguf_file
 
 _QUESTIONS = (
     "Which bus goes to the harbour on Sundays?",
@@ -105,29 +104,11 @@ def _cut(word: str, pieces: frozenset[str]) -> int:
 @lru_cache(maxsize=2)
 def vocabulary(path: Path) -> frozenset[str]:
     """The tokenizer's pieces of more than one character; empty where the file has none that can be read."""
+    tokens = gguf_file.metadata(path, "tokenizer.ggml.tokens").get("tokenizer.ggml.tokens", [])
     try:
-        with path.open("rb") as file:
-            return frozenset(_tokens(file))
-    except (OSError, struct.error, ValueError, KeyError, OverflowError, MemoryError, RecursionError):
+        return frozenset(piece for token in tokens if len(piece := _piece(token)) > 1)
+    except ValueError:
         return frozenset()
-
-
-#: GGUF's types of metadata and their sizes: numbers, then strings (8) and arrays (9).
-_SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
-_STRING, _ARRAY = 8, 9
-
-
-def _tokens(file: BinaryIO) -> set[str]:
-    """The pieces of a GGUF file's metadata."""
-    _, _, _, fields = struct.unpack("<4sIQQ", file.read(24))
-    for _ in range(fields):
-        name = _text(file)
-        kind = _number(file, 4)
-        if name == b"tokenizer.ggml.tokens":
-            file.seek(4, 1)
-            return {piece for _ in range(_number(file, 8)) if len(piece := _piece(_text(file))) > 1}
-        _skip(file, kind)
-    return set()
 
 
 def _piece(token: bytes) -> str:
@@ -147,28 +128,3 @@ def _bytes() -> dict[str, int]:
 
 
 _BYTES = _bytes()
-
-
-def _skip(file: BinaryIO, kind: int) -> None:
-    if kind == _STRING:
-        file.seek(_number(file, 8), 1)
-    elif kind == _ARRAY:
-        of, count = _number(file, 4), _number(file, 8)
-        if of in _SIZES:
-            file.seek(_SIZES[of] * count, 1)
-        else:
-            for _ in range(count):
-                _skip(file, of)
-    else:
-        file.seek(_SIZES[kind], 1)
-
-
-def _number(file: BinaryIO, size: int) -> int:
-    data = file.read(size)
-    if len(data) < size:
-        raise struct.error("the file ends within its metadata")
-    return int.from_bytes(data, "little")
-
-
-def _text(file: BinaryIO) -> bytes:
-    return file.read(_number(file, 8))

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from ..errors import EngineError, ModelError
 from .bindings import PREBUILT, ModelOptions
-from .gguf_file import check_gguf, is_causal, is_reranker, no_reranker
+from .gguf_file import check_gguf, is_causal, is_reranker, no_embedder, no_reranker
 from .registry import Pooling
 
 #: Texts that the server works on side by side; four take 27 MB more and are 4 % faster on a CPU.
@@ -61,9 +61,11 @@ class EngineSession:
         self.gpu = any(device["type"] in accelerators for device in x.get_device_info())
         self.max_tokens = max(8, min(options.max_tokens, options.context or options.max_tokens))
         self._options = options
-        if options.pooling == "rank":
-            if not is_reranker(Path(options.path)):
-                raise ModelError(no_reranker(Path(options.path)))
+        path = Path(options.path)
+        ranks = options.pooling == "rank"
+        if ranks != is_reranker(path):  # llama.cpp would end the process, or give what was in memory for a vector
+            raise ModelError(no_reranker(path) if ranks else no_embedder(path))
+        if ranks:
             self._server, self.dimensions = self._open(), 1
             self.rank("a", ["a"])
             return

@@ -18,7 +18,8 @@ from openclaw_memory import Memory, SearchRequest
 from openclaw_memory.config.settings import Settings
 from openclaw_memory.embed.bindings import BINDINGS
 from openclaw_memory.embed.gguf_file import is_reranker
-from openclaw_memory.embed.llama import LlamaCppReranker
+from openclaw_memory.embed.llama import LlamaCppEmbedder, LlamaCppReranker
+from openclaw_memory.errors import ModelError
 from openclaw_memory.model import Grain, Kind, Origin, SearchHit
 from openclaw_memory.search.reranked import reordered, text_of
 from openclaw_memory.upkeep.doctor import reranker_checks
@@ -71,8 +72,21 @@ def test_every_binding_gives_the_same_scores(model: Path, reranker: LlamaCppRera
     first.close()
 
 
-def test_a_file_says_whether_it_is_a_reranker(tiny_gguf: Path, model: Path) -> None:
+@pytest.mark.parametrize("binding", [binding.name for binding in BINDINGS if binding.installed])
+def test_an_embedder_is_no_reranker_and_the_other_way_round(tiny_gguf: Path, model: Path, binding: str) -> None:
+    with pytest.raises(ModelError, match=r"is no reranker; set search\.reranker"):
+        LlamaCppReranker(tiny_gguf, model="t", pooling="rank", binding=binding).rank("a", ["b"])
+    # One binding gave what was in memory for a vector, which now and then looked like one.
+    with pytest.raises(ModelError, match="is a reranker, not an embedding model"):
+        LlamaCppEmbedder(model, model="r", binding=binding).embed_query(["a"])
+
+
+def test_a_file_says_whether_it_is_a_reranker(tiny_gguf: Path, model: Path, tmp_path: Path) -> None:
     assert is_reranker(model) and not is_reranker(tiny_gguf)
+    broken = tmp_path / "broken.gguf"
+    for size in (0, 10, 24, 60, 300):
+        broken.write_bytes(model.read_bytes()[:size])
+        assert not is_reranker(broken)
 
 
 def test_the_best_hits_come_in_its_order(notes: Notes, model: Path) -> None:
