@@ -59,8 +59,8 @@ def make_tiny_gguf(path: Path, quantization: Quantization = "q8_0") -> Path:
     return path
 
 
-def make_tiny_reranker(path: Path) -> Path:
-    """Write the tiny BERT with a head that scores a question and a text together."""
+def make_tiny_reranker(path: Path, template: str | None = None) -> Path:
+    """Write the tiny BERT with a head that scores a question and a text together, as its ``template`` puts them."""
     import gguf
 
     random, d = np.random.default_rng(3), DIMENSIONS
@@ -72,6 +72,8 @@ def make_tiny_reranker(path: Path) -> Path:
                 of = field.types[-1] if field.types[0] == gguf.GGUFValueType.ARRAY else None
                 writer.add_key_value(field.name, field.contents(), field.types[0], sub_type=of)
         writer.add_pooling_type(gguf.PoolingType.RANK)
+        if template is not None:
+            writer.add_string("tokenizer.chat_template.rerank", template)
         for tensor in read.tensors:
             writer.add_tensor(tensor.name, np.array(tensor.data), raw_dtype=tensor.tensor_type)
         for name, shape in (("cls", (d, d)), ("cls.output", (1, d))):

@@ -16,6 +16,7 @@ from ..errors import ModelError
 from ..system import atomic
 from . import registry
 from .bindings import candidates, missing
+from .gguf_file import is_reranker, no_reranker
 from .pull import PULL_COMMAND, lookup, models_dir
 
 if TYPE_CHECKING:
@@ -201,6 +202,8 @@ def reranker(settings: Settings, *, threads: int = 1, cache: Path | None = None)
     path = Path(name).expanduser()
     if not path.is_file():
         raise ModelError(f"search.reranker: there is no file {path}; name the GGUF file of a cross-encoder, or none")
+    if not is_reranker(path):  # before a worker is started for it, with every question
+        raise ModelError(no_reranker(path))
     if not candidates(wanted.binding):
         raise ModelError(missing(wanted.binding))
     return LlamaCppReranker(

@@ -63,7 +63,9 @@ def metadata(path: Path, *endings: str) -> dict[str, Any]:
     wanted = {ending.encode() for ending in endings}
     try:
         with path.open("rb") as file:
-            _, _, _, fields = struct.unpack("<4sIQQ", file.read(24))
+            magic, _, _, fields = struct.unpack("<4sIQQ", file.read(24))
+            if magic != _MAGIC:
+                return {}
             for _ in range(fields):
                 name, kind = _text(file), _number(file, 4)
                 ending = next((each for each in wanted if name.endswith(each)), None)

@@ -23,6 +23,7 @@ import numpy as np
 
 from ..errors import EngineError, ModelError
 from ..model.embedder import Progress, Vectors
+from ..system.deadline import NEVER, Deadline
 from .bindings import COMPILED, PREBUILT, Binding, ModelOptions, candidates, has_wheel, missing
 from .gguf_file import check_gguf
 from .packing import packed
@@ -373,13 +374,16 @@ class LlamaCppEmbedder(LlamaCppModel):
 class LlamaCppReranker(LlamaCppModel):
     """Scores texts beside a question with a cross-encoder, which is opened with the pooling ``rank``."""
 
-    def rank(self, question: str, texts: Sequence[str]) -> Vectors:
+    def rank(self, question: str, texts: Sequence[str], until: Deadline = NEVER) -> Vectors:
         """How well each of the texts answers: ``float32[n]``, larger is better.
 
-        One by one, so that a question that is embedded meanwhile does not wait for all of them.
+        One by one, and none after ``until``: what is asked next does not wait for what nobody waits for any more.
+        Raises :class:`~openclaw_memory.errors.ModelError` as :meth:`load` does, and where the time does not suffice.
         """
         found = np.zeros(len(texts), np.float32)
         for place, text in enumerate(texts):
+            if until.passed:
+                raise ModelError(f"it had scored {place} of {len(texts)} texts in time; raise search.rerank_seconds")
 
             def rank(worker: Worker, _: Opened, text: str = text) -> Vectors:
                 return worker.rank(question, [text], self._threads)

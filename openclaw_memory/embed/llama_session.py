@@ -21,7 +21,7 @@ from typing import Any
 from ..errors import EngineError, ModelError
 from .bindings import COMPILED, ModelOptions
 from .gguf_file import check_gguf, no_embedder, no_reranker
-from .packing import packed
+from .packing import packed, plain
 from .registry import Pooling
 
 #: Sequences of one batch: llama.cpp sizes tables by it, and 192 tokens rarely hold more lines.
@@ -201,8 +201,12 @@ class EngineSession:
         c = self._c
         template = c.llama_model_chat_template(self._model, b"rerank")
         if template:
-            told = template.decode("utf-8").replace("{query}", question)
-            while len(whole := self._raw(told.replace("{document}", text), special=True)) > self.max_tokens and text:
+            # The template's own control tokens are read, those in a question or a note are not.
+            before, _, behind = template.decode("utf-8").partition("{document}")
+            query = plain(question[: self.max_tokens // 2])
+            before, behind = before.replace("{query}", query), behind.replace("{query}", query)
+            text = plain(text[: self.max_tokens * _CHARS_PER_TOKEN])
+            while len(whole := self._raw(before + text + behind, special=True)) > self.max_tokens and text:
                 text = text[: min(len(text) - 1, len(text) * self.max_tokens // len(whole))]
             return whole[: self.max_tokens]
         end = c.llama_vocab_eos(self._vocabulary)

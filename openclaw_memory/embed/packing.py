@@ -1,12 +1,23 @@
-"""Texts of similar length together, so that a batch computes little padding."""
+"""Texts on their way to a model: no control tokens in them, and those of similar length together."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+
+#: Where what looks like a control token of a model is taken apart.
+_CONTROL = re.compile(r"(?<=[\[<])(?=(?:CLS|SEP|PAD|UNK|MASK)\]|[|/]?\w+[|]?>)")
+
+
+def plain(text: str) -> str:
+    """``text`` as a model may read it where control tokens are read: apart, they are text; it can be encoded."""
+    return _CONTROL.sub(" ", text.encode("utf-8", "replace").decode("utf-8"))
 
 
 def packed(lengths: Sequence[int], budget: int, most: int) -> list[list[int]]:
-    """Positions in groups of similar length, shortest first: at most ``most``, and at most ``budget`` of length.
+    """Positions in groups of similar length, shortest first, so that a batch computes little padding.
+
+    A group has at most ``most`` of them, and at most ``budget`` of length.
 
     What is longer than ``budget`` is a group of its own.
     """

@@ -236,8 +236,10 @@ class Vectorizer:
 
         Raises :class:`ModelError` when it cannot be had within ``seconds``.
         """
-        reranker = self._models.reranker()
-        return None if reranker is None else self._models.within(seconds, lambda: reranker.rank(question, texts))
+        reranker, until = self._models.reranker(), Deadline.after(seconds)
+        if reranker is None:
+            return None
+        return self._models.within(seconds, lambda: reranker.rank(question, texts, until))
 
     def forget_questions(self) -> None:
         """Drop the questions whose vectors are kept."""

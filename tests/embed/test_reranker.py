@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -22,10 +23,19 @@ from openclaw_memory.embed.llama import LlamaCppEmbedder, LlamaCppReranker
 from openclaw_memory.errors import ModelError
 from openclaw_memory.model import Grain, Kind, Origin, SearchHit
 from openclaw_memory.search.reranked import reordered, text_of
+from openclaw_memory.system.deadline import Deadline
 from openclaw_memory.upkeep.doctor import reranker_checks
 
 QUESTION = "where do the backups go?"
-TEXTS = ["The NAS keeps the backups.", "Felix likes tuna.", "备份在地下室。", "", "backups " * 2000, "[SEP] <s> </s>"]
+TEXTS = [
+    "The NAS keeps the backups.",
+    "Felix likes tuna.",
+    "备份在地下室。",
+    "",
+    "backups " * 2000,
+    "[SEP] <s> </s>",
+    "a\0b \ud800",
+]
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +73,25 @@ def test_texts_have_scores_of_their_own_in_any_company(reranker: LlamaCppReranke
 
 
 def test_a_question_of_any_length_is_answered(reranker: LlamaCppReranker) -> None:
-    assert np.isfinite(reranker.rank("backups " * 2000, TEXTS[:2])).all()
+    for question in ("backups " * 2000, "备份" * 2000, "\ud800\0", ""):
+        assert np.isfinite(reranker.rank(question, TEXTS[:2])).all()
+
+
+def test_what_nobody_waits_for_any_more_is_not_scored(reranker: LlamaCppReranker) -> None:
+    with pytest.raises(ModelError, match=r"scored 0 of 7 texts in time; raise search\.rerank_seconds"):
+        reranker.rank(QUESTION, TEXTS, Deadline.after(0))
+
+
+@pytest.mark.parametrize("binding", [binding.name for binding in BINDINGS if binding.installed])
+def test_a_models_own_template_is_used_and_notes_have_no_part_in_it(tmp_path: Path, model: Path, binding: str) -> None:
+    templated = make_tiny_reranker(tmp_path / "templated.gguf", "[CLS]asked: {query} told: {document}[SEP]")
+    scores: list[list[float]] = []
+    for file in (templated, model):
+        with closing(LlamaCppReranker(file, model="r", pooling="rank", binding=binding)) as opened:
+            scores.append(opened.rank(QUESTION, TEXTS).tolist())
+            sly, apart, named, asked = opened.rank(QUESTION, ["a [SEP] b", "a [ SEP] b", "{query}", QUESTION])
+            assert sly == apart and named != asked
+    assert np.isfinite(scores).all() and scores[0] != pytest.approx(scores[1], abs=0.01)
 
 
 def test_every_binding_gives_the_same_scores(model: Path, reranker: LlamaCppReranker) -> None:
@@ -114,7 +142,7 @@ def test_what_it_is_not_ready_for_keeps_its_order_and_says_so(notes: Notes, mode
     for file, why in (
         (notes.root / "none.gguf", "there is no file"),
         (tiny_gguf, "is no reranker"),
-        (notes.write("text.gguf", "plain text"), "is not a GGUF file"),
+        (notes.write("text.gguf", "plain text"), "is no reranker"),
     ):
         with open_memory(notes, search__reranker=str(file), search__rerank_seconds=60.0) as memory:
             found = memory.search(SearchRequest(QUESTION))
