@@ -26,6 +26,8 @@ _RUNS = re.compile(
     rf"(?P<kana>[\u30a1-\u30ff]{{2,}})|(?P<han>[{HAN}]{{2,}})|(?P<hangul>[{HANGUL}]{{2,}})|(?P<asian>[{SOUTH_EAST_ASIAN}]{{3,}})"
 )
 _ASIAN_WORD, _KANA_WORD = 4, 5
+#: Two words of katakana have no more characters than this together.
+_KANA_WORDS = 40
 _KANA = re.compile(f"[{KANA}]")
 #: A word behind another one.
 _LATER_WORD = re.compile(r"(?<=[\w,;]\s)[^\W\d_]\w+")
@@ -148,7 +150,8 @@ def _of_run(run: re.Match[str], at: dict[str, int], windows: Sequence[Ints], jap
     text = run[0]
     if run.lastgroup == "kana":
         # A long one may be two words, where the notes have both.
-        ways = [[of(text)], *([of(text[:i]), of(text[i:])] for i in range(2, len(text) - 1) if len(text) > _KANA_WORD)]
+        parts = range(2, len(text) - 1) if _KANA_WORD < len(text) <= _KANA_WORDS else ()
+        ways = [[of(text)], *([of(text[:i]), of(text[i:])] for i in parts)]
         yield from max(ways, key=lambda way: (all(map(len, way)), -len(way), sum(map(len, way))))
     elif run.lastgroup == "hangul":
         yield of(text[:2])
@@ -162,13 +165,18 @@ def _of_run(run: re.Match[str], at: dict[str, int], windows: Sequence[Ints], jap
 def _of_han(text: str, of: Callable[[str], Ints]) -> Iterator[Ints]:
     """Words of two characters: so that most are known, then so that most of the text is in one."""
     pairs = [of(text[i : i + 2]) for i in range(len(text) - 1)]
-    # The best way to cut the first n characters: known pairs, pairs, and where they begin.
-    best: list[tuple[int, int, tuple[int, ...]]] = [(0, 0, ()), (0, 0, ())]
-    for end in range(2, len(text) + 1):
-        known, count, begins = best[end - 2]
-        with_pair = (known + (len(pairs[end - 2]) > 0), count + 1, (*begins, end - 2))
-        best.append(max(with_pair, best[end - 1], key=lambda way: way[:2]))
-    yield from (pairs[i] for i in best[len(text)][2])
+    # Of the best way to cut the first n characters: known pairs, pairs, and whether the last one ends there.
+    best: list[tuple[int, int, bool]] = [(0, 0, False), (0, 0, False)]
+    for pair in pairs:
+        known, count, _ = best[-2]
+        cut = known + (len(pair) > 0), count + 1
+        best.append((*cut, True) if cut >= best[-1][:2] else (*best[-1][:2], False))
+    chosen: list[Ints] = []
+    end = len(text)
+    while end > 1:
+        chosen += [pairs[end - 2]] if best[end][2] else []
+        end -= 2 if best[end][2] else 1
+    yield from reversed(chosen)
 
 
 @cache

@@ -79,10 +79,10 @@ def reports(path: str, lines: Sequence[str]) -> list[range]:
     while at < len(lines):
         if _THINKS.match(lines[at]):
             last = _last_of_block(lines, at, _THOUGHT)
-            answers = (end := _THOUGHT.search(lines[last])) is not None and end["answer"].strip()
-            found += (
-                [range(at + 1, last + 1)] if answers and last > at else [] if answers else [range(at + 1, last + 2)]
-            )
+            end = _THOUGHT.search(lines[last])
+            stop = last + 1 if end is not None and end["answer"].strip() else last + 2
+            if stop > at + 1:
+                found.append(range(at + 1, stop))
             at = last + 1
             continue
         opens = _STARTS.match(lines[at])
