@@ -40,7 +40,8 @@ class Part:
 def of_day(chosen: Sequence[Weighed], most: int) -> list[Part]:
     """Parts in the order of the day: concepts that entries share, and the notes' own headings."""
     merged, left = _merged([one.sentence for one in chosen], most)
-    parts = merged + _grouped(left, lambda one: one.heading or headings(chosen)["notes"])
+    notes = headings(chosen)["notes"]
+    parts = merged + _grouped(left, lambda one: one.heading or notes)
     return sorted(parts, key=lambda part: (part.sentences[0].day, part.sentences[0].order))
 
 
@@ -58,7 +59,7 @@ def of_months(chosen: Sequence[Weighed], most: int, changed: Mapping[int, int]) 
     What was decided, fixed, shipped or learned is a milestone; another turn in events is one unless it belongs to a
     concept that entries share.
     """
-    named = chosen
+    said_as = headings(chosen)
     states = [one.sentence for one in chosen if one.sentence.order in changed]
     both = Counter(changed[one.order] for one in states)
     states = [one for one in states if both[changed[one.order]] > 1]
@@ -71,7 +72,6 @@ def of_months(chosen: Sequence[Weighed], most: int, changed: Mapping[int, int]) 
     turns += [one.sentence for one in chosen if one.sentence.order in rest and is_milestone(one) and not is_turn(one)]
     turns.sort(key=lambda one: (one.day, one.order))
     told = {sentence.order for sentence in turns}
-    said_as = headings(named)
     parts = _grouped(states, lambda _: said_as["changed"]) + _grouped(turns, lambda _: said_as["milestones"]) + merged
     return parts + _grouped([one for one in left if one.order not in told], lambda _: said_as["other"])
 

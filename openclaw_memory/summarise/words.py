@@ -42,8 +42,10 @@ class Points:
         """
         found: dict[str, int] = {}
         for clause in _CLAUSES.split(text.casefold()):
-            for phrase, value, before, after in self._in(clause, words(clause)):
-                if value > 0 and _avoids(clause):
+            inside = list(self._in(clause, words(clause)))
+            avoided = any(value > 0 for _, value, _, _ in inside) and _avoids(clause)
+            for phrase, value, before, after in inside:
+                if value > 0 and avoided:
                     continue
                 if value > denied and (before.endswith(_of()) or negations(before) or negations(after)):
                     value = denied

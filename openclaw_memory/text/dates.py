@@ -273,11 +273,12 @@ def _in_numbers(text: str, order: Order | None) -> Iterator[Named]:
         month, day = (part for part in rest if part)
         if _day(year, month, day):
             yield Named(match.start(), end := match.end(), int(year), int(month), int(day))
-    ranges = list(_FROM_TO.finditer(text)) if "–" in text or "-" in text or "—" in text or "~" in text else []
-    for match in ranges:
+    taken: set[int] = set()
+    for match in _FROM_TO.finditer(text):
+        taken.update(range(match.start() + 1, match.end()))
         yield from _from_to(match, text, order)
     for match in _YEAR_LAST.finditer(text):
-        if any(one.start() < match.start() < one.end() for one in ranges):
+        if match.start() in taken:
             continue
         first, mark, second, year = match.groups()
         if int(first) <= 12 and int(second) <= 12 and "." not in mark:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -115,15 +116,15 @@ def reminds(sentence: str) -> bool:
 def kinds(sentence: str) -> frozenset[str]:
     """Which kinds of phrases a sentence holds; what a longer courtesy holds is a part of that ("cảm ơn", "cấm")."""
     every = list(found(sentence))
-    polite = [one for one in every if one.kind == "courtesy"]
-    return frozenset(
-        one.kind
-        for one in every
-        if not any(
-            whole.start <= one.start and one.end <= whole.end and one.end - one.start < whole.end - whole.start
-            for whole in polite
-        )
-    )
+    polite = [one for one in every if one.kind == "courtesy"]  # in order, and none within another
+    begins = [one.start for one in polite]
+
+    def within(one: Said) -> bool:
+        before = bisect_right(begins, one.start)
+        whole = polite[before - 1] if before else one
+        return one.end <= whole.end and one.end - one.start < whole.end - whole.start
+
+    return frozenset(one.kind for one in every if not within(one))
 
 
 def searched(message: str) -> str:
