@@ -34,12 +34,13 @@ from ..search import hits
 from ..store.api import Floats, SectionText, Store, VectorModel
 from ..store.state import State
 from ..system.deadline import NEVER, Deadline
-from ..text.speech import asks, searched, substance, wants
+from ..text.speech import searched, substance
 from . import candidates, prose
 from .compose import Composed, Item, composed
 from .counters import Counters
 from .entities import Entities, Entity
 from .evidence import Evidence
+from .relevance import signs, sureness
 from .sessions import Given
 
 if TYPE_CHECKING:
@@ -324,15 +325,17 @@ class Ambient:
         themes = [place for theme in asked.themes if (place := view.index.named(theme)) is not None]
         given = self._given.to(asked.session)
         keyword = ranked.features.keyword
+        evidence = None if keyword is None else Evidence(text, keyword, len(view.corpus))
+        about = bool(substance(text))
+        best = candidates.searched(view, ranked, allowed, parts) if about else []
         return candidates.Scene(
             view=view,
             ranked=ranked,
             parts=parts,
             allowed=allowed,
             entities=named,
-            substance=substance(text),
-            asks=asks(asked.message),
-            wants=wants(asked.message),
+            best=best,
+            sure=sureness(signs(ranked, evidence, best, engine.noise)) if best else 0.0,
             themes=themes,
             today=asked.today,
             half_life=own.half_life_days,
@@ -340,8 +343,6 @@ class Ambient:
             given=given,
             low=low,
             span=high - low,
-            evidence=None if keyword is None else Evidence(text, keyword, len(view.corpus)),
-            briefly=candidates.briefly(asked.message, named) if named else frozenset(),
         )
 
     def _about(self, view: GraphView, named: Sequence[Entity], about: Sequence[str], curated_files: bool) -> list[Item]:

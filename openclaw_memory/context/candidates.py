@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -15,15 +14,10 @@ from ..config.settings import ContextSettings
 from ..graph.view import GraphView
 from ..model import TRUSTED, Kind
 from ..search import hits
-from ..search.confidence import SURE, Parts
+from ..search.confidence import Parts
 from ..search.engine import Ranked
 from ..store.api import Bools, Floats, Ints
-from ..text import analysis
-from ..text.scripts import HANGUL, UNSPACED
-from ..text.sentences import sentence_spans
-from ..text.speech import bare, substance, thanks
 from .entities import Entity
-from .evidence import Evidence
 
 #: What makes up the score of a unit that mentions what the message names; they add up to 1.
 _RELEVANCE, _LINK, _RECENCY, _FREQUENCY, _NOVELTY = 0.4, 0.3, 0.1, 0.1, 0.1
@@ -37,48 +31,17 @@ _ABOUT = 3
 _UNDATED = 0.3
 #: The best units by search and, of those that mention a concept, the best and the latest are looked at.
 _SEARCHED, _BEST, _LATEST = 20, 20, 8
-#: Of what has vectors, meaning must be this far above unrelated texts, on the scale of sureness.
-_MEANING = 0.25
-#: A remark asks for nothing: a note must share so much of its words, or else be so sure.
-_REMARK_WORDS, _REMARK_SURE = 0.4, 0.8
-#: A model that knows less of the message's language does not decide alone.
-_KNOWN = 0.6
-#: So much words must surprise together, and make up of the message: of a question, and of a remark.
-_SURPRISE, _SHARE = -2.0, 0.2
-_SURPRISE_REMARK, _SHARE_REMARK = 1.0, 0.3
-#: Three words of a request, or of a remark with a question in it; and two, which one that is about anything may share.
-_SURPRISE_REQUEST, _SHARE_REQUEST, _SURPRISE_TWO = 0.0, 0.25, 3.0
-#: A message that names somebody whom no note knows must have so much of its words there, or a note so sure.
-_SHARE_STRANGE, _STRANGE_SURE = 0.6, 0.85
-#: Of a question of so few words, one that no note has speaks against two that stand together.
-_FEW_WORDS = 3
-#: Where nearly all of a question's words stand together, they may be common ones.
-_NEARLY_ALL, _SURPRISE_ALL = 0.7, -3.5
-#: A request of which a word is in no note must share so much of its words with a note that means something else.
-_MOST = 0.6
-#: What the words of a heading count for the lines below it.
-_HEADED = 0.9
-#: How sure such words are at least.
-_SAID = 0.65
-#: A word that is all of a question may stand around so many rows.
-_ALONE = 12
-#: What shares no word with the message must itself be this far above the cosine of unrelated texts.
-_OWN = 0.05
-#: Beside one that is sure enough, a note needs this share of that sureness.
-_COMPANY = 0.7
+#: What shares no word with the message must itself be this far above the cosine of unrelated texts, to a model that
+#: knows so much of its language.
+_OWN, _KNOWN = 0.05, 0.6
+#: A note needs this share of the best one's fused score.
+_COMPANY = 0.65
 #: Of a file that is too long for a prompt, OpenClaw shows the beginning and the end; this share is the beginning's.
 _HEAD = 0.75
 #: Serendipity lets in what reaches this share of the threshold.
 _WEAK = 0.6
 #: What the fused score of the search counts in the order, beside the score that passed.
 _FUSED = 0.85
-#: Units that mention a found concept, from which on a message is taken to be about it for its name alone.
-_FAMILIAR = 3
-#: In a sentence of so many words the name of a found concept says nothing alone: one may ask for a program in Python.
-_WORDY = 4
-_UNSPACED = re.compile(f"[{UNSPACED}{HANGUL}]")
-#: A letter or digit of a script that puts spaces between words.
-_LETTER = rf"[^\W{UNSPACED}{HANGUL}]"
 #: Curated concepts that are named bring at least so many units each.
 _ALWAYS = 2
 
@@ -104,9 +67,9 @@ class Scene:
     parts: Callable[[hits.Range], Parts]
     allowed: Bools
     entities: Sequence[Entity]
-    substance: Sequence[str]
-    asks: bool
-    wants: bool
+    #: The best rows of the search that may be given, and how surely the message is about the notes.
+    best: Sequence[tuple[int, Parts]]
+    sure: float
     themes: Sequence[int]
     today: date
     half_life: float
@@ -115,28 +78,6 @@ class Scene:
     #: Lowest fused score of an allowed row, and how far the highest is above it.
     low: float
     span: float
-    #: What the words of the message say, where words were searched for.
-    evidence: Evidence | None = None
-    #: Which entities a sentence names that says little else.
-    briefly: frozenset[int] = frozenset()
-
-
-def briefly(message: str, entities: Sequence[Entity]) -> frozenset[int]:
-    """The places of ``entities`` that a sentence of few words names, and not only to be thanked for."""
-    short = [
-        part.casefold()
-        for line in message.splitlines()
-        for start, end in sentence_spans(line)
-        if len(analysis.words_of(bare(part := line[start:end])).keys() & set(substance(part))) < _WORDY
-        and not thanks(part)
-    ]
-    return frozenset(one.place for one in entities if any(_holds(part, one.name.casefold()) for part in short))
-
-
-def _holds(text: str, name: str) -> bool:
-    """Whether a text has a name as whole words, where its script puts spaces between them."""
-    before, after = ("" if _UNSPACED.match(edge) else _LETTER for edge in (name[0], name[-1]))
-    return re.search(f"{before and f'(?<!{before})'}{re.escape(name)}{after and f'(?!{after})'}", text) is not None
 
 
 def allowed(
@@ -175,19 +116,15 @@ def _unseen(chars: Ints, most: int) -> Bools:
 
 def found(scene: Scene, settings: ContextSettings, lucky: Callable[[int], bool]) -> list[Candidate]:
     """The units that pass, best first; ``lucky(hash)`` says of a weak one whether it may come along."""
-    if not scene.allowed.any():
-        return []
-    best = _weighed(scene)
-    # Once one note surely answers the message, others about the same thing need not be as sure.
-    sure = settings.sure * (_COMPANY if any(one.score >= settings.sure for one in best) else 1.0)
     walked = _walked(scene)
     always = _always(scene, walked)
     hashes = scene.view.corpus.rows.hash
     passed: dict[int, Candidate] = {}
-    for threshold, found_by in ((sure, best), (settings.threshold, walked)):
+    for threshold, found_by in ((0.0, _answering(scene)), (settings.threshold, walked)):
         for one in found_by:
-            strong = one.score >= threshold or (one.row in always and one.places)
-            if strong or (one.score >= _WEAK * threshold and lucky(int(hashes[one.row]))):
+            strong = scene.sure >= settings.sure and one.score >= threshold
+            weak = scene.sure >= _WEAK * settings.sure and one.score >= _WEAK * threshold
+            if strong or (one.row in always and one.places) or (weak and lucky(int(hashes[one.row]))):
                 other = passed.get(one.row)
                 passed[one.row] = one if other is None or one.score > other.score else other
     return sorted(passed.values(), key=lambda one: (-one.order, one.row))
@@ -209,25 +146,26 @@ def lottery(session: str | None, message: str, share: float) -> Callable[[int], 
 # -- by what the message asks -------------------------------------------------------------------------
 
 
-def _weighed(scene: Scene) -> list[Candidate]:
-    """The best rows of the search, with how sure they are as their score."""
-    if not scene.substance:
+def searched(
+    view: GraphView, ranked: Ranked, allowed: Bools, parts: Callable[[hits.Range], Parts]
+) -> list[tuple[int, Parts]]:
+    """The best rows of the search that may be given, best first."""
+    best = islice(hits.ranking(view.corpus, ranked.score, allowed), _SEARCHED)
+    return [(row, parts(hits.Range(row, row, row))) for row in best]
+
+
+def _answering(scene: Scene) -> list[Candidate]:
+    """The best rows of the search that have to do with the message themselves, and are not far behind the first."""
+    if not scene.best:
         return []
-    out = []
-    for row in islice(hits.ranking(scene.view.corpus, scene.ranked.score, scene.allowed), _SEARCHED):
-        headed = _HEADED * _says_heading(scene, row)
-        if not (headed or _by_itself(scene, row)):
-            continue
-        parts = scene.parts(hits.Range(row, row, row))
-        words = max(headed, _says_it(scene, row))
-        near = _means_it(scene, parts)
-        if not near and (not words or _is_another(scene, row)):
-            continue
-        # Words that stand together by more than chance are as good as a sure score.
-        score = max(parts.score, words)
-        why = f"answers the message, sure to {score:.2f}"
-        out.append(_candidate(scene, row, min(1.0, score + _theme(scene, row)), parts, why))
-    return out
+    score = scene.ranked.score
+    least = _COMPANY * float(score[scene.best[0][0]])
+    why = f"answers the message, which is about the notes to {scene.sure:.2f}"
+    return [
+        _candidate(scene, row, min(1.0, parts.score + _theme(scene, row)), parts, why)
+        for row, parts in scene.best
+        if score[row] >= least and (_by_itself(scene, row) or _below_a_word(scene, row))
+    ]
 
 
 def _by_itself(scene: Scene, row: int) -> bool:
@@ -239,58 +177,11 @@ def _by_itself(scene: Scene, row: int) -> bool:
     return known and similarities is not None and bool(similarities[row] >= scene.noise + _OWN)
 
 
-def _says_heading(scene: Scene, row: int) -> float:
-    """How sure the words are that the heading above a row, which says what it is about, has to do with the message."""
+def _below_a_word(scene: Scene, row: int) -> bool:
+    """Whether the heading above a row, which says what it is about, has a word of the message."""
     corpus, keyword = scene.view.corpus, scene.ranked.features.keyword
     first = int(np.searchsorted(corpus.shape.section, corpus.shape.section[row]))
-    if keyword is None or not corpus.rows.heading[first] or keyword.unit[first] <= 0:
-        return 0.0
-    return _says_it(scene, first)
-
-
-def _says_it(scene: Scene, row: int) -> float:
-    """How sure the words alone are that a row has to do with the message; 0 where they are not."""
-    evidence = scene.evidence
-    if evidence is None or not evidence.words:
-        return 0.0
-    share = evidence.coverage(row)
-    if evidence.words == 1:  # nothing stands beside it: it must be asked for, and be rare
-        alone = scene.asks and share == 1.0 and evidence.rarest <= max(_ALONE, len(scene.view.corpus) // 200)
-        return _SAID if alone else 0.0
-    least, much = (_SURPRISE, _SHARE) if scene.asks else (_SURPRISE_REMARK, _SHARE_REMARK)
-    if scene.wants and not scene.asks:
-        least, much = (_SURPRISE_REQUEST if evidence.matched(row) > 2 else _SURPRISE_TWO), _SHARE_REQUEST
-    elif scene.asks and evidence.unknown and evidence.words <= _FEW_WORDS:
-        least = _SURPRISE_REQUEST
-    if evidence.strange:
-        least, much = _SURPRISE_REMARK, _SHARE_STRANGE
-    if scene.asks and share >= _NEARLY_ALL and not evidence.strange:
-        least = _SURPRISE_ALL
-    if evidence.matched(row) < 2 or evidence.surprise(row) < least or share < much:
-        return 0.0
-    return _SAID + (1 - _SAID) * share
-
-
-def _is_another(scene: Scene, row: int) -> bool:
-    """Whether a request shares some words with a row that means something else, to a model that knows the language.
-
-    What is to be done is said in words that notes on anything have: one that no note has tells that it is not in them.
-    """
-    evidence = scene.evidence
-    if evidence is None or scene.asks or not scene.wants or scene.ranked.features.knowledge < _KNOWN:
-        return False
-    return evidence.unknown > 0 and evidence.coverage(row) < _MOST
-
-
-def _means_it(scene: Scene, parts: Parts) -> bool:
-    """Whether a match is near in meaning, to a model that knows the language of the message."""
-    if parts.vector is None or scene.ranked.features.knowledge < _KNOWN:
-        return False
-    if scene.evidence is not None and scene.evidence.strange and parts.score < _STRANGE_SURE:
-        return False
-    if not scene.asks and (parts.text or 0.0) < _REMARK_WORDS and parts.score < _REMARK_SURE:
-        return False
-    return parts.vector >= scene.noise + _MEANING * SURE * (1 - scene.noise)
+    return keyword is not None and bool(corpus.rows.heading[first]) and bool(keyword.unit[first] > 0)
 
 
 # -- by what the message names ------------------------------------------------------------------------
@@ -329,12 +220,6 @@ def _links(scene: Scene) -> _Links:
     return _Links(1 - left, share, named)
 
 
-def _is_known(scene: Scene, entity: Entity) -> bool:
-    """Whether the notes speak of a concept more than in passing."""
-    span = scene.view.index.references.slice_of(entity.place)
-    return entity.curated or span.stop - span.start >= _FAMILIAR
-
-
 def _children(view: GraphView, place: int) -> list[int]:
     """Curated concepts just below one."""
     key = int(view.index.references.keys[place])
@@ -365,16 +250,9 @@ def _walked(scene: Scene) -> list[Candidate]:
     recency = np.where(corpus.rows.dated[rows], 0.5 ** (age / scene.half_life), _UNDATED)
     told = {int(corpus.shape.section[row]) for row in _rows_of(scene, scene.given)}
     names = {entity.place: entity.name for entity in scene.entities}
-    known = {entity.place for entity in scene.entities if _is_known(scene, entity)}
-    curated = {entity.place for entity in scene.entities if entity.curated}
     out = []
     for row, new in zip(rows.tolist(), recency.tolist(), strict=True):
         by = tuple(place for place in names if links.named[place][row])
-        if scene.evidence is not None and scene.evidence.matched(row) < 2:
-            # A name that fell once, or among much else, says nothing by itself: the message is about something else.
-            alone = scene.evidence.words <= 1 or known & scene.briefly & set(by)
-            if not alone and not curated & set(by):
-                continue
         parts = scene.parts(hits.Range(row, row, row))
         link, share = float(links.strength[row]), float(links.share[row])
         novel = float(int(corpus.shape.section[row]) not in told)

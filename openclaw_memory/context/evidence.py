@@ -1,16 +1,10 @@
-"""How much the words of a message say for a note: several of them together, and more often than by chance.
-
-A word alone proves nothing, however rare: a greeting may stand in three notes.  Words that stand together in one place
-of the notes do, in any language: the fewer places one expects to hold them all by chance, the more.  Names and meaning
-are weighed elsewhere.
-"""
+"""Which words of a message stand together in the notes, in any language."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from math import comb, log
 
 import numpy as np
 
@@ -18,7 +12,6 @@ from ..search.bm25 import KeywordScores
 from ..store.api import Ints
 from ..text import analysis, language, speech
 from ..text.scripts import HAN, HANGUL, KANA, SOUTH_EAST_ASIAN, UNSPACED
-from ..text.sentences import sentence_spans
 
 #: Runs that hold words without spaces, and how many characters a word of them has: all of a word in katakana, of one in
 #: Korean the first two, as endings follow.
@@ -29,13 +22,9 @@ _ASIAN_WORD, _KANA_WORD = 4, 5
 #: Two words of katakana have no more characters than this together.
 _KANA_WORDS = 40
 _KANA = re.compile(f"[{KANA}]")
-#: A word behind another one.
-_LATER_WORD = re.compile(r"(?<=[\w,;]\s)[^\W\d_]\w+")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 #: Figures that stand in any notes.
 _FIGURE = re.compile(r"\d{1,2}")
-#: Rows in a window: so many rows are as good as one place.
-_PLACE = 5
 #: How a Vietnamese syllable is written, but for its tone.
 _SYLLABLE = re.compile("(?:ngh?|nh|gh|gi|kh|ph|qu|th|tr|ch|[bcdđghklmnprstvx])?[aeiouy]{1,3}(?:ch|nh|ng|[cmnpt])?")
 #: What no note has comes behind all that notes have.
@@ -44,58 +33,19 @@ _NONE: Ints = np.zeros(0, np.int32)
 
 
 class Evidence:
-    """The words of one message in the notes; arrays are over the rows of the corpus.
-
-    ``words`` is how many say something, ``unknown`` how many of them no note has; it is ``strange`` where one of these
-    is a name: what is said of somebody whom the notes do not know is hardly about them.
-    """
+    """The words of one message in the notes: ``words`` is how many say something, ``unknown`` how many no note has."""
 
     def __init__(self, message: str, keyword: KeywordScores, n: int) -> None:
-        said = speech.bare(message)
-        held = list(_words(said, keyword))
-        self.strange = _names_a_stranger(said, keyword)
+        held = list(_words(speech.bare(message), keyword))
         self.words = len(held)
         self.unknown = sum(not len(rows) for rows in held)
-        self.rarest = min((len(rows) for rows in held if len(rows)), default=0)
-        self._chance = np.zeros(n, np.float32)
-        self._weight = np.zeros(n, np.float32)
         self._matched = np.zeros(n, np.int16)
-        self._places = log(max(2.0, n / _PLACE))
-        total = 0.0
         for rows in held:
-            weight = log(1 + n / max(len(rows), 0.5))
-            total += weight
-            self._chance[rows] += log(n / max(len(rows), 1))
-            self._weight[rows] += weight
             self._matched[rows] += 1
-        self._total = max(total, 1e-9)
-
-    def coverage(self, row: int) -> float:
-        """Share of the message's words, by how rare they are, that stand in the window of a row."""
-        return float(self._weight[row]) / self._total
 
     def matched(self, row: int) -> int:
         """How many of the words stand in the window of a row."""
         return int(self._matched[row])
-
-    def surprise(self, row: int) -> float:
-        """The logarithm of how many times fewer places than one should hold a row's words by chance."""
-        matched = self.matched(row)
-        return float(self._chance[row]) - self._places - log(comb(self.words, matched))
-
-
-def _names_a_stranger(text: str, keyword: KeywordScores) -> bool:
-    """Whether a word with a capital within a sentence stands in no note, in a language that writes names alone so."""
-    if language.of_words(language.latin_words(text.lower())) == language.CAPITAL_NOUNS:
-        return False
-    rows = dict(zip(keyword.terms, keyword.windows, strict=True))
-    spaced = _RUNS.sub(" ", text)
-    for start, end in sentence_spans(spaced):
-        for word in _LATER_WORD.findall(spaced[start:end]):
-            forms = analysis.asked(word) if word[0].isupper() else []
-            if forms and forms[0][0] in rows and not len(rows[forms[0][0]]):
-                return True
-    return False
 
 
 def _words(text: str, keyword: KeywordScores) -> Iterator[Ints]:

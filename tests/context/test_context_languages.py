@@ -72,14 +72,14 @@ def test_one_word_that_the_notes_have_proves_nothing_in_any_language(notes: Note
 @pytest.mark.parametrize(
     ("language", "message"),
     [
-        ("english", "what did Bartholomew pay for his greenhouse in the mountains?"),
-        ("french", "combien coûte la serre de Barthélemy à la montagne ?"),
-        ("spanish", "¿cuánto cuesta el invernadero de Bartolomé en la montaña?"),
-        ("russian", "сколько стоит теплица Варфоломея в горах?"),
+        ("english", "what did Bartholomew pay for his pump in Vienna?"),
+        ("french", "combien coûte la montre de Barthélemy ?"),
+        ("spanish", "¿cuánto cuesta el reloj de Bartolomé?"),
+        ("russian", "сколько стоят часы Варфоломея?"),
     ],
 )
 def test_what_is_asked_of_somebody_whom_no_note_knows_is_not_told(notes: Notes, language: str, message: str) -> None:
-    """The words are in the notes, and another one's affairs are not."""
+    """A word is in the notes, and another one's affairs are not."""
     with memory_of(notes, CASES[language][0]) as memory:
         assert memory.context(message, now=NOW).text == ""
 
@@ -218,14 +218,11 @@ def test_a_word_of_another_language_is_no_courtesy_within_a_sentence() -> None:
     assert substance("Danke! Der Ofen ist kalt.")[-1] == "kalt"
 
 
-#: Notes of which a request about something else shares two words or some syllables; and the request.
+#: Notes of which a request about something else shares a word or some syllables; and the request.
 SHARED = {
-    "english": ("- Reverse logistics became a function of its own.", "write a python function that reverses a list"),
-    "german": (
-        "- Umgedrehte Logik, eine Funktion für sich.",
-        "Schreib eine Funktion in Python, die umgedrehte Listen baut",
-    ),
-    "spanish": ("- La función invierte el flujo.", "escribe una función en python que invierte una lista"),
+    "english": ("- Reverse logistics are Nadia's.", "write a python function that reverses a list"),
+    "german": ("- Eine Logik, die Funktion für sich.", "Schreib eine Funktion in Python, die Listen umdreht"),
+    "spanish": ("- La función del flujo.", "escribe una función en python que invierte una lista"),
     "vietnamese": (
         "- Mặt hàng mới.\n- Trời mưa.\n- Hành lá, hành tím.\n- Tính tiền.\n- Hệ số.",
         "hệ mặt trời có bao nhiêu hành tinh?",
@@ -234,7 +231,7 @@ SHARED = {
 
 
 @pytest.mark.parametrize("language", SHARED)
-def test_what_shares_a_few_words_may_be_about_something_else(notes: Notes, language: str) -> None:
+def test_what_shares_a_word_may_be_about_something_else(notes: Notes, language: str) -> None:
     text, message = SHARED[language]
     with memory_of(notes, text) as memory:
         assert memory.context(message, now=NOW).text == ""
@@ -261,13 +258,25 @@ def test_what_is_to_be_cancelled_is_asked_about(notes: Notes) -> None:
         assert "24" in memory.context("Cancel GrowLamp if it costs more than 20 a month.", now=NOW).text
 
 
-def test_words_that_no_note_has_speak_against_two_common_ones(notes: Notes) -> None:
-    message = "write a python function that reverses a list"
-    text = "".join(
-        f"- Reverse logistics, list {n}: function {n % 7}, Liste {n % 5}, man kehrt um {n}.\n" for n in range(40)
-    )
-    with memory_of(notes, text) as memory:
-        assert memory.context(message, now=NOW).text == ""
+#: Tasks for which the notes of CASES are needed though they do not say so, in words of their own.
+TASKS = {
+    "english": "order another pump for the greenhouse and tell Nadia",
+    "german": "Bestell noch eine Pumpe für das Gewächshaus",
+    "portuguese": "encomenda outra bomba para a estufa",
+    "spanish": "pide una bomba como la que se cambió en el invernadero",
+    "french": "commande une autre pompe pour la serre",
+    "vietnamese": "đặt thêm một máy bơm cho nhà kính",
+    "russian": "закажи такой же насос, какой заменили в теплице",
+    "korean": "온실 펌프 하나 더 주문해줘",
+    "japanese": "温室のポンプをもう一台注文して",
+    "chinese": "温室的水泵又坏了，再换一台",
+}
+
+
+@pytest.mark.parametrize("language", TASKS)
+def test_a_task_is_given_what_it_needs(notes: Notes, language: str) -> None:
+    with memory_of(notes, CASES[language][0]) as memory:
+        assert "240" in memory.context(TASKS[language], now=NOW).text
 
 
 def test_a_word_of_another_tone_is_no_courtesy() -> None:
