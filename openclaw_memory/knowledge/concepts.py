@@ -24,6 +24,7 @@ from ..text.turns import without_speaker
 from . import beside, unspaced
 from .concept_keys import concept_key
 from .identifiers import in_code, in_text, is_opaque, of_path
+from .kinds import is_kind
 from .routine import (
     ABBREVIATIONS,
     ABOUT,
@@ -39,7 +40,7 @@ from .routine import (
 )  # fmt: skip
 
 #: Grows when what is found in a text changes, so that stored mentions are known to be of another make.
-VERSION = 5
+VERSION = 6
 
 _MOST = 12
 _CHARS = 80
@@ -265,7 +266,7 @@ _UPPER = "[A-Z" + "".join(filter(str.isupper, map(chr, range(0xC0, 0x530)))) + "
 _LETTER = r"[^\W\u2e80-\U0003ffff]"
 _WORD = rf"{_LETTER}{{0,40}}(?:['’][A-Z]{_LETTER}{{1,40}})?(?:[-&]{_LETTER}{{1,40}}){{0,4}}"
 _NAME = re.compile(
-    rf"""{_UPPER}(?<![0-9A-Z_a-z\u00df-\u052f'’.@-].){_WORD}
+    rf"""{_UPPER}(?<![0-9A-Z_a-z\u00df-\u052f'’.@-].)(?<![0-9A-Za-z]:.){_WORD}
     (?:(?:[ \n]|(?<=Dr|Mr|Ms|St|Mt)\.[ ]|(?<=Mrs)\.[ ])
         (?:(?:of(?:[ ]the)?|de(?:[ ]la|[ ]los)?|del|v[ao]n(?:[ ]de[rn]?)?|di|da|du)[ ])?{_UPPER}{_WORD}
       | [ ]\d{{1,4}}(?:\.\d{{1,3}})?(?![\w:%°/-]|[.,]\d|[ ]?(?:[KMGT]i?B|[kmKMG]?W|V|h|ms|s|kg|km|m|am|pm|AM|PM)\b)
@@ -376,16 +377,17 @@ def _name(words: list[str], weak: bool, spoken: str, found: Found) -> None:
         return
     name = " ".join(words)
     if len(words) == 1:
-        if len(name) > 1 and name.lower() not in NAMELESS and not language.is_stop_word(name.lower(), spoken):
-            found.append(("start" if weak else "name", name))
+        low = name.lower()
+        if len(name) > 1 and low not in NAMELESS and not language.is_stop_word(low, spoken):
+            found.append(("start" if weak or is_kind(low, spoken) else "name", name))
         return
-    everyday = all(word.lower() in NAMELESS for word in words)
+    everyday = all(word.lower() in NAMELESS for word in words) or _says_kind(words, spoken)
     found.append(("start" if weak or everyday else "name", name))
     if everyday:
         return
     if words[-1][0].isdigit():
         # "Raspberry Pi 5" is a Raspberry Pi.
-        parts, rule = [words[:-1]], "start" if weak else "name"
+        parts, rule = [words[:-1]], "start" if weak or is_kind(words[0].lower(), spoken) else "name"
     else:
         # "Mira Jansen" counts for "Mira" where other places speak of her.
         tail = next(at for at in range(1, len(words)) if not words[at].islower())
@@ -393,6 +395,23 @@ def _name(words: list[str], weak: bool, spoken: str, found: Found) -> None:
     for part in parts:
         if part[0][0].isupper() and (len(part) > 1 or part[0].rstrip(".").lower() not in NAMELESS):
             found.append((rule, " ".join(part)))
+
+
+def _says_kind(words: list[str], spoken: str) -> bool:
+    """Whether words only say of what kind something is, or which one of a kind: "Gute Idee", "Layer 12".
+
+    English ones in a row, each with a capital, are called so all the same.
+    """
+    german = spoken == language.CAPITAL_NOUNS
+    own = language.of_script(words[0].lower()) or spoken
+    return (own != language.ENGLISH or words[1][0].isdigit()) and all(
+        is_kind(low, own)
+        or (at and low[0].isdigit())
+        or low in NAMELESS
+        or language.is_stop_word(low, own)
+        or (german and low.endswith(ADJECTIVE_ENDS if at + 1 < len(words) else NOUN_ENDS) and len(low) > 3)
+        for at, low in enumerate(map(str.lower, words))
+    )
 
 
 _MONTHS = NAMES | MONTH_NUMBERS.keys()
