@@ -266,7 +266,7 @@ _UPPER = "[A-Z" + "".join(filter(str.isupper, map(chr, range(0xC0, 0x530)))) + "
 _LETTER = r"[^\W\u2e80-\U0003ffff]"
 _WORD = rf"{_LETTER}{{0,40}}(?:['’][A-Z]{_LETTER}{{1,40}})?(?:[-&]{_LETTER}{{1,40}}){{0,4}}"
 _NAME = re.compile(
-    rf"""{_UPPER}(?<![0-9A-Z_a-z\u00df-\u052f'’.@-].)(?<![0-9A-Za-z]:.){_WORD}
+    rf"""{_UPPER}(?<![0-9A-Z_a-z\u00df-\u052f'’.@-].){_WORD}
     (?:(?:[ \n]|(?<=Dr|Mr|Ms|St|Mt)\.[ ]|(?<=Mrs)\.[ ])
         (?:(?:of(?:[ ]the)?|de(?:[ ]la|[ ]los)?|del|v[ao]n(?:[ ]de[rn]?)?|di|da|du)[ ])?{_UPPER}{_WORD}
       | [ ]\d{{1,4}}(?:\.\d{{1,3}})?(?![\w:%°/-]|[.,]\d|[ ]?(?:[KMGT]i?B|[kmKMG]?W|V|h|ms|s|kg|km|m|am|pm|AM|PM)\b)
@@ -324,7 +324,9 @@ def _names(text: str, heading: bool, spoken: str, found: Found) -> None:
             if spoken == _SYLLABLES and len(words) == 1 and (follows := _FOLLOWS.match(text, end)) is not None:
                 # A word of several syllables has a capital on its first one.
                 weak = weak or (_is_syllable(words[0]) and not language.is_stop_word(follows[1], spoken))
-            _name(words, weak or titled, spoken, found)
+            # In English text its small letters elsewhere say whether a word is a name.
+            kind = alone and (foreign or spoken != language.ENGLISH) and is_kind(words[0].lower(), spoken)
+            _name(words, weak or titled or kind, spoken, found)
 
 
 #: Letters of scripts other than Latin.
@@ -379,7 +381,7 @@ def _name(words: list[str], weak: bool, spoken: str, found: Found) -> None:
     if len(words) == 1:
         low = name.lower()
         if len(name) > 1 and low not in NAMELESS and not language.is_stop_word(low, spoken):
-            found.append(("start" if weak or is_kind(low, spoken) else "name", name))
+            found.append(("start" if weak else "name", name))
         return
     everyday = all(word.lower() in NAMELESS for word in words) or _says_kind(words, spoken)
     found.append(("start" if weak or everyday else "name", name))
@@ -387,7 +389,7 @@ def _name(words: list[str], weak: bool, spoken: str, found: Found) -> None:
         return
     if words[-1][0].isdigit():
         # "Raspberry Pi 5" is a Raspberry Pi.
-        parts, rule = [words[:-1]], "start" if weak or is_kind(words[0].lower(), spoken) else "name"
+        parts, rule = [words[:-1]], "start" if weak else "name"
     else:
         # "Mira Jansen" counts for "Mira" where other places speak of her.
         tail = next(at for at in range(1, len(words)) if not words[at].islower())
@@ -398,15 +400,14 @@ def _name(words: list[str], weak: bool, spoken: str, found: Found) -> None:
 
 
 def _says_kind(words: list[str], spoken: str) -> bool:
-    """Whether words only say of what kind something is, or which one of a kind: "Gute Idee", "Layer 12".
+    """Whether words only say of what kind something is: "Gute Idee".
 
     English ones in a row, each with a capital, are called so all the same.
     """
     german = spoken == language.CAPITAL_NOUNS
     own = language.of_script(words[0].lower()) or spoken
-    return (own != language.ENGLISH or words[1][0].isdigit()) and all(
+    return own != language.ENGLISH and all(
         is_kind(low, own)
-        or (at and low[0].isdigit())
         or low in NAMELESS
         or language.is_stop_word(low, own)
         or (german and low.endswith(ADJECTIVE_ENDS if at + 1 < len(words) else NOUN_ENDS) and len(low) > 3)
