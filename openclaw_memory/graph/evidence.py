@@ -11,6 +11,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ..knowledge.kinds import says_kind
 from ..store.api import RULES
 
 Ints = NDArray[np.int64]
@@ -174,7 +175,9 @@ def _telling(name: str, spelt: bool) -> float:
         return 1.0 if spelt and len(name) < len(_COMPOUND) else _COMPOUND[min(len(name), len(_COMPOUND)) - 1]
     if "_" in name.strip("_") and "." not in name:
         return 0.6  # a key of data, a constant
-    return 0.45 if len(name) < 3 else 1.0
+    if len(name) < 3:
+        return 0.45
+    return 0.5 if says_kind(name) else 1.0
 
 
 #: What a compound of so many characters says, where words have no spaces between them.

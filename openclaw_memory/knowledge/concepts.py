@@ -24,6 +24,7 @@ from ..text.turns import without_speaker
 from . import beside, unspaced
 from .concept_keys import concept_key
 from .identifiers import in_code, in_text, is_opaque, of_path
+from .kinds import is_kind
 from .routine import (
     ABBREVIATIONS,
     ABOUT,
@@ -39,7 +40,7 @@ from .routine import (
 )  # fmt: skip
 
 #: Grows when what is found in a text changes, so that stored mentions are known to be of another make.
-VERSION = 5
+VERSION = 6
 
 _MOST = 12
 _CHARS = 80
@@ -323,7 +324,9 @@ def _names(text: str, heading: bool, spoken: str, found: Found) -> None:
             if spoken == _SYLLABLES and len(words) == 1 and (follows := _FOLLOWS.match(text, end)) is not None:
                 # A word of several syllables has a capital on its first one.
                 weak = weak or (_is_syllable(words[0]) and not language.is_stop_word(follows[1], spoken))
-            _name(words, weak or titled, spoken, found)
+            # In English text its small letters elsewhere say whether a word is a name.
+            kind = alone and (foreign or spoken != language.ENGLISH) and is_kind(words[0].lower(), spoken)
+            _name(words, weak or titled or kind, spoken, found)
 
 
 #: Letters of scripts other than Latin.
@@ -376,10 +379,11 @@ def _name(words: list[str], weak: bool, spoken: str, found: Found) -> None:
         return
     name = " ".join(words)
     if len(words) == 1:
-        if len(name) > 1 and name.lower() not in NAMELESS and not language.is_stop_word(name.lower(), spoken):
+        low = name.lower()
+        if len(name) > 1 and low not in NAMELESS and not language.is_stop_word(low, spoken):
             found.append(("start" if weak else "name", name))
         return
-    everyday = all(word.lower() in NAMELESS for word in words)
+    everyday = all(word.lower() in NAMELESS for word in words) or _says_kind(words, spoken)
     found.append(("start" if weak or everyday else "name", name))
     if everyday:
         return
@@ -393,6 +397,22 @@ def _name(words: list[str], weak: bool, spoken: str, found: Found) -> None:
     for part in parts:
         if part[0][0].isupper() and (len(part) > 1 or part[0].rstrip(".").lower() not in NAMELESS):
             found.append((rule, " ".join(part)))
+
+
+def _says_kind(words: list[str], spoken: str) -> bool:
+    """Whether words only say of what kind something is: "Gute Idee".
+
+    English ones in a row, each with a capital, are called so all the same.
+    """
+    german = spoken == language.CAPITAL_NOUNS
+    own = language.of_script(words[0].lower()) or spoken
+    return own != language.ENGLISH and all(
+        is_kind(low, own)
+        or low in NAMELESS
+        or language.is_stop_word(low, own)
+        or (german and low.endswith(ADJECTIVE_ENDS if at + 1 < len(words) else NOUN_ENDS) and len(low) > 3)
+        for at, low in enumerate(map(str.lower, words))
+    )
 
 
 _MONTHS = NAMES | MONTH_NUMBERS.keys()

@@ -62,7 +62,7 @@ def topic_of(heading: str) -> Topic:
                 collection = collection or kind
             member = member or kind == "people"
             continue
-        said = next((name for name in ("likes", "dislikes", "prefers") if low in fact_words.every(name)), None)
+        said = next((name for name in ("likes", "dislikes", "prefers") if _is_list_of(low, name)), None)
         if said is not None:
             verb = verb or said
             continue
@@ -82,6 +82,14 @@ def topic_of(heading: str) -> Topic:
             continue
         names.append(name)
     return Topic(tuple(names), collection, member, unclear, verb, decision)
+
+
+def _is_list_of(heading: str, verb: str) -> bool:
+    """Whether a heading, in small letters, says that below it there is what somebody likes, dislikes or prefers."""
+    said = fact_words.every(verb)
+    return heading in said or any(
+        one.endswith(("的", "な", "는")) and heading.startswith(one) and len(heading) < len(one) + 6 for one in said
+    )
 
 
 def named(heading: str) -> str | None:

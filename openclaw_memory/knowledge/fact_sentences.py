@@ -10,6 +10,7 @@ from functools import cache
 
 from ..model import FoundFact
 from ..text import labels, language
+from ..text.negation import negations
 from ..text.scripts import HANGUL, UNCASED, UNSPACED
 from ..text.sentences import sentence_spans
 from . import fact_words
@@ -97,8 +98,9 @@ def _said(read: str, raw: str, pattern: _Pattern, speech: Speech) -> FoundFact |
     if match is not None:
         parts = match.groupdict()
         if "S" in parts and parts["S"] is not None:
-            named = f"`{parts['S']}`" in raw or is_name(parts["S"], pattern.language)
-            subject = parts["S"].strip() if named else None
+            said = _without_adverbs(parts["S"].strip(), pattern.language)
+            named = f"`{said}`" in raw or is_name(said, pattern.language)
+            subject = said if named else None
         elif pattern.relation in ("decided", "timezone"):
             own = match[0].split(" ", 1)[0].casefold() == "i"
             subject = speech.me if own else ("we" if pattern.relation == "decided" else speech.implied)
@@ -107,7 +109,7 @@ def _said(read: str, raw: str, pattern: _Pattern, speech: Speech) -> FoundFact |
     if subject is None and pattern.bare is not None and speech.implied and not read[:1].islower():
         match = pattern.bare.match(read)
         subject = speech.implied if match is not None else None
-    if match is None or subject is None:
+    if match is None or subject is None or _denied(read, match, pattern):
         return None
     parts = match.groupdict()
     strong = " " in subject or any(c.isdigit() for c in subject) or not subject[1:].islower() or f"`{subject}`" in raw
@@ -143,6 +145,28 @@ def _said(read: str, raw: str, pattern: _Pattern, speech: Speech) -> FoundFact |
     if pattern.named and (not _NAMED.match(thing) or (first[0] in _days() and relation != "birthday")):
         return None
     return _made(subject, relation, thing, rule)
+
+
+def _denied(read: str, match: re.Match[str], pattern: _Pattern) -> bool:
+    """Whether a sentence denies what its verb says, or its object says that there is none.
+
+    Where words are not apart, what denies may stand anywhere but in the verb itself; elsewhere it stands before a verb,
+    which then has no subject, or in what somebody is said to like.
+    """
+    if pattern.language in _UNSPACED_LANGUAGES:
+        return bool(negations(_bound().sub(" ", read)))
+    return pattern.relation in _LIKINGS and bool(negations(match.groupdict().get("O") or ""))
+
+
+_LIKINGS = frozenset(("likes", "dislikes"))
+
+
+def _without_adverbs(subject: str, code: str) -> str:
+    """A subject without the adverbs behind it, where words are not apart: 小王一直."""
+    words = fact_words.languages()[code].lists.get("adverbs", ()) if code in _UNSPACED_LANGUAGES else ()
+    while (end := next((one for one in words if subject.endswith(one) and subject != one), None)) is not None:
+        subject = subject.removesuffix(end)
+    return subject
 
 
 def _turns_away(first: str, thing: str, code: str) -> bool:

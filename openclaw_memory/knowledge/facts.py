@@ -22,16 +22,18 @@ from collections.abc import Iterable, Iterator
 
 from ..model import FoundFact, Section, Unit
 from ..text.labels import is_label, names_subject
+from ..text.negation import negations
 from ..text.sentences import sentence_spans
 from ..text.turns import roles
 from . import fact_words
 from .fact_headings import ASIDE, OPENING, SIGNS, Topic, below, is_template, named, profiles, topic_of
 from .fact_sentences import Speech, facts_in, is_name, tidy
+from .likings import turned_item
 from .predicates import is_personal, kind_of_key, needs_person, normalise
 from .routine import NAMELESS, ORDINARY
 
 #: Grows when what :func:`found` returns for a text changes, so that stored facts are known to be of another make.
-VERSION = 6
+VERSION = 7
 
 #: Longer texts are prose, whose facts no rule of form can tell.
 _MOST_CHARS = 1200
@@ -207,6 +209,10 @@ def _statement(unit: Unit, body: str, topic: Topic, subject: str | None) -> Iter
         if topic.verb and about and unit.form == "item" and len(body.split()) <= (4 if topic.verb == "prefers" else 8):
             if facts := list(facts_in(body, Speech(implied=about))):
                 yield from facts
+            elif (turned := turned_item(body)) is not None:
+                yield from _made(about, *turned, "listed", 0.8)
+            elif topic.verb != "prefers" and negations(body):
+                return  # "No onions" below Likes, or below Dislikes: who can tell?
             elif (thing := _value(body, "text")) is not None:
                 yield from _made(about, topic.verb, thing, "listed", 0.8)
             return

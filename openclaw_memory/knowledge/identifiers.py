@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from ..text.scripts import UNSPACED
 from .routine import GENERAL_FILES, LITERALS, NAMELESS, PREFIXES
 
 _RUN = re.compile(r"(?<![\w.\-@$])[^\W\d]?[\w](?:[\w.\-]{0,78}\w)?(?!\w)(?:\(\))?")
@@ -87,6 +88,7 @@ def is_opaque(token: str) -> bool:
     return bool(mixed) or (digits >= 8 and digits * 2 > len(token))
 
 
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 _HEX = re.compile(r"(?=[a-f-]*\d)(?=[\d-]*[a-f])[0-9a-f]{7,64}|(?:[0-9a-fA-F]{4,12}-){2,6}[0-9a-fA-F]{4,12}")
 #: How a date or time is written: ``YYYY-MM-DD``.
 _PATTERN = re.compile(r"Y{2,4}[-/.]?M{1,2}[-/.]?D{1,2}|H{1,2}:?M{1,2}(?::?S{1,2})?", re.IGNORECASE)
@@ -110,5 +112,7 @@ def _is_identifier(run: str) -> bool:
         return True
     if len(run) < 4 or not _MIXED.fullmatch(run) or not any(map(str.isdigit, run)):
         return False
+    if _UNSPACED.search(run):
+        return False  # a number beside words that have no spaces around them
     head, hyphen, _ = run.partition("-")
     return sum(map(str.isalpha, run)) > 1 and not (hyphen and head.lower() in PREFIXES)

@@ -75,6 +75,11 @@ def normalise(predicate: str) -> str:
             return " ".join(words)
 
 
+def names_of(relation: str) -> tuple[str, ...]:
+    """What ``relation``, in its kept form, is called: itself, and its other names in small letters."""
+    return tuple(name for name, kept in _FORMS.items() if kept == relation)
+
+
 def is_single(predicate: str, extra: Iterable[str] = ()) -> bool:
     """Whether a subject has one value of ``predicate`` at a time; ``extra`` names more such relations."""
     kept = normalise(predicate)

@@ -56,7 +56,8 @@ def in_text(text: str) -> Iterator[tuple[str, str]]:
                 yield from (("part", part) for part in parts)
         return
     for chunk in _CHUNK.findall(_MEASURED.sub("0", text)):
-        if not _plain(chunk) and not _is_cut(chunk):
+        # A line of Japanese may have no kana.
+        if not _plain(chunk) and not _is_cut(chunk) and not _everyday().fullmatch(chunk):
             yield ("phrase" if len(chunk) >= _SURE else "part"), chunk
 
 
@@ -131,9 +132,11 @@ def _whole(runs: list[str], known: set[str], length: int, han: bool) -> Iterator
 
 
 def _plain(term: str) -> bool:
-    """Whether a term is a Chinese word of everyday language, or two of them."""
+    """Whether a term is a Chinese word of everyday language, or two of them, or says how something went."""
     every = _said_daily()
-    return term in every or any(term[:at] in every and term[at:] in every for at in range(2, len(term) - 1))
+    if term in every or term in _chinese()["technology"] or term.endswith(tuple(_chinese()["went"])):
+        return True
+    return any(term[:at] in every and term[at:] in every for at in range(2, len(term) - 1))
 
 
 @cache
@@ -176,7 +179,7 @@ def _any_of(words: Iterable[str]) -> str:
 @cache
 def _chinese() -> dict[str, frozenset[str]]:
     """Words of everyday Chinese."""
-    return {"function": frozenset(), "words": frozenset()} | _common("common_chinese.txt")
+    return _common("common_chinese.txt")
 
 
 def _common(file: str) -> dict[str, frozenset[str]]:

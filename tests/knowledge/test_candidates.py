@@ -794,7 +794,7 @@ def test_german_nouns_behind_numbers_and_adjectives_are_no_names(text: str) -> N
 
 @pytest.mark.parametrize(
     ("text", "name"),
-    [("各エージェントを見た", "エージェント"), ("コンテナ内で動く", "コンテナ"), ("ホスト側の話", "ホスト")],
+    [("各ルーターを見た", "ルーター"), ("コンテナ内で動く", "コンテナ"), ("ホスト側の話", "ホスト")],
 )
 def test_what_is_put_before_and_behind_a_japanese_word_is_no_part_of_it(text: str, name: str) -> None:
     assert found(text)[name] == "phrase"
@@ -818,3 +818,65 @@ def test_what_one_line_repeats_and_rows_of_numbers_matter_less() -> None:
 def test_a_slash_between_two_names_is_none_of_them() -> None:
     names = set(found("we look at the Quixel / Harbourside pages again"))
     assert {"Quixel", "Harbourside"} <= names and not any("0" in name for name in names)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "昨天看了 Dashboard 和 Scheduler 还有 Skills",
+        "Wir haben heute Metriken, Lücken und Einträge besprochen.",
+        "Das war wirklich Gute Idee und Eigene Skills für heute.",
+        "Nous avons ajouté hier les pages Accueil, Galerie et Réservations.",
+        "Ayer hicimos las páginas Precios, Galería y Usuarios del menú.",
+        "Ontem fizemos as páginas Galeria, Pagamentos e Responsável do menu.",
+        "Ieri abbiamo fatto le pagine Galleria, Prezzi e Utenti del menu.",
+        "Gisteren maakten we de pagina's met Prijzen, Locatie en Gebruikers.",
+        "Wczoraj dodaliśmy strony: mamy Galeria, Ceny i Użytkownicy.",
+        "Dün eklenen sayfalar şunlar oldu ve Galeri, Ürünler, Kullanıcılar var.",
+        "Вчера добавили страницы: там Цены, Галерея и Отзывы.",
+        "Hôm nay là ngày mà mình Dùng để ghi và Xem cho vui.",
+        "昨天整理了数据库、浏览器、开发者",
+        "今日は実行内容、自動収集、新規エージェントを見た",
+    ],
+)
+def test_a_word_for_a_kind_of_thing_names_nothing_in_any_language(text: str) -> None:
+    assert not {name for name, rule in found(text).items() if rule in ("name", "phrase", "code")}
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("heute haben wir mit Wendelin und Signal gesprochen", "Wendelin"),
+        ("we sent it by Signal", "Signal"),
+        ("gestern lief die Vogelwarte Sempach wieder", "Vogelwarte Sempach"),
+        ("вчера писал Тимофей", "Тимофей"),
+        ("ayer vino Jimena", "Jimena"),
+    ],
+)
+def test_a_name_beside_words_for_kinds_stays_one(text: str, name: str) -> None:
+    assert found(text)[name] == "name"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["вот Раздел 14 и всё", "我看了 Layer 12 的文件", "heute war auch in der Zeile 323 ein Fehler"],
+)
+def test_which_one_of_a_kind_is_no_name(text: str) -> None:
+    assert "name" not in found(text).values()
+
+
+@pytest.mark.parametrize("text", ["ゲーム8を見た", "今天增加1条内容", "趣味DIY8の話"])
+def test_a_number_beside_words_without_spaces_makes_no_identifier(text: str) -> None:
+    assert "code" not in found(text).values()
+
+
+def test_how_something_went_is_no_term() -> None:
+    assert not {name for name, rule in found("今天系统运行正常，任务执行失败").items() if rule == "phrase"}
+
+
+def test_a_name_of_words_for_kinds_matters_less() -> None:
+    counts = np.zeros((2, len(RULES)), np.int64)
+    counts[:, RULES.index("name")] = 6
+    names = ["Agent Pipeline Status", "Heron Pipeline Status"]
+    general, own = salience(counts, np.array([6, 6]), np.array([4, 4]), 40, names)
+    assert general < own

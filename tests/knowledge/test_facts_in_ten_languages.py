@@ -174,3 +174,74 @@ def test_relations_have_one_form_in_all_languages() -> None:
 @pytest.mark.parametrize("said", ["{} lives in Utrecht.", "{} wohnt in Utrecht."])
 def test_a_name_that_is_a_pronoun_elsewhere_is_a_name(name: str, said: str) -> None:
     assert (name, "lives in", "Utrecht") in triples(f"# Notes\n\n- {said.format(name)}\n")
+
+
+OWNER = "# USER.md\n\n- **Name:** Mira\n\n"
+
+
+@pytest.mark.parametrize(
+    ("heading", "item", "expected"),
+    [
+        ("Preferences", "Doesn't like onions", ("dislikes", "onions")),
+        ("Pet peeves", "Slow replies", ("dislikes", "Slow replies")),
+        ("Präferenzen", "Mag keine Zwiebeln", ("dislikes", "Zwiebeln")),
+        ("Préférences", "N'aime pas les oignons", ("dislikes", "les oignons")),
+        ("Preferências", "Não gosta de cebola", ("dislikes", "cebola")),
+        ("Preferenze", "Non ama la cipolla", ("dislikes", "la cipolla")),
+        ("Voorkeuren", "Houdt niet van uien", ("dislikes", "uien")),
+        ("Предпочтения", "Не любит лук", ("dislikes", "лук")),
+        ("Preferencje", "Nie lubi cebuli", ("dislikes", "cebuli")),
+        ("偏好", "不喜欢香菜", ("dislikes", "香菜")),
+        ("不喜欢的食物", "香菜", ("dislikes", "香菜")),
+        ("喜欢的食物", "饺子", ("likes", "饺子")),
+        ("好み", "パクチーが嫌い", ("dislikes", "パクチー")),
+        ("嫌いな食べ物", "パクチー", ("dislikes", "パクチー")),
+        ("선호", "고수를 싫어함", ("dislikes", "고수")),
+        ("싫어하는 음식", "고수", ("dislikes", "고수")),
+    ],
+)
+def test_an_item_says_itself_whether_somebody_likes_it(heading: str, item: str, expected: tuple[str, str]) -> None:
+    assert triples(f"{OWNER}## {heading}\n\n- {item}\n", "USER.md") == [("Mira", *expected)]
+
+
+@pytest.mark.parametrize(
+    ("heading", "item"),
+    [("Likes", "No onions"), ("Dislikes", "Doesn't eat onions"), ("Vorlieben", "Keine Zwiebeln"), ("喜欢", "不吃香菜")],
+)
+def test_what_is_denied_below_likes_or_dislikes_is_neither(heading: str, item: str) -> None:
+    assert triples(f"{OWNER}## {heading}\n\n- {item}\n", "USER.md") == []
+
+
+@pytest.mark.parametrize(
+    ("key", "relation"),
+    [
+        ("Dislikes", "dislikes"), ("Mag nicht", "dislikes"), ("N'aime pas", "dislikes"), ("No le gusta", "dislikes"),
+        ("Não gosta de", "dislikes"), ("Не любит", "dislikes"), ("Любит", "likes"), ("Không thích", "dislikes"),
+        ("不喜欢", "dislikes"), ("喜欢", "likes"), ("嫌い", "dislikes"), ("싫어하는 것", "dislikes"), ("Likes", "likes"),
+    ],
+)  # fmt: skip
+def test_likes_and_dislikes_are_keys_of_a_person_only(key: str, relation: str) -> None:
+    line = f"- **{key}:** Lakritz\n"
+    ((subject, predicate, thing),) = triples(OWNER + line, "USER.md")
+    assert (subject, normalise(predicate), thing) == ("Mira", relation, "Lakritz")
+    assert triples(f"# Team\n\n## Lena Vogt\n\n{line}", "memory/people.md")[0][0] == "Lena Vogt"
+    assert triples(f"# Lantern\n\n{line}") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Mira mag Zwiebeln nicht.", "Mira likes nothing of it.", "小王不太喜欢香菜。", "小王并不讨厌香菜。",
+        "小王没有住在杭州。", "田中は納豆が好きではない。", "田中は納豆が嫌いではない。", "田中さんは東京に住んでいない。",
+    ],
+)  # fmt: skip
+def test_a_denial_states_nothing_wherever_it_stands(text: str) -> None:
+    assert triples(text) == []
+
+
+def test_an_adverb_is_no_part_of_a_chinese_name() -> None:
+    assert triples("小王从来不喜欢香菜。") == [("小王", "dislikes", "香菜")]
+
+
+def test_a_german_preposition_denies_nothing() -> None:
+    assert triples(OWNER + "- Mag die Reise nach Reims\n", "USER.md") == [("Mira", "likes", "die Reise nach Reims")]
