@@ -118,8 +118,8 @@ def value_of(row: Told, weights: NDArray[np.float64]) -> float:
 
 
 def threshold(values: Sequence[tuple[Told, float]], silent: float) -> float:
-    """The value that at most ``1 - silent`` of each kind of messages that need nothing are above, with vectors."""
-    kinds = dict.fromkeys(row.kind for row, _ in values if not row.needs)
+    """The value that at most ``1 - silent`` of each kind whose name begins with "nothing" are above, with vectors."""
+    kinds = dict.fromkeys(row.kind for row, _ in values if row.kind.startswith("nothing"))
     return max(
         float(np.quantile([v for row, v in values if row.kind == kind and row.vectors], silent, method="lower"))
         for kind in kinds
@@ -132,7 +132,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--workspaces", type=Path, required=True, help="folder with a folder for each workspace")
     parser.add_argument("--messages", type=Path, required=True, help="file with a message a line")
     parser.add_argument("--index", type=Path, help="folder that keeps indexes between runs")
-    parser.add_argument("--silent", type=float, default=0.96, help="share of what needs nothing that is to get nothing")
+    parser.add_argument(
+        "--silent", type=float, default=0.96, help="share of each kind named 'nothing …' that is to get nothing"
+    )
     options = parser.parse_args(arguments)
     rows = [json.loads(line) for line in options.messages.read_text(encoding="utf-8").splitlines() if line.strip()]
     told: list[Told] = []

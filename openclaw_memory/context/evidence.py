@@ -12,6 +12,7 @@ from ..search.bm25 import KeywordScores
 from ..store.api import Ints
 from ..text import analysis, language, speech
 from ..text.scripts import HAN, HANGUL, KANA, SOUTH_EAST_ASIAN, UNSPACED
+from ..text.sentences import sentence_spans
 
 #: Runs that hold words without spaces, and how many characters a word of them has: all of a word in katakana, of one in
 #: Korean the first two, as endings follow.
@@ -23,6 +24,8 @@ _ASIAN_WORD, _KANA_WORD = 4, 5
 _KANA_WORDS = 40
 _KANA = re.compile(f"[{KANA}]")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
+#: A word behind another one.
+_LATER_WORD = re.compile(r"(?<=[\w,;]\s)[^\W\d_]\w+")
 #: Figures that stand in any notes.
 _FIGURE = re.compile(r"\d{1,2}")
 #: How a Vietnamese syllable is written, but for its tone.
@@ -33,10 +36,15 @@ _NONE: Ints = np.zeros(0, np.int32)
 
 
 class Evidence:
-    """The words of one message in the notes: ``words`` is how many say something, ``unknown`` how many no note has."""
+    """The words of one message in the notes: ``words`` is how many say something, ``unknown`` how many no note has.
+
+    It is ``strange`` where one of these is a name: what is said of somebody whom no note knows is hardly about them.
+    """
 
     def __init__(self, message: str, keyword: KeywordScores, n: int) -> None:
-        held = list(_words(speech.bare(message), keyword))
+        said = speech.bare(message)
+        held = list(_words(said, keyword))
+        self.strange = _names_a_stranger(said, keyword)
         self.words = len(held)
         self.unknown = sum(not len(rows) for rows in held)
         self._matched = np.zeros(n, np.int16)
@@ -46,6 +54,20 @@ class Evidence:
     def matched(self, row: int) -> int:
         """How many of the words stand in the window of a row."""
         return int(self._matched[row])
+
+
+def _names_a_stranger(text: str, keyword: KeywordScores) -> bool:
+    """Whether a word with a capital within a sentence stands in no note, in a language that writes names alone so."""
+    if language.of_words(language.latin_words(text.lower())) == language.CAPITAL_NOUNS:
+        return False
+    rows = dict(zip(keyword.terms, keyword.windows, strict=True))
+    spaced = _RUNS.sub(" ", text)
+    for start, end in sentence_spans(spaced):
+        for word in _LATER_WORD.findall(spaced[start:end]):
+            forms = analysis.asked(word) if word[0].isupper() else []
+            if forms and forms[0][0] in rows and not len(rows[forms[0][0]]):
+                return True
+    return False
 
 
 def _words(text: str, keyword: KeywordScores) -> Iterator[Ints]:

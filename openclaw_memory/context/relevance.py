@@ -1,6 +1,6 @@
 """How surely a message is about what the notes know, told from how it is found in them.
 
-A logistic regression (Cox, 1958) over eight signs, none of which is a word of a language.  Its weights were fitted on
+A logistic regression (Cox, 1958) over nine signs, none of which is a word of a language.  Its weights were fitted on
 19 public workspaces in eight languages: ``docs/context.md`` says on how many messages, and how it does on those that it
 was not fitted on; ``benchmarks/relevance.py`` fits it again.
 """
@@ -16,16 +16,17 @@ from .evidence import Evidence
 
 #: What each sign counts, and what all messages begin with.
 WEIGHTS: dict[str, float] = {
-    "matched": 1.885,
-    "share": -3.139,
-    "unknown": -1.960,
-    "score": 0.573,
-    "agreement": 0.708,
-    "meaning": 4.574,
-    "knowledge": -2.378,
-    "size": -0.246,
+    "matched": 1.676,
+    "share": -2.637,
+    "unknown": -1.842,
+    "stranger": -0.891,
+    "score": 0.564,
+    "agreement": 0.685,
+    "meaning": 4.697,
+    "knowledge": -2.270,
+    "size": -0.283,
 }
-BIAS = 0.329
+BIAS = 0.623
 
 #: More words than these in one place say no more.
 _MOST = 5
@@ -41,10 +42,10 @@ def signs(
     """What tells of a message; ``best`` are its best rows, best first, and ``noise`` the cosine of unrelated texts.
 
     ``matched`` is the most of its words around one row, ``share`` that of all its words, ``unknown`` the share of words
-    that no note has; ``score`` the logarithm of the highest reported score, ``agreement`` the highest fused one, which
-    is high where the signals of the search meet in one row; ``meaning`` how far the highest cosine is above ``noise``,
-    and ``knowledge`` how well the model knows the language: 0 without vectors.  ``size`` is the logarithm of the number
-    of rows: of many some match by chance.
+    that no note has, and ``stranger`` whether one of those is a name; ``score`` the logarithm of the highest reported
+    score, ``agreement`` the highest fused one, which is high where the signals of the search meet in one row;
+    ``meaning`` how far the highest cosine is above ``noise``, and ``knowledge`` how well the model knows the language,
+    0 without vectors.  ``size`` is the logarithm of the number of rows: of many some match by chance.
     """
     vectors = ranked.similarities is not None
     knowledge = ranked.features.knowledge if vectors else 0.0
@@ -55,6 +56,7 @@ def signs(
         "matched": float(matched),
         "share": matched / words,
         "unknown": evidence.unknown / words if evidence is not None else 0.0,
+        "stranger": float(evidence is not None and evidence.strange),
         "score": log(_LEAST + max((parts.score for _, parts in best), default=0.0)),
         "agreement": float(ranked.score[best[0][0]]) if best else 0.0,
         "meaning": cosine - noise if vectors and knowledge > _KNOWN else 0.0,

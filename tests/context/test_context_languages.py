@@ -72,14 +72,14 @@ def test_one_word_that_the_notes_have_proves_nothing_in_any_language(notes: Note
 @pytest.mark.parametrize(
     ("language", "message"),
     [
-        ("english", "what did Bartholomew pay for his pump in Vienna?"),
+        ("english", "what did Bartholomew pay for his greenhouse in the mountains?"),
         ("french", "combien coûte la montre de Barthélemy ?"),
         ("spanish", "¿cuánto cuesta el reloj de Bartolomé?"),
         ("russian", "сколько стоят часы Варфоломея?"),
     ],
 )
 def test_what_is_asked_of_somebody_whom_no_note_knows_is_not_told(notes: Notes, language: str, message: str) -> None:
-    """A word is in the notes, and another one's affairs are not."""
+    """The words are in the notes, and another one's affairs are not."""
     with memory_of(notes, CASES[language][0]) as memory:
         assert memory.context(message, now=NOW).text == ""
 
