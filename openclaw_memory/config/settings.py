@@ -145,7 +145,9 @@ class ContextSettings:
     threshold: float = setting(
         0.5, "score from which a note that mentions a named concept is given", minimum=0, maximum=1
     )
-    sure: float = setting(0.65, "score from which a note that answers the message is given", minimum=0, maximum=1)
+    sure: float = setting(
+        0.65, "probability from which a message is about the notes, and gets what answers it", minimum=0, maximum=1
+    )
     entities: int = setting(5, "known concepts of a message that count", minimum=0, maximum=50)
     facts: int = setting(3, "most facts about them", minimum=0, maximum=50)
     half_life_days: float = setting(60.0, "days after which a note counts half as recent", minimum=0.1)
