@@ -343,6 +343,7 @@ class Ambient:
             given=given,
             low=low,
             span=high - low,
+            briefly=candidates.briefly(asked.message, named) if named else frozenset(),
         )
 
     def _about(self, view: GraphView, named: Sequence[Entity], about: Sequence[str], curated_files: bool) -> list[Item]:

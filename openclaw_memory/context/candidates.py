@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -17,6 +18,10 @@ from ..search import hits
 from ..search.confidence import Parts
 from ..search.engine import Ranked
 from ..store.api import Bools, Floats, Ints
+from ..text import analysis
+from ..text.scripts import HANGUL, UNSPACED
+from ..text.sentences import sentence_spans
+from ..text.speech import bare, substance, thanks
 from .entities import Entity
 
 #: What makes up the score of a unit that mentions what the message names; they add up to 1.
@@ -42,6 +47,13 @@ _HEAD = 0.75
 _WEAK = 0.6
 #: What the fused score of the search counts in the order, beside the score that passed.
 _FUSED = 0.85
+#: Units that mention a found concept, from which on a message is taken to be about it for its name alone.
+_FAMILIAR = 2
+#: In a sentence of so many words the name of a found concept says nothing alone: one may ask for a program in Python.
+_WORDY = 4
+_UNSPACED = re.compile(f"[{UNSPACED}{HANGUL}]")
+#: A letter or digit of a script that puts spaces between words.
+_LETTER = rf"[^\W{UNSPACED}{HANGUL}]"
 #: Curated concepts that are named bring at least so many units each.
 _ALWAYS = 2
 
@@ -78,6 +90,26 @@ class Scene:
     #: Lowest fused score of an allowed row, and how far the highest is above it.
     low: float
     span: float
+    #: Which entities a sentence names that says little else.
+    briefly: frozenset[int] = frozenset()
+
+
+def briefly(message: str, entities: Sequence[Entity]) -> frozenset[int]:
+    """The places of ``entities`` that a sentence of few words names, and not only to be thanked for."""
+    short = [
+        part.casefold()
+        for line in message.splitlines()
+        for start, end in sentence_spans(line)
+        if len(analysis.words_of(bare(part := line[start:end])).keys() & set(substance(part))) < _WORDY
+        and not thanks(part)
+    ]
+    return frozenset(one.place for one in entities if any(_holds(part, one.name.casefold()) for part in short))
+
+
+def _holds(text: str, name: str) -> bool:
+    """Whether a text has a name as whole words, where its script puts spaces between them."""
+    before, after = ("" if _UNSPACED.match(edge) else _LETTER for edge in (name[0], name[-1]))
+    return re.search(f"{before and f'(?<!{before})'}{re.escape(name)}{after and f'(?!{after})'}", text) is not None
 
 
 def allowed(
@@ -118,12 +150,14 @@ def found(scene: Scene, settings: ContextSettings, lucky: Callable[[int], bool])
     """The units that pass, best first; ``lucky(hash)`` says of a weak one whether it may come along."""
     walked = _walked(scene)
     always = _always(scene, walked)
+    asked_for = {one.place for one in scene.entities if one.place in scene.briefly and _is_known(scene, one)}
     hashes = scene.view.corpus.rows.hash
     passed: dict[int, Candidate] = {}
     for threshold, found_by in ((0.0, _answering(scene)), (settings.threshold, walked)):
         for one in found_by:
-            strong = scene.sure >= settings.sure and one.score >= threshold
-            weak = scene.sure >= _WEAK * settings.sure and one.score >= _WEAK * threshold
+            sure = 1.0 if asked_for.intersection(one.places) else scene.sure
+            strong = sure >= settings.sure and one.score >= threshold
+            weak = sure >= _WEAK * settings.sure and one.score >= _WEAK * threshold
             if strong or (one.row in always and one.places) or (weak and lucky(int(hashes[one.row]))):
                 other = passed.get(one.row)
                 passed[one.row] = one if other is None or one.score > other.score else other
@@ -218,6 +252,12 @@ def _links(scene: Scene) -> _Links:
         counts = np.bincount(section[own > 0], minlength=len(corpus.shape.section_terms))
         share = np.maximum(share, np.minimum(1, counts[section] / _ABOUT).astype(np.float32) * (own > 0))
     return _Links(1 - left, share, named)
+
+
+def _is_known(scene: Scene, entity: Entity) -> bool:
+    """Whether the notes speak of a concept more than in passing."""
+    span = scene.view.index.references.slice_of(entity.place)
+    return entity.curated or span.stop - span.start >= _FAMILIAR
 
 
 def _children(view: GraphView, place: int) -> list[int]:
