@@ -114,7 +114,7 @@ class Scorer:
         said = without_speaker(sentence.text, sentence.speaker) if sentence.speaker else sentence.text
         text = OPAQUE.sub(" ", said)
         said_words = words.words(text)
-        marked, marks = self._marked(sentence.text)
+        marked, marks = self._marked(sentence)
         terms = analysis.query_terms(text) or said_words
         covers = tuple(self._covers(sentence, text))
         part = _ANSWER if self._answers(sentence) else 1
@@ -133,17 +133,20 @@ class Scorer:
         """Whether an assistant says this to a person: what it knows it can say again, what it was told it cannot."""
         return (sentence.speaker or "").lower() in roles()["assistant"] and self._asked
 
-    def _marked(self, text: str) -> tuple[int, int]:
+    def _marked(self, sentence: Sentence) -> tuple[int, int]:
         """Points of the strongest marker, and of all: one in a label such as ``Decision:`` counts twice."""
+        text = sentence.text
         if words.says_nothing().match(text):
             return 0, 0
         found = self._markers.of(text, _DENIED)
+        label = _LABEL.match(text)
         # "Finished projects: 93" and "Completed: 09:07" tell how many and when, and of no turn.
-        if COUNT.fullmatch(text):
+        titled = self._markers.of(label[0], _DENIED) if label is not None and found else []
+        ahead = sentence.ahead or words.is_labelled_ahead(text)
+        if COUNT.fullmatch(text) or (ahead and max([0, *titled]) <= _DENIED):
             found = [min(points, _DENIED) for points in found]
-        best = doubled = max([0, *found])
-        if best and (label := _LABEL.match(text)) is not None:
-            doubled = max([best, *(2 * points for points in self._markers.of(label[0], _DENIED))])
+        best = max([0, *found])
+        doubled = max([best, *(2 * points for points in titled)]) if best else 0
         return best, doubled + sum(points for points in found if points < 0)
 
     def _covers(self, sentence: Sentence, text: str) -> Iterable[tuple[str | int, int]]:

@@ -13,11 +13,12 @@ from ..store.api import Mention, PlannedUnit
 from ..text.labels import names_subject
 from ..text.lines import ITEM
 from ..text.plain import is_delimiter, is_fence, without_lead
+from .words import is_ahead, is_done
 
 #: Forms of units that say nothing by themselves.
 _TITLES = frozenset({"heading", "title"})
 _SILENT = _TITLES | {"meta", "code", "machine"}
-_DONE = re.compile(rf"[ \t>]*{ITEM}[ \t]+\[[xX]\][ \t]")
+_TASK = re.compile(rf"[ \t>]*{ITEM}[ \t]+\[(?P<mark>[xX ])\][ \t]")
 _QUOTED = re.compile(r"\A[ \t]*(?:>[ \t]*)+")
 _WORD = re.compile(r"[^\W\d_]")
 _MARKUP = re.compile(r"<!--.*?(?:-->|$)|</?[A-Za-z][^<>]*>", re.DOTALL)
@@ -35,7 +36,8 @@ class Sentence:
 
     ``path`` and the lines are those of the note; ``day`` is that of the note.  An ``entry`` is a section of a note,
     counted through a period, as ``order`` counts sentences in reading order.  ``heading`` is the path of headings.
-    ``tags`` are without ``#``; ``done`` says that it is an item of a list that is ticked off.
+    ``tags`` are without ``#``; ``done`` says that it is an item of a list that is ticked off, ``ahead`` that it is
+    one that is not, or stands below a heading of what is to be done.
     """
 
     text: str
@@ -51,6 +53,7 @@ class Sentence:
     mentions: tuple[Mention, ...]
     origin: Origin
     done: bool = False
+    ahead: bool = False
     #: What rules find stated in it, where it is read from a note.
     facts: tuple[FoundFact, ...] = ()
 
@@ -85,6 +88,7 @@ def sentences_of(note: Note, first_entry: int = 0, first_order: int = 0) -> list
         silent = [planned for planned, text in texts if not text]
         tags = (*of_note, *_tags(silent, "tag"), *_tags(by_section[at], "meta"))
         about = [mention for planned in silent if _is_subject(planned.unit) for mention in planned.mentions]
+        below = is_ahead(note.sections[at].heading)
         opened = len(found)
         before = False
         for planned, text in texts:
@@ -95,6 +99,8 @@ def sentences_of(note: Note, first_entry: int = 0, first_order: int = 0) -> list
             before = bool(text)
             if not text:
                 continue
+            task = _TASK.match(unit.text)
+            done = task is not None and task["mark"] != " "
             found.append(
                 Sentence(
                     text=text,
@@ -109,7 +115,8 @@ def sentences_of(note: Note, first_entry: int = 0, first_order: int = 0) -> list
                     tags=tuple(dict.fromkeys((*tags, *_tags([planned], "tag")))),
                     mentions=_distinct((*about, *planned.mentions)),
                     origin=note.origin,
-                    done=_DONE.match(unit.text) is not None,
+                    done=done,
+                    ahead=not done and not is_done(text) and (task is not None or below),
                     facts=tuple(planned.facts),
                 )
             )

@@ -20,7 +20,7 @@ BUDGETS: Mapping[Grain, float] = MappingProxyType(
     {Grain.DAILY: 300, Grain.WEEKLY: 800, Grain.MONTHLY: 1500, Grain.QUARTERLY: 2000, Grain.YEARLY: 3000}
 )
 #: Grows when summaries of the same sentences change, so that those of earlier versions are made again.
-VERSION = 5
+VERSION = 6
 
 #: How many times the budget of a grain a summary may have where its sources say much, and of how much of them.
 _GROWTH, _GROWTH_SHARE = 3, 0.2
@@ -75,7 +75,8 @@ def summarise(
 ) -> Summary:
     """The summary of a period from the ``sentences`` of its sources, in whatever order they are given.
 
-    ``noted`` are those of all notes of the period, which say what changed in it; without them ``sentences`` do.
+    ``noted`` are those of all notes of the period, which say what changed in it, and what is done and to be done of
+    what ``sentences`` tell again; without them ``sentences`` do.
 
     The same for the same sentences, settings and grain on every machine.  Only grains of summaries have one.
     """
@@ -84,6 +85,7 @@ def summarise(
     if grain in TELLING_CHANGES:
         told = list(given)
         if noted is not None:  # what states a fact says something, however short it is
+            given = _as_noted(given, noted)
             told = [*noise.said([one for one in noted if not one.facts]), *(one for one in noted if one.facts)]
         pairs = changes.of(sorted(told, key=lambda one: (one.day, one.order)))
         given, changed = _with(given, pairs)
@@ -96,6 +98,15 @@ def summarise(
     else:
         parts = themes.of_months(chosen, _THEMES[grain], changed)
     return Summary(tuple(parts), sum(part.concept is not None for part in parts))
+
+
+def _as_noted(given: Sequence[Sentence], noted: Sequence[Sentence]) -> list[Sentence]:
+    """``given``, done or to be done as they are in their notes: summaries do not say that."""
+    known = {(one.path, one.start_line): one for one in noted}
+    return [
+        replace(one, done=note.done, ahead=note.ahead) if (note := known.get((one.path, one.start_line))) else one
+        for one in given
+    ]
 
 
 def _with(

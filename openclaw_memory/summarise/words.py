@@ -15,6 +15,14 @@ _UNSPACED = re.compile(f"[{UNSPACED}{HANGUL}]")
 _CLAUSES = re.compile(r"[,.;:!?](?=\s|[*_]|$)|[，。；：！？、()（）\[\]|]|\s[–—-]\s")
 #: How far from a phrase a word denies it: words before it, and characters around it where there are no spaces.
 _NEAR_WORDS, _NEAR_SIGNS = 3, 7
+_KANA = re.compile("[ぁ-ゖ]")
+#: "0 failed" says that nothing has.
+_NONE = re.compile(r"(?<![\d.,])0\s*\Z")
+#: A label at the begin of a line, and a heading of so many words at most, may say that what follows is to be done.
+_LABEL = re.compile(r"[\W_]*(?P<label>[^:：]{1,40}?)[\s*_]*(?::(?=[\s*_])|：)")
+_AHEAD_WORDS = 6
+#: What is done, wherever it stands.
+_DONE = re.compile("[✅☑✔]|~~")
 
 
 def words(text: str) -> list[str]:
@@ -25,7 +33,7 @@ def words(text: str) -> list[str]:
 class Points:
     """What words and phrases count for; the phrases of scripts without spaces count anywhere in a clause.
 
-    What is to be avoided has not happened: ``避免单点故障`` and ``to avoid another outage`` count nothing.
+    What is to be avoided, or goes on, has not happened: ``避免单点故障`` and ``to avoid another outage`` count nothing.
     """
 
     def __init__(self, points: dict[str, int]) -> None:
@@ -38,16 +46,17 @@ class Points:
     def of(self, text: str, denied: int) -> list[int]:
         """The points of each phrase that a text has, once; at most ``denied`` where it says that this is not so.
 
-        That which is somebody's, as in ``维护者的决定``, is a thing and no event.
+        That which is somebody's, as in ``维护者的决定``, or begins a longer word, as in ``发布时间``, is a thing and no
+        event.  What should, must or will be so is not yet.
         """
         found: dict[str, int] = {}
         for clause in _CLAUSES.split(text.casefold()):
             inside = list(self._in(clause, words(clause)))
-            avoided = any(value > 0 for _, value, _, _ in inside) and _avoids(clause)
+            avoided = any(value > 0 for _, value, _, _ in inside) and _said("avoids").within(clause)
             for phrase, value, before, after in inside:
                 if value > 0 and avoided:
                     continue
-                if value > denied and (before.endswith(_of()) or negations(before) or negations(after)):
+                if value > denied and _is_not(before, after):
                     value = denied
                 found[phrase] = value if value < 0 else max(value, found.get(phrase, 0))
         return list(found.values())
@@ -56,53 +65,95 @@ class Points:
         """Phrases of a clause with their points, and the words beside them by which they may be denied."""
         for at, word in enumerate(said):
             if word in self._words:
-                yield word, self._words[word], " ".join(said[max(0, at - _NEAR_WORDS) : at]), ""
+                yield word, self._words[word], " ".join(said[:at]), ""
         if self._spaced:
             joined = f" {' '.join(said)} "
             for phrase, value in self._spaced.items():
                 before, found, _ = joined.partition(phrase)
                 if found:
-                    yield phrase, value, " ".join(before.split()[-_NEAR_WORDS:]), ""
+                    yield phrase, value, before.strip(), ""
         if not clause.isascii():
             for one in self._pattern.finditer(clause):
                 before = clause[max(0, one.start() - _NEAR_SIGNS) : one.start()]
                 yield one[0], self._within[one[0]], before, clause[one.end() : one.end() + _NEAR_SIGNS]
 
 
-@cache
-def _of() -> tuple[str, ...]:
-    """Particles that make a phrase of a script without spaces what belongs to the words before."""
-    return tuple(sorted(phrases("of")))
+def _is_not(before: str, after: str) -> bool:
+    """Whether the words around a phrase deny it, put it off, or make a thing of it.
 
-
-@cache
-def _avoiding() -> tuple[frozenset[str], tuple[str, ...], tuple[str, ...], re.Pattern[str]]:
-    """Words that say of something that it is to be kept from happening: whole, begun, in several words, within."""
-    every = [
-        phrase.strip()
-        for section, line in _lines("phrases.txt")
-        if section == "avoids"
-        for phrase in line.partition(":")[2].split(";")
-    ]
-    spaced = [phrase for phrase in every if _spaced(phrase)]
-    within = sorted((phrase for phrase in every if not _spaced(phrase)), key=lambda phrase: (-len(phrase), phrase))
-    return (
-        frozenset(phrase for phrase in spaced if " " not in phrase and not phrase.endswith("*")),
-        tuple(phrase.removesuffix("*") for phrase in spaced if phrase.endswith("*")),
-        tuple(f" {phrase} " for phrase in spaced if " " in phrase),
-        re.compile("|".join(map(re.escape, within)) or r"(?!)"),
+    ``before`` is all of its clause, or the few signs before it in a script without spaces, and so is ``after``.
+    """
+    # Japanese denies a word right before it or behind it: 不具合を修正 is no denial.
+    near = " ".join(_KANA.split(before)[-1].split()[-_NEAR_WORDS:])
+    return bool(
+        before.endswith(_ends("of"))
+        or after.startswith(_ends("things"))
+        or negations(near)
+        or negations(after)
+        or _NONE.search(before)
+        or _said("before").within(" ".join(before.split()[-_NEAR_WORDS - 1 :]))
+        or _said("after").within(after)
     )
 
 
-def _avoids(clause: str) -> bool:
-    whole, begun, several, within = _avoiding()
-    said = words(clause)
-    joined = f" {' '.join(said)} "
-    return (
-        any(word in whole or word.startswith(begun) for word in said)
-        or any(phrase in joined for phrase in several)
-        or within.search(clause) is not None
-    )
+@cache
+def _ends(role: str) -> tuple[str, ...]:
+    """Parts of words of a role, of scripts without spaces."""
+    return tuple(sorted(phrases(role)))
+
+
+class _Said:
+    """Phrases of a role that are separated by semicolons: whole words, begun, in several words, within a word."""
+
+    def __init__(self, role: str) -> None:
+        every = [
+            phrase.strip()
+            for section, line in _lines("phrases.txt")
+            if section == role
+            for phrase in line.partition(":")[2].split(";")
+        ]
+        spaced = [phrase for phrase in every if _spaced(phrase)]
+        unspaced = sorted((phrase for phrase in every if not _spaced(phrase)), key=lambda one: (-len(one), one))
+        self._whole = frozenset(phrase for phrase in spaced if " " not in phrase and not phrase.endswith("*"))
+        self._begun = tuple(phrase.removesuffix("*") for phrase in spaced if " " not in phrase and phrase[-1] == "*")
+        self._several = tuple(
+            f" {_joined(phrase)}{'' if phrase[-1] == '*' else ' '}" for phrase in spaced if " " in phrase
+        )
+        self._within = re.compile("|".join(map(re.escape, unspaced)) or r"(?!)")
+
+    def within(self, text: str) -> bool:
+        """Whether a text in small letters has one of them."""
+        said = words(text)
+        joined = f" {' '.join(said)} "
+        return (
+            any(word in self._whole or (self._begun and word.startswith(self._begun)) for word in said)
+            or any(phrase in joined for phrase in self._several)
+            or self._within.search(text) is not None
+        )
+
+
+def _joined(phrase: str) -> str:
+    return " ".join(words(phrase))
+
+
+_said = cache(_Said)
+
+
+def is_ahead(heading: str) -> bool:
+    """Whether what stands below a path of headings is to be done, as by ``To do`` and ``待处理``."""
+    parts = [part for part in heading.casefold().split(" > ") if len(part.split()) <= _AHEAD_WORDS]
+    return any(_said("ahead").within(part) for part in parts if _DONE.search(part) is None)
+
+
+def is_done(text: str) -> bool:
+    """Whether a line is ticked, or struck out."""
+    return _DONE.search(text) is not None
+
+
+def is_labelled_ahead(text: str) -> bool:
+    """Whether a line begins with a label such as ``Next step:``, and is not done."""
+    label = _LABEL.match(text)
+    return label is not None and not is_done(text) and _said("ahead").within(label["label"].casefold())
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import date, timedelta
+from importlib.resources import files
 
 import pytest
 
@@ -10,8 +11,10 @@ from openclaw_memory.summarise import changes, noise
 from openclaw_memory.summarise.scoring import POINT, Scorer
 from openclaw_memory.summarise.sentences import Sentence
 from openclaw_memory.summarise.summary import Rules, summarise
+from tests.extracts import extracted
 
 MONDAY = date(2026, 3, 2)
+HEADINGS = files("openclaw_memory.summarise").joinpath("headings.txt").read_text(encoding="utf-8").splitlines()
 
 
 def sentence(text: str, order: int = 0, day: date = MONDAY) -> Sentence:
@@ -260,6 +263,104 @@ def test_what_has_not_happened_is_no_turn_in_events(said: str, denied: str) -> N
     scorer = Scorer({}, 1, (), False)
     assert scorer.weigh(sentence(denied)).marked < 3 * POINT
     assert "решено" in said or scorer.weigh(sentence(said)).marked >= 3 * POINT
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        # What is to be done.
+        "The boiler needs to be fixed",
+        "TODO: the boiler is to be closed and its pump fixed",
+        "Tomorrow's plan: pump fixed, boiler closed",
+        "Next step: the pump released",
+        "Der Kessel muss noch behoben werden",
+        "Der Filter sollte den Ausfall behoben haben",
+        "Nächste Schritte: Kessel verkauft",
+        "La chaudière doit être corrigé",
+        "La caldera debe ser arreglado",
+        "A caldeira precisa ser consertado",
+        "Котёл нужно починить: должно быть исправлено в мае",
+        "Lò hơi cần được giải quyết",
+        "明日行动：修复水泵、发布文章",
+        "方案：使用脚本修复水泵",
+        "水泵需要修复",
+        "建议立即修复水泵",
+        "ポンプ: error → 要修正",
+        "明日の予定: ポンプ修正",
+        "ポンプを修正する予定",
+        "ポンプが完了したら報告する",
+        "펌프 수정 완료 예정",
+        # What is going on, and what is asked.
+        "ポンプの障害原因を調査中",
+        "检查水泵修复是否生效",
+        "正在修复水泵",
+        "We asked whether the boiler was fixed",
+        "Ob der Kessel behoben ist, fragt Ines",
+        "Проверить, исправлено ли всё",
+        # A word within a longer one, or with a noun behind it.
+        "用确定性的方法测量水位",
+        "发布时间：每天八点",
+        "关注部署标准化趋势",
+        "昨日发布统计：29 条",
+        "公開日は八月",
+        "修正案を二つ出す",
+        # None of them.
+        "Health check: 0 failed, 3 queued",
+        "水泵检查（0失败）",
+    ],
+)
+def test_what_is_planned_asked_or_going_on_is_no_turn_in_events(said: str) -> None:
+    assert Scorer({}, 1, (), False).weigh(sentence(said)).marked < 3 * POINT
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Decision: we should heat with wood",
+        "We decided that the boiler must go",
+        "In May the boiler was fixed",
+        "Lesson: always close the tap before the pump is to be moved",
+        "Entscheidung: der Kessel soll weg",
+        "Wir haben beschlossen, dass der Kessel weg muss",
+        "决定：水泵需要换掉",
+        "已决定立即更换水泵",
+        "完成了水泵的修复计划",
+        "ポンプを交換する予定に決定",
+        "20 failed in the frost",
+    ],
+)
+def test_what_was_decided_about_tomorrow_is_a_turn_in_events(said: str) -> None:
+    assert Scorer({}, 1, (), False).weigh(sentence(said)).marked >= 3 * POINT
+
+
+@pytest.mark.parametrize(
+    ("ahead", "item"),
+    [
+        ("To do", "Boiler fixed with a new valve"),
+        ("Recommended next steps", "Boiler fixed with a new valve"),
+        ("Empfohlene nächste Schritte", "Kessel behoben mit einem neuen Ventil"),
+        ("Prochaines étapes", "Chaudière réparée, problème résolu avec une vanne"),
+        ("Próximos pasos", "Problema de la caldera resuelto con una válvula"),
+        ("Próximos passos", "Problema da caldeira resolvido com uma válvula"),
+        ("Следующие шаги", "Проблема котла решена новым клапаном, решено"),
+        ("Việc cần làm", "Hoàn thành van mới cho lò hơi"),
+        ("待处理", "修复水泵的阀门问题"),
+        ("未完了タスク", "ポンプの弁の不具合を修正"),
+        ("할 일", "펌프 밸브 문제 해결"),
+    ],
+)
+def test_what_stands_below_what_is_to_be_done_is_a_milestone_once_it_is_done(ahead: str, item: str) -> None:
+    def milestones(text: str) -> list[str]:
+        said = extracted(f"# Log\n\n## {ahead}\n{text}\n", MONDAY)
+        below = [replace(one, heading="", ahead=False, done=False) for one in said]  # as a week tells it
+        parts = summarise(below, Grain.MONTHLY, Rules(10_000, share=100), said).parts
+        known = {line.split("; ")[1] for line in HEADINGS if not line.startswith("#")}
+        return [one.text for part in parts if part.heading in known for one in part.sentences]
+
+    assert milestones(f"- {item}") == []
+    assert milestones(f"- [ ] {item}") == []
+    assert milestones(f"- [x] {item}") == [item]
+    assert milestones(f"- ✅ {item}") == [f"✅ {item}"]
 
 
 @pytest.mark.parametrize(
