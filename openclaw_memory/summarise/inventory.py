@@ -76,14 +76,25 @@ class Leaves:
         for grain in GRAINS:
             here: dict[str, list[str]] = {day: [] for day in self.by_day} if grain is Grain.DAILY else {}
             for child in below:
-                above = calendar.parent(FINER[grain], child)
-                assert above is not None
-                here.setdefault(above[1], []).append(child)
+                for above in self._above(FINER[grain], child):
+                    here.setdefault(above, []).append(child)
             for (one, period), info in self.summaries.items():
                 if one is grain and info.edited:
                     here.setdefault(period, [])
             below = self.periods[grain] = sorted(here)
             self._children |= {(grain, period): here[period] for period in below}
+
+    def _above(self, grain: Grain, period: str) -> list[str]:
+        """The periods of the next grain that a period has notes of; a person's summary may be of any of its days."""
+        every = [name for _, name in calendar.parents(grain, period)]
+        if len(every) == 1 or self.is_edited(grain, period):
+            return every
+        days = self._children[grain, period]
+        return [
+            name
+            for name in every
+            if any(name == calendar.period_of(date.fromisoformat(day), Grain.MONTHLY) for day in days)
+        ]
 
     def of(self, day: str) -> Sequence[Leaf]:
         """The notes of a day, by path."""
@@ -129,17 +140,17 @@ class Leaves:
         return info.digest == self.digest(grain, period)
 
     def is_known_empty(self, grain: Grain, period: str) -> bool:
-        """Whether the making of a coarser summary has shown that there is nothing to say of a period."""
-        first = calendar.bounds(grain, period)[0]
-        child = calendar.path_of(grain, period)
-        for above in GRAINS[GRAINS.index(grain) + 1 :]:
-            name = calendar.period_of(first, above)
-            info = self.summaries.get((above, name))
-            if info is not None:
-                told = info.edited or any(path == child for path, _ in info.sources)
-                return not told and self.is_current(above, name)
-            child = calendar.path_of(above, name)
-        return False
+        """Whether the making of coarser summaries has shown that there is nothing to say of a period."""
+        above = [key for key in calendar.parents(grain, period) if period in self.children(*key)]
+        return bool(above) and all(self._leaves_out(key, (grain, period)) for key in above)
+
+    def _leaves_out(self, above: Key, key: Key) -> bool:
+        """Whether the summary of ``above``, or of what is above it, was made and says nothing of ``key``."""
+        info = self.summaries.get(above)
+        if info is None:
+            return self.is_known_empty(*above)
+        told = info.edited or any(path == calendar.path_of(*key) for path, _ in info.sources)
+        return not told and self.is_current(*above)
 
     def digest(self, grain: Grain, period: str) -> str:
         """SHA-256 of all that a summary follows from; one that a person edited stands for what is below it."""

@@ -138,9 +138,13 @@ class Maker:
     # -- what it is made of -------------------------------------------------------------------------
 
     def _finer(self, grain: Grain, period: str) -> list[tuple[Source, Sentence]]:
-        """The sentences of the finer summaries of a period, or of the notes of days that have none, in order."""
+        """The sentences of the finer summaries of a period, or of the notes of days that have none, in order.
+
+        A week may have days of another month, which are told there.
+        """
         found: list[tuple[Source, Sentence]] = []
         fine = FINER[grain]
+        begin, end = calendar.bounds(grain, period)
         for child in self._leaves.children(grain, period):
             entry, order = (found[-1][1].entry + 1, len(found)) if found else (0, 0)
             made = None if fine is Grain.DAILY and self._leaves.is_short(child) else self._text_of(fine, child)
@@ -152,6 +156,7 @@ class Maker:
             found += [
                 (Source(path), sentence)
                 for sentence in sentences_in(path, fine, text, day, origin, self._plugins, entry, order)
+                if begin <= sentence.day <= end
             ]
         return found
 
@@ -197,7 +202,9 @@ class Maker:
             else:
                 self._days[child] = [sentence for _, sentence in self._notes(child)]
                 found += self._days[child]
-        return [replace(sentence, order=order) for order, sentence in enumerate(found)]
+        begin, end = calendar.bounds(grain, period)
+        told = (sentence for sentence in found if begin <= sentence.day <= end)
+        return [replace(sentence, order=order) for order, sentence in enumerate(told)]
 
     def _said(self, leaf: Leaf, entry: int, order: int) -> list[Sentence]:
         file = self._files.get(leaf.path)

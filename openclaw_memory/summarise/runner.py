@@ -176,7 +176,7 @@ class Consolidator:
                 if info is not None and info.edited:
                     run.kept[info.path] = None
                 elif (
-                    calendar.bounds(grain, period)[1] >= today
+                    not calendar.is_closed(grain, period, today)
                     or (grain is Grain.DAILY and leaves.is_short(period))
                     or leaves.is_current(grain, period)
                     or self._expired(run, grain, period)
@@ -246,7 +246,7 @@ class Consolidator:
             if (
                 not run.leaves.is_there(grain, period)
                 or (grain is Grain.DAILY and run.leaves.is_short(period))
-                or calendar.bounds(grain, period)[1] >= run.now.date()
+                or not calendar.is_closed(grain, period, run.now.date())
             ):
                 self._drop(run, (grain, period), info.path)
 
@@ -298,16 +298,21 @@ class Consolidator:
 
     def _covered(self, run: _Run, grain: Grain, period: str) -> bool:
         """Whether a coarser summary says what is to be said of a period, or none would be kept."""
-        first = calendar.bounds(grain, period)[0]
+        ends = calendar.bounds(grain, period)
         coarser = GRAINS if grain is Grain.WORKING else GRAINS[GRAINS.index(grain) + 1 :]
-        keys = [(one, calendar.period_of(first, one)) for one in coarser]
-        for key in keys:
-            current = (run.dry and key in run.written) or run.leaves.is_current(*key)
-            if current and key not in run.dropped:
+        every = [tuple(dict.fromkeys((one, calendar.period_of(day, one)) for day in ends)) for one in coarser]
+        for keys in every:
+            there = [key for key in keys if run.leaves.is_there(*key)] or keys
+            if all(self._tells(run, key) for key in there):
                 return True
-            if run.leaves.is_edited(*key):
+            if any(run.leaves.is_edited(*key) for key in there):
                 return False  # and what is above it says what a person made of other notes
-        return all(self._expired(run, *key) for key in keys)
+        return all(self._expired(run, *key) for keys in every for key in keys)
+
+    def _tells(self, run: _Run, key: Key) -> bool:
+        """Whether the summary of a period is there, as of now."""
+        current = (run.dry and key in run.written) or run.leaves.is_current(*key)
+        return current and key not in run.dropped
 
 
 def _retiring(run: _Run, leaf: Leaf) -> RetiredNote | None:

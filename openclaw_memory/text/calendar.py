@@ -1,8 +1,7 @@
 """The calendar of summaries: which period of each grain a day belongs to, and where its summary stands.
 
-Periods nest: a week is one of ISO 8601, Monday to Sunday, and belongs as a whole to the month, quarter and year of
-its Thursday.  So a month, quarter or year here consists of whole weeks and may begin or end up to three days off the
-calendar's; the years are those of ISO 8601.  Days are those that ``datetime.date`` knows, 0001-01-01 to 9999-12-31.
+A week is one of ISO 8601, Monday to Sunday, and may have days of two months; every other period is a part of one
+coarser period.  Days are those that ``datetime.date`` knows, 0001-01-01 to 9999-12-31.
 """
 
 from __future__ import annotations
@@ -41,15 +40,14 @@ def period_of(day: date, grain: Grain) -> str:
     """The name of the period of ``grain`` that ``day`` belongs to; for working notes, as for daily ones, the day."""
     if grain in (Grain.WORKING, Grain.DAILY):
         return f"{day.year:04}-{day.month:02}-{day.day:02}"
-    year, week, _ = day.isocalendar()
     if grain is Grain.WEEKLY:
+        year, week, _ = day.isocalendar()
         return f"{year:04}-W{week:02}"
-    month = date.fromisocalendar(year, week, 4).month
     if grain is Grain.MONTHLY:
-        return f"{year:04}-{month:02}"
+        return f"{day.year:04}-{day.month:02}"
     if grain is Grain.QUARTERLY:
-        return f"{year:04}-Q{_quarter(month)}"
-    return f"{year:04}"
+        return f"{day.year:04}-Q{(day.month + 2) // 3}"
+    return f"{day.year:04}"
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -73,23 +71,20 @@ def bounds(grain: Grain, period: str) -> tuple[date, date]:
         first, last = 3 * numbers[1] - 2, 3 * numbers[1]
     else:
         first, last = 1, 12
-    begin = _first_thursday(year, first) - timedelta(days=3)
-    if (year, last) == (date.max.year, 12):
-        return begin, date.max
-    following = _first_thursday(year + last // 12, last % 12 + 1)
-    return begin, following - timedelta(days=4)
+    ends = date(year + last // 12, last % 12 + 1, 1).toordinal() if (year, last) != (date.max.year, 12) else 0
+    return date(year, first, 1), date.fromordinal(ends - 1) if ends else date.max
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def parent(grain: Grain, period: str) -> tuple[Grain, str] | None:
-    """The coarser period that the whole of this one belongs to, or ``None`` for a year.
+def parents(grain: Grain, period: str) -> tuple[tuple[Grain, str], ...]:
+    """The coarser periods that have days of this one, in order: two for a week at the end of a month, none for a year.
 
     Raises:
         ValueError: ``period`` names no period of ``grain``.
     """
-    first, _ = bounds(grain, period)
+    ends = bounds(grain, period)
     coarser = COARSER.get(grain)
-    return None if coarser is None else (coarser, period_of(first, coarser))
+    return () if coarser is None else tuple(dict.fromkeys((coarser, period_of(day, coarser)) for day in ends))
 
 
 def days(grain: Grain, period: str) -> Iterator[date]:
@@ -103,12 +98,15 @@ def days(grain: Grain, period: str) -> Iterator[date]:
 
 
 def is_closed(grain: Grain, period: str, today: date, older_than_days: int = 0) -> bool:
-    """Whether the last day of a period is more than ``older_than_days`` days before ``today``.
+    """Whether the last day of a period, and of its last week, is more than ``older_than_days`` days before ``today``.
 
     Raises:
         ValueError: ``period`` names no period of ``grain``.
     """
-    return today.toordinal() - bounds(grain, period)[1].toordinal() > older_than_days
+    last = bounds(grain, period)[1]
+    if grain not in (Grain.WORKING, Grain.DAILY):
+        last = _after(last, 6 - last.weekday())
+    return today.toordinal() - last.toordinal() > older_than_days
 
 
 def path_of(grain: Grain, period: str) -> str:
@@ -181,15 +179,6 @@ def _numbers(grain: Grain, period: str) -> tuple[int, ...]:
             f"'{period}' is no {grain.value} period; one is called like {period_of(date(2026, 2, 16), grain)}"
         )
     return tuple(map(int, found.groups()))
-
-
-def _quarter(month: int) -> int:
-    return (month + 2) // 3
-
-
-def _first_thursday(year: int, month: int) -> date:
-    first = date(year, month, 1)
-    return first + timedelta(days=(3 - first.weekday()) % 7)
 
 
 def _after(day: date, count: int) -> date:

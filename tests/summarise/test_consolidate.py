@@ -58,9 +58,9 @@ def test_a_year_becomes_one_summary_of_each_period(notes: Notes) -> None:
     with summarised(notes) as memory:
         report = memory.consolidate(now=LATER)
     assert report.complete and report.warning is None
-    assert names(notes, "yearly") == ["2026"]
-    assert names(notes, "quarterly") == ["2026-Q1", "2026-Q2", "2026-Q3", "2026-Q4"]
-    assert names(notes, "monthly") == [f"2026-{month:02}" for month in range(1, 13)]
+    assert names(notes, "yearly") == ["2025", "2026", "2027"]
+    assert names(notes, "quarterly") == ["2025-Q4", "2026-Q1", "2026-Q2", "2026-Q3", "2026-Q4", "2027-Q1"]
+    assert names(notes, "monthly") == ["2025-12", *(f"2026-{month:02}" for month in range(1, 13)), "2027-01"]
     assert names(notes, "weekly") == [f"2026-W{week:02}" for week in range(1, 54)]
     written = {date(2026, 2, 17), *days(date(2025, 12, 29), date(2027, 1, 3), 5)}
     assert names(notes, "daily") == sorted(map(str, written))
@@ -162,17 +162,46 @@ def test_a_mere_day_is_that_day_in_every_zone(notes: Notes, zone: str) -> None:
     ("day", "above"),
     [
         (date(2026, 1, 1), ["2026-W01", "2026-01", "2026-Q1", "2026"]),
-        (date(2027, 1, 3), ["2026-W53", "2026-12", "2026-Q4", "2026"]),
-        (date(2025, 12, 29), ["2026-W01", "2026-01", "2026-Q1", "2026"]),
+        (date(2027, 1, 3), ["2026-W53", "2027-01", "2027-Q1", "2027"]),
+        (date(2025, 12, 29), ["2026-W01", "2025-12", "2025-Q4", "2025"]),
         (date(2026, 4, 1), ["2026-W14", "2026-04", "2026-Q2", "2026"]),
-        (date(2026, 3, 30), ["2026-W14", "2026-04", "2026-Q2", "2026"]),
+        (date(2026, 3, 30), ["2026-W14", "2026-03", "2026-Q1", "2026"]),
     ],
 )
-def test_a_week_belongs_to_the_month_of_its_thursday(notes: Notes, day: date, above: list[str]) -> None:
+def test_a_day_is_told_in_its_own_week_month_quarter_and_year(notes: Notes, day: date, above: list[str]) -> None:
     write(notes, day)
     with summarised(notes) as memory:
         memory.consolidate(now=LATER)
     assert [names(notes, grain) for grain in GRAINS] == [[str(day)], *([name] for name in above)]
+
+
+def test_a_week_of_two_months_is_told_in_both_each_its_own_days(notes: Notes) -> None:
+    for day in (march := date(2026, 3, 30)), (april := date(2026, 4, 2)):
+        write(notes, day)
+    with summarised(notes) as memory:
+        memory.consolidate(now=LATER)
+        assert [names(notes, grain) for grain in ("weekly", "monthly")] == [["2026-W14"], ["2026-03", "2026-04"]]
+        for month, mine, other in ("2026-03", march, april), ("2026-04", april, march):
+            text = tree(notes)[f"{FOLDER}/monthly/{month}.md"].decode()
+            assert f"- {mine}: " in text and f"memory/{mine}.md#L" in text
+            assert str(other) not in text
+        assert memory.consolidate(now=LATER).created == ()
+
+
+def test_what_a_person_wrote_into_a_week_is_told_in_the_month_of_its_day(notes: Notes) -> None:
+    write(notes, date(2026, 3, 30))
+    with summarised(notes) as memory:
+        memory.consolidate(now=LATER)
+        week = f"{FOLDER}/weekly/2026-W14.md"
+        mine = "\n## 2026-04-01\n- We decided to sell the boat in the harbour\n"
+        notes.write(week, tree(notes)[week].decode() + mine)
+        memory.consolidate(now=LATER)
+        march, april = (tree(notes)[f"{FOLDER}/monthly/{month}.md"].decode() for month in ("2026-03", "2026-04"))
+        assert "2026-03-30: " in march and "boat" not in march
+        assert (
+            f"2026-04-01: We decided to sell the boat in the harbour [{week}#L" in april and "2026-03-30" not in april
+        )
+        assert memory.consolidate(now=LATER).created == ()
 
 
 def test_one_grain_alone_reads_as_it_does_among_all(notes: Notes) -> None:
