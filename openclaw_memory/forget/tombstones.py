@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -197,7 +196,6 @@ class Tombstones:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._lock = threading.Lock()
         self._known: tuple[str, Matcher] = "", Matcher(b"")
 
     def __bool__(self) -> bool:
@@ -224,14 +222,13 @@ class Tombstones:
 
         While that cannot be read, it finds what was known before; :meth:`check` raises.
         """
-        version = self.version
-        with self._lock:
-            if self._known[0] != version:
-                try:
-                    self._known = version, self._read()
-                except OpenClawMemoryError as problem:
-                    log.debug("what was forgotten is not known: %s", problem)
-            return self._known[1]
+        version, known = self.version, self._known
+        if known[0] != version:
+            try:
+                self._known = known = version, self._read()
+            except OpenClawMemoryError as problem:
+                log.debug("what was forgotten is not known: %s", problem)
+        return known[1]
 
     def _read(self) -> Matcher:
         keys = self._state.keys()

@@ -93,8 +93,9 @@ class Usage:
     def shown(self, hits: Iterable[SearchHit], day: date) -> None:
         """Count that ``hits`` were given to somebody; they can be opened and quoted for half an hour from now."""
         now = self._clock()
+        forgot = self._forgot_elsewhere()
         with self._lock:
-            self._keep_forgotten_out()
+            self._keep_out(forgot)
             for hit in hits:
                 self._recent.append(_Shown(now, hit.id, hit.path, hit.start_line, hit.end_line, hit.snippet))
                 self._count(hit.id, hit.path, day, "shown")
@@ -102,8 +103,9 @@ class Usage:
 
     def used(self, id: str, path: str, day: date) -> None:
         """Count that a hit was of use: it was opened, or a reply quotes it."""
+        forgot = self._forgot_elsewhere()
         with self._lock:
-            self._keep_forgotten_out()
+            self._keep_out(forgot)
             self._count(id, path, day, "used")
         self._write_if_due()
 
@@ -163,15 +165,15 @@ class Usage:
 
         While the state cannot be read it is what was known before.
         """
+        try:
+            of = self._state.version(NAME), today
+            if of == self._uses_of and self._uses is not None:  # which was set before its mark
+                return self._uses
+            known = sums(self._state)
+        except OpenClawMemoryError as problem:
+            log.debug("use is not known: %s", problem)
+            return self._uses or Uses("", {}, {}, {})
         with self._lock:
-            try:
-                of = self._state.version(NAME), today
-                if self._uses is not None and of == self._uses_of:
-                    return self._uses
-                known = sums(self._state)
-            except OpenClawMemoryError as problem:
-                log.debug("use is not known: %s", problem)
-                return self._uses or Uses("", {}, {}, {})
             day = today.toordinal()
             boosts = {unit: boost for unit, one in known.items() if (boost := one.boost(day))}
             paths = {unit: one.path for unit, one in known.items()}
@@ -205,8 +207,8 @@ class Usage:
 
     def known(self) -> dict[str, tuple[str, date]]:
         """Path and last day of every unit that there are counts of, by id.  Raises as :meth:`rows`."""
+        out = {unit: (one.path, date.fromordinal(one.last)) for unit, one in sums(self._state).items()}
         with self._lock:
-            out = {unit: (one.path, date.fromordinal(one.last)) for unit, one in sums(self._state).items()}
             for (unit, day), (path, _) in self._new.items():
                 out[unit] = path, max(day, out.get(unit, (path, day))[1])
             return out
@@ -226,8 +228,9 @@ class Usage:
                 dropped = {unit for (unit,) in known if unit in gone}
                 connection.executemany("DELETE FROM use WHERE unit = ?", [[unit] for unit in dropped])
             self._state.wipe()
+            forgot = self._state.version(_FORGOT)
             with self._lock:
-                self._forgot = self._state.version(_FORGOT)
+                self._forgot = forgot
                 for unit, day in list(self._new):
                     if unit in gone:
                         del self._new[unit, day]
@@ -257,8 +260,9 @@ class Usage:
         self.flush()
 
     def _write(self) -> None:
+        known = self._forgot_elsewhere()
         with self._lock:
-            self._keep_forgotten_out()
+            self._keep_out(known)
             taken, self._new, forgot = self._new, {}, self._forgot
         try:
             with self._state.writing(NAME, patience=_PATIENCE, lasting=False) as connection:
@@ -278,6 +282,16 @@ class Usage:
         if self._uses_of is not None:
             self.state(self._uses_of[1])  # here rather than in the next search
 
+    def _forgot_elsewhere(self) -> str | None:
+        """For :meth:`_keep_out`; ``None`` while the state cannot be read.
+
+        Asked without the lock: whoever waits for that may have the connection that the question needs.
+        """
+        try:
+            return self._state.version(_FORGOT)
+        except OpenClawMemoryError:
+            return None
+
     # -- the caller holds the lock ----------------------------------------------------------------
 
     def _count(self, id: str, path: str, day: date, what: str, number: int = 1) -> None:
@@ -285,11 +299,9 @@ class Usage:
         counts[what] = counts.get(what, 0) + number
         self._events += number
 
-    def _keep_forgotten_out(self) -> None:
+    def _keep_out(self, forgot: str | None) -> None:
         """Drop what was counted and shown before something was forgotten elsewhere: it may have been just that."""
-        try:
-            forgot = self._state.version(_FORGOT)
-        except OpenClawMemoryError:
+        if forgot is None:
             return  # nothing is written then
         if self._forgot not in (None, forgot):
             self._new.clear()
@@ -300,8 +312,9 @@ class Usage:
 
     def _use_of(self, meant: Callable[[_Shown], bool], day: date | None) -> list[str]:
         oldest = self._clock() - _RECENT
+        forgot = self._forgot_elsewhere()
         with self._lock:
-            self._keep_forgotten_out()
+            self._keep_out(forgot)
             while self._recent and self._recent[0].at < oldest:
                 self._recent.popleft()
             found = {one.id: one.path for one in self._recent if not one.counted and meant(one)}

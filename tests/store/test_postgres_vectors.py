@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from postgres_server import Postgres
 from openclaw_memory import Memory, Settings
 from openclaw_memory.config.settings import StoreSettings
 from openclaw_memory.store.api import VectorIndex, VectorModel
-from openclaw_memory.store.postgres import database
+from openclaw_memory.store.postgres import connections, database
+from openclaw_memory.store.postgres import vectors as stored
 from openclaw_memory.store.postgres.store import PostgresStore
 from openclaw_memory.text import analysis
 
@@ -220,3 +222,54 @@ def test_hits_are_the_same_whoever_scores_and_late_vectors_mean_keywords(own_ser
                 return
             time.sleep(0.1)
         pytest.fail("it did not come back")
+
+
+# -- who embeds, and connections ------------------------------------------------------------------------
+
+
+def test_all_works_over_one_connection(postgres: Postgres, notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "_MOST", 1)
+    notes.write("memory/2026-01-02.md", "# Day\n\n- the heron stood at the quay\n- Birgit Olsen has the attic key\n")
+    given = {
+        "ingest.embed": "eager", "store.workspace": "narrow", "store.lock_timeout": 2.0, "ingest.fresh_seconds": 0.0,
+    }  # fmt: skip
+    settings = Settings().with_values(given)
+    url = f"{postgres.url('owner')}&application_name=narrow"
+    with Memory(notes.root, settings=settings, store=url, embedder=CountingEmbedder()) as memory:
+        report = memory.ingest()
+        assert report.embedded and not report.pending
+        assert memory.search("heron", deadline=30.0).fallback is None
+        notes.write("memory/2026-01-03.md", "# Day\n\n- a swan slept under the bridge\n")
+        found = memory.search("swan", deadline=30.0)
+        assert found.results and found.fallback is None
+        assert memory.status().vectors["pending"] == 0
+        memory.feedback(found.results[0].id, "useful")
+        assert memory.context("who has the attic key?").tokens
+        assert memory.forget(query="swan").units == 1
+    settings = settings.with_values({"ingest.fresh_seconds": 1e6})
+    with Memory(notes.root, settings=settings, store=url, embedder=CountingEmbedder()) as memory:
+        with ThreadPoolExecutor(4) as threads:
+            asked = [threads.submit(memory.search, "heron", deadline=30.0) for _ in range(12)]
+        assert all(one.result().results and one.result().fallback is None for one in asked)
+
+
+def test_a_turn_to_embed_ends_with_its_time_where_nobody_gives_it_back(
+    postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, other = opened(postgres, "lost turn"), opened(postgres, "lost turn")
+    put(store, {"a.md": [["the fox", "the wolf"]]})
+    monkeypatch.setattr(stored, "TURN", 0.3)
+    with store.embedding_turn(1) as ours:
+        assert ours
+        time.sleep(0.2)
+        store.put_vectors(MODELS[0], [1], unit_vectors(1, D))  # who gets on with it keeps it
+        time.sleep(0.2)
+        with other.embedding_turn(0) as theirs:
+            assert not theirs
+        with other.embedding_turn(5) as theirs:  # who does not loses it
+            assert theirs
+            with store.embedding_turn(0) as again:
+                assert not again
+    with other.embedding_turn(0) as free:
+        assert free
+    store.close(), other.close()  # type: ignore[func-returns-value]

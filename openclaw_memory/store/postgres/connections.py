@@ -162,6 +162,8 @@ class Server:
         self._opening = threading.Lock()
         self._migrated: set[str] = set()
         self._away: tuple[float, str] | None = None
+        #: The connections by which a thread reads, innermost last.
+        self._local = threading.local()
 
     @classmethod
     def of(cls, url: str) -> Server:
@@ -190,11 +192,14 @@ class Server:
         timeout: float | None = None,
         wait: float = 30.0,
         memory: int | None = None,
+        joins: bool = False,
     ) -> Iterator[psycopg.Connection[Any]]:
         """A transaction that is committed at the end of the block and undone by an exception.
 
         With ``read`` it has one snapshot and cannot write.  No statement takes longer than ``timeout`` seconds, no
         lock is waited for longer than ``wait``.  With ``memory`` the views of that one are in front of the tables.
+        What reads and ``joins`` is a part of the snapshot that this thread reads already, unless it has written since:
+        who holds a connection and waits for another one would wait for ever once all threads do.
         Raises :class:`StoreUnreachable` where there is no connection, :class:`LeaseTimeout` where a limit was met,
         :class:`StoreError` for whatever else the server says.
         """
@@ -202,12 +207,20 @@ class Server:
 
         if self._away is not None and time.monotonic() < self._away[0]:
             raise StoreUnreachable(self._away[1])
+        reading: list[psycopg.Connection[Any]] = self._local.__dict__.setdefault("reading", [])
         try:
+            if read and joins and reading:
+                with _within(reading[-1], _settings(timeout, wait, memory)):
+                    yield reading[-1]
+                return
             connection = self._begun(read, timeout, wait, memory)
             try:
                 self._away = None
-                yield connection
+                with _listed(reading, connection) if read else contextlib.nullcontext():
+                    yield connection
                 connection.execute("COMMIT")
+                if not read:
+                    reading.clear()  # their snapshots lack what was written
             except BaseException:
                 with contextlib.suppress(psycopg.Error):
                     connection.execute("ROLLBACK")
@@ -273,13 +286,8 @@ class Server:
         """A connection in a transaction; one that the server has closed since its last use is replaced."""
         import psycopg
 
-        begin = (
-            f"BEGIN {'ISOLATION LEVEL REPEATABLE READ READ ONLY' if read else ''}; "
-            f"SET LOCAL search_path TO {'' if memory is None else f'{VIEWS}, '}{SCHEMA}, public; "
-            f"SET LOCAL openclaw_memory.memory TO '{'' if memory is None else int(memory)}'; "
-            f"SET LOCAL lock_timeout TO {_milliseconds(wait)}; "
-            f"SET LOCAL statement_timeout TO {_milliseconds(timeout)}"
-        )
+        begin = f"BEGIN {'ISOLATION LEVEL REPEATABLE READ READ ONLY' if read else ''}; "
+        begin += _settings(timeout, wait, memory)
         until = time.monotonic() + (wait if timeout is None else min(wait, timeout))
         for attempt in range(_MOST + 1):
             connection = self._taken(max(until - time.monotonic(), 0.1), attempt > 0 or self._away is not None)
@@ -383,6 +391,35 @@ def memory_id(c: psycopg.Connection[Any], agent: str, workspace: str) -> int:
             f"its owner runs in SQL: SELECT {SCHEMA}.share('role', '{agent}', '{workspace}', true)"
         )
     return int(row[0])
+
+
+def _settings(timeout: float | None, wait: float, memory: int | None) -> str:
+    return (
+        f"SET LOCAL search_path TO {'' if memory is None else f'{VIEWS}, '}{SCHEMA}, public; "
+        f"SET LOCAL openclaw_memory.memory TO '{'' if memory is None else int(memory)}'; "
+        f"SET LOCAL lock_timeout TO {_milliseconds(wait)}; "
+        f"SET LOCAL statement_timeout TO {_milliseconds(timeout)}"
+    )
+
+
+@contextlib.contextmanager
+def _within(connection: psycopg.Connection[Any], settings: str) -> Iterator[None]:
+    """Other settings for the block, within the transaction there is, which goes on as it was whatever happens here."""
+    connection.execute(f"SAVEPOINT part; {settings}")
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK TO SAVEPOINT part; RELEASE SAVEPOINT part")
+
+
+@contextlib.contextmanager
+def _listed(reading: list[psycopg.Connection[Any]], connection: psycopg.Connection[Any]) -> Iterator[None]:
+    reading.append(connection)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ValueError):
+            reading.remove(connection)
 
 
 def _milliseconds(seconds: float | None) -> int:

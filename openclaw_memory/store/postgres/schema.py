@@ -104,7 +104,10 @@ _V2 = "\n".join(
     ]
 )
 
+#: Whose turn it is, until when: a lock that needs no connection while it is held.
+_V3 = _table("turns", "name TEXT, holder TEXT, until TIMESTAMPTZ, KEY (name)")
+
 #: ``MIGRATIONS[i]`` leads from schema ``i`` to ``i + 1``; given to :meth:`Server.migrate` as the part ``index``.
-MIGRATIONS = (_V1, _V2)
+MIGRATIONS = (_V1, _V2, _V3)
 #: All tables, for counts and searches.
 TABLES = tuple(_TABLES)

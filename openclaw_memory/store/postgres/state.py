@@ -84,7 +84,7 @@ class ServerState(State):
             memory = self._known(write=False)
             if memory is None:
                 return []
-            with self._server.transaction(read=True, timeout=_READING, memory=memory) as c:
+            with self._server.transaction(read=True, timeout=_READING, memory=memory, joins=True) as c:
                 return c.execute(_marked(query), list(values)).fetchall()
 
     @contextmanager
@@ -217,7 +217,7 @@ class ServerState(State):
         """The number of this memory; ``None`` where there is none, and nothing is to be written."""
         if self._memory is None:
             self._server.migrate("state", MIGRATIONS)
-            with suppress(LookupError), self._server.transaction(read=not write) as c:
+            with suppress(LookupError), self._server.transaction(read=not write, joins=True) as c:
                 self._memory = memory_id(c, "", self._workspace)
         return self._memory
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...config.settings import StoreSettings
+from ...errors import StoreUnreachable
 from ...model import ExportReport, Progress, QueryResult
 from ...system.deadline import Deadline
 from ..api import (
@@ -71,9 +72,17 @@ class PostgresStore(VectorStore):
         with self._db.read(timeout):
             yield
 
-    def reading(self, timeout: float | None = None) -> contextlib.AbstractContextManager[object]:
-        """As :meth:`session`, whose snapshot begins with the first question."""
-        return self.session(timeout)
+    @contextlib.contextmanager
+    def reading(self, timeout: float | None = None) -> Iterator[None]:
+        """As :meth:`session`, with its snapshot begun where the server is there.
+
+        Who asks takes a lock of the process next.  With a connection first, the one that has the lock never waits for
+        the connections of those that wait for the lock.
+        """
+        with self._db.read(timeout) as session:
+            with contextlib.suppress(StoreUnreachable):
+                _ = session.connection
+            yield
 
     def patience(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
         """Wait for the server and for others no longer than ``until`` inside the block."""

@@ -8,12 +8,14 @@ lack one, and those that lost theirs, which a trigger notes in the table ``gone`
 from __future__ import annotations
 
 import contextlib
+import secrets
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
 
+from ...errors import StoreError
 from ...system.deadline import Deadline
 from ..api import Floats, Ints, PendingText, VectorIndex, VectorModel, VectorStates
 from ..tables.sql import IDS, count, id_list
@@ -24,8 +26,18 @@ from .halfvec import bound, read
 from .postings import PostingsTables
 from .server_index import ServerIndex
 
-#: The class of the advisory lock of who embeds; its object is the memory.
-_EMBEDDING = 0x6F636D65
+#: Seconds after which a turn to embed ends by itself, many times what a batch takes.
+TURN = 60.0
+#: Seconds between two looks whether a turn is free.
+_POLL = 0.05
+#: Makes the turn that of ``holder``, if nobody else has it now.
+_TAKE = """
+    INSERT INTO turns AS t VALUES (%s, 'embedding', %s, clock_timestamp() + make_interval(secs => %s))
+    ON CONFLICT (memory, name) DO UPDATE SET holder = excluded.holder, until = excluded.until
+        WHERE t.holder = excluded.holder OR t.until < clock_timestamp()
+    RETURNING holder
+"""
+_KEEP = "UPDATE turns SET until = clock_timestamp() + make_interval(secs => ?) WHERE name = 'embedding' AND holder = ?"
 #: Units whose vectors are on their way at once.
 _RANGE = 16_384
 
@@ -44,20 +56,34 @@ class VectorStore(TableStore):
 
     _db: PostingsTables
 
+    #: By what name the turn of this process goes, while it has one.
+    _turn: str | None = None
+
     @contextlib.contextmanager
     def embedding_turn(self, timeout: float) -> Iterator[bool]:
-        """One process of all machines embeds at a time, so that several do not compute the same vectors."""
+        """One process of all machines embeds at a time, so that several do not compute the same vectors.
+
+        No connection is held meanwhile.  A turn ends by itself :data:`TURN` seconds after the last vectors of it were
+        stored, as that of a process that died does: then two may compute the same, and one of them is kept.  A role
+        that only reads has no turn.
+        """
         self._db.open()
-        until = Deadline.after(timeout)
-        with self._db.server.transaction() as c:
-            asked = "SELECT pg_try_advisory_xact_lock(%s, %s)"
-            while True:
-                row = c.execute(asked, [_EMBEDDING, self._db.memory]).fetchone()
-                ours = bool(row and row[0])
-                if ours or until.passed:
-                    break
-                time.sleep(0.02)
+        until, holder = Deadline.after(timeout), secrets.token_hex(16)
+        ours = False
+        while self._db.may_write and not (ours := self._take_turn(holder)) and not until.passed:
+            time.sleep(until.within(_POLL))
+        self._turn = holder if ours else self._turn
+        try:
             yield ours
+        finally:
+            if ours:
+                self._turn = None
+                with contextlib.suppress(StoreError), self._db.server.transaction() as c:
+                    c.execute("DELETE FROM turns WHERE memory = %s AND holder = %s", [self._db.memory, holder])
+
+    def _take_turn(self, holder: str) -> bool:
+        with self._db.server.transaction() as c:
+            return c.execute(_TAKE, [self._db.memory, holder, TURN]).fetchone() is not None
 
     # -- what waits -----------------------------------------------------------------------------------
 
@@ -125,6 +151,8 @@ class VectorStore(TableStore):
                 [ids, model_id, status, *values],
             )
             self._note_reached(c, model_id)
+            if self._turn is not None:
+                c.execute(_KEEP, [TURN, self._turn])
 
     def _note_reached(self, c: Session, model_id: int) -> None:
         """Note up to which unit all have a vector of the model, if none that lost its own waits for another."""
