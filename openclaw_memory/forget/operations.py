@@ -138,6 +138,7 @@ class Forgetter:
         """
         begun = self._state.read("SELECT id, todo FROM forgetting")
         todo = _gathered(json.loads(row[1]) for row in begun)
+        version = self._tombstones.version  # before the matcher, which may know more: then all is read again later
         matcher = self._tombstones.matcher
         edited = our_files.edit_notes(self._workspace, matcher, todo["notes"])
         edited += [FACTS] if our_files.edit_facts(self._workspace, self._store, self._tombstones) else []
@@ -148,7 +149,7 @@ class Forgetter:
             snapshot = Snapshot(self._store)
             affected = holding(self._store, snapshot, matcher)
             affected |= {snapshot.by_path[path] for path in todo["paths"] if path in snapshot.by_path}
-            self._store.read_again(sorted(affected), self._tombstones.version)
+            self._store.read_again(sorted(affected), version)
         self._ingest()
         self._drop_unread(affected)
         files_gone = set(todo["paths"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,47 @@ def test_what_one_gateway_writes_the_others_find_without_a_restart(postgres: Pos
         state = a.store.state()
         b.ingest()
         assert b.store.state() == state  # the same files again
+
+
+def test_what_another_gateway_forgets_meanwhile_is_not_written_back(postgres: Postgres, notes: Notes) -> None:
+    url = postgres.url("owner")
+    notes.write("MEMORY.md", GARDEN)
+    notes.write("memory/2026-02-13.md", HOUSE)
+    forgotten: list[int] = []
+
+    def elsewhere(query: str) -> int:  # no thread sees by another one's snapshot
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(b.forget, query=query).result().units
+
+    def found(memory: Memory) -> str:
+        return " ".join(hit.snippet for hit in memory.search("attic key swan", deadline=30.0).results)
+
+    with (
+        gateway(url, notes, "forgets", CountingEmbedder()) as a,
+        gateway(url, notes, "forgets", CountingEmbedder()) as b,
+    ):
+        a.ingest()
+        assert "attic" in found(a)
+        with a.store.session():
+            assert not a.forgotten.covers("Ana Ruiz has the attic key")
+            assert a.store.documents().by_path  # the snapshot has begun
+            assert elsewhere("attic key")
+            assert not a.forgotten.covers("Ana Ruiz has the attic key")  # as of then, as all else in it
+        assert a.forgotten.covers("Ana Ruiz has the attic key")
+        assert "attic" not in found(a)
+
+        def forget(_: str, done: int, total: int) -> None:
+            if done == total:  # one note has been read, and nothing written
+                forgotten.append(elsewhere("a swan came"))
+
+        notes.write("memory/2026-02-14.md", "# Later\n\n- Ana Ruiz has the attic key\n- a swan came back\n")
+        b.ingest()
+        notes.write("memory/2026-02-15.md", "# Last\n\n- a swan came back\n- a heron flew\n")
+        notes.write("memory/2026-02-16.md", "# Last\n\n- a swan came back\n- a heron left\n")
+        a.ingest(progress=forget)
+        assert forgotten and forgotten[0]
+        for memory in (a, b):
+            assert "heron" in (text := found(memory)) and "attic" not in text and "swan" not in text
 
 
 def test_gateways_that_read_the_same_notes_at_once_embed_each_text_once(postgres: Postgres, notes: Notes) -> None:
