@@ -43,6 +43,7 @@ from .model import (
     SearchRequest,
     Session,
     Status,
+    VectorCacheUse,
     silent,
 )
 from .plugins.manager import Plugins
@@ -167,7 +168,7 @@ class Memory(Asking):
             uses=self.usage,
             view=self._questions.graph,
             ingest=self.ingest,
-            clear=self._vectorizer.forget_questions,
+            clear=self._vectorizer.forget,
         )
         self.upkeep = Upkeep(
             workspace=self.workspace,
@@ -236,6 +237,11 @@ class Memory(Asking):
     def vectors_in_use(self) -> tuple[Embedder | None, VectorModel | None, str | None]:
         """The embedder, what its vectors are stored by, and why there is none or another; may load the model."""
         return self._vectorizer.known()
+
+    def vector_cache(self) -> VectorCacheUse | None:
+        """What the vectors hold that this user's memories share; ``None`` where this one uses none."""
+        cache = self._vectorizer.cache
+        return None if cache is None else cache.use()
 
     def pull_model(self, progress: Progress = silent) -> str | None:
         """Get the configured model if it is missing and may be had; returns why it is not there.

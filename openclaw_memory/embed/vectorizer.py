@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..store.api import Floats, Ints, Store, VectorModel, VectorStates
     from .factory import Resolved
     from .llama import LlamaCppReranker
+    from .vector_cache import VectorCache
 
 log = logging.getLogger("openclaw_memory")
 
@@ -105,6 +106,20 @@ class Models:
         with self._lock:
             self._resolved = None
         return self.resolve(plugins).reason
+
+    @property
+    def cache(self) -> VectorCache | None:
+        """The vectors that this user's memories share; ``None`` where the settings want none.
+
+        There is none for an embedder that was given, nor beside a server: what another machine forgets would stay.
+        """
+        if self._given is not None or not self._settings.embedding.cache_mb or self._settings.store.url:
+            return None
+        from ..config.settings import cache_dir
+        from ..plugins import redact
+        from .vector_cache import VectorCache
+
+        return VectorCache(cache_dir(), self._settings.embedding.cache_mb, redact.VERSION)
 
     def reranker(self) -> LlamaCppReranker | None:
         """The cross-encoder that the settings name; raises :class:`ModelError` where it cannot be had."""
@@ -241,8 +256,17 @@ class Vectorizer:
             return None
         return self._models.within(seconds, lambda: reranker.rank(question, texts, until))
 
-    def forget_questions(self) -> None:
-        """Drop the questions whose vectors are kept."""
+    @property
+    def cache(self) -> VectorCache | None:
+        """As that of :class:`Models`."""
+        return self._models.cache
+
+    def forget(self) -> None:
+        """Drop the questions whose vectors are kept, and the vectors that this user's memories share."""
+        from ..config.settings import cache_dir
+        from .vector_cache import VectorCache
+
+        VectorCache(cache_dir(), 0).clear()
         clear = getattr(self.resolve().embedder, "clear", None)
         if clear is not None:
             clear()
@@ -316,7 +340,9 @@ class Vectorizer:
             usual = self._settings.embedding.threads or 1
             _use_threads(embedder, idle_cores() if large and not self._settings.embedding.threads else usual)
             try:
-                done = embed_pending(self._store, embedder, progress, until, self._stop, total=waiting)
+                done = embed_pending(
+                    self._store, embedder, progress, until, self._stop, total=waiting, cache=self._models.cache
+                )
                 self.noise(embedder)
             finally:
                 _use_threads(embedder, usual)  # for a question, a second thread costs more than it saves
@@ -336,7 +362,9 @@ class Vectorizer:
         try:
             with self._store.embedding_turn(0) as ours:
                 if ours:
-                    embed_pending(self._store, embedder, until=until, batch=16, limit=_FRESH_TEXTS)
+                    embed_pending(
+                        self._store, embedder, until=until, batch=16, limit=_FRESH_TEXTS, cache=self._models.cache
+                    )
         except ModelError as error:
             log.warning("new text cannot be embedded: %s", error)
 
@@ -359,6 +387,7 @@ class Vectorizer:
                 until=until,
                 batch=16,
                 limit=None if chosen is not None else most,
+                cache=self._models.cache,
             ).done
         except ModelError as error:
             log.warning("candidates cannot be embedded: %s", error)

@@ -1,0 +1,194 @@
+"""The vectors that a user's memories share: never another one than the model's, and none of what was forgotten."""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fakes import CountingEmbedder, Notes
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from openclaw_memory import Memory, Settings
+from openclaw_memory.config.settings import cache_dir
+from openclaw_memory.embed.vector_cache import NAME, VectorCache
+
+TEXTS = st.lists(st.text(max_size=40), min_size=1, max_size=20)
+GARDEN = "# Garden\n\n- Ana Ruiz plants tulips in the autumn\n- the ferns are watered on Monday\n"
+
+
+def filled(folder: Path, texts: list[str], most_mb: float = 10.0) -> tuple[VectorCache, CountingEmbedder]:
+    cache, embedder = VectorCache(folder, most_mb), CountingEmbedder()
+    cache.put(cache.token(), embedder, texts, embedder.embed_documents(texts))
+    return cache, embedder
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@given(put=TEXTS, asked=TEXTS)
+def test_what_is_known_is_what_the_model_made_of_the_same_text(
+    tmp_path: Path, put: list[str], asked: list[str]
+) -> None:
+    (tmp_path / NAME).unlink(missing_ok=True)
+    cache, embedder = filled(tmp_path, put)
+    every = [*asked, *put]
+    known = cache.known(embedder, every)
+    assert set(known) == {at for at, text in enumerate(every) if text in put}
+    made = embedder.embed_documents(every)
+    assert all(np.array_equal(row, made[at]) and row.dtype == np.float32 for at, row in known.items())
+
+
+def test_another_model_has_vectors_of_its_own(tmp_path: Path) -> None:
+    cache, embedder = filled(tmp_path, ["tulips"])
+    assert cache.known(embedder, ["tulips"])
+    assert not cache.known(CountingEmbedder("other"), ["tulips"])
+
+
+def test_a_newer_way_of_taking_secrets_out_begins_anew(tmp_path: Path) -> None:
+    _, embedder = filled(tmp_path, ["tulips"])
+    newer = VectorCache(tmp_path, 10.0, readers=1)
+    assert newer.use().vectors == 0 and not newer.known(embedder, ["tulips"])
+    newer.put(newer.token(), embedder, ["ferns"], embedder.embed_documents(["ferns"]))
+    assert newer.known(embedder, ["ferns"]) and newer.use().vectors == 1
+
+
+def test_what_was_cleared_is_gone_and_is_not_put_back_by_who_began_before(tmp_path: Path) -> None:
+    cache, embedder = filled(tmp_path, ["tulips", "ferns"])
+    before = cache.token()
+    VectorCache(tmp_path, 1.0).clear()
+    cache.put(before, embedder, ["tulips"], embedder.embed_documents(["tulips"]))
+    assert not cache.known(embedder, ["tulips", "ferns"]) and cache.use().vectors == 0
+    cache.put(cache.token(), embedder, ["ferns"], embedder.embed_documents(["ferns"]))
+    assert list(cache.known(embedder, ["tulips", "ferns"])) == [1]
+
+
+def test_a_file_that_cannot_be_deleted_is_emptied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache, embedder = filled(tmp_path, ["tulips"])
+    before = cache.token()
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError("another process has it open")
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    cache.clear()
+    monkeypatch.undo()
+    assert cache.use().vectors == 0 and cache.token() not in ("", before)
+    held = np.asarray(embedder.embed_documents(["tulips"])[0], "<f4").tobytes()
+    assert held not in (tmp_path / NAME).read_bytes()
+
+
+def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:
+    cache, embedder = filled(tmp_path, [f"line {number}" for number in range(4000)], most_mb=0.5)
+    with sqlite3.connect(tmp_path / NAME) as connection:
+        connection.execute("UPDATE vectors SET used = used - rowid % 2")
+    (old,) = connection.execute("SELECT count(*) FROM vectors WHERE used < (SELECT max(used) FROM vectors)").fetchone()
+    before = cache.use().vectors
+    cache.known(embedder, ["line 3999"])
+    cache.put(
+        cache.token(),
+        embedder,
+        [f"more {number}" for number in range(600)],
+        np.eye(600, embedder.dimensions, dtype=np.float32),
+    )
+    after = connection.execute("SELECT count(*), sum(used < (SELECT max(used) FROM vectors)) FROM vectors").fetchone()
+    connection.close()
+    assert before < 4000 and after[0] < before + 600 and after[1] < old
+    assert cache.known(embedder, ["more 0"])
+
+
+@pytest.mark.parametrize("spoil", [b"", b"no database at all, but some text" * 99, None], ids=["empty", "text", "bits"])
+def test_a_damaged_file_costs_time_and_nothing_else(tmp_path: Path, spoil: bytes | None) -> None:
+    texts = [f"line {number}" for number in range(300)]
+    cache, embedder = filled(tmp_path, texts)
+    file = tmp_path / NAME
+    data = bytearray(file.read_bytes())
+    if spoil is None:
+        for at in range(5000, len(data), 997):
+            data[at] ^= 0x55
+    file.write_bytes(bytes(data) if spoil is None else spoil)
+    made = embedder.embed_documents(texts)
+    for _ in range(3):
+        assert all(np.array_equal(row, made[at]) for at, row in cache.known(embedder, texts).items())
+        cache.put(cache.token(), embedder, texts, made)
+        cache.use()
+    assert len(cache.known(embedder, texts)) == len(texts)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes of files are POSIX's")
+def test_only_its_owner_reads_it(tmp_path: Path) -> None:
+    filled(tmp_path / "new", ["tulips"])
+    assert stat.S_IMODE((tmp_path / "new" / NAME).stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
+
+
+def test_where_nothing_can_be_written_there_is_no_cache(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    cache, embedder = filled(tmp_path / "file" / "folder", ["tulips"])
+    assert cache.token() == "" and cache.known(embedder, ["tulips"]) == {} and cache.use().vectors == 0
+    cache.clear()
+
+
+def put_many(folder: str, who: int) -> int:
+    cache, embedder = VectorCache(Path(folder), 10.0), CountingEmbedder()
+    for number in range(20):
+        texts = [f"{who} {number} {line}" for line in range(10)]
+        cache.put(cache.token(), embedder, texts, embedder.embed_documents(texts))
+    return len(cache.known(embedder, [f"{who} {number} 0" for number in range(20)]))
+
+
+def test_several_processes_put_and_ask_at_once(tmp_path: Path) -> None:
+    with ProcessPoolExecutor(3) as pool:
+        assert list(pool.map(put_many, [str(tmp_path)] * 3, range(3))) == [20, 20, 20]
+    assert VectorCache(tmp_path, 10.0).use().vectors == 600
+
+
+# -- memories -----------------------------------------------------------------------------------------
+
+
+def memory(notes: Notes, folder: Path, model: Path, **values: object) -> Memory:
+    given = {"store.folder": str(folder), "embedding.model": str(model), "ingest.fresh_seconds": 1e6, **values}
+    return Memory(notes.root, settings=Settings().with_values(given))
+
+
+def scores(memory: Memory) -> dict[str, float]:
+    return {hit.snippet: hit.score for hit in memory.search("tulips", mode="vector").results}
+
+
+def test_a_second_index_of_the_same_notes_embeds_nothing_until_something_is_forgotten(
+    notes: Notes, tmp_path: Path, tiny_gguf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from openclaw_memory.embed.llama import LlamaCppEmbedder
+
+    embedded: list[str] = []
+    whole = LlamaCppEmbedder.embed_documents
+
+    def counted(self: LlamaCppEmbedder, texts: list[str], progress: object = None) -> object:
+        embedded.extend(texts)
+        return whole(self, texts, progress)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(LlamaCppEmbedder, "embed_documents", counted)
+    notes.write("MEMORY.md", GARDEN)
+    VectorCache(cache_dir(), 1.0).clear()
+    with memory(notes, tmp_path / "a", tiny_gguf) as one:
+        report = one.ingest()
+        assert report.embedded == report.chunks and any("tulips" in text for text in embedded)
+        first = scores(one)
+    embedded.clear()
+    with memory(notes, tmp_path / "b", tiny_gguf) as other:
+        assert other.ingest().embedded == report.chunks
+        assert not any("tulips" in text or "ferns" in text for text in embedded)
+        assert scores(other) == first
+        held = other.status().vector_cache
+        assert held is not None and held.vectors >= 2 and held.bytes
+        other.forget(query="tulips")
+    assert not (cache_dir() / NAME).exists()
+    embedded.clear()
+    with memory(notes, tmp_path / "c", tiny_gguf, **{"embedding.cache_mb": 0}) as without:
+        without.ingest()
+        assert without.status().vector_cache is None
+    assert any("ferns" in text for text in embedded)
+    assert not (cache_dir() / NAME).exists()
