@@ -98,11 +98,13 @@ def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
     index = _index_files(home) if chosen.purge_index else []
     if index:
         teller.plan(str(home / "index"), [f"- {file.relative_to(home / 'index')}" for file in index])
+    if shared := _vectors() if chosen.purge_index else []:
+        teller.plan(str(shared[0]), ["- vectors that your memories share, of other workspaces too"])
     states = _states(cli, chosen, host)
     doomed = states if chosen.purge_state else []
     for state in doomed:
         teller.plan(str(state.file), ["- what was forgotten, judged and allowed in this workspace"])
-    if not (removes or changes or index or doomed):
+    if not (removes or changes or index or shared or doomed):
         teller.step("openclaw", "nothing of openclaw-memory is set up here; nothing to put back")
     elif not teller.agreed("Put OpenClaw's configuration back and remove the plugin?"):
         return
@@ -111,7 +113,7 @@ def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
             teller.say("\nremoving the plugin …")
             host.uninstall_plugin()
         host.change(before.restoring(host.config()))
-        for file in index:
+        for file in (*index, *shared):
             file.unlink(missing_ok=True)
         for state in doomed:
             state.purge()
@@ -306,6 +308,14 @@ def _copy(home: Path, host: OpenClaw) -> Path:
 
 def _index_files(home: Path) -> list[Path]:
     return sorted((home / "index").glob("*/*.duckdb*"))
+
+
+def _vectors() -> list[Path]:
+    """The file of the vectors that a user's memories share, where it is there."""
+    from ..config.settings import cache_dir
+    from ..embed.vector_cache import NAME as VECTORS
+
+    return [file] if (file := cache_dir() / VECTORS).is_file() else []
 
 
 def _states(cli: CliContext, chosen: Options, host: OpenClaw) -> list[State]:
