@@ -62,9 +62,10 @@ def topic_of(heading: str) -> Topic:
                 collection = collection or kind
             member = member or kind == "people"
             continue
-        said = next((name for name in ("likes", "dislikes", "prefers") if _is_list_of(low, name)), None)
+        said, owner = _list_of(text)
         if said is not None:
             verb = verb or said
+            names += [owner] if owner else []
             continue
         if decision is None and names_subject(text) and low.split()[-1] not in fact_words.every("decision"):
             topic, _, rest = part.partition(":")
@@ -84,12 +85,39 @@ def topic_of(heading: str) -> Topic:
     return Topic(tuple(names), collection, member, unclear, verb, decision)
 
 
-def _is_list_of(heading: str, verb: str) -> bool:
-    """Whether a heading, in small letters, says that below it there is what somebody likes, dislikes or prefers."""
-    said = fact_words.every(verb)
-    return heading in said or any(
-        one.endswith(("的", "な", "는")) and heading.startswith(one) and len(heading) < len(one) + 6 for one in said
-    )
+_VERBS = ("likes", "dislikes", "prefers")
+
+
+def _list_of(heading: str) -> tuple[str | None, str | None]:
+    """Whether below a heading there is what somebody likes, dislikes or prefers, and whose it says that to be."""
+    heading = heading.replace("’", "'")
+    low = heading.casefold()
+    for verb in _VERBS:
+        said = fact_words.every(verb)
+        if low in said or any(
+            one.endswith(("的", "な", "는")) and low.startswith(one) and len(low) < len(one) + 6 for one in said
+        ):
+            return verb, None
+    for verb, pattern, bare in _whose():
+        if (match := pattern.fullmatch(heading)) is not None:
+            owner = match["name"].strip()
+            if owner.casefold() in fact_words.every("owner"):
+                return verb, "user"
+            if not bare and is_name(owner) and not _common(owner):
+                return verb, owner
+    return None, None
+
+
+@lru_cache(maxsize=1)
+def _whose() -> tuple[tuple[str, re.Pattern[str], bool], ...]:
+    """Headings that say whose list it is, and whether nothing but the order of words says so."""
+    out = []
+    for verb in _VERBS:
+        lists = "|".join(re.escape(one) for one in sorted(fact_words.every(verb), key=lambda one: (-len(one), one)))
+        for form in sorted(fact_words.every("whose"), key=lambda one: (-len(one), one)):
+            said = re.escape(form).replace(r"\*", r"(?P<name>\w.{0,30}?)").replace(r"\?", f"(?:{lists})")
+            out.append((verb, re.compile(said, re.IGNORECASE), not form.replace("*", "").replace("?", "").strip(" -")))
+    return tuple(out)
 
 
 def named(heading: str) -> str | None:

@@ -33,7 +33,7 @@ from .predicates import is_personal, kind_of_key, needs_person, normalise
 from .routine import NAMELESS, ORDINARY
 
 #: Grows when what :func:`found` returns for a text changes, so that stored facts are known to be of another make.
-VERSION = 7
+VERSION = 8
 
 #: Longer texts are prose, whose facts no rule of form can tell.
 _MOST_CHARS = 1200
@@ -46,6 +46,8 @@ _KEYED = re.compile(
 )
 _PAIRS = re.compile(r"\s+[|·•]\s+(?=(?:\*\*|__)?[^\W\d_][^:：|\n]{0,40}[:：])")
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
+#: What says that something is done, or wrong.
+_TICKS = frozenset("✅❌⚠☑✔✗✘⏳🚧")
 #: Where the next pair begins within a value, as in "8 GB, Disk: 364 GB".
 _NEXT_PAIR = re.compile(r",\s+(?=[^\W\d_][^\W_]*(?:\s[^\W_]+)?[:：]\s)")
 _COMMENT = re.compile(r"\s*<!--.*?(?:-->|\Z)", re.S)
@@ -206,6 +208,8 @@ def _statement(unit: Unit, body: str, topic: Topic, subject: str | None) -> Iter
     if match is None or match["value"].startswith("//"):
         about = topic.names[0] if topic.names else None
         about = subject if subject and (topic.verb or not _somebody(topic, subject)) else about
+        if topic.verb and about and body[:1] in _TICKS:
+            return  # how something stands
         if topic.verb and about and unit.form == "item" and len(body.split()) <= (4 if topic.verb == "prefers" else 8):
             if facts := list(facts_in(body, Speech(implied=about))):
                 yield from facts

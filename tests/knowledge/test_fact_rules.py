@@ -206,6 +206,45 @@ def test_others_in_a_persons_file() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("heading", "subject"),
+    [
+        ("User Preferences", "user"),
+        ("💡 My human's Preferences", "user"),
+        ("Preferences of Wren Maddox", "Wren Maddox"),
+        ("Wren's Preferences", "Wren"),
+        ("Wren’s preferences", "Wren"),
+        ("Vorlieben von Wren", "Wren"),
+        ("Préférences de Wren", "Wren"),
+        ("Preferencias del usuario", "user"),
+        ("Preferências do utilizador", "user"),
+        ("Preferenze di Wren", "Wren"),
+        ("Voorkeuren van Wren", "Wren"),
+        ("Предпочтения пользователя", "user"),
+        ("Preferencje użytkownika", "user"),
+        ("Kullanıcı tercihler", "user"),
+        ("用户偏好", "user"),
+        ("王芳的偏好", "王芳"),
+        ("ユーザーの好み", "user"),
+        ("사용자 선호", "user"),
+        # What these are about, or whose, is not said.
+        ("Communication Preferences", None),
+        ("Safety Preferences", None),
+        ("Output preferences", None),
+        ("工作偏好", None),
+        ("互动偏好", None),
+        ("Preferences of the week", None),
+    ],
+)
+def test_a_heading_says_whose_preferences_are_below_it(heading: str, subject: str | None) -> None:
+    found = triples(f"# Notes\n\n## {heading}\n\n- dark roast\n", "MEMORY.md")
+    assert [(one[0], one[2]) for one in found] == ([(subject, "dark roast")] if subject else [])
+
+
+def test_how_something_stands_is_no_preference() -> None:
+    assert triples("## Wren's Preferences\n\n- ❌ oven not set up\n- ✅ lamp bought\n", "MEMORY.md") == []
+
+
 def test_tables() -> None:
     text = (
         "## Mira\n\n| key | value |\n|---|---|\n| Timezone | Europe/Lisbon |\n| note | ask again |\n\n"
