@@ -184,6 +184,26 @@ def test_the_best_512_of_the_server_are_those_of_the_vectors_it_holds(postgres: 
     store.close()
 
 
+def test_a_memory_that_grows_is_scored_by_the_server_from_its_next_refresh(postgres: Postgres) -> None:
+    store, other = opened(postgres, "grows", resident_vectors=100), opened(postgres, "grows")
+    put(store, {"a.md": [[f"line {i}" for i in range(90)]]})
+    store.put_vectors(MODELS[0], list(range(1, 91)), unit_vectors(90, D, 5))
+    index = store.vector_index(MODELS[0])
+    assert index.refresh().tolist() == list(range(1, 91)) and index.name == "exact"
+    put(other, {"b.md": [[f"more {i}" for i in range(60)]]})  # another gateway
+    other.put_vectors(MODELS[0], list(range(91, 151)), unit_vectors(60, D, 6))
+    assert index.refresh().tolist() == list(range(91, 151)) and index.name == "server"
+    held = other.vector_index(MODELS[0])
+    held.refresh()
+    assert held.name == "exact"
+    same(index, held, store)
+    drop(other, "a.md")
+    assert sorted(index.refresh().tolist()) == list(range(1, 91)) and index.name == "server"
+    held.refresh()
+    same(index, held, store)
+    store.close(), other.close()  # type: ignore[func-returns-value]
+
+
 def test_hits_are_the_same_whoever_scores_and_late_vectors_mean_keywords(own_server: Postgres, notes: Notes) -> None:
     for day in range(1, 13):
         lines = "".join(f"- bed {day} row {row} was dug by Birgit Olsen in the rain\n" for row in range(20))

@@ -24,7 +24,7 @@ from ..tables.vectors import ExactIndex, Written
 from .database import Session, put_counter
 from .halfvec import bound, read
 from .postings import PostingsTables
-from .server_index import ServerIndex
+from .server_index import GrowingIndex, ServerIndex
 
 #: Seconds after which a turn to embed ends by itself, many times what a batch takes.
 TURN = 60.0
@@ -178,11 +178,14 @@ class VectorStore(TableStore):
 
     def vector_index(self, model: VectorModel) -> VectorIndex:
         """A new, empty vector index; ``refresh`` fills it."""
+        held = ExactIndex(model, partial(self._load_vectors, model), self._settings.vector_dtype)
+        if self._settings.vector_index != "auto":
+            return held
+        scored = partial(ServerIndex, self._db, model, partial(self._changed, model), partial(self._ready, model))
         with self._db.read() as c:
             units = count(c, "SELECT count(*) FROM units")
-        if self._settings.vector_index == "auto" and units > self._settings.resident_vectors:
-            return ServerIndex(self._db, model, partial(self._changed, model), partial(self._ready, model))
-        return ExactIndex(model, partial(self._load_vectors, model), self._settings.vector_dtype)
+        most = self._settings.resident_vectors
+        return scored() if units > most else GrowingIndex(held, scored, most)
 
     def _load_vectors(self, model: VectorModel, since: int) -> Written:
         with self._db.read():

@@ -184,6 +184,10 @@ class ExactIndex:
     def _drop(self, unit_ids: Ints) -> None:
         self._matrix.drop(unit_ids)
 
+    def __len__(self) -> int:
+        """How many units have a vector."""
+        return len(self._matrix.unit_ids)
+
     def has(self, unit_ids: Ints) -> Bools:
         """Whether each unit has a vector: ``bool[n]``."""
         return self._matrix.slots(unit_ids) >= 0
