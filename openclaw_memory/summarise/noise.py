@@ -19,6 +19,8 @@ _LINK = re.compile(r"https?://\S+|(?<!\w)[\w.~+-]*(?:/[\w.+-]+)+", re.ASCII)
 #: Names of fields; where half of the words are such, a list of columns.
 _FIELD = re.compile(r"(?<!\w)[a-z0-9]+(?:_[a-z0-9]+)+(?!\w)", re.ASCII)
 _FIELDS = 3
+#: Names of files and nothing else, two at least.
+_FILES = re.compile(r"(?:[\s,;`*·+&]*[\w./~@-]+\.[A-Za-z]\w{0,4}(?=[\s,;`*]|$)){2,}[\s,;`*]*", re.ASCII)
 _LABEL = re.compile(r"[\W_]*[^\s:：][^:：\n]{0,39}[:：](?=[\s*_`]|$)")
 _WORD = re.compile(rf"[^\W\d_{UNSPACED}]{{2,}}|[{UNSPACED}]{{2,}}")
 _FIGURES = re.compile(r"\d+(?:[.,:]\d+)*")
@@ -71,6 +73,8 @@ def _is_noise(sentence: Sentence) -> bool:
         return True
     label = _LABEL.match(text)
     value = text[label.end() :] if label is not None else text
+    if _FILES.fullmatch(value):
+        return True
     if not names_subject(_STAMP.sub(" 0 ", value)):
         # When something that is not named was done, "Completed: 13 March, 14:31", or the note itself was written.
         done = label is not None and label[0].strip("*_ :：").casefold() in every("done")

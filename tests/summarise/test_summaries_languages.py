@@ -384,6 +384,8 @@ def test_a_count_that_grows_is_told_once_and_is_no_milestone(count: str) -> None
         "*学习完成时间：2026-03-02 09:00-09:07*",
         "Время: 2026-03-02 10:15",
         "日時: 2026-03-02 10:15",
+        "Archivos: `Huerta.jsx`, `src/beds.py`, `Riego.jsx`",
+        "**Changed:** `beds.py` `tomatoes.md`",
         "-rw-rw-r-- 1 ines ines 4267 Mar 3 15:50 tomatoes.md",
     ],
 )
@@ -392,7 +394,14 @@ def test_when_a_note_was_written_and_lists_of_files_are_left_out(stamp: str) -> 
 
 
 @pytest.mark.parametrize(
-    "said", ["Appointment: 2026-03-09 14:30", "Termin: 2026-03-09 14:30", "预约：2026-03-09 14:30"]
+    "said",
+    [
+        "Plan of the beds: `beds.py`",
+        "Moved `beds.py`, `riego.py`",
+        "Appointment: 2026-03-09 14:30",
+        "Termin: 2026-03-09 14:30",
+        "预约：2026-03-09 14:30",
+    ],
 )
 def test_an_appointment_on_another_day_is_kept(said: str) -> None:
     assert texts(said, "Ines sowed the first tomatoes") == [said, "Ines sowed the first tomatoes"]
