@@ -8,7 +8,7 @@ import numpy as np
 
 from ...errors import LeaseTimeout, StoreUnreachable, VectorsLate
 from ..api import Bools, Floats, Ints, VectorModel
-from ..tables.vectors import Load
+from ..tables.vectors import ExactIndex, Load
 from .database import MemoryTables
 from .halfvec import read
 
@@ -37,6 +37,13 @@ class ServerIndex:
         self._ready = ready
         self._generation = -1
         self._has = np.zeros(0, bool)
+
+    def take_over(self, held: ExactIndex) -> None:
+        """Begin with what ``held`` knows of which units have a vector, rather than with nothing."""
+        unit_ids = held.unit_ids
+        self._generation = held.generation
+        self._has = np.zeros(int(unit_ids.max(initial=0)) + _ROOM, bool)
+        self._has[unit_ids] = True
 
     def refresh(self) -> Ints:
         """Take over which units got or lost a vector since the last call; returns these units."""

@@ -167,6 +167,16 @@ class ExactIndex:
         self._generation = -1
         self._asked: tuple[Ints, Ints, Bools] | None = None
 
+    @property
+    def generation(self) -> int:
+        """Up to which generation everything was taken over; -1 before the first refresh."""
+        return self._generation
+
+    @property
+    def unit_ids(self) -> Ints:
+        """The units that have a vector, ascending."""
+        return self._matrix.unit_ids
+
     def refresh(self) -> Ints:
         """Take over the vectors that were written or removed since the last call; returns whose these are."""
         written = self._load(self._generation)
