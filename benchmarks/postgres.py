@@ -21,9 +21,10 @@ from typing import Any
 
 import psutil
 
-from benchmarks import corpus
+from benchmarks import copies, corpus
 from benchmarks.hashing import HashingEmbedder
 from benchmarks.postgres_crowd import opened
+from openclaw_memory.embed.pending import model_of
 from openclaw_memory.memory import Memory
 
 #: Of the vectors, as those of the default model.
@@ -87,19 +88,26 @@ def _gateway(folder: Path, store: str, resident: int) -> None:
         memory.close()
 
 
-def run(store: str, folder: Path, lines: int, memories: int, questions: int) -> dict[str, Any]:
-    """Figures by name, of each kind of gateway."""
-    for agent in range(memories):
+def run(
+    store: str, folder: Path, lines: int, memories: int, questions: int, read: int = 0, scores: bool = True
+) -> dict[str, Any]:
+    """Figures by name, of each kind of gateway; with ``read`` that many lines are read and the rest are copies."""
+    each = min(read or lines, lines // memories)
+    for agent in range(1 if read else memories):
         if not (folder / f"agent-{agent}").exists():
-            corpus.write_workspace(folder / f"agent-{agent}", lines // memories, seed=1 + agent)
-    asked = [query.text for query in corpus.queries(questions, within=lines // memories)]
-    kinds = {"file": ("", 10**9), "server": (store, 10**9), "server scores": (store, 0)}
+            corpus.write_workspace(folder / f"agent-{agent}", each, seed=1 + agent)
+    asked = [query.text for query in corpus.queries(questions, within=each)]
+    kinds = {"file": ("", 10**9), "server": (store, 10**9)} | ({"server scores": (store, 0)} if scores else {})
     figures: dict[str, dict[str, Any]] = {kind: {} for kind in kinds}
     for kind in ("file", "server"):
         gateway = Gateway(folder, *kinds[kind])
-        took = [gateway.told("ingest", agent)[0] for agent in range(memories)]
+        took = [gateway.told("ingest", agent)[0] for agent in range(1 if read else memories)]
         figures[kind]["first ingest s"] = round(sum(took) / 1000, 1)
         gateway.close()
+    if read:
+        _copy(store, folder, lines // memories // each, memories)
+    for kind, size in copies.megabytes(store, folder).items():
+        figures[kind]["MB on disk"] = size
     gateways = {kind: Gateway(folder, *given) for kind, given in kinds.items()}
     for kind, gateway in gateways.items():
         took = [gateway.told("search", agent, "warm")[0] for agent in range(memories)]
@@ -131,6 +139,15 @@ def run(store: str, folder: Path, lines: int, memories: int, questions: int) -> 
     return {"lines": lines, "memories": memories, **figures}
 
 
+def _copy(store: str, folder: Path, times: int, memories: int) -> None:
+    embedder = HashingEmbedder(DIMENSIONS)
+    for url in ("", store):
+        with opened(folder, 0, url, "lazy", embedder, store__memory_limit_mb=4096) as memory:
+            copies.multiply(memory, model_of(embedder), times)
+    copies.copy_files(folder / "agent-0", times)
+    copies.spread(store, folder, memories)
+
+
 def _shown(values: Sequence[float]) -> str:
     return f"{statistics.median(values):.0f} / {statistics.quantiles(values, n=20)[-1]:.0f}"
 
@@ -145,6 +162,8 @@ def main() -> None:
     parser.add_argument("--store", required=True, metavar="URL")
     parser.add_argument("--lines", type=int, default=10_000, help="of all memories together")
     parser.add_argument("--memories", type=int, default=1)
+    parser.add_argument("--read", type=int, default=0, help="lines to read; the rest are copies, made by a superuser")
+    parser.add_argument("--no-scores", action="store_true", help="without the gateway for which the server scores")
     parser.add_argument("--questions", type=int, default=60)
     parser.add_argument("--work", type=Path, metavar="FOLDER", help="keeps notes and files for another run")
     parser.add_argument("--gateway", type=Path, help=argparse.SUPPRESS)
@@ -155,7 +174,8 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as name:
         folder = given.work or Path(name)
-        print(json.dumps(run(given.store, folder, given.lines, given.memories, given.questions), indent=2))
+        some = given.lines, given.memories, given.questions, given.read, not given.no_scores
+        print(json.dumps(run(given.store, folder, *some), indent=2))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from datetime import date
 from ..errors import OpenClawMemoryError, RequestError
 from ..model import FeedbackReport, SearchHit, UseRow
 from ..store.state import State
+from ..store.state.database import renew
 from ..store.state.use import NAME, Sum, fade, put, sum_of, sums
 from ..text.scripts import HAN, KANA
 
@@ -83,6 +84,10 @@ class Usage:
         self._written = clock()
         #: Which forgetting is known here: what was counted before another one is dropped.
         self._forgot: str | None = None
+        #: What was known before: a question that was asked earlier, or in an older snapshot, may be answered later.
+        self._outdated: set[str] = set()
+        #: Whether such an answer came, or the state was made anew: the next writing looks.
+        self._doubtful = False
         self._uses: Uses | None = None
         self._uses_of: tuple[str, date] | None = None
         self._lock = threading.Lock()
@@ -95,8 +100,7 @@ class Usage:
         now = self._clock()
         forgot = self._forgot_elsewhere()
         with self._lock:
-            self._keep_out(forgot)
-            for hit in hits:
+            for hit in hits if self._keep_out(forgot) else ():
                 self._recent.append(_Shown(now, hit.id, hit.path, hit.start_line, hit.end_line, hit.snippet))
                 self._count(hit.id, hit.path, day, "shown")
         self._write_if_due()
@@ -105,8 +109,8 @@ class Usage:
         """Count that a hit was of use: it was opened, or a reply quotes it."""
         forgot = self._forgot_elsewhere()
         with self._lock:
-            self._keep_out(forgot)
-            self._count(id, path, day, "used")
+            if self._keep_out(forgot):
+                self._count(id, path, day, "used")
         self._write_if_due()
 
     def opened(
@@ -218,18 +222,22 @@ class Usage:
     def forget(self, ids: Collection[str]) -> int:
         """Drop everything about some ids, here and in the state; how many of them there was anything of.
 
-        What other processes have counted and not yet written, they drop too.  Raises as
-        :meth:`~openclaw_memory.store.state.State.writing`.
+        What other processes have counted and not yet written, they drop too, as this one does where others
+        forgot.  Raises as :meth:`~openclaw_memory.store.state.State.writing`.
         """
         gone = frozenset(ids)
         with self._writing:
-            with self._state.writing(NAME, _FORGOT) as connection:
+            with self._state.writing(NAME) as connection:
+                before = self._state.version(_FORGOT, connection)
                 known = connection.execute("SELECT unit FROM use").fetchall()
                 dropped = {unit for (unit,) in known if unit in gone}
                 connection.executemany("DELETE FROM use WHERE unit = ?", [[unit] for unit in dropped])
+                renew(connection, [_FORGOT])
+                forgot = self._state.version(_FORGOT, connection)
             self._state.wipe()
-            forgot = self._state.version(_FORGOT)
             with self._lock:
+                self._take(before)
+                self._outdated.add(before)
                 self._forgot = forgot
                 for unit, day in list(self._new):
                     if unit in gone:
@@ -247,7 +255,7 @@ class Usage:
         try:
             with self._lock:
                 self._written, self._events = self._clock(), 0
-                if not self._new:
+                if not self._new and not self._doubtful:
                     return
             self._write()
         except OpenClawMemoryError as error:
@@ -266,8 +274,12 @@ class Usage:
             taken, self._new, forgot = self._new, {}, self._forgot
         try:
             with self._state.writing(NAME, patience=_PATIENCE, lasting=False) as connection:
-                if self._state.version(_FORGOT, connection) != forgot:
-                    return  # it may be just what somebody has forgotten since
+                now = self._state.version(_FORGOT, connection)
+                with self._lock:
+                    self._doubtful = False
+                    if now != forgot:  # it may be just what somebody has forgotten since
+                        self._take(now)
+                        return
                 for (unit, day), (path, counts) in taken.items():
                     put(connection, unit, Sum.of(path, day, counts))
                 fade(connection, date.today())
@@ -299,13 +311,26 @@ class Usage:
         counts[what] = counts.get(what, 0) + number
         self._events += number
 
-    def _keep_out(self, forgot: str | None) -> None:
-        """Drop what was counted and shown before something was forgotten elsewhere: it may have been just that."""
-        if forgot is None:
-            return  # nothing is written then
+    def _keep_out(self, forgot: str | None) -> bool:
+        """Drop what was counted and shown before something was forgotten elsewhere: it may have been just that.
+
+        False where ``forgot`` is older than what is known here: then what is to be counted now may be it as well.
+        """
+        if forgot in self._outdated:
+            self._doubtful = True
+            return False
+        if forgot is not None:  # else nothing is written then
+            self._take(forgot)
+        return True
+
+    def _take(self, forgot: str) -> None:
+        """Take over a version that is the state's now."""
         if self._forgot not in (None, forgot):
+            assert self._forgot is not None
+            self._outdated.add(self._forgot)
             self._new.clear()
             self._recent.clear()
+        self._outdated.discard(forgot)
         self._forgot = forgot
 
     # -- without it -------------------------------------------------------------------------------
@@ -314,7 +339,8 @@ class Usage:
         oldest = self._clock() - _RECENT
         forgot = self._forgot_elsewhere()
         with self._lock:
-            self._keep_out(forgot)
+            if not self._keep_out(forgot):
+                return []
             while self._recent and self._recent[0].at < oldest:
                 self._recent.popleft()
             found = {one.id: one.path for one in self._recent if not one.counted and meant(one)}
@@ -327,7 +353,9 @@ class Usage:
 
     def _write_if_due(self) -> None:
         with self._lock:
-            due = self._new and (self._events >= _EVENTS or self._clock() - self._written >= _SECONDS)
+            due = (self._new or self._doubtful) and (
+                self._events >= _EVENTS or self._clock() - self._written >= _SECONDS
+            )
             if due:
                 self._written, self._events = self._clock(), 0
         if due:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,29 @@ def test_what_another_gateway_forgets_meanwhile_is_not_written_back(postgres: Po
             assert "heron" in (text := found(memory)) and "attic" not in text and "swan" not in text
 
 
+def test_a_snapshot_of_before_counts_nothing_that_was_forgotten_since(postgres: Postgres, notes: Notes) -> None:
+    notes.write("MEMORY.md", GARDEN + HOUSE)
+    day = date(2026, 3, 1)
+    url = postgres.url("owner")
+    with (
+        gateway(url, notes, "counts") as a,
+        gateway(url, notes, "counts") as b,
+        ThreadPoolExecutor(1) as other,
+    ):
+        a.ingest()
+        a.usage.used("before", "MEMORY.md", day)
+        a.usage.flush()
+        with a.store.session():
+            assert a.store.documents().by_path  # the snapshot has begun
+            a.usage.used("gone", "MEMORY.md", day)
+            other.submit(b.usage.forget, ["gone"]).result()
+            other.submit(a.usage.used, "since", "MEMORY.md", day).result()  # by now a knows of it
+            a.usage.used("gone", "MEMORY.md", day)  # asks the snapshot, which does not
+            a.usage.used("gone", "MEMORY.md", day)
+        a.usage.flush()
+        assert [row.id for row in b.usage.rows(day)] == ["before", "since"]
+
+
 def test_gateways_that_read_the_same_notes_at_once_embed_each_text_once(postgres: Postgres, notes: Notes) -> None:
     url = postgres.url("owner")
     for day in range(1, 13):
@@ -171,6 +195,31 @@ def test_a_role_that_only_reads_searches_a_memory_that_exists(
             owner.ingest()
             assert reader.search("heron", mode="keyword", deadline=30.0).results
             assert texts.taken() == []
+
+
+def test_a_role_that_only_reads_is_told_of_what_nobody_has_embedded(postgres: Postgres, notes: Notes) -> None:
+    notes.write("MEMORY.md", GARDEN)
+    with gateway(postgres.url("owner"), notes, "words") as owner:
+        owner.ingest()
+    url = role(postgres, "auditor", False)
+    auditor = url.split("//")[1].split("@")[0]
+    with Server.of(postgres.url("owner")).transaction() as c:
+        c.execute("SELECT share(%s, 'main', 'words', false), share(%s, '', 'words', false)", [auditor, auditor])
+    for how in ("eager", "background", "lazy"):
+        with gateway(url, notes, "words", CountingEmbedder(), ingest__embed=how, ingest__fresh_seconds=0.0) as reader:
+            for mode in ("hybrid", "vector"):
+                found = reader.search("tulips", mode=mode, deadline=30.0)
+                assert found.results and "units without a vector yet, ranked by keywords" in str(found.warning)
+            reader.ingest()
+            assert "this role may only read" in str(reader.search("tulips", deadline=30.0).warning)
+            if how == "eager":
+                with gateway(postgres.url("owner"), notes, "words", CountingEmbedder()) as owner:
+                    owner.ingest()
+                assert reader.search("tulips", deadline=30.0).warning is None
+                with Server.of(postgres.url("owner")).transaction() as c:
+                    c.execute(
+                        "DELETE FROM vectors WHERE memory = (SELECT memory FROM memories WHERE agent = 'main' AND workspace = 'words')"
+                    )
 
 
 def _work(plan: dict[str, Any]) -> float:

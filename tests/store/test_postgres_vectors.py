@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import random
+import threading
 import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -15,10 +19,12 @@ from indexing import drop, put, unit_vectors
 from postgres_server import Postgres
 
 from openclaw_memory import Memory, Settings
+from openclaw_memory.capture.capturer import Message, Turn
 from openclaw_memory.config.settings import StoreSettings
 from openclaw_memory.store.api import VectorIndex, VectorModel
 from openclaw_memory.store.postgres import connections, database
 from openclaw_memory.store.postgres import vectors as stored
+from openclaw_memory.store.postgres.growing_index import GrowingIndex
 from openclaw_memory.store.postgres.store import PostgresStore
 from openclaw_memory.text import analysis
 
@@ -70,7 +76,8 @@ def test_after_any_history_what_waits_and_what_an_index_has_is_what_the_tables_s
     assert {index.name for index in indexes} == {"exact"}  # nothing is there yet
     if not resident:
         put(store, {"first.md": [["one line"]]})
-        indexes = [held.vector_index(model) for model in MODELS]
+        for index in indexes:
+            index.refresh()
         assert {index.name for index in indexes} == {"server"}
     for step in range(40):
         one, model = chance.choice([store, other]), chance.choice([*MODELS, MODELS[0], MODELS[0]])
@@ -184,26 +191,6 @@ def test_the_best_512_of_the_server_are_those_of_the_vectors_it_holds(postgres: 
     store.close()
 
 
-def test_a_memory_that_grows_is_scored_by_the_server_from_its_next_refresh(postgres: Postgres) -> None:
-    store, other = opened(postgres, "grows", resident_vectors=100), opened(postgres, "grows")
-    put(store, {"a.md": [[f"line {i}" for i in range(90)]]})
-    store.put_vectors(MODELS[0], list(range(1, 91)), unit_vectors(90, D, 5))
-    index = store.vector_index(MODELS[0])
-    assert index.refresh().tolist() == list(range(1, 91)) and index.name == "exact"
-    put(other, {"b.md": [[f"more {i}" for i in range(60)]]})  # another gateway
-    other.put_vectors(MODELS[0], list(range(91, 151)), unit_vectors(60, D, 6))
-    assert index.refresh().tolist() == list(range(91, 151)) and index.name == "server"
-    held = other.vector_index(MODELS[0])
-    held.refresh()
-    assert held.name == "exact"
-    same(index, held, store)
-    drop(other, "a.md")
-    assert sorted(index.refresh().tolist()) == list(range(1, 91)) and index.name == "server"
-    held.refresh()
-    same(index, held, store)
-    store.close(), other.close()  # type: ignore[func-returns-value]
-
-
 def test_hits_are_the_same_whoever_scores_and_late_vectors_mean_keywords(own_server: Postgres, notes: Notes) -> None:
     for day in range(1, 13):
         lines = "".join(f"- bed {day} row {row} was dug by Birgit Olsen in the rain\n" for row in range(20))
@@ -244,6 +231,46 @@ def test_hits_are_the_same_whoever_scores_and_late_vectors_mean_keywords(own_ser
         pytest.fail("it did not come back")
 
 
+def test_a_memory_that_outgrows_a_running_gateway_is_left_to_the_server(postgres: Postgres, notes: Notes) -> None:
+    def memory(resident: int) -> Memory:
+        given = {
+            "ingest.embed": "eager", "ingest.fresh_seconds": 1e6, "store.workspace": "grows",
+            "store.resident_vectors": resident, "store.vector_dtype": "float32",
+        }  # fmt: skip
+        settings = Settings().with_values(given)
+        return Memory(notes.root, settings=settings, store=postgres.url("owner"), embedder=CountingEmbedder())
+
+    def asked(one: Memory) -> list[tuple[str, float]]:
+        hits = [
+            hit for mode in ("hybrid", "vector", "graph") for question in ("heron number seven", "who dug bed 4?", "rain")
+            for hit in one.search(question, mode=mode, deadline=30.0).results
+        ]  # fmt: skip
+        return [(hit.id, round(hit.score, 2)) for hit in hits]
+
+    def names(one: Memory) -> str | None:
+        return one._questions.engine().index_names()[1]
+
+    notes.write("memory/2026-01-01.md", "# Day\n\n- a heron number seven\n- bed 4 was dug in the rain\n")
+    with memory(20) as running, memory(10**6) as holding:
+        running.ingest()
+        assert asked(running) == asked(holding) and names(running) == "exact"
+        index = running._questions.engine()._vector
+        assert isinstance(index, GrowingIndex)
+        matrix = weakref.ref(index._index._matrix)  # type: ignore[union-attr]
+        for day in range(2, 9):
+            lines = "".join(f"- bed {day} row {row} was dug in the rain\n" for row in range(6))
+            notes.write(f"memory/2026-01-{day:02d}.md", f"# Day {day}\n\n{lines}- a heron number {day}\n")
+        notes.write("memory/2026-01-01.md", "# Day\n\n- a heron number seven\n")  # one of those held goes
+        holding.ingest()
+        assert asked(running) == asked(holding)
+        assert (names(running), names(holding)) == ("server", "exact")
+        gc.collect()
+        assert matrix() is None and running._questions.engine()._vector is index
+        notes.write("memory/2026-01-09.md", "# Day\n\n- a heron number nine was seen in the rain\n")
+        holding.ingest()
+        assert asked(running) == asked(holding)
+
+
 # -- who embeds, and connections ------------------------------------------------------------------------
 
 
@@ -266,6 +293,10 @@ def test_all_works_over_one_connection(postgres: Postgres, notes: Notes, monkeyp
         memory.feedback(found.results[0].id, "useful")
         assert memory.context("who has the attic key?").tokens
         assert memory.forget(query="swan").units == 1
+        said = [Message("user", "We decided to keep the boat at the quay until May 2026.")]
+        assert memory.capture(Turn(said)).captured
+        done = memory.consolidate(older_than_days=0, now=datetime(2026, 6, 1, tzinfo=UTC))
+        assert done.created and done.complete and not done.warning
     settings = settings.with_values({"ingest.fresh_seconds": 1e6})
     with Memory(notes.root, settings=settings, store=url, embedder=CountingEmbedder()) as memory:
         with ThreadPoolExecutor(4) as threads:
@@ -293,3 +324,33 @@ def test_a_turn_to_embed_ends_with_its_time_where_nobody_gives_it_back(
     with other.embedding_turn(0) as free:
         assert free
     store.close(), other.close()  # type: ignore[func-returns-value]
+
+
+def test_two_that_embed_the_same_at_once_lose_nothing(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
+    stores = [opened(postgres, "both") for _ in range(2)]
+    put(stores[0], {"a.md": [[f"line {i}" for i in range(60)]]})
+    vectors = unit_vectors(60, D, 3)
+    monkeypatch.setattr(stored, "TURN", 0.0)
+    both = threading.Barrier(2)
+
+    def embed(store: PostgresStore) -> None:
+        with store.embedding_turn(5) as ours:
+            assert ours
+            both.wait(30)
+            for at in range(0, 60, 5):
+                ids = [text.unit_id for text in store.pending(MODELS[0], 5)] or list(range(at + 1, at + 6))
+                store.put_vectors(MODELS[0], ids, vectors[np.array(ids) - 1])
+            both.wait(30)
+
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(embed, stores))
+    with ThreadPoolExecutor(2) as threads:  # and two of one process
+        list(threads.map(embed, [stores[0], stores[0]]))
+    assert stores[0]._turn is None
+    ids = np.arange(1, 61, dtype=np.int32)
+    for store in stores:
+        assert store.pending(MODELS[0], 99) == [] and store.vector_states(MODELS[0]).ready == 60
+        index = store.vector_index(MODELS[0])
+        index.refresh()
+        np.testing.assert_array_equal(index.vectors(ids), vectors.astype(np.float16).astype(np.float32))
+        store.close()

@@ -127,6 +127,29 @@ def test_what_cannot_be_written_now_is_written_later(file: Path) -> None:
     assert [(row.id, row.shown) for row in Usage(state_in(file)).rows(DAY)] == [("a", 2)]
 
 
+def test_who_forgets_drops_what_others_forgot_meanwhile(file: Path) -> None:
+    ours, theirs = Usage(state_in(file)), Usage(state_in(file))
+    ours.shown([_hit("a"), _hit("b"), _hit("c")], DAY)
+    theirs.forget(["a"])
+    ours.forget(["b"])
+    ours.flush()
+    assert ours.rows(DAY) == [], "it may have been just what the other one has forgotten"
+    ours.shown([_hit("c")], DAY)
+    ours.flush()
+    assert [row.id for row in theirs.rows(DAY)] == ["c"]
+
+
+def test_a_state_that_was_made_anew_is_counted_in(file: Path) -> None:
+    usage = Usage(state_in(file))
+    usage.shown([_hit("a")], DAY)
+    usage.forget(["a"])
+    state_in(file).purge()
+    usage.used("c", "memory/2026-03-01.md", DAY)
+    usage.flush()
+    usage.used("d", "memory/2026-03-01.md", DAY)
+    assert usage.rows(DAY)[-1].id == "d"
+
+
 def test_two_processes_add_up(file: Path) -> None:
     ours, theirs = Usage(state_in(file)), Usage(state_in(file))
     ours.shown([_hit("a")], DAY)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 
 import numpy as np
 
-from ...errors import LeaseTimeout, StoreError, StoreUnreachable, VectorsLate
-from ..api import Bools, Floats, Ints, VectorIndex, VectorModel
+from ...errors import LeaseTimeout, StoreUnreachable, VectorsLate
+from ..api import Bools, Floats, Ints, VectorModel
 from ..tables.vectors import ExactIndex, Load
 from .database import MemoryTables
 from .halfvec import read
@@ -38,6 +37,13 @@ class ServerIndex:
         self._ready = ready
         self._generation = -1
         self._has = np.zeros(0, bool)
+
+    def take_over(self, held: ExactIndex) -> None:
+        """Begin with what ``held`` knows of which units have a vector, rather than with nothing."""
+        unit_ids = held.unit_ids
+        self._generation = held.generation
+        self._has = np.zeros(int(unit_ids.max(initial=0)) + _ROOM, bool)
+        self._has[unit_ids] = True
 
     def refresh(self) -> Ints:
         """Take over which units got or lost a vector since the last call; returns these units."""
@@ -121,53 +127,3 @@ class ServerIndex:
         scores = self.similarities(query, unit_ids)
         best = np.argsort(-scores, kind="stable")[:k]
         return unit_ids[best], scores[best]
-
-
-class GrowingIndex:
-    """Vectors that are held here until there are more than ``most``, and scored by the server from then on."""
-
-    def __init__(self, held: ExactIndex, scored: Callable[[], ServerIndex], most: int) -> None:
-        self._index: VectorIndex = held
-        self._held: ExactIndex | None = held
-        self._scored = scored
-        self._most = most
-
-    @property
-    def name(self) -> str:
-        """``exact``, and ``server`` once there are too many."""
-        return self._index.name
-
-    @property
-    def exhaustive(self) -> bool:
-        """Whether scoring every unit is the cheap way to ask."""
-        return self._index.exhaustive
-
-    def refresh(self) -> Ints:
-        """As of the index that there is; what that holds is let go of where it has become too much."""
-        changed = self._index.refresh()
-        if self._held is not None and len(self._held) > self._most:
-            with contextlib.suppress(StoreError):  # then the next time
-                scored = self._scored()
-                scored.refresh()
-                self._index, self._held = scored, None
-        return changed
-
-    def has(self, unit_ids: Ints) -> Bools:
-        """Whether each unit has a vector: ``bool[n]``."""
-        return self._index.has(unit_ids)
-
-    def vectors(self, unit_ids: Ints) -> Floats:
-        """The vector of each unit: ``float32[n, d]``."""
-        return self._index.vectors(unit_ids)
-
-    def similarities(self, query: Floats, unit_ids: Ints) -> Floats:
-        """Cosine with each unit, NaN where it has no vector: ``float32[n]``; raises as :class:`ServerIndex`."""
-        return self._index.similarities(query, unit_ids)
-
-    def neighbour_similarities(self, unit_ids: Ints, reach: int) -> Floats:
-        """Cosine of unit ``i`` with the next ``reach`` units: ``float32[reach, n]``, NaN where unknown."""
-        return self._index.neighbour_similarities(unit_ids, reach)
-
-    def search(self, query: Floats, k: int) -> tuple[Ints, Floats]:
-        """The ``k`` nearest units, best first; raises as :meth:`similarities`."""
-        return self._index.search(query, k)

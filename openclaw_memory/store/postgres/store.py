@@ -95,7 +95,7 @@ class PostgresStore(VectorStore):
     def warnings(self) -> list[str]:
         """What a person should hear of the role and of the index."""
         with self._db.read():
-            return [*([_SUPERUSER] if self._db.is_superuser else []), *self._remarks]
+            return [*([_SUPERUSER] if self._db.is_superuser else []), *self._remarks, *self.without_vectors()]
 
     def close(self) -> None:
         """Let go of the server."""

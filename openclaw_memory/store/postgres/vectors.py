@@ -22,9 +22,10 @@ from ..tables.sql import IDS, count, id_list
 from ..tables.store import TableStore
 from ..tables.vectors import ExactIndex, Written
 from .database import Session, put_counter
+from .growing_index import GrowingIndex
 from .halfvec import bound, read
 from .postings import PostingsTables
-from .server_index import GrowingIndex, ServerIndex
+from .server_index import ServerIndex
 
 #: Seconds after which a turn to embed ends by itself, many times what a batch takes.
 TURN = 60.0
@@ -40,6 +41,11 @@ _TAKE = """
 _KEEP = "UPDATE turns SET until = clock_timestamp() + make_interval(secs => ?) WHERE name = 'embedding' AND holder = ?"
 #: Units whose vectors are on their way at once.
 _RANGE = 16_384
+
+_ONLY_READS = (
+    "this role may only read, so what has no vector of the model {} yet is found by words until a role that writes "
+    "has run, with that model: openclaw-memory ingest"
+)
 
 #: Units that may lack a vector of the model ``$1``, which all units up to ``$2`` had as of generation ``$3``.
 _NEW = "units WHERE id > $2"
@@ -58,6 +64,8 @@ class VectorStore(TableStore):
 
     #: By what name the turn of this process goes, while it has one.
     _turn: str | None = None
+    #: Of which model units have no vector, where this role cannot give them one.
+    _lacking: VectorModel | None = None
 
     @contextlib.contextmanager
     def embedding_turn(self, timeout: float) -> Iterator[bool]:
@@ -77,7 +85,8 @@ class VectorStore(TableStore):
             yield ours
         finally:
             if ours:
-                self._turn = None
+                if self._turn == holder:  # else it ended, and another thread has one now
+                    self._turn = None
                 with contextlib.suppress(StoreError), self._db.server.transaction() as c:
                     c.execute("DELETE FROM turns WHERE memory = %s AND holder = %s", [self._db.memory, holder])
 
@@ -88,7 +97,10 @@ class VectorStore(TableStore):
     # -- what waits -----------------------------------------------------------------------------------
 
     def pending(self, model: VectorModel, limit: int, unit_ids: Ints | None = None) -> list[PendingText]:
-        """Units that have neither a vector of ``model`` nor failed with it, oldest first."""
+        """Units that have neither a vector of ``model`` nor failed with it, oldest first.
+
+        None for a role that only reads: it could not store what it computes.
+        """
         with self._db.read() as c:
             model_id = self._model_id(c, model)
             some = "" if unit_ids is None else f"AND id IN {IDS.replace('?', '$5')} "
@@ -99,6 +111,9 @@ class VectorStore(TableStore):
                 "ORDER BY 1 LIMIT $4)) ORDER BY id",
                 [model_id, *self._reached(model_id), limit, *([] if unit_ids is None else [id_list(unit_ids)])],
             ).fetchall()
+        if rows and not self._db.may_write:
+            self._lacking = model
+            return []
         return [PendingText(*row) for row in rows]
 
     def vector_states(self, model: VectorModel | None) -> VectorStates:
@@ -115,6 +130,8 @@ class VectorStore(TableStore):
             failing = f"SELECT count(*) FROM vectors WHERE status = 'failed' AND model_id = ? AND {there}"
             failed = count(c, failing, [model_id])
             ready = count(c, "SELECT count(*) FROM units") - pending - outdated - failed
+            if model is not None and (pending or outdated) and not self._db.may_write:
+                self._lacking = model
         return VectorStates(ready, pending, failed, outdated)
 
     def _reached(self, model_id: int) -> tuple[int, int]:
@@ -123,11 +140,25 @@ class VectorStore(TableStore):
         unit, generation = (int(known.get(name, -1)) for name in _names(model_id))
         return (unit, generation) if generation >= int(known.get("forgotten", 0)) else (-1, generation)
 
+    def without_vectors(self) -> list[str]:
+        """What a role that only reads should hear while units have no vector."""
+        model, self._lacking = self._lacking, None
+        if model is None:
+            return []
+        self.pending(model, 1)
+        return [] if self._lacking is None else [_ONLY_READS.format(model.name)]
+
     # -- writing --------------------------------------------------------------------------------------
 
     def put_vectors(self, model: VectorModel, unit_ids: Sequence[int], vectors: Floats) -> None:
         """Store vectors of units that still exist, in place of any older model's."""
         self._put(model, unit_ids, "ready", vectors)
+
+    def put_noise(self, model: VectorModel, noise: float) -> None:
+        """Note the cosine that unrelated texts rarely exceed; a role that only reads keeps it to itself."""
+        self._db.open()
+        if self._db.may_write:
+            super().put_noise(model, noise)
 
     def put_failed(self, model: VectorModel, unit_ids: Sequence[int]) -> None:
         """Note that these units cannot be embedded by ``model``."""
@@ -177,15 +208,20 @@ class VectorStore(TableStore):
     # -- what search reads ------------------------------------------------------------------------------
 
     def vector_index(self, model: VectorModel) -> VectorIndex:
-        """A new, empty vector index; ``refresh`` fills it."""
+        """A new, empty vector index; ``refresh`` fills it, and leaves the vectors to the server once they are many."""
         held = ExactIndex(model, partial(self._load_vectors, model), self._settings.vector_dtype)
         if self._settings.vector_index != "auto":
             return held
-        scored = partial(ServerIndex, self._db, model, partial(self._changed, model), partial(self._ready, model))
-        with self._db.read() as c:
-            units = count(c, "SELECT count(*) FROM units")
+        server = ServerIndex(self._db, model, partial(self._changed, model), partial(self._ready, model))
+        return GrowingIndex(held, server, self._is_large)
+
+    def _is_large(self) -> bool:
+        """Whether the memory has more units than a gateway is to hold the vectors of."""
         most = self._settings.resident_vectors
-        return scored() if units > most else GrowingIndex(held, scored, most)
+        with self._db.read() as c:
+            if int(self._db.counters()["unit"]) <= most:  # ids are given once
+                return False
+            return count(c, "SELECT count(*) FROM (SELECT 1 FROM units LIMIT ?) q", [most + 1]) > most
 
     def _load_vectors(self, model: VectorModel, since: int) -> Written:
         with self._db.read():

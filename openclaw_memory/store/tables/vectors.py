@@ -167,6 +167,16 @@ class ExactIndex:
         self._generation = -1
         self._asked: tuple[Ints, Ints, Bools] | None = None
 
+    @property
+    def generation(self) -> int:
+        """Up to which generation everything was taken over; -1 before the first refresh."""
+        return self._generation
+
+    @property
+    def unit_ids(self) -> Ints:
+        """The units that have a vector, ascending."""
+        return self._matrix.unit_ids
+
     def refresh(self) -> Ints:
         """Take over the vectors that were written or removed since the last call; returns whose these are."""
         written = self._load(self._generation)
@@ -183,10 +193,6 @@ class ExactIndex:
 
     def _drop(self, unit_ids: Ints) -> None:
         self._matrix.drop(unit_ids)
-
-    def __len__(self) -> int:
-        """How many units have a vector."""
-        return len(self._matrix.unit_ids)
 
     def has(self, unit_ids: Ints) -> Bools:
         """Whether each unit has a vector: ``bool[n]``."""
