@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("openclaw_memory")
 
+#: The provider whose models go by what is in their files.
+LLAMA = "llama.cpp"
 #: Texts that a search may embed by itself when files have changed since the last ingest.
 _FRESH_TEXTS = 64
 #: What unrelated texts rarely exceed, for a model that could not be measured yet.
@@ -107,13 +109,16 @@ class Models:
             self._resolved = None
         return self.resolve(plugins).reason
 
-    @property
-    def cache(self) -> VectorCache | None:
-        """The vectors that this user's memories share; ``None`` where the settings want none.
+    def cache(self, embedder: Embedder | None) -> VectorCache | None:
+        """The vectors of ``embedder`` that this user's memories share; ``None`` where the settings want none.
 
-        There is none for an embedder that was given, nor beside a server: what another machine forgets would stay.
+        Only llama.cpp has one, whose models go by what is in their files: behind the name of an endpoint's model, or of
+        one that was given, there may be another one tomorrow.  Nor is there one beside a server: what another machine
+        forgets would stay.
         """
-        if self._given is not None or not self._settings.embedding.cache_mb or self._settings.store.url:
+        if getattr(embedder, "provider", "") != LLAMA or self._given is not None:
+            return None
+        if not self._settings.embedding.cache_mb or self._settings.store.url:
             return None
         from ..config.settings import cache_dir
         from ..plugins import redact
@@ -258,8 +263,8 @@ class Vectorizer:
 
     @property
     def cache(self) -> VectorCache | None:
-        """As that of :class:`Models`."""
-        return self._models.cache
+        """The vectors that this user's memories share, of the embedder in use; ``None`` where there are none."""
+        return self._models.cache(self.resolve().embedder)
 
     def forget(self) -> None:
         """Drop the questions whose vectors are kept, and the vectors that this user's memories share."""
@@ -341,7 +346,13 @@ class Vectorizer:
             _use_threads(embedder, idle_cores() if large and not self._settings.embedding.threads else usual)
             try:
                 done = embed_pending(
-                    self._store, embedder, progress, until, self._stop, total=waiting, cache=self._models.cache
+                    self._store,
+                    embedder,
+                    progress,
+                    until,
+                    self._stop,
+                    total=waiting,
+                    cache=self._models.cache(embedder),
                 )
                 self.noise(embedder)
             finally:
@@ -363,7 +374,12 @@ class Vectorizer:
             with self._store.embedding_turn(0) as ours:
                 if ours:
                     embed_pending(
-                        self._store, embedder, until=until, batch=16, limit=_FRESH_TEXTS, cache=self._models.cache
+                        self._store,
+                        embedder,
+                        until=until,
+                        batch=16,
+                        limit=_FRESH_TEXTS,
+                        cache=self._models.cache(embedder),
                     )
         except ModelError as error:
             log.warning("new text cannot be embedded: %s", error)
@@ -387,7 +403,7 @@ class Vectorizer:
                 until=until,
                 batch=16,
                 limit=None if chosen is not None else most,
-                cache=self._models.cache,
+                cache=self._models.cache(embedder),
             ).done
         except ModelError as error:
             log.warning("candidates cannot be embedded: %s", error)

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from openclaw_memory import Memory, Settings
 from openclaw_memory.config.settings import cache_dir
 from openclaw_memory.embed.vector_cache import NAME, VectorCache
+from openclaw_memory.embed.vectorizer import Models
 
 TEXTS = st.lists(st.text(max_size=40), min_size=1, max_size=20)
 GARDEN = "# Garden\n\n- Ana Ruiz plants tulips in the autumn\n- the ferns are watered on Monday\n"
@@ -144,6 +145,17 @@ def test_several_processes_put_and_ask_at_once(tmp_path: Path) -> None:
     with ProcessPoolExecutor(3) as pool:
         assert list(pool.map(put_many, [str(tmp_path)] * 3, range(3))) == [20, 20, 20]
     assert VectorCache(tmp_path, 10.0).use().vectors == 600
+
+
+def test_only_models_that_go_by_what_is_in_their_files_have_one() -> None:
+    models = Models(Settings())
+    assert models.cache(None) is None and models.cache(CountingEmbedder()) is None
+    embedder = CountingEmbedder()
+    embedder.provider = "llama.cpp"  # type: ignore[misc]
+    assert models.cache(embedder) is not None
+    assert Models(Settings(), given=embedder).cache(embedder) is None
+    assert Models(Settings().with_values({"store.url": "postgresql://db/memories"})).cache(embedder) is None
+    assert Models(Settings().with_values({"embedding.cache_mb": 0})).cache(embedder) is None
 
 
 # -- memories -----------------------------------------------------------------------------------------
