@@ -27,7 +27,7 @@ STATUS = [
     "workspace", "agent", "database", "bytes", "schema", "generation", "files", "sections", "chunks", "byKind", "byGrain",
     "provider", "model", "dimensions", "vectors", "keywordIndex", "vectorIndex", "postings", "postingsDelta",
     "extensions", "plugins", "pluginFailures", "privateFiles", "privateLines", "unreadFrontMatter", "context", "grains", "consolidation", "retention",
-    "binding", "languages", "modelKnows", "fallback",
+    "binding", "vectorCache", "languages", "modelKnows", "fallback",
 ]  # fmt: skip
 
 
@@ -87,7 +87,7 @@ def test_a_status(memory: Memory) -> None:
     assert names(memory.status()) == STATUS
     usage = to_json(replace(memory.status(), http_usage={"requests_today": 3}, warning="w"))
     assert usage["httpUsage"] == {"requestsToday": 3}
-    assert list(usage) == [*STATUS[:-8], "httpUsage", *STATUS[-8:], "warning"]
+    assert list(usage) == [*STATUS[:-9], "httpUsage", *STATUS[-9:], "warning"]
 
 
 def test_keys_that_are_data_stay_as_they_are(memory: Memory) -> None:
