@@ -15,7 +15,7 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import TypeVar
@@ -59,6 +59,11 @@ class VectorCache:
         self._file = folder / NAME
         self._most = most_mb * 1e6
         self._version = 1000 * _VERSION + readers
+
+    @property
+    def file(self) -> Path:
+        """Where it lies."""
+        return self._file
 
     def token(self) -> str:
         """Another text after :meth:`clear`; to be had before the texts are, and given to :meth:`put`."""
@@ -117,22 +122,25 @@ class VectorCache:
 
         self._ask(add, None)
 
-    def clear(self) -> None:
-        """Let go of everything."""
+    def clear(self) -> bool:
+        """Let go of everything, with what a writer that was killed has left beside it; whether nothing is there now."""
+        beside = [self._file.with_name(f"{NAME}{suffix}") for suffix in ("-journal", "-wal", "-shm")]
         for _ in range(_TRIES):
             try:
-                self._file.unlink(missing_ok=True)
-                return
+                for file in (self._file, *beside):
+                    file.unlink(missing_ok=True)
+                return True
             except OSError as problem:
                 log.debug("%s: %s", self._file, problem)
                 time.sleep(_PAUSE)
 
-        def empty(connection: sqlite3.Connection) -> None:
+        def empty(connection: sqlite3.Connection) -> bool:
             connection.execute("PRAGMA secure_delete = ON")
             connection.execute("DELETE FROM vectors")
             connection.execute("UPDATE made SET token = ?", [secrets.token_hex(8)])
+            return True
 
-        self._ask(empty, None)
+        return self._ask(empty, False)
 
     def use(self) -> VectorCacheUse:
         """How much it holds; a cache that is not there is not made."""
@@ -153,7 +161,8 @@ class VectorCache:
             log.debug("%s: %s", self._file, problem)
         except sqlite3.DatabaseError as problem:
             log.debug("%s is damaged and goes: %s", self._file, problem)
-            self.clear()
+            with suppress(OSError):
+                self._file.unlink(missing_ok=True)
         except OSError as problem:
             log.debug("%s: %s", self._file, problem)
         return otherwise

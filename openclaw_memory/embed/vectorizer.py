@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..config.settings import Settings
-from ..errors import ModelError, OpenClawMemoryError
+from ..errors import ModelError, OpenClawMemoryError, WorkspaceError
 from ..model import Progress, counted, silent
 from ..plugins.manager import Plugins
 from ..system.deadline import NEVER, Deadline
@@ -267,14 +267,22 @@ class Vectorizer:
         return self._models.cache(self.resolve().embedder)
 
     def forget(self) -> None:
-        """Drop the questions whose vectors are kept, and the vectors that this user's memories share."""
+        """Drop the questions whose vectors are kept, and the vectors that this user's memories share.
+
+        Raises :class:`WorkspaceError` where these cannot be deleted.
+        """
         from ..config.settings import cache_dir
         from .vector_cache import VectorCache
 
-        VectorCache(cache_dir(), 0).clear()
         clear = getattr(self.resolve().embedder, "clear", None)
         if clear is not None:
             clear()
+        shared = VectorCache(cache_dir(), 0)
+        if not shared.clear():
+            raise WorkspaceError(
+                f"{shared.file}: cannot be deleted, and may hold a vector of what is forgotten; delete it, and run: "
+                "openclaw-memory ingest"
+            )
 
     def noise(self, embedder: Embedder, seconds: float | None = None) -> float:
         """How similar the model finds unrelated texts; measured once per model and index."""

@@ -18,6 +18,7 @@ from openclaw_memory import Memory, Settings
 from openclaw_memory.config.settings import cache_dir
 from openclaw_memory.embed.vector_cache import NAME, VectorCache
 from openclaw_memory.embed.vectorizer import Models
+from openclaw_memory.errors import WorkspaceError
 
 TEXTS = st.lists(st.text(max_size=40), min_size=1, max_size=20)
 GARDEN = "# Garden\n\n- Ana Ruiz plants tulips in the autumn\n- the ferns are watered on Monday\n"
@@ -80,6 +81,29 @@ def test_a_file_that_cannot_be_deleted_is_emptied(tmp_path: Path, monkeypatch: p
     assert cache.use().vectors == 0 and cache.token() not in ("", before)
     held = np.asarray(embedder.embed_documents(["tulips"])[0], "<f4").tobytes()
     assert held not in (tmp_path / NAME).read_bytes()
+
+
+def test_what_a_killed_writer_leaves_beside_it_goes_too(tmp_path: Path) -> None:
+    cache, _ = filled(tmp_path, ["tulips"])
+    for suffix in ("-journal", "-wal", "-shm"):
+        (tmp_path / f"{NAME}{suffix}").write_bytes(b"pages of before")
+    assert cache.clear() and list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_deleted_is_told_and_is_not_forgotten_yet(
+    notes: Notes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes.write("MEMORY.md", GARDEN)
+    settings = Settings().with_values({"embedding.model": "none", "ingest.fresh_seconds": 1e6})
+    with Memory(notes.root, settings=settings, db=tmp_path / "index.duckdb") as memory:
+        memory.ingest()
+        with monkeypatch.context() as patch:
+            patch.setattr(VectorCache, "clear", lambda _: False)
+            with pytest.raises(WorkspaceError, match="cannot be deleted"):
+                memory.forget(query="tulips")
+        assert any("still to be forgotten" in remark for remark in memory.remarks())
+        memory.ingest()
+        assert not any("still to be forgotten" in remark for remark in memory.remarks())
 
 
 def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:
