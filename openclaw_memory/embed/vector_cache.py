@@ -76,12 +76,16 @@ class VectorCache:
 
         def look(connection: sqlite3.Connection) -> dict[bytes, bytes]:
             found: dict[bytes, bytes] = {}
+            stale: list[tuple[int, bytes]] = []
             distinct = list(dict.fromkeys(digests))
             for first in range(0, len(distinct), _ASKED):
                 some = distinct[first : first + _ASKED]
-                which = f"digest IN ({','.join('?' * len(some))})"
-                found.update(connection.execute(f"SELECT digest, vector FROM vectors WHERE {which}", some))
-                connection.execute(f"UPDATE vectors SET used = ? WHERE used < ? AND {which}", [today, today, *some])
+                asked = f"SELECT digest, vector, used FROM vectors WHERE digest IN ({','.join('?' * len(some))})"
+                for digest, vector, used in connection.execute(asked, some):
+                    found[digest] = vector
+                    stale += [(today, digest)] if used < today else []
+            if stale:  # once a day: who only reads waits for no writer
+                connection.executemany("UPDATE vectors SET used = ? WHERE digest = ?", stale)
             return found
 
         nothing: dict[bytes, bytes] = {}
