@@ -7,6 +7,7 @@ coarser period.  Days are those that ``datetime.date`` knows, 0001-01-01 to 9999
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
@@ -71,8 +72,7 @@ def bounds(grain: Grain, period: str) -> tuple[date, date]:
         first, last = 3 * numbers[1] - 2, 3 * numbers[1]
     else:
         first, last = 1, 12
-    ends = date(year + last // 12, last % 12 + 1, 1).toordinal() if (year, last) != (date.max.year, 12) else 0
-    return date(year, first, 1), date.fromordinal(ends - 1) if ends else date.max
+    return date(year, first, 1), date(year, last, monthrange(year, last)[1])
 
 
 @lru_cache(maxsize=_REMEMBERED)
