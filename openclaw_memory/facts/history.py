@@ -36,6 +36,7 @@ from .validity import (
     folded,
     found_id,
     found_periods,
+    relation,
     relation_of,
 )
 
@@ -80,6 +81,8 @@ class Resolver:
     def __init__(self) -> None:
         self._context: tuple[object, ...] = ()
         self._groups: dict[Relation, _Group] = {}
+        #: By subject and predicate as they are written: which relation of names that is takes a look at each letter.
+        self._relations: dict[tuple[str, str], Relation] = {}
         #: All rows of the groups in the order of the whole, and what was made of them.
         self._entries: list[_Entry] = []
         self._made = History()
@@ -97,29 +100,33 @@ class Resolver:
         now = (today or date.today()).toordinal()
         names = aliases or {}
 
-        def single(relation: str) -> bool:
-            return is_single(relation) or relation in extra
+        def single(predicate: str) -> bool:
+            return is_single(predicate) or predicate in extra
 
         context = tuple(stated), extra, now, names
         if context != self._context:
             self._context, self._groups, self._entries, self._made = context, {}, [], History()
+            self._relations = {}
         seen: defaultdict[Relation, list[FactObservation]] = defaultdict(list)
         for one in observations:
-            seen[relation_of(one, names)].append(one)
+            said = one.subject, one.predicate
+            if (known_as := self._relations.get(said)) is None:
+                known_as = self._relations[said] = relation(*said, names)
+            seen[known_as].append(one)
         statements = Statements(stated, single, names)
         told: defaultdict[Relation, list[Period]] = defaultdict(list)
         for period in statements.periods:
             told[period.relation].append(period)
         known, self._groups = self._groups, {}
-        for relation in {**seen, **told}:
-            those = seen.get(relation, [])
-            group = known.get(relation)
+        for about in {**seen, **told}:
+            those = seen.get(about, [])
+            group = known.get(about)
             if group is None or group.seen != those:
-                periods = told[relation] + found_periods(those, statements, single, names)
+                periods = told[about] + found_periods(those, statements, single, names)
                 group = _group(those, periods, statements, now, names)
-            self._groups[relation] = group
-        old = [group for relation, group in known.items() if self._groups.get(relation) is not group]
-        new = [group for relation, group in self._groups.items() if known.get(relation) is not group]
+            self._groups[about] = group
+        old = [group for about, group in known.items() if self._groups.get(about) is not group]
+        new = [group for about, group in self._groups.items() if known.get(about) is not group]
         self._made = self._together(old, new, names)
         return self._made
 

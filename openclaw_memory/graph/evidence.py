@@ -30,6 +30,8 @@ EXPLICIT = frozenset({"curated", "link", "tag", "meta"})
 #: Rules whose word may be one of everyday language that has a capital, or marks, now and then.
 _SPELT = ("name", "quoted")
 
+#: In how many units a name stands at least.
+_LEAST_UNITS = 2
 #: In how many units a phrase stands at least; one more for each doubling of a corpus of this many units.
 _PHRASE_UNITS = 3
 _PHRASE_CORPUS = 2_000
@@ -52,7 +54,13 @@ def columns(*rules: str) -> list[int]:
     return [RULES.index(rule) for rule in rules]
 
 
-_POINTS = np.array([POINTS[rule] for rule in RULES])
+def _sums() -> NDArray[np.float32]:
+    """What counts by rule are multiplied by: for all units, their points, and those of groups of rules."""
+    groups = (*(tuple(rules) for rules in (EXPLICIT, STRONG, _SPELT)), ("plain",), ("code",), ("phrase",))
+    return np.array([[1, POINTS[rule], *(rule in group for group in groups)] for rule in RULES], np.float32)
+
+
+_SUMS = _sums()
 
 
 def decide(counts: Ints, documents: Ints, total: int, all_documents: int) -> Bools:
@@ -63,15 +71,12 @@ def decide(counts: Ints, documents: Ints, total: int, all_documents: int) -> Boo
     needs more).  A word with a capital is a name when it has one as often as none.  What is in more than a few per
     cent of the units is one that is said to be one, a name, or comes in bursts (:func:`burst`).
     """
-    units, points = counts.sum(axis=1), counts @ _POINTS
-    explicit = counts[:, columns(*EXPLICIT)].sum(axis=1)
-    strong = counts[:, columns(*STRONG)].sum(axis=1)
-    plain = counts[:, columns("plain")[0]]
-    spelt = counts[:, columns(*_SPELT)].sum(axis=1)
+    # Floats hold these numbers exactly, and numpy multiplies matrices of them several times as fast.
+    sums = (counts.astype(np.float32) @ _SUMS).T.astype(np.float64)
+    units, points, explicit, strong, spelt, plain, code, phrase = sums
     grown = int(np.log2(max(1.0, total / _PHRASE_CORPUS)))
-    named = (strong >= 1) & (units >= 2) & (points >= _LEAST_POINTS) & (points >= _LEAST_MEAN * units)
-    named &= (explicit > 0) | (counts[:, columns("code")[0]] > 0) | ((spelt >= plain) & (spelt >= _LEAST_SURE * units))
-    phrase = counts[:, columns("phrase")[0]]
+    named = (strong >= 1) & (units >= _LEAST_UNITS) & (points >= _LEAST_POINTS) & (points >= _LEAST_MEAN * units)
+    named &= (explicit > 0) | (code > 0) | ((spelt >= plain) & (spelt >= _LEAST_SURE * units))
     free = (phrase >= _PHRASE_UNITS + grown) & (points >= POINTS["phrase"] * units)
     rare = units <= max(_FEW, _SHARE * total)
     often = (explicit > 0) | (2 * strong >= units) | (burst(units, documents, all_documents) >= _BURST)

@@ -257,13 +257,15 @@ def _shape(rows: UnitRows, documents: dict[int, DocumentInfo], speakers: NDArray
     row_of = np.full(int(rows.unit_id.max()) + 1 if n else 0, -1, np.int32)
     row_of[rows.unit_id] = np.arange(n, dtype=np.int32)
     kinds, grains = {kind: at for at, kind in enumerate(Kind)}, {grain: at for at, grain in enumerate(Grain)}
-    by_document = np.zeros((max(documents, default=0) + 1, 3), np.int8)
-    for document_id, info in documents.items():
-        by_document[document_id] = kinds[info.kind], grains[info.grain], info.origin in TRUSTED
-    path_rank = np.zeros(len(by_document), np.int32)
-    for rank, info in enumerate(sorted(documents.values(), key=lambda info: info.path)):
-        path_rank[info.id] = rank
-    sorts = by_document[rows.document_id] if n else np.zeros((0, 3), np.int8)
+    by_path = sorted(documents.values(), key=lambda info: info.path)
+    ids = np.array([info.id for info in by_path], np.intp)
+    path_rank = np.zeros(max(documents, default=0) + 1, np.int32)
+    path_rank[ids] = np.arange(len(ids))
+    by_document = np.zeros((3, len(path_rank)), np.int8)
+    by_document[0, ids] = [kinds[info.kind] for info in by_path]
+    by_document[1, ids] = [grains[info.grain] for info in by_path]
+    by_document[2, ids] = [info.origin in TRUSTED for info in by_path]
+    kind, grain, trusted = (of.take(rows.document_id) for of in by_document)
     alone = np.bincount(section)[section] == 1 if n else np.zeros(0, bool)
     passage = _passages(rows)
     log_chars = np.log(np.maximum(rows.chars, 1)).astype(np.float32)
@@ -282,9 +284,9 @@ def _shape(rows: UnitRows, documents: dict[int, DocumentInfo], speakers: NDArray
         window_terms=window_terms,
         row_of=row_of,
         log_chars=log_chars,
-        kind=sorts[:, 0],
-        grain=sorts[:, 1],
-        trusted=sorts[:, 2].astype(bool),
+        kind=kind,
+        grain=grain,
+        trusted=trusted.astype(bool),
         anchor=~rows.heading | (alone & ~rows.title),
         path_rank=path_rank,
         opens=(opens := np.flatnonzero(border).astype(np.int32)),

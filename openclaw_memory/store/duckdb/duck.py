@@ -29,7 +29,7 @@ from ..api import (
 )
 from ..tables import writing
 from ..tables.keywords import PostingsIndex
-from ..tables.sql import IDS, count, id_list
+from ..tables.sql import among, count
 from ..tables.store import NO_WAY, TableStore
 from ..tables.vectors import ExactIndex, Written
 from . import schema
@@ -131,12 +131,11 @@ class DuckStore(PurgeTables, Queries, TableStore):
         """Units that have neither a vector of ``model`` nor failed with it, oldest first."""
         with self._db.read() as c:
             model_id = self._model_id(c, model)
-            asked = "" if unit_ids is None else f"WHERE u.id IN {IDS} "
+            asked = "" if unit_ids is None else f"WHERE u.id IN {among(unit_ids)} "
             span = c.execute(
                 "SELECT min(id), max(id) FROM (SELECT u.id FROM units u ANTI JOIN "
                 f"(SELECT unit_id FROM vectors WHERE model_id = {model_id:d}) v ON v.unit_id = u.id "
-                f"{asked}ORDER BY u.id LIMIT {limit:d})",
-                [] if unit_ids is None else [id_list(unit_ids)],
+                f"{asked}ORDER BY u.id LIMIT {limit:d})"
             ).fetchone()
             if span is None or span[0] is None:
                 return []
@@ -147,9 +146,8 @@ class DuckStore(PurgeTables, Queries, TableStore):
                 f"SELECT u.id, coalesce(u.indexed, u.text) FROM units u ANTI JOIN (SELECT unit_id FROM vectors "
                 f"WHERE model_id = {model_id:d} AND unit_id {between}) v ON v.unit_id = u.id "
                 f"WHERE u.id {between} "
-                + ("" if unit_ids is None else f"AND u.id IN {IDS} ")
-                + f"ORDER BY u.id LIMIT {limit:d}",
-                [] if unit_ids is None else [id_list(unit_ids)],
+                + ("" if unit_ids is None else f"AND u.id IN {among(unit_ids)} ")
+                + f"ORDER BY u.id LIMIT {limit:d}"
             ).fetchall()
         return [PendingText(*row) for row in rows]
 
@@ -166,7 +164,7 @@ class DuckStore(PurgeTables, Queries, TableStore):
             return
         with self._db.write() as c:
             model_id = self._model_id(c, model, create=True)
-            c.execute(f"DELETE FROM vectors WHERE unit_id IN {IDS}", [id_list(unit_ids)])
+            c.execute(f"DELETE FROM vectors WHERE unit_id IN {among(unit_ids)}")
             insert(
                 c,
                 "vectors",

@@ -43,7 +43,7 @@ class PostingsFile(Database):
         with self.read() as c:
             reached, highest = (int(self.counters()[name]) for name in ("compaction", "unit"))
             base = self._postings("postings", unit, "ORDER BY term") if reached != compaction else None
-            rows = sum(count(c, f"SELECT count(*) FROM {table}") for table in ("postings", "postings_delta"))
+            rows = count(c, "SELECT (SELECT count(*) FROM postings) + (SELECT count(*) FROM postings_delta)")
             return base, self._postings("postings_delta", unit), highest, reached, rows
 
     def _postings(self, table: str, unit: int, order: str = "") -> Columns:

@@ -18,7 +18,7 @@ import numpy as np
 from ...errors import StoreError
 from ...system.deadline import Deadline
 from ..api import Floats, Ints, PendingText, VectorIndex, VectorModel, VectorStates
-from ..tables.sql import IDS, count, id_list
+from ..tables.sql import among, count
 from ..tables.store import TableStore
 from ..tables.vectors import ExactIndex, Written
 from .database import Session, put_counter
@@ -103,13 +103,13 @@ class VectorStore(TableStore):
         """
         with self._db.read() as c:
             model_id = self._model_id(c, model)
-            some = "" if unit_ids is None else f"AND id IN {IDS.replace('?', '$5')} "
+            some = "" if unit_ids is None else f"AND id IN {among(unit_ids)} "
             first = f"AND {_WAITS} {some}ORDER BY id LIMIT $4"  # of either, so that no more is looked at
             rows = c.execute(
                 "SELECT id, coalesce(indexed, text) FROM units WHERE id = ANY (ARRAY("
                 f"(SELECT id FROM {_NEW} {first}) UNION ALL (SELECT id FROM {_LOST} {first}) "
                 "ORDER BY 1 LIMIT $4)) ORDER BY id",
-                [model_id, *self._reached(model_id), limit, *([] if unit_ids is None else [id_list(unit_ids)])],
+                [model_id, *self._reached(model_id), limit],
             ).fetchall()
         if rows and not self._db.may_write:
             self._lacking = model

@@ -22,7 +22,7 @@ from ..api import (
     StatedFact,
     WorkspaceFile,
 )
-from .sql import IDS, Connection, Sql, count, id_list, unit_texts
+from .sql import Connection, Sql, among, count, unit_texts
 
 Links = Callable[[Sequence[PendingText]], Iterable[tuple[int, Mention]]]
 
@@ -41,10 +41,9 @@ class GraphTables:
 
     def mention_rows(self, document_ids: Sequence[int] | None) -> MentionRows:
         """Mentions in these documents."""
-        where = "" if document_ids is None else f"WHERE document_id IN {IDS}"
+        where = "" if document_ids is None else f"WHERE document_id IN {among(document_ids)}"
         unit_id, document_id, key, rule = self._db.columns(
-            f"SELECT unit_id, document_id, key, rule FROM mentions {where}",
-            [] if document_ids is None else [id_list(document_ids)],
+            f"SELECT unit_id, document_id, key, rule FROM mentions {where}"
         )
         return MentionRows(
             unit_id.astype(np.int32, copy=False),
@@ -58,12 +57,10 @@ class GraphTables:
     ) -> list[MentionName]:
         """Spellings of keys with their counts; equally frequent ones in alphabetical order."""
         wanted = {"key": keys, "document_id": documents}
-        given = {column: id_list(ids) for column, ids in wanted.items() if ids is not None}
-        where = " AND ".join(f"{column} IN {IDS}" for column in given) or "true"
+        where = " AND ".join(f"{column} IN {among(ids)}" for column, ids in wanted.items() if ids is not None) or "true"
         rows = self._db.rows(
             f"SELECT key, text, min(rule), count(*) AS n FROM mentions WHERE {where} GROUP BY key, text "
-            "ORDER BY key, n DESC, text",
-            list(given.values()),
+            "ORDER BY key, n DESC, text"
         )
         return [MentionName(key, text, RULES[rule], n) for key, text, rule, n in rows]
 
@@ -123,9 +120,8 @@ class GraphTables:
             "f.subject, f.predicate, f.object, f.rule, f.confidence "
             "FROM found_facts f JOIN units u ON u.id = f.unit_id JOIN documents d ON d.id = u.document_id "
             "JOIN sections s ON s.id = u.section_id "
-            + ("" if document_ids is None else f"WHERE f.document_id IN {IDS} ")
-            + "ORDER BY d.path, u.ordinal, f.rule, f.predicate, f.subject, f.object",
-            [] if document_ids is None else [id_list(document_ids)],
+            + ("" if document_ids is None else f"WHERE f.document_id IN {among(document_ids)} ")
+            + "ORDER BY d.path, u.ordinal, f.rule, f.predicate, f.subject, f.object"
         )
         return [FactObservation(*_with(row, {4: Kind, 5: Origin})) for row in rows]
 
@@ -203,7 +199,7 @@ def _ontology(c: Connection) -> OntologyRows:
 def _link_anew(db: Sql, c: Connection, changed: Sequence[int], links: Links) -> int:
     """Replace the references to the ``changed`` concepts; how many came or went."""
     before = _linked(c, changed)
-    c.execute(f"DELETE FROM mentions WHERE rule = {_CURATED} AND key IN {IDS}", [id_list(changed)])
+    c.execute(f"DELETE FROM mentions WHERE rule = {_CURATED} AND key IN {among(changed)}")
     for units in unit_texts(c):
         document = {row[0]: row[2] for row in units}
         found = [
@@ -216,7 +212,7 @@ def _link_anew(db: Sql, c: Connection, changed: Sequence[int], links: Links) -> 
 
 def _linked(c: Connection, keys: Sequence[int]) -> set[tuple[int, int]]:
     rows = c.execute(
-        f"SELECT DISTINCT unit_id, key FROM mentions WHERE rule = {_CURATED} AND key IN {IDS}", [id_list(keys)]
+        f"SELECT DISTINCT unit_id, key FROM mentions WHERE rule = {_CURATED} AND key IN {among(keys)}"
     ).fetchall()
     return set(rows)
 

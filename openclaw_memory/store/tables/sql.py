@@ -6,6 +6,7 @@ are those of views that hold one memory.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
@@ -14,8 +15,8 @@ from numpy.typing import NDArray
 
 #: Units whose texts are in memory at once.
 _RUN = 20_000
-#: A subquery of the ids that :func:`id_list` binds as one text.
-IDS = "(SELECT unnest(string_to_array(nullif(?, ''), ',')::BIGINT[]))"
+#: So many ids are written as numbers, for which an index or the ranges of blocks can be asked.
+_FEW = 100
 
 
 class Cursor(Protocol):
@@ -80,9 +81,12 @@ class Sql(Protocol):
         """Fold the delta into the base, and leave out the postings of units that are gone."""
 
 
-def id_list(ids: Iterable[int]) -> str:
-    """Ids as the one value that :data:`IDS` takes."""
-    return ",".join(map(str, ids))
+def among(ids: Iterable[int]) -> str:
+    """What follows ``IN`` in a statement for the rows with one of these ids, of which there may be none."""
+    listed = [str(int(one)) for one in ids]
+    if 0 < len(listed) <= _FEW:
+        return f"({', '.join(listed)})"
+    return f"(SELECT unnest(string_to_array(nullif('{','.join(listed)}', ''), ',')::BIGINT[]))"
 
 
 def count(connection: Connection, sql: str, parameters: list[Any] | None = None) -> int:
@@ -102,9 +106,10 @@ def unit_texts(connection: Connection, run: int = _RUN) -> Iterator[list[tuple[i
             yield rows
 
 
-def next_ids(connection: Connection, name: str, n: int) -> int:
-    """Reserve ``n`` ids that were never used; returns the first."""
-    first = count(connection, "SELECT value FROM counters WHERE name = ?", [name]) + 1
-    if n:
-        connection.execute("UPDATE counters SET value = value + ? WHERE name = ?", [n, name])
-    return first
+def next_ids(connection: Connection, **wanted: int) -> dict[str, Iterator[int]]:
+    """Reserve so many ids of each kind that were never used: those from the first one on, by kind."""
+    more = " ".join(f"WHEN '{name}' THEN {n:d}" for name, n in wanted.items())
+    which = ", ".join(f"'{name}'" for name in wanted)
+    connection.execute(f"UPDATE counters SET value = value + CASE name {more} END WHERE name IN ({which})")
+    rows = connection.execute(f"SELECT name, value FROM counters WHERE name IN ({which})").fetchall()
+    return {name: itertools.count(reached - wanted[name] + 1) for name, reached in rows}

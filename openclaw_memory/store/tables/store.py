@@ -32,7 +32,7 @@ from ..api import (
 )
 from . import extraction, writing
 from .graph import GraphTables
-from .sql import IDS, Connection, Sql, count, id_list
+from .sql import Connection, Sql, among, count
 from .summaries import SummaryTables
 
 log = logging.getLogger("openclaw_memory.store")
@@ -146,8 +146,8 @@ class TableStore(GraphTables, SummaryTables):
     def units_of(self, document_ids: Sequence[int]) -> list[StoredUnit]:
         """Indexed units of these documents, in reading order."""
         rows = self._db.rows(
-            f"SELECT id, document_id, hash FROM units WHERE document_id IN {IDS} ORDER BY document_id, ordinal",
-            [id_list(document_ids)],
+            f"SELECT id, document_id, hash FROM units WHERE document_id IN {among(document_ids)} "
+            "ORDER BY document_id, ordinal"
         )
         return [StoredUnit(*row) for row in rows]
 
@@ -158,7 +158,7 @@ class TableStore(GraphTables, SummaryTables):
         living = [planned.id for change in changes for planned in change.units if planned.id is not None]
         with self._db.write() as c:
             known = writing.check_version(self._db, c, version, self._db.counters(), replaced, new, living)
-            writing.apply(self._db, c, changes)
+            writing.apply(self._db, c, changes, known)
             return writing.next_version(c, version, known)
 
     def remove(self, document_ids: Sequence[int], keep_units: Sequence[int], version: Version) -> Version:
@@ -242,26 +242,26 @@ class TableStore(GraphTables, SummaryTables):
         now = c.execute("SELECT id, generation, sha256 FROM documents ORDER BY id").fetchall()
         old = {info.id: (info.generation, info.sha256) for info in known.values()}
         changed = {row[0] for row in now if old.get(row[0]) != row[1:]}
-        some = f" WHERE id IN {IDS}", [id_list(changed)]
-        where, given = some if len(changed) < len(now) else ("", [])
+        where = f" WHERE id IN {among(changed)}" if len(changed) < len(now) else ""
         sql = "SELECT id, path, kind, grain, origin, generation, sha256 FROM documents"
         read = {
             r[0]: DocumentInfo(r[0], r[1], _KINDS[r[2]], _GRAINS[r[3]], _ORIGINS[r[4]], r[5], r[6])
-            for r in (c.execute(sql + where, given).fetchall() if changed else ())
+            for r in (c.execute(sql + where).fetchall() if changed else ())
         }
         return tuple(read[row[0]] if row[0] in changed else known[row[0]] for row in now)
 
     def unit_rows(self, document_ids: Sequence[int] | None) -> UnitRows:
         """Columns of units in reading order."""
-        where = "" if document_ids is None else f"WHERE u.document_id IN {IDS}"
+        some = "" if document_ids is None else among(document_ids)
+        # Of either table, as a join alone would read all of the other one.
+        where = some and f"WHERE u.document_id IN {some} AND s.document_id IN {some}"
         columns = self._db.columns(
             "SELECT u.id, u.document_id, section_id, u.start_line, u.end_line, terms, chars, question, time_words, "
             "u.form IN ('heading', 'title') AS heading, u.form = 'title' AS title, "
             "u.form = 'machine' AS machine, speaker_key, "
             f"coalesce({_STATED} - DATE '0001-01-01' + 1, 0) AS day, "
             "said_first, said_last, hash, occurrence, tokens, likeness, script, amount "
-            f"FROM units u JOIN sections s ON s.id = u.section_id {where} ORDER BY u.document_id, u.ordinal",
-            [] if document_ids is None else [id_list(document_ids)],
+            f"FROM units u JOIN sections s ON s.id = u.section_id {where} ORDER BY u.document_id, u.ordinal"
         )
         # In the order of the fields of UnitRows.
         numbers = (np.int64, *[np.int32] * 3, np.int64, np.int32, np.float32, np.int64, np.int8, bool)
@@ -273,17 +273,9 @@ class TableStore(GraphTables, SummaryTables):
         with self._db.read() as c:
             rows = []
             wanted = list(dict.fromkeys(section_ids))
-            if len(wanted) > _SCANNED:
-                rows = c.execute(
-                    f"SELECT id, heading, {_STATED}, start_line, body FROM sections WHERE id IN {IDS}",
-                    [id_list(wanted)],
-                ).fetchall()
-                wanted = []
-            for some in batches(wanted, _KEYS):
-                # Numbers: a subquery or a bound list would not use the primary key, and binding each number is slow.
-                keys = ", ".join(str(int(one)) for one in some)
+            for some in batches(wanted, _KEYS if len(wanted) <= _SCANNED else len(wanted)):
                 rows += c.execute(
-                    f"SELECT id, heading, {_STATED}, start_line, body FROM sections WHERE id IN ({keys})"
+                    f"SELECT id, heading, {_STATED}, start_line, body FROM sections WHERE id IN {among(some)}"
                 ).fetchall()
         return {row[0]: SectionText(row[0], row[1], row[2], row[3], tuple(row[4].split("\n"))) for row in rows}
 
@@ -293,8 +285,7 @@ class TableStore(GraphTables, SummaryTables):
         """Units with their texts, in order of document and place."""
         rows = self._db.rows(
             "SELECT id, document_id, start_line, end_line, form, speaker, text, hash, occurrence "
-            f"FROM units WHERE id IN {IDS} ORDER BY document_id, ordinal",
-            [id_list(unit_ids)],
+            f"FROM units WHERE id IN {among(unit_ids)} ORDER BY document_id, ordinal"
         )
         return [UnitText(*row) for row in rows]
 
@@ -302,7 +293,7 @@ class TableStore(GraphTables, SummaryTables):
         """How many rows these units own beside their own."""
         with self._db.read() as c:
             numbers = [
-                count(c, f"SELECT count(*) FROM {table} WHERE unit_id IN {IDS}", [id_list(unit_ids)])
+                count(c, f"SELECT count(*) FROM {table} WHERE unit_id IN {among(unit_ids)}")
                 for table in ("vectors", "mentions", "found_facts", "derived_from")
             ]
         return UnitTraces(*numbers)
@@ -314,9 +305,8 @@ class TableStore(GraphTables, SummaryTables):
     def read_again(self, document_ids: Sequence[int] | None, masks: str) -> None:
         """Have the next ingest read these documents again, or every file; whoever is reading must begin again."""
         with self._db.write() as c:
-            which = "" if document_ids is None else f" WHERE id IN {IDS}"
-            given = [] if document_ids is None else [id_list(document_ids)]
-            c.execute(f"UPDATE documents SET sha256 = '', mtime_ns = -1{which}", given)
+            which = "" if document_ids is None else f" WHERE id IN {among(document_ids)}"
+            c.execute(f"UPDATE documents SET sha256 = '', mtime_ns = -1{which}")
             if document_ids is None:
                 c.execute("UPDATE workspace_files SET size = -1, mtime_ns = -1 WHERE mtime_ns <> 0")
             c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")

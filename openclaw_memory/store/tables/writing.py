@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import count as ids
 from typing import Any
 
 from ...model import SourceFile, script_of, tokens_of
 from ...text.analysis import has_amount, likeness
 from ..api import RULES, Analyse, DocumentChange, PlannedUnit, TextsChanged, Version
 from .keywords import MOST
-from .sql import IDS, Connection, Sql, count, id_list, next_ids, unit_texts
+from .sql import Connection, Sql, among, count, next_ids, unit_texts
 
 #: What units own beside vectors and postings; it goes with their document and is rewritten with it.
 _OF_UNITS = ("mentions", "found_facts", "derived_from")
@@ -24,26 +23,32 @@ _RULE = {rule: code for code, rule in enumerate(RULES)}
 _DEAD, _DEAD_SHARE = 500, 1 / 3
 
 
-def apply(db: Sql, c: Connection, changes: Sequence[DocumentChange]) -> None:
-    """Replace what the index holds of these files; the caller owns the transaction."""
+def apply(db: Sql, c: Connection, changes: Sequence[DocumentChange], known: Iterable[int]) -> None:
+    """Replace what the index holds of these files; the caller owns the transaction.
+
+    ``known`` are the ids of the documents that now have these files' units: what :func:`check_version` returns.
+    """
     replaced = [change.replaces for change in changes if change.replaces is not None]
     living = [planned.id for change in changes for planned in change.units if planned.id is not None]
     lost = [unit_id for change in changes for unit_id in change.lost]
     if replaced:
         _delete(c, replaced)
-    if living:
-        _take(c, living)
+    if left := sorted(set(known).difference(replaced)):
+        _take(c, living, left)
     if lost:
         _delete_where(c, "vectors", "unit_id", lost)
-    document_ids = ids(next_ids(c, "document", sum(change.replaces is None for change in changes)))
-    section_ids = ids(next_ids(c, "section", sum(len(change.sections) for change in changes)))
-    unit_ids = ids(next_ids(c, "unit", sum(planned.id is None for change in changes for planned in change.units)))
+    given = next_ids(
+        c,
+        document=sum(change.replaces is None for change in changes),
+        section=sum(len(change.sections) for change in changes),
+        unit=sum(planned.id is None for change in changes for planned in change.units),
+    )
     documents: list[tuple[Any, ...]] = []
     sections: list[tuple[Any, ...]] = []
     units: list[tuple[Any, ...]] = []
     written: list[tuple[int, int, PlannedUnit]] = []
     for change in changes:
-        document_id = next(document_ids) if change.replaces is None else change.replaces
+        document_id = next(given["document"]) if change.replaces is None else change.replaces
         file = change.file
         documents.append((
             document_id, file.path, file.size, file.mtime_ns, change.sha256,
@@ -54,11 +59,11 @@ def apply(db: Sql, c: Connection, changes: Sequence[DocumentChange]) -> None:
         first_section = len(sections)
         for part in change.sections:
             sections.append((
-                next(section_ids), document_id, part.heading, part.start_line, part.end_line,
+                next(given["section"]), document_id, part.heading, part.start_line, part.end_line,
                 None if part.date is None else part.date.isoformat(), part.date_source, "\n".join(part.lines),
             ))  # fmt: skip
         for ordinal, planned in enumerate(change.units):
-            unit_id = next(unit_ids) if planned.id is None else planned.id
+            unit_id = next(given["unit"]) if planned.id is None else planned.id
             source = planned.unit
             units.append((
                 unit_id, document_id, sections[first_section + planned.section][0], ordinal,
@@ -101,8 +106,7 @@ def remove(c: Connection, document_ids: Sequence[int], keep_units: Sequence[int]
     """Remove documents, sections, units, and the vectors of units that do not live on elsewhere."""
     c.execute(
         "DELETE FROM vectors WHERE unit_id IN "
-        f"(SELECT id FROM units WHERE document_id IN {IDS}) AND unit_id NOT IN {IDS}",
-        [id_list(document_ids), id_list(keep_units)],
+        f"(SELECT id FROM units WHERE document_id IN {among(document_ids)}) AND unit_id NOT IN {among(keep_units)}"
     )
     _delete(c, document_ids)
 
@@ -131,8 +135,8 @@ def check_version(
     """
     if tuple(shared.get(name, "") for name in _SHARED) != version.shared:
         raise TextsChanged
-    owners = f"SELECT DISTINCT document_id FROM units WHERE id IN {IDS}"
-    found = c.execute(owners, [id_list(unit_ids)]).fetchall() if unit_ids else []
+    owners = f"SELECT DISTINCT document_id FROM units WHERE id IN {among(unit_ids)}"
+    found = c.execute(owners).fetchall() if unit_ids else []
     asked = list(dict.fromkeys((*document_ids, *(row[0] for row in found))))
     now = _written(c, asked)
     if any(one not in now or now[one] != version.written.get(one) for one in asked):
@@ -150,8 +154,8 @@ def next_version(c: Connection, version: Version, document_ids: Sequence[int]) -
 
 
 def _written(c: Connection, document_ids: Sequence[int] | None = None) -> dict[int, tuple[int, str, int]]:
-    where, values = ("", []) if document_ids is None else (f" WHERE id IN {IDS}", [id_list(document_ids)])
-    rows = c.execute(f"SELECT id, generation, sha256, mtime_ns FROM documents{where}", values).fetchall()
+    where = "" if document_ids is None else f" WHERE id IN {among(document_ids)}"
+    rows = c.execute(f"SELECT id, generation, sha256, mtime_ns FROM documents{where}").fetchall()
     return {row[0]: row[1:] for row in rows}
 
 
@@ -234,32 +238,24 @@ def _facts_changed(c: Connection) -> None:
     c.execute("UPDATE counters SET value = value + 1 WHERE name = 'facts'")
 
 
-def _take(c: Connection, unit_ids: Sequence[int]) -> None:
-    """Take units out of the files that they move away from, so that none is in the index twice.
+def _take(c: Connection, unit_ids: Sequence[int], left: Sequence[int]) -> None:
+    """Take units out of the files that they have ``left``, so that none is in the index twice.
 
     Until such a file is written too, in a later transaction, it lacks them; should that never happen it
     must be read again, whatever its time and content say by then.
     """
-    left = [
-        row[0]
-        for row in c.execute(
-            f"SELECT DISTINCT document_id FROM units WHERE id IN {IDS}", [id_list(unit_ids)]
-        ).fetchall()
-    ]
-    if left:
-        _delete_where(c, "units", "id", unit_ids)
-        for table in _OF_UNITS:
-            _delete_where(c, table, "unit_id", unit_ids)
-        _facts_changed(c)
-        c.execute(
-            "UPDATE documents SET sha256 = '', mtime_ns = -1, "
-            f"generation = (SELECT value FROM counters WHERE name = 'generation') + 1 WHERE id IN {IDS}",
-            [id_list(left)],
-        )
+    _delete_where(c, "units", "id", unit_ids)
+    for table in _OF_UNITS:
+        _delete_where(c, table, "unit_id", unit_ids)
+    _facts_changed(c)
+    c.execute(
+        "UPDATE documents SET sha256 = '', mtime_ns = -1, "
+        f"generation = (SELECT value FROM counters WHERE name = 'generation') + 1 WHERE id IN {among(left)}"
+    )
 
 
 def _delete(c: Connection, document_ids: Sequence[int]) -> None:
-    if count(c, f"SELECT count(*) FROM found_facts WHERE document_id IN {IDS}", [id_list(document_ids)]):
+    if count(c, f"SELECT count(*) FROM found_facts WHERE document_id IN {among(document_ids)}"):
         _facts_changed(c)
     for table in ("units", *_OF_UNITS):
         _delete_where(c, table, "document_id", document_ids)
@@ -268,4 +264,4 @@ def _delete(c: Connection, document_ids: Sequence[int]) -> None:
 
 
 def _delete_where(c: Connection, table: str, column: str, ids: Sequence[int]) -> None:
-    c.execute(f"DELETE FROM {table} WHERE {column} IN {IDS}", [id_list(ids)])
+    c.execute(f"DELETE FROM {table} WHERE {column} IN {among(ids)}")
