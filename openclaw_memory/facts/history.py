@@ -81,7 +81,7 @@ class Resolver:
     def __init__(self) -> None:
         self._context: tuple[object, ...] = ()
         self._groups: dict[Relation, _Group] = {}
-        #: By subject and predicate as they are written: which relation of names that is takes a look at each letter.
+        #: Of each subject and predicate as they are written, as to find it out costs a look at each letter.
         self._relations: dict[tuple[str, str], Relation] = {}
         #: All rows of the groups in the order of the whole, and what was made of them.
         self._entries: list[_Entry] = []

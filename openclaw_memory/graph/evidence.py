@@ -71,7 +71,7 @@ def decide(counts: Ints, documents: Ints, total: int, all_documents: int) -> Boo
     needs more).  A word with a capital is a name when it has one as often as none.  What is in more than a few per
     cent of the units is one that is said to be one, a name, or comes in bursts (:func:`burst`).
     """
-    # Floats hold these numbers exactly, and numpy multiplies matrices of them several times as fast.
+    # Numpy multiplies floats several times as fast, and up to 2**24, two million units, they are exact.
     sums = (counts.astype(np.float32) @ _SUMS).T.astype(np.float64)
     units, points, explicit, strong, spelt, plain, code, phrase = sums
     grown = int(np.log2(max(1.0, total / _PHRASE_CORPUS)))
