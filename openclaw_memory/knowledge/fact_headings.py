@@ -24,10 +24,16 @@ _DATE = re.compile(
 )
 #: A kind of thing and its number: "Bug 2", "Риск 3", "Layer 5", "P2".
 _NUMBERED = re.compile(r"(?:[^\W\d_]+\s#?\d{1,3}|[A-Z]\d)", re.IGNORECASE)
+#: What a heading is about is the one ticket of that number, not all that its words say: "PR #12 — Tide table".
+_TICKET = re.compile(r"(?:(?<!\w)[^\W\d_]+\s)?(?<!\w)#\d{2,}")
 ASIDE = re.compile(r"[(（\[【<][^()（）\[\]【】<>]*[)）\]】>]")
 _PARTS = re.compile(r"\s+[–—|/]+\s*|\s+-\s+|[:：]\s*|——")
 SIGNS = re.compile(r"[^\w\s'’&.+#@/-]+")
 _WITHOUT_CAPITALS = re.compile(f"[{UNCASED}]")
+
+
+#: The name of the file before its title: "USER.md - About Mira".
+_FILE_NAME = re.compile(r"\S+\.md\s*[-–—:：|]\s*", re.IGNORECASE)
 
 
 class Topic(NamedTuple):
@@ -50,7 +56,8 @@ def topic_of(heading: str) -> Topic:
     names: list[str] = []
     verb = collection = decision = None
     member = unclear = False
-    for depth, part in reversed([*enumerate(heading.split(" > "))]):
+    parts = heading.split(" > ")
+    for depth, part in reversed([*enumerate(parts)]):
         text = tidy(SIGNS.sub(" ", _DATE.sub(" ", ASIDE.sub(" ", part)))).strip(" -.#")
         low = text.casefold()
         if not text or (depth == 0 and ".md" in low):
@@ -59,7 +66,9 @@ def topic_of(heading: str) -> Topic:
         kind = next((name for name in ("people", "things") if head in fact_words.every(name)), None)
         if kind is not None:
             if not names:
-                collection = collection or kind
+                # A heading directly below is an entry, whatever word it is; what lies below one is no entry itself.
+                names += _entry(parts[depth + 1]) if depth + 1 < len(parts) else ()
+                collection = collection or (kind if depth + 1 == len(parts) else None)
             member = member or kind == "people"
             continue
         said, owner = _list_of(text)
@@ -70,9 +79,12 @@ def topic_of(heading: str) -> Topic:
         if decision is None and names_subject(text) and low.split()[-1] not in fact_words.every("decision"):
             topic, _, rest = part.partition(":")
             about = rest if tidy(topic).casefold() in fact_words.every("decision") else part
-            parts = (tidy(SIGNS.sub(" ", _DATE.sub(" ", one))) for one in _PARTS.split(ASIDE.sub(" ", about)))
-            decision = next((one for one in parts if names_subject(one)), "").lstrip("0123456789. ")
+            ones = (tidy(SIGNS.sub(" ", _DATE.sub(" ", one))) for one in _PARTS.split(ASIDE.sub(" ", about)))
+            decision = next((one for one in ones if names_subject(one)), "").lstrip("0123456789. ")
             decision = decision if len(decision.split()) <= 6 and len(decision) <= 60 else ""
+        if low in fact_words.every("sides"):
+            unclear = not names
+            break
         # The title of a file with a day behind its words names that day's edition of something.
         edition = depth == 0 and not _DATE.match(part) and date_in_heading(part) is not None
         name = None if edition else named(part)
@@ -83,6 +95,13 @@ def topic_of(heading: str) -> Topic:
             continue
         names.append(name)
     return Topic(tuple(names), collection, member, unclear, verb, decision)
+
+
+def _entry(heading: str) -> tuple[str, ...]:
+    """The entry of a collection that a heading is though it names a relation: *Instagram* below *Projects*."""
+    text = tidy(SIGNS.sub(" ", _DATE.sub(" ", ASIDE.sub(" ", heading)))).strip(" -.#")
+    known = is_label(text) or text.casefold() in fact_words.every("topics")
+    return (text,) if is_relation(text) and not known and names_subject(text) else ()
 
 
 _VERBS = ("likes", "dislikes", "prefers")
@@ -158,7 +177,10 @@ def named(heading: str) -> str | None:
             return None
         text = text.replace("’", "'").removesuffix("'s")
         if text and names_subject(text) and not _common(text):
-            return text if len(words) <= 5 and len(text) <= 48 and _says_name(text, bare) else None
+            if len(words) > 5 or len(text) > 48 or not _says_name(text, bare):
+                return None
+            ticket = _TICKET.search(bare)
+            return f"{ticket[0]} {text}" if ticket and ticket[0] not in text else text
     return None
 
 
@@ -216,6 +238,12 @@ def _common(text: str) -> bool:
     return len(words) > 1 and all(word in known or is_label(word) for word in words)
 
 
+def _list_of_values(label: str) -> bool:
+    """Whether an English label of several words is the plural of a relation: *Key URLs*."""
+    words = label.casefold().split()
+    return len(words) > 1 and words[-1].endswith("s") and kind_of_key(words[-1].removesuffix("s")) is not None
+
+
 def _kind(text: str) -> bool:
     """Whether ``text`` is a label, a known common noun, or the name of a relation."""
     return is_label(text) or text.casefold() in fact_words.every("topics") or is_relation(text)
@@ -248,10 +276,23 @@ def _is_function_word(word: str) -> bool:
     return word.isalpha() and any(is_stop_word(word, one) for one in stop_words())
 
 
-@lru_cache(maxsize=1)
-def profiles() -> tuple[re.Pattern[str], ...]:
-    """Headings that say whom a person's file is about."""
-    longest = sorted(fact_words.every("profile"), key=lambda one: (-len(one), one))
+def person_of(heading: str, title: bool) -> str | None:
+    """Whom a heading of a person's file says that it is about; an everyday word is a name in the file's ``title``."""
+    text = _FILE_NAME.sub("", heading.strip())
+    for said in _profiles("profile"), _profiles("about") if title else ():
+        for pattern in said:
+            if (match := pattern.fullmatch(text)) is None:
+                continue
+            own = tidy(match["name"]) if title else ""
+            name = named(match["name"]) or ("" if _is_function_word(own.casefold()) or is_label(own) else own)
+            if name and is_name(name):
+                return None if name.casefold() in fact_words.every("owner") else name
+    return None
+
+
+@lru_cache(maxsize=2)
+def _profiles(which: str) -> tuple[re.Pattern[str], ...]:
+    longest = sorted(fact_words.every(which), key=lambda one: (-len(one), one))
     return tuple(re.compile(re.escape(one).replace(r"\*", "(?P<name>.+)"), re.IGNORECASE) for one in longest)
 
 
@@ -267,7 +308,9 @@ def below(above: str) -> tuple[str, ...] | None:
     body = above[opening.end() if opening else 0 :].strip()
     bold = re.match(r"(\*\*|__|`)([^*`\n]{1,48}?)[:：]?\1", body)
     text = tidy(bold[2] if bold else ASIDE.sub(" ", body))
-    if not names_subject(text) or _common(text):
+    if tidy(ASIDE.sub(" ", text)).casefold() in fact_words.every("sides"):
+        return None
+    if not names_subject(text) or _common(text) or _list_of_values(text):
         return () if body.rstrip("*_`").endswith((":", "：")) or tidy(body) == text else None
     name = named(text)
     return (name,) if name == text and is_name(text) and kind_of_key(text) is None else None

@@ -23,17 +23,18 @@ from collections.abc import Iterable, Iterator
 from ..model import FoundFact, Section, Unit
 from ..text.labels import is_label, names_subject
 from ..text.negation import negations
+from ..text.scripts import UNSPACED
 from ..text.sentences import sentence_spans
 from ..text.turns import roles
 from . import fact_words
-from .fact_headings import ASIDE, OPENING, SIGNS, Topic, below, is_template, named, profiles, topic_of
+from .fact_headings import ASIDE, OPENING, SIGNS, Topic, below, is_template, person_of, topic_of
 from .fact_sentences import Speech, facts_in, is_name, tidy
 from .likings import turned_item
 from .predicates import is_personal, kind_of_key, needs_person, normalise
 from .routine import NAMELESS, ORDINARY
 
 #: Grows when what :func:`found` returns for a text changes, so that stored facts are known to be of another make.
-VERSION = 8
+VERSION = 9
 
 #: Longer texts are prose, whose facts no rule of form can tell.
 _MOST_CHARS = 1200
@@ -45,6 +46,7 @@ _KEYED = re.compile(
     re.S,
 )
 _PAIRS = re.compile(r"\s+[|·•]\s+(?=(?:\*\*|__)?[^\W\d_][^:：|\n]{0,40}[:：])")
+_UNSPACED = re.compile(f"(?![ァ-ヺー])[{UNSPACED}]")
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
 #: What says that something is done, or wrong.
 _TICKS = frozenset("✅❌⚠☑✔✗✘⏳🚧")
@@ -159,11 +161,10 @@ def subject_of(path: str, sections: Iterable[Section] = ()) -> str | None:
     """Whom a whole file is about: for ``USER.md`` the name that it gives its person, else ``user``; else nobody."""
     if path.rpartition("/")[2].casefold() != "user.md":
         return None
+    headed = ""
     for section in sections:
-        for part in reversed(section.heading.split(" > ")):
-            said = next(filter(None, (one.fullmatch(part.strip()) for one in profiles())), None)
-            if said is not None and (name := named(said["name"])) and is_name(name):
-                return name
+        for depth, part in reversed([*enumerate(section.heading.split(" > "))]):
+            headed = headed or person_of(part, title=depth == 0) or ""
         for unit in section.units:
             match = _KEYED.match(unit.text.lstrip(" \t-*+>") if "**" not in unit.text else unit.text.lstrip(" \t-+>"))
             if match is None or len(unit.text) > 200 or normalise(tidy(match["bold"] or match["label"])) != "is called":
@@ -174,8 +175,9 @@ def subject_of(path: str, sections: Iterable[Section] = ()) -> str | None:
             small = name.islower() and len(name.split()) < 4 and not known.issuperset(name.split())
             written = name.title() if small else name
             if name and not _PLACEHOLDER.search(match["value"]) and is_name(written):
-                return name
-    return "user"
+                # The heading may say the first name only.
+                return name if headed in name else headed
+    return headed or "user"
 
 
 def _distinct(facts: Iterator[FoundFact]) -> list[FoundFact]:
@@ -234,11 +236,16 @@ def _statement(unit: Unit, body: str, topic: Topic, subject: str | None) -> Iter
     kind = kind_of_key(label)
     if kind is not None:
         yield from _key(label, kind, value, topic, subject, "key", confidence)
-    elif topic.verb and subject and not topic.names and len(label.split()) <= 2 and not is_label(label):
+    elif topic.verb and subject and not topic.names and _short(label) and not is_label(label):
         if label[-1:].isalpha() and len(value) <= 60 and (thing := _value(value, "text")) is not None:
             yield from _made(subject, label.casefold(), thing, "key", confidence)
     elif is_label(label) or len(sentence_spans(label)) > 1:
         yield from facts_in(value if is_label(label) else body, Speech())
+
+
+def _short(label: str) -> bool:
+    """Whether a label has at most two words: where words are not apart six characters, beside those of katakana."""
+    return len(label.split()) <= 2 and len(_UNSPACED.findall(label)) <= 6
 
 
 def _key(
@@ -246,7 +253,7 @@ def _key(
 ) -> Iterator[FoundFact]:
     about = _about(label, kind, topic, subject)
     thing = _value(value, kind)
-    if about is not None and thing is not None:
+    if about is not None and thing is not None and not ("." in about and kind == "path" and thing.endswith(about)):
         yield from _made(about, label if label.isupper() else label.casefold(), thing, rule, confidence)
 
 

@@ -46,6 +46,22 @@ def facts(text: str, path: str = "memory/note.md") -> list[FoundFact]:
         ("## 船\n\n**1. Heron（小艇）**\n- 状态：已修好\n", [("Heron", "状态", "已修好")]),
         ("## Лодки\n\n**Heron** ✅\n\n**Статус:** на воде\n", [("Heron", "статус", "на воде")]),
         ("## Heron\n\n**Details**\n- Status: afloat\n", [("Heron", "status", "afloat")]),
+        # What is set against something else says of nothing what it is; a plural of a key introduces keys.
+        ("## Heron\n\n**Before:**\n- Status: ashore\n- Owner: the yard\n", []),
+        ("## Heron\n\n**Después:**\n- Status: ashore\n", []),
+        ("## Tide mail\n\n**Incoming (IMAP)**\n- Port: `993`\n\n**Outgoing (SMTP)**\n- Port: `587`\n", []),
+        ("## Heron\n\n### 変更前\n\n- URL: https://example.org/tide\n", []),
+        ("## Heron\n\n1. **Шапка**\n   - Сайт: https://example.org/tide\n", []),
+        ("## Heron\n\n**Key URLs:**\n- Docs: https://example.org/tide\n", [("Heron", "docs", "https://example.org/tide")]),
+        # A ticket is about itself.
+        ("## PR #214 — Tide Table (6 comments)\n- Status: open, not yet merged\n", [
+            ("PR #214 Tide Table", "status", "open, not yet merged")
+        ]),
+        ("## Tide Table — PR #214 (Gauge)\n- Status: open, not yet merged\n", [
+            ("PR #214 Tide Table", "status", "open, not yet merged")
+        ]),
+        # That a file lies where it lies says nothing of it.
+        ("### 3. TIDES.md を更新\n- ファイル: `~/yard/TIDES.md`\n", []),
         # A heading that says more than a name names nothing, and what it introduces is not about the one above.
         ("## Harbour\n\n**Round #2**: the second boat\n- Status: afloat\n", []),
         ("## Harbour\n\n### What was added\n\n- Location: the old jetty, left of the crane\n", [
@@ -131,6 +147,12 @@ def test_labels_that_state_nothing(text: str) -> None:
     assert triples(text) == []
 
 
+def test_below_an_entry_of_a_collection_lines_are_no_entries() -> None:
+    text = "# プロジェクト\n\n## Instagram (@heron_tides)\n\n- コンセプト: 潮の記録を毎日\n- 状態: 公開中の連載\n"
+    assert triples(text) == [("Instagram", "状態", "公開中の連載")]
+    assert triples("# Projects\n\n## Notes\n\n- Gauge: reads the tide every hour\n") == []
+
+
 def test_entries_of_a_collection() -> None:
     text = (
         "## People\n\n"
@@ -174,6 +196,18 @@ def test_a_file_about_a_person() -> None:
         ("# USER.md\n\n## 关于Ada\n\n- 时区：UTC\n", "Ada"),
         ("# USER.md\n\n## Adaとは\n\n- タイムゾーン：UTC\n", "Ada"),
         ("# USER.md\n\n## Who User is\n\n- Name: Ada\n", "Ada"),
+        # The title says whom the file is about, in whatever words; of a chapter an everyday word is no name.
+        ("# USER.md - About Wren\n\n- Timezone: UTC\n", "Wren"),
+        ("# USER.md - About Mark\n\n- Timezone: UTC\n", "Mark"),
+        ("# USER.md - About Mark\n\n- **Name:** Mark Osgood\n", "Mark Osgood"),
+        ("# USER.md - About Mark\n\n- **Name:** Skipper\n", "Mark"),
+        ("# USER.md — Über Mark\n\n- Zeitzone: UTC\n", "Mark"),
+        ("# USER.md - 关于 Mark\n\n- 时区：UTC\n", "Mark"),
+        ("# Mark Hakkında\n\n- Saat dilimi: UTC\n", "Mark"),
+        ("# USER.md\n\n## About Porto\n\n- Timezone: UTC\n", "user"),
+        ("# USER.md - About Your Human\n\n- Timezone: UTC\n", "user"),
+        ("# Über Dich\n\n- Zeitzone: UTC\n", "user"),
+        ("# USER.md - 关于用户\n\n- 时区：UTC\n", "user"),
     ],
 )
 def test_the_person_of_user_md(text: str, name: str) -> None:
