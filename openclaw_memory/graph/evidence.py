@@ -179,7 +179,7 @@ def _telling(name: str, spelt: bool) -> float:
     if len(name) > 1 and name[0] > "\u0e00":
         return 1.0 if spelt and len(name) < len(_COMPOUND) else _COMPOUND[min(len(name), len(_COMPOUND)) - 1]
     if "_" in name.strip("_") and "." not in name:
-        return 0.6  # a key of data, a constant
+        return 0.35  # a key of data, a constant
     if len(name) < 3:
         return 0.45
     return 0.5 if says_kind(name) else 1.0

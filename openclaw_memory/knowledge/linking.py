@@ -10,7 +10,7 @@ from typing import Any
 from ..model import Section
 from ..plugins import redact
 from ..store.api import Extraction, Mention, OntologyRows, PendingText, PlannedUnit
-from . import concepts, unspaced
+from . import concepts
 from . import facts as rules
 from .curated import spellings
 from .fact_agreement import agreeing
@@ -50,10 +50,10 @@ class Linker:
         section = -1
         above: dict[int, str] = {}
         texts = [planned.unit.text for planned in units if planned.unit.form not in ("code", "machine")]
-        spoken, repeated = concepts.spoken_in(texts), unspaced.repeated(texts)
+        file = concepts.File.of(texts)
         for planned in units:
             unit = planned.unit
-            found = concepts.candidates(unit, spoken, repeated)
+            found = concepts.candidates(unit, file)
             if planned.section != section:
                 # What holds for the whole file is noted once in each section, so that each is found by it.
                 found += of_front

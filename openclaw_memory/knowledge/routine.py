@@ -62,8 +62,10 @@ ABOUT = frozenset(_WORDS["about"])
 GENERAL_FILES = frozenset(_WORDS["files"])
 #: What stands before a hyphen and makes no identifier.
 PREFIXES = frozenset(_WORDS["prefixes"])
-#: Words of programming languages.
-LITERALS = frozenset(_WORDS["literals"])
+#: Words of programming languages, and of the messages of commits.
+LITERALS = frozenset(_WORDS["literals"] + _WORDS["commits"])
+#: What the names of time zones begin with.
+REGIONS = frozenset(_WORDS["regions"])
 #: Units, and pronouns with a capital, that stand beside a name and are no part of it.
 TAILS = frozenset(_WORDS["tails"])
 #: Endings of adverbs, of words that are rather said of something than names of it, and of these and abstract nouns.

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from openclaw_memory.graph.evidence import EXPLICIT, POINTS, STRONG, Nesting, burst, decide, kind_of, reason, salience
 from openclaw_memory.knowledge.concept_keys import concept_key
-from openclaw_memory.knowledge.concepts import candidates, of_file, of_front_matter
+from openclaw_memory.knowledge.concepts import File, candidates, of_file, of_front_matter
 from openclaw_memory.knowledge.unspaced import repeated
 from openclaw_memory.model import Unit, UnitForm
 from openclaw_memory.store.api import RULES, Mention
@@ -880,3 +880,36 @@ def test_a_name_of_words_for_kinds_matters_less() -> None:
     names = ["Agent Pipeline Status", "Heron Pipeline Status"]
     general, own = salience(counts, np.array([6, 6]), np.array([4, 4]), 40, names)
     assert general < own
+
+
+_COLUMNS = "tide_id, gauge_id, moored_at, hauled_at, skipper_name"
+
+
+@pytest.mark.parametrize(
+    ("text", "form"), [(f"TIDES: {_COLUMNS}, Notes Field", "item"), (f"CREATE TABLE tides ({_COLUMNS})", "code")]
+)
+def test_a_line_of_columns_names_nothing_but_what_it_links(text: str, form: UnitForm) -> None:
+    assert found(text, form) == {}
+    if form == "item":
+        assert found(f"{text} [[Heron]] #boats") == {"Heron": "link", "boats": "tag"}
+
+
+def test_a_line_of_some_columns_names_them() -> None:
+    assert {"tide_id", "gauge_id"} <= strong("the gauge writes tide_id and gauge_id")
+
+
+def test_a_time_zone_is_no_place() -> None:
+    assert strong("the harbour is in Europe/Lisbon these days") == set()
+    assert strong("he took the ferry to Lisbon") == {"Lisbon"}
+
+
+def test_the_host_of_an_address_in_code_is_no_name() -> None:
+    assert strong("curl https://tides.example.org/v1/gauge.json -o gauge_now.json", "code") == {"gauge_now.json"}
+
+
+def test_a_line_is_read_in_its_own_language() -> None:
+    english = ["The gauge is read at noon and it is written down", "We have been there and it was not the tide"]
+    german = "Bitte prüfe für mich die Tabelle und den Aufruf, damit es nicht noch länger dauert"
+    unit = Unit(german, 1, 1, "item")
+    names = {one.text: one.rule for one in candidates(unit, File.of([*english, german]))}
+    assert names.get("Tabelle") == "plain" and names.get("Aufruf") == "plain"
