@@ -46,5 +46,7 @@ def test_only_what_does_not_fit_is_paged(notes: Notes, tmp_path: Path) -> None:
         assert on_a_terminal(notes, pager, *plain).count("lamp number") == 60
     assert on_a_terminal(notes, pager, "config", "show").startswith("PAGED")
     assert on_a_terminal(notes, pager, "get", "memory/long.md", "--json").startswith("{")
+    # A search of what is not indexed yet answers within its time, with what it has.
+    on_a_terminal(notes, pager, "ingest")
     found = on_a_terminal(notes, pager, "search", "stove", "-n", "1")
     assert "\x1b[1;35mstove\x1b[0m" in found and "PAGED" not in found
