@@ -12,6 +12,7 @@ from ..text.language import is_stop_word, stop_words
 from ..text.scripts import UNCASED
 from . import fact_words
 from .fact_sentences import is_name, plain, tidy
+from .kinds import is_kind, kinds_known
 from .predicates import is_relation, kind_of_key
 from .routine import ABBREVIATIONS, NAMELESS, ORDINARY
 
@@ -27,7 +28,9 @@ _NUMBERED = re.compile(r"(?:[^\W\d_]+\s#?\d{1,3}|[A-Z]\d)", re.IGNORECASE)
 #: What a heading is about is the one ticket of that number, not all that its words say: "PR #12 — Tide table".
 _TICKET = re.compile(r"(?:(?<!\w)[^\W\d_]+\s)?(?<!\w)#\d{2,}")
 ASIDE = re.compile(r"[(（\[【<][^()（）\[\]【】<>]*[)）\]】>]")
-_PARTS = re.compile(r"\s+[–—|/]+\s*|\s+-\s+|[:：]\s*|——")
+#: A sign of its own, or a picture, parts a name from what is said of it.
+_PARTS = re.compile(r"\s+[–—|/]+\s*|\s+-\s+|[:：]\s*|——|\s*[\u2600-\u27bf\u2b50-\u2b59\U0001f000-\U0001faff]\ufe0f?\s*")
+_ORDINAL = re.compile(r"(?:\d{1,3}|[A-Z])(?:\.\d{1,3})+\.?|\d{1,3}\.?")
 SIGNS = re.compile(r"[^\w\s'’&.+#@/-]+")
 _WITHOUT_CAPITALS = re.compile(f"[{UNCASED}]")
 
@@ -48,6 +51,8 @@ class Topic(NamedTuple):
     verb: str | None = None
     #: What a decision below them is about; empty where they say more than a name can.
     decision: str | None = None
+    #: There is but one heading: the title of a file, which is about one thing.
+    title: bool = False
 
 
 @lru_cache(maxsize=4096)
@@ -94,7 +99,7 @@ def topic_of(heading: str) -> Topic:
                 break
             continue
         names.append(name)
-    return Topic(tuple(names), collection, member, unclear, verb, decision)
+    return Topic(tuple(names), collection, member, unclear, verb, decision, len(parts) == 1)
 
 
 def _entry(heading: str) -> tuple[str, ...]:
@@ -150,7 +155,8 @@ def named(heading: str) -> str | None:
     heads, done, work = fact_words.every("heads"), fact_words.every("done"), fact_words.every("work")
     endings = fact_words.every("tails") | done
     numbered = False
-    for part in _PARTS.split(bare):
+    parts = [part for part in _PARTS.split(bare) if part.strip(" -.#*_")]
+    for part in parts:
         words = _without_done(tidy(SIGNS.sub(" ", plain(part))).strip(" -.#/")).split()
         if any(_OBJECT.search(word) for word in words):
             return None  # what was done to something, in Japanese
@@ -159,7 +165,7 @@ def named(heading: str) -> str | None:
             continue
         if words and (words[0].casefold() in done or (numbered and words[0].islower())):
             return None
-        while words and (words[0].rstrip(".").isdigit() or words[0].casefold() in heads):
+        while words and (_ORDINAL.fullmatch(words[0]) or words[0].casefold() in heads):
             words = words[1:]
         said = words
         while words and (words[-1].casefold() in endings or (not words[-1][0].isupper() and _kind(words[-1]))):
@@ -177,6 +183,8 @@ def named(heading: str) -> str | None:
             return None
         text = text.replace("’", "'").removesuffix("'s")
         if text and names_subject(text) and not _common(text):
+            if len(parts) > 1 and text.isalpha() and text.islower():
+                continue  # "Projet principal : Heron"
             if len(words) > 5 or len(text) > 48 or not _says_name(text, bare):
                 return None
             ticket = _TICKET.search(bare)
@@ -233,6 +241,8 @@ def _common(text: str) -> bool:
     if len(words) > 1 and _is_function_word(words[0]) and NAMELESS.issuperset(words[1:]):
         return True  # "What was added"
     everyday = NAMELESS if text.isupper() else _EVERYDAY
+    if text.isalpha() and text[1:].islower() and any(is_kind(text.casefold(), spoken) for spoken in kinds_known()):
+        return True  # "Store": a word for a kind of thing
     if " " not in text and words and everyday.issuperset(words) and ORDINARY.isdisjoint(words):
         return True  # "Run": a word of everyday English
     return len(words) > 1 and all(word in known or is_label(word) for word in words)
@@ -279,14 +289,20 @@ def _is_function_word(word: str) -> bool:
 def person_of(heading: str, title: bool) -> str | None:
     """Whom a heading of a person's file says that it is about; an everyday word is a name in the file's ``title``."""
     text = _FILE_NAME.sub("", heading.strip())
+    if title and text != heading.strip() and len(text.split()) == 2 and text.istitle() and named(text) == text:
+        return text  # "USER.md - Mira Sommer"
     for said in _profiles("profile"), _profiles("about") if title else ():
         for pattern in said:
             if (match := pattern.fullmatch(text)) is None:
                 continue
-            own = tidy(match["name"]) if title else ""
-            name = named(match["name"]) or ("" if _is_function_word(own.casefold()) or is_label(own) else own)
+            own = tidy(match["name"])
+            if own.casefold() in fact_words.every("owner"):
+                continue
+            name = named(own)
+            if name is None and title and not _is_function_word(own.casefold()) and not is_label(own):
+                name = own
             if name and is_name(name):
-                return None if name.casefold() in fact_words.every("owner") else name
+                return name
     return None
 
 
@@ -302,8 +318,15 @@ def _openings() -> tuple[str, ...]:
     return tuple(one for one in fact_words.every("topics") if len(one) > 1 and _WITHOUT_CAPITALS.match(one))
 
 
-def below(above: str) -> tuple[str, ...] | None:
-    """The name in the line that a nested item belongs to: none where that is a label, ``None`` where it says more."""
+#: Bold words before a colon.
+_LABELLED = re.compile(r"(\*\*|__|`)[^*`\n]{1,48}(?:[:：]\1|\1\s?[:：])")
+
+
+def below(above: str, collection: bool = False) -> tuple[str, ...] | None:
+    """The name in the line that a nested item belongs to: none where that is a label, ``None`` where it says more.
+
+    Of a single word before a colon only a ``collection`` around it says that it is a name.
+    """
     opening = OPENING.match(above)
     body = above[opening.end() if opening else 0 :].strip()
     bold = re.match(r"(\*\*|__|`)([^*`\n]{1,48}?)[:：]?\1", body)
@@ -313,4 +336,6 @@ def below(above: str) -> tuple[str, ...] | None:
     if not names_subject(text) or _common(text) or _list_of_values(text):
         return () if body.rstrip("*_`").endswith((":", "：")) or tidy(body) == text else None
     name = named(text)
+    if not collection and text.isalpha() and text[1:].islower() and (bold is None or _LABELLED.match(body)):
+        return None  # "Workaround:" is as likely as "Heron:"
     return (name,) if name == text and is_name(text) and kind_of_key(text) is None else None

@@ -21,6 +21,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ..model import FoundFact, Section, Unit
+from ..text.dates import date_in_heading
 from ..text.labels import is_label, names_subject
 from ..text.negation import negations
 from ..text.scripts import UNSPACED
@@ -47,9 +48,11 @@ _KEYED = re.compile(
 )
 _PAIRS = re.compile(r"\s+[|·•]\s+(?=(?:\*\*|__)?[^\W\d_][^:：|\n]{0,40}[:：])")
 _UNSPACED = re.compile(f"(?![ァ-ヺー])[{UNSPACED}]")
+_LETTERS = re.compile(r"[^\W\d_]+")
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
 #: What says that something is done, or wrong.
 _TICKS = frozenset("✅❌⚠☑✔✗✘⏳🚧")
+_DONE = frozenset("✅☑✔✓")
 #: Where the next pair begins within a value, as in "8 GB, Disk: 364 GB".
 _NEXT_PAIR = re.compile(r",\s+(?=[^\W\d_][^\W_]*(?:\s[^\W_]+)?[:：]\s)")
 _COMMENT = re.compile(r"\s*<!--.*?(?:-->|\Z)", re.S)
@@ -112,7 +115,7 @@ def found(unit: Unit, heading: str, subject: str | None, above: str = "") -> lis
         heading, above = f"{heading} > {titled['title']}", ""
     topic = topic_of(heading)
     if above:
-        whom = below(above)
+        whom = below(above, topic.collection is not None)
         if whom is None:
             return []
         topic = topic._replace(names=whom, collection=None, verb=None, member=True) if whom else topic
@@ -251,6 +254,10 @@ def _short(label: str) -> bool:
 def _key(
     label: str, kind: str, value: str, topic: Topic, subject: str | None, rule: str, confidence: float
 ) -> Iterator[FoundFact]:
+    if kind == "state" and rule == "key" and value.lstrip("*_ `")[:1] in _DONE:
+        # What was done is no state of anything; a file about one thing may say that it is well.
+        if not topic.title or not fact_words.every("done").isdisjoint(_LETTERS.findall(value.casefold())):
+            return
     about = _about(label, kind, topic, subject)
     thing = _value(value, kind)
     if about is not None and thing is not None and not ("." in about and kind == "path" and thing.endswith(about)):
@@ -359,8 +366,11 @@ def _row(unit: Unit, topic: Topic, subject: str | None) -> Iterator[FoundFact]:
         return
     decided = next((at for at, name in enumerate(low) if name in fact_words.every("decision")), None)
     if decided is not None:
-        if not fact_words.every("problems").isdisjoint(low):
-            return  # what solves a problem
+        about = [tidy(one) for one in filled[:decided] if any(map(str.isalpha, one)) and date_in_heading(one) is None]
+        if not fact_words.every("problems").isdisjoint(low) or len(about) > 1:
+            return  # what solves a problem, or what is said of a choice in the columns before
+        if about and len(about[0].split()) <= 5:
+            topic = topic._replace(decision=about[0])
         yield from _decision(filled[decided], topic, subject)
         return
     first = tidy(filled[0])

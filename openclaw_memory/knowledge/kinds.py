@@ -5,6 +5,7 @@ They are data: ``kinds.txt``.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import cache, lru_cache
 from importlib.resources import files
 
@@ -26,6 +27,11 @@ def is_kind(word: str, spoken: str) -> bool:
     # A letter that English does not have says that the word is of another language, whatever the text is in.
     names = {spoken, language.ENGLISH} if word.isascii() else _words().keys()
     return any(_in(word, name) for name in names)
+
+
+def kinds_known() -> Collection[str]:
+    """The languages of which words for kinds of things are known."""
+    return _words().keys()
 
 
 def says_kind(name: str) -> bool:

@@ -60,6 +60,24 @@ def facts(text: str, path: str = "memory/note.md") -> list[FoundFact]:
         ("## Tide Table — PR #214 (Gauge)\n- Status: open, not yet merged\n", [
             ("PR #214 Tide Table", "status", "open, not yet merged")
         ]),
+        # A single word before a colon is as likely a label as a name, unless a collection is around it.
+        ("## Heron\n\n**Konkret:**\n- Datei: `src/pump.py`\n", []),
+        ("## Heron\n\n**Workaround:** scrape her twice a year\n- Script: `~/yard/scrape.sh`\n", []),
+        ("## Boats\n\n- **Heron:**\n  - Status: ashore until May\n", []),
+        ("## Devices\n\n- **Heron:**\n  - Status: ashore until May\n", [("Heron", "status", "ashore until May")]),
+        # A word for a kind of thing, a lone small word and basic data are no names; a number before a name is no part of it.
+        ("## Yard\n\n### Store\n- URL: https://example.org/tide\n", [("Yard", "URL", "https://example.org/tide")]),
+        ("## Projet principal : Heron-App\n- GitHub : https://example.org/tide\n", [
+            ("Heron-App", "github", "https://example.org/tide")
+        ]),
+        ("# Heron\n\n## Metadados\n- Site: https://example.org/tide\n", [("Heron", "site", "https://example.org/tide")]),
+        ("## 7.1 Tide Table\n- URL: https://example.org/tide\n", [("Tide Table", "URL", "https://example.org/tide")]),
+        # A picture parts a name from a remark.
+        ("## Heron (dinghy) 🔥 Busiest\n- Status: ashore until May\n", [("Heron", "status", "ashore until May")]),
+        # What was done is no state; a file about one thing may say that it is well.
+        ("# Log\n\n## Heron\n- Status: ✅ Scraped and painted\n", []),
+        ("# Heron\n\n- Status: ✅ Complete — all planks replaced\n", []),
+        ("# Heron\n\n- Status: ✅ Em uso\n", [("Heron", "status", "✅ Em uso")]),
         # That a file lies where it lies says nothing of it.
         ("### 3. TIDES.md を更新\n- ファイル: `~/yard/TIDES.md`\n", []),
         # A heading that says more than a name names nothing, and what it introduces is not about the one above.
@@ -207,6 +225,9 @@ def test_a_file_about_a_person() -> None:
         ("# USER.md\n\n## About Porto\n\n- Timezone: UTC\n", "user"),
         ("# USER.md - About Your Human\n\n- Timezone: UTC\n", "user"),
         ("# Über Dich\n\n- Zeitzone: UTC\n", "user"),
+        ("# USER.md - About Your Humans\n\n- Timezone: UTC\n", "user"),
+        ("# USER.md — Wren Osgood\n\n## Dados Básicos\n\n- Fuso: UTC\n", "Wren Osgood"),
+        ("# USER.md - Long Term\n\n- Timezone: UTC\n", "user"),
         ("# USER.md - 关于用户\n\n- 时区：UTC\n", "user"),
     ],
 )
@@ -310,6 +331,11 @@ def test_tables() -> None:
         ("## Heron\n\n| problem | decision |\n|---|---|\n| the mast bends | one could add a stay |\n", []),
         ("## Standing decisions\n\n| date | decision | reason |\n|---|---|---|\n| 2026-02-16 | search works without a cable | outages |\n",
          [("we", "decided", "search works without a cable")]),
+        ("## Standing decisions\n\n| # | decision |\n|---|---|\n| 1 | search works without a cable |\n",
+         [("we", "decided", "search works without a cable")]),
+        ("## Standing decisions\n\n| topic | decision |\n|---|---|\n| Mast | take the one of ash |\n",
+         [("Mast", "decided", "take the one of ash")]),
+        ("## Stack\n\n| layer | choice | decision |\n|---|---|---|\n| Hull | larch on oak | has been in use for years |\n", []),
     ],
 )  # fmt: skip
 def test_decisions(text: str, expected: list[Triple]) -> None:
