@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from ..model import FoundFact
 from ..text.dates import date_in_heading
 from ..text.negation import negations
-from .predicates import normalise
+from .predicates import is_single, normalise
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _CLAUSE = re.compile(r"[;,.:(（，。；：–—]")
@@ -19,7 +19,7 @@ def agreeing(found: Sequence[tuple[str, FoundFact]]) -> list[bool]:
     """Whether each of the facts of one file, with the path of headings above it, may be shown.
 
     Two values of one key do not agree where they stand below different headings of one subject: each is about
-    something that no heading names.  A heading with a day tells two states of one thing apart.  *Not promoted* is the
+    something that no heading names.  Days in headings tell two states of one thing apart.  *Not promoted* is the
     verdict of a review, as are all decisions that begin with its word, where there are more.
     """
     openings = [_opening(fact) for _, fact in found]
@@ -45,10 +45,10 @@ def _keyed(fact: FoundFact) -> bool:
 
 
 def _own(heading: str, fact: FoundFact) -> bool:
-    """Whether the last heading names the subject itself, or one of them a day."""
+    """Whether the last heading names the subject itself, or one of them the day of a state."""
     *_, last = heading.split(" > ")
     dated = any(date_in_heading(part) is not None for part in heading.split(" > ")[1:])
-    return dated or fact.subject.casefold() in last.casefold()
+    return (dated and is_single(fact.predicate)) or fact.subject.casefold() in last.casefold()
 
 
 def _opening(fact: FoundFact) -> tuple[str, bool]:

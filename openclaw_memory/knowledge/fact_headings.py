@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -30,7 +31,7 @@ _TICKET = re.compile(r"(?:(?<!\w)[^\W\d_]+\s)?(?<!\w)#\d{2,}")
 ASIDE = re.compile(r"[(（\[【<][^()（）\[\]【】<>]*[)）\]】>]")
 #: A sign of its own, or a picture, parts a name from what is said of it.
 _PARTS = re.compile(r"\s+[–—|/]+\s*|\s+-\s+|[:：]\s*|——|\s*[\u2600-\u27bf\u2b50-\u2b59\U0001f000-\U0001faff]\ufe0f?\s*")
-_ORDINAL = re.compile(r"(?:\d{1,3}|[A-Z])(?:\.\d{1,3})+\.?|\d{1,3}\.?")
+_ORDINAL = re.compile(r"(?:\d{1,3}|[A-Z])(?:\.\d{1,3})+\.?|\d{1,3}\.?|[A-Z]\.")
 SIGNS = re.compile(r"[^\w\s'’&.+#@/-]+")
 _WITHOUT_CAPITALS = re.compile(f"[{UNCASED}]")
 
@@ -99,7 +100,12 @@ def topic_of(heading: str) -> Topic:
                 break
             continue
         names.append(name)
-    return Topic(tuple(names), collection, member, unclear, verb, decision, len(parts) == 1)
+    return Topic(tuple(names), collection, member, unclear, verb, decision, _titles(parts))
+
+
+def _titles(parts: Sequence[str]) -> bool:
+    """Whether headings are but the title of a file, and not that of a day."""
+    return len(parts) == 1 and date_in_heading(parts[0]) is None
 
 
 def _entry(heading: str) -> tuple[str, ...]:

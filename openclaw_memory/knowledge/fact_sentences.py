@@ -14,6 +14,7 @@ from ..text.negation import negations
 from ..text.scripts import HANGUL, UNCASED, UNSPACED
 from ..text.sentences import sentence_spans
 from . import fact_words
+from .kinds import is_kind
 from .predicates import is_place, kind_of_key
 
 _MARKUP = re.compile(r"\*\*|__|`|\[\[(?:[^\]|]*\|)?|\]\]|\]\([^)\s]*\)|(?<!\w)\*(?=\S)|(?<=\S)\*(?!\w)")
@@ -99,7 +100,7 @@ def _said(read: str, raw: str, pattern: _Pattern, speech: Speech) -> FoundFact |
         parts = match.groupdict()
         if "S" in parts and parts["S"] is not None:
             said = _without_adverbs(parts["S"].strip(), pattern.language)
-            named = f"`{said}`" in raw or is_name(said, pattern.language)
+            named = f"`{said}`" in raw or (is_name(said, pattern.language) and not _is_kind(said, pattern.language))
             subject = said if named else None
         elif pattern.relation in ("decided", "timezone"):
             own = match[0].split(" ", 1)[0].casefold() == "i"
@@ -216,6 +217,12 @@ def is_name(text: str, code: str | None = None) -> bool:
         if not named and not (0 < at < len(words) - 1 and len(word) <= 3):
             return False
     return not text.endswith(("'s", "'"))
+
+
+def _is_kind(subject: str, code: str) -> bool:
+    """Whether a subject is a single word for a kind of thing, which opens its sentence: "Hook lives in …"."""
+    plain = subject.isalpha() and subject[1:].islower()
+    return plain and is_kind(subject.casefold(), _NAMES_OF_LANGUAGES.get(code, language.ENGLISH))
 
 
 def _is_code(word: str) -> bool:

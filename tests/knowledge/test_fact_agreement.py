@@ -43,6 +43,13 @@ def test_days_in_headings_tell_two_states_apart(heading: str) -> None:
     assert agreeing(found) == [True, True]
 
 
+def test_days_tell_no_addresses_apart() -> None:
+    found = [
+        _key(f"Log > 2026-03-0{day} tide report", "Log Book", "link", f"https://example.org/{day}") for day in (1, 2)
+    ]
+    assert agreeing(found) == [False, False]
+
+
 def test_the_same_value_twice_agrees() -> None:
     found = [_key(f"Log > Heron > {part}", "Heron", "status", "Ashore") for part in ("Survey", "Paint")]
     assert agreeing(found) == [True, True]

@@ -77,6 +77,10 @@ def facts(text: str, path: str = "memory/note.md") -> list[FoundFact]:
         # What was done is no state; a file about one thing may say that it is well.
         ("# Log\n\n## Heron\n- Status: ✅ Scraped and painted\n", []),
         ("# Heron\n\n- Status: ✅ Complete — all planks replaced\n", []),
+        ("# 2026-03-06 Heron\n\n- Status: ✅ Em uso\n", []),
+        # What kind of notes they are names nothing.
+        ("## 🧠 Long-Term Memory\n\n- URL: https://example.org/tide\n", []),
+        ("# Heron\n\n## 🎯 Esencia\n\n- Estado: en tierra\n", [("Heron", "estado", "en tierra")]),
         ("# Heron\n\n- Status: ✅ Em uso\n", [("Heron", "status", "✅ Em uso")]),
         # That a file lies where it lies says nothing of it.
         ("### 3. TIDES.md を更新\n- ファイル: `~/yard/TIDES.md`\n", []),
