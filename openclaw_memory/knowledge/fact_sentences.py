@@ -143,6 +143,8 @@ def _said(read: str, raw: str, pattern: _Pattern, speech: Speech) -> FoundFact |
     first = _TOKEN.search(thing.casefold())
     if first is None or (rule != "decision" and _turns_away(first[0], thing, pattern.language)):
         return None
+    if rule == "possessive" and pattern.language == "en" and first[0].endswith("ing"):
+        return None  # "Heron's owner is painting the hull": what somebody does
     if pattern.named and (not _NAMED.match(thing) or (first[0] in _days() and relation != "birthday")):
         return None
     return _made(subject, relation, thing, rule)
@@ -308,7 +310,7 @@ def _compiled(code: str, words: fact_words.Words, relation: str, text: str) -> t
         "O": "(?P<O>.+)",
         "N": "(?P<N>.+)",
         "A": r"(?P<A>[^\W\d_]+?)" if tight else r"(?P<A>[^\W\d_-]+(?:[\s-][^\W\d_]+){0,2}?)",
-        "R": rf"(?P<R>(?:[^\s.,;]+\s){{0,2}}?(?:{roles}|[A-ZÀ-Þ]\w+'s (?:{roles}))(?!\w)[^.;,]{{0,60}})",
+        "R": rf"(?P<R>(?:[^\s.,;]+\s){{0,2}}?(?:{roles}|[A-ZÀ-Þ]\w+'s (?:{roles}))(?![\w-])[^.;,]{{0,60}})",
         "V": rf"(?P<V>{_VERSION})(?=[\s.,]*$)",
         "T": rf"(?P<T>{states})(?=[\s.,!]*$)",
     }

@@ -402,6 +402,9 @@ def test_sentences(text: str, expected: Triple) -> None:
         "What Mira prefers is her secret.",
         "Unless Mira's email is wrong, all is well.",
         "Was JR's code phrase is blue bunny the answer?",
+        "TideApp is bundled client-side with these names.",
+        "TideApp's hosting platform is blocking the gauge.",
+        "Hook lives in `scripts/tide.py`.",
     ],
 )
 def test_sentences_that_state_no_fact(text: str) -> None:
