@@ -11,8 +11,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ..knowledge.kinds import says_kind
+from ..knowledge.kinds import is_kind, says_kind
 from ..store.api import RULES
+from ..text.language import ENGLISH
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -182,7 +183,7 @@ def _telling(name: str, spelt: bool) -> float:
         return 0.35  # a key of data, a constant
     if len(name) < 3:
         return 0.45
-    return 0.5 if says_kind(name) else 1.0
+    return 0.5 if says_kind(name) or is_kind(name.lower(), ENGLISH) else 1.0
 
 
 #: What a compound of so many characters says, where words have no spaces between them.
