@@ -364,6 +364,21 @@ def test_what_stands_below_what_is_to_be_done_is_a_milestone_once_it_is_done(ahe
 
 
 @pytest.mark.parametrize(
+    "cause",
+    [
+        *("Cause: the valve of the boiler was stuck", "Ursache: das Ventil des Kessels klemmte"),
+        *("Cause : la vanne de la chaudière était bloquée", "Causa: la válvula de la caldera estaba atascada"),
+        *("Причина: клапан котла заклинило", "原因：锅炉的阀门卡住", "원인: 보일러 밸브가 막혔다"),
+    ],
+)
+def test_the_cause_of_something_is_no_milestone(cause: str) -> None:
+    said = extracted(f"# Log\n\n- {cause}\n", MONDAY)
+    parts = summarise(said, Grain.MONTHLY, Rules(10_000, share=100), said).parts
+    known = {line.split("; ")[1] for line in HEADINGS if not line.startswith("#")}
+    assert parts and not [part for part in parts if part.heading in known]
+
+
+@pytest.mark.parametrize(
     "count",
     ["Finished projects: {}", "Fertiggestellt: {}", "完成项目：{} 个", "完了プロジェクト: {} 個", "Завершено: {}"],
 )
