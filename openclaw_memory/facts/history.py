@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TypeVar
 
+from ..knowledge.concept_keys import slug
 from ..knowledge.predicates import is_single, normalise
 from ..model import FactRow
 from ..store.api import FactObservation, StatedFact
@@ -36,6 +37,7 @@ from .validity import (
     folded,
     found_id,
     found_periods,
+    name_key,
     relation,
     relation_of,
 )
@@ -315,3 +317,12 @@ def reason(row: FactRow) -> str:
     if row.newer is not None:
         parts.append(f"differs from the newer {row.newer}, which may stand beside it")
     return "; ".join(parts)
+
+
+def unknown(history: History, subject: str) -> str | None:
+    """What to ask for instead of a ``subject`` of which nothing is known: subjects with all its words, if there are."""
+    words, key = set(slug(subject).split("-")), name_key(subject)
+    names = dict.fromkeys(row.subject for row in history.rows if words <= set(slug(row.subject).split("-")))
+    known = history.aliases.get(key, key) in (history.aliases.get(name_key(one), name_key(one)) for one in names)
+    said = ", ".join(map(repr, list(names)[:3]))
+    return f"no fact is about {subject!r}; there are facts about {said}" if said and not known else None

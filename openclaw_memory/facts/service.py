@@ -19,7 +19,7 @@ from ..model import FactRow, FactsResult, Origin
 from ..store.api import FactObservation, StatedFact, Store, after_one_write
 from ..system import atomic
 from .cited_units import origin_at, units_at
-from .history import History, Resolver, lasting_id, reason, superseded_units
+from .history import History, Resolver, lasting_id, reason, superseded_units, unknown
 from .history import as_of as holding_on
 from .operations import checked
 from .relations import Relations
@@ -108,7 +108,8 @@ class FactBook:
         """The facts that hold now, or on the day ``as_of``; with ``history`` also those that no longer do.
 
         ``subject`` is compared as a name (an alias of a curated concept counts), ``predicate`` as a relation,
-        ``object`` as a text that the fact's contains.  At most ``limit`` rows, by subject, relation and time; with
+        ``object`` as a text that the fact's contains.  Where none is about ``subject`` the warning names subjects with
+        all its words.  At most ``limit`` rows, by subject, relation and time; with
         ``explain`` each says in one line why it is there.
         """
         started = time.perf_counter()
@@ -122,7 +123,8 @@ class FactBook:
         rows = rows[:limit]
         if explain:
             rows = [replace(row, why=reason(row)) for row in rows]
-        return FactsResult(tuple(rows), took_ms=_since(started), warning=self._warning())
+        warning = self._warning() or (unknown(known.history, subject) if subject and not rows else None)
+        return FactsResult(tuple(rows), took_ms=_since(started), warning=warning)
 
     def about(self, names: Sequence[str], limit: int) -> list[FactRow]:
         """The facts that hold now and whose subject or object is one of ``names``, surest first.

@@ -1047,3 +1047,12 @@ def test_wrong_usage_is_said_in_one_line(run: Callable[..., Result], arguments: 
 
 def test_history_of_nothing() -> None:
     assert history([], []) == History()
+
+
+def test_a_subject_that_is_not_known_is_answered_by_those_that_are_near(notes: Notes) -> None:
+    notes.write("USER.md", "# User\n\n- **Name:** Mira Osgood\n- **Timezone:** Europe/Lisbon\n")
+    with open_memory(notes) as memory:
+        assert memory.facts.query("Mira").warning == "no fact is about 'Mira'; there are facts about 'Mira Osgood'"
+        assert memory.facts.query("Mira Osgood", predicate="likes").warning is None
+        assert memory.facts.query("Wren").warning is None
+        assert memory.facts.query("Mira Osgood").rows[0].object == "Europe/Lisbon"
