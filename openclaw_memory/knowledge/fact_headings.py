@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ..text.dates import date_in_heading
 from ..text.labels import is_label, names_subject
 from ..text.language import is_stop_word, stop_words
+from ..text.negation import negations
 from ..text.scripts import UNCASED
 from . import fact_words
 from .fact_sentences import is_name, plain, tidy
@@ -82,7 +83,8 @@ def topic_of(heading: str) -> Topic:
             verb = verb or said
             names += [owner] if owner else []
             continue
-        if decision is None and names_subject(text) and low.split()[-1] not in fact_words.every("decision"):
+        said_of = names_subject(text) and low.split()[-1] not in fact_words.every("decision")
+        if decision is None and said_of and not _work(low):
             topic, _, rest = part.partition(":")
             about = rest if tidy(topic).casefold() in fact_words.every("decision") else part
             ones = (tidy(SIGNS.sub(" ", _DATE.sub(" ", one))) for one in _PARTS.split(ASIDE.sub(" ", about)))
@@ -158,7 +160,7 @@ def named(heading: str) -> str | None:
     quoted = _QUOTED.search(bare)
     if quoted is not None and len(quoted[1].split()) <= 3 and any(map(str.isalpha, bare[: quoted.start()])):
         return quoted[1]
-    heads, done, work = fact_words.every("heads"), fact_words.every("done"), fact_words.every("work")
+    heads, done = fact_words.every("heads"), fact_words.every("done")
     endings = fact_words.every("tails") | done
     numbered = False
     parts = [part for part in _PARTS.split(bare) if part.strip(" -.#*_")]
@@ -178,14 +180,12 @@ def named(heading: str) -> str | None:
             words = words[:-1]
         if words and _WITHOUT_CAPITALS.match(words[0]) and words[0].startswith(_openings()):
             return None
-        if words and len(words[-1]) <= 4 and _is_function_word(words[-1]):
+        if words and len(words[-1]) <= 4 and (_is_function_word(words[-1]) or negations(words[-1])):
             return None
         text = " ".join(words)
         if len(words) == 1 and words != said and not text.isascii() and not _WITHOUT_CAPITALS.match(text):
             return None  # an ordinary word with a capital, as all have that open a heading
-        if _NUMBERED.fullmatch(text) or (
-            work.issuperset(text.casefold().replace("-", " ").split()) and text and not _common(text)
-        ):
+        if _NUMBERED.fullmatch(text) or (text and _work(text.casefold()) and not _common(text)):
             return None
         text = text.replace("’", "'").removesuffix("'s")
         if text and names_subject(text) and not _common(text):
@@ -196,6 +196,11 @@ def named(heading: str) -> str | None:
             ticket = _TICKET.search(bare)
             return f"{ticket[0]} {text}" if ticket and ticket[0] not in text else text
     return None
+
+
+def _work(text: str) -> bool:
+    """Whether ``text``, in small letters, says of what kind notes are, or what work they are about: *Key memories*."""
+    return fact_words.every("work").issuperset(text.replace("-", " ").split())
 
 
 #: Words that name nobody, but where an abbreviation is written as one.

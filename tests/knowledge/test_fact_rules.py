@@ -78,6 +78,8 @@ def facts(text: str, path: str = "memory/note.md") -> list[FoundFact]:
         ("# Log\n\n## Heron\n- Status: ✅ Scraped and painted\n", []),
         ("# Heron\n\n- Status: ✅ Complete — all planks replaced\n", []),
         ("# 2026-03-06 Heron\n\n- Status: ✅ Em uso\n", []),
+        ("## Tide Gauge Not (Configured)\n- Status: waits for the yard\n", []),
+        ("## Corporate IT\n- URL: https://example.org/tide\n", [("Corporate IT", "URL", "https://example.org/tide")]),
         # What kind of notes they are names nothing.
         ("## 🧠 Long-Term Memory\n\n- URL: https://example.org/tide\n", []),
         ("# Heron\n\n## 🎯 Esencia\n\n- Estado: en tierra\n", [("Heron", "estado", "en tierra")]),
@@ -335,6 +337,8 @@ def test_tables() -> None:
         ("## Heron\n\n| problem | decision |\n|---|---|\n| the mast bends | one could add a stay |\n", []),
         ("## Standing decisions\n\n| date | decision | reason |\n|---|---|---|\n| 2026-02-16 | search works without a cable | outages |\n",
          [("we", "decided", "search works without a cable")]),
+        ("## Key Memories\n\n### Architecture Decisions\n\n| date | decision |\n|---|---|\n| 2026-02-16 | one mast of ash |\n",
+         [("we", "decided", "one mast of ash")]),
         ("## Standing decisions\n\n| # | decision |\n|---|---|\n| 1 | search works without a cable |\n",
          [("we", "decided", "search works without a cable")]),
         ("## Standing decisions\n\n| topic | decision |\n|---|---|\n| Mast | take the one of ash |\n",
