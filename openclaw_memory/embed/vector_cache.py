@@ -1,9 +1,10 @@
 """Vectors of texts that this user's memories have embedded before.
 
 An index that is made anew, a workspace that has moved and a second agent on the same notes do not compute them again.
-The cache holds no text: a vector goes by a digest of its model and its text.  It tells as much of a text as the
-vectors of an index do, though, and of earlier wordings too, so all of it goes when anything is forgotten.  What cannot
-be read or written costs time and nothing else.
+The cache holds no text: a vector goes by a digest of its model and its text, keyed by a random number in a file beside
+it, so that texts cannot be guessed from a copy of the cache alone.  With its key it tells as much of a text as the
+vectors of an index do, and of earlier wordings too, so all of it goes when anything is forgotten, and the key as well.
+What cannot be read or written costs time and nothing else.
 """
 
 from __future__ import annotations
@@ -24,14 +25,18 @@ import numpy as np
 
 from ..model import VectorCacheUse
 from ..model.embedder import Embedder, Vectors
+from ..store.state.keys import key_id
+from ..system import atomic
 
 log = logging.getLogger("openclaw_memory")
 
-NAME = "vectors.sqlite"
+NAME, KEY = "vectors.sqlite", "vectors.key"
+#: Bytes of a key.
+_SECRET = 32
 #: Of the file's make; 10 rows of 384 numbers fit into a page.
-_VERSION, _PAGE = 1, 16_384
+_VERSION, _PAGE = 2, 16_384
 _SCHEMA = (
-    "CREATE TABLE made (token TEXT NOT NULL)",
+    "CREATE TABLE made (key TEXT NOT NULL)",
     "CREATE TABLE vectors (digest BLOB PRIMARY KEY, used INTEGER NOT NULL, vector BLOB NOT NULL)",
     "CREATE INDEX vectors_used ON vectors (used)",
 )
@@ -51,12 +56,13 @@ T = TypeVar("T")
 class VectorCache:
     """The cache in ``folder``, of at most about ``most_mb``; safe in several processes and threads.
 
-    ``readers`` is the version of what takes secrets out of texts: another one makes the cache anew.
+    ``readers`` is the version of what takes secrets out of texts: another one makes the cache anew, as does a key that
+    is lost.
     No method raises for what cannot be read or written; a damaged file is deleted.
     """
 
     def __init__(self, folder: Path, most_mb: float, readers: int = 0) -> None:
-        self._file = folder / NAME
+        self._file, self._secret = folder / NAME, folder / KEY
         self._most = most_mb * 1e6
         self._version = 1000 * _VERSION + readers
 
@@ -67,14 +73,14 @@ class VectorCache:
 
     def token(self) -> str:
         """Another text after :meth:`clear`; to be had before the texts are, and given to :meth:`put`."""
-        return self._ask(_token, "")
+        return self._ask(lambda _, key: key_id(key), "")
 
     def known(self, embedder: Embedder, texts: Sequence[str]) -> dict[int, Vectors]:
         """The vectors ``float32[d]`` of those of ``texts`` that are there, by their place."""
-        digests = _digests(embedder, texts)
         today = int(time.time() // _DAY)
 
-        def look(connection: sqlite3.Connection) -> dict[bytes, bytes]:
+        def look(connection: sqlite3.Connection, key: bytes) -> tuple[list[bytes], dict[bytes, bytes]]:
+            digests = _digests(key, embedder, texts)
             found: dict[bytes, bytes] = {}
             stale: list[tuple[int, bytes]] = []
             distinct = list(dict.fromkeys(digests))
@@ -86,12 +92,13 @@ class VectorCache:
                     stale += [(today, digest)] if used < today else []
             if stale:  # once a day: who only reads waits for no writer
                 connection.executemany("UPDATE vectors SET used = ? WHERE digest = ?", stale)
-            return found
+            return digests, found
 
-        nothing: dict[bytes, bytes] = {}
+        nothing: tuple[list[bytes], dict[bytes, bytes]] = ([], {})
+        digests, found = self._ask(look, nothing)
         rows = {
             digest: row
-            for digest, blob in self._ask(look, nothing).items()
+            for digest, blob in found.items()
             if (row := _row(digest, blob, embedder.dimensions)) is not None
         }
         return {at: rows[digest] for at, digest in enumerate(digests) if digest in rows}
@@ -103,14 +110,14 @@ class VectorCache:
         """
         today = int(time.time() // _DAY)
         blobs = [row.tobytes() for row in vectors.astype("<f4")]
-        rows = [
-            (digest, today, _sum(digest, blob) + blob)
-            for digest, blob in zip(_digests(embedder, texts), blobs, strict=True)
-        ]
 
-        def add(connection: sqlite3.Connection) -> None:
+        def add(connection: sqlite3.Connection, key: bytes) -> None:
+            rows = [
+                (digest, today, _sum(digest, blob) + blob)
+                for digest, blob in zip(_digests(key, embedder, texts), blobs, strict=True)
+            ]
             connection.execute("BEGIN IMMEDIATE")
-            if _token(connection) != token:
+            if not token == key_id(key) == _owner(connection):
                 return
             connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
             page, pages, free = (
@@ -127,21 +134,21 @@ class VectorCache:
         self._ask(add, None)
 
     def clear(self) -> bool:
-        """Let go of everything, with what a writer that was killed has left beside it; whether nothing is there now."""
+        """Let go of everything, with the key and what a killed writer has left beside; whether nothing is there now."""
         beside = [self._file.with_name(f"{NAME}{suffix}") for suffix in ("-journal", "-wal", "-shm")]
         for _ in range(_TRIES):
             try:
-                for file in (self._file, *beside):
+                for file in (self._secret, self._file, *beside):  # without its key the rest tells nothing
                     file.unlink(missing_ok=True)
                 return True
             except OSError as problem:
                 log.debug("%s: %s", self._file, problem)
                 time.sleep(_PAUSE)
 
-        def empty(connection: sqlite3.Connection) -> bool:
+        def empty(connection: sqlite3.Connection, _: bytes) -> bool:
             connection.execute("PRAGMA secure_delete = ON")
-            connection.execute("DELETE FROM vectors")
-            connection.execute("UPDATE made SET token = ?", [secrets.token_hex(8)])
+            connection.execute("BEGIN IMMEDIATE")
+            self._make(connection)
             return True
 
         return self._ask(empty, False)
@@ -152,13 +159,14 @@ class VectorCache:
             size = self._file.stat().st_size
         except OSError:
             return VectorCacheUse()
-        count = self._ask(lambda connection: connection.execute("SELECT count(*) FROM vectors").fetchone()[0], 0)
+        count = self._ask(lambda connection, _: connection.execute("SELECT count(*) FROM vectors").fetchone()[0], 0)
         return VectorCacheUse(count, size)
 
-    def _ask(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+    def _ask(self, work: Callable[[sqlite3.Connection, bytes], T], otherwise: T) -> T:
+        """What ``work`` makes of the file and its key, or ``otherwise``."""
         try:
             with closing(self._connected()) as connection:
-                out = work(connection)
+                out = work(connection, self._owned(connection))
                 connection.commit()
                 return out
         except sqlite3.OperationalError as problem:
@@ -177,32 +185,54 @@ class VectorCache:
         connection = sqlite3.connect(self._file, timeout=_PATIENCE)
         # What a loss of power leaves half written is found by its checksum.
         connection.execute("PRAGMA synchronous = OFF")
-        if _made(connection) != self._version:
-            connection.execute(f"PRAGMA page_size = {_PAGE}")
-            connection.execute("BEGIN IMMEDIATE")
-            if _made(connection) != self._version:
-                connection.execute("PRAGMA secure_delete = ON")
-                for name in ("made", "vectors"):
-                    connection.execute(f"DROP TABLE IF EXISTS {name}")
-                for statement in _SCHEMA:
-                    connection.execute(statement)
-                connection.execute("INSERT INTO made VALUES (?)", [secrets.token_hex(8)])
-                connection.execute(f"PRAGMA user_version = {self._version}")
-            connection.commit()
         return connection
 
+    def _owned(self, connection: sqlite3.Connection) -> bytes:
+        """The key of the file, which is made anew where it is of another make or the key is lost."""
+        if (key := self._key(connection)) is not None:
+            return key
+        connection.execute(f"PRAGMA page_size = {_PAGE}")
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute("BEGIN IMMEDIATE")
+        if (key := self._key(connection)) is None:  # still: no other process has made it meanwhile
+            key = self._make(connection)
+        connection.commit()
+        return key
 
-def _made(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+    def _make(self, connection: sqlite3.Connection) -> bytes:
+        """Begin with nothing and a new key, which is returned; the file is ours alone meanwhile."""
+        for name in ("made", "vectors"):
+            connection.execute(f"DROP TABLE IF EXISTS {name}")
+        for statement in _SCHEMA:
+            connection.execute(statement)
+        key = secrets.token_bytes(_SECRET)
+        with suppress(OSError):  # it may be readable by others, which would stay so
+            self._secret.unlink(missing_ok=True)
+        atomic.swap(self._secret, key, 0o600)
+        connection.execute("INSERT INTO made VALUES (?)", [key_id(key)])
+        connection.execute(f"PRAGMA user_version = {self._version}")
+        return key
+
+    def _key(self, connection: sqlite3.Connection) -> bytes | None:
+        """The key; ``None`` where the file is of another make or none of this key's."""
+        if connection.execute("PRAGMA user_version").fetchone()[0] != self._version:
+            return None
+        try:
+            key = self._secret.read_bytes()
+        except OSError:
+            return None
+        return key if key_id(key) == _owner(connection) else None
 
 
-def _token(connection: sqlite3.Connection) -> str:
-    return str(connection.execute("SELECT token FROM made").fetchone()[0])
+def _owner(connection: sqlite3.Connection) -> str:
+    """The id of the key by which the rows go."""
+    return str(connection.execute("SELECT key FROM made").fetchone()[0])
 
 
-def _digests(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
+def _digests(key: bytes, embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
     model = f"{embedder.model}\0{embedder.dimensions}\0{embedder.context}\0"
-    return [blake2b((model + text).encode("utf-8", "surrogatepass"), digest_size=20).digest() for text in texts]
+    said = ((model + text).encode("utf-8", "surrogatepass") for text in texts)
+    return [blake2b(each, digest_size=20, key=key).digest() for each in said]
 
 
 def _sum(digest: bytes, data: bytes) -> bytes:

@@ -6,6 +6,7 @@ import sqlite3
 import stat
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 
 from openclaw_memory import Memory, Settings
 from openclaw_memory.config.settings import cache_dir
-from openclaw_memory.embed.vector_cache import NAME, VectorCache
+from openclaw_memory.embed.vector_cache import KEY, NAME, VectorCache
 from openclaw_memory.embed.vectorizer import Models
 from openclaw_memory.errors import WorkspaceError
 
@@ -42,6 +43,55 @@ def test_what_is_known_is_what_the_model_made_of_the_same_text(
     assert set(known) == {at for at, text in enumerate(every) if text in put}
     made = embedder.embed_documents(every)
     assert all(np.array_equal(row, made[at]) and row.dtype == np.float32 for at, row in known.items())
+
+
+def digests(folder: Path) -> set[bytes]:
+    with closing(sqlite3.connect(folder / NAME)) as connection:
+        return {digest for (digest,) in connection.execute("SELECT digest FROM vectors")}
+
+
+def test_who_has_a_copy_of_the_file_alone_cannot_guess_its_texts(tmp_path: Path) -> None:
+    cache, _ = filled(tmp_path / "a", ["PIN 4711"])
+    filled(tmp_path / "b", ["PIN 4711"])
+    mine, key = digests(tmp_path / "a"), (tmp_path / "a" / KEY).read_bytes()
+    assert len(mine) == 1 and mine.isdisjoint(digests(tmp_path / "b"))
+    held = (tmp_path / "a" / NAME).read_bytes()
+    assert len(key) == 32 and key not in held and key.hex().encode() not in held
+    cache.clear()
+    filled(tmp_path / "a", ["PIN 4711"])
+    assert mine.isdisjoint(digests(tmp_path / "a"))  # nor does a key of now tell what was copied before
+
+
+@pytest.mark.parametrize("spoil", [None, b"", b"short", b"x" * 32], ids=["lost", "empty", "short", "another"])
+def test_rows_whose_key_is_lost_go(tmp_path: Path, spoil: bytes | None) -> None:
+    cache, embedder = filled(tmp_path, ["tulips", "ferns"])
+    before = cache.token()
+    (tmp_path / KEY).unlink()
+    if spoil is not None:
+        (tmp_path / KEY).write_bytes(spoil)
+    assert not cache.known(embedder, ["tulips"]) and cache.use().vectors == 0
+    cache.put(before, embedder, ["tulips"], embedder.embed_documents(["tulips"]))
+    assert not cache.known(embedder, ["tulips"]) and cache.token() not in ("", before)
+    cache.put(cache.token(), embedder, ["tulips"], embedder.embed_documents(["tulips"]))
+    assert cache.known(embedder, ["tulips"]) and (tmp_path / KEY).stat().st_size == 32
+
+
+def test_where_no_key_can_be_kept_there_is_no_cache(tmp_path: Path) -> None:
+    (tmp_path / KEY / "in the way").mkdir(parents=True)
+    cache, embedder = filled(tmp_path, ["tulips"])
+    assert cache.token() == "" and not cache.known(embedder, ["tulips"]) and cache.use().vectors == 0
+
+
+def test_a_file_of_another_make_begins_anew(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / NAME)) as connection:
+        connection.execute("CREATE TABLE made (token TEXT NOT NULL)")
+        connection.execute("INSERT INTO made VALUES ('0123456789abcdef')")
+        connection.execute("CREATE TABLE vectors (digest BLOB PRIMARY KEY, used INTEGER, vector BLOB)")
+        connection.execute("INSERT INTO vectors VALUES (x'00', 1, zeroblob(300000))")
+        connection.execute("PRAGMA user_version = 1000")
+        connection.commit()
+    cache, embedder = filled(tmp_path, ["tulips"])
+    assert cache.known(embedder, ["tulips"]) and cache.use().vectors == 1
 
 
 def test_another_model_has_vectors_of_its_own(tmp_path: Path) -> None:
@@ -72,8 +122,9 @@ def test_a_file_that_cannot_be_deleted_is_emptied(tmp_path: Path, monkeypatch: p
     cache, embedder = filled(tmp_path, ["tulips"])
     before = cache.token()
 
-    def refuse(*_: object, **__: object) -> None:
-        raise PermissionError("another process has it open")
+    def refuse(file: Path, missing_ok: bool = False) -> None:
+        if file.exists() or not missing_ok:
+            raise PermissionError("another process has it open")
 
     monkeypatch.setattr(Path, "unlink", refuse)
     cache.clear()
@@ -87,7 +138,7 @@ def test_what_a_killed_writer_leaves_beside_it_goes_too(tmp_path: Path) -> None:
     cache, _ = filled(tmp_path, ["tulips"])
     for suffix in ("-journal", "-wal", "-shm"):
         (tmp_path / f"{NAME}{suffix}").write_bytes(b"pages of before")
-    assert cache.clear() and list(tmp_path.iterdir()) == []
+    assert cache.clear() and list(tmp_path.iterdir()) == []  # nor the key
 
 
 def test_what_cannot_be_deleted_is_told_and_is_not_forgotten_yet(
@@ -146,7 +197,8 @@ def test_a_damaged_file_costs_time_and_nothing_else(tmp_path: Path, spoil: bytes
 @pytest.mark.skipif(sys.platform == "win32", reason="modes of files are POSIX's")
 def test_only_its_owner_reads_it(tmp_path: Path) -> None:
     filled(tmp_path / "new", ["tulips"])
-    assert stat.S_IMODE((tmp_path / "new" / NAME).stat().st_mode) == 0o600
+    for name in (NAME, KEY):
+        assert stat.S_IMODE((tmp_path / "new" / name).stat().st_mode) == 0o600
     assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
 
 
@@ -221,7 +273,7 @@ def test_a_second_index_of_the_same_notes_embeds_nothing_until_something_is_forg
         held = other.status().vector_cache
         assert held is not None and held.vectors >= 2 and held.bytes
         other.forget(query="tulips")
-    assert not (cache_dir() / NAME).exists()
+    assert not (cache_dir() / NAME).exists() and not (cache_dir() / KEY).exists()
     embedded.clear()
     with memory(notes, tmp_path / "c", tiny_gguf, **{"embedding.cache_mb": 0}) as without:
         without.ingest()
