@@ -57,13 +57,14 @@ class VectorCache:
     """The cache in ``folder``, of at most about ``most_mb``; safe in several processes and threads.
 
     ``readers`` is the version of what takes secrets out of texts: another one makes the cache anew, as does a key that
-    is lost.
+    is lost.  ``recipe`` says what else than a text makes its vector; where it raises ``OSError`` nothing is there.
     No method raises for what cannot be read or written; a damaged file is deleted.
     """
 
-    def __init__(self, folder: Path, most_mb: float, readers: int = 0) -> None:
+    def __init__(self, folder: Path, most_mb: float, readers: int = 0, recipe: Callable[[], str] = str) -> None:
         self._file, self._secret = folder / NAME, folder / KEY
         self._most = most_mb * 1e6
+        self._recipe = recipe
         self._version = 1000 * _VERSION + readers
 
     @property
@@ -80,7 +81,7 @@ class VectorCache:
         today = int(time.time() // _DAY)
 
         def look(connection: sqlite3.Connection, key: bytes) -> tuple[list[bytes], dict[bytes, bytes]]:
-            digests = _digests(key, embedder, texts)
+            digests = self._digests(key, embedder, texts)
             found: dict[bytes, bytes] = {}
             stale: list[tuple[int, bytes]] = []
             distinct = list(dict.fromkeys(digests))
@@ -114,7 +115,7 @@ class VectorCache:
         def add(connection: sqlite3.Connection, key: bytes) -> None:
             rows = [
                 (digest, today, _sum(digest, blob) + blob)
-                for digest, blob in zip(_digests(key, embedder, texts), blobs, strict=True)
+                for digest, blob in zip(self._digests(key, embedder, texts), blobs, strict=True)
             ]
             connection.execute("BEGIN IMMEDIATE")
             if not token == key_id(key) == _owner(connection):
@@ -179,6 +180,11 @@ class VectorCache:
             log.debug("%s: %s", self._file, problem)
         return otherwise
 
+    def _digests(self, key: bytes, embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
+        made_by = repr((self._recipe(), embedder.model, embedder.dimensions, embedder.context)) + "\0"
+        said = ((made_by + text).encode("utf-8", "surrogatepass") for text in texts)
+        return [blake2b(each, digest_size=20, key=key).digest() for each in said]
+
     def _connected(self) -> sqlite3.Connection:
         self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(self._file, os.O_CREAT | os.O_RDWR, 0o600))
@@ -227,12 +233,6 @@ class VectorCache:
 def _owner(connection: sqlite3.Connection) -> str:
     """The id of the key by which the rows go."""
     return str(connection.execute("SELECT key FROM made").fetchone()[0])
-
-
-def _digests(key: bytes, embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
-    model = f"{embedder.model}\0{embedder.dimensions}\0{embedder.context}\0"
-    said = ((model + text).encode("utf-8", "surrogatepass") for text in texts)
-    return [blake2b(each, digest_size=20, key=key).digest() for each in said]
 
 
 def _sum(digest: bytes, data: bytes) -> bytes:

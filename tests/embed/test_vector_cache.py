@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
 import sqlite3
 import stat
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
+from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +19,16 @@ import pytest
 from fakes import CountingEmbedder, Notes
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tiny_gguf import make_tiny_gguf
 
 from openclaw_memory import Memory, Settings
 from openclaw_memory.config.settings import cache_dir
+from openclaw_memory.embed import registry
+from openclaw_memory.embed.llama import LlamaCppEmbedder
 from openclaw_memory.embed.vector_cache import KEY, NAME, VectorCache
 from openclaw_memory.embed.vectorizer import Models
 from openclaw_memory.errors import WorkspaceError
+from openclaw_memory.plugins.manager import Plugins
 
 TEXTS = st.lists(st.text(max_size=40), min_size=1, max_size=20)
 GARDEN = "# Garden\n\n- Ana Ruiz plants tulips in the autumn\n- the ferns are watered on Monday\n"
@@ -223,15 +232,70 @@ def test_several_processes_put_and_ask_at_once(tmp_path: Path) -> None:
     assert VectorCache(tmp_path, 10.0).use().vectors == 600
 
 
-def test_only_models_that_go_by_what_is_in_their_files_have_one() -> None:
+def test_only_models_that_say_what_makes_their_vectors_have_one() -> None:
     models = Models(Settings())
     assert models.cache(None) is None and models.cache(CountingEmbedder()) is None
     embedder = CountingEmbedder()
-    embedder.provider = "llama.cpp"  # type: ignore[misc]
+    embedder.recipe = lambda: "weights"  # type: ignore[attr-defined]
     assert models.cache(embedder) is not None
     assert Models(Settings(), given=embedder).cache(embedder) is None
     assert Models(Settings().with_values({"store.url": "postgresql://db/memories"})).cache(embedder) is None
     assert Models(Settings().with_values({"embedding.cache_mb": 0})).cache(embedder) is None
+
+
+def install(name: str, file: Path) -> None:
+    """Put a copy of ``file`` into the cache folder as the model ``name``."""
+    folder = cache_dir() / "models"
+    folder.mkdir(parents=True, exist_ok=True)
+    data = file.read_bytes()
+    (folder / f"{name}.gguf").write_bytes(data)
+    record = {"name": name, "size": len(data), "sha256": sha256(data).hexdigest()}
+    more = {"source_sha256": "", "source": "test", "url": None, "verified": True, "pulled": "2026-01-01"}
+    (folder / f"{name}.json").write_text(json.dumps(record | more))
+
+
+def kept(texts: list[str], **values: object) -> list[int]:
+    """Keep vectors of the model that the settings name; which of the texts were there before."""
+    models = Models(Settings().with_values({"embedding.model": "tiny", **values}))
+    embedder = models.resolve(Plugins()).embedder
+    cache = models.cache(embedder)
+    assert embedder is not None and cache is not None
+    known = cache.known(embedder, texts)
+    cache.put(cache.token(), embedder, texts, embedder.embed_documents(texts))
+    assert len(cache.known(embedder, texts)) == len(texts)
+    models.close()
+    return sorted(known)
+
+
+@pytest.fixture
+def tiny_entry(tiny_gguf: Path, monkeypatch: pytest.MonkeyPatch) -> registry.ModelEntry:
+    """The tiny model as one of the registry, installed."""
+    entry = replace(registry.DEFAULT, name="tiny", dimensions=32, context=256, document_prefix="text: ")
+    monkeypatch.setattr(registry, "ENTRIES", (entry,))
+    install("tiny", tiny_gguf)
+    return entry
+
+
+def test_other_weights_under_the_same_name_have_vectors_of_their_own(
+    tiny_entry: registry.ModelEntry, tmp_path: Path
+) -> None:
+    assert kept(["tulips"]) == []
+    assert kept(["tulips", "ferns"]) == [0]
+    install("tiny", make_tiny_gguf(tmp_path / "other.gguf", "f32"))
+    assert kept(["tulips"]) == []
+
+
+def test_a_file_whose_hash_nobody_knows_is_told_by_its_size_and_time(tiny_gguf: Path, tmp_path: Path) -> None:
+    file = tmp_path / "m.gguf"
+    shutil.copy(tiny_gguf, file)
+    one = LlamaCppEmbedder(file, model="m")
+    before = one.recipe()
+    assert one.recipe() == before == LlamaCppEmbedder(file, model="m").recipe()
+    os.utime(file, (1, 1))
+    assert one.recipe() != before and not one.loaded
+    file.unlink()
+    cache = VectorCache(tmp_path, 1.0, recipe=one.recipe)
+    assert not cache.known(CountingEmbedder(), ["tulips"])
 
 
 # -- memories -----------------------------------------------------------------------------------------
@@ -249,8 +313,6 @@ def scores(memory: Memory) -> dict[str, float]:
 def test_a_second_index_of_the_same_notes_embeds_nothing_until_something_is_forgotten(
     notes: Notes, tmp_path: Path, tiny_gguf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from openclaw_memory.embed.llama import LlamaCppEmbedder
-
     embedded: list[str] = []
     whole = LlamaCppEmbedder.embed_documents
 
