@@ -343,15 +343,18 @@ class LlamaCppEmbedder(LlamaCppModel):
         self._weights = weights
 
     def recipe(self) -> str:
-        """What a document's vector is made by, beside its text: the model and its weights.
+        """What a document's vector is made by, beside its text: the weights, how they are asked, and the binding.
 
-        Loads nothing.  Raises ``OSError`` when the file cannot be looked at.
+        So what one build or a GPU got wrong does not outlive it.  Loads nothing.  Raises ``OSError`` when the file
+        cannot be looked at.
         """
         weights = self._weights
         if not weights:
             stat = self.path.stat()
             weights = f"{stat.st_size}:{stat.st_mtime_ns}"
-        return repr((self.model, weights))
+        how = self._options
+        asked = (self.document_prefix, how.pooling, how.max_tokens, how.context, how.gpu, how.repack)
+        return repr((self.model, weights, *asked, str(self.binding)))
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
         """Embed stored texts: ``float32[n, d]``, unit rows, in the order of ``texts``."""

@@ -181,7 +181,7 @@ class VectorCache:
         return otherwise
 
     def _digests(self, key: bytes, embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
-        made_by = repr((self._recipe(), embedder.model, embedder.dimensions, embedder.context)) + "\0"
+        made_by = repr((self._recipe(), embedder.model, embedder.dimensions)) + "\0"
         said = ((made_by + text).encode("utf-8", "surrogatepass") for text in texts)
         return [blake2b(each, digest_size=20, key=key).digest() for each in said]
 

@@ -13,6 +13,7 @@ from contextlib import closing
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from tiny_gguf import make_tiny_gguf
 from openclaw_memory import Memory, Settings
 from openclaw_memory.config.settings import cache_dir
 from openclaw_memory.embed import registry
+from openclaw_memory.embed.bindings import BINDINGS, Binding
 from openclaw_memory.embed.llama import LlamaCppEmbedder
 from openclaw_memory.embed.vector_cache import KEY, NAME, VectorCache
 from openclaw_memory.embed.vectorizer import Models
@@ -283,6 +285,40 @@ def test_other_weights_under_the_same_name_have_vectors_of_their_own(
     assert kept(["tulips", "ferns"]) == [0]
     install("tiny", make_tiny_gguf(tmp_path / "other.gguf", "f32"))
     assert kept(["tulips"]) == []
+
+
+@pytest.mark.parametrize(
+    ("entry", "values"),
+    [
+        ({"document_prefix": "passage: "}, {}),
+        ({"context": 128}, {}),
+        ({}, {"embedding.max_tokens": 64}),
+        ({}, {"embedding.gpu": False}),
+        ({}, {"embedding.repack": "on"}),
+    ],
+)
+def test_what_changes_a_vector_has_vectors_of_its_own(
+    tiny_entry: registry.ModelEntry, monkeypatch: pytest.MonkeyPatch, entry: dict[str, Any], values: dict[str, object]
+) -> None:
+    before: dict[str, object] = {"embedding.repack": "off"}
+    assert kept(["tulips"], **before) == []
+    with monkeypatch.context() as patch:
+        patch.setattr(registry, "ENTRIES", (replace(tiny_entry, **entry),))
+        assert kept(["tulips"], **before | values) == []
+        assert kept(["tulips"], **before | values) == [0]
+    monkeypatch.setattr(registry, "ENTRIES", (replace(tiny_entry, query_prefix="question: "),))
+    assert kept(["tulips"], **before, **{"embedding.threads": 2}) == [0]
+
+
+def test_another_pooling_and_another_binding_make_other_vectors(
+    tiny_gguf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    poolings: tuple[registry.Pooling | None, ...] = (None, "mean", "cls")
+    recipes = {LlamaCppEmbedder(tiny_gguf, model="m", pooling=each).recipe() for each in poolings}
+    recipes |= {LlamaCppEmbedder(tiny_gguf, model="m", binding=each.name).recipe() for each in BINDINGS}
+    assert len(recipes) == 4  # auto is one of the bindings
+    monkeypatch.setattr(Binding, "version", "99.0")  # what one version got wrong does not outlive it
+    assert LlamaCppEmbedder(tiny_gguf, model="m").recipe() not in recipes
 
 
 def test_a_file_whose_hash_nobody_knows_is_told_by_its_size_and_time(tiny_gguf: Path, tmp_path: Path) -> None:
