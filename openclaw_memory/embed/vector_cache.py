@@ -44,8 +44,10 @@ _SCHEMA = (
 _PATIENCE = 2.0
 #: Digests asked for at once; SQLite allows 999 values in a statement everywhere.
 _ASKED = 500
-#: Share of a full cache that is kept.
-_KEPT = 0.8
+#: Share of a full cache that is kept, and what goes in one step: rows and pages, in a few hundredths of a second.
+_KEPT, _ROWS, _PAGES = 0.8, 4096, 1000
+#: Steps of one write: so many let go of 50 MB.
+_STEPS = 8
 #: Tries to delete the file while another process has it open, where that is not allowed, and seconds between them.
 _TRIES, _PAUSE = 20, 0.05
 _DAY = 86_400
@@ -107,7 +109,8 @@ class VectorCache:
     def put(self, token: str, embedder: Embedder, texts: Sequence[str], vectors: Vectors) -> None:
         """Keep the vectors ``float32[n, d]`` of ``texts``, unless the cache was cleared since ``token``.
 
-        Of a full cache those go that were not used for longest.
+        Of a full cache those go that were not used for longest, and the file becomes shorter: in small steps, between
+        which others have their turn.
         """
         today = int(time.time() // _DAY)
         blobs = [row.tobytes() for row in vectors.astype("<f4")]
@@ -121,16 +124,10 @@ class VectorCache:
             if not token == key_id(key) == _owner(connection):
                 return
             connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
-            page, pages, free = (
-                connection.execute(f"PRAGMA {what}").fetchone()[0]
-                for what in ("page_size", "page_count", "freelist_count")
-            )
-            held = page * (pages - free)
-            if held > self._most:
-                (count,) = connection.execute("SELECT count(*) FROM vectors").fetchone()
-                oldest = "SELECT digest FROM vectors ORDER BY used, rowid LIMIT ?"
-                too_many = int(count * (1 - _KEPT * self._most / held)) + 1
-                connection.execute(f"DELETE FROM vectors WHERE digest IN ({oldest})", [too_many])
+            connection.commit()
+            for _ in range(_STEPS):
+                if not _shorten(connection, self._most):
+                    break
 
         self._ask(add, None)
 
@@ -198,11 +195,14 @@ class VectorCache:
         if (key := self._key(connection)) is not None:
             return key
         connection.execute(f"PRAGMA page_size = {_PAGE}")
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("BEGIN IMMEDIATE")
         if (key := self._key(connection)) is None:  # still: no other process has made it meanwhile
             key = self._make(connection)
         connection.commit()
+        if not connection.execute("PRAGMA auto_vacuum").fetchone()[0]:  # of another make: now it can become shorter
+            connection.execute("VACUUM")
         return key
 
     def _make(self, connection: sqlite3.Connection) -> bytes:
@@ -228,6 +228,25 @@ class VectorCache:
         except OSError:
             return None
         return key if key_id(key) == _owner(connection) else None
+
+
+def _shorten(connection: sqlite3.Connection, most: float) -> bool:
+    """Take a step towards a file of at most ``most`` bytes; whether it was longer."""
+    page, pages, free = (
+        connection.execute(f"PRAGMA {what}").fetchone()[0] for what in ("page_size", "page_count", "freelist_count")
+    )
+    if page * pages <= most:
+        return False
+    held = page * (pages - free)
+    if held > most:
+        (count,) = connection.execute("SELECT count(*) FROM vectors").fetchone()
+        too_many = min(_ROWS, int(count * (1 - _KEPT * most / held)) + 1)
+        oldest = "SELECT rowid FROM vectors ORDER BY used, rowid LIMIT ?"
+        connection.execute(f"DELETE FROM vectors WHERE rowid IN ({oldest})", [too_many])
+        connection.commit()
+    # Not by execute(), which takes one step of a statement that gives no rows, and with it one page.
+    connection.executescript(f"PRAGMA incremental_vacuum({_PAGES})")
+    return True
 
 
 def _owner(connection: sqlite3.Connection) -> str:

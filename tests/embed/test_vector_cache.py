@@ -98,11 +98,11 @@ def test_a_file_of_another_make_begins_anew(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE made (token TEXT NOT NULL)")
         connection.execute("INSERT INTO made VALUES ('0123456789abcdef')")
         connection.execute("CREATE TABLE vectors (digest BLOB PRIMARY KEY, used INTEGER, vector BLOB)")
-        connection.execute("INSERT INTO vectors VALUES (x'00', 1, zeroblob(300000))")
+        connection.execute("INSERT INTO vectors VALUES (x'00', 1, zeroblob(900000))")
         connection.execute("PRAGMA user_version = 1000")
         connection.commit()
     cache, embedder = filled(tmp_path, ["tulips"])
-    assert cache.known(embedder, ["tulips"]) and cache.use().vectors == 1
+    assert cache.known(embedder, ["tulips"]) and cache.use().vectors == 1 and cache.use().bytes < 300_000
 
 
 def test_another_model_has_vectors_of_its_own(tmp_path: Path) -> None:
@@ -185,6 +185,25 @@ def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:
     connection.close()
     assert before < 4000 and after[0] < before + 600 and after[1] < old
     assert cache.known(embedder, ["more 0"])
+
+
+@pytest.mark.parametrize("most_mb", [1.0, 0.3])
+def test_the_file_becomes_shorter_with_the_first_write_below_a_lower_limit(tmp_path: Path, most_mb: float) -> None:
+    texts = [f"line {number}" for number in range(4000)]
+    for first in range(0, len(texts), 500):
+        before, embedder = filled(tmp_path, texts[first : first + 500])
+    assert before.use().vectors == 4000 and before.use().bytes > 1.2e6
+    after, _ = filled(tmp_path, ["one more"], most_mb)
+    assert 0.5 * most_mb * 1e6 < after.use().bytes <= most_mb * 1e6
+    known = after.known(embedder, [*texts, "one more"])
+    assert set(known) == set(range(4001 - len(known), 4001))  # what came last
+
+
+def test_the_file_stays_below_its_limit(tmp_path: Path) -> None:
+    for number in range(40):
+        cache, embedder = filled(tmp_path, [f"{number} {line}" for line in range(100)], most_mb=0.5)
+        assert cache.use().bytes <= 0.5e6
+        assert len(cache.known(embedder, [f"{number} {line}" for line in range(100)])) == 100
 
 
 @pytest.mark.parametrize("spoil", [b"", b"no database at all, but some text" * 99, None], ids=["empty", "text", "bits"])
