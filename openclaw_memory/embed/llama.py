@@ -343,7 +343,7 @@ class LlamaCppEmbedder(LlamaCppModel):
         self._weights = weights
 
     def recipe(self) -> str:
-        """What a document's vector is made by, beside its text: the weights, how they are asked, and the binding.
+        """What a vector is made by, beside its text: the weights, how they are asked, and the binding.
 
         So what one build or a GPU got wrong does not outlive it.  Loads nothing.  Raises ``OSError`` when the file
         cannot be looked at.
@@ -353,7 +353,7 @@ class LlamaCppEmbedder(LlamaCppModel):
             stat = self.path.stat()
             weights = f"{stat.st_size}:{stat.st_mtime_ns}"
         how = self._options
-        asked = (self.document_prefix, how.pooling, how.max_tokens, how.context, how.gpu, how.repack)
+        asked = (self.document_prefix, self.query_prefix, how.pooling, how.max_tokens, how.context, how.gpu, how.repack)
         return repr((self.model, weights, *asked, str(self.binding)))
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:

@@ -78,8 +78,11 @@ class VectorCache:
         """Another text after :meth:`clear`; to be had before the texts are, and given to :meth:`put`."""
         return self._ask(lambda _, key: key_id(key), "")
 
-    def known(self, embedder: Embedder, texts: Sequence[str]) -> dict[int, Vectors]:
-        """The vectors ``float32[d]`` of those of ``texts`` that are there, by their place."""
+    def known(self, embedder: Embedder, texts: Sequence[str], numbers: int | None = None) -> dict[int, Vectors]:
+        """The vectors ``float32[d]`` of those of ``texts`` that are there, by their place.
+
+        ``numbers`` is *d* where that is another one than the dimensions of ``embedder``.
+        """
         today = int(time.time() // _DAY)
 
         def look(connection: sqlite3.Connection, key: bytes) -> tuple[list[bytes], dict[bytes, bytes]]:
@@ -102,7 +105,7 @@ class VectorCache:
         rows = {
             digest: row
             for digest, blob in found.items()
-            if (row := _row(digest, blob, embedder.dimensions)) is not None
+            if (row := _row(digest, blob, numbers or embedder.dimensions)) is not None
         }
         return {at: rows[digest] for at, digest in enumerate(digests) if digest in rows}
 

@@ -294,7 +294,7 @@ class Vectorizer:
                 from .noise import measure
 
                 try:
-                    noise = self._models.within(seconds, lambda: measure(embedder))
+                    noise = self._models.within(seconds, lambda: measure(embedder, self._models.cache(embedder)))
                 except ModelError as error:
                     log.warning("the model could not be measured: %s", error)
                     return _USUAL_NOISE

@@ -25,8 +25,9 @@ from tiny_gguf import make_tiny_gguf
 from openclaw_memory import Memory, Settings
 from openclaw_memory.config.settings import cache_dir
 from openclaw_memory.embed import registry
-from openclaw_memory.embed.bindings import BINDINGS, Binding
+from openclaw_memory.embed.bindings import BINDINGS, Binding, ModelOptions
 from openclaw_memory.embed.llama import LlamaCppEmbedder
+from openclaw_memory.embed.process import Worker
 from openclaw_memory.embed.vector_cache import KEY, NAME, VectorCache
 from openclaw_memory.embed.vectorizer import Models
 from openclaw_memory.errors import WorkspaceError
@@ -310,6 +311,7 @@ def test_other_weights_under_the_same_name_have_vectors_of_their_own(
     ("entry", "values"),
     [
         ({"document_prefix": "passage: "}, {}),
+        ({"query_prefix": "question: "}, {}),
         ({"context": 128}, {}),
         ({}, {"embedding.max_tokens": 64}),
         ({}, {"embedding.gpu": False}),
@@ -325,7 +327,6 @@ def test_what_changes_a_vector_has_vectors_of_its_own(
         patch.setattr(registry, "ENTRIES", (replace(tiny_entry, **entry),))
         assert kept(["tulips"], **before | values) == []
         assert kept(["tulips"], **before | values) == [0]
-    monkeypatch.setattr(registry, "ENTRIES", (replace(tiny_entry, query_prefix="question: "),))
     assert kept(["tulips"], **before, **{"embedding.threads": 2}) == [0]
 
 
@@ -397,3 +398,28 @@ def test_a_second_index_of_the_same_notes_embeds_nothing_until_something_is_forg
         assert without.status().vector_cache is None
     assert any("ferns" in text for text in embedded)
     assert not (cache_dir() / NAME).exists()
+
+
+def test_who_finds_all_vectors_in_the_cache_loads_no_model(
+    notes: Notes, tmp_path: Path, tiny_entry: registry.ModelEntry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Path] = []
+    whole = Worker.__init__
+
+    def counted(self: Worker, binding: Binding, options: ModelOptions, prove: bool) -> None:
+        started.append(Path(options.path))
+        whole(self, binding, options, prove)
+
+    monkeypatch.setattr(Worker, "__init__", counted)
+    notes.write("MEMORY.md", GARDEN)
+    with memory(notes, tmp_path / "a", Path(tiny_entry.name)) as one:
+        report = one.ingest()
+        assert report.embedded == report.chunks and len(started) == 1
+        first = scores(one)
+    with memory(notes, tmp_path / "b", Path(tiny_entry.name)) as other:
+        assert other.ingest().embedded == report.chunks
+        assert len(started) == 1
+        assert scores(other) == first and len(started) == 2
+        notes.write("memory/2026-03-01.md", "# Pond\n\n- the frogs are back\n")
+        assert other.ingest().embedded
+        assert [hit.path for hit in other.search("frogs").results][:1] == ["memory/2026-03-01.md"]
