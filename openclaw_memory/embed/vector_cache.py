@@ -1,9 +1,9 @@
 """Vectors of texts that this user's memories have embedded before.
 
 An index that is made anew, a workspace that has moved and a second agent on the same notes do not compute them again.
-The cache holds no text: a vector goes by a digest of its model and its text, keyed by a random number in a file beside
-it, so that texts cannot be guessed from a copy of the cache alone.  With its key it tells as much of a text as the
-vectors of an index do, and of earlier wordings too, so all of it goes when anything is forgotten, and the key as well.
+The cache holds no text: a vector goes by a digest of what makes it and its text, keyed by a random number in a file
+beside it, so that texts cannot be guessed from a copy of the cache alone.  With its key it tells as much of a text as
+the vectors of an index do, and of earlier wordings too, so all of it goes when anything is forgotten, and the key too.
 What cannot be read or written costs time and nothing else.
 """
 

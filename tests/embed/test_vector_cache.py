@@ -85,7 +85,9 @@ def test_rows_whose_key_is_lost_go(tmp_path: Path, spoil: bytes | None) -> None:
     cache.put(before, embedder, ["tulips"], embedder.embed_documents(["tulips"]))
     assert not cache.known(embedder, ["tulips"]) and cache.token() not in ("", before)
     cache.put(cache.token(), embedder, ["tulips"], embedder.embed_documents(["tulips"]))
-    assert cache.known(embedder, ["tulips"]) and (tmp_path / KEY).stat().st_size == 32
+    made = (tmp_path / KEY).stat()
+    assert cache.known(embedder, ["tulips"]) and made.st_size == 32
+    assert sys.platform == "win32" or stat.S_IMODE(made.st_mode) == 0o600  # whoever could read the one before
 
 
 def test_where_no_key_can_be_kept_there_is_no_cache(tmp_path: Path) -> None:
