@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("openclaw_memory")
 
-#: The provider whose models go by what is in their files.
-LLAMA = "llama.cpp"
 #: Texts that a search may embed by itself when files have changed since the last ingest.
 _FRESH_TEXTS = 64
 #: What unrelated texts rarely exceed, for a model that could not be measured yet.
@@ -112,11 +110,12 @@ class Models:
     def cache(self, embedder: Embedder | None) -> VectorCache | None:
         """The vectors of ``embedder`` that this user's memories share; ``None`` where the settings want none.
 
-        Only llama.cpp has one, whose models go by what is in their files: behind the name of an endpoint's model, or of
-        one that was given, there may be another one tomorrow.  Nor is there one beside a server: what another machine
-        forgets would stay.
+        Only an embedder that says by what its vectors are made has one, as llama.cpp's do: behind the name of an
+        endpoint's model, or of one that was given, there may be another one tomorrow.  Nor is there one beside a
+        server: what another machine forgets would stay.
         """
-        if getattr(embedder, "provider", "") != LLAMA or self._given is not None:
+        recipe = getattr(embedder, "recipe", None)
+        if recipe is None or self._given is not None:
             return None
         if not self._settings.embedding.cache_mb or self._settings.store.url:
             return None
@@ -124,7 +123,7 @@ class Models:
         from ..plugins import redact
         from .vector_cache import VectorCache
 
-        return VectorCache(cache_dir(), self._settings.embedding.cache_mb, redact.VERSION)
+        return VectorCache(cache_dir(), self._settings.embedding.cache_mb, redact.VERSION, recipe)
 
     def reranker(self) -> LlamaCppReranker | None:
         """The cross-encoder that the settings name; raises :class:`ModelError` where it cannot be had."""
@@ -295,7 +294,7 @@ class Vectorizer:
                 from .noise import measure
 
                 try:
-                    noise = self._models.within(seconds, lambda: measure(embedder))
+                    noise = self._models.within(seconds, lambda: measure(embedder, self._models.cache(embedder)))
                 except ModelError as error:
                     log.warning("the model could not be measured: %s", error)
                     return _USUAL_NOISE
