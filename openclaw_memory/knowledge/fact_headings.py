@@ -28,7 +28,7 @@ _DATE = re.compile(
 #: A kind of thing and its number: "Bug 2", "Риск 3", "Layer 5", "P2".
 _NUMBERED = re.compile(r"(?:[^\W\d_]+\s#?\d{1,3}|[A-Z]\d)", re.IGNORECASE)
 #: What a heading is about is the one ticket of that number, not all that its words say: "PR #12 — Tide table".
-_TICKET = re.compile(r"(?:(?<!\w)[^\W\d_]+\s)?(?<!\w)#\d{2,}")
+_TICKET = re.compile(r"(?<!\w)[^\W\d_]+\s#\d{2,}")
 ASIDE = re.compile(r"[(（\[【<][^()（）\[\]【】<>]*[)）\]】>]")
 #: A sign of its own, or a picture, parts a name from what is said of it.
 _PARTS = re.compile(r"\s+[–—|/]+\s*|\s+-\s+|[:：]\s*|——|\s*[\u2600-\u27bf\u2b50-\u2b59\U0001f000-\U0001faff]\ufe0f?\s*")

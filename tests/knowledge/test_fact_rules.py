@@ -84,6 +84,7 @@ def facts(text: str, path: str = "memory/note.md") -> list[FoundFact]:
         ("## 🧠 Long-Term Memory\n\n- URL: https://example.org/tide\n", []),
         ("# Heron\n\n## 🎯 Esencia\n\n- Estado: en tierra\n", [("Heron", "estado", "en tierra")]),
         ("# Heron\n\n- Status: ✅ Em uso\n", [("Heron", "status", "✅ Em uso")]),
+        ("## #47 — Wren Osgood\n- Email: wren@example.org\n", [("Wren Osgood", "email", "wren@example.org")]),
         # That a file lies where it lies says nothing of it.
         ("### 3. TIDES.md を更新\n- ファイル: `~/yard/TIDES.md`\n", []),
         # A heading that says more than a name names nothing, and what it introduces is not about the one above.
