@@ -18,7 +18,7 @@ from openclaw_memory.store.api import VectorModel
 from openclaw_memory.store.postgres.store import PostgresStore
 
 #: By how much a vector is turned: the length of what is added to one of length 1.
-_JITTER = 0.3
+JITTER = 0.3
 #: Tables with the columns that hold ids, and the counter that those follow.
 _IDS = {"id": "", "document_id": "document", "section_id": "section", "unit_id": "unit"}
 _TABLES = {"documents": "document", "sections": "section", "units": "unit", "mentions": "", "found_facts": ""}
@@ -54,7 +54,7 @@ def multiply(memory: Memory, model: VectorModel, times: int) -> None:
     kept = np.isin(first, list(copied))
     chance = np.random.default_rng(1)
     for k in range(1, times):
-        turned = vectors[kept] + chance.normal(0, _JITTER / vectors.shape[1] ** 0.5, vectors[kept].shape)
+        turned = vectors[kept] + chance.normal(0, JITTER / vectors.shape[1] ** 0.5, vectors[kept].shape)
         turned = (turned / np.linalg.norm(turned, axis=1, keepdims=True)).astype(np.float32)
         store.put_vectors(model, (first[kept] + k * reached["unit"]).tolist(), turned)
 

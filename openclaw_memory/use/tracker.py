@@ -26,6 +26,8 @@ VERDICTS = ("useful", "irrelevant")
 
 #: What goes by this name changes when units are forgotten.
 _FORGOT = "forgot"
+#: In place of what :meth:`Usage.as_of` said: found while nothing can have been forgotten meanwhile.
+_NOW = "now"
 #: Seconds and events after which counts are written, and seconds to wait for another process that writes.
 _SECONDS, _EVENTS, _PATIENCE = 60.0, 200, 1.0
 #: Seconds for which what was shown can be opened or quoted, and how much of it is remembered.
@@ -95,12 +97,27 @@ class Usage:
 
     # -- what happens -----------------------------------------------------------------------------
 
-    def shown(self, hits: Iterable[SearchHit], day: date) -> None:
-        """Count that ``hits`` were given to somebody; they can be opened and quoted for half an hour from now."""
+    def as_of(self) -> str | None:
+        """As of which forgetting one looks for hits now, for :meth:`shown` and :meth:`feedback` of what is found.
+
+        Mostly what is known here, which costs no look at the state; ``None`` where nothing is, and it cannot be read.
+        """
+        if self._forgot is None:
+            forgot = self._forgot_elsewhere()
+            with self._lock:
+                self._keep_out(forgot)
+        return self._forgot
+
+    def shown(self, hits: Iterable[SearchHit], day: date, as_of: str | None = _NOW) -> None:
+        """Count that ``hits`` were given to somebody; they can be opened and quoted for half an hour from now.
+
+        Unless something was forgotten since ``as_of``, when they were looked for: it may have been one of them.
+        """
         now = self._clock()
         forgot = self._forgot_elsewhere()
         with self._lock:
-            for hit in hits if self._keep_out(forgot) else ():
+            counts = self._keep_out(forgot) and as_of in (_NOW, self._forgot)
+            for hit in hits if counts else ():
                 self._recent.append(_Shown(now, hit.id, hit.path, hit.start_line, hit.end_line, hit.snippet))
                 self._count(hit.id, hit.path, day, "shown")
         self._write_if_due()
@@ -141,9 +158,10 @@ class Usage:
 
         return self._use_of(meant, day)
 
-    def feedback(self, id: str, path: str, verdict: str, now: date) -> FeedbackReport:
+    def feedback(self, id: str, path: str, verdict: str, now: date, as_of: str | None = _NOW) -> FeedbackReport | None:
         """Write down at once that a unit was ``useful`` or ``irrelevant``; what is known of it then.
 
+        ``None``, and nothing is written, where something was forgotten since ``as_of``, when the unit was looked for.
         Raises :class:`~openclaw_memory.errors.RequestError` for another verdict, and
         :class:`~openclaw_memory.errors.WorkspaceError` when the state cannot be written.
         """
@@ -152,6 +170,11 @@ class Usage:
         self.flush()
         new = Sum.of(path, now, {verdict: 1})
         with self._state.writing(NAME) as connection:
+            forgot = self._state.version(_FORGOT, connection)
+            if as_of not in (_NOW, forgot):
+                with self._lock:
+                    self._take(forgot)
+                return None
             put(connection, id, new)
         known = sum_of(self._state, id) or new
         return FeedbackReport(
@@ -324,10 +347,10 @@ class Usage:
         return True
 
     def _take(self, forgot: str) -> None:
-        """Take over a version that is the state's now."""
-        if self._forgot not in (None, forgot):
-            assert self._forgot is not None
+        """Take over a version that is the state's now; where none was known, something was forgotten if it has one."""
+        if self._forgot is not None:
             self._outdated.add(self._forgot)
+        if (self._forgot or "") != forgot:
             self._new.clear()
             self._recent.clear()
         self._outdated.discard(forgot)

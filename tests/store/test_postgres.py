@@ -23,7 +23,7 @@ from openclaw_memory.capture.capturer import Message, Turn
 from openclaw_memory.cli.main import cli
 from openclaw_memory.config.settings import StoreSettings
 from openclaw_memory.config.store_url import has_password, shown
-from openclaw_memory.errors import OpenClawMemoryError, SchemaTooNew, StoreError
+from openclaw_memory.errors import OpenClawMemoryError, SchemaTooNew, StoreError, StoreUnreachable
 from openclaw_memory.store.api import Extraction, VectorModel
 from openclaw_memory.store.postgres import database
 from openclaw_memory.store.postgres.connections import Server, memory_id
@@ -400,6 +400,21 @@ def test_while_the_server_is_away_it_answers_from_memory_and_catches_up(own_serv
         own_server.start()
         _until(lambda: not memory.search("tulips").stale)
         assert memory.search("boiler").results[0].path == "memory/2026-02-13.md"
+
+
+@server
+@pytest.mark.parametrize("code", ["08P01", "08006", "08003"])
+def test_a_pool_that_has_no_connection_is_a_server_that_is_away(postgres: Postgres, code: str) -> None:
+    """PgBouncer is there when its server is not, and says so by an error of its own."""
+    pool = Server.of(f"{postgres.url('owner')}&application_name=pool{code}")
+    says = f"DO $$ BEGIN RAISE EXCEPTION 'server login has been failing' USING ERRCODE = '{code}'; END $$"
+    with (
+        pytest.raises(StoreUnreachable, match=r"cannot be reached \(server login has been failing"),
+        pool.transaction() as c,
+    ):
+        c.execute(says)
+    assert any("out of date" in remark for remark in pool.remarks())
+    pool.close()
 
 
 @server

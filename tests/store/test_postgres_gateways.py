@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from fakes import CountingEmbedder, Notes
 from indexing import put, unit_vectors
 from postgres_server import Postgres, role
 
-from openclaw_memory import Memory, Settings
+from openclaw_memory import Memory, Settings, hookimpl
 from openclaw_memory.config.settings import StoreSettings
+from openclaw_memory.errors import RequestError
+from openclaw_memory.model import SearchHit
 from openclaw_memory.store.api import VectorModel
 from openclaw_memory.store.postgres.connections import Server
 from openclaw_memory.store.postgres.database import Session
 from openclaw_memory.store.postgres.store import PostgresStore
 from openclaw_memory.text import analysis
+from openclaw_memory.use import feedback
 
 pytestmark = pytest.mark.postgres
 
@@ -28,14 +33,17 @@ GARDEN = "# Garden\n\n- Ana Ruiz plants tulips in the autumn\n- the ferns are wa
 HOUSE = "# House\n\n- the boiler was serviced in March 2026\n- Ana Ruiz has the attic key\n"
 
 
-def gateway(url: str, notes: Notes, name: str, embedder: Any = None, **values: Any) -> Memory:
+def gateway(
+    url: str, notes: Notes, name: str, embedder: Any = None, plugins: Sequence[object] = (), **values: Any
+) -> Memory:
     """A gateway's memory of ``notes``, called ``name`` on the server; it reads the files when it is told to."""
     given = {
         "embedding.model": "none", "ingest.fresh_seconds": 1e6, "ingest.embed": "eager", "store.workspace": name,
         "sharing.deadline": 30.0,
     }  # fmt: skip
     given |= {key.replace("__", "."): value for key, value in values.items()}
-    return Memory(notes.root, settings=Settings().with_values(given), store=url, embedder=embedder)
+    settings = Settings().with_values(given)
+    return Memory(notes.root, settings=settings, store=url, embedder=embedder, plugins=plugins)
 
 
 def paths(memory: Memory, query: str, mode: str = "hybrid") -> list[str]:
@@ -132,6 +140,57 @@ def test_a_snapshot_of_before_counts_nothing_that_was_forgotten_since(postgres: 
             a.usage.used("gone", "MEMORY.md", day)
         a.usage.flush()
         assert [row.id for row in b.usage.rows(day)] == ["before", "since"]
+
+
+def test_no_count_of_a_line_comes_back_that_another_gateway_forgets(
+    postgres: Postgres, notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [f"- Ana Ruiz has the {place} key\n" for place in ("attic", "cellar", "garden", "stable", "tower")]
+    notes.write("MEMORY.md", "# Keys\n\n" + "".join(lines))
+    url = postgres.url("owner")
+    between: list[str] = []  # what goes while a question is being answered
+
+    class Between:
+        @hookimpl
+        def openclaw_memory_rerank(self, query: str, hits: Sequence[SearchHit]) -> None:
+            elsewhere()
+
+    def elsewhere() -> None:
+        if between:
+            with ThreadPoolExecutor(1) as thread:
+                assert thread.submit(b.forget, query=between.pop()).result().units == 1
+
+    def counted() -> set[str]:
+        a.usage.flush()
+        with psycopg.connect(url) as c:
+            rows = c.execute(
+                "SELECT u.unit FROM openclaw_memory.use u JOIN openclaw_memory.memories USING (memory) "
+                "WHERE workspace = 'flushes'"
+            ).fetchall()
+        return {unit for (unit,) in rows}
+
+    with gateway(url, notes, "flushes", plugins=[Between()]) as a, gateway(url, notes, "flushes") as b:
+        a.ingest()
+        ids = {word: b.search(f"{word} key", max_results=1).results[0].id for word in ("attic", "cellar", "garden")}
+        assert a.search("attic key").results
+        assert b.forget(query="attic key").units == 1  # counted by a, and not yet written
+        assert ids["attic"] not in counted()
+        between.append("cellar key")
+        assert any("cellar" in hit.snippet for hit in a.search("cellar key").results)
+        assert between == [] and ids["cellar"] not in counted()
+        find = feedback.place
+
+        def place(*given: Any) -> tuple[str, str]:
+            found = find(*given)
+            elsewhere()
+            return found
+
+        monkeypatch.setattr(feedback, "place", place)
+        between.append("garden key")
+        with pytest.raises(RequestError, match="no unit has the id"):
+            a.feedback(ids["garden"], "useful")
+        assert ids["garden"] not in counted()
+        assert a.search("tower key").results and counted()
 
 
 def test_gateways_that_read_the_same_notes_at_once_embed_each_text_once(postgres: Postgres, notes: Notes) -> None:

@@ -18,6 +18,7 @@ from fakes import CountingEmbedder, Notes
 from indexing import drop, put, unit_vectors
 from postgres_server import Postgres
 
+from benchmarks import postgres_graph
 from openclaw_memory import Memory, Settings
 from openclaw_memory.capture.capturer import Message, Turn
 from openclaw_memory.config.settings import StoreSettings
@@ -269,6 +270,19 @@ def test_a_memory_that_outgrows_a_running_gateway_is_left_to_the_server(postgres
         notes.write("memory/2026-01-09.md", "# Day\n\n- a heron number nine was seen in the rain\n")
         holding.ingest()
         assert asked(running) == asked(holding)
+
+
+def test_what_a_graph_would_find_is_measured_beside_every_vector(postgres: Postgres) -> None:
+    store = opened(postgres, "graph")
+    put(store, {"a.md": [[f"line {i}" for i in range(1_000)]]})
+    store.put_vectors(MODELS[0], list(range(1, 1_001)), unit_vectors(1_000, D, 5))
+    store.close()
+    figures = postgres_graph.run(postgres.url(), 10**6, 2, 4, 64, [1_000], 64)
+    assert figures["vectors"] >= 2 * 996  # the largest memory there is, but for those that ask
+    share, least = figures["share of the best 512, ef_search 1000"].split(", least ")
+    assert 0.9 < float(least) <= float(share) <= 1
+    with psycopg.connect(postgres.url()) as c:
+        assert c.execute("SELECT to_regnamespace('benchmark')").fetchone() == (None,)
 
 
 # -- who embeds, and connections ------------------------------------------------------------------------

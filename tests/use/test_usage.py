@@ -429,6 +429,34 @@ def test_what_another_process_has_counted_does_not_bring_back_what_is_forgotten(
     assert "xaa" not in _holds(file)
 
 
+def test_what_was_found_before_somebody_forgot_is_not_counted_after_it(file: Path) -> None:
+    ours, theirs = Usage(state_in(file)), Usage(state_in(file))
+    for usage in (theirs, ours):  # elsewhere, and in another thread here
+        before = ours.as_of()
+        usage.forget(["xaa"])
+        ours.shown([_hit("xaa")], DAY, before)
+        assert ours.feedback("xaa", "memory/2026-03-01.md", "useful", DAY, before) is None
+        assert "xaa" not in ours.quoted(SNIPPET, DAY)
+        ours.shown([_hit("xbb")], DAY, ours.as_of())
+        ours.close()
+        assert [row.id for row in theirs.rows(DAY)] == ["xbb"]
+    assert _holds(file) == {"xbb"}
+
+
+def test_what_was_counted_before_anything_was_known_is_dropped_where_somebody_forgot(file: Path) -> None:
+    ours, theirs = Usage(state_in(file)), Usage(state_in(file))
+    theirs.feedback("xbb", "memory/2026-03-01.md", "useful", DAY)
+    aside = file.with_name("aside")
+    file.rename(aside)
+    file.mkdir()
+    ours.shown([_hit("xaa")], DAY, ours.as_of())
+    file.rmdir()
+    aside.rename(file)
+    theirs.forget(["xaa"])
+    ours.close()
+    assert [row.id for row in theirs.rows(DAY)] == ["xbb"]
+
+
 def test_forgetting_fails_loudly_and_counting_never_waits(file: Path) -> None:
     usage = Usage(state_in(file))
     usage.feedback("xaa", "memory/a.md", "useful", DAY)

@@ -356,7 +356,9 @@ class Server:
                 f"its owner runs in SQL: SELECT {SCHEMA}.permit('role', true)"
             )
         gone = (psycopg.errors.AdminShutdown, psycopg.errors.CrashShutdown, psycopg.errors.CannotConnectNow)
-        if isinstance(error, gone) or (isinstance(error, psycopg.OperationalError) and error.sqlstate is None):
+        lost = isinstance(error, psycopg.OperationalError) and error.sqlstate is None
+        # A pool in between answers by an error of the class 08 while its server is away.
+        if lost or isinstance(error, gone) or (error.sqlstate or "").startswith("08"):
             said = f"{self.name}: the server cannot be reached ({first}); check store.url and the server"
             self._away = time.monotonic() + _PAUSE, said
             return StoreUnreachable(said)

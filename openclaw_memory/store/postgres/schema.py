@@ -4,7 +4,7 @@ The views are in a schema of their own, in front of the tables on the search pat
 of the DuckDB file, in the same order, so that both run the same SQL.  Which memory it is says the setting
 ``openclaw_memory.memory`` of the transaction, which is also what an inserted row gets.  Without it nothing is seen.
 
-Units and vectors are partitioned by memory: a memory that outgrows the others gets a partition of its own.
+Units and vectors are partitioned by memory, so that one could get a partition of its own; so far none has.
 Texts are ordered by their bytes.
 """
 
