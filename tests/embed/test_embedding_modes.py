@@ -227,7 +227,7 @@ def test_a_model_that_cannot_be_measured_is_used_all_the_same(
 ) -> None:
     from openclaw_memory.embed import noise
 
-    def fail(_: Any) -> float:
+    def fail(*_: Any) -> float:
         raise ModelError("the endpoint is down")
 
     with open_memory(notes, embedder) as memory:
