@@ -130,6 +130,7 @@ def facts(text: str, path: str = "memory/note.md") -> list[FoundFact]:
         ("## Heron\n\n- RAM: 8 GB, Disk: 364 GB\n", [("Heron", "RAM", "8 GB")]),
         ("## Heron\n\n- Status: ashore <!-- kept -->\n", [("Heron", "status", "ashore")]),
         ("## Heron\n\n- Path: /path/to/heron\n", []),
+        ("## Heron\n\n- Files: 12/12 ✅\n", []),
     ],
 )  # fmt: skip
 def test_what_heads_the_lines_of_a_key(text: str, expected: list[Triple]) -> None:
