@@ -31,7 +31,7 @@ COMMAND_TIMEOUT = 300.0  # seconds; a bound for what hangs, far above what anyth
 KEPT_VARIABLES = tuple("LANG LC_ TERM PIP_ UV_ SSL_ REQUESTS_ CURL_ NODE_EXTRA_ HTTPS_PROXY https_proxy".split())
 
 
-def wait_for(look: Callable[[], T | None], what: str, seconds: float = 60.0) -> T:
+def wait_for(look: Callable[[], T | None], what: str, seconds: float = 120.0) -> T:
     """Look until there is something to see, and return it; fail in words after the given time."""
     until = time.monotonic() + seconds
     while not (seen := look()):
@@ -121,8 +121,17 @@ class Host:
         self._write(base)
 
     def change(self, change: Mapping[str, Any]) -> None:
-        """Merge a change into the configuration file as it is now."""
+        """Merge a change into the configuration file as it is now; a running gateway has taken it on return.
+
+        A turn that starts while the gateway replaces a plugin fails with the plugin that was there.
+        """
+        before = self._reloads()
         self._write(_merged(json.loads(self.config_file.read_text()), change))
+        if self.gateway is not None:
+            wait_for(lambda: self._reloads() > before, "the gateway to take the change")
+
+    def _reloads(self) -> int:
+        return self.events().count("config hot reload applied")
 
     @property
     def config_file(self) -> Path:
@@ -206,7 +215,7 @@ class Host:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        wait_for(self._ready, "the gateway to be ready", 120)
+        wait_for(self._ready, "the gateway to be ready")
 
         assert self.gateway.pid in [process.pid for process in self.processes()]
 

@@ -178,9 +178,7 @@ def test_changed_configuration_replaces_the_server(host: Host, model: ScriptedMo
     [server] = host.servers()
     host.change({"plugins": {"entries": {PLUGIN: {"config": {"settings": {"embedding.model": "none"}}}}}})
     assert not psutil.wait_procs([server], timeout=60)[1]
-    assert "blue bunny" in host.turn(
-        ask("deploy passphrase")
-    )  # the host holds turns back until the plugin is there again
+    assert "blue bunny" in host.turn(ask("deploy passphrase"))
     assert model.tool_results()[-1]["model"] is None
     assert len(host.servers()) == 1
 
