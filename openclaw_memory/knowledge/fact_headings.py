@@ -283,6 +283,8 @@ def _says_name(text: str, heading: str) -> bool:
         return re.search(r"[A-Za-z]{2}|[\u30a1-\u30fa]{3}", text) is not None or text.endswith(
             tuple(fact_words.every("titles"))
         )
+    if text.isupper() and len(words) > 2 and not any(map(str.isdigit, text)):
+        return False  # where all letters are capitals, they do not tell a name from a remark
     if any(
         character.isdigit() or (not character.islower() and at) for word in words for at, character in enumerate(word)
     ):

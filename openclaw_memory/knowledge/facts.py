@@ -35,7 +35,7 @@ from .predicates import is_personal, kind_of_key, needs_person, normalise
 from .routine import NAMELESS, ORDINARY
 
 #: Grows when what :func:`found` returns for a text changes, so that stored facts are known to be of another make.
-VERSION = 9
+VERSION = 10
 
 #: Longer texts are prose, whose facts no rule of form can tell.
 _MOST_CHARS = 1200
@@ -68,7 +68,7 @@ _TRUNCATED = tuple("()|（）|[]|「」|“”".split("|"))
 #: What a value must look like, by the kind of its relation; and the most words that it may have.
 _LOOKS: dict[str, tuple[str, int]] = {
     "name": (r"(?![a-zß-ÿа-яё\d]).+|`[^`]+`|[a-z]\w*[A-Z\d_.-]\w*", 6),
-    "state": (r"(?!\S*/\S+\.)[^|→]+$", 12),
+    "state": (r"(?!\S*/\S+\.)[^|→]+$", 8),
     "date": (r".*(?:\d|[年月日]|\b[A-ZÀ-Þ]\w+)", 8),
     "number": (r".*\d", 10),
     "time": (r".*(?:\d|[年月日時时点分]|daily|weekly|monthly|[*])", 12),
@@ -81,7 +81,8 @@ _LOOKS: dict[str, tuple[str, int]] = {
     "port": (r"\W*\d{2,5}\b", 4),
     "zone": (r"\W*(?:[A-Z]\w+/\w+|(?:UTC|GMT)\b|[A-Z]{2,4}\b|\w+.*\b(?:UTC|GMT))", 8),
     "version": (r"\W*v?\.?\d", 6),
-    "id": (r"\W*[@#]?[A-Za-z0-9_.@:/+-]{2,}", 3),
+    # Of several words the first is no ordinary one, or the others are a remark, or they are somebody's name.
+    "id": (r"\W*(?=\S*[\d_@#:./+-]|\S+\Z|\S+\s[(（]|\S+（|[A-Z]\S+\s[A-Z]\S+\Z)[@#]?[A-Za-z0-9_.@:/+-]{2,}", 3),
     "text": (r".+", 25),
 }
 _SHAPES = {kind: re.compile(shape, re.S) for kind, (shape, _) in _LOOKS.items()}

@@ -165,12 +165,25 @@ def test_keys_below_a_heading_that_names_their_subject(text: str, expected: list
         "# Mira\n\n- [ ] Email: write to the landlord\n- [x] **Phone:** call the plumber\n- ~~**City:** Porto~~\n",
         "# Mira\n\n- 10:30: the train leaves\n- https://example.org: a page\n- Small pull requests over 300: no\n",
         "## What we learnt\n\n- Version: it matters\n",
+        "# Heron\n\n- Twitter: First follower\n",
+        "# Heron\n\n- Status: the list shows the right prices, but two people still see the old ones\n",
+        "# BIG ROUND OF WORK\n\n- **Branch:** feat/heron\n",
         "Status: nobody knows of what\n",
         "# Mira\n\n```yaml\ntimezone: Europe/Lisbon\n```\n",
     ],
 )
 def test_labels_that_state_nothing(text: str) -> None:
     assert triples(text) == []
+
+
+@pytest.mark.parametrize("name", ["@wren_o (id:4711)", "wreno（work）", "feat/heron lights", "Wren Okafor", "wren"])
+def test_an_account_may_have_a_remark(name: str) -> None:
+    assert triples(f"# Mira\n\n- **Account:** {name}\n") == [("Mira", "account", name)]
+
+
+@pytest.mark.parametrize("name", ["HERON", "BIG HERON", "BPC-157 CJC-1295 TB-500"])
+def test_capitals_may_be_a_name(name: str) -> None:
+    assert triples(f"# {name}\n\n- **Branch:** feat/heron\n") == [(name, "branch", "feat/heron")]
 
 
 def test_below_an_entry_of_a_collection_lines_are_no_entries() -> None:
