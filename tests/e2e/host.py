@@ -31,7 +31,7 @@ COMMAND_TIMEOUT = 300.0  # seconds; a bound for what hangs, far above what anyth
 KEPT_VARIABLES = tuple("LANG LC_ TERM PIP_ UV_ SSL_ REQUESTS_ CURL_ NODE_EXTRA_ HTTPS_PROXY https_proxy".split())
 
 
-def wait_for(look: Callable[[], T | None], what: str, seconds: float = 120.0) -> T:
+def wait_for(look: Callable[[], T | None], what: str, seconds: float = 60.0) -> T:
     """Look until there is something to see, and return it; fail in words after the given time."""
     until = time.monotonic() + seconds
     while not (seen := look()):
@@ -215,7 +215,7 @@ class Host:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        wait_for(self._ready, "the gateway to be ready")
+        wait_for(self._ready, "the gateway to be ready", 120)
 
         assert self.gateway.pid in [process.pid for process in self.processes()]
 
