@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from .config.settings import Settings
 from .config.workspace import expanded, find_workspace
 from .context.ambient import Ambient
-from .embed.vectorizer import Models, Vectorizer
+from .embed.models import Models
+from .embed.vectorizer import Vectorizer
 from .errors import OpenClawMemoryError
 from .facts.service import FactBook
 from .forget.masking import readable
@@ -53,6 +54,7 @@ from .sharing.asking import Asking
 from .sharing.others import Kept, Others
 from .store.state.opening import OnServer, open_state
 from .summarise.retired import Retired
+from .upkeep.languages import other_than_english
 from .upkeep.schedule import Upkeep
 from .use.tracker import Usage
 
@@ -109,7 +111,8 @@ class Memory(Asking):
         self._store = store
         self._models = Models(self.settings, embedder) if models is None else models
         self._models_are_ours = models is None
-        self._vectorizer = Vectorizer(self.settings, self._store, self.plugins, self._models)
+        foreign = partial(other_than_english, self.workspace, self.settings.ingest)
+        self._vectorizer = Vectorizer(self.settings, self._store, self.plugins, self._models, foreign)
         file = expanded(state) if state is not None else None
         own = self.settings
         self.state = open_state(self.workspace, own.state, own.store, store.beside(""), file, server)

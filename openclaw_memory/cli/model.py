@@ -29,6 +29,7 @@ def list_models(obj: Any) -> None:
 
     here = {found.name: found for found in installed()}
     chosen = obj.settings().embedding.model
+    in_use = registry.names_of(chosen.lower())
     rows: list[dict[str, Any]] = []
     for entry in registry.ENTRIES:
         found = here.pop(entry.name, None)
@@ -44,7 +45,7 @@ def list_models(obj: Any) -> None:
                 "source": entry.source,
                 "multilingual": entry.multilingual,
                 "path": str(found.path) if found else None,
-                "inUse": entry.name == chosen.lower(),
+                "inUse": entry.name in in_use,
             }
         )
     for found in here.values():
@@ -60,14 +61,17 @@ def list_models(obj: Any) -> None:
                 "source": found.source,
                 "multilingual": None,
                 "path": str(found.path),
-                "inUse": found.name == chosen.lower(),
+                "inUse": found.name in in_use,
             }
         )
     if obj.json:
         say(json.dumps({"models": rows}))
         return
     _table(rows)
-    if not any(row["inUse"] for row in rows):
+    if len(in_use) > 1:
+        english, many = in_use
+        say(f"embedding.model is {chosen}: {english} for notes in English, {many} for others; 'status' says which")
+    elif not any(row["inUse"] for row in rows):
         say(f"embedding.model is {chosen}")
 
 
@@ -78,7 +82,7 @@ def list_models(obj: Any) -> None:
 def pull_model(obj: Any, name: str | None, sha256: str | None) -> None:
     """Fetch a model, check it and put it into the cache.
 
-    Without NAME: the model of the configuration.  A URL is that of a GGUF file.
+    Without NAME: the model of the configuration, or the two that 'auto' chooses from.  A URL is that of a GGUF file.
     """
     from ..embed import registry
     from ..embed.factory import is_path
@@ -88,22 +92,26 @@ def pull_model(obj: Any, name: str | None, sha256: str | None) -> None:
     chosen = name or settings.embedding.model
     if name is None and (chosen.lower() == "none" or is_path(chosen)):
         chosen = registry.DEFAULT.name
-    with _progress(obj) as tell:
-        found = pull(chosen, progress=tell, offline=settings.embedding.offline, sha256=sha256)
-    if obj.json:
+    rows = []
+    for each in registry.names_of(chosen)[: 1 if sha256 else None]:
+        with _progress(obj) as tell:
+            found = pull(each, progress=tell, offline=settings.embedding.offline, sha256=sha256)
         row = {"name": found.name, "path": str(found.path), "size": found.size, "sha256": found.sha256}
-        say(json.dumps({**row, "sourceSha256": found.source_sha256, "verified": found.verified}))
-        return
-    say(f"{found.name}: {found.path}")
-    if not found.verified:
-        say(f"not verified: its sha256 {found.source_sha256} was pinned on first use", err=True)
+        rows.append({**row, "sourceSha256": found.source_sha256, "verified": found.verified})
+        if obj.json:
+            continue
+        say(f"{found.name}: {found.path}")
+        if not found.verified:
+            say(f"not verified: its sha256 {found.source_sha256} was pinned on first use", err=True)
+    if obj.json:
+        say(json.dumps(rows[0] if len(rows) == 1 else {**rows[0], "further": rows[1:]}))
 
 
 @model.command("use")
 @click.argument("name", metavar="NAME|PATH")
 @json_option
 def use_model(obj: Any, name: str) -> None:
-    """Make NAME (or a GGUF file, or 'none') the model of the configuration file."""
+    """Make NAME (or a GGUF file, 'none', or 'auto' by the notes' languages) the model of the configuration file."""
     from ..config.settings import config_path
     from ..embed import registry
     from ..embed.factory import is_path
@@ -116,11 +124,11 @@ def use_model(obj: Any, name: str) -> None:
         file = Path(name).expanduser().resolve()
         check_gguf(file)
         value = str(file)
-    elif name.lower() != "none":
+    elif name.lower() not in ("none", registry.AUTO):
         value = name.lower()
         present = lookup(value) is not None
         if not present and registry.get(value) is None:
-            known = ", ".join(["none", *(e.name for e in registry.ENTRIES)])
+            known = ", ".join(["none", registry.AUTO, *(e.name for e in registry.ENTRIES)])
             raise click.UsageError(f"no model is called {name!r}; give one of {known}, or the path of a GGUF file")
     file = obj.config or config_path()
     before = obj.settings().embedding.model
@@ -140,11 +148,12 @@ def use_model(obj: Any, name: str) -> None:
 @json_option
 def model_path(obj: Any, name: str | None) -> None:
     """Print where the file of a model is; without NAME, of the one in use."""
+    from ..embed import registry
     from ..embed.factory import is_path
     from ..embed.pull import PULL_COMMAND, path_of
     from ..errors import ModelError
 
-    chosen = name or obj.settings().embedding.model
+    chosen = registry.names_of(name or obj.settings().embedding.model)[0]
     if chosen.lower() == "none":
         raise ModelError("embedding.model is none, so there is no file; give the NAME of a model")
     path = Path(chosen).expanduser().resolve() if is_path(chosen) else path_of(chosen)

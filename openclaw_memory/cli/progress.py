@@ -31,9 +31,8 @@ def model_progress(cli: CliContext) -> AbstractContextManager[Progress]:
 
 def pull_if_missing(cli: CliContext, memory: Any) -> None:
     """Get the default model when it is missing, with a bar; the report of the ingest says if that failed."""
-    if memory.resolve_embedder().embedder is None:
-        with model_progress(cli) as show:
-            memory.pull_model(show)
+    with model_progress(cli) as show:
+        memory.pull_model(show)
 
 
 @contextmanager

@@ -66,7 +66,11 @@ class SharedMemory:
 class EmbeddingSettings:
     """Where vectors come from."""
 
-    model: str = setting("all-minilm-l6-v2", "registry name, path of a GGUF file, or 'none' for keywords only")
+    model: str = setting(
+        "auto",
+        "registry name, path of a GGUF file, 'none' for keywords only, or 'auto': all-minilm-l6-v2 for notes in "
+        "English, multilingual-e5-small for others",
+    )
     provider: Literal["local", "http"] = setting(
         "local", "'local' runs llama.cpp here; 'http' calls an OpenAI-compatible endpoint"
     )

@@ -22,7 +22,7 @@ WEIGHTS: dict[str, float] = {
     "stranger": -0.891,
     "score": 0.564,
     "agreement": 0.685,
-    "meaning": 4.697,
+    "meaning": 3.786,
     "knowledge": -2.270,
     "size": -0.283,
 }
@@ -44,8 +44,9 @@ def signs(
     ``matched`` is the most of its words around one row, ``share`` that of all its words, ``unknown`` the share of words
     that no note has, and ``stranger`` whether one of those is a name; ``score`` the logarithm of the highest reported
     score, ``agreement`` the highest fused one, which is high where the signals of the search meet in one row;
-    ``meaning`` how far the highest cosine is above ``noise``, and ``knowledge`` how well the model knows the language,
-    0 without vectors.  ``size`` is the logarithm of the number of rows: of many some match by chance.
+    ``meaning`` how far the highest cosine is from ``noise`` to 1, as a share, and ``knowledge`` how well the model
+    knows the language, 0 without vectors.  ``size`` is the logarithm of the number of rows: of many some match by
+    chance.
     """
     vectors = ranked.similarities is not None
     knowledge = ranked.features.knowledge if vectors else 0.0
@@ -59,7 +60,7 @@ def signs(
         "stranger": float(evidence is not None and evidence.strange),
         "score": log(_LEAST + max((parts.score for _, parts in best), default=0.0)),
         "agreement": float(ranked.score[best[0][0]]) if best else 0.0,
-        "meaning": cosine - noise if vectors and knowledge > _KNOWN else 0.0,
+        "meaning": (cosine - noise) / (1 - noise) if vectors and knowledge > _KNOWN else 0.0,
         "knowledge": knowledge,
         "size": log(max(1, len(ranked.score))),
     }

@@ -113,6 +113,8 @@ def _http(settings: Settings, state: Path | None) -> Embedder:
 
 def _local(settings: Settings, cache: Path | None, extra: Mapping[str, EmbedderFactory], again: bool) -> Resolved:
     model = settings.embedding.model.strip()
+    if model.lower() == registry.AUTO:  # who asks without notes at hand
+        model = registry.DEFAULT.name
     if model.lower() in ("none", ""):
         return Resolved(None, "embedding.model is none: searching by keywords")
     if model in extra:

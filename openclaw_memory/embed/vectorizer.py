@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import astuple
+from typing import TYPE_CHECKING
 
 from ..config.settings import Settings
 from ..errors import ModelError, OpenClawMemoryError, WorkspaceError
 from ..model import Progress, counted, silent
 from ..plugins.manager import Plugins
 from ..system.deadline import NEVER, Deadline
+from . import registry
+from .choice import Choice
+from .models import Models, idle_cores
 
 if TYPE_CHECKING:
     from ..model.embedder import Embedder, Vectors
     from ..store.api import Floats, Ints, Store, VectorModel, VectorStates
     from .factory import Resolved
-    from .llama import LlamaCppReranker
     from .vector_cache import VectorCache
 
 log = logging.getLogger("openclaw_memory")
@@ -28,166 +30,19 @@ log = logging.getLogger("openclaw_memory")
 _FRESH_TEXTS = 64
 #: What unrelated texts rarely exceed, for a model that could not be measured yet.
 _USUAL_NOISE = 0.2
-#: Seconds until a model that was missing is looked for again.
-_LOOK_AGAIN = 5.0
-#: Questions that may wait for the model beyond their deadlines at a time.
-_AT_WORK = 8
-
-T = TypeVar("T")
-
-
-class Models:
-    """The embedder that the settings name, resolved once; several memories may share it.
-
-    ``given`` takes its place and is never closed here.  Safe to use from several threads.
-    """
-
-    def __init__(self, settings: Settings, given: Embedder | None = None) -> None:
-        self._settings = settings
-        self._given = given
-        self._resolved: Resolved | None = None
-        self._reranker: LlamaCppReranker | None = None
-        self._looked = float("-inf")
-        self._lock = threading.RLock()
-        self._at_work = threading.Semaphore(_AT_WORK)
-
-    def resolve(self, plugins: Plugins) -> Resolved:
-        """The embedder in use, or why there is none; loads no model.
-
-        Where there is none it is looked for again now and then: somebody may have pulled it since.
-        """
-        from .factory import Resolved
-
-        with self._lock:
-            known = self._resolved
-            failure = getattr(known.embedder, "failure", None) if known is not None else None
-            if failure is not None:
-                known = self._resolved = Resolved(None, f"searching by keywords: {failure}")
-            if known is not None and (known.embedder is not None or time.monotonic() < self._looked + _LOOK_AGAIN):
-                return known
-            self._looked = time.monotonic()
-            found = self._resolve(plugins)
-            if known is None or found.embedder is not None:
-                self._resolved = known = found
-            return known  # a reason that is known already may be the more telling one
-
-    def _resolve(self, plugins: Plugins, again: bool = False) -> Resolved:
-        from .factory import Resolved, resolve
-
-        if self._given is not None:
-            return Resolved(self._given)
-        factories: dict[str, Any] = {}
-        plugins.notify("openclaw_memory_register_embedders", register=factories.__setitem__)
-        return resolve(self._settings, extra=factories, again=again)
-
-    def again(self, plugins: Plugins) -> Resolved:
-        """As :meth:`resolve`; a build of llama.cpp that is known to fail gets another try."""
-        with self._lock:
-            self._resolved = self._resolve(plugins, again=True)
-            return self._resolved
-
-    def pull(self, plugins: Plugins, progress: Progress = silent) -> str | None:
-        """Get the configured model if it is missing and may be had; why it is not there, if it is not."""
-        resolved = self.resolve(plugins)
-        wanted = self._settings.embedding
-        if resolved.embedder is not None or wanted.provider != "local" or wanted.model == "none":
-            return resolved.reason
-        from . import factory, registry
-        from .pull import pull
-
-        if registry.get(wanted.model) is None or factory.is_path(wanted.model):
-            return resolved.reason
-        try:
-            pull(wanted.model, progress=progress, offline=wanted.offline)
-        except ModelError as error:
-            with self._lock:
-                self._resolved = factory.Resolved(None, str(error))  # more telling than that the model is missing
-            return str(error)
-        with self._lock:
-            self._resolved = None
-        return self.resolve(plugins).reason
-
-    def cache(self, embedder: Embedder | None) -> VectorCache | None:
-        """The vectors of ``embedder`` that this user's memories share; ``None`` where the settings want none.
-
-        Only an embedder that says by what its vectors are made has one, as llama.cpp's do: behind the name of an
-        endpoint's model, or of one that was given, there may be another one tomorrow.  Nor is there one beside a
-        server: what another machine forgets would stay.
-        """
-        recipe = getattr(embedder, "recipe", None)
-        if recipe is None or self._given is not None:
-            return None
-        if not self._settings.embedding.cache_mb or self._settings.store.url:
-            return None
-        from ..config.settings import cache_dir
-        from ..plugins import redact
-        from .vector_cache import VectorCache
-
-        return VectorCache(cache_dir(), self._settings.embedding.cache_mb, redact.VERSION, recipe)
-
-    def reranker(self) -> LlamaCppReranker | None:
-        """The cross-encoder that the settings name; raises :class:`ModelError` where it cannot be had."""
-        if self._settings.search.reranker == "none":
-            return None
-        from .factory import reranker
-
-        with self._lock:
-            if self._reranker is None:
-                self._reranker = reranker(self._settings, threads=idle_cores())
-            return self._reranker
-
-    def within(self, seconds: float | None, call: Callable[[], T]) -> T:
-        """The result of ``call``; raises :class:`ModelError` when it takes longer than ``seconds``.
-
-        Neither a model that is being loaded nor an endpoint that is silent can be interrupted, so what takes too
-        long goes on in its thread, and the next call finds the model loaded.  Few threads do: who finds all of them
-        at work waits for one, no longer than ``seconds``.
-        """
-        if seconds is None:
-            return call()
-        until = Deadline.after(seconds)
-        results: list[T] = []
-        errors: list[Exception] = []
-
-        def run() -> None:
-            try:
-                results.append(call())
-            except Exception as error:
-                errors.append(error)
-            finally:
-                self._at_work.release()
-
-        if self._at_work.acquire(timeout=max(0.0, seconds)):
-            thread = threading.Thread(target=run, name="deadline", daemon=True)
-            thread.start()
-            thread.join(until.left())
-        if errors:
-            raise errors[0]
-        if not results:
-            raise ModelError(
-                f"the model did not answer within {max(0.0, seconds):.2g} s; the next search may find it ready"
-            )
-        return results[0]
-
-    def close(self) -> None:
-        """Release the model unless it was given."""
-        with self._lock:
-            if self._resolved is not None and self._resolved.embedder is not None and self._given is None:
-                self._resolved.embedder.close()
-                self._resolved = None
-            if self._reranker is not None:
-                self._reranker.close()
-                self._reranker = None
 
 
 class Vectorizer:
     """The embedder of one memory, its noise level, and the threads that embed."""
 
-    def __init__(self, settings: Settings, store: Store, plugins: Plugins, models: Models) -> None:
+    def __init__(
+        self, settings: Settings, store: Store, plugins: Plugins, models: Models, foreign: Callable[[], float]
+    ) -> None:
         self._settings = settings
         self._store = store
         self._plugins = plugins
         self._models = models
+        self._choice = Choice(store, foreign)
         self._noises: dict[VectorModel, float] = {}
         self._lock = threading.RLock()
         self._stop = threading.Event()
@@ -195,15 +50,36 @@ class Vectorizer:
 
     def resolve(self) -> Resolved:
         """The embedder in use, or why there is none; loads no model."""
-        return self._models.resolve(self._plugins)
+        return self._chosen().resolve(self._plugins)
 
     def again(self) -> Resolved:
         """As :meth:`resolve`; a build of llama.cpp that is known to fail gets another try."""
-        return self._models.again(self._plugins)
+        return self._chosen().again(self._plugins)
 
     def pull(self, progress: Progress = silent) -> str | None:
-        """Get the configured model if it is missing and may be had; why it is not there, if it is not."""
-        return self._models.pull(self._plugins, progress)
+        """Get the configured model if it is missing and may be had; why it is not there, if it is not.
+
+        Where another one stands in for it, it is tried once an hour.
+        """
+        wanted = self._wanted()
+        if wanted is self._chosen():
+            return wanted.pull(self._plugins, progress)
+        if not wanted.failed_lately():
+            wanted.pull(self._plugins, progress)
+        return self.resolve().reason
+
+    def _wanted(self) -> Models:
+        """The model for the notes, whether it is here or not."""
+        return self._models if self._models.named else self._models.of(self._choice.name())
+
+    def _chosen(self) -> Models:
+        """The model in use: that for English, which is here more often, stands in for one that is not."""
+        wanted = self._wanted()
+        if wanted.resolve(self._plugins).embedder is None:
+            other = self._models.of(registry.DEFAULT.name)
+            if other.resolve(self._plugins).embedder is not None:
+                return other
+        return wanted
 
     def known(self) -> tuple[Embedder | None, VectorModel | None, str | None]:
         """The embedder, what the store knows its vectors by, and why there is none or another than asked.
@@ -306,6 +182,9 @@ class Vectorizer:
         """Embed (or start to) what an ingest has written: units embedded, units pending, a remark."""
         embedder, model, reason = self.known()
         states = self._store.vector_states(model)
+        if not self._models.named and self._choice.review(sum(astuple(states))):
+            embedder, model, reason = self.known()
+            states = self._store.vector_states(model)
         waiting = states.pending + states.outdated
         if embedder is None or how == "lazy" or self._stands_in():
             return 0, waiting, reason
@@ -452,20 +331,3 @@ class Vectorizer:
 def _use_threads(embedder: Embedder, count: int) -> None:
     if getattr(embedder, "threads", count) != count:
         embedder.threads = count  # type: ignore[attr-defined]
-
-
-def idle_cores() -> int:
-    """Cores that nobody uses at the moment, at least one.
-
-    llama.cpp's threads wait for each other by spinning: one more than there are idle cores makes all of
-    them several times slower, so it is worth a look.
-    """
-    import psutil
-
-    from .llama import available_cores
-
-    cores = available_cores()
-    if cores == 1:
-        return 1
-    busy = psutil.cpu_percent(interval=0.05) / 100 * (psutil.cpu_count() or cores)
-    return max(1, min(cores, round((psutil.cpu_count() or cores) - busy)))

@@ -41,6 +41,8 @@ def migrated(
     if names[0] == names[1]:
         raise StoreError(f"{names[0]}: is the store to go from and the one to go to; name two")
     rows = _state(known, new, replacing)
+    if (choice := there.model_choice()) is not None:
+        here.put_model_choice(choice)
     report = read()
     copied, ours, theirs, both, pending = 0, "", "", 0, report.pending
     if model is not None:

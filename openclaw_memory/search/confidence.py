@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..embed import registry
 from ..index.corpus import Corpus
 from ..store.api import Floats
 from . import ranking
@@ -34,7 +35,13 @@ class Parts:
 #: What has nothing to do with the notes scores below this: docs/ranking.md.
 NONSENSE = 0.3
 #: A match is sure when its cosine is this share of the way from unrelated texts to identical ones.
-SURE = 0.69
+SURE = registry.DEFAULT.sure
+
+
+def sure(model: str) -> float:
+    """:data:`SURE` of a model, which may crowd what is alike into less of that way."""
+    entry = registry.get(model)
+    return SURE if entry is None else entry.sure
 
 
 def parts(
@@ -48,6 +55,7 @@ def parts(
     graph_share: float | None = None,
     moves: Moves | None = None,
     knowledge: float = 1.0,
+    sure: float = SURE,
 ) -> Parts:
     """How sure a hit is, and why.
 
@@ -55,6 +63,7 @@ def parts(
     each of its terms.  ``graph`` is what the graph says of every row, ``float32[n]`` in [0, 1]; with
     ``graph_share`` that is this share of the score.  ``moves`` is what time and use make of it.
     ``knowledge`` is how well the model knows the question's language, from 0 to 1: where it does not, words decide.
+    ``sure`` is that of the model.
     """
     row = found.best
     values = features.values
@@ -83,13 +92,10 @@ def parts(
     if "amount" in values and values["amount"][row]:
         because.append("has a figure")
     near = None
-    score = _sureness(
-        None if text is None else words,
-        vector,
-        time,
-        max(noise, float(features.noise[corpus.rows.script[row]])),
-        knowledge,
-    )
+    script = corpus.rows.script[row]
+    # What this question has in common with unrelated rows, as far as there are enough of them to tell.
+    noise += max(0.0, float(features.noise[script]) - noise) * float(features.telling[script])
+    score = _sureness(None if text is None else words, vector, time, noise, knowledge, sure)
     if graph is not None:
         near = float(graph[row])
         if near:
@@ -102,8 +108,10 @@ def parts(
     return Parts(score, _rounded(text), _rounded(vector), _rounded(time), "; ".join(because), _rounded(near))
 
 
-def _sureness(words: float | None, vector: float | None, time: float | None, noise: float, knowledge: float) -> float:
-    meaning = 0.0 if vector is None else min(1.0, max(0.0, (vector - noise) / (SURE * (1 - noise))))
+def _sureness(
+    words: float | None, vector: float | None, time: float | None, noise: float, knowledge: float, sure: float
+) -> float:
+    meaning = 0.0 if vector is None else min(1.0, max(0.0, (vector - noise) / (sure * (1 - noise))))
     # Without vectors that mean something the words are all there is to go by.
     trust = 1.0 if vector is None or words is None else 1 - 0.2 * knowledge
     meaning *= knowledge if words is not None else 1.0

@@ -77,7 +77,7 @@ class SearchEngine:
         self._superseded = superseded
         self._uses = uses
         self._settings = settings
-        self._weights = ranking.WEIGHTS | settings.weights
+        self._weights, self._sure = ranking.weights(settings.weights), confidence.SURE
         #: Held while the resident state is used; taken after the store's session.
         self.lock = threading.RLock()
         #: Cosine that unrelated texts rarely exceed with the model in use.
@@ -118,6 +118,8 @@ class SearchEngine:
             model = self._model if model is None else model
             if model is not None and model != self._model:
                 self._vector, self._fresh_vectors = None, True
+                self._weights = ranking.weights(self._settings.weights, model.name)
+                self._sure = confidence.sure(model.name)
             if self._state == state and (model is None or self._vector is not None):
                 return
             self._corpus.refresh(self._store)
@@ -144,10 +146,7 @@ class SearchEngine:
 
     def index_names(self) -> tuple[str | None, str | None]:
         """Names of the keyword and the vector index in use."""
-        return (
-            None if self._keyword is None else self._keyword.name,
-            None if self._vector is None else self._vector.name,
-        )
+        return getattr(self._keyword, "name", None), getattr(self._vector, "name", None)
 
     def keyword_candidates(self, query: str, limit: int) -> Ints:
         """Ids of the best units by keywords alone: those worth embedding first."""
@@ -493,7 +492,7 @@ class SearchEngine:
         def parts(one: hits.Range) -> confidence.Parts:
             made = confidence.parts(
                 self._corpus, ranked.features, ranked.similarities, one, self.noise, spelling, ranked.graph, share,
-                ranked.moves, ranked.knowledge,
+                ranked.moves, ranked.knowledge, self._sure,
             )  # fmt: skip
             return made if request.explain else replace(made, why=None)
 

@@ -5,12 +5,14 @@ All weights stand here; ``docs/ranking.md`` says where they come from and what e
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..embed import registry
 from ..index.corpus import Corpus
 from ..store.api import Bools, Floats, Ints
 from ..text import analysis
@@ -61,6 +63,13 @@ _ECHO_DAYS, _ECHO, _ECHO_FALL = 21, 0.35, 30.0
 _WIDER = 0.5
 
 
+def weights(own: Mapping[str, float], model: str | None = None) -> dict[str, float]:
+    """The weight of each feature with the vectors of a ``model``; the ``own`` ones hold with any."""
+    entry = registry.get(model) if model else None
+    counts = 1.0 if entry is None else entry.weight
+    return WEIGHTS | {name: counts * WEIGHTS[name] for name in VECTOR_FEATURES} | dict(own)
+
+
 @dataclass
 class Features:
     """Features of every row before scaling, ``float32[n]`` each; absent ones are not in ``values``."""
@@ -72,8 +81,9 @@ class Features:
     knowledge: float = 1.0
     #: Cosine of every window.
     cosine: Floats | None = None
-    #: Cosine that rows of each script rarely exceed with this question, as far as there are enough of them to tell.
+    #: Cosine that rows of each script rarely exceed with this question, and how far there are enough of them to tell.
     noise: Floats = field(default_factory=lambda: np.zeros(_SCRIPTS, np.float32))
+    telling: Floats = field(default_factory=lambda: np.zeros(_SCRIPTS, np.float32))
 
 
 def scaled(x: Floats, allowed: Bools | None = None) -> Floats:
@@ -122,7 +132,7 @@ def collect(
                 filled = np.where(unknown, similarities[~unknown].mean(), similarities).astype(np.float32)
             features.cosine = corpus.window_cosine(filled)
             some = sample(len(rows.unit_id))
-            features.noise = _noise(features.cosine[some], rows.script[some])
+            features.noise, features.telling = _noise(features.cosine[some], rows.script[some])
             mixed = whole and shape.scripts.max() < len(filled)
             values["vector_unit"] = _standing_out(filled, rows.script) if mixed else filled
             values["vector_window"] = _standing_out(features.cosine, rows.script) if mixed else features.cosine
@@ -175,11 +185,10 @@ def _standing_out(cosine: Floats, script: NDArray[np.int8]) -> Floats:
     return out
 
 
-def _noise(cosine: Floats, script: NDArray[np.int8]) -> Floats:
-    """What rows of each script rarely exceed; nothing where there are none."""
+def _noise(cosine: Floats, script: NDArray[np.int8]) -> tuple[Floats, Floats]:
+    """What rows of each script rarely exceed, and how far their number tells it, from 0 to 1."""
     counts, mean, deviation = _by_script(cosine, script)
-    noise: Floats = ((mean + _NOISE * deviation) * (counts / (counts + _TELLING))).astype(np.float32)
-    return noise
+    return (mean + _NOISE * deviation).astype(np.float32), (counts / (counts + _TELLING)).astype(np.float32)
 
 
 def _nearness(corpus: Corpus, named: list[asking.Interval]) -> Floats:

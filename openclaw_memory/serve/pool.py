@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..config.settings import Settings
 from ..config.workspace import expanded, find_workspace
-from ..embed.vectorizer import Models
+from ..embed.models import Models
 from ..errors import OpenClawMemoryError, Stopped, WorkspaceError
 from ..memory import Memory
 from ..sharing.sources import Source
@@ -176,8 +176,7 @@ class Pool:
             with self._lock:
                 self._entries[key].warmed = started
             memory.freshen()  # first of all, what was noted since is found by its words
-            if memory.resolve_embedder().embedder is None:
-                memory.pull_model(self._go_on)
+            memory.pull_model(self._go_on)
             memory.warm()
             memory.ingest(progress=self._go_on)
             memory.warm()

@@ -56,7 +56,7 @@ def status(memory: Examined, store: Store) -> Status:
         trusted = {info.path for info in store.document_infos() if info.origin is not Origin.UNTRUSTED}
     said = _said(memory, found, trusted)
     shares, knows = said.languages.shares(), said.languages.known(embedder)
-    strange = unknown_ones(shares, knows, None if model is None else model.name)
+    strange = unknown_ones(shares, knows, None if model is None else model.name, memory.settings.embedding.model)
     inner = getattr(embedder, "inner", embedder)
     usage, binding = getattr(inner, "usage", None), getattr(inner, "binding", None)
     return Status(
@@ -289,7 +289,8 @@ def languages(memory: Examined) -> list[Check]:
         return []  # said already
     embedder, model, _ = memory.vectors_in_use()
     spoken = _said(memory, found).languages
-    strange = unknown_ones(spoken.shares(), spoken.known(embedder), None if model is None else model.name)
+    name, wanted = None if model is None else model.name, memory.settings.embedding.model
+    strange = unknown_ones(spoken.shares(), spoken.known(embedder), name, wanted)
     if strange is None:
         return []
     return [Check("languages", True, strange[0], strange[1], remark=True)]

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from ..config.settings import IngestSettings
+from ..errors import OpenClawMemoryError
+from ..ingest.scan import scan
 from ..model.embedder import Embedder
 from ..text import language
 
@@ -14,6 +19,8 @@ _LINES = 60
 _NAMED, _TOLD = 0.01, 0.2
 #: What a model knows of a language for its vectors to mean something.
 _KNOWN = 0.7
+#: Files that tell the languages of all, and characters of each.
+_FILES, _READ = 64, 16_384
 #: Characters of a language that are looked at.
 _SAMPLE = 4_000
 
@@ -61,17 +68,33 @@ def _lines_in(name: str, lines: Sequence[str]) -> str:
     return "\n".join(own or lines)[:_SAMPLE]
 
 
-def unknown_ones(shares: Mapping[str, float], known: Mapping[str, float], model: str | None) -> tuple[str, str] | None:
-    """What to say of notes in languages that the model does not know, and what to do; ``None`` where there are few."""
-    from ..embed.registry import ENTRIES
+def other_than_english(workspace: Path, settings: IngestSettings) -> float:
+    """Share of the notes that is in other languages than English, in [0, 1], by a sample of the files."""
+    said = Languages()
+    try:
+        files = scan(workspace, settings).files
+    except OpenClawMemoryError:
+        return 0.0  # whoever reads the notes says so
+    for file in files[:: max(1, len(files) // _FILES)]:
+        with suppress(OSError), open(file.absolute, encoding="utf-8", errors="replace") as text:
+            said.add(text.read(_READ).split("\n"))
+    return 1 - said.shares().get(language.ENGLISH, 0.0) if said.weights else 0.0
+
+
+def unknown_ones(
+    shares: Mapping[str, float], known: Mapping[str, float], model: str | None, wanted: str
+) -> tuple[str, str] | None:
+    """What to say of notes in languages that ``model`` does not know, and what to do; ``None`` where there are few.
+
+    ``wanted`` is the one that the settings name.
+    """
+    from ..embed.registry import AUTO, MULTILINGUAL
 
     strange = {name: share for name, share in shares.items() if known.get(name, 1.0) < _KNOWN}
     if sum(strange.values()) < _TOLD:
         return None
     said = " and ".join(f"{share:.0%} {name.title()}" for name, share in list(strange.items())[:2])
-    small = min((entry for entry in ENTRIES if entry.multilingual), key=lambda entry: entry.size)
     what = f"your notes are {said}, which {model} does not know: they are found by their words"
-    return (
-        what,
-        f"run: openclaw-memory model use {small.name} (or another one that knows many: openclaw-memory model list)",
-    )
+    verb = "pull" if wanted.strip().lower() == AUTO else "use"
+    many = f"run: openclaw-memory model {verb} {MULTILINGUAL.name}"
+    return what, f"{many} (or use another one that knows many: openclaw-memory model list)"

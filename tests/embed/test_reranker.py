@@ -149,9 +149,10 @@ def test_what_it_is_not_ready_for_keeps_its_order_and_says_so(notes: Notes, mode
             assert [hit.path for hit in found.results] == wanted
             assert "ranked without the reranker: " in (found.warning or "") and why in (found.warning or "")
     with open_memory(notes, search__reranker=str(model), search__rerank_seconds=0.01) as memory:
-        found = memory.search(SearchRequest(QUESTION))  # it is still being loaded
+        found = memory.search(SearchRequest(QUESTION))  # it is still being loaded, or was just then
         assert [hit.path for hit in found.results] == wanted
-        assert "did not answer within" in (found.warning or "")
+        said = found.warning or ""
+        assert "did not answer within" in said or "0 of 3 texts in time" in said
 
 
 def test_doctor_tries_it(notes: Notes, model: Path, tiny_gguf: Path) -> None:

@@ -27,9 +27,9 @@ from openclaw_memory.config.settings import cache_dir
 from openclaw_memory.embed import registry
 from openclaw_memory.embed.bindings import BINDINGS, Binding, ModelOptions
 from openclaw_memory.embed.llama import LlamaCppEmbedder
+from openclaw_memory.embed.models import Models
 from openclaw_memory.embed.process import Worker
 from openclaw_memory.embed.vector_cache import KEY, NAME, VectorCache
-from openclaw_memory.embed.vectorizer import Models
 from openclaw_memory.errors import WorkspaceError
 from openclaw_memory.plugins.manager import Plugins
 

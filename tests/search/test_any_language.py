@@ -13,7 +13,7 @@ from openclaw_memory.cli.search import also
 from openclaw_memory.config.settings import Settings
 from openclaw_memory.memory import Memory
 from openclaw_memory.model import SearchHit, SearchRequest, tokens_of
-from openclaw_memory.search import ranking
+from openclaw_memory.search import confidence, ranking
 from openclaw_memory.text.analysis import likeness
 from openclaw_memory.text.language import weights
 from openclaw_memory.upkeep.languages import Languages, unknown_ones
@@ -167,8 +167,8 @@ def test_no_script_drowns_another() -> None:
     assert int(np.argmax(ranking._standing_out(cosine, script))) == 3
     alone = ranking._standing_out(cosine, np.zeros(400, np.int8))
     assert np.array_equal(np.argsort(alone, kind="stable"), np.argsort(cosine, kind="stable"))
-    noise = ranking._noise(cosine, script)
-    assert noise[0] < noise[2] and noise[1] == 0
+    noise, telling = ranking._noise(cosine, script)
+    assert noise[0] < noise[2] and telling[1] == 0
 
 
 @pytest.mark.parametrize(
@@ -196,10 +196,11 @@ def test_it_is_said_which_languages_the_model_does_not_know() -> None:
     seen.add(["锅炉修好了，家里暖和了。"] * 4 + ["The boiler was repaired."])
     shares = seen.shares()
     assert list(shares) == ["chinese", "english"] and 0.8 < shares["chinese"] < 1
-    assert unknown_ones(shares, {"chinese": 1.0, "english": 1.0}, "m") is None
-    assert unknown_ones(shares, {}, None) is None
-    told = unknown_ones(shares, {"chinese": 0.0, "english": 1.0}, "m")
-    assert told is not None and "Chinese, which m does not know" in told[0] and "model use" in told[1]
+    assert unknown_ones(shares, {"chinese": 1.0, "english": 1.0}, "m", "m") is None
+    assert unknown_ones(shares, {}, None, "auto") is None
+    for wanted, verb in (("m", "model use"), ("auto", "model pull")):
+        told = unknown_ones(shares, {"chinese": 0.0, "english": 1.0}, "m", wanted)
+        assert told is not None and "Chinese, which m does not know" in told[0] and verb in told[1]
 
 
 #: A question for a figure, a line that says as much in words, and the one with the figure.
@@ -257,3 +258,24 @@ def test_a_heading_with_a_figure_comes_with_the_line_that_is_found_below_it(tmp_
         assert first.snippet.startswith("## Hives grew from 8 to 33\n\n- hives of the valley")
         first, *_ = memory.search(SearchRequest("counted hives of the harbour", budget=40)).results
         assert first.snippet.startswith("- hives of the harbour")
+
+
+@pytest.mark.parametrize("least", [0.2, 0.77])
+def test_a_model_that_finds_all_texts_alike_has_its_own_noise(least: float) -> None:
+    """What is no nearer than unrelated texts are says nothing; half of the rest of the way is as much with any model."""
+    near = least + 0.5 * (1 - least)
+    scores = [
+        confidence._sureness(None, cosine, None, noise=least, knowledge=1.0, sure=0.69)
+        for cosine in (least - 0.1, least, near, 1.0)
+    ]
+    assert scores[0] == scores[1] == 0.0
+    assert scores[2] == pytest.approx(0.8 * 0.5 / 0.69)
+    assert scores[3] == pytest.approx(0.8)
+
+
+def test_only_the_weights_of_vectors_are_those_of_the_model() -> None:
+    plain, many = ranking.weights({}, "all-minilm-l6-v2"), ranking.weights({}, "multilingual-e5-small")
+    assert plain == ranking.weights({}) == ranking.weights({}, "a model of somebody's") == ranking.WEIGHTS
+    assert {name for name in plain if plain[name] != many[name]} == set(ranking.VECTOR_FEATURES)
+    own = ranking.weights({"vector_unit": 0.3}, "multilingual-e5-small")
+    assert own["vector_unit"] == 0.3 and own["vector_window"] == many["vector_window"]

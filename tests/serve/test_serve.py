@@ -17,7 +17,7 @@ from openclaw_memory import Settings
 from openclaw_memory.config.index_paths import default_path, index_folder
 from openclaw_memory.config.settings import data_dir
 from openclaw_memory.embed import pull as pulling
-from openclaw_memory.embed.vectorizer import Models
+from openclaw_memory.embed.models import Models
 from openclaw_memory.errors import LeaseTimeout, ModelError, OpenClawMemoryError, RequestError, Stopped, WorkspaceError
 from openclaw_memory.memory import Memory
 from openclaw_memory.serve.pool import Pool

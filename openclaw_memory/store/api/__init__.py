@@ -41,6 +41,7 @@ from .store import Store as Store
 from .texts import DerivedRows as DerivedRows
 from .texts import KeywordIndex as KeywordIndex
 from .texts import KeywordIndexName as KeywordIndexName
+from .texts import ModelChoice as ModelChoice
 from .texts import PendingText as PendingText
 from .texts import Postings as Postings
 from .texts import SectionText as SectionText

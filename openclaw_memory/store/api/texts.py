@@ -31,6 +31,14 @@ class VectorModel:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """The model that was chosen for the notes, by its name in the registry, when there were so many ``units``."""
+
+    name: str
+    units: int
+
+
+@dataclass(frozen=True, slots=True)
 class VectorStates:
     """How many units have a vector: ``outdated`` ones have a vector of another model."""
 
@@ -243,6 +251,12 @@ class Texts(Protocol):
 
     def put_noise(self, model: VectorModel, noise: float) -> None:
         """Note what :meth:`noise` returns."""
+
+    def model_choice(self) -> ModelChoice | None:
+        """The model that was chosen for the notes, if one was."""
+
+    def put_model_choice(self, choice: ModelChoice) -> None:
+        """Note what :meth:`model_choice` returns."""
 
     def keyword_index(self) -> KeywordIndex:
         """The keyword index that the settings name."""

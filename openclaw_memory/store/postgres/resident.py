@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...errors import StoreUnreachable
-from ..api import OntologyRows, SectionText, StoreState, VectorModel, VectorStates, WorkspaceFile
+from ..api import ModelChoice, OntologyRows, SectionText, StoreState, VectorModel, VectorStates, WorkspaceFile
 from .store import PostgresStore
 
 #: Units up to which the lines of all sections are kept.
@@ -57,6 +57,11 @@ class ResidentStore(PostgresStore):
     def noise(self, model: VectorModel) -> float | None:
         """What was noted of a model's unrelated texts."""
         found: float | None = self._kept("noise", model)
+        return found
+
+    def model_choice(self) -> ModelChoice | None:
+        """What was noted of the model for the notes."""
+        found: ModelChoice | None = self._kept("model_choice")
         return found
 
     def vector_states(self, model: VectorModel | None) -> VectorStates:

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...errors import StoreError
 from ...system.deadline import Deadline
-from ..api import Floats, Ints, PendingText, VectorIndex, VectorModel, VectorStates
+from ..api import Floats, Ints, ModelChoice, PendingText, VectorIndex, VectorModel, VectorStates
 from ..tables.sql import among, count
 from ..tables.store import TableStore
 from ..tables.vectors import ExactIndex, Written
@@ -159,6 +159,12 @@ class VectorStore(TableStore):
         self._db.open()
         if self._db.may_write:
             super().put_noise(model, noise)
+
+    def put_model_choice(self, choice: ModelChoice) -> None:
+        """Note the model for the notes; a role that only reads keeps it to itself."""
+        self._db.open()
+        if self._db.may_write:
+            super().put_model_choice(choice)
 
     def put_failed(self, model: VectorModel, unit_ids: Sequence[int]) -> None:
         """Note that these units cannot be embedded by ``model``."""

