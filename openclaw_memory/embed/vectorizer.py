@@ -13,6 +13,7 @@ from ..config.settings import Settings
 from ..errors import ModelError, OpenClawMemoryError, WorkspaceError
 from ..model import Progress, counted, silent
 from ..plugins.manager import Plugins
+from ..store.api import VectorModel
 from ..system.deadline import NEVER, Deadline
 from . import registry
 from .choice import Choice
@@ -20,7 +21,7 @@ from .models import Models, idle_cores
 
 if TYPE_CHECKING:
     from ..model.embedder import Embedder, Vectors
-    from ..store.api import Floats, Ints, Store, VectorModel, VectorStates
+    from ..store.api import Floats, Ints, Store, VectorStates
     from .factory import Resolved
     from .vector_cache import VectorCache
 
@@ -43,6 +44,7 @@ class Vectorizer:
         self._plugins = plugins
         self._models = models
         self._choice = Choice(store, foreign)
+        self._embedded = False
         self._noises: dict[VectorModel, float] = {}
         self._lock = threading.RLock()
         self._stop = threading.Event()
@@ -73,13 +75,24 @@ class Vectorizer:
         return self._models if self._models.named else self._models.of(self._choice.name())
 
     def _chosen(self) -> Models:
-        """The model in use: that for English, which is here more often, stands in for one that is not."""
+        """The model in use: that for English, which is here more often, stands in for one that is not.
+
+        It does not where the other one has embedded already: two machines that share an index would undo each other's
+        work.
+        """
         wanted = self._wanted()
-        if wanted.resolve(self._plugins).embedder is None:
+        if wanted.resolve(self._plugins).embedder is None and wanted is not self._models:
             other = self._models.of(registry.DEFAULT.name)
-            if other.resolve(self._plugins).embedder is not None:
+            if other.resolve(self._plugins).embedder is not None and not self._has_vectors():
                 return other
         return wanted
+
+    def _has_vectors(self) -> bool:
+        """Whether the model for many languages has embedded anything here."""
+        if not self._embedded:
+            many = VectorModel(registry.MULTILINGUAL.name, registry.MULTILINGUAL.dimensions)
+            self._embedded = self._store.vector_states(many).ready > 0
+        return self._embedded
 
     def known(self) -> tuple[Embedder | None, VectorModel | None, str | None]:
         """The embedder, what the store knows its vectors by, and why there is none or another than asked.

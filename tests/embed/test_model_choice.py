@@ -173,6 +173,25 @@ def test_the_model_for_english_stands_in_until_the_other_one_is_here(notes: Note
         assert memory.status().warning is None
 
 
+def test_where_the_other_one_has_embedded_nothing_stands_in(notes: Notes, both: None, tmp_path: Path) -> None:
+    """Two machines that share an index, of which one lacks the model, would embed all notes in turns."""
+    write(notes, "russian", times=3)
+    with opened(notes) as memory:
+        memory.ingest()
+    file = models_dir() / f"{MANY}.gguf"
+    file.rename(tmp_path / "kept.gguf")
+    write(notes, "russian", "2026-03-04")
+    with opened(notes) as memory:
+        report = memory.ingest()
+        assert report.embedded == 0 and report.warning is not None and f"model pull {MANY}" in report.warning
+        found = memory.search(NOTES["russian"][0])
+        assert found.mode == "keyword" and found.results and f"model pull {MANY}" in (found.fallback or "")
+    (tmp_path / "kept.gguf").rename(file)
+    with opened(notes) as memory:
+        assert memory.ingest().embedded == report.added
+        assert memory.status().vectors["outdated"] == 0
+
+
 def test_what_cannot_be_had_is_not_tried_again_at_once(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
     pull(ENGLISH)
     write(notes, "korean")
