@@ -150,12 +150,14 @@ def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
 def _check_model(teller: Teller, settings: Settings) -> None:
     """Prove the model before anything is changed; without one the memory searches by keywords."""
     from ..embed.factory import resolve
+    from ..embed.registry import AUTO
     from ..upkeep.doctor import model_checks
 
     found = resolve(settings, again=True)
-    name = settings.embedding.model
-    if found.embedder is None and name.strip().lower() not in ("none", "") and _will_come(settings):
-        teller.step("model", f"{name} is not here yet; it is fetched with the first ingest")
+    name = settings.embedding.model.strip().lower()
+    if found.embedder is None and name not in ("none", "") and _will_come(settings):
+        which = "the one for the languages of the notes" if name == AUTO else name
+        teller.step("model", f"{which} is not here yet; it is fetched with the first ingest")
         return
     try:
         for check in model_checks(found, settings):
