@@ -90,7 +90,9 @@ class ConceptIndex:
         self.rarity = np.zeros(0, np.float32)
         self._mentions = Mentions(self.references.keys)
         self._generations: dict[int, int] = {}
-        self._by_row: tuple[Ints, Ints] = (np.zeros(0, np.int32), np.zeros(0, np.int32))
+        self._corpus = Corpus()
+        #: The unit of each reference, and for each key of the mentions the place of its concept, or -1.
+        self._unit = self._place = np.zeros(0, np.int32)
         #: What is known of names, by key: asking the store costs some milliseconds.
         self._labels: dict[int, Label] = {}
         self._curated: dict[int, CuratedRow] = {}
@@ -110,7 +112,9 @@ class ConceptIndex:
         ``copies`` are the rows that only repeat others, ``bool[n]``: they mention concepts and are no evidence for
         what is one.
         """
+        self._corpus = corpus
         now = {info.id: info.generation for info in corpus.documents.values()}
+        changed: list[int] | None = None
         ontology = store.ontology()
         if ontology.version != self.ontology.version or not self._generations:
             self.ontology = ontology
@@ -128,9 +132,10 @@ class ConceptIndex:
             before = self._mentions.of(gone)
             self._mentions.replace(gone, self._renamed(store.mention_rows(fresh)), corpus)
             self._unlearn(before, self._mentions.of(fresh), store.mention_names(documents=fresh))
+            changed = [*gone, *fresh]
         self._generations = now
         known = self.references.keys
-        self._decide(store, corpus, copies)
+        self._decide(store, corpus, copies, changed)
         if self._relabelled or not np.array_equal(known, self.references.keys):
             self.naming += 1
         self._relabelled = False
@@ -173,10 +178,10 @@ class ConceptIndex:
         del self._labels[key]
         self._relabelled = True
 
-    def _decide(self, store: Store, corpus: Corpus, copies: Bools | None) -> None:
-        """Which keys are concepts, and what mentions them."""
+    def _decide(self, store: Store, corpus: Corpus, copies: Bools | None, changed: Sequence[int] | None) -> None:
+        """Which keys are concepts, and what mentions them; only ``changed`` documents mention another than before."""
         mentions = self._mentions
-        keys, at = mentions.keys, mentions.key
+        keys = mentions.keys
         counts, documents = mentions.counted(corpus, copies)
         total, files = _counted(corpus, copies), len(corpus.documents)
         chosen = evidence.decide(counts, documents, total, files)
@@ -184,17 +189,50 @@ class ConceptIndex:
         by_hand = np.isin(keys, np.fromiter(self._curated, np.int64, len(self._curated)))
         chosen |= by_hand
         chosen[chosen] = ~self._nested(store, keys[chosen], counts[chosen], by_hand[chosen])
-        place = np.where(chosen, np.cumsum(chosen, dtype=np.int32) - 1, np.int32(-1))
-        concept = place[at]
-        which = np.flatnonzero(concept >= 0)
-        concept, row = concept[which], corpus.rows_of(mentions.unit[which])
-        keys, counts, documents = keys[chosen], counts[chosen], documents[chosen]
-        self._by_row = row, concept
-        order = stable_order(concept)
-        rule = mentions.rule[which[order]]
+        self._refer(corpus, chosen, counts[chosen], documents[chosen], changed)
+
+    def _refer(
+        self,
+        corpus: Corpus,
+        chosen: Bools,
+        counts: NDArray[np.int64],
+        documents: NDArray[np.int64],
+        changed: Sequence[int] | None,
+    ) -> None:
+        """Make the references to the ``chosen`` keys: of those of before what neither document nor concept changed."""
+        mentions, old = self._mentions, self.references if changed is not None else _nothing()
+        keys = mentions.keys[chosen]
+        self._place = place = np.where(chosen, np.cumsum(chosen, dtype=np.int32) - 1, np.int32(-1))
+        at = np.searchsorted(keys, old.keys)
+        lasting = at < len(keys)
+        lasting[lasting] = keys[at[lasting]] == old.keys[lasting]
+        new = chosen.copy()
+        new[np.searchsorted(mentions.keys, old.keys[lasting])] = False
+        other = np.zeros(max(corpus.documents, default=0) + 1, bool)
+        other[[one for one in changed or () if one in corpus.documents]] = True
+        # What was there stays in order of concept and row, however far both have moved.
+        concept, row = np.where(lasting, at, -1).astype(np.int32)[old.concept], corpus.rows_of(self._unit)
+        stay = np.flatnonzero((concept >= 0) & (row >= 0)) if len(old.keys) else np.zeros(0, np.intp)
+        stay = stay[~other[corpus.rows.document_id[row[stay]]]]
+        added = mentions.places(changed or ())
+        added = added[place[mentions.key[added]] >= 0]
+        if new.any():
+            elsewhere = np.flatnonzero(new[mentions.key])
+            added = np.sort(np.concatenate([added, elsewhere[~other[mentions.document[elsewhere]]]]))
+        added = added[stable_order(place[mentions.key[added]])]
+        concept = np.concatenate([concept[stay], place[mentions.key[added]]])
+        self._unit = np.concatenate([self._unit[stay], mentions.unit[added]])
+        row = corpus.rows_of(self._unit)
+        weight = np.concatenate([old.weight[stay], _WEIGHTS[mentions.rule[added]]])
+        order = np.arange(len(concept))
+        if len(stay) and len(added):
+            both = (concept.astype(np.int64) << 32) + row
+            before, behind = order[: len(stay)], order[len(stay) :]
+            order = np.insert(before, np.searchsorted(both[before], both[behind]), behind)
+        concept, self._unit = concept[order], self._unit[order]
         offset = np.concatenate([[0], np.cumsum(np.bincount(concept, minlength=len(keys)))])
         units = counts.sum(axis=1).astype(np.int32)
-        self.references = References(keys, concept[order], row[order], _WEIGHTS[rule], units, offset, counts, documents)
+        self.references = References(keys, concept, row[order], weight[order], units, offset, counts, documents)
 
     def _nested(self, store: Store, keys: NDArray[np.int64], counts: NDArray[np.int64], by_hand: Bools) -> Bools:
         """Which of these concepts are only a part of others."""
@@ -220,10 +258,9 @@ class ConceptIndex:
 
     def of_rows(self, first: int, last: int) -> list[int]:
         """Concepts that rows ``first..last`` mention, the one that fewest units mention first."""
-        rows, concepts = self._by_row
-        low, high = rows.searchsorted(np.array([first, last + 1], rows.dtype))  # another type would cast all rows
+        concepts = self._place[self._mentions.key[self._mentions.within(first, last, self._corpus)]]
         units = self.references.units
-        return sorted(set(concepts[low:high].tolist()), key=lambda concept: (int(units[concept]), concept))
+        return sorted(set(concepts[concepts >= 0].tolist()), key=lambda concept: (int(units[concept]), concept))
 
     def rows_of(self, concepts: Sequence[int]) -> Ints:
         """Rows that mention any of ``concepts``, ascending."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 import numpy as np
@@ -48,6 +49,20 @@ class Mentions:
         both = np.searchsorted(self.document, ids), np.searchsorted(self.document, ids, side="right")
         return [slice(int(a), int(b)) for a, b in zip(*both, strict=True)]
 
+    def places(self, documents: Sequence[int]) -> NDArray[np.intp]:
+        """Which mentions are those of documents."""
+        spans = self._spans(sorted(set(documents)))
+        return np.concatenate([np.zeros(0, np.intp), *(np.arange(part.start, part.stop) for part in spans)])
+
+    def within(self, first: int, last: int, corpus: Corpus) -> slice:
+        """The mentions of rows ``first..last`` of the corpus that the documents were last taken over with."""
+        row_of, unit = corpus.shape.row_of, self.unit
+        ends = []
+        for row, document in ((first, corpus.rows.document_id[first]), (last + 1, corpus.rows.document_id[last])):
+            low, high = self.document.searchsorted(document), self.document.searchsorted(document, side="right")
+            ends.append(bisect_left(range(len(unit)), row, int(low), int(high), key=lambda at: row_of[unit[at]]))
+        return slice(*ends)
+
     def replace(self, gone: Sequence[int], new: MentionRows, corpus: Corpus) -> None:
         """Take over the mentions of documents, whose old ones are ``gone``; ``corpus`` has their rows already."""
         row = corpus.rows_of(new.unit_id)
@@ -63,7 +78,7 @@ class Mentions:
         code = np.searchsorted(self.keys, key).astype(np.int32)
         first = np.zeros(len(key), bool)
         first[np.unique((document.astype(np.int64) << 32) + code, return_index=True)[1]] = True
-        left = np.concatenate([np.zeros(0, np.intp), *(np.arange(part.start, part.stop) for part in self._spans(gone))])
+        left = self.places(gone)
         counts = self._counts.reshape(-1)
         np.subtract.at(counts, self.key[left] * np.intp(len(RULES)) + self.rule[left], 1)
         np.subtract.at(self._documents, self.key[left][self.first[left]], 1)
