@@ -47,8 +47,8 @@ class References:
     weight: Floats
     units: Ints
     offset: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    documents: NDArray[np.int64]
+    counts: Ints
+    documents: Ints
     row_of: Ints
 
     @cached_property
@@ -204,15 +204,17 @@ class ConceptIndex:
         chosen &= ~np.isin(keys, np.array(self.ontology.ignored, np.int64))
         by_hand = np.isin(keys, np.fromiter(self._curated, np.int64, len(self._curated)))
         chosen |= by_hand
-        chosen[chosen] = ~self._nested(store, keys[chosen], counts[chosen], by_hand[chosen])
-        self._refer(corpus, chosen, counts[chosen], documents[chosen], changed, left)
+        own = counts[chosen]
+        standing = ~self._nested(store, keys[chosen], own, by_hand[chosen])
+        chosen[chosen] = standing
+        self._refer(corpus, chosen, own[standing], documents[chosen], changed, left)
 
     def _refer(
         self,
         corpus: Corpus,
         chosen: Bools,
-        counts: NDArray[np.int64],
-        documents: NDArray[np.int64],
+        counts: Ints,
+        documents: Ints,
         changed: Sequence[int],
         left: Ints,
     ) -> None:
@@ -252,7 +254,7 @@ class ConceptIndex:
         units = counts.sum(axis=1).astype(np.int32)
         self.references = References(keys, unit, weight, units, offset, counts, documents, row_of)
 
-    def _nested(self, store: Store, keys: NDArray[np.int64], counts: NDArray[np.int64], by_hand: Bools) -> Bools:
+    def _nested(self, store: Store, keys: NDArray[np.int64], counts: Ints, by_hand: Bools) -> Bools:
         """Which of these concepts are only a part of others."""
         if self._relabelled or not np.array_equal(keys, self._nested_keys):
             names = tuple(label.slug for label in self._labels_of(store, keys.tolist()))
@@ -340,8 +342,8 @@ class ConceptIndex:
 
 def _nothing() -> References:
     i32, i64 = np.zeros(0, np.int32), np.zeros(0, np.int64)
-    counts = np.zeros((0, len(RULES)), np.int64)
-    return References(i64, i32, np.zeros(0, np.float32), i32, np.zeros(1, np.int64), counts, i64, i32)
+    counts = np.zeros((0, len(RULES)), np.int32)
+    return References(i64, i32, np.zeros(0, np.float32), i32, np.zeros(1, np.int64), counts, i32, i32)
 
 
 def _counted(corpus: Corpus, copies: Bools | None) -> int:

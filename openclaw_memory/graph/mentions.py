@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..index.corpus import Corpus, Splice
-from ..store.api import RULES, Bools, MentionRows
+from ..store.api import RULES, Bools, Ints, MentionRows
 from .sorting import stable_order
-
-Longs = NDArray[np.int64]
 
 
 class Mentions:
@@ -31,8 +29,8 @@ class Mentions:
         self.rule = np.zeros(0, np.int8)
         self.first = np.zeros(0, bool)
         #: Units of each key by rule, and its documents.
-        self._counts = np.zeros((len(always), len(RULES)), np.int64)
-        self._documents = np.zeros(len(always), np.int64)
+        self._counts = np.zeros((len(always), len(RULES)), np.int32)
+        self._documents = np.zeros(len(always), np.int32)
 
     def of(self, documents: Sequence[int]) -> set[tuple[int, int, int]]:
         """What documents mention: unit, key, and place of the rule."""
@@ -107,7 +105,7 @@ class Mentions:
         self._counts = np.insert(self._counts, places, 0, axis=0)
         self._documents = np.insert(self._documents, places, 0)
 
-    def counted(self, corpus: Corpus, copies: Bools | None) -> tuple[Longs, Longs]:
+    def counted(self, corpus: Corpus, copies: Bools | None) -> tuple[Ints, Ints]:
         """Units of each key by rule, ``int[k, rules]``, and its documents, without the rows that are ``copies``."""
         if copies is None:
             return self._counts, self._documents
@@ -119,7 +117,7 @@ class Mentions:
         same = (key[order][1:] == key[order][:-1]) & (document[order][1:] == document[order][:-1])
         first[order[1:][same]] = False
         counts = np.bincount(key * np.intp(len(RULES)) + rule, minlength=n * len(RULES)).reshape(n, len(RULES))
-        return counts, np.bincount(key[first], minlength=n)
+        return counts.astype(np.int32), np.bincount(key[first], minlength=n).astype(np.int32)
 
     def strongest(self, keys: Sequence[int]) -> list[str]:
         """The strongest rule by which each of ``keys``, ascending, is mentioned; empty where it is not."""
