@@ -240,8 +240,7 @@ def _links(scene: Scene) -> _Links:
     for entity in scene.entities:
         own = np.zeros(n, np.float32)
         for place, kept in [(entity.place, 1.0), *((child, _BY_CHILD) for child in _children(view, entity.place))]:
-            span = references.slice_of(place)
-            rows, weight = references.row[span], references.weight[span]
+            rows, weight = references.rows(place), references.weight[references.slice_of(place)]
             np.maximum.at(own, rows, weight * np.float32(kept))
             below = _below(section, rows[corpus.rows.heading[rows]])
             own[below] = np.maximum(own[below], np.float32(_BY_HEADING * kept))

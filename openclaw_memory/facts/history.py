@@ -70,9 +70,8 @@ _Entry = tuple[_Place, FactRow, tuple[str, ...], tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """What is known of one relation: its observations, and its periods as rows."""
+    """The periods of one relation as rows."""
 
-    seen: Sequence[FactObservation]
     rows: Sequence[_Entry]
     holding: frozenset[Said]
 
@@ -81,23 +80,29 @@ class Resolver:
     """Works histories out, one after another; of what has not changed since the last one nothing is made again."""
 
     def __init__(self) -> None:
-        self._context: tuple[object, ...] = ()
+        self._begin(None)
+
+    def _begin(self, context: tuple[object, ...] | None) -> None:
+        self._context = context
         self._groups: dict[Relation, _Group] = {}
         #: Of each subject and predicate as they are written, as to find it out costs a look at each letter.
         self._relations: dict[tuple[str, str], Relation] = {}
+        #: All observations by file, and by relation and file.
+        self._files: Mapping[str, Sequence[FactObservation]] = {}
+        self._seen: defaultdict[Relation, dict[str, list[FactObservation]]] = defaultdict(dict)
         #: All rows of the groups in the order of the whole, and what was made of them.
         self._entries: list[_Entry] = []
         self._made = History()
 
     def history(
         self,
-        observations: Sequence[FactObservation],
+        files: Mapping[str, Sequence[FactObservation]],
         stated: Sequence[StatedFact],
         single_valued: Iterable[str] = (),
         today: date | None = None,
         aliases: Aliases | None = None,
     ) -> History:
-        """As :func:`history`."""
+        """As :func:`history`, of observations by file; the same list of a file as before is not looked at again."""
         extra = frozenset(map(normalise, single_valued))
         now = (today or date.today()).toordinal()
         names = aliases or {}
@@ -106,31 +111,56 @@ class Resolver:
             return is_single(predicate) or predicate in extra
 
         context = tuple(stated), extra, now, names
-        if context != self._context:
-            self._context, self._groups, self._entries, self._made = context, {}, [], History()
-            self._relations = {}
-        seen: defaultdict[Relation, list[FactObservation]] = defaultdict(list)
-        for one in observations:
-            said = one.subject, one.predicate
-            if (known_as := self._relations.get(said)) is None:
-                known_as = self._relations[said] = relation(*said, names)
-            seen[known_as].append(one)
+        begun = context != self._context
+        if begun:
+            self._begin(context)
+        touched = self._changed(files, names)
+        if not touched and not begun:
+            return self._made
         statements = Statements(stated, single, names)
         told: defaultdict[Relation, list[Period]] = defaultdict(list)
         for period in statements.periods:
             told[period.relation].append(period)
-        known, self._groups = self._groups, {}
-        for about in {**seen, **told}:
-            those = seen.get(about, [])
-            group = known.get(about)
-            if group is None or group.seen != those:
+        old, new = [], []
+        for about in {**touched, **(told if begun else {})}:
+            if (group := self._groups.pop(about, None)) is not None:
+                old.append(group)
+            those = [one for part in self._seen[about].values() for one in part]
+            if those or about in told:
                 periods = told[about] + found_periods(those, statements, single, names)
-                group = _group(those, periods, statements, now, names)
-            self._groups[about] = group
-        old = [group for about, group in known.items() if self._groups.get(about) is not group]
-        new = [group for about, group in self._groups.items() if known.get(about) is not group]
+                self._groups[about] = _group(periods, statements, now, names)
+                new.append(self._groups[about])
+            else:
+                del self._seen[about]
         self._made = self._together(old, new, names)
         return self._made
+
+    def _changed(self, files: Mapping[str, Sequence[FactObservation]], names: Aliases) -> dict[Relation, None]:
+        """Take over what was seen in the files; the relations of which that is other than before."""
+        touched: dict[Relation, None] = {}
+        for file in {**self._files, **files}:
+            before, after = self._files.get(file, ()), files.get(file, ())
+            if before is after or before == after:
+                continue
+            own = dict.fromkeys(self._relation(one, names) for one in before)
+            there: defaultdict[Relation, list[FactObservation]] = defaultdict(list)
+            for one in after:
+                there[self._relation(one, names)].append(one)
+            for about in {**own, **there}:
+                parts = self._seen[about]
+                if parts.get(file, []) != there.get(about, []):
+                    touched[about] = None
+                    parts.pop(file, None)
+                    if about in there:
+                        parts[file] = there[about]
+        self._files = dict(files)
+        return touched
+
+    def _relation(self, one: FactObservation, names: Aliases) -> Relation:
+        said = one.subject, one.predicate
+        if (known_as := self._relations.get(said)) is None:
+            known_as = self._relations[said] = relation(*said, names)
+        return known_as
 
     def _together(self, old: Iterable[_Group], new: Iterable[_Group], names: Aliases) -> History:
         """The whole, in which the rows of some groups take the place of those of others."""
@@ -191,12 +221,10 @@ def history(
     aliases: Aliases | None = None,
 ) -> History:
     """As :func:`resolve`, with the ids and units that lead to the rows."""
-    return Resolver().history(observations, stated, single_valued, today, aliases)
+    return Resolver().history({"": list(observations)}, stated, single_valued, today, aliases)
 
 
-def _group(
-    seen: Sequence[FactObservation], periods: list[Period], statements: Statements, now: int, names: Aliases
-) -> _Group:
+def _group(periods: list[Period], statements: Statements, now: int, names: Aliases) -> _Group:
     """The rows of all ``periods`` of one relation."""
     newer = _newer(periods, now)
     rows = []
@@ -208,7 +236,7 @@ def _group(
         row = replace(period.row(now), superseded_by=by, newer=newer.get(id(period)))
         rows.append((_order(period), row, period.ids, tuple(period.units)))
     holding = frozenset((*relation_of(row, names), folded(row.object)) for _, row, _, _ in rows if row.current)
-    return _Group(seen, rows, holding)
+    return _Group(rows, holding)
 
 
 #: Rules whose values stand for each other: one that differs is news.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 
 from ..store.api import FactObservation, StatedFact
 from .validity import Aliases, Relation, relation, relation_of
@@ -13,10 +14,12 @@ from .validity import Aliases, Relation, relation, relation_of
 class Relations:
     """Observations and statements by what they are about; subjects are compared by ``aliases``.
 
-    ``stated`` is in the order of its file, which only grows: see :meth:`add`.
+    ``found`` are the observations by file, ``stated`` is in the order of its file, which only grows: see :meth:`add`.
     """
 
-    def __init__(self, found: Sequence[FactObservation], stated: Iterable[StatedFact], aliases: Aliases) -> None:
+    def __init__(
+        self, found: Mapping[str, Sequence[FactObservation]], stated: Iterable[StatedFact], aliases: Aliases
+    ) -> None:
         self.found, self.stated, self.aliases = found, list[StatedFact](), aliases
         self._relations: list[Relation] = []
         self._places: defaultdict[Relation, list[int]] = defaultdict(list)
@@ -28,7 +31,7 @@ class Relations:
     @cached_property
     def _observed(self) -> Mapping[Relation, list[FactObservation]]:
         out: defaultdict[Relation, list[FactObservation]] = defaultdict(list)
-        for seen in self.found:
+        for seen in chain.from_iterable(self.found.values()):
             out[relation_of(seen, self.aliases)].append(seen)
         return out
 

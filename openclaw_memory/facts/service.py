@@ -23,7 +23,7 @@ from .history import History, Resolver, lasting_id, reason, superseded_units, un
 from .history import as_of as holding_on
 from .operations import checked
 from .relations import Relations
-from .summary_observations import as_noted
+from .summary_observations import by_file
 from .validity import STATED, Aliases, folded, name_key, relation_of
 
 
@@ -49,6 +49,8 @@ class _Known:
         return self.by_name.get(key, ())
 
 
+#: What rules found, by file.
+_Files = Mapping[str, Sequence[FactObservation]]
 #: Facts from which on working them out takes megabytes.
 _MANY = 1_000
 
@@ -333,7 +335,7 @@ class FactBook:
             version = self._store.facts_version()
             if self._said is None or self._said[0] != version:
                 aliases: dict[int | str, int | str] = dict(owners(self._store.ontology()).items())
-                found = as_noted(self._found(version[0]), self._store)
+                found = by_file(self._found(version[0]), self._store)
                 self._said = version, Relations(found, self._store.stated_facts(), aliases)
             return self._said[1]
 
@@ -341,7 +343,8 @@ class FactBook:
         """What is known of subjects and their predicates, and of statements by their ids."""
         with self._store.reading(), self._lock:
             relations = self._relations()
-            return self._resolved(*relations.around(about, ids), relations.aliases, Resolver())
+            found, stated = relations.around(about, ids)
+            return self._resolved({"": found}, stated, relations.aliases, Resolver())
 
     def _concerned(self, operations: Sequence[tuple[str, dict[str, Any]]]) -> _Known:
         """What is known of all that ``operations`` name."""
@@ -352,9 +355,7 @@ class FactBook:
         added = [(given["subject"], given["predicate"]) for action, given in operations if action == "add"]
         return self._around(added, ids)
 
-    def _resolved(
-        self, found: Sequence[FactObservation], stated: Sequence[StatedFact], aliases: Aliases, by: Resolver
-    ) -> _Known:
+    def _resolved(self, found: _Files, stated: Sequence[StatedFact], aliases: Aliases, by: Resolver) -> _Known:
         single, today = self._store.ontology().single_valued, date.today()
         told = by.history(found, stated, single, today, aliases)
         return _Known(self._store.facts_version(), today, told, frozenset(map(normalise, single)))
@@ -374,7 +375,7 @@ class FactBook:
                     self._store.give_back_memory()  # what resolving all of them took
             return known
 
-    def _found(self, instance: str) -> list[FactObservation]:
+    def _found(self, instance: str) -> _Files:
         """What rules found: that of documents that changed since the last call is read, the rest is kept."""
         now = {info.path: (info.id, info.generation, instance) for info in self._store.document_infos()}
         changed = [path for path, written in now.items() if path not in self._read or self._read[path][0] != written]
@@ -383,7 +384,7 @@ class FactBook:
         for one in self._store.found_facts(some) if changed else ():
             read[one.path].append(one)
         self._read = {path: (now[path], read[path]) if path in read else self._read[path] for path in now}
-        return [one for path in sorted(now) for one in self._read[path][1]]
+        return {path: found for path, (_, found) in self._read.items() if found}
 
     def _warning(self) -> str | None:
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,25 +31,35 @@ Told = Set[tuple[int, int, int]]
 _WEIGHTS = np.array([_WEIGHT[rule] for rule in RULES], np.float32)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class References:
-    """Concepts and the rows that mention them.
+    """Concepts and the units that mention them.
 
-    ``keys`` are ascending; mention ``i`` says that row ``row[i]`` of the corpus mentions concept ``concept[i]``
-    (a place in ``keys``); mentions are in order of concept, then row.  ``units`` counts rows per concept but those
-    of summaries that only repeat others, and the mentions of concept ``c`` are those from ``offset[c]`` to
-    ``offset[c + 1]``.  ``counts`` are those units by rule, ``int[c, rules]``, and ``documents`` the files that they
-    are in.
+    ``keys`` are ascending; reference ``i`` says that unit ``unit[i]``, at ``row[i]`` of the corpus, mentions
+    concept ``concept[i]`` (a place in ``keys``); they are in order of concept, then row.  ``units`` counts rows per
+    concept but those of summaries that only repeat others, and the references to concept ``c`` are those from
+    ``offset[c]`` to ``offset[c + 1]``.  ``counts`` are those units by rule, ``int[c, rules]``, and ``documents`` the
+    files that they are in.  ``row_of`` is the row of each unit.
     """
 
     keys: NDArray[np.int64]
-    concept: Ints
-    row: Ints
+    unit: Ints
     weight: Floats
     units: Ints
     offset: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    documents: NDArray[np.int64]
+    counts: Ints
+    documents: Ints
+    row_of: Ints
+
+    @cached_property
+    def concept(self) -> Ints:
+        """The concept of each reference."""
+        return np.repeat(np.arange(len(self.keys), dtype=np.int32), np.diff(self.offset))
+
+    @cached_property
+    def row(self) -> Ints:
+        """The row of each reference."""
+        return self.row_of[self.unit]
 
     def of(self, keys: Sequence[int]) -> Ints:
         """Places of those ``keys`` that are concepts."""
@@ -59,8 +70,12 @@ class References:
         return found
 
     def slice_of(self, concept: int) -> slice:
-        """The mentions of one concept."""
+        """The references to one concept."""
         return slice(int(self.offset[concept]), int(self.offset[concept + 1]))
+
+    def rows(self, concept: int) -> Ints:
+        """The rows that mention one concept, ascending."""
+        return self.row_of[self.unit[self.slice_of(concept)]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +105,9 @@ class ConceptIndex:
         self.rarity = np.zeros(0, np.float32)
         self._mentions = Mentions(self.references.keys)
         self._generations: dict[int, int] = {}
-        self._by_row: tuple[Ints, Ints] = (np.zeros(0, np.int32), np.zeros(0, np.int32))
+        self._corpus = Corpus()
+        #: For each key of the mentions the place of its concept, or -1.
+        self._place = np.zeros(0, np.int32)
         #: What is known of names, by key: asking the store costs some milliseconds.
         self._labels: dict[int, Label] = {}
         self._curated: dict[int, CuratedRow] = {}
@@ -110,7 +127,9 @@ class ConceptIndex:
         ``copies`` are the rows that only repeat others, ``bool[n]``: they mention concepts and are no evidence for
         what is one.
         """
+        self._corpus = corpus
         now = {info.id: info.generation for info in corpus.documents.values()}
+        changed: list[int] = []
         ontology = store.ontology()
         if ontology.version != self.ontology.version or not self._generations:
             self.ontology = ontology
@@ -120,6 +139,7 @@ class ConceptIndex:
             self._relabelled = True
             self._mentions = Mentions(np.array(sorted(self._curated), np.int64))
             self._mentions.replace((), self._renamed(store.mention_rows(None)), corpus)
+            self.references, changed, left = _nothing(), list(now), np.zeros(0, np.int32)
         else:
             gone = [i for i, generation in self._generations.items() if now.get(i) != generation]
             fresh = [i for i, generation in now.items() if self._generations.get(i) != generation]
@@ -128,9 +148,10 @@ class ConceptIndex:
             before = self._mentions.of(gone)
             self._mentions.replace(gone, self._renamed(store.mention_rows(fresh)), corpus)
             self._unlearn(before, self._mentions.of(fresh), store.mention_names(documents=fresh))
+            changed, left = fresh, np.fromiter({unit for unit, _, _ in before}, np.int32)
         self._generations = now
         known = self.references.keys
-        self._decide(store, corpus, copies)
+        self._decide(store, corpus, copies, changed, left)
         if self._relabelled or not np.array_equal(known, self.references.keys):
             self.naming += 1
         self._relabelled = False
@@ -173,30 +194,67 @@ class ConceptIndex:
         del self._labels[key]
         self._relabelled = True
 
-    def _decide(self, store: Store, corpus: Corpus, copies: Bools | None) -> None:
-        """Which keys are concepts, and what mentions them."""
+    def _decide(self, store: Store, corpus: Corpus, copies: Bools | None, changed: Sequence[int], left: Ints) -> None:
+        """Which keys are concepts, and what mentions them now that documents ``changed`` and units ``left`` some."""
         mentions = self._mentions
-        keys, at = mentions.keys, mentions.key
+        keys = mentions.keys
         counts, documents = mentions.counted(corpus, copies)
         total, files = _counted(corpus, copies), len(corpus.documents)
         chosen = evidence.decide(counts, documents, total, files)
         chosen &= ~np.isin(keys, np.array(self.ontology.ignored, np.int64))
         by_hand = np.isin(keys, np.fromiter(self._curated, np.int64, len(self._curated)))
         chosen |= by_hand
-        chosen[chosen] = ~self._nested(store, keys[chosen], counts[chosen], by_hand[chosen])
-        place = np.where(chosen, np.cumsum(chosen, dtype=np.int32) - 1, np.int32(-1))
-        concept = place[at]
-        which = np.flatnonzero(concept >= 0)
-        concept, row = concept[which], corpus.rows_of(mentions.unit[which])
-        keys, counts, documents = keys[chosen], counts[chosen], documents[chosen]
-        self._by_row = row, concept
-        order = stable_order(concept)
-        rule = mentions.rule[which[order]]
-        offset = np.concatenate([[0], np.cumsum(np.bincount(concept, minlength=len(keys)))])
-        units = counts.sum(axis=1).astype(np.int32)
-        self.references = References(keys, concept[order], row[order], _WEIGHTS[rule], units, offset, counts, documents)
+        own = counts[chosen]
+        standing = ~self._nested(store, keys[chosen], own, by_hand[chosen])
+        chosen[chosen] = standing
+        self._refer(corpus, chosen, own[standing], documents[chosen], changed, left)
 
-    def _nested(self, store: Store, keys: NDArray[np.int64], counts: NDArray[np.int64], by_hand: Bools) -> Bools:
+    def _refer(
+        self,
+        corpus: Corpus,
+        chosen: Bools,
+        counts: Ints,
+        documents: Ints,
+        changed: Sequence[int],
+        left: Ints,
+    ) -> None:
+        """Make the references to the ``chosen`` keys: those of before but of what a document or concept changed."""
+        mentions, old, row_of = self._mentions, self.references, corpus.shape.row_of
+        keys = mentions.keys[chosen]
+        self._place = place = np.where(chosen, np.cumsum(chosen, dtype=np.int32) - 1, np.int32(-1))
+        added = mentions.places(changed)
+        size = np.diff(old.offset)
+        gone = np.zeros(max(int(left.max(initial=0)), int(old.unit.max(initial=0))) + 1, bool)
+        gone[left] = True
+        stay = ~gone[old.unit]
+        if not np.array_equal(keys, old.keys):
+            lasting = np.isin(old.keys, keys)
+            stay &= np.repeat(lasting, size)
+            # Of what has become a concept, also what other documents mention.
+            new = chosen.copy()
+            new[np.searchsorted(mentions.keys, old.keys[lasting])] = False
+            elsewhere = np.flatnonzero(new[mentions.key])
+            added = np.union1d(added, elsewhere)
+        added = added[place[mentions.key[added]] >= 0]
+        added = added[stable_order(place[mentions.key[added]])]
+        at = np.searchsorted(old.offset, np.flatnonzero(~stay), side="right") - 1
+        size = size - np.bincount(at, minlength=len(size))
+        kept = np.zeros(len(keys), np.int64)
+        kept[np.searchsorted(keys, old.keys[size > 0])] = size[size > 0]
+        unit, weight = old.unit[stay], old.weight[stay]
+        concept = place[mentions.key[added]]
+        if len(unit):
+            both = np.repeat(np.arange(len(keys), dtype=np.int64) << 32, kept) + row_of[unit]
+            at = np.searchsorted(both, (concept.astype(np.int64) << 32) + row_of[mentions.unit[added]])
+            unit = np.insert(unit, at, mentions.unit[added])
+            weight = np.insert(weight, at, _WEIGHTS[mentions.rule[added]])
+        else:
+            unit, weight = mentions.unit[added], _WEIGHTS[mentions.rule[added]]
+        offset = np.concatenate([[0], np.cumsum(kept + np.bincount(concept, minlength=len(keys)))])
+        units = counts.sum(axis=1).astype(np.int32)
+        self.references = References(keys, unit, weight, units, offset, counts, documents, row_of)
+
+    def _nested(self, store: Store, keys: NDArray[np.int64], counts: Ints, by_hand: Bools) -> Bools:
         """Which of these concepts are only a part of others."""
         if self._relabelled or not np.array_equal(keys, self._nested_keys):
             names = tuple(label.slug for label in self._labels_of(store, keys.tolist()))
@@ -220,14 +278,13 @@ class ConceptIndex:
 
     def of_rows(self, first: int, last: int) -> list[int]:
         """Concepts that rows ``first..last`` mention, the one that fewest units mention first."""
-        rows, concepts = self._by_row
-        low, high = rows.searchsorted(np.array([first, last + 1], rows.dtype))  # another type would cast all rows
+        concepts = self._place[self._mentions.key[self._mentions.within(first, last, self._corpus)]]
         units = self.references.units
-        return sorted(set(concepts[low:high].tolist()), key=lambda concept: (int(units[concept]), concept))
+        return sorted(set(concepts[concepts >= 0].tolist()), key=lambda concept: (int(units[concept]), concept))
 
     def rows_of(self, concepts: Sequence[int]) -> Ints:
         """Rows that mention any of ``concepts``, ascending."""
-        parts = [self.references.row[self.references.slice_of(concept)] for concept in concepts]
+        parts = [self.references.rows(concept) for concept in concepts]
         return np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int32)
 
     # -- names ----------------------------------------------------------------------------------------
@@ -284,10 +341,9 @@ class ConceptIndex:
 
 
 def _nothing() -> References:
-    i32 = np.zeros(0, np.int32)
-    counts = np.zeros((0, len(RULES)), np.int64)
-    i64 = np.zeros(0, np.int64)
-    return References(i64, i32, i32, np.zeros(0, np.float32), i32, np.zeros(1, np.int64), counts, i64)
+    i32, i64 = np.zeros(0, np.int32), np.zeros(0, np.int64)
+    counts = np.zeros((0, len(RULES)), np.int32)
+    return References(i64, i32, np.zeros(0, np.float32), i32, np.zeros(1, np.int64), counts, i32, i32)
 
 
 def _counted(corpus: Corpus, copies: Bools | None) -> int:

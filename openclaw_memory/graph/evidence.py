@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from ..knowledge.kinds import is_kind, says_kind
 from ..store.api import RULES
 from ..text.language import ENGLISH
 
-Ints = NDArray[np.int64]
+Ints = NDArray[np.integer[Any]]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 

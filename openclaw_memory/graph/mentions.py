@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..index.corpus import Corpus, Splice
-from ..store.api import RULES, Bools, MentionRows
+from ..store.api import RULES, Bools, Ints, MentionRows
 from .sorting import stable_order
-
-Longs = NDArray[np.int64]
 
 
 class Mentions:
@@ -30,8 +29,8 @@ class Mentions:
         self.rule = np.zeros(0, np.int8)
         self.first = np.zeros(0, bool)
         #: Units of each key by rule, and its documents.
-        self._counts = np.zeros((len(always), len(RULES)), np.int64)
-        self._documents = np.zeros(len(always), np.int64)
+        self._counts = np.zeros((len(always), len(RULES)), np.int32)
+        self._documents = np.zeros(len(always), np.int32)
 
     def of(self, documents: Sequence[int]) -> set[tuple[int, int, int]]:
         """What documents mention: unit, key, and place of the rule."""
@@ -48,6 +47,20 @@ class Mentions:
         both = np.searchsorted(self.document, ids), np.searchsorted(self.document, ids, side="right")
         return [slice(int(a), int(b)) for a, b in zip(*both, strict=True)]
 
+    def places(self, documents: Sequence[int]) -> NDArray[np.intp]:
+        """Which mentions are those of documents."""
+        spans = self._spans(sorted(set(documents)))
+        return np.concatenate([np.zeros(0, np.intp), *(np.arange(part.start, part.stop) for part in spans)])
+
+    def within(self, first: int, last: int, corpus: Corpus) -> slice:
+        """The mentions of rows ``first..last`` of the corpus that the documents were last taken over with."""
+        row_of, unit = corpus.shape.row_of, self.unit
+        ends = []
+        for row, document in ((first, corpus.rows.document_id[first]), (last + 1, corpus.rows.document_id[last])):
+            low, high = self.document.searchsorted(document), self.document.searchsorted(document, side="right")
+            ends.append(bisect_left(range(len(unit)), row, int(low), int(high), key=lambda at: row_of[unit[at]]))
+        return slice(*ends)
+
     def replace(self, gone: Sequence[int], new: MentionRows, corpus: Corpus) -> None:
         """Take over the mentions of documents, whose old ones are ``gone``; ``corpus`` has their rows already."""
         row = corpus.rows_of(new.unit_id)
@@ -63,7 +76,7 @@ class Mentions:
         code = np.searchsorted(self.keys, key).astype(np.int32)
         first = np.zeros(len(key), bool)
         first[np.unique((document.astype(np.int64) << 32) + code, return_index=True)[1]] = True
-        left = np.concatenate([np.zeros(0, np.intp), *(np.arange(part.start, part.stop) for part in self._spans(gone))])
+        left = self.places(gone)
         counts = self._counts.reshape(-1)
         np.subtract.at(counts, self.key[left] * np.intp(len(RULES)) + self.rule[left], 1)
         np.subtract.at(self._documents, self.key[left][self.first[left]], 1)
@@ -92,7 +105,7 @@ class Mentions:
         self._counts = np.insert(self._counts, places, 0, axis=0)
         self._documents = np.insert(self._documents, places, 0)
 
-    def counted(self, corpus: Corpus, copies: Bools | None) -> tuple[Longs, Longs]:
+    def counted(self, corpus: Corpus, copies: Bools | None) -> tuple[Ints, Ints]:
         """Units of each key by rule, ``int[k, rules]``, and its documents, without the rows that are ``copies``."""
         if copies is None:
             return self._counts, self._documents
@@ -104,7 +117,7 @@ class Mentions:
         same = (key[order][1:] == key[order][:-1]) & (document[order][1:] == document[order][:-1])
         first[order[1:][same]] = False
         counts = np.bincount(key * np.intp(len(RULES)) + rule, minlength=n * len(RULES)).reshape(n, len(RULES))
-        return counts, np.bincount(key[first], minlength=n)
+        return counts.astype(np.int32), np.bincount(key[first], minlength=n).astype(np.int32)
 
     def strongest(self, keys: Sequence[int]) -> list[str]:
         """The strongest rule by which each of ``keys``, ascending, is mentioned; empty where it is not."""

@@ -277,7 +277,7 @@ class Wording:
     def _mention(self, section: int, concept: int) -> str:
         """The first line of a section that mentions a concept."""
         references = self._index.references
-        rows = references.row[references.slice_of(concept)]
+        rows = references.rows(concept)
         ends = self._network.first_row[section], self._network.last_row[section] + 1
         low, high = rows.searchsorted(np.array(ends, rows.dtype))  # another type would cast all rows
         return self._citation(int(rows[low] if high > low else self._network.first_row[section]))

@@ -189,7 +189,6 @@ class GraphView:
         out = np.zeros(len(self.corpus), np.float32)
         references = self.index.references
         for concept, value in strength.items():
-            span = references.slice_of(concept)
-            out[references.row[span]] += np.float32(value) * references.weight[span]
+            out[references.rows(concept)] += np.float32(value) * references.weight[references.slice_of(concept)]
         top = float(out.max()) if len(out) else 0.0
         return out / np.float32(top) if top > 0 else out

@@ -68,6 +68,30 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
+class _Within:
+    """What follows from the order of the units of a document, whatever stands before and behind it.
+
+    ``border`` and ``passages`` say which rows begin a section, and a passage of either cut; the others are those of
+    :class:`Shape`.
+    """
+
+    border: Bools
+    tied: Bools
+    before: NDArray[np.int8]
+    after: NDArray[np.int8]
+    window_terms: Floats
+    log_chars: Floats
+    anchor: Bools
+    passages: tuple[Bools, ...]
+
+    def spliced(self, new: _Within, splice: Splice) -> _Within:
+        """These columns with those of other documents."""
+        names = [f.name for f in fields(_Within) if f.name != "passages"]
+        columns = {name: splice(getattr(self, name), getattr(new, name)) for name in names}
+        return _Within(**columns, passages=tuple(map(splice, self.passages, new.passages)))
+
+
+@dataclass(frozen=True, slots=True)
 class Splice:
     """Columns by document, ascending, made of those of before and of new ones, a run of rows at a time.
 
@@ -110,7 +134,8 @@ class Corpus:
     def __init__(self) -> None:
         self.documents: dict[int, DocumentInfo] = {}
         self.rows = empty_rows()
-        self.shape = _shape(self.rows, {}, self.rows.speaker)
+        self._within = _within(self.rows)
+        self.shape = _shape(self.rows, self._within, {}, self.rows.speaker)
         self._neighbours = np.zeros((_REACH, 0), np.float32)
         self.window_norm = np.zeros(0, np.float32)
         #: Tokens of each row as it is shown: with its citation, where it is a sentence of a summary, and its line end.
@@ -140,7 +165,8 @@ class Corpus:
         both = ((getattr(self.rows, f.name), getattr(added, f.name)) for f in fields(UnitRows))
         self.rows = UnitRows(*(splice(*columns) for columns in both))
         self.shown_tokens = shown(self.rows)
-        self.shape = _shape(self.rows, self.documents, np.union1d(self.shape.speakers, added.speaker))
+        self._within = self._within.spliced(_within(added), splice)
+        self.shape = _shape(self.rows, self._within, self.documents, np.union1d(self.shape.speakers, added.speaker))
         self.version += 1
 
     def refresh_windows(self, index: VectorIndex, changed: Ints, anew: bool) -> None:
@@ -236,24 +262,41 @@ def empty_rows() -> UnitRows:
     return UnitRows(*of)
 
 
-def _shape(rows: UnitRows, documents: dict[int, DocumentInfo], speakers: NDArray[np.int64]) -> Shape:
-    """The shape of ``rows``; ``speakers`` are keys, ascending, among which are those of all who speak."""
+def _within(rows: UnitRows) -> _Within:
     n = len(rows.unit_id)
     border = np.ones(n, bool)
     border[1:] = rows.section_id[1:] != rows.section_id[:-1]
-    section = (np.cumsum(border) - 1).astype(np.int32)
+    section = np.cumsum(border)
     terms = rows.terms.astype(np.float32)
-    same = tuple(section[d:] == section[:-d] if n > d else np.zeros(max(0, n - d), bool) for d in range(1, RADIUS + 1))
     window_terms = terms.copy()
     before, after = np.zeros((2, n), np.int8)
-    for d, mask in enumerate(same, 1):
+    for d in range(1, RADIUS + 1):
         if n > d:
-            before[d:] += mask
-            after[:-d] += mask
-            window_terms[d:] += terms[:-d] * mask
-            window_terms[:-d] += terms[d:] * mask
-    tied = np.zeros(n + 1, bool)
-    tied[1:-1] = ~border[1:] & (rows.end_line[:-1] >= rows.start_line[1:])
+            same = section[d:] == section[:-d]
+            before[d:] += same
+            after[:-d] += same
+            window_terms[d:] += terms[:-d] * same
+            window_terms[:-d] += terms[d:] * same
+    tied = np.zeros(n, bool)
+    tied[1:] = ~border[1:] & (rows.end_line[:-1] >= rows.start_line[1:])
+    return _Within(
+        border=border,
+        tied=tied,
+        before=before,
+        after=after,
+        window_terms=window_terms,
+        log_chars=np.log(np.maximum(rows.chars, 1)).astype(np.float32),
+        anchor=~rows.heading | ((before == 0) & (after == 0) & ~rows.title),
+        passages=_passages(rows),
+    )
+
+
+def _shape(rows: UnitRows, within: _Within, documents: dict[int, DocumentInfo], speakers: NDArray[np.int64]) -> Shape:
+    """The shape of ``rows``; ``speakers`` are keys, ascending, among which are those of all who speak."""
+    n = len(rows.unit_id)
+    section = np.cumsum(within.border, dtype=np.int32) - 1
+    terms = rows.terms.astype(np.float32)
+    passage = tuple(np.cumsum(begins, dtype=np.int32) - 1 for begins in within.passages)
     row_of = np.full(int(rows.unit_id.max()) + 1 if n else 0, -1, np.int32)
     row_of[rows.unit_id] = np.arange(n, dtype=np.int32)
     kinds, grains = {kind: at for at, kind in enumerate(Kind)}, {grain: at for at, grain in enumerate(Grain)}
@@ -266,9 +309,6 @@ def _shape(rows: UnitRows, documents: dict[int, DocumentInfo], speakers: NDArray
     by_document[1, ids] = [grains[info.grain] for info in by_path]
     by_document[2, ids] = [info.origin in TRUSTED for info in by_path]
     kind, grain, trusted = (of.take(rows.document_id) for of in by_document)
-    alone = np.bincount(section)[section] == 1 if n else np.zeros(0, bool)
-    passage = _passages(rows)
-    log_chars = np.log(np.maximum(rows.chars, 1)).astype(np.float32)
     speaker = np.searchsorted(speakers, rows.speaker).astype(np.int32)
     speaks = np.bincount(speaker, minlength=len(speakers)) > 0
     if not speaks.all():
@@ -276,20 +316,20 @@ def _shape(rows: UnitRows, documents: dict[int, DocumentInfo], speakers: NDArray
     return Shape(
         section=section,
         section_terms=np.bincount(section, terms).astype(np.float32) if n else np.zeros(0, np.float32),
-        same=same,
-        tied=tied,
+        same=tuple(within.before[d:] >= d for d in range(1, RADIUS + 1)),
+        tied=np.append(within.tied, False),
         chars_before=np.concatenate([[0], np.cumsum(rows.chars + 1, dtype=np.int64)]),
-        before=before,
-        after=after,
-        window_terms=window_terms,
+        before=within.before,
+        after=within.after,
+        window_terms=within.window_terms,
         row_of=row_of,
-        log_chars=log_chars,
+        log_chars=within.log_chars,
         kind=kind,
         grain=grain,
         trusted=trusted.astype(bool),
-        anchor=~rows.heading | (alone & ~rows.title),
+        anchor=within.anchor,
         path_rank=path_rank,
-        opens=(opens := np.flatnonzero(border).astype(np.int32)),
+        opens=(opens := np.flatnonzero(within.border).astype(np.int32)),
         headed=rows.heading[opens],
         scripts=np.bincount(rows.script, minlength=3),
         forms={
@@ -304,11 +344,11 @@ def _shape(rows: UnitRows, documents: dict[int, DocumentInfo], speakers: NDArray
     )
 
 
-def _passages(rows: UnitRows) -> tuple[Ints, ...]:
-    """The passage of each row, counted through all files: from the beginning, and from half a passage on."""
+def _passages(rows: UnitRows) -> tuple[Bools, ...]:
+    """Which rows begin a passage of their file: from its beginning, and from half a passage on."""
     n = len(rows.unit_id)
     if not n:
-        return (np.zeros(0, np.int32),) * 2
+        return (np.zeros(0, bool),) * 2
     file = np.ones(n, bool)
     file[1:] = rows.document_id[1:] != rows.document_id[:-1]
     before = np.cumsum(rows.chars + 1) - (rows.chars + 1)
@@ -318,7 +358,7 @@ def _passages(rows: UnitRows) -> tuple[Ints, ...]:
         place = (before + ahead) // PASSAGE
         border = file.copy()
         border[1:] |= place[1:] != place[:-1]
-        out.append((np.cumsum(border) - 1).astype(np.int32))
+        out.append(border)
     return tuple(out)
 
 

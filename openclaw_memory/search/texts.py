@@ -65,9 +65,13 @@ class Texts:
             self._chars -= _chars(self._read.pop(gone))
 
     def _others(self, missing: Sequence[int], all_ids: Ints) -> list[int]:
-        known = np.fromiter(self._packed, all_ids.dtype, len(self._packed))
-        left = np.setdiff1d(all_ids, np.concatenate([known, np.asarray(missing, all_ids.dtype)]))
-        return [int(section_id) for section_id in left[:_MORE]]
+        if len(self._packed) + len(missing) >= len(all_ids):
+            return []
+        left = np.zeros(int(all_ids.max()) + 1, bool)
+        left[all_ids] = True
+        left[np.fromiter(self._packed, np.intp, len(self._packed))] = False
+        left[missing] = False
+        return [int(section_id) for section_id in np.flatnonzero(left)[:_MORE]]
 
     def _pack(self, section: SectionText) -> None:
         text = "\n".join((section.heading, *section.lines)).encode("utf-8", "surrogatepass")

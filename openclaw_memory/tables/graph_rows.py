@@ -44,7 +44,7 @@ def edges(view: GraphView) -> Edges:
     later_row = _mentioning(view, following.target, via)
     earlier_row = _mentioning(view, earlier, via)
     return Edges(
-        References(unit[references.row], references.concept, references.weight),
+        References(references.unit, references.concept, references.weight),
         Relations(source, related.target, related.weight, network.related_curated),
         Relations(parent, children.target, children.weight, _all(parent)),
         Sequels(unit[later_row], unit[earlier_row], via.astype(np.int32), following.weight),

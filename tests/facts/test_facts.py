@@ -23,7 +23,7 @@ from properties import examples
 
 from openclaw_memory import Memory
 from openclaw_memory.errors import RequestError
-from openclaw_memory.facts.history import History, as_of, history, lasting_id, resolve, superseded_units
+from openclaw_memory.facts.history import History, Resolver, as_of, history, lasting_id, resolve, superseded_units
 from openclaw_memory.facts.relations import Relations
 from openclaw_memory.facts.service import FactBook
 from openclaw_memory.facts.validity import folded, name_key, relation, relation_of
@@ -611,7 +611,7 @@ def test_what_bears_on_a_relation_is_all_that_its_facts_follow_from(
     aliases: Mapping[int | str, int | str] = {name_key("Mira"): name_key("JR")} if data.draw(st.booleans()) else {}
     known = history(notes, entries, ["likes"], TODAY, aliases)
     already = data.draw(st.integers(0, len(entries)))
-    relations = Relations(notes, entries[:already], aliases)
+    relations = Relations({"": notes}, entries[:already], aliases)
     relations.add(entries[already:])
     assert relations.stated == entries
     for subject, predicate in product(SUBJECTS, RELATIONS):
@@ -626,12 +626,27 @@ def test_what_bears_on_a_relation_is_all_that_its_facts_follow_from(
             assert relations.states(entry.id) and part.ids[entry.id] == known.ids[entry.id]
 
 
+@examples(250)
+@given(data=st.data(), states=st.lists(st.lists(SEEN, max_size=8), min_size=2, max_size=5))
+def test_what_is_worked_out_after_a_change_is_what_is_worked_out_at_once(
+    data: st.DataObject, states: list[list[FactObservation]]
+) -> None:
+    resolver, entries = Resolver(), data.draw(files(states[0]))
+    kept: dict[str, list[FactObservation]] = {}
+    for notes in states:
+        if data.draw(st.booleans()):
+            entries = data.draw(files(notes))
+        now = {path: [one for one in notes if one.path == path] for path in {one.path for one in notes}}
+        kept = {path: kept[path] if kept.get(path) == found else found for path, found in now.items()}
+        assert resolver.history(kept, entries, ["likes"], TODAY) == history(notes, entries, ["likes"], TODAY)
+
+
 def test_what_retracts_a_statement_that_replaced_a_found_fact_bears_on_that_too() -> None:
     note = seen("c", 2, subject="Mira", predicate="resides in")
     about = note.subject, note.predicate
     [found] = history([note], []).rows
     entries = [stated("f-0", "a", None, subject="JR", replaces=(found.id,)), removed("f-1", "f-0", None)]
-    whole, relations = history([note], entries), Relations([note], entries, {})
+    whole, relations = history([note], entries), Relations({"": [note]}, entries, {})
     assert list(history(*relations.around([about])).ids[found.id]) == list(whole.ids[found.id])
 
 

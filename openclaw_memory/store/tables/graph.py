@@ -114,14 +114,16 @@ class GraphTables:
 
     def found_facts(self, document_ids: Sequence[int] | None = None) -> list[FactObservation]:
         """What rules found in these documents, or in all, by path and place in the file."""
+        some = "" if document_ids is None else among(document_ids)
+        # Of each table, as a join alone would read all of the others.
+        where = some and f"WHERE f.document_id IN {some} AND u.document_id IN {some} AND s.document_id IN {some} "
         rows = self._db.rows(
             "SELECT f.unit_id, d.path, u.start_line, u.end_line, d.kind, d.origin, s.date, "
             "s.date IS NOT NULL AND s.date_source <> 'mtime', u.hash, u.occurrence, "
             "f.subject, f.predicate, f.object, f.rule, f.confidence "
             "FROM found_facts f JOIN units u ON u.id = f.unit_id JOIN documents d ON d.id = u.document_id "
             "JOIN sections s ON s.id = u.section_id "
-            + ("" if document_ids is None else f"WHERE f.document_id IN {among(document_ids)} ")
-            + "ORDER BY d.path, u.ordinal, f.rule, f.predicate, f.subject, f.object"
+            f"{where}ORDER BY d.path, u.ordinal, f.rule, f.predicate, f.subject, f.object"
         )
         return [FactObservation(*_with(row, {4: Kind, 5: Origin})) for row in rows]
 

@@ -252,8 +252,11 @@ class TableStore(GraphTables, SummaryTables):
     def _document_infos(self, c: Connection, known: Mapping[int, DocumentInfo]) -> tuple[DocumentInfo, ...]:
         """All documents; those that are ``known`` are not made again."""
         now = c.execute("SELECT id, generation, sha256 FROM documents ORDER BY id").fetchall()
-        old = {info.id: (info.generation, info.sha256) for info in known.values()}
-        changed = {row[0] for row in now if old.get(row[0]) != row[1:]}
+        changed = {
+            document_id
+            for document_id, generation, sha256 in now
+            if (info := known.get(document_id)) is None or info.generation != generation or info.sha256 != sha256
+        }
         where = f" WHERE id IN {among(changed)}" if len(changed) < len(now) else ""
         sql = "SELECT id, path, kind, grain, origin, generation, sha256 FROM documents"
         read = {

@@ -93,7 +93,10 @@ class Matrix:
 
     def beyond(self, unit_ids: Ints) -> Ints:
         """The units that have a row and are not among ``unit_ids``."""
-        return self._unit_of[(self._unit_of >= 0) & ~np.isin(self._unit_of, unit_ids)]
+        left = self._unit_of >= 0
+        slots = self.slots(unit_ids)
+        left[slots[slots >= 0]] = False
+        return self._unit_of[left]
 
     def drop(self, unit_ids: Ints) -> None:
         """Forget these units."""
