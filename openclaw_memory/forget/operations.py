@@ -160,7 +160,7 @@ class Forgetter:
         self._store.purge()
         for suffix in (BESIDE, LAST_SHOWN):  # a map holds the same texts, and a search paths and hashes of them
             if (made := self._store.beside(suffix)) is not None:
-                made.unlink(missing_ok=True)
+                atomic.remove(made)
         self._end([row[0] for row in begun])
         return edited
 

@@ -336,6 +336,24 @@ def test_the_everyday_commands_say_the_same_over_a_file_and_over_a_server(
         assert over == file
 
 
+@server
+def test_hits_on_a_server_have_no_numbers_and_leave_no_file(
+    postgres: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("DATA", "CONFIG", "STATE", "CACHE"):
+        monkeypatch.setenv(f"XDG_{variable}_HOME", str(tmp_path / variable))
+    notes = Notes(tmp_path / "notes")
+    notes.write("MEMORY.md", GARDEN)
+    given = ["--set", "embedding.model=none", "-w", str(notes.root), "--db", postgres.url("owner")]
+    run = CliRunner().invoke
+    assert "attic" in run(cli, [*given, "search", "attic key"]).stdout
+    for asked in (["open", "1"], ["feedback", "1", "useful"]):
+        done = run(cli, [*given, *asked])
+        assert done.exit_code == 1 and "no numbers while the index is on a server" in done.stderr
+    assert run(cli, [*given, "forget", "--query", "attic key", "--yes"]).exit_code == 0
+    assert not [file for file in tmp_path.rglob("*.json*") if "shown" in file.name]
+
+
 @both
 def test_hits_scores_and_threads_are_those_of_a_file(over_both: str, notes: Notes, tmp_path: Path) -> None:
     """Run over both, and compared with a file."""
