@@ -344,6 +344,8 @@ def test_hits_on_a_server_have_no_numbers_and_leave_no_file(
         monkeypatch.setenv(f"XDG_{variable}_HOME", str(tmp_path / variable))
     notes = Notes(tmp_path / "notes")
     notes.write("MEMORY.md", GARDEN)
+    for day in range(1, 9):
+        notes.write(f"memory/2026-01-{day:02d}.md", HOUSE + f"- bed {day} was dug by Birgit Olsen\n")
     given = ["--set", "embedding.model=none", "-w", str(notes.root), "--db", postgres.url("owner")]
     run = CliRunner().invoke
     assert "attic" in run(cli, [*given, "search", "attic key"]).stdout

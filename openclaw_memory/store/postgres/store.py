@@ -141,6 +141,11 @@ class PostgresStore(VectorStore):
     def purge(self) -> None:
         """Leave no row of what was deleted, nor postings of it; what the server keeps of it say :meth:`leftovers`."""
         self.maintain(True)
+        self._note_purged()
+
+    def unpurged(self) -> bool:
+        """Whether :meth:`purge` has not run since :meth:`read_again`; a role that only reads leaves it to others."""
+        return self._db.may_write and super().unpurged()
 
     def shrink(self) -> bool:
         """The server does that itself: autovacuum."""
