@@ -23,11 +23,14 @@ from openclaw_memory.capture.capturer import Message, Turn
 from openclaw_memory.cli.main import cli
 from openclaw_memory.config.settings import StoreSettings
 from openclaw_memory.config.store_url import has_password, shown
-from openclaw_memory.errors import OpenClawMemoryError, SchemaTooNew, StoreError, StoreUnreachable
+from openclaw_memory.errors import LeaseTimeout, OpenClawMemoryError, SchemaTooNew, StoreError, StoreUnreachable
 from openclaw_memory.store.api import Extraction, VectorModel
 from openclaw_memory.store.postgres import database
 from openclaw_memory.store.postgres.connections import Server, memory_id
+from openclaw_memory.store.postgres.state import ServerState
 from openclaw_memory.store.postgres.store import PostgresStore
+from openclaw_memory.store.state.keys import Keys
+from openclaw_memory.system.deadline import Deadline
 from openclaw_memory.text import analysis
 
 server = pytest.mark.postgres
@@ -280,6 +283,32 @@ def test_a_statement_that_fails_ends_its_snapshot_and_no_more(postgres: Postgres
             store._db.rows("SELECT nothing FROM units")
         assert list(texts_of(store).values()) == ["the fox"]
     store.close()
+
+
+@server
+def test_no_statement_of_a_question_takes_longer_than_what_is_left_of_its_time(postgres: Postgres) -> None:
+    store = opened(postgres.url("owner"), "timed")
+    put(store, {"a.md": [["the fox"]]})
+    state = ServerState(postgres.url("owner"), "timed", "main", Keys(Path(postgres.folder)))
+    with state.writing() as connection:
+        connection.execute("INSERT INTO versions VALUES ('x', 'y')")
+    sleeps = "SELECT 1 FROM (SELECT pg_sleep(0.7)) q"  # shorter than the whole time, and twice it is longer
+
+    def refused(ask: Callable[[str], object]) -> None:
+        with store.session(1.0), pytest.raises(OpenClawMemoryError, match=r"too long|slow"):
+            ask(sleeps), ask(sleeps)
+
+    refused(store._db.rows)
+    refused(state.read)
+    with store.session():
+        with store._db.within(0.5):
+            assert store._db.rows(sleeps)
+        assert store._db.rows(sleeps)  # without a deadline half of it is no deadline either
+    with store.session(30.0):
+        with store._db.patience(Deadline.after(0.3)), pytest.raises(LeaseTimeout):
+            store._db.rows(sleeps)
+        assert list(texts_of(store).values()) == ["the fox"] and store._db.rows(sleeps)
+    store.close(), state.close()  # type: ignore[func-returns-value]
 
 
 @server

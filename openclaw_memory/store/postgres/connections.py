@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...config.store_url import shown
 from ...errors import LeaseTimeout, SchemaTooNew, StoreError, StoreUnreachable
+from ...system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
     import psycopg
@@ -162,7 +163,7 @@ class Server:
         self._opening = threading.Lock()
         self._migrated: set[str] = set()
         self._away: tuple[float, str] | None = None
-        #: The connections by which a thread reads, innermost last.
+        #: The connections by which a thread reads, innermost last, and until when it waits.
         self._local = threading.local()
 
     @classmethod
@@ -229,6 +230,21 @@ class Server:
                 self._give_back(connection)
         except psycopg.Error as error:
             raise self.translated(error) from error
+
+    @contextlib.contextmanager
+    def patience(self, until: Deadline) -> Iterator[None]:
+        """Let this thread wait for the server no longer than ``until`` in the block."""
+        before: Deadline = getattr(self._local, "until", NEVER)
+        self._local.until = min(before, until)
+        try:
+            yield
+        finally:
+            self._local.until = before
+
+    def left(self, share: float = 1.0) -> float | None:
+        """A ``share`` of the seconds that this thread may wait; ``None`` for as long as it takes."""
+        until: Deadline = getattr(self._local, "until", NEVER)
+        return until.left(share)
 
     def remarks(self) -> list[str]:
         """What there is to say while the server is away."""
