@@ -229,10 +229,37 @@ def test_a_newer_schema_is_refused_and_left_as_it_is(own_server: Postgres, monke
 
 
 @server
-def test_a_character_that_no_text_there_may_hold_is_replaced(postgres: Postgres) -> None:
-    store = opened(postgres.url("owner"), "nul")
+@pytest.mark.parametrize("most", [1, 1_000])
+def test_a_character_that_no_text_there_may_hold_is_replaced(
+    postgres: Postgres, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(database, "_MANY", most)
+    store = opened(postgres.url("owner"), f"nul{most}")
     put(store, {"a.md": [["a\0b", "plain"]]})
     assert sorted(texts_of(store).values()) == ["a\ufffdb", "plain"]
+    store.close()
+
+
+@server
+def test_rows_are_the_same_however_they_are_brought(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds = "INTEGER VARCHAR BIGINT SMALLINT BOOLEAN FLOAT DATE TINYINT"
+    rows: list[tuple[Any, ...]] = [
+        (1, "a\tb\\n\n\\.", 2**62, -3, True, 0.1, "2026-02-13", 1), (2, None, None, None, None, None, None, None),
+        (3, "", 0, 0, False, 2, "0001-01-01", 0), (4, "\\N 東京 '\"{}", -1, 1, True, -1e-9, "9999-12-31", 127),
+    ]  # fmt: skip
+    store = opened(postgres.url("owner"), "brought")
+    found = []
+    for most in (1, 1_000):
+        monkeypatch.setattr(database, "_MANY", most)
+        with store._db.write() as c:
+            c.execute(
+                "CREATE TEMP TABLE brought (a INT, b TEXT, c BIGINT, d SMALLINT, e BOOL, f REAL, g DATE, h SMALLINT, i TEXT)"
+            )
+            store._db.insert_rows(c, "brought", kinds, rows, "*, 'x'")
+            store._db.insert_rows(c, "brought", kinds, rows[:2], "*, 'y'")
+            found.append(c.execute("SELECT * FROM brought").fetchall())
+            c.execute("DROP TABLE brought")
+    assert found[0] == found[1] and len(found[0]) == 6
     store.close()
 
 
