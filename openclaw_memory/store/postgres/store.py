@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -123,15 +124,31 @@ class PostgresStore(VectorStore):
         free_unused_heap()
 
     def maintain(self, force: bool = False) -> bool:
-        """Fold the delta into the base, and drop what is dead, once either has grown."""
-        if not force and not (self._db.may_write and self._is_due()):
+        """Fold the delta into the base, and drop what is dead, once either has grown.
+
+        Unless ``force`` is given, one process does it at a time, nobody waits for it, and others write meanwhile but
+        for the moment in which the new rows are put.
+        """
+        if force:
+            with self._db.write() as c:
+                writing.compact(self._db, c)
+                self.forget_gone(c)
+            return True
+        self._db.open()
+        holder = secrets.token_hex(16)
+        if not (self._db.may_write and self._is_due() and self._take_turn("compaction", holder)):
             return False
-        with self._db.write() as c:
-            if not force and not self._is_due():
-                return False  # another process was faster
-            writing.compact(self._db, c)
-            self.forget_gone(c)
-        return True
+        try:
+            with self._db.read() as c:
+                folded = self._db.folded(c)
+            with self._db.write() as c:
+                if not self._db.put_folded(c, folded):
+                    return False  # another process was faster, or a unit has come back: the next one does it
+                writing.note_compacted(c, folded.unit - len(folded.living))
+                self.forget_gone(c)
+            return True
+        finally:
+            self._end_turn(holder)
 
     def _is_due(self) -> bool:
         with self._db.read() as c:
