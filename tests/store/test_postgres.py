@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from collections.abc import Callable
@@ -410,6 +411,37 @@ def test_hits_on_a_server_have_no_numbers_and_leave_no_file(
         assert done.exit_code == 1 and "no numbers while the index is on a server" in done.stderr
     assert run(cli, [*given, "forget", "--query", "attic key", "--yes"]).exit_code == 0
     assert not [file for file in tmp_path.rglob("*.json*") if "shown" in file.name]
+
+
+@server
+def test_no_command_log_or_file_holds_the_password(
+    own_server: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for variable in ("DATA", "CONFIG", "STATE", "CACHE"):
+        monkeypatch.setenv(f"XDG_{variable}_HOME", str(tmp_path / variable))
+    url = own_server.url("owner:s3cr%40et")
+    monkeypatch.setenv("OPENCLAW_MEMORY_STORE_URL", url)
+    caplog.set_level(logging.DEBUG)
+    notes = Notes(tmp_path / "notes")
+    notes.write("MEMORY.md", GARDEN)
+    notes.write("memory/2026-01-01.md", HOUSE)
+    given = ["-v", "--set", "embedding.model=none", "-w", str(notes.root)]
+    more = [
+        ["state"], ["state", "--json"], ["status", "--json"], ["doctor", "--json"], ["config", "show", "--json"],
+        ["export", str(tmp_path / "out")], ["map", "--out", str(tmp_path / "m.html")], ["upgrade"],
+        ["state", "backup", str(tmp_path / "state.sqlite")], ["migrate-store", "duckdb", "postgresql://owner:s3cr@x/y"],
+    ]  # fmt: skip
+    said = ""
+    for away in (False, True):
+        if away:
+            own_server.stop()
+        for arguments in (*EVERYDAY, *more):
+            said += CliRunner().invoke(cli, [*given, *arguments], prog_name="openclaw-memory").output
+    assert "cannot be reached" in said and shown(url) in said and "attic key" in said
+    assert "s3cr" not in said + caplog.text
+    kept = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert kept and not [file for file in kept if b"s3cr" in file.read_bytes()]
+    own_server.start()
 
 
 @both
