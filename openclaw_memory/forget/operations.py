@@ -157,9 +157,9 @@ class Forgetter:
             [*todo["ids"], *(unit for unit, (path, _) in self._uses.known().items() if path in files_gone)]
         )
         self._clear()
-        for suffix in (BESIDE, LAST_SHOWN):  # a map holds the same texts, and a search paths and hashes of them
-            if (made := self._store.beside(suffix)) is not None:
-                atomic.remove(made)
+        for file in self._store.files():
+            for suffix in (BESIDE, LAST_SHOWN):  # a map holds the same texts, and a search paths and hashes of them
+                atomic.remove(Path(f"{file}{suffix}"))
         self._store.purge()
         self._end([row[0] for row in begun])
         return edited

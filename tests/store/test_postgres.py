@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import time
@@ -403,14 +404,20 @@ def test_hits_on_a_server_have_no_numbers_and_leave_no_file(
     notes.write("MEMORY.md", GARDEN)
     for day in range(1, 9):
         notes.write(f"memory/2026-01-{day:02d}.md", HOUSE + f"- bed {day} was dug by Birgit Olsen\n")
-    given = ["--set", "embedding.model=none", "-w", str(notes.root), "--db", postgres.url("owner")]
+    before = ["--set", "embedding.model=none", "-w", str(notes.root)]
+    given = [*before, "--db", postgres.url("owner")]
     run = CliRunner().invoke
+    assert "attic" in run(cli, [*before, "search", "attic key"]).stdout  # in a file, before there was a server
+    assert run(cli, [*before, "map"]).exit_code == 0
+    (index,) = tmp_path.rglob("notes-*.duckdb")
+    assert {f"{index.name}.map.html", f"{index.name}.shown.json"} <= {file.name for file in index.parent.iterdir()}
     assert "attic" in run(cli, [*given, "search", "attic key"]).stdout
     for asked in (["open", "1"], ["feedback", "1", "useful"]):
         done = run(cli, [*given, *asked])
         assert done.exit_code == 1 and "no numbers while the index is on a server" in done.stderr
-    assert run(cli, [*given, "forget", "--query", "attic key", "--yes"]).exit_code == 0
-    assert not [file for file in tmp_path.rglob("*.json*") if "shown" in file.name]
+    forgot = run(cli, [*given, "forget", "--query", "attic key", "--yes", "--json"])
+    assert any(str(index) in one for one in json.loads(forgot.stdout)["remains"])
+    assert not [file for file in index.parent.iterdir() if file.name.endswith((".json", ".html"))]
 
 
 @server

@@ -45,7 +45,8 @@ _SUPERUSER = (
 class PostgresStore(VectorStore):
     """One agent's index of one workspace in a database; implements :class:`~openclaw_memory.store.api.Store`.
 
-    ``workspace`` is a name that is the same wherever the same notes are.  Raises
+    ``workspace`` is a name that is the same wherever the same notes are, ``files`` are where indexes of it would lie on
+    this machine.  Raises
     :class:`~openclaw_memory.errors.StoreError` from every method when the server does not answer as it should.
     """
 
@@ -60,10 +61,12 @@ class PostgresStore(VectorStore):
         analyse: Analyse,
         analysis_version: int = 0,
         read_as: Extraction = NO_WAY,
+        files: Sequence[Path] = (),
     ) -> None:
         self._db = PostingsTables(url, agent, workspace, settings.lock_timeout, self._check_versions)
         super().__init__(self._db.server.name, settings, analyse, analysis_version, read_as)
         self._closed = False
+        self._local_files = tuple(files)
 
     # -- life ---------------------------------------------------------------------------------
 
@@ -92,6 +95,10 @@ class PostgresStore(VectorStore):
     def beside(self, suffix: str) -> Path | None:
         """Nothing lies beside a server."""
         return None
+
+    def files(self) -> list[Path]:
+        """Index files that are on this machine still."""
+        return [file for file in self._local_files if file.exists()]
 
     def warnings(self) -> list[str]:
         """What a person should hear of the role and of the index."""
@@ -188,7 +195,8 @@ class PostgresStore(VectorStore):
         """What a server keeps of deleted rows, and this store cannot take out."""
         return [
             f"{self._name} (deleted rows stay in the server's files until VACUUM FULL has run, in its write-ahead log "
-            "until that is recycled, and in replicas, archives and backups for as long as these are kept)"
+            "until that is recycled, and in replicas, archives and backups for as long as these are kept)",
+            *(f"{file} (an index of this workspace in a file, which no server changes)" for file in self.files()),
         ]
 
     def statistics(self) -> StoreStatistics:
