@@ -231,6 +231,21 @@ def test_a_newer_schema_is_refused_and_left_as_it_is(own_server: Postgres, monke
 
 
 @server
+def test_who_may_not_make_the_tables_is_told_who_does(own_server: Postgres) -> None:
+    own_server.sql("CREATE ROLE other LOGIN")
+    own_server.sql("CREATE DATABASE others OWNER other ENCODING 'UTF8' TEMPLATE template0")
+    with pytest.raises(StoreError, match="superuser in SQL: CREATE EXTENSION vector"):
+        opened(own_server.url("other", "others"), "main").state()
+    with psycopg.connect(own_server.url("postgres", "others"), autocommit=True) as c:
+        c.execute("CREATE EXTENSION vector")
+    with pytest.raises(StoreError, match="let the role that owns the database run a command first"):
+        opened(own_server.url("owner", "others"), "main").state()
+    store = opened(own_server.url("other", "others"), "main")
+    assert store.state().generation == 0
+    store.close()
+
+
+@server
 @pytest.mark.parametrize("most", [1, 1_000])
 def test_a_character_that_no_text_there_may_hold_is_replaced(
     postgres: Postgres, monkeypatch: pytest.MonkeyPatch, most: int

@@ -263,7 +263,8 @@ class Server:
         if any(found.get(name, 0) < len(all_steps) for name, all_steps in parts.items()):
             with self.transaction(wait=60.0) as c:
                 c.execute("SELECT pg_advisory_xact_lock(%s)", [_MIGRATING])
-                self._bring_up(c, parts)
+                with self._owning():
+                    self._bring_up(c, parts)
         self._migrated.update(parts)
 
     def _schemas(self, c: psycopg.Connection[Any], parts: dict[str, tuple[str, ...]]) -> dict[str, int]:
@@ -278,6 +279,22 @@ class Server:
                     f"{len(steps)}); upgrade openclaw-memory, or choose another database"
                 )
         return found
+
+    @contextlib.contextmanager
+    def _owning(self) -> Iterator[None]:
+        """Say who has to run what makes or changes the tables, where this role may not."""
+        import psycopg
+
+        refused = psycopg.errors.InsufficientPrivilege, psycopg.errors.FeatureNotSupported, psycopg.errors.UndefinedFile
+        try:
+            yield
+        except refused as error:
+            first = str(error).strip().splitlines()[0]
+            raise StoreError(
+                f"{self.name}: the tables cannot be made or changed by this role ({first}); where pgvector is missing, "
+                "install it and run as a superuser in SQL: CREATE EXTENSION vector; then let the role that owns the "
+                "database run a command first, such as: openclaw-memory ingest"
+            ) from error
 
     def _bring_up(self, c: psycopg.Connection[Any], parts: dict[str, tuple[str, ...]]) -> None:
         encoding = c.execute("SHOW server_encoding").fetchone()
