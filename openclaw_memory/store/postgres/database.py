@@ -6,7 +6,7 @@ import contextlib
 import math
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -299,7 +299,7 @@ class MemoryTables:
         """Append ``rows``, bound as an array a column, or copied; ``types`` are DuckDB's types of their places."""
         kinds = [_TYPES.get(kind, kind) for kind in types.split()]
         if len(rows) >= _MANY:
-            _copied(c, table, kinds, rows, select)
+            copied(c, table, kinds, rows, select)
         elif rows:
             given = ", ".join(f"${at}::{kind}[]" for at, kind in enumerate(kinds, 1))
             columns = [_array(kind, column) for kind, column in zip(kinds, zip(*rows, strict=True), strict=True)]
@@ -316,11 +316,19 @@ def put_counter(c: Session, name: str, value: int) -> None:
     c.execute("INSERT INTO counters VALUES (?, ?)", [name, value])
 
 
-def _copied(c: Session, table: str, kinds: Sequence[str], rows: Sequence[tuple[Any, ...]], select: str) -> None:
-    """Append ``rows`` by ``COPY``, by way of a table without row-level security: the server takes it for no other."""
+def copied(
+    c: Session, table: str, kinds: Sequence[str], rows: Iterable[Sequence[Any]], select: str = "*", binary: bool = False
+) -> None:
+    """Append ``rows`` by ``COPY``, by way of a table without row-level security: the server takes it for no other.
+
+    With ``binary`` their values are numbers and bytes of just these ``kinds``, which is quicker.
+    """
     columns = ", ".join(f"c{at} {kind}" for at, kind in enumerate(kinds))
     c.execute(f"CREATE TEMP TABLE incoming ({columns}) ON COMMIT DROP")
-    with c.connection.cursor() as cursor, cursor.copy("COPY incoming FROM STDIN") as copy:
+    how = f"COPY incoming FROM STDIN{' (FORMAT BINARY)' if binary else ''}"
+    with c.connection.cursor() as cursor, cursor.copy(how) as copy:
+        if binary:
+            copy.set_types([kind.lower() for kind in kinds])
         for row in rows:
             copy.write_row([_held(value) if isinstance(value, str) else value for value in row])
     c.execute(f"INSERT INTO {table} SELECT {select} FROM incoming")

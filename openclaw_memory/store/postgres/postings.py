@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..tables.keywords import Columns, Loaded, posting_columns
 from ..tables.sql import count
-from .database import MemoryTables, Session, put_counter
+from .database import MemoryTables, Session, copied, put_counter
 
 _TERM, _UNIT, _TF = np.dtype("<i8"), np.dtype("<i4"), np.dtype("<i2")
 _NONE: Columns = np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int16)
@@ -64,20 +64,17 @@ class PostingsTables(MemoryTables):
             return False
         term, unit_id, tf = folded.postings
         starts = np.flatnonzero(np.r_[True, term[1:] != term[:-1]]) if len(term) else np.zeros(0, np.int64)
-        spans = list(zip(starts.tolist(), [*starts[1:].tolist(), len(term)], strict=True)) if len(term) else []
-        ids, frequencies = unit_id.astype(_UNIT), tf.astype(_TF)
+        ends = [*starts[1:].tolist(), len(term)][: len(starts)]  # of no postings none
+        ids, frequencies = unit_id.astype(_UNIT).view(np.uint8), tf.astype(_TF).view(np.uint8)
         c.execute("DELETE FROM postings_delta WHERE unit <= ?", [folded.unit])
         c.execute("DELETE FROM postings")
         put_counter(c, "base", len(term))
         put_counter(c, "base as of", folded.compaction + 1)
-        c.execute(
-            "INSERT INTO postings SELECT * FROM unnest($1::BIGINT[], $2::INTEGER[], $3::BYTEA[], $4::BYTEA[])",
-            [
-                term[starts].tolist(), [end - start for start, end in spans],
-                [ids[start:end].tobytes() for start, end in spans],
-                [frequencies[start:end].tobytes() for start, end in spans],
-            ],
-        )  # fmt: skip
+        rows = (
+            (one, end - start, ids[4 * start : 4 * end].tobytes(), frequencies[2 * start : 2 * end].tobytes())
+            for one, start, end in zip(term[starts].tolist(), starts.tolist(), ends, strict=True)
+        )
+        copied(c, "postings", ("BIGINT", "INTEGER", "BYTEA", "BYTEA"), rows, binary=True)
         return True
 
     def load_postings(self, unit: int, compaction: int) -> Loaded:
