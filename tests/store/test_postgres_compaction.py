@@ -14,6 +14,7 @@ from postgres_server import Postgres
 from openclaw_memory.config.settings import StoreSettings
 from openclaw_memory.store.api import KeywordIndex
 from openclaw_memory.store.postgres.store import PostgresStore
+from openclaw_memory.system.deadline import Deadline
 from openclaw_memory.text import analysis
 
 pytestmark = pytest.mark.postgres
@@ -27,10 +28,10 @@ NOTES: dict[str, Any] = {
 def stores(
     postgres: Postgres, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[list[PostgresStore]]:
-    """Two gateways on one memory, in which folding is always due."""
+    """Two gateways on one memory, in which few new postings are worth folding."""
     given = StoreSettings(lock_timeout=10.0), analysis.terms, analysis.ANALYSIS_VERSION
     stores = [PostgresStore(postgres.url("owner"), "main", request.node.name, *given) for _ in range(2)]
-    monkeypatch.setattr(PostgresStore, "_is_due", lambda _: True)
+    monkeypatch.setattr("openclaw_memory.store.postgres.store._NEW", 0)
     put(stores[0], NOTES)
     yield stores
     for store in stores:
@@ -93,10 +94,30 @@ def test_one_process_folds_at_a_time_and_nobody_waits_for_it(
     done: list[bool] = []
     meanwhile(store, lambda: done.append(other.maintain()), monkeypatch)
     assert store.maintain() and done == [False]
+    put(store, {"heron.md": NOTES["fox.md"]})
     meanwhile(store, lambda: done.append(other.maintain(force=True)), monkeypatch)  # as forgetting does
     assert not store.maintain() and done == [False, True]
+    put(store, {"pond.md": NOTES["owl.md"]})
     assert other.maintain()  # the turn was given back
     check(store, store.keyword_index())
+
+
+def test_a_question_leaves_a_large_memory_to_who_has_the_time(
+    stores: list[PostgresStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, other = stores
+    monkeypatch.setattr("openclaw_memory.store.postgres.store._LARGE", 10)
+    assert store.maintain()
+    put(other, {"heron.md": [["a heron and a fox"]]})
+    with store.patience(Deadline.after(30)):
+        assert not store.maintain()
+    with other.patience(Deadline.after(30)):
+        put(other, {f"{name}.md": [[f"the {name} swims"]] for name in ("eel", "carp", "pike", "roach", "bream")})
+        assert other.maintain()  # that much is new
+    assert not other.maintain()
+    put(other, {"perch.md": [["the perch swims over there"]]})
+    assert store.maintain()
+    check(other, other.keyword_index())
 
 
 def test_a_unit_that_comes_back_meanwhile_keeps_its_postings(

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from ..api.derived import Collect, KeywordSearch
     from ..duckdb.duck import DuckStore
 
+#: New postings that are not worth folding, and postings that take about a second to be folded into.
+_NEW, _LARGE = 20_000, 1_000_000
 #: Cells that are searched at once.
 _CELLS = 2_000
 
@@ -158,9 +160,12 @@ class PostgresStore(VectorStore):
             self._end_turn(holder)
 
     def _is_due(self) -> bool:
+        """Whether enough is new or dead; a question, which has a deadline, leaves large memories to others."""
+        hurried = self._db.server.left() is not None
         with self._db.read() as c:
             base, delta = self._db.sizes(c)
-            return delta > max(20_000, base // 8) or writing.many_dead(c)
+            hurried &= base > _LARGE
+            return delta > max(_NEW, base // (2 if hurried else 8)) or (not hurried and writing.many_dead(c))
 
     def purge(self) -> None:
         """Leave no row of what was deleted, nor postings of it; what the server keeps of it say :meth:`leftovers`."""
