@@ -70,15 +70,21 @@ def open(  # noqa: A001
         cli.emit({"path": found.path, "file": str(place), "line": found.from_line})
 
 
-def remember(memory: Memory, hits: Iterable[SearchHit]) -> None:
-    """Keep path, line and id of ``hits`` to open them by number; nothing where the index's folder cannot be written."""
+def remember(memory: Memory, hits: Iterable[SearchHit], as_of: str | None) -> None:
+    """Keep path, line and id of ``hits`` to open them by number; nothing where the index's folder cannot be written.
+
+    Nothing either where something was forgotten since ``usage.forgot()`` was ``as_of``, before they were looked for.
+    Of a hit in another memory only the name of that is kept: what is forgotten there is not known here.
+    """
     from ..model.use import LAST_SHOWN
     from ..system import atomic
 
     if (file := memory.store.beside(LAST_SHOWN)) is not None:
-        rows = [[hit.path, hit.start_line, hit.id] for hit in hits]
+        rows = [[f"@{hit.memory}", 0, ""] if hit.memory else [hit.path, hit.start_line, hit.id] for hit in hits]
         with contextlib.suppress(OSError):
             atomic.swap(file, json.dumps(rows).encode(), 0o600)
+            if as_of is None or memory.usage.forgot() != as_of:  # who forgets after this deletes the file after this
+                file.unlink(missing_ok=True)
 
 
 def remembered(memory: Memory, number: int) -> tuple[str, int, str]:
@@ -87,11 +93,15 @@ def remembered(memory: Memory, number: int) -> tuple[str, int, str]:
     from ..model.use import LAST_SHOWN
 
     file = memory.store.beside(LAST_SHOWN)
+    if file is None:
+        raise WorkspaceError("hits have no numbers while the index is on a server; name the file and line of one")
     rows: list[tuple[str, int, str]] = []
-    if file is not None:
-        with contextlib.suppress(OSError, ValueError):
-            rows = [(str(path), int(line), str(unit)) for path, line, unit in json.loads(file.read_bytes())]
+    with contextlib.suppress(OSError, ValueError):
+        rows = [(str(path), int(line), str(unit)) for path, line, unit in json.loads(file.read_bytes())]
     if not 1 <= number <= len(rows):
         held = f"the last search here showed {len(rows)}" if rows else "no search was made here"
         raise WorkspaceError(f"there is no hit {number}, {held}; run: openclaw-memory search QUESTION")
-    return rows[number - 1]
+    path, line, unit = rows[number - 1]
+    if not unit:
+        raise WorkspaceError(f"hit {number} is in the memory {path}, which is only read here; run: openclaw-memory get")
+    return path, line, unit

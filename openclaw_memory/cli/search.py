@@ -107,9 +107,10 @@ def search(cli: CliContext, query: tuple[str, ...], explain: bool, **options: An
         raise click.UsageError("the query is empty")
     request = requested(text, {**options, "explain": explain})
     with cli.memory() as memory:
+        as_of = memory.usage.forgot()
         result = memory.search(request)
         if not cli.json:
-            remember(memory, result.results)
+            remember(memory, result.results, as_of)
     if cli.json:
         cli.emit(result)
     else:

@@ -35,6 +35,7 @@ def timeline(
     kinds = tuple(Kind(kind) for kind in options.pop("kind"))
     grains = tuple(Grain(grain) for grain in options.pop("grain"))
     with cli.memory() as memory:
+        as_of = memory.usage.forgot()
         try:
             result = memory.timeline(
                 asked,
@@ -47,7 +48,7 @@ def timeline(
         except RequestError as error:
             raise click.UsageError(str(error)) from error
         if not cli.json:
-            remember(memory, result.results)
+            remember(memory, result.results, as_of)
     if cli.json:
         cli.emit(result)
     else:

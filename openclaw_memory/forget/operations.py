@@ -157,10 +157,10 @@ class Forgetter:
             [*todo["ids"], *(unit for unit, (path, _) in self._uses.known().items() if path in files_gone)]
         )
         self._clear()
+        for file in self._store.files():
+            for suffix in (BESIDE, LAST_SHOWN):  # a map holds the same texts, and a search paths and hashes of them
+                atomic.remove(Path(f"{file}{suffix}"))
         self._store.purge()
-        for suffix in (BESIDE, LAST_SHOWN):  # a map holds the same texts, and a search paths and hashes of them
-            if (made := self._store.beside(suffix)) is not None:
-                made.unlink(missing_ok=True)
         self._end([row[0] for row in begun])
         return edited
 
@@ -218,15 +218,18 @@ def in_step(store: Store, state: State, tombstones: Tombstones) -> None:
     """
     tombstones.check()
     version = tombstones.version
-    if not version or store.masks() == version:
+    if not version:
         return
-    with store.session():
-        if store.masks() == version:  # somebody else has seen to it meanwhile
-            return
-        filled = bool(store.documents().by_path)
-        store.read_again(None, version)
-    if filled and not unfinished(state):
-        # It may be an older copy of the index, whose free blocks hold what was forgotten: the next ingest purges it.
+    with store.reading():
+        masks, unpurged = store.masks(), store.unpurged()
+    if masks != version:
+        with store.session():
+            if store.masks() != version:  # else somebody has seen to it meanwhile
+                store.read_again(None, version)
+            unpurged = store.unpurged()
+    if unpurged and not unfinished(state):
+        # An older copy of the index, whose free blocks hold what was forgotten, or one in which forgetting was cut
+        # short before others finished it in theirs: the next ingest purges it.
         with state.writing() as connection:
             connection.execute("INSERT INTO forgetting VALUES (?, ?, ?)", _row({}))
 

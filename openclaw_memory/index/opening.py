@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from pathlib import Path
 
-from ..config.index_paths import default_path
+from ..config.index_paths import default_path, index_files
 from ..config.settings import Settings
 from ..config.store_url import is_url
 from ..config.workspace import expanded
@@ -37,7 +37,9 @@ def open_index(workspace: Path, agent: str, settings: Settings, db: str | Path |
     if url := url_of(settings, db):
         from ..store.postgres.resident import ResidentStore
 
-        return ResidentStore(url, agent, workspace_name(workspace, settings), *given)
+        files = index_files(workspace, settings.store.folder)
+        files += [expanded(settings.store.path).absolute()] if settings.store.path else []
+        return ResidentStore(url, agent, workspace_name(workspace, settings), *given, files=files)
     named = db or settings.store.path
     path = expanded(named).absolute() if named else default_path(workspace, agent, settings.store.folder)
     return DuckStore(path, *given)

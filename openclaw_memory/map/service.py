@@ -76,6 +76,7 @@ def draw(
 ) -> MapReport:
     """See :meth:`openclaw_memory.memory.Memory.map`."""
     started = time.monotonic()
+    as_of = memory.usage.forgot()
     target = _target(memory.store, file)
     remarks: list[str] = []
     progress("map", 0, _STEPS)
@@ -130,6 +131,9 @@ def draw(
     }
     text = page(data)
     size = _write(target, text)
+    if memory.usage.forgot() != as_of:  # who forgets after this deletes the file after this
+        atomic.remove(target)
+        raise WorkspaceError("something was forgotten while the map was drawn, so it was deleted; draw it again")
     progress("map", _STEPS, _STEPS)
     return MapReport(
         file=str(target),

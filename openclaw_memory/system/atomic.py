@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import glob
 import hashlib
 import os
 import secrets
@@ -172,6 +173,13 @@ def swap(target: Path, data: bytes, new_mode: int = 0o666) -> None:
     finally:
         temporary.unlink(missing_ok=True)
     _sync_folder(target.parent)
+
+
+def remove(target: Path) -> None:
+    """Delete the file ``target``, if it is there, and what processes left of it that died in :func:`swap`."""
+    unfinished = glob.escape(f".{target.name}.")
+    for each in (target, *target.parent.glob(f"{unfinished}*-*.tmp")):
+        each.unlink(missing_ok=True)
 
 
 def move(made: Path, target: Path) -> None:

@@ -103,10 +103,20 @@ class Usage:
         Mostly what is known here, which costs no look at the state; ``None`` where nothing is, and it cannot be read.
         """
         if self._forgot is None:
-            forgot = self._forgot_elsewhere()
+            forgot = self.forgot()
             with self._lock:
                 self._keep_out(forgot)
         return self._forgot
+
+    def forgot(self) -> str | None:
+        """Another value after every forgetting, wherever it was; ``None`` while the state cannot be read.
+
+        Asked without the lock: whoever waits for that may have the connection that the question needs.
+        """
+        try:
+            return self._state.version(_FORGOT)
+        except OpenClawMemoryError:
+            return None
 
     def shown(self, hits: Iterable[SearchHit], day: date, as_of: str | None = _NOW) -> None:
         """Count that ``hits`` were given to somebody; they can be opened and quoted for half an hour from now.
@@ -114,7 +124,7 @@ class Usage:
         Unless something was forgotten since ``as_of``, when they were looked for: it may have been one of them.
         """
         now = self._clock()
-        forgot = self._forgot_elsewhere()
+        forgot = self.forgot()
         with self._lock:
             counts = self._keep_out(forgot) and as_of in (_NOW, self._forgot)
             for hit in hits if counts else ():
@@ -124,7 +134,7 @@ class Usage:
 
     def used(self, id: str, path: str, day: date) -> None:
         """Count that a hit was of use: it was opened, or a reply quotes it."""
-        forgot = self._forgot_elsewhere()
+        forgot = self.forgot()
         with self._lock:
             if self._keep_out(forgot):
                 self._count(id, path, day, "used")
@@ -291,7 +301,7 @@ class Usage:
         self.flush()
 
     def _write(self) -> None:
-        known = self._forgot_elsewhere()
+        known = self.forgot()
         with self._lock:
             self._keep_out(known)
             taken, self._new, forgot = self._new, {}, self._forgot
@@ -316,16 +326,6 @@ class Usage:
             raise
         if self._uses_of is not None:
             self.state(self._uses_of[1])  # here rather than in the next search
-
-    def _forgot_elsewhere(self) -> str | None:
-        """For :meth:`_keep_out`; ``None`` while the state cannot be read.
-
-        Asked without the lock: whoever waits for that may have the connection that the question needs.
-        """
-        try:
-            return self._state.version(_FORGOT)
-        except OpenClawMemoryError:
-            return None
 
     # -- the caller holds the lock ----------------------------------------------------------------
 
@@ -360,7 +360,7 @@ class Usage:
 
     def _use_of(self, meant: Callable[[_Shown], bool], day: date | None) -> list[str]:
         oldest = self._clock() - _RECENT
-        forgot = self._forgot_elsewhere()
+        forgot = self.forgot()
         with self._lock:
             if not self._keep_out(forgot):
                 return []

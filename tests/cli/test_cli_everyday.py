@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 import yaml
 from click.testing import CliRunner, Result
-from fakes import Notes
+from fakes import Notes, open_memory
 
 from openclaw_memory import __version__
 from openclaw_memory.cli.main import ALIASES, COMMANDS, cli
+from openclaw_memory.cli.open import remember
+from openclaw_memory.model.use import LAST_SHOWN
 
 
 def run(*arguments: str, code: int = 0) -> Result:
@@ -172,6 +174,24 @@ def test_a_hit_of_the_last_search_is_opened_by_its_number(notes: Notes, editor: 
     run(*before, "timeline", "lamp")
     run(*before, "open", "1")
     assert json.loads(editor.read_text())[1] == str(notes.root / "MEMORY.md")
+
+
+def test_hits_that_are_forgotten_while_they_are_shown_leave_nothing(notes: Notes) -> None:
+    notes.write("MEMORY.md", "- the plum jam is on the shelf\n- the lamp is green\n")
+    with open_memory(notes) as memory, open_memory(notes) as other:
+        file = memory.store.beside(LAST_SHOWN)
+        assert file is not None
+        as_of = memory.usage.forgot()
+        hits = memory.search("plum jam").results
+        other.forget(query="plum jam")
+        remember(memory, hits, as_of)
+        assert not file.exists()
+        remember(memory, memory.search("lamp").results, memory.usage.forgot())
+        assert file.exists()
+        left = file.with_name(f".{file.name}.4711-0badcafe.tmp")  # of a process that was killed
+        left.write_text("[]")
+        other.forget(query="lamp")
+        assert not file.exists() and not left.exists()
 
 
 # -- upgrading --------------------------------------------------------------------------------------

@@ -267,3 +267,19 @@ def test_many_at_once_all_forget(notes: Notes) -> None:
     with open_memory(notes) as memory:
         assert snippets(memory, "number here") == ["- The d of number 3 is here."]
     assert traces(database(notes), "of number 0", "of number 1", "of number 2") == []
+
+
+@pytest.mark.parametrize("step", ["write", "purge"])
+def test_who_finishes_it_elsewhere_leaves_the_rest_to_the_index_where_it_began(notes: Notes, step: str) -> None:
+    filled(notes)
+    child = python(_CHILD, str(notes.root), step, "before")
+    child.communicate(timeout=120)
+    with open_memory(notes, name="other") as other:  # another agent's: the same workspace and state
+        other.ingest()
+        assert not snippets(other, "vault zebra bakery")
+    with open_memory(notes) as memory:
+        memory.freshen()
+        assert unfinished(memory.state)
+        memory.ingest()
+        assert snippets(memory, "milk") and not unfinished(memory.state)
+    assert traces(database(notes), "zebra") == [] and traces(notes.root.parent / "other.duckdb", "zebra") == []

@@ -273,6 +273,19 @@ def test_what_is_forgotten_is_on_no_map_beside_the_index(told: Notes) -> None:
         assert "Quill" not in Path(memory.map().file).read_text(encoding="utf-8")
 
 
+def test_no_map_is_left_of_what_is_forgotten_while_it_is_drawn(told: Notes) -> None:
+    with open_memory(told) as memory, open_memory(told) as other:
+
+        def meanwhile(_stage: str, done: int, _total: int) -> None:
+            if done == 5:  # all is read, and nothing is written yet
+                other.forget(query="beans Quill")
+
+        with pytest.raises(WorkspaceError, match="draw it again"):
+            memory.map(progress=meanwhile)
+        assert not list(told.root.parent.glob("*.html"))
+        assert "Quill" not in Path(memory.map().file).read_text(encoding="utf-8")
+
+
 def test_the_command_says_where_it_is(told: Notes, tmp_path: Path) -> None:
     given = ["--db", str(tmp_path / "i.duckdb"), "--set", "embedding.model=none", "-w", str(told.root)]
     out = tmp_path / "deep" / "map.html"

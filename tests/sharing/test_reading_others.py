@@ -400,3 +400,17 @@ def test_the_command_line_reads_others_by_name(mine: Notes, team: Notes, tmp_pat
     assert {hit.get("memory") for hit in json.loads(both.stdout)["results"]} == {None, "team"}
     shown = CliRunner().invoke(cli, [*base, "--read-from", "team", "get", "@team/MEMORY.md"])
     assert "staging server" in shown.stdout
+
+
+def test_hits_of_another_memory_leave_no_trace_of_their_lines(mine: Notes, team: Notes, tmp_path: Path) -> None:
+    config, index = tmp_path / "config.yaml", tmp_path / "i.duckdb"
+    config.write_text(json.dumps({"embedding": {"model": "none"}, "sharing": {"memories": [of(team)]}}))
+    base = ["--config", str(config), "--workspace", str(mine.root), "--db", str(index), "--read-from", "team"]
+    assert "@team" in CliRunner().invoke(cli, [*base, "search", "Ostrich"]).stdout
+    rows = json.loads((tmp_path / "i.duckdb.shown.json").read_text())
+    assert ["@team", 0, ""] in rows and ["MEMORY.md"] in [row[:1] for row in rows]
+    assert not [row for row in rows if row[0].startswith("@team/")]
+    for does in (["open"], ["feedback"]):
+        number = str(rows.index(["@team", 0, ""]) + 1)
+        done = CliRunner().invoke(cli, [*base, *does, number, *(["useful"] if does == ["feedback"] else [])])
+        assert done.exit_code == 1 and f"hit {number} is in the memory @team" in done.stderr

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import re
 import time
 from collections.abc import Callable
@@ -23,11 +25,14 @@ from openclaw_memory.capture.capturer import Message, Turn
 from openclaw_memory.cli.main import cli
 from openclaw_memory.config.settings import StoreSettings
 from openclaw_memory.config.store_url import has_password, shown
-from openclaw_memory.errors import OpenClawMemoryError, SchemaTooNew, StoreError, StoreUnreachable
+from openclaw_memory.errors import LeaseTimeout, OpenClawMemoryError, SchemaTooNew, StoreError, StoreUnreachable
 from openclaw_memory.store.api import Extraction, VectorModel
 from openclaw_memory.store.postgres import database
 from openclaw_memory.store.postgres.connections import Server, memory_id
+from openclaw_memory.store.postgres.state import ServerState
 from openclaw_memory.store.postgres.store import PostgresStore
+from openclaw_memory.store.state.keys import Keys
+from openclaw_memory.system.deadline import Deadline
 from openclaw_memory.text import analysis
 
 server = pytest.mark.postgres
@@ -226,10 +231,52 @@ def test_a_newer_schema_is_refused_and_left_as_it_is(own_server: Postgres, monke
 
 
 @server
-def test_a_character_that_no_text_there_may_hold_is_replaced(postgres: Postgres) -> None:
-    store = opened(postgres.url("owner"), "nul")
+def test_who_may_not_make_the_tables_is_told_who_does(own_server: Postgres) -> None:
+    own_server.sql("CREATE ROLE other LOGIN")
+    own_server.sql("CREATE DATABASE others OWNER other ENCODING 'UTF8' TEMPLATE template0")
+    with pytest.raises(StoreError, match="superuser in SQL: CREATE EXTENSION vector"):
+        opened(own_server.url("other", "others"), "main").state()
+    with psycopg.connect(own_server.url("postgres", "others"), autocommit=True) as c:
+        c.execute("CREATE EXTENSION vector")
+    with pytest.raises(StoreError, match="let the role that owns the database run a command first"):
+        opened(own_server.url("owner", "others"), "main").state()
+    store = opened(own_server.url("other", "others"), "main")
+    assert store.state().generation == 0
+    store.close()
+
+
+@server
+@pytest.mark.parametrize("most", [1, 1_000])
+def test_a_character_that_no_text_there_may_hold_is_replaced(
+    postgres: Postgres, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(database, "_MANY", most)
+    store = opened(postgres.url("owner"), f"nul{most}")
     put(store, {"a.md": [["a\0b", "plain"]]})
     assert sorted(texts_of(store).values()) == ["a\ufffdb", "plain"]
+    store.close()
+
+
+@server
+def test_rows_are_the_same_however_they_are_brought(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds = "INTEGER VARCHAR BIGINT SMALLINT BOOLEAN FLOAT DATE TINYINT"
+    rows: list[tuple[Any, ...]] = [
+        (1, "a\tb\\n\n\\.", 2**62, -3, True, 0.1, "2026-02-13", 1), (2, None, None, None, None, None, None, None),
+        (3, "", 0, 0, False, 2, "0001-01-01", 0), (4, "\\N 東京 '\"{}", -1, 1, True, -1e-9, "9999-12-31", 127),
+    ]  # fmt: skip
+    store = opened(postgres.url("owner"), "brought")
+    found = []
+    for most in (1, 1_000):
+        monkeypatch.setattr(database, "_MANY", most)
+        with store._db.write() as c:
+            c.execute(
+                "CREATE TEMP TABLE brought (a INT, b TEXT, c BIGINT, d SMALLINT, e BOOL, f REAL, g DATE, h SMALLINT, i TEXT)"
+            )
+            store._db.insert_rows(c, "brought", kinds, rows, "*, 'x'")
+            store._db.insert_rows(c, "brought", kinds, rows[:2], "*, 'y'")
+            found.append(c.execute("SELECT * FROM brought").fetchall())
+            c.execute("DROP TABLE brought")
+    assert found[0] == found[1] and len(found[0]) == 6
     store.close()
 
 
@@ -280,6 +327,32 @@ def test_a_statement_that_fails_ends_its_snapshot_and_no_more(postgres: Postgres
             store._db.rows("SELECT nothing FROM units")
         assert list(texts_of(store).values()) == ["the fox"]
     store.close()
+
+
+@server
+def test_no_statement_of_a_question_takes_longer_than_what_is_left_of_its_time(postgres: Postgres) -> None:
+    store = opened(postgres.url("owner"), "timed")
+    put(store, {"a.md": [["the fox"]]})
+    state = ServerState(postgres.url("owner"), "timed", "main", Keys(Path(postgres.folder)))
+    with state.writing() as connection:
+        connection.execute("INSERT INTO versions VALUES ('x', 'y')")
+    sleeps = "SELECT 1 FROM (SELECT pg_sleep(0.7)) q"  # shorter than the whole time, and twice it is longer
+
+    def refused(ask: Callable[[str], object]) -> None:
+        with store.session(1.0), pytest.raises(OpenClawMemoryError, match=r"too long|slow"):
+            ask(sleeps), ask(sleeps)
+
+    refused(store._db.rows)
+    refused(state.read)
+    with store.session():
+        with store._db.within(0.5):
+            assert store._db.rows(sleeps)
+        assert store._db.rows(sleeps)  # without a deadline half of it is no deadline either
+    with store.session(30.0):
+        with store._db.patience(Deadline.after(0.3)), pytest.raises(LeaseTimeout):
+            store._db.rows(sleeps)
+        assert list(texts_of(store).values()) == ["the fox"] and store._db.rows(sleeps)
+    store.close(), state.close()  # type: ignore[func-returns-value]
 
 
 @server
@@ -334,6 +407,63 @@ def test_the_everyday_commands_say_the_same_over_a_file_and_over_a_server(
             said[name].append((arguments, done.exit_code, [line for line in told.splitlines() if line.strip()]))
     for file, over in zip(said["file"], said["server"], strict=True):
         assert over == file
+
+
+@server
+def test_hits_on_a_server_have_no_numbers_and_leave_no_file(
+    postgres: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("DATA", "CONFIG", "STATE", "CACHE"):
+        monkeypatch.setenv(f"XDG_{variable}_HOME", str(tmp_path / variable))
+    notes = Notes(tmp_path / "notes")
+    notes.write("MEMORY.md", GARDEN)
+    for day in range(1, 9):
+        notes.write(f"memory/2026-01-{day:02d}.md", HOUSE + f"- bed {day} was dug by Birgit Olsen\n")
+    before = ["--set", "embedding.model=none", "-w", str(notes.root)]
+    given = [*before, "--db", postgres.url("owner")]
+    run = CliRunner().invoke
+    assert "attic" in run(cli, [*before, "search", "attic key"]).stdout  # in a file, before there was a server
+    assert run(cli, [*before, "map"]).exit_code == 0
+    (index,) = tmp_path.rglob("notes-*.duckdb")
+    assert {f"{index.name}.map.html", f"{index.name}.shown.json"} <= {file.name for file in index.parent.iterdir()}
+    assert "attic" in run(cli, [*given, "search", "attic key"]).stdout
+    for asked in (["open", "1"], ["feedback", "1", "useful"]):
+        done = run(cli, [*given, *asked])
+        assert done.exit_code == 1 and "no numbers while the index is on a server" in done.stderr
+    forgot = run(cli, [*given, "forget", "--query", "attic key", "--yes", "--json"])
+    assert any(str(index) in one for one in json.loads(forgot.stdout)["remains"])
+    assert not [file for file in index.parent.iterdir() if file.name.endswith((".json", ".html"))]
+
+
+@server
+def test_no_command_log_or_file_holds_the_password(
+    own_server: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for variable in ("DATA", "CONFIG", "STATE", "CACHE"):
+        monkeypatch.setenv(f"XDG_{variable}_HOME", str(tmp_path / variable))
+    url = own_server.url("owner:s3cr%40et")
+    monkeypatch.setenv("OPENCLAW_MEMORY_STORE_URL", url)
+    caplog.set_level(logging.DEBUG)
+    notes = Notes(tmp_path / "notes")
+    notes.write("MEMORY.md", GARDEN)
+    notes.write("memory/2026-01-01.md", HOUSE)
+    given = ["-v", "--set", "embedding.model=none", "-w", str(notes.root)]
+    more = [
+        ["state"], ["state", "--json"], ["status", "--json"], ["doctor", "--json"], ["config", "show", "--json"],
+        ["export", str(tmp_path / "out")], ["map", "--out", str(tmp_path / "m.html")], ["upgrade"],
+        ["state", "backup", str(tmp_path / "state.sqlite")], ["migrate-store", "duckdb", "postgresql://owner:s3cr@x/y"],
+    ]  # fmt: skip
+    said = ""
+    for away in (False, True):
+        if away:
+            own_server.stop()
+        for arguments in (*EVERYDAY, *more):
+            said += CliRunner().invoke(cli, [*given, *arguments], prog_name="openclaw-memory").output
+    assert "cannot be reached" in said and shown(url) in said and "attic key" in said
+    assert "s3cr" not in said + caplog.text
+    kept = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert kept and not [file for file in kept if b"s3cr" in file.read_bytes()]
+    own_server.start()
 
 
 @both

@@ -72,6 +72,9 @@ class Admin(Protocol):
     def beside(self, suffix: str) -> Path | None:
         """A file beside the index, for what is worth no table; ``None`` for a store that is no local file."""
 
+    def files(self) -> list[Path]:
+        """Index files on this machine that hold this workspace, or held it before it was on a server."""
+
     def warnings(self) -> list[str]:
         """What a person should hear about this store, such as a damaged file moved aside."""
 

@@ -207,6 +207,9 @@ class Catalog(Protocol):
     def masks(self) -> str:
         """What :meth:`read_again` was last told; empty before."""
 
+    def unpurged(self) -> bool:
+        """Whether something had to be read again and ``purge()`` has not ended since."""
+
     def read_again(self, document_ids: Sequence[int] | None, masks: str) -> None:
         """Have the next ingest read these documents again, as ``masks`` are others now; with ``None`` every file.
 

@@ -97,6 +97,10 @@ class DuckStore(PurgeTables, Queries, TableStore):
         """The index file's own name with ``suffix`` behind it."""
         return Path(f"{self.path}{suffix}")
 
+    def files(self) -> list[Path]:
+        """The index file."""
+        return [self.path]
+
     def warnings(self) -> list[str]:
         """What happened to the file that a person should hear."""
         return [*self._db.warnings, *self._remarks]

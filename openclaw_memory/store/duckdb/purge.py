@@ -27,6 +27,7 @@ class PurgeTables:
     _db: Database
     path: Path
     maintain: Callable[[bool], bool]
+    _note_purged: Callable[[], None]
 
     def purge(self) -> None:
         """Leave no trace of deleted rows: compact what is derived from texts, and write the whole file again."""
@@ -38,6 +39,7 @@ class PurgeTables:
                     c.execute("DROP TABLE IF EXISTS fts_source")
                     c.execute("UPDATE counters SET value = -1 WHERE name = 'fts'")
         self._db.rewrite()
+        self._note_purged()
 
     def shrink(self) -> bool:
         """Write the file again when a third of it is free; whether it did.

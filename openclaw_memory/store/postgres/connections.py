@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...config.store_url import shown
 from ...errors import LeaseTimeout, SchemaTooNew, StoreError, StoreUnreachable
+from ...system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
     import psycopg
@@ -162,7 +163,7 @@ class Server:
         self._opening = threading.Lock()
         self._migrated: set[str] = set()
         self._away: tuple[float, str] | None = None
-        #: The connections by which a thread reads, innermost last.
+        #: The connections by which a thread reads, innermost last, and until when it waits.
         self._local = threading.local()
 
     @classmethod
@@ -230,6 +231,21 @@ class Server:
         except psycopg.Error as error:
             raise self.translated(error) from error
 
+    @contextlib.contextmanager
+    def patience(self, until: Deadline) -> Iterator[None]:
+        """Let this thread wait for the server no longer than ``until`` in the block."""
+        before: Deadline = getattr(self._local, "until", NEVER)
+        self._local.until = min(before, until)
+        try:
+            yield
+        finally:
+            self._local.until = before
+
+    def left(self, share: float = 1.0) -> float | None:
+        """A ``share`` of the seconds that this thread may wait; ``None`` for as long as it takes."""
+        until: Deadline = getattr(self._local, "until", NEVER)
+        return until.left(share)
+
     def remarks(self) -> list[str]:
         """What there is to say while the server is away."""
         return [] if self._away is None else [f"answered from memory, which may be out of date: {self._away[1]}"]
@@ -247,7 +263,8 @@ class Server:
         if any(found.get(name, 0) < len(all_steps) for name, all_steps in parts.items()):
             with self.transaction(wait=60.0) as c:
                 c.execute("SELECT pg_advisory_xact_lock(%s)", [_MIGRATING])
-                self._bring_up(c, parts)
+                with self._owning():
+                    self._bring_up(c, parts)
         self._migrated.update(parts)
 
     def _schemas(self, c: psycopg.Connection[Any], parts: dict[str, tuple[str, ...]]) -> dict[str, int]:
@@ -262,6 +279,22 @@ class Server:
                     f"{len(steps)}); upgrade openclaw-memory, or choose another database"
                 )
         return found
+
+    @contextlib.contextmanager
+    def _owning(self) -> Iterator[None]:
+        """Say who has to run what makes or changes the tables, where this role may not."""
+        import psycopg
+
+        refused = psycopg.errors.InsufficientPrivilege, psycopg.errors.FeatureNotSupported, psycopg.errors.UndefinedFile
+        try:
+            yield
+        except refused as error:
+            first = str(error).strip().splitlines()[0]
+            raise StoreError(
+                f"{self.name}: the tables cannot be made or changed by this role ({first}); where pgvector is missing, "
+                "install it and run as a superuser in SQL: CREATE EXTENSION vector; then let the role that owns the "
+                "database run a command first, such as: openclaw-memory ingest"
+            ) from error
 
     def _bring_up(self, c: psycopg.Connection[Any], parts: dict[str, tuple[str, ...]]) -> None:
         encoding = c.execute("SHOW server_encoding").fetchone()

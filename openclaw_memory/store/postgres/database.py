@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import StoreError
-from ...system.deadline import NEVER, Deadline
+from ...system.deadline import Deadline
 from .connections import SCHEMA, Server, memory_id
 from .schema import MIGRATIONS
 
@@ -24,6 +25,10 @@ _NUMBERS = {
     16: ("?", "boolsend"), 20: (">i8", "int8send"), 21: (">i2", "int2send"), 23: (">i4", "int4send"),
     700: (">f4", "float4send"), 701: (">f8", "float8send"),
 }  # fmt: skip
+#: From so many rows on they are copied: a table for them costs more than it saves for fewer.
+_MANY = 200
+#: The share of the time that a statement was granted at which the next one is granted less.
+_ABOUT = 0.8
 #: Types of DuckDB that PostgreSQL has other words for.
 _TYPES = {"TINYINT": "SMALLINT", "VARCHAR": "TEXT", "FLOAT": "REAL"}
 
@@ -39,9 +44,13 @@ class Session:
         self,
         begin: Callable[[bool], contextlib.AbstractContextManager[psycopg.Connection[Any]]],
         translated: Callable[[psycopg.Error], StoreError],
+        left: Callable[[], float | None],
     ) -> None:
         self._begin = begin
         self._translated = translated
+        self._left = left
+        #: Seconds that each statement of a snapshot may take.
+        self._granted = math.inf
         self._stack: contextlib.ExitStack | None = None
         self._connection: psycopg.Connection[Any] | None = None
         self.depth = 0
@@ -51,6 +60,8 @@ class Session:
     def begin(self, writing: bool) -> None:
         """Begin a transaction of one kind; the snapshot so far is over."""
         self.end()
+        left = self._left()
+        self._granted = math.inf if left is None else left
         self._stack = contextlib.ExitStack()
         self._connection = self._stack.enter_context(self._begin(writing))
         self.writing, self.counters = writing, None
@@ -76,6 +87,8 @@ class Session:
 
         cursor = RawCursor(self.connection)
         try:
+            if not self.writing:
+                self._limit()
             return cursor.execute(_numbered(query), list(parameters) or None, binary=True)
         except Error as error:
             told = self._translated(error)
@@ -83,6 +96,15 @@ class Session:
                 with contextlib.suppress(StoreError):
                     self.end(StoreError, told, None)
             raise told from error
+
+    def _limit(self) -> None:
+        """Let a statement take no more than what is left, where that is not about what the one before was granted."""
+        left = self._left()
+        seconds = math.inf if left is None else left
+        if not _ABOUT * self._granted <= seconds <= self._granted:
+            milliseconds = 0 if left is None else max(int(left * 1000), 1)
+            self.connection.execute("SELECT set_config('statement_timeout', %s, true)", [str(milliseconds)])
+            self._granted = seconds
 
 
 class MemoryTables:
@@ -163,42 +185,22 @@ class MemoryTables:
         else:
             session.end()
 
-    @contextlib.contextmanager
-    def patience(self, until: Deadline) -> Iterator[None]:
+    def patience(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
         """Wait for the server and for others no longer than ``until`` in the block of this thread."""
-        before = self._until()
-        self._local.until = min(before, until)
-        try:
-            yield
-        finally:
-            self._local.until = before
+        return self.server.patience(until)
 
-    @contextlib.contextmanager
-    def within(self, share: float) -> Iterator[None]:
-        """Let no statement of the block take longer than a ``share`` of the time that is left."""
-        left = self._until().left(share)
-        if left is None:
-            yield
-            return
-        with self.read() as session:
-            limit = "SELECT set_config('statement_timeout', ?, true)"
-            session.execute(limit, [str(max(int(left * 1000), 1))])
-            yield
-            if (left := self._until().left()) is not None:
-                session.execute(limit, [str(max(int(left * 1000), 1))])
-
-    def _until(self) -> Deadline:
-        found: Deadline = getattr(self._local, "until", NEVER)
-        return found
+    def within(self, share: float) -> contextlib.AbstractContextManager[None]:
+        """Wait no longer than a ``share`` of the time that is left."""
+        return self.patience(Deadline.after(self.server.left(share)))
 
     def _session(self) -> Session:
         found: Session | None = getattr(self._local, "session", None)
         if found is None:
-            found = self._local.session = Session(self._begin, self.server.translated)
+            found = self._local.session = Session(self._begin, self.server.translated, self.server.left)
         return found
 
     def _begin(self, writing: bool) -> contextlib.AbstractContextManager[psycopg.Connection[Any]]:
-        left = self._until().left()
+        left = self.server.left()
         wait = self._timeout if left is None else max(min(left, self._timeout), 0.001)
         return self.server.transaction(not writing, None if writing else left, wait, self.memory)
 
@@ -294,9 +296,11 @@ class MemoryTables:
     def insert_rows(
         self, c: Session, table: str, types: str, rows: Sequence[tuple[Any, ...]], select: str = "*"
     ) -> None:
-        """Append ``rows``, bound as an array a column; ``types`` are DuckDB's types of their places."""
-        if rows:
-            kinds = [_TYPES.get(kind, kind) for kind in types.split()]
+        """Append ``rows``, bound as an array a column, or copied; ``types`` are DuckDB's types of their places."""
+        kinds = [_TYPES.get(kind, kind) for kind in types.split()]
+        if len(rows) >= _MANY:
+            copied(c, table, kinds, rows, select)
+        elif rows:
             given = ", ".join(f"${at}::{kind}[]" for at, kind in enumerate(kinds, 1))
             columns = [_array(kind, column) for kind, column in zip(kinds, zip(*rows, strict=True), strict=True)]
             c.execute(f"INSERT INTO {table} SELECT {select} FROM unnest({given})", columns)
@@ -312,10 +316,34 @@ def put_counter(c: Session, name: str, value: int) -> None:
     c.execute("INSERT INTO counters VALUES (?, ?)", [name, value])
 
 
+def copied(
+    c: Session, table: str, kinds: Sequence[str], rows: Iterable[Sequence[Any]], select: str = "*", binary: bool = False
+) -> None:
+    """Append ``rows`` by ``COPY``, by way of a table without row-level security: the server takes it for no other.
+
+    With ``binary`` their values are numbers and bytes of just these ``kinds``, which is quicker.
+    """
+    columns = ", ".join(f"c{at} {kind}" for at, kind in enumerate(kinds))
+    c.execute(f"CREATE TEMP TABLE incoming ({columns}) ON COMMIT DROP")
+    how = f"COPY incoming FROM STDIN{' (FORMAT BINARY)' if binary else ''}"
+    with c.connection.cursor() as cursor, cursor.copy(how) as copy:
+        if binary:
+            copy.set_types([kind.lower() for kind in kinds])
+        for row in rows:
+            copy.write_row([_held(value) if isinstance(value, str) else value for value in row])
+    c.execute(f"INSERT INTO {table} SELECT {select} FROM incoming")
+    c.execute("DROP TABLE incoming")
+
+
+def _held(text: str) -> str:
+    """``text`` without the character that no text there may hold."""
+    return text.replace("\0", "\ufffd") if "\0" in text else text
+
+
 def _array(kind: str, values: Sequence[Any]) -> list[Any]:
-    """Values that the driver takes for an array: of one type, and without the character that no text there may hold."""
+    """Values that the driver takes for an array, of one type."""
     if kind == "TEXT":
-        return [value.replace("\0", "\ufffd") if value is not None and "\0" in value else value for value in values]
+        return [value if value is None else _held(value) for value in values]
     return [None if value is None else float(value) for value in values] if kind == "REAL" else list(values)
 
 

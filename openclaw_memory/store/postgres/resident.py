@@ -19,8 +19,8 @@ MOST = 50_000
 class ResidentStore(PostgresStore):
     """The PostgreSQL store as one process uses it for long; when the server is away it repeats its last answers."""
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
         self._answers: dict[tuple[Any, ...], Any] = {}
         self._lines: dict[int, SectionText] = {}
         self._highest = 0

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 #: The class of the advisory lock of who writes a state; its object is the memory.
 _WRITING = 0x6F636D73
-#: Seconds that a question to the state may take.
+#: Seconds that a question to the state may take at most.
 _READING = 10.0
 
 _TABLES = {
@@ -84,7 +84,9 @@ class ServerState(State):
             memory = self._known(write=False)
             if memory is None:
                 return []
-            with self._server.transaction(read=True, timeout=_READING, memory=memory, joins=True) as c:
+            left = self._server.left()
+            seconds = _READING if left is None else min(left, _READING)
+            with self._server.transaction(read=True, timeout=seconds, memory=memory, joins=True) as c:
                 return c.execute(_marked(query), list(values)).fetchall()
 
     @contextmanager

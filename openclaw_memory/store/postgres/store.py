@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from ..api.derived import Collect, KeywordSearch
     from ..duckdb.duck import DuckStore
 
+#: New postings that are not worth folding, and postings that take about a second to be folded into.
+_NEW, _LARGE = 20_000, 1_000_000
 #: Cells that are searched at once.
 _CELLS = 2_000
 
@@ -44,7 +47,8 @@ _SUPERUSER = (
 class PostgresStore(VectorStore):
     """One agent's index of one workspace in a database; implements :class:`~openclaw_memory.store.api.Store`.
 
-    ``workspace`` is a name that is the same wherever the same notes are.  Raises
+    ``workspace`` is a name that is the same wherever the same notes are, ``files`` are where indexes of it would lie on
+    this machine.  Raises
     :class:`~openclaw_memory.errors.StoreError` from every method when the server does not answer as it should.
     """
 
@@ -59,10 +63,12 @@ class PostgresStore(VectorStore):
         analyse: Analyse,
         analysis_version: int = 0,
         read_as: Extraction = NO_WAY,
+        files: Sequence[Path] = (),
     ) -> None:
         self._db = PostingsTables(url, agent, workspace, settings.lock_timeout, self._check_versions)
         super().__init__(self._db.server.name, settings, analyse, analysis_version, read_as)
         self._closed = False
+        self._local_files = tuple(files)
 
     # -- life ---------------------------------------------------------------------------------
 
@@ -91,6 +97,10 @@ class PostgresStore(VectorStore):
     def beside(self, suffix: str) -> Path | None:
         """Nothing lies beside a server."""
         return None
+
+    def files(self) -> list[Path]:
+        """Index files that are on this machine still."""
+        return [file for file in self._local_files if file.exists()]
 
     def warnings(self) -> list[str]:
         """What a person should hear of the role and of the index."""
@@ -123,24 +133,48 @@ class PostgresStore(VectorStore):
         free_unused_heap()
 
     def maintain(self, force: bool = False) -> bool:
-        """Fold the delta into the base, and drop what is dead, once either has grown."""
-        if not force and not (self._db.may_write and self._is_due()):
+        """Fold the delta into the base, and drop what is dead, once either has grown.
+
+        Unless ``force`` is given, one process does it at a time, nobody waits for it, and others write meanwhile but
+        for the moment in which the new rows are put.
+        """
+        if force:
+            with self._db.write() as c:
+                writing.compact(self._db, c)
+                self.forget_gone(c)
+            return True
+        self._db.open()
+        holder = secrets.token_hex(16)
+        if not (self._db.may_write and self._is_due() and self._take_turn("compaction", holder)):
             return False
-        with self._db.write() as c:
-            if not force and not self._is_due():
-                return False  # another process was faster
-            writing.compact(self._db, c)
-            self.forget_gone(c)
-        return True
+        try:
+            with self._db.read() as c:
+                folded = self._db.folded(c)
+            with self._db.write() as c:
+                if not self._db.put_folded(c, folded):
+                    return False  # another process was faster, or a unit has come back: the next one does it
+                writing.note_compacted(c, folded.unit - len(folded.living))
+                self.forget_gone(c)
+            return True
+        finally:
+            self._end_turn(holder)
 
     def _is_due(self) -> bool:
+        """Whether enough is new or dead; a question, which has a deadline, leaves large memories to others."""
+        hurried = self._db.server.left() is not None
         with self._db.read() as c:
             base, delta = self._db.sizes(c)
-            return delta > max(20_000, base // 8) or writing.many_dead(c)
+            hurried &= base > _LARGE
+            return delta > max(_NEW, base // (2 if hurried else 8)) or (not hurried and writing.many_dead(c))
 
     def purge(self) -> None:
         """Leave no row of what was deleted, nor postings of it; what the server keeps of it say :meth:`leftovers`."""
         self.maintain(True)
+        self._note_purged()
+
+    def unpurged(self) -> bool:
+        """Whether :meth:`purge` has not run since :meth:`read_again`; a role that only reads leaves it to others."""
+        return self._db.may_write and super().unpurged()
 
     def shrink(self) -> bool:
         """The server does that itself: autovacuum."""
@@ -166,7 +200,8 @@ class PostgresStore(VectorStore):
         """What a server keeps of deleted rows, and this store cannot take out."""
         return [
             f"{self._name} (deleted rows stay in the server's files until VACUUM FULL has run, in its write-ahead log "
-            "until that is recycled, and in replicas, archives and backups for as long as these are kept)"
+            "until that is recycled, and in replicas, archives and backups for as long as these are kept)",
+            *(f"{file} (an index of this workspace in a file, which no server changes)" for file in self.files()),
         ]
 
     def statistics(self) -> StoreStatistics:

@@ -27,13 +27,13 @@ from .halfvec import bound, read
 from .postings import PostingsTables
 from .server_index import ServerIndex
 
-#: Seconds after which a turn to embed ends by itself, many times what a batch takes.
+#: Seconds after which a turn ends by itself, many times what a batch of vectors takes.
 TURN = 60.0
 #: Seconds between two looks whether a turn is free.
 _POLL = 0.05
-#: Makes the turn that of ``holder``, if nobody else has it now.
+#: Makes the turn of that name that of ``holder``, if nobody else has it now.
 _TAKE = """
-    INSERT INTO turns AS t VALUES (%s, 'embedding', %s, clock_timestamp() + make_interval(secs => %s))
+    INSERT INTO turns AS t VALUES (%s, %s, %s, clock_timestamp() + make_interval(secs => %s))
     ON CONFLICT (memory, name) DO UPDATE SET holder = excluded.holder, until = excluded.until
         WHERE t.holder = excluded.holder OR t.until < clock_timestamp()
     RETURNING holder
@@ -78,7 +78,7 @@ class VectorStore(TableStore):
         self._db.open()
         until, holder = Deadline.after(timeout), secrets.token_hex(16)
         ours = False
-        while self._db.may_write and not (ours := self._take_turn(holder)) and not until.passed:
+        while self._db.may_write and not (ours := self._take_turn("embedding", holder)) and not until.passed:
             time.sleep(until.within(_POLL))
         self._turn = holder if ours else self._turn
         try:
@@ -87,12 +87,15 @@ class VectorStore(TableStore):
             if ours:
                 if self._turn == holder:  # else it ended, and another thread has one now
                     self._turn = None
-                with contextlib.suppress(StoreError), self._db.server.transaction() as c:
-                    c.execute("DELETE FROM turns WHERE memory = %s AND holder = %s", [self._db.memory, holder])
+                self._end_turn(holder)
 
-    def _take_turn(self, holder: str) -> bool:
+    def _take_turn(self, name: str, holder: str) -> bool:
         with self._db.server.transaction() as c:
-            return c.execute(_TAKE, [self._db.memory, holder, TURN]).fetchone() is not None
+            return c.execute(_TAKE, [self._db.memory, name, holder, TURN]).fetchone() is not None
+
+    def _end_turn(self, holder: str) -> None:
+        with contextlib.suppress(StoreError), self._db.server.transaction() as c:
+            c.execute("DELETE FROM turns WHERE memory = %s AND holder = %s", [self._db.memory, holder])
 
     # -- what waits -----------------------------------------------------------------------------------
 

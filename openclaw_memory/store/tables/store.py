@@ -317,6 +317,10 @@ class TableStore(GraphTables, SummaryTables):
         """What :meth:`read_again` was last told."""
         return self._db.counters().get("masks", "")
 
+    def unpurged(self) -> bool:
+        """Whether :meth:`purge` has not run since :meth:`read_again`."""
+        return "unpurged" in self._db.counters()
+
     def read_again(self, document_ids: Sequence[int] | None, masks: str) -> None:
         """Have the next ingest read these documents again, or every file; whoever is reading must begin again."""
         with self._db.write() as c:
@@ -327,3 +331,10 @@ class TableStore(GraphTables, SummaryTables):
             c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")
             c.execute("DELETE FROM meta WHERE key = 'masks'")
             c.execute("INSERT INTO meta VALUES ('masks', ?)", [masks])
+            c.execute("DELETE FROM meta WHERE key = 'unpurged'")
+            c.execute("INSERT INTO meta SELECT 'unpurged', '' WHERE (SELECT count(*) FROM documents) > 0")
+
+    def _note_purged(self) -> None:
+        if self.unpurged():
+            with self._db.write() as c:
+                c.execute("DELETE FROM meta WHERE key = 'unpurged'")

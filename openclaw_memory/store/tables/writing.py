@@ -202,11 +202,14 @@ def many_dead(c: Connection) -> bool:
 def compact(db: Sql, c: Connection) -> None:
     """Rebuild the term-sorted base of postings from the living units, and drop orphaned vectors."""
     db.fold_postings(c)
+    note_compacted(c, count(c, "SELECT value - (SELECT count(*) FROM units) FROM counters WHERE name = 'unit'"))
+
+
+def note_compacted(c: Connection, dropped: int) -> None:
+    """Drop orphaned vectors, and note that postings of so many units ever given are not there any more."""
     c.execute("DELETE FROM vectors WHERE NOT EXISTS (SELECT 1 FROM units WHERE id = unit_id)")
     c.execute("DELETE FROM counters WHERE name = 'dropped'")
-    c.execute(
-        "INSERT INTO counters SELECT 'dropped', value - (SELECT count(*) FROM units) FROM counters WHERE name = 'unit'"
-    )
+    c.execute("INSERT INTO counters VALUES ('dropped', ?)", [dropped])
     # A planner may be about to give a unit that is between two files its old id: it must plan again.
     c.execute("UPDATE counters SET value = value + 1 WHERE name IN ('compaction', 'texts')")
 
