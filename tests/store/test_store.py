@@ -21,7 +21,7 @@ from openclaw_memory.config.settings import StoreSettings
 from openclaw_memory.errors import SchemaTooNew, StoreError
 from openclaw_memory.index.corpus import Corpus
 from openclaw_memory.search import bm25
-from openclaw_memory.store.api import OntologyRows, TextsChanged, VectorModel, WorkspaceFile
+from openclaw_memory.store.api import ModelChoice, OntologyRows, TextsChanged, VectorModel, WorkspaceFile
 from openclaw_memory.store.duckdb import schema
 from openclaw_memory.store.duckdb.duck import DuckStore
 from openclaw_memory.store.duckdb.postings import PostingsFile
@@ -750,6 +750,14 @@ def test_noise_is_noted_per_model(store: DuckStore) -> None:
     store.put_noise(MODEL, 0.25)
     assert store.noise(MODEL) == pytest.approx(0.25)
     assert store.noise(VectorModel("test", 17)) is None
+
+
+@both
+def test_the_model_for_the_notes_is_noted(store: DuckStore) -> None:
+    assert store.model_choice() is None
+    for choice in (ModelChoice("small", 7), ModelChoice("large", 70)):
+        store.put_model_choice(choice)
+        assert store.model_choice() == choice
 
 
 def test_statistics_count_what_is_there(store: DuckStore, path: Path) -> None:
