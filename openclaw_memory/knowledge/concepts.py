@@ -37,7 +37,7 @@ from .routine import (
 )
 
 #: Grows when what is found in a text changes, so that stored mentions are known to be of another make.
-VERSION = 7
+VERSION = 8
 
 _MOST = 12
 _CHARS = 80
@@ -273,7 +273,7 @@ _OPTION = re.compile(r"--?\w")
 
 def _term(text: str) -> str | None:
     """A quoted text without its full stop, unless it is a sentence or everyday words."""
-    term = text.rstrip(" .,!?")
+    term = text.rstrip(" .,!?。，！？")
     words = term.lower().split()
     if not words or len(words) > 4 or term[-1] in ":;…-" or _OPTION.match(term) or not any(map(str.isalpha, term)):
         return None

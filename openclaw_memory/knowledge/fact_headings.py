@@ -27,6 +27,8 @@ _DATE = re.compile(
 )
 #: A kind of thing and its number: "Bug 2", "Риск 3", "Layer 5", "P2".
 _NUMBERED = re.compile(r"(?:[^\W\d_]+\s#?\d{1,3}|[A-Z]\d)", re.IGNORECASE)
+#: The time of a day that opens a heading, perhaps behind the day: what follows happened then.
+_CLOCK = re.compile(r"\W*(?:\d{4}-\d\d-\d\d\W+)?~?\d{1,2}:(?:\d\d|XX)(?!\d)")
 #: What a heading is about is the one ticket of that number, not all that its words say: "PR #12 — Tide table".
 _TICKET = re.compile(r"(?<!\w)[^\W\d_]+\s#\d{2,}")
 ASIDE = re.compile(r"[(（\[【<][^()（）\[\]【】<>]*[)）\]】>]")
@@ -55,6 +57,8 @@ class Topic(NamedTuple):
     decision: str | None = None
     #: There is but one heading: the title of a file, which is about one thing.
     title: bool = False
+    #: The first name is that of a piece of work, of something that happened, or of a report.
+    work: bool = False
 
 
 @lru_cache(maxsize=4096)
@@ -62,7 +66,7 @@ def topic_of(heading: str) -> Topic:
     """Whom a path of headings names: the last one first, as far as nothing unclear stands in between."""
     names: list[str] = []
     verb = collection = decision = None
-    member = unclear = False
+    member = unclear = work = False
     parts = heading.split(" > ")
     for depth, part in reversed([*enumerate(parts)]):
         text = tidy(SIGNS.sub(" ", _DATE.sub(" ", ASIDE.sub(" ", part)))).strip(" -.#")
@@ -89,20 +93,25 @@ def topic_of(heading: str) -> Topic:
             about = rest if tidy(topic).casefold() in fact_words.every("decision") else part
             ones = (tidy(SIGNS.sub(" ", _DATE.sub(" ", one))) for one in _PARTS.split(ASIDE.sub(" ", about)))
             decision = next((one for one in ones if names_subject(one)), "").lstrip("0123456789. ")
-            decision = decision if len(decision.split()) <= 6 and len(decision) <= 60 else ""
+            about_some = _counts_work(about) or low.split()[0] in _pointing()
+            decision = decision if len(decision.split()) <= 6 and len(decision) <= 60 and not about_some else ""
         if low in fact_words.every("sides"):
             unclear = not names
             break
         # The title of a file with a day behind its words names that day's edition of something.
-        edition = depth == 0 and not _DATE.match(part) and date_in_heading(part) is not None
+        dated = depth == 0 and date_in_heading(part) is not None
+        edition = dated and (
+            not _DATE.match(part) or low.split()[-1] in fact_words.every("work") | fact_words.every("tails")
+        )
         name = None if edition else named(part)
         if name is None:
-            if not names and names_subject(text) and not _common(text):
+            if not names and ((names_subject(text) and not _common(text)) or _counts_work(part)):
                 unclear = True
                 break
             continue
+        work = work if names else says_work(part, name)
         names.append(name)
-    return Topic(tuple(names), collection, member, unclear, verb, decision, _titles(parts))
+    return Topic(tuple(names), collection, member, unclear, verb, decision, _titles(parts), work)
 
 
 def _titles(parts: Sequence[str]) -> bool:
@@ -156,7 +165,7 @@ def named(heading: str) -> str | None:
     """What a heading names, without dates, signs, remarks and labels; ``None`` where it names nothing, or says more."""
     if heading.rstrip().endswith(("!", "?", "！", "？", "…")) or any(one in heading for one in ("→", "->", "://")):
         return None
-    bare = _DATE.sub(" ", ASIDE.sub(" ", heading))
+    bare = _DATE.sub(" ", ASIDE.sub(" ", heading)).split(" | ", 1)[0]
     quoted = _QUOTED.search(bare)
     if quoted is not None and len(quoted[1].split()) <= 3 and any(map(str.isalpha, bare[: quoted.start()])):
         return quoted[1]
@@ -175,8 +184,16 @@ def named(heading: str) -> str | None:
             return None
         while words and (_ORDINAL.fullmatch(words[0]) or words[0].casefold() in heads):
             words = words[1:]
+        if words and words[0].casefold() in done:
+            return None
+        while len(words) > 1 and len(words[0]) < 4 and words[0].islower() and _is_function_word(words[0]):
+            words = words[1:]
         said = words
-        while words and (words[-1].casefold() in endings or (not words[-1][0].isupper() and _kind(words[-1]))):
+        while words and (
+            words[-1].casefold() in endings
+            or (len(words) > 1 and _was_done(words[-1]))
+            or (not words[-1][0].isupper() and _kind(words[-1]))
+        ):
             words = words[:-1]
         if words and _WITHOUT_CAPITALS.match(words[0]) and words[0].startswith(_openings()):
             return None
@@ -185,17 +202,95 @@ def named(heading: str) -> str | None:
         text = " ".join(words)
         if len(words) == 1 and words != said and not text.isascii() and not _WITHOUT_CAPITALS.match(text):
             return None  # an ordinary word with a capital, as all have that open a heading
+        if words and len(words) > 1 and words[0].casefold() in _pointing():
+            return None  # "What He Builds", "This Boat"
+        if " + " in text or text.casefold() in fact_words.every("unset"):
+            return None  # two things, or nothing known
         if _NUMBERED.fullmatch(text) or (text and _work(text.casefold()) and not _common(text)):
             return None
         text = text.replace("’", "'").removesuffix("'s")
         if text and names_subject(text) and not _common(text):
             if len(parts) > 1 and text.isalpha() and text.islower():
                 continue  # "Projet principal : Heron"
+            if part is not parts[-1] and _KIND_OF.match(bare) and _introduces(words, plain(parts[-1])):
+                continue  # "Student: Mira"
             if len(words) > 5 or len(text) > 48 or not _says_name(text, bare):
                 return None
             ticket = _TICKET.search(bare)
             return f"{ticket[0]} {text}" if ticket and ticket[0] not in text else text
     return None
+
+
+def _was_done(word: str) -> bool:
+    """Whether an English word at the end of a heading says what was done, or that it works: *Documented*, *Running*."""
+    low = word.casefold()
+    participle = len(low) > 5 and low.endswith("ed") and not low.endswith("eed") and low not in ORDINARY
+    return not word.isupper() and (participle or (len(low) > 2 and low in fact_words.every("well")))
+
+
+#: One word or two before a colon.
+_KIND_OF = re.compile(r"[^:：]*[:：]\s*\S")
+
+
+def _introduces(words: Sequence[str], rest: str) -> bool:
+    """Whether ``words`` before a colon are a kind of what ``rest`` names, word by word with capitals."""
+    named = tidy(SIGNS.sub(" ", rest)).split()
+    if not 1 <= len(named) <= 4 or not all(word[0].isupper() for word in named) or _kind(" ".join(named)):
+        return False
+    plain_word = words[-1].isalpha() and words[-1][1:].islower()
+    return plain_word and (len(words) == 1 or _common(words[-1]) or words[-1].casefold() in fact_words.every("heads"))
+
+
+def says_work(heading: str, name: str | None = None) -> bool:
+    """Whether a heading is about a piece of work, something that happened, or a report.
+
+    The noun that leads the part with the ``name`` in it, or a part before that, says so: it stands last in some
+    languages and first in others (*Pump Repair*, *Reparación de la bomba*).  So does the time of a day that opens it.
+    """
+    bare = ASIDE.sub(" ", heading)
+    if _CLOCK.match(bare):
+        return True
+    for part in _PARTS.split(_DATE.sub(" ", bare)):
+        text = tidy(SIGNS.sub(" ", plain(part))).strip(" -.#/")
+        if text and _led_by_work(text.casefold()):
+            return True
+        if name is None or name.split()[-1] in text:
+            break
+    return name is not None and _led_by_work(name.casefold())
+
+
+def _counts_work(heading: str) -> bool:
+    """Whether a heading begins with work that is counted: *Test 3: …*."""
+    first = tidy(SIGNS.sub(" ", _PARTS.split(ASIDE.sub(" ", heading), maxsplit=1)[0])).strip(" -.#/")
+    return _NUMBERED.fullmatch(first) is not None and _led_by_work(first.casefold())
+
+
+def _led_by_work(text: str) -> bool:
+    """Whether the noun that leads ``text``, in small letters, is one for work, or what it counts is: *Bug 3*."""
+    last, first = fact_words.every("ends"), fact_words.every("opens")
+    words = text.replace("-", " ").split()
+    while len(words) > 1 and words[-1].lstrip("#").isdigit():
+        words.pop()
+    leading = next((at for at, word in enumerate(words) if at and _is_function_word(word)), len(words)) - 1
+    if not last.isdisjoint((words[-1], words[leading])) or text.endswith(_joined_ends()):
+        return True
+    if text.startswith(tuple(one for one in first if _WITHOUT_CAPITALS.match(one))):
+        return True
+    # What is alike in a language whose leading noun stands last counts only where its words stand after one another.
+    return words[0] in first and (len(words) == 1 or words[0] not in last or _is_function_word(words[1]))
+
+
+@lru_cache(maxsize=1)
+def _pointing() -> frozenset[str]:
+    """English words that point at something or ask for it: no name begins with one."""
+    lists = fact_words.languages()["en"].lists
+    return (frozenset(lists["not"] + lists["nobody"]) - ORDINARY - frozenset(("user", "no"))) | fact_words.every("some")
+
+
+@lru_cache(maxsize=1)
+def _joined_ends() -> tuple[str, ...]:
+    """What names of work end in, in scripts that put no spaces between words."""
+    return tuple(one for one in fact_words.every("ends") if _WITHOUT_CAPITALS.match(one))
 
 
 def _work(text: str) -> bool:
@@ -252,7 +347,8 @@ def _common(text: str) -> bool:
     if len(words) > 1 and _is_function_word(words[0]) and NAMELESS.issuperset(words[1:]):
         return True  # "What was added"
     everyday = NAMELESS if text.isupper() else _EVERYDAY
-    if text.isalpha() and text[1:].islower() and any(is_kind(text.casefold(), spoken) for spoken in kinds_known()):
+    word = text.isalpha() and (text[1:].islower() or (text.isupper() and len(text) > 5))
+    if word and any(is_kind(text.casefold(), spoken) for spoken in kinds_known()):
         return True  # "Store": a word for a kind of thing
     if " " not in text and words and everyday.issuperset(words) and ORDINARY.isdisjoint(words):
         return True  # "Run": a word of everyday English

@@ -145,6 +145,8 @@ def _said(read: str, raw: str, pattern: _Pattern, speech: Speech) -> FoundFact |
         return None
     if rule == "possessive" and pattern.language == "en" and first[0].endswith("ing"):
         return None  # "Heron's owner is painting the hull": what somebody does
+    if relation == "works at" and (_is_kind(subject.split()[-1], pattern.language) or re.search("[的里]", thing)):
+        return None  # "The App Password works for mail": nobody, or 工作 as what is done
     if pattern.named and (not _NAMED.match(thing) or (first[0] in _days() and relation != "birthday")):
         return None
     return _made(subject, relation, thing, rule)
@@ -184,6 +186,8 @@ def _made(subject: str, relation: str, thing: str, rule: str) -> FoundFact | Non
     subject, thing = tidy(subject), tidy(thing)
     if not subject or not thing or subject.casefold() == thing.casefold():
         return None
+    if thing.count("「") != thing.count("」") or thing.casefold() in fact_words.every("nobody"):
+        return None  # a part of what is quoted, or "everything"
     return FoundFact(subject, relation, thing, rule, _CONFIDENCE[rule])
 
 

@@ -28,14 +28,14 @@ from ..text.scripts import UNSPACED
 from ..text.sentences import sentence_spans
 from ..text.turns import roles
 from . import fact_words
-from .fact_headings import ASIDE, OPENING, SIGNS, Topic, below, is_template, person_of, topic_of
+from .fact_headings import ASIDE, OPENING, SIGNS, Topic, below, is_template, person_of, says_work, topic_of
 from .fact_sentences import Speech, facts_in, is_name, tidy
 from .likings import turned_item
 from .predicates import is_personal, kind_of_key, needs_person, normalise
 from .routine import NAMELESS, ORDINARY
 
 #: Grows when what :func:`found` returns for a text changes, so that stored facts are known to be of another make.
-VERSION = 10
+VERSION = 14
 
 #: Longer texts are prose, whose facts no rule of form can tell.
 _MOST_CHARS = 1200
@@ -54,7 +54,7 @@ _CELL_BORDER = re.compile(r"(?<!\\)\|")
 _TICKS = frozenset("✅❌⚠☑✔✗✘⏳🚧")
 _DONE = frozenset("✅☑✔✓")
 #: Where the next pair begins within a value, as in "8 GB, Disk: 364 GB".
-_NEXT_PAIR = re.compile(r",\s+(?=[^\W\d_][^\W_]*(?:\s[^\W_]+)?[:：]\s)")
+_NEXT_PAIR = re.compile(r",\s+(?=[^\W\d_]\w*(?:\s[^\W_]+)?[:：]\s)")
 _COMMENT = re.compile(r"\s*<!--.*?(?:-->|\Z)", re.S)
 _PLACEHOLDER = re.compile(
     r"^[_*]*[(（<\[{]|(?:^|/)path/to(?:/|$)|\{\{|<[a-z_ -]+>|x{4,}|y{4}|[?？…:：]$|\.\.\.$|~~|\?\?|\[redacted|\s[→↔]\s"
@@ -119,7 +119,8 @@ def found(unit: Unit, heading: str, subject: str | None, above: str = "") -> lis
         whom = below(above, topic.collection is not None)
         if whom is None:
             return []
-        topic = topic._replace(names=whom, collection=None, verb=None, member=True) if whom else topic
+        if whom:
+            topic = topic._replace(names=whom, collection=None, verb=None, member=True, work=says_work(whom[0]))
     lines = [" ".join(line.split()) for line in text.splitlines()]
     if not all(line.startswith(("**", "__")) and _KEYED.match(line) for line in lines):
         lines = [body]
@@ -212,7 +213,7 @@ def _statement(unit: Unit, body: str, topic: Topic, subject: str | None) -> Iter
         return
     match = _KEYED.match(body)
     if match is None or match["value"].startswith("//"):
-        about = topic.names[0] if topic.names else None
+        about = topic.names[0] if topic.names and not topic.work else None
         about = subject if subject and (topic.verb or not _somebody(topic, subject)) else about
         if topic.verb and about and body[:1] in _TICKS:
             return  # how something stands
@@ -233,7 +234,9 @@ def _statement(unit: Unit, body: str, topic: Topic, subject: str | None) -> Iter
         yield from _decision(value, topic, subject)
         return
     if topic.collection and kind_of_key(label) is None:
-        if match["mark"] or is_name(label):
+        # In a script that has capitals one of its words has one wherever it stands first.
+        ordinary = topic.collection == "things" and label.isalpha() and not label.isascii() and label[1:].islower()
+        if (match["mark"] or is_name(label)) and not ordinary:
             yield from _entry(label, value)
         return
     confidence = 0.9 if match["mark"] else 0.8
@@ -259,15 +262,25 @@ def _key(
         # What was done is no state of anything; a file about one thing may say that it is well.
         if not topic.title or not fact_words.every("done").isdisjoint(_LETTERS.findall(value.casefold())):
             return
+    if kind == "state" and rule == "key" and not topic.title and _finished(value):
+        return
     about = _about(label, kind, topic, subject)
     thing = _value(value, kind)
     if about is not None and thing is not None and not ("." in about and kind == "path" and thing.endswith(about)):
         yield from _made(about, label if label.isupper() else label.casefold(), thing, rule, confidence)
 
 
+def _finished(value: str) -> bool:
+    """Whether a state is nothing but words for what was done: *Completed*, *Already analyzed*."""
+    words = set(_LETTERS.findall(value.casefold())) - fact_words.every("adverbs")
+    return bool(words) and words <= fact_words.every("done")
+
+
 def _about(label: str, kind: str, topic: Topic, subject: str | None) -> str | None:
     """Whom or what a key below ``topic`` is about, where that is certain."""
     names = topic.names
+    if topic.work and kind != "url" and not (subject and is_personal(label)):
+        return None  # what was at hand at work says nothing that lasts; an address is one of what was made
     if subject is not None:
         # In a person's file a heading about something else does not take what only somebody has.
         if is_personal(label):
@@ -278,7 +291,9 @@ def _about(label: str, kind: str, topic: Topic, subject: str | None) -> str | No
     if is_personal(label) and len(names) > 1 and not topic.member:
         # A leaf heading does not beat the person above it.
         outer = [name for name in names if NAMELESS.isdisjoint(name.casefold().split())]
-        somebody = next((name for name in outer if len(name.split()) == 2 and name.istitle()), "")
+        done = fact_words.every("done")
+        full = (name for name in outer if name.istitle() and done.isdisjoint(name.casefold().split()))
+        somebody = next((name for name in full if 2 <= len(name.split()) <= 4), "")
         return somebody or names[0]
     return names[0] if kind in _TELLING or len(names[0].split()) <= 3 else None
 

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from importlib.resources import files
 
+from . import fact_words
+
 _APART = re.compile(r"[\s_]+")
 _TRIMMED = re.compile(r"^[\W_]+|[\W_]+$")
 
@@ -120,7 +122,7 @@ def kind_of_key(label: str) -> str | None:
     if low.startswith(_FAVOURITE):
         return "text"
     words = low.split(" ")
-    if 2 <= len(words) <= 3 and low.isascii():
+    if 2 <= len(words) <= 3 and low.isascii() and fact_words.every("done").isdisjoint(words):
         for part in (words[-1], " ".join(words[-2:]), words[0]):
             if (kind := _key(_FORMS.get(part, ""))) in _TELLING:
                 return kind

@@ -134,6 +134,8 @@ def _whole(runs: list[str], known: set[str], length: int, han: bool) -> Iterator
 def _plain(term: str) -> bool:
     """Whether a term is a Chinese word of everyday language, or two of them, or says how something went."""
     every = _said_daily()
+    if len(set(term)) == 1:
+        return True  # 嘿嘿: what somebody utters
     if term in every or term in _chinese()["technology"] or term.endswith(tuple(_chinese()["went"])):
         return True
     return any(term[:at] in every and term[at:] in every for at in range(2, len(term) - 1))
@@ -178,8 +180,9 @@ def _any_of(words: Iterable[str]) -> str:
 
 @cache
 def _chinese() -> dict[str, frozenset[str]]:
-    """Words of everyday Chinese."""
-    return _common("common_chinese.txt")
+    """Words of everyday Chinese, in simplified and in traditional characters."""
+    simple, traditional = _common("common_chinese.txt"), _common("common_traditional.txt")
+    return {section: words | traditional[section] for section, words in simple.items()}
 
 
 def _common(file: str) -> dict[str, frozenset[str]]:

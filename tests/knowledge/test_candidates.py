@@ -643,7 +643,7 @@ def test_a_number_within_a_name_counts_nothing() -> None:
 
 
 def test_a_line_of_japanese_notes_without_kana_is_not_read_as_chinese() -> None:
-    lines = ["湯川請求確認", "温室請求送付", "市場請求再送", "箱舟請求済"]
+    lines = ["湯川棚卸確認", "温室棚卸送付", "市場棚卸再送", "箱舟棚卸済"]
     kana = ["今日は温室を直した", "湯川さんに会った", "市場へ行った", "箱舟を見た", "水をやった"]
     assert repeated(lines) is not None and repeated(lines + kana) is None
 
@@ -707,8 +707,11 @@ def test_terms_of_unspaced_scripts_are_found_by_their_borders(text: str, terms: 
 
 
 def test_words_of_everyday_chinese_and_sentences_are_no_terms() -> None:
-    text = "我们需要继续检查，今天可以；「我不想让它消失」"
-    assert not [name for name, rule in found(text).items() if rule != "part"]
+    for text in (
+        "我们需要继续检查，今天可以；「我不想让它消失」",
+        "我們需要繼續檢查，今天可以；一個檔案，執行，資訊，網路",
+    ):
+        assert not [name for name, rule in found(text).items() if rule != "part"]
 
 
 def test_what_a_file_repeats_between_changing_characters_is_a_term() -> None:
@@ -813,6 +816,32 @@ def test_what_one_line_repeats_and_rows_of_numbers_matter_less() -> None:
     names = ["Osgood", "Pemberton", "pump_state", "V1", "V2", "V3", "Harbour"]
     first, *rest = salience(counts, distinct, documents, 100, names).tolist()
     assert first > max(rest)
+
+
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [
+        ("HTTP 404", 0),
+        ("Heron 0 Fehler", 0),
+        ("III", 0),
+        ("daily", 0),
+        ("undefined", 0),
+        ("waiting visitors", 0),
+        ("Harbour-only", 0),
+        ("Harbour-driven", 0),
+        # What somebody stresses: small letters say it too.
+        ("SEMPRE", 1),
+        ("НИКОГДА", 1),
+    ],
+)
+def test_a_count_an_everyday_tag_and_a_stressed_word_matter_less(name: str, plain: int) -> None:
+    counts = np.zeros((2, len(RULES)), np.int64)
+    rule = "meta" if name.islower() and " " not in name else "phrase" if name.islower() else "name"
+    counts[:, RULES.index(rule)] = 12
+    counts[:, RULES.index("plain")] = plain
+    names = [name, "oak beam Osgood" if rule == "phrase" else "Osgood"]
+    less, own = salience(counts, np.array([12, 12]), np.array([4, 4]), 40, names)
+    assert less <= own / 2
 
 
 def test_a_slash_between_two_names_is_none_of_them() -> None:

@@ -580,3 +580,147 @@ def test_no_owner_is_called_by_a_pronoun_or_a_placeholder(value: str) -> None:
         f"# User\n\n- **Name:** {value}\n", path="USER.md", mtime=date(2026, 3, 1), unit_tokens=60
     ).sections
     assert rules.subject_of("USER.md", sections) == "user"
+
+
+@pytest.mark.parametrize(
+    ("heading", "line"),
+    [
+        # The noun that leads: last in some languages, first in others, or before a function word.
+        ("Bilge Pump Repair", "Status: waiting for a gasket"),
+        ("Early Morning Checkpoint", "Runtime: 9 hours"),
+        ("Osprey Review on Heron", "Status: waiting for the yard"),
+        ("Heron-Umbau", "Status: wartet auf Holz"),
+        ("Osprey Motor Wartung", "Status: wartet auf Öl"),
+        ("Réparation de la pompe Heron", "Statut : en attente du joint"),
+        ("Reparación de la bomba Heron", "Estado: espera la junta"),
+        ("Manutenção da bomba Heron", "Estado: espera a junta"),
+        ("Riparazione della pompa Heron", "Stato: aspetta la guarnizione"),
+        ("Ремонт насоса Heron", "Статус: ждёт прокладку"),
+        ("Naprawa pompy Heron", "Status: czeka na uszczelkę"),
+        ("Heron pompa bakımı", "Durum: conta bekliyor"),
+        ("Sửa máy bơm Heron", "Trạng thái: chờ gioăng"),
+        ("Heron 水泵维护", "状态：等垫片"),
+        ("Heronポンプ検証", "状態：部品待ち"),
+        ("Heron 펌프 점검", "상태: 부품 대기"),
+        # Work that is counted, and what happened at a time of the day.
+        ('Bug 3: Panel Showing "Tide 4"', "File: `src/panel.js`"),
+        ("Test 2: Harbour Lights", "Status: waiting for dusk"),
+        ("17:10 — Harbour Lights", "Status: steady"),
+        ("2026-03-28 17:10 PM CST - Harbour Lights", "Status: steady"),
+        # Two things, a prompt for somebody to be played, and nothing known.
+        ("Pumps + Valves", "Storage: the shed"),
+        ("Harbour Master System Prompt", "Role: keeper of the lights"),
+        ("Unknown (Osprey)", "Status: could not be read"),
+    ],
+)
+def test_a_piece_of_work_has_no_state_that_lasts(heading: str, line: str) -> None:
+    assert triples(f"# Heron Boat Yard\n\n## {heading}\n- {line}\n", "memory/2026-03-28.md") == []
+
+
+@pytest.mark.parametrize(
+    ("heading", "line", "expected"),
+    [
+        ("Repair Bot", "Status: afloat", ("Repair Bot", "status", "afloat")),
+        ("Heron Setup", "Version: 2.1", ("Heron", "version", "2.1")),
+        ("Rapport-Bot Heron", "Version : 2.1", ("Rapport-Bot Heron", "version", "2.1")),
+        ("Harbour Lights (17:10)", "Status: steady", ("Harbour Lights", "status", "steady")),
+        ("Heron Knowledge Summary", "Version: 2.1", ("Heron", "version", "2.1")),
+        # An address is one of what was made.
+        (
+            "Tide Report Release",
+            "URL: https://example.org/tide",
+            ("Tide Report Release", "URL", "https://example.org/tide"),
+        ),
+        # Only what comes behind the name of a key ends its value.
+        ("Mira Sommer", "ID: 4f0a11, sub_id: 77", ("Mira Sommer", "ID", "4f0a11")),
+    ],
+)
+def test_a_thing_has_a_state_though_its_name_speaks_of_work(heading: str, line: str, expected: Triple) -> None:
+    assert triples(f"## {heading}\n- {line}\n") == [expected]
+
+
+def test_the_nearest_full_name_has_what_only_somebody_has() -> None:
+    text = "# Notas\n\n## Fichas Processadas\n\n### Rosa Lima Duarte\n- Profissão: carpinteira\n"
+    assert triples(text) == [("Rosa Lima Duarte", "profissão", "carpinteira")]
+
+
+def test_a_label_of_what_was_done_is_no_key() -> None:
+    assert triples("## Heron\n- Copied to harbour: `tide.json`\n- Created repo: `yard/tide`\n") == []
+
+
+def test_no_sentence_of_a_quotation_states_a_liking() -> None:
+    assert triples("普通は「海が好き」と言う。\n\nわしは人より海が嫌い。\n", "memory/a.md") == []
+    assert triples("Rosa Lima gosta de tudo.\n", "memory/a.md") == []
+
+
+@pytest.mark.parametrize(
+    ("heading", "line"),
+    [
+        ("What Mira Builds", "Repo: `yard/tide`"),
+        ("This Boat", "Version: 2.1"),
+        ("Tide Mail Failed", "Status: no wind"),
+        ("Tide Mail falhou", "Status: sem vento"),
+        ("Heron 发送问题诊断", "状态：未完成"),
+        ("Tide Mail Log", "Status: no wind since noon"),
+    ],
+)
+def test_what_points_at_something_or_tells_of_it_is_no_thing(heading: str, line: str) -> None:
+    assert triples(f"# Yard\n\n## {heading}\n- {line}\n") == []
+
+
+def test_only_somebody_works_for_somebody() -> None:
+    assert triples("The Harbour Password works for SMTP on the shared account.\n") == []
+    assert triples("要求在知识库里生成今天的工作。\n") == []
+    assert triples("Mira works at Tidewater.\n") == [("Mira", "works at", "Tidewater")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # What somebody is stands before the colon, and what a thing is.
+        ("# Aluna: Rosa Lima\n- Telefone: +55 00 5550-0142\n", [("Rosa Lima", "telefone", "+55 00 5550-0142")]),
+        ("## Großes Projekt gestartet: Heron\n- Repo: `yard/heron`\n", [("Heron", "repo", "yard/heron")]),
+        ("## Heron: Status\n- Version: 2.1\n", [("Heron", "version", "2.1")]),
+        # What is behind a bar is where all of it belongs to.
+        ("# Index\n\n## 4. Metadata | Heron Yard\n- ID: 7QxLanternYard\n", []),
+        # A phase, and what is below an item that tells of work.
+        ("# Plan\n\n## FASE 2 — Marea\n- Status: não iniciado\n", []),
+        ("## Heron\n\n**Lantern Wiring Error**\n- Location: line 12 in the plan\n", []),
+        # Small function words open no name, and what a file is does not end one.
+        ("# Quem é o Beno\n- Aniversário: 9 de agosto\n", [("Beno", "aniversário", "9 de agosto")]),
+        ("# Mira Long-Term Memory\n\n## Core Identity\n- Role: keeper of the lights\n", [
+            ("Mira", "role", "keeper of the lights")
+        ]),
+        ("# 码头\n\n## 安装 Heron 并授权\n- 状态：等待安装\n", []),
+        ("记录用户偏好和技能状态。\n", []),
+        # An ordinary word with a capital is no entry of a collection of things.
+        ("## Проекты\n- Парус: нет ветра и дождь\n- Heron: новая лодка\n", [("Heron", "about", "новая лодка")]),
+    ],
+)  # fmt: skip
+def test_a_heading_names_what_it_is_about(text: str, expected: list[Triple]) -> None:
+    assert triples(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # What was done, or that it works, ends no name.
+        ("## Tide System Documented\n- Location: `/opt/tide/`\n", [("Tide System", "location", "/opt/tide/")]),
+        ("## Tide Script Working\n- Script: `~/yard/tide.sh`\n", [("Tide Script", "script", "~/yard/tide.sh")]),
+        ("# Yard\n\n### 2. Created Tide Script\n- File: `~/yard/tide.sh`\n", []),
+        ("# Yard\n\n## Servers Available\n- Status: waiting for paint\n", []),
+        ("## Current Lantern System Status\n- Database: on the shelf\n", [("Lantern System", "database", "on the shelf")]),
+        # What begins so is about some things, and names none.
+        ("# Yard\n\n## Important Addresses\n- Repo: `yard/tide`\n", []),
+        ("# Yard\n\n## Next Planks\n- Status: waiting for oak\n", []),
+        ("# Yard\n\n## Lesson 6: Tide Script Lies\n- Decision: keep it for one more year\n", []),
+        # The title of a day's notes is none either.
+        ("# 2026-03-10 — Heron Daily Notes\n\n## Timeline\n- Budget: 70 for planks\n", []),
+        # A state of nothing but what was done is a step.
+        ("# Yard\n\n## Heron\n- Status: Already finished\n", []),
+        ("# Yard\n\n## Heron\n- Status: Completed\n", []),
+        ("## 重要記憶\n\n### Heron 重啟\n- 版本：v7.5\n", []),
+    ],
+)
+def test_words_for_what_was_done_are_no_part_of_a_name(text: str, expected: list[Triple]) -> None:
+    assert triples(text) == expected
