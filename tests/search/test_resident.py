@@ -183,6 +183,25 @@ def test_a_step_names_the_first_line_that_mentions_a_concept_in_a_process_of_any
             assert (np.diff(references.row[references.slice_of(concept)]) > 0).all()
 
 
+def test_a_name_becomes_a_concept_and_none_again_with_all_that_mentions_it(tmp_path: Path) -> None:
+    workspace = tmp_path / "notes"
+    (workspace / "memory").mkdir(parents=True)
+    other, note = (workspace / "memory" / f"2026-01-0{day}.md" for day in (5, 9))
+    other.write_text("# Plan\n\n- We ask Zorblatt about the boards.\n- The fence is green.\n", encoding="utf-8")
+    note.write_text("# Visit\n\n- Saw nobody at the harbour.\n", encoding="utf-8")
+    read = Settings.load(overrides={"ingest.fresh_seconds": 0, "ingest.embed": "lazy"}, environ={})
+    with Memory(workspace, settings=read, db=tmp_path / "i.duckdb", embedder=EMBEDDER) as memory:
+        for more, known in (("", False), ("- There Zorblatt had a boat.\n", True), ("", False)):
+            note.write_text(f"# Visit\n\n- Saw nobody at the harbour.\n{more}", encoding="utf-8")
+            memory.search("boards")
+            index = memory._questions.engine().graph.index
+            place = index.named("Zorblatt")
+            assert (place is not None) is known
+            if place is not None:
+                rows = index.references.rows(place).tolist()
+                assert len(rows) == 2 and all(place in index.of_rows(row, row) for row in rows)
+
+
 # -- how much is held -----------------------------------------------------------------------------------
 
 
