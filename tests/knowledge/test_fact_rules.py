@@ -709,7 +709,10 @@ def test_a_heading_names_what_it_is_about(text: str, expected: list[Triple]) -> 
         ("## Tide Script Working\n- Script: `~/yard/tide.sh`\n", [("Tide Script", "script", "~/yard/tide.sh")]),
         ("# Yard\n\n### 2. Created Tide Script\n- File: `~/yard/tide.sh`\n", []),
         ("# Yard\n\n## Servers Available\n- Status: waiting for paint\n", []),
-        ("## Current Lantern System Status\n- Database: on the shelf\n", [("Lantern System", "database", "on the shelf")]),
+        (
+            "## Current Lantern System Status\n- Database: on the shelf\n",
+            [("Lantern System", "database", "on the shelf")],
+        ),
         # What begins so is about some things, and names none.
         ("# Yard\n\n## Important Addresses\n- Repo: `yard/tide`\n", []),
         ("# Yard\n\n## Next Planks\n- Status: waiting for oak\n", []),
