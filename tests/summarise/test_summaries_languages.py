@@ -198,7 +198,7 @@ def test_labels_and_lists_are_no_state_that_changes() -> None:
     plain = [sentence("Test results: all good", 0), sentence("Test results: two failed", 1, MONDAY + timedelta(1))]
     assert not changes.of(option) and not changes.of(plain)
     several = [sentence("IP: 10.0.0.4", 0), sentence("IP: 10.0.0.9", 1, MONDAY + timedelta(1))]
-    done = [sentence("Completed: 2026-02-13 14:31 MT", 0), sentence("Ines sowed tomatoes", 1)]
+    done = [sentence("Completed: 2026-04-21 09:12 MT", 0), sentence("Ines sowed tomatoes", 1)]
     assert [one.text for one in noise.said(done)] == ["Ines sowed tomatoes"]
     timed = [sentence("Tea was at 7:54 PM", 0), sentence("Tea was at 7:58 PM", 1, MONDAY + timedelta(1))]
     assert not changes.of(timed)
@@ -285,7 +285,7 @@ def test_what_has_not_happened_is_no_turn_in_events(said: str, denied: str) -> N
         "方案：使用脚本修复水泵",
         "水泵需要修复",
         "建议立即修复水泵",
-        "ポンプ: error → 要修正",
+        "ポンプ: error → 要交換",
         "明日の予定: ポンプ修正",
         "ポンプを修正する予定",
         "ポンプが完了したら報告する",

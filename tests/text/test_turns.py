@@ -63,7 +63,7 @@ def test_who_takes_turns_is_a_speaker(one: str, other: str, speaker: str) -> Non
         "**Issue:** The pump failed.\n**Fix:** A new seal.\n",
         "- **Problem**: Die Pumpe leckt.\n- **Lösung**: Eine neue Dichtung.\n",
         "- **作者**：王伟\n- **来源**：论坛\n- **重要性**：高\n",
-        "- **断开**：06:16\n- **恢复**：06:17\n",
+        "- **断开**：21:43\n- **恢复**：21:58\n",
         "- 対応: 再設定した\n- 結果: 成功\n",
         "- **Проблема:** не открывается.\n- **Решение:** перезапуск.\n",
         "- Servidor: a1\n- Porta: 22\n",
