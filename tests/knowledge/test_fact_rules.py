@@ -722,6 +722,9 @@ def test_a_heading_names_what_it_is_about(text: str, expected: list[Triple]) -> 
         # A state of nothing but what was done is a step.
         ("# Yard\n\n## Heron\n- Status: Already finished\n", []),
         ("# Yard\n\n## Heron\n- Status: Completed\n", []),
+        ("# 码头\n\n## 灯塔日报\n- 状态：已发送\n", []),
+        ("# 码头\n\n## Heron 海报\n- 状态：已发布 ✅\n", []),
+        ("# 碼頭\n\n## Heron 海報\n- 狀態：已發佈\n", []),
         ("## 重要記憶\n\n### Heron 重啟\n- 版本：v7.5\n", []),
     ],
 )
