@@ -77,7 +77,7 @@ _MOST_WORDS = 64
 
 def knowledge(embedder: Embedder, text: str) -> float:
     """How well a model knows the language of ``text``, from 0 to 1; 1 where its vocabulary cannot be seen."""
-    entry = registry.get(embedder.model)
+    entry = registry.like(embedder.model)
     if entry is not None and entry.multilingual:
         return 1.0
     words = _WORD.findall(text)[:_MOST_WORDS]

@@ -176,6 +176,12 @@ def get(name: str) -> ModelEntry | None:
     return next((entry for entry in ENTRIES if entry.name == name.lower()), None)
 
 
+def like(identity: str) -> ModelEntry | None:
+    """The entry of the model that embedders call ``identity``, which may hold the name of a file or at an endpoint."""
+    name = identity.rpartition("/")[2].partition("@")[0]
+    return get(name) or matching_file(name)
+
+
 def names_of(model: str) -> tuple[str, ...]:
     """The models that a value of ``embedding.model`` stands for: of :data:`AUTO` that for English comes first."""
     return (DEFAULT.name, MULTILINGUAL.name) if model.strip().lower() == AUTO else (model,)

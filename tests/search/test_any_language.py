@@ -277,5 +277,8 @@ def test_only_the_weights_of_vectors_are_those_of_the_model() -> None:
     plain, many = ranking.weights({}, "all-minilm-l6-v2"), ranking.weights({}, "multilingual-e5-small")
     assert plain == ranking.weights({}) == ranking.weights({}, "a model of somebody's") == ranking.WEIGHTS
     assert {name for name in plain if plain[name] != many[name]} == set(ranking.VECTOR_FEATURES)
+    for own_file in ("multilingual-e5-small-q8_0@0123456789ab", "http:localhost:8080/intfloat/multilingual-e5-small"):
+        assert ranking.weights({}, own_file) == many
+        assert confidence.sure(own_file) == confidence.sure("multilingual-e5-small") < confidence.SURE
     own = ranking.weights({"vector_unit": 0.3}, "multilingual-e5-small")
     assert own["vector_unit"] == 0.3 and own["vector_window"] == many["vector_window"]
