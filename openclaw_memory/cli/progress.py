@@ -30,7 +30,7 @@ def model_progress(cli: CliContext) -> AbstractContextManager[Progress]:
 
 
 def pull_if_missing(cli: CliContext, memory: Any) -> None:
-    """Get the default model when it is missing, with a bar; the report of the ingest says if that failed."""
+    """Get the model that is wanted when it is missing, with a bar; the report of the ingest says if that failed."""
     with model_progress(cli) as show:
         memory.pull_model(show)
 

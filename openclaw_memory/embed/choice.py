@@ -5,9 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+from ..errors import OpenClawMemoryError
 from ..store.api import ModelChoice, Store
+from ..system.deadline import Deadline
 from . import registry
 
+#: Seconds to wait for an index that another process holds.
+_PATIENCE = 1.0
 #: Share of the notes in other languages than English from which on they need a model that knows many.
 FOREIGN = 0.2
 
@@ -27,10 +31,14 @@ class Choice:
         self._lock = threading.Lock()
 
     def name(self) -> str:
-        """What the registry calls the model."""
+        """What the registry calls the model; where the index cannot be read, what the notes say."""
         with self._lock:
             if self._name is None:
-                noted = self._store.model_choice()
+                try:
+                    with self._store.patience(Deadline.after(_PATIENCE)):
+                        noted = self._store.model_choice()
+                except OpenClawMemoryError:
+                    return self._found()  # whoever reads the index says so
                 self._name = self._found() if noted is None else noted.name
             return self._name
 

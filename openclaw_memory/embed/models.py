@@ -107,7 +107,8 @@ class Models:
         try:
             pull(wanted.model, progress=progress, offline=wanted.offline)
         except ModelError as error:
-            note_failure(wanted.model)
+            if not wanted.offline:
+                note_failure(wanted.model)
             with self._lock:
                 self._resolved = factory.Resolved(None, str(error))  # more telling than that the model is missing
             return str(error)

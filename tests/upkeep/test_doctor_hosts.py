@@ -238,8 +238,9 @@ def test_a_broken_configuration_is_one_check(state: Path, examine: Callable[...,
     assert str(state / "openclaw.json") in checks["openclaw"]["detail"] and "openclaw slot" not in checks
 
 
-def test_the_holder_of_the_index_is_named(notes: Notes, tmp_path: Path) -> None:
-    notes.write("MEMORY.md", "- a lamp\n")
+@pytest.mark.parametrize("model", ["none", "auto"])
+def test_the_holder_of_the_index_is_named(notes: Notes, tmp_path: Path, model: str) -> None:
+    notes.write("MEMORY.md", "- лампа на чердаке, и она не горит\n")
     db = tmp_path / "index.duckdb"
     hold = (
         "import sys\nfrom openclaw_memory import Memory, Settings\n"
@@ -253,7 +254,7 @@ def test_the_holder_of_the_index_is_named(notes: Notes, tmp_path: Path) -> None:
         assert holder.stdout is not None and holder.stdout.readline() == "held\n"
         options = [
             "--set",
-            "embedding.model=none",
+            f"embedding.model={model}",
             "--set",
             "store.lock_timeout=0.2",
             "-w",
