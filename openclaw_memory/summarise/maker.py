@@ -94,8 +94,8 @@ class Maker:
         self._leaves = leaves
         self._files = files
         self._made: dict[Key, Made | None] = {}
-        #: The sentences of the notes of a day, once they were asked for.
-        self._days: dict[str, list[Sentence]] = {}
+        #: The sentences of the notes of a day, once they were asked for, counted from nought.
+        self._days: dict[str, list[tuple[Source, Sentence]]] = {}
 
     def make(self, grain: Grain, period: str) -> Made | None:
         """A period's summary, from its notes or finer summaries as they are, or are to be.
@@ -182,11 +182,16 @@ class Maker:
 
     def _notes(self, day: str, entry: int = 0, order: int = 0) -> list[tuple[Source, Sentence]]:
         """The sentences of a day's notes, in order; entries and places are counted on."""
-        found: list[tuple[Source, Sentence]] = []
-        for leaf in self._leaves.of(day):
-            said = self._said(leaf, found[-1][1].entry + 1 if found else entry, order + len(found))
-            found += [(Source(leaf.path, leaf.sha256), sentence) for sentence in said]
-        return found
+        if day not in self._days:
+            found: list[tuple[Source, Sentence]] = []
+            for leaf in self._leaves.of(day):
+                said = self._said(leaf, found[-1][1].entry + 1 if found else 0, len(found))
+                found += [(Source(leaf.path, leaf.sha256), sentence) for sentence in said]
+            self._days[day] = found
+        return [
+            (source, replace(sentence, entry=entry + sentence.entry, order=order + sentence.order))
+            for source, sentence in self._days[day]
+        ]
 
     def _noted(self, grain: Grain, period: str) -> list[Sentence]:
         """The sentences of all notes of a period that no summary of a person's stands for, in order."""
@@ -197,11 +202,8 @@ class Maker:
                 continue
             if fine is not Grain.DAILY:
                 found += self._noted(fine, child)
-            elif child in self._days:
-                found += self._days[child]
             else:
-                self._days[child] = [sentence for _, sentence in self._notes(child)]
-                found += self._days[child]
+                found += [sentence for _, sentence in self._notes(child)]
         begin, end = calendar.bounds(grain, period)
         told = (sentence for sentence in found if begin <= sentence.day <= end)
         return [replace(sentence, order=order) for order, sentence in enumerate(told)]
