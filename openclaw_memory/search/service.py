@@ -254,7 +254,9 @@ class Questions:
             if self._engine is not None:
                 return
             engine = self.engine()
-        engine.refresh(self._vectorizer.expected())
+        with self._store.reading():
+            engine.refresh(self._vectorizer.expected())
+            self._superseded()
 
     def _ranked(self, asked: _Asked, answer: Callable[[SearchEngine, str, date, Any], list[H]]) -> list[H]:
         engine = self.engine()
