@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import sys
@@ -19,6 +20,10 @@ from .context import CliContext, say, without_password
 
 #: The name of the package where packages are installed from.
 DISTRIBUTION = "openclaw-memory-graph"
+
+#: New objects from which on Python looks for circular garbage: with 700, as it is by default, it takes a tenth of the
+#: time that loading an index does.
+_OBJECTS = 20_000
 
 #: The commands as a newcomer meets them, by what they are for, and where each lives; a module is imported when its
 #: command is run or listed.
@@ -270,6 +275,7 @@ def cli(
 
 def main() -> None:
     """Entry point of the console script."""
+    gc.set_threshold(_OBJECTS)
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

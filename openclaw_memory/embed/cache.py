@@ -56,6 +56,12 @@ class CachedEmbedder:
         if start is not None:
             start()
 
+    def unload(self) -> None:
+        """Let the wrapped embedder give its memory back, where it can."""
+        unload = getattr(self.inner, "unload", None)
+        if unload is not None:
+            unload()
+
     @property
     def failure(self) -> str | None:
         """Why the wrapped embedder cannot be used; ``None`` where it does not tell."""

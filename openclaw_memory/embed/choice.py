@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 from ..errors import OpenClawMemoryError
 from ..store.api import ModelChoice, Store
+from ..system import atomic
 from ..system.deadline import Deadline
 from . import registry
 
 #: Seconds to wait for an index that another process holds.
 _PATIENCE = 1.0
+#: Beside the index: the model that it names, which may begin to load before the index is open.
+BESIDE = ".model"
 #: Share of the notes in other languages than English from which on they need a model that knows many.
 FOREIGN = 0.2
 
@@ -30,6 +34,14 @@ class Choice:
         self._name: str | None = None
         self._lock = threading.Lock()
 
+    def expected(self) -> str | None:
+        """What :meth:`name` will most likely be, without opening the index; ``None`` where nothing tells."""
+        if self._name is None and (file := self._store.beside(BESIDE)) is not None:
+            with suppress(OSError, ValueError):
+                said = file.read_text(encoding="utf-8")
+                return said if said in (registry.DEFAULT.name, registry.MULTILINGUAL.name) else None
+        return self._name
+
     def name(self) -> str:
         """What the registry calls the model; where the index cannot be read, what the notes say."""
         with self._lock:
@@ -40,6 +52,8 @@ class Choice:
                 except OpenClawMemoryError:
                     return self._found()  # whoever reads the index says so
                 self._name = self._found() if noted is None else noted.name
+                if noted is not None:
+                    self._expect(noted.name)
             return self._name
 
     def review(self, units: int) -> bool:
@@ -54,7 +68,14 @@ class Choice:
             elif units:
                 self._name = self._found()
                 self._store.put_model_choice(ModelChoice(self._name, units))
+                self._expect(self._name)
             return before not in (None, self._name)
+
+    def _expect(self, name: str) -> None:
+        file = self._store.beside(BESIDE)
+        with suppress(OSError, ValueError):  # without it the next process waits for the index
+            if file is not None and not (file.is_file() and file.read_bytes() == name.encode()):
+                atomic.swap(file, name.encode(), 0o600)
 
     def _found(self) -> str:
         return (registry.MULTILINGUAL if self._foreign() >= FOREIGN else registry.DEFAULT).name

@@ -177,6 +177,11 @@ class LlamaCppModel:
         if not self.loaded and not self._closed and self._loading.acquire(blocking=False):
             threading.Thread(target=load, name="model", daemon=True).start()
 
+    def unload(self) -> None:
+        """End the worker, once it has loaded what it was begun for; the next use starts another."""
+        with self._loading, self._next(urgent=True):
+            self._drop()
+
     def opened(self) -> Opened:
         """What the worker says of the model, which it has loaded then; raises as :meth:`load`."""
         with self._next(urgent=True):

@@ -122,6 +122,13 @@ class Models:
 
         return failed_lately(self._settings.embedding.model)
 
+    def unload(self) -> None:
+        """Give the model's memory back until it is asked for again; nothing is waited for."""
+        with self._lock:
+            unload = getattr(self._resolved and self._resolved.embedder, "unload", None)
+        if unload is not None:
+            threading.Thread(target=unload, name="unload", daemon=True).start()
+
     def cache(self, embedder: Embedder | None) -> VectorCache | None:
         """The vectors of ``embedder`` that this user's memories share; ``None`` where the settings want none.
 

@@ -44,6 +44,8 @@ class Vectorizer:
         self._plugins = plugins
         self._models = models
         self._choice = Choice(store, foreign)
+        #: The model that began to load before the index named it.
+        self._begun: str | None = None
         self._embedded = False
         self._noises: dict[VectorModel, float] = {}
         self._lock = threading.RLock()
@@ -74,7 +76,12 @@ class Vectorizer:
 
     def _wanted(self) -> Models:
         """The model for the notes, whether it is here or not."""
-        return self._models if self._models.named else self._models.of(self._choice.name())
+        if self._models.named:
+            return self._models
+        name, begun, self._begun = self._choice.name(), self._begun, None
+        if begun not in (None, name):
+            self._models.of(begun).unload()
+        return self._models.of(name)
 
     def _chosen(self) -> Models:
         """The model in use: that for English, which is here more often, stands in for one that is not.
@@ -115,10 +122,22 @@ class Vectorizer:
             return None, None, f"searching by keywords: {error}"
 
     def start(self) -> None:
-        """Let the model begin to load, where the embedder can; nothing is waited for."""
-        start = getattr(self.resolve().embedder, "start", None)
+        """Let the model begin to load, where the embedder can; nothing is waited for.
+
+        Where the notes choose the model it is the one that is expected, until the index is open and names it.
+        """
+        expected = None if self._models.named else self._choice.expected()
+        models = self._chosen() if expected is None else self._models.of(expected)
+        self._begun = expected
+        start = getattr(models.resolve(self._plugins).embedder, "start", None)
         if start is not None:
             start()
+
+    def expected(self) -> VectorModel | None:
+        """What the store knows the vectors in use by, where that is known without loading the model."""
+        embedder = self.resolve().embedder
+        entry = None if embedder is None else registry.get(embedder.model)
+        return None if entry is None else VectorModel(entry.name, entry.dimensions)
 
     def query(
         self, text: str, seconds: float | None = None

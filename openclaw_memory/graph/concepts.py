@@ -233,8 +233,9 @@ class ConceptIndex:
             # Of what has become a concept, also what other documents mention.
             new = chosen.copy()
             new[np.searchsorted(mentions.keys, old.keys[lasting])] = False
-            elsewhere = np.flatnonzero(new[mentions.key])
-            added = np.union1d(added, elsewhere)
+            wanted = new[mentions.key]
+            wanted[added] = True
+            added = np.flatnonzero(wanted)
         added = added[place[mentions.key[added]] >= 0]
         added = added[stable_order(place[mentions.key[added]])]
         at = np.searchsorted(old.offset, np.flatnonzero(~stay), side="right") - 1

@@ -239,6 +239,7 @@ class Questions:
             self._vectorizer.start()  # the model loads while the files are looked at
         asked = self._started(request, until, mode)
         if by_meaning:
+            self._load()
             # Half of what is left: ranking needs some of it.
             asked.embedder, asked.model, asked.fallback, asked.vector = self._vectorizer.query(
                 request.query, asked.until.left(0.5)
@@ -246,6 +247,16 @@ class Questions:
             if asked.vector is None and asked.mode != "graph":
                 asked.mode = "keyword"
         return asked
+
+    def _load(self) -> None:
+        """Have the resident state of the first question while its model loads."""
+        with self._lock:
+            if self._engine is not None:
+                return
+            engine = self.engine()
+        with self._store.reading():
+            engine.refresh(self._vectorizer.expected())
+            self._superseded()
 
     def _ranked(self, asked: _Asked, answer: Callable[[SearchEngine, str, date, Any], list[H]]) -> list[H]:
         engine = self.engine()

@@ -93,6 +93,26 @@ def test_a_question_without_time_left_embeds_nothing(
         assert memory.search("tents").results and embedder.taken() == ["- tents leak"]
 
 
+def test_the_index_is_read_while_the_model_of_the_first_question_loads(
+    notes: Notes, embedder: CountingEmbedder
+) -> None:
+    notes.write("MEMORY.md", "- the tent leaks\n")
+    with open_memory(notes, embedder) as memory:
+        memory.ingest()
+    with open_memory(notes, embedder) as memory:
+        embedder.gate.clear()
+        asking = threading.Thread(target=memory.search, args=["tent"])
+        asking.start()
+        try:
+            end = time.monotonic() + 20
+            while (engine := memory._questions._engine) is None or engine.index_names()[0] is None:
+                assert time.monotonic() < end
+                time.sleep(0.01)
+        finally:
+            embedder.gate.set()
+            asking.join()
+
+
 def test_background_embeds_while_others_go_on(notes: Notes, embedder: CountingEmbedder) -> None:
     with open_memory(notes, embedder, ingest__embed="background") as memory:
         embedder.gate.clear()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import os
 import shutil
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +22,7 @@ from openclaw_memory import Memory
 from openclaw_memory.cli.main import cli
 from openclaw_memory.config.settings import cache_dir
 from openclaw_memory.embed import registry
+from openclaw_memory.embed.choice import BESIDE
 from openclaw_memory.embed.pull import models_dir, pull
 
 ENGLISH, MANY = registry.DEFAULT.name, registry.MULTILINGUAL.name
@@ -178,6 +181,43 @@ def test_a_question_takes_the_model_that_is_noted_and_looks_at_no_note(
     monkeypatch.setattr("openclaw_memory.memory.other_than_english", looked)
     with opened(notes) as memory:
         assert memory.search(NOTES["chinese"][0]).model == MANY
+
+
+def loaded(memory: Memory, name: str) -> bool:
+    embedder = memory._models.of(name).resolve(memory.plugins).embedder
+    return bool(getattr(getattr(embedder, "inner", None), "loaded", False))
+
+
+def until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_the_model_begins_to_load_while_another_process_has_the_index(notes: Notes, both: None) -> None:
+    write(notes, "chinese")
+    with opened(notes) as memory:
+        memory.ingest()
+    with opened(notes) as holder, holder.store.session(), opened(notes) as memory:
+        memory._vectorizer.start()
+        until(lambda: loaded(memory, MANY))
+
+
+@pytest.mark.parametrize("said", [ENGLISH, "../../elsewhere", "\udcff"])
+def test_the_index_has_the_last_word_on_the_model(notes: Notes, both: None, said: str) -> None:
+    write(notes, "chinese")
+    with opened(notes) as memory:
+        memory.ingest()
+        beside = memory.store.beside(BESIDE)
+    assert beside is not None and beside.read_text() == MANY
+    beside.write_bytes(os.fsencode(said))
+    with opened(notes) as memory:
+        assert memory.search(NOTES["chinese"][0]).model == MANY
+        until(lambda: loaded(memory, MANY) and not loaded(memory, ENGLISH))
+        assert beside.read_text() == MANY
+        again = memory._models.of(ENGLISH).resolve(memory.plugins).embedder
+        assert again is not None and len(again.embed_query(["it can be asked again"])) == 1
 
 
 def test_the_model_for_english_stands_in_until_the_other_one_is_here(notes: Notes, english: None) -> None:
