@@ -11,6 +11,7 @@ from ..knowledge.predicates import is_single, normalise
 from ..model import FactRow
 from ..store.api import StatedFact
 from .history import History
+from .things import Things
 from .validity import STATED, folded, name_key, relation_of
 
 
@@ -22,6 +23,7 @@ class Known:
     day: date
     history: History
     single_valued: frozenset[str]
+    things: Things
     superseded: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     #: Current facts by the names that are their subject or object, once somebody asks by name.
     by_name: dict[int | str, list[FactRow]] = field(default_factory=dict)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from ..knowledge import facts_file
 from ..knowledge.concept_keys import owners
 from ..knowledge.predicates import normalise
 from ..model import FactRow, FactsResult, Origin
-from ..store.api import FactObservation, StatedFact, Store, after_one_write
+from ..store.api import FactObservation, KeywordIndex, StatedFact, Store, after_one_write
 from ..system import atomic
 from .cited_units import origin_at, units_at
 from .history import Resolver, lasting_id, reason, superseded_units, unknown
@@ -25,6 +26,7 @@ from .known import Known, current, key_of, matching, once, stated_already
 from .operations import checked
 from .relations import Relations
 from .summary_observations import by_file
+from .things import Things
 from .validity import STATED, Aliases, folded
 
 #: What rules found, by file.
@@ -48,8 +50,8 @@ class FactBook:
     """Facts of one workspace: found in its notes and stated in its ``facts.yaml``.
 
     ``freshen`` brings the index to what the files say; it is called before anything is read.  ``redact`` takes
-    secrets out of what is to be written.  Safe to use from several threads and processes: changes are made one
-    at a time.
+    secrets out of what is to be written; ``keywords`` gives the keyword index as of now.  Safe to use from several
+    threads and processes: changes are made one at a time.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class FactBook:
         freshen: Callable[[], object],
         redact: atomic.Redact = str,
         forgotten: Callable[[StatedFact], bool] = lambda fact: False,
+        keywords: Callable[[], KeywordIndex] | None = None,
     ) -> None:
         self._workspace = workspace
         self._file = workspace / facts_file.NAME
@@ -66,6 +69,7 @@ class FactBook:
         self._freshen = freshen
         self._redact = redact
         self._forgotten = forgotten
+        self._keywords = keywords or partial(_index_of, store)
         self._lock = threading.RLock()
         self._known: Known | None = None
         self._said: tuple[tuple[str, ...], Relations] | None = None
@@ -84,13 +88,15 @@ class FactBook:
         history: bool = False,
         limit: int | None = None,
         explain: bool = False,
+        all: bool = False,
     ) -> FactsResult:
         """The facts that hold now, or on the day ``as_of``; with ``history`` also those that no longer do.
 
         ``subject`` is compared as a name (an alias of a curated concept counts), ``predicate`` as a relation,
         ``object`` as a text that the fact's contains.  Where none is about ``subject`` the warning names subjects with
-        all its words.  At most ``limit`` rows, by subject, relation and time; with
-        ``explain`` each says in one line why it is there.
+        all its words.  What rules found of a subject that the notes name nowhere else is left out where it says no more
+        than how that stands, unless ``all`` is asked for, or the ``subject``, or the ``history``.  At most ``limit``
+        rows, by subject, relation and time; with ``explain`` each says in one line why it is there.
         """
         started = time.perf_counter()
         self._freshen()
@@ -100,9 +106,12 @@ class FactBook:
             rows = holding_on(rows, as_of)
         if not history:
             rows = once(known, rows if as_of is not None else [row for row in rows if row.current])
+        if not (all or history or subject):
+            rows = known.things.shown(rows)
         rows = rows[:limit]
         if explain:
-            rows = [replace(row, why=reason(row)) for row in rows]
+            known_as = known.things.shown(rows)
+            rows = [replace(row, why=reason(row, row in known_as)) for row in rows]
         warning = self._warning() or (unknown(known.history, subject) if subject and not rows else None)
         return FactsResult(tuple(rows), took_ms=_since(started), warning=warning)
 
@@ -114,6 +123,7 @@ class FactBook:
         known = self._now()
         keys = dict.fromkeys(key_of(known, name) for name in names)
         rows = once(known, list({id(row): row for key in keys for row in known.named(key)}.values()))
+        rows = known.things.shown(rows)
         rows.sort(key=lambda row: (key_of(known, row.subject) not in keys, row.rule != STATED, -row.confidence))
         return rows[:limit]
 
@@ -336,7 +346,8 @@ class FactBook:
     def _resolved(self, found: _Files, stated: Sequence[StatedFact], aliases: Aliases, by: Resolver) -> Known:
         single, today = self._store.ontology().single_valued, date.today()
         told = by.history(found, stated, single, today, aliases)
-        return Known(self._store.facts_version(), today, told, frozenset(map(normalise, single)))
+        things = Things(self._store, self._keywords, found, aliases)
+        return Known(self._store.facts_version(), today, told, frozenset(map(normalise, single)), things)
 
     def _now(self) -> Known:
         """All that is known."""
@@ -377,6 +388,13 @@ class FactBook:
         except OpenClawMemoryError as error:
             return str(error)
         return None
+
+
+def _index_of(store: Store) -> KeywordIndex:
+    """The keyword index as of now, for who holds none."""
+    index = store.keyword_index()
+    index.refresh()
+    return index
 
 
 def _day_of(entry: StatedFact) -> date | None:
