@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -82,6 +82,9 @@ def topic_of(heading: str) -> Topic:
                 collection = collection or (kind if depth + 1 == len(parts) else None)
             member = member or kind == "people"
             continue
+        if _of_owner(text):
+            names, member = names or ["user"], True
+            continue
         said, owner = _list_of(text)
         if said is not None:
             verb = verb or said
@@ -147,6 +150,24 @@ def _list_of(heading: str) -> tuple[str | None, str | None]:
             if not bare and is_name(owner) and not _common(owner):
                 return verb, owner
     return None, None
+
+
+def _of_owner(heading: str) -> bool:
+    """Whether below a heading there is what is known of the owner of the notes: *User profile*, *About the user*."""
+    return _portraits().fullmatch(heading.replace("’", "'").casefold()) is not None
+
+
+@lru_cache(maxsize=1)
+def _portraits() -> re.Pattern[str]:
+    def either(words: Iterable[str]) -> str:
+        return "|".join(re.escape(one.casefold()) for one in sorted(words, key=lambda one: (-len(one), one)))
+
+    owner, lists = either(fact_words.every("owner")), either(fact_words.every("portrait"))
+    forms = {*fact_words.every("whose"), *fact_words.every("about"), *fact_words.every("profile"), "*?", "* ?"}
+    said = (
+        re.escape(one.casefold()).replace(r"\*", f"(?:{owner})").replace(r"\?", f"(?:{lists})") for one in sorted(forms)
+    )
+    return re.compile("|".join(said))
 
 
 @lru_cache(maxsize=1)

@@ -35,11 +35,12 @@ from .predicates import is_personal, kind_of_key, needs_person, normalise
 from .routine import NAMELESS, ORDINARY
 
 #: Grows when what :func:`found` returns for a text changes, so that stored facts are known to be of another make.
-VERSION = 15
+VERSION = 16
 
 #: Longer texts are prose, whose facts no rule of form can tell.
 _MOST_CHARS = 1200
 _MOST_OBJECT = 160
+_MOST_WORDS = 25
 
 _KEYED = re.compile(
     r"(?:(?P<mark>\*\*|__|`)(?P<bold>[^*`\n:：]{1,48}?)\s?(?:[:：](?P=mark)|(?P=mark)\s?[:：])\s*"
@@ -59,6 +60,8 @@ _COMMENT = re.compile(r"\s*<!--.*?(?:-->|\Z)", re.S)
 _PLACEHOLDER = re.compile(
     r"^[_*]*[(（<\[{]|(?:^|/)path/to(?:/|$)|\{\{|<[a-z_ -]+>|x{4,}|y{4}|[?？…:：]$|\.\.\.$|~~|\?\?|\[redacted|\s[→↔]\s"
 )
+#: The line of a file, where something is to be done: that file is nobody's.
+_LINE = re.compile(r"\.\w{1,5}:\d")
 #: What may be chosen of, of which nothing has been: "open / closed / done", "low | high", "YYYY-MM-DD", "e.g. …".
 _CHOICE = re.compile(
     r"(?:[a-zß-ÿа-яё_-]+\s[/|]\s){2,}[a-zß-ÿа-яё_-]+|[\"“'`]*(?:Y{2,4}[-/.]?M{1,2}[-/.]?D{1,2}|H{1,2}:M{1,2})\b.*"
@@ -79,7 +82,7 @@ _LOOKS: dict[str, tuple[str, int]] = {
     "phone": (r"\W*\+?[\d\s().-]{6,}", 8),
     "ip": (r"\W*(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]*:[0-9a-f:]+)", 6),
     "port": (r"\W*\d{2,5}\b", 4),
-    "zone": (r"\W*(?:[A-Z]\w+/\w+|(?:UTC|GMT)\b|[A-Z]{2,4}\b|\w+.*\b(?:UTC|GMT))", 8),
+    "zone": (r"\W*(?:[A-Z]\w+/\w+|\w+.*\b(?:UTC|GMT)|(?![a-zß-ÿа-яё\d])\w[^.,:]*\Z)", 8),
     "version": (r"\W*v?\.?\d", 6),
     # Of several words the first is no ordinary one, or the others are a remark, or they are somebody's name.
     "id": (r"\W*(?=\S*[\d_@#:./+-]|\S+\Z|\S+\s[(（]|\S+（|[A-Z]\S+\s[A-Z]\S+\Z)[@#]?[A-Za-z0-9_.@:/+-]{2,}", 3),
@@ -343,13 +346,17 @@ def _value(value: str, kind: str, most: int = _MOST_OBJECT) -> str | None:
     bare = tidy(SIGNS.sub(" ", ASIDE.sub(" ", low)))
     if low in fact_words.every("empty") or bare.split(" ", 1)[0] in fact_words.every("unset"):
         return None
-    if not any(map(str.isalnum, text)):
+    if not any(map(str.isalnum, text)) or (kind == "path" and _LINE.search(text)):
         return None
     if _CHOICE.fullmatch(text):
         return None  # a form to be filled in
     if any(text.count(pair[0]) != text.count(pair[1]) for pair in _TRUNCATED) or text.count('"') % 2 or "|" in text:
         return None
-    if len(text.split()) > _LOOKS[kind][1] or (kind in ("state", "name") and len(text) > 80):
+    if (
+        len(ASIDE.sub(" ", text).split()) > _LOOKS[kind][1]
+        or len(text.split()) > _MOST_WORDS
+        or (kind in ("state", "name") and len(text) > 80)
+    ):
         return None
     return text if _SHAPES[kind].match(value.strip() if kind == "name" else text) else None
 
@@ -395,7 +402,7 @@ def _row(unit: Unit, topic: Topic, subject: str | None) -> Iterator[FoundFact]:
     for name, cell in zip(low[1:], filled[1:], strict=True):
         kind = kind_of_key(name) if name else None
         thing = _value(cell, kind) if kind is not None else None
-        if thing is not None and name != low[0]:
+        if thing is not None and name != low[0] and (kind == "url" or not says_work(first, first)):
             yield from _made(first, name, thing, "table", 0.85)
 
 
