@@ -273,20 +273,20 @@ def says_work(heading: str, name: str | None = None) -> bool:
         return True
     for part in _PARTS.split(_DATE.sub(" ", bare)):
         text = tidy(SIGNS.sub(" ", plain(part))).strip(" -.#/")
-        if text and _led_by_work(text.casefold()):
+        if text and led_by_work(text.casefold()):
             return True
         if name is None or name.split()[-1] in text:
             break
-    return name is not None and _led_by_work(name.casefold())
+    return name is not None and led_by_work(name.casefold())
 
 
 def _counts_work(heading: str) -> bool:
     """Whether a heading begins with work that is counted: *Test 3: …*."""
     first = tidy(SIGNS.sub(" ", _PARTS.split(ASIDE.sub(" ", heading), maxsplit=1)[0])).strip(" -.#/")
-    return _NUMBERED.fullmatch(first) is not None and _led_by_work(first.casefold())
+    return _NUMBERED.fullmatch(first) is not None and led_by_work(first.casefold())
 
 
-def _led_by_work(text: str) -> bool:
+def led_by_work(text: str) -> bool:
     """Whether the noun that leads ``text``, in small letters, is one for work, or what it counts is: *Bug 3*."""
     last, first = fact_words.every("ends"), fact_words.every("opens")
     words = text.replace("-", " ").split()

@@ -28,7 +28,7 @@ from ..text.scripts import UNSPACED
 from ..text.sentences import sentence_spans
 from ..text.turns import roles
 from . import fact_words
-from .fact_headings import ASIDE, OPENING, SIGNS, Topic, below, is_template, person_of, says_work, topic_of
+from .fact_headings import ASIDE, OPENING, SIGNS, Topic, below, is_template, led_by_work, person_of, says_work, topic_of
 from .fact_sentences import Speech, facts_in, is_name, tidy
 from .likings import turned_item
 from .predicates import is_personal, kind_of_key, needs_person, normalise
@@ -107,7 +107,7 @@ def found(unit: Unit, heading: str, subject: str | None, above: str = "") -> lis
     if is_template(heading):
         return []
     if unit.form == "row":
-        return _distinct(_row(unit, topic_of(heading), subject))
+        return _distinct(_row(unit, _topic(heading, subject), subject))
     opening = OPENING.match(text)
     if opening is None or opening["task"] or "~~" in text:
         return []
@@ -117,7 +117,7 @@ def found(unit: Unit, heading: str, subject: str | None, above: str = "") -> lis
         return _distinct(_turn(unit, body))
     if (titled := _TITLED.match(above)) is not None:
         heading, above = f"{heading} > {titled['title']}", ""
-    topic = topic_of(heading)
+    topic = _topic(heading, subject)
     if above:
         whom = below(above, topic.collection is not None)
         if whom is None:
@@ -128,6 +128,12 @@ def found(unit: Unit, heading: str, subject: str | None, above: str = "") -> lis
     if not all(line.startswith(("**", "__")) and _KEYED.match(line) for line in lines):
         lines = [body]
     return _distinct(fact for line in lines for fact in _statement(unit, line, topic, subject))
+
+
+def _topic(heading: str, subject: str | None) -> Topic:
+    """What headings say; the owner of the notes is nobody else than the person of the file."""
+    topic = topic_of(heading)
+    return topic._replace(names=()) if subject and topic.names == ("user",) else topic
 
 
 def parents(section: Section) -> dict[int, str]:
@@ -282,8 +288,9 @@ def _finished(value: str) -> bool:
 def _about(label: str, kind: str, topic: Topic, subject: str | None) -> str | None:
     """Whom or what a key below ``topic`` is about, where that is certain."""
     names = topic.names
-    if topic.work and kind != "url" and not (subject and is_personal(label)):
-        return None  # what was at hand at work says nothing that lasts; an address is one of what was made
+    made = kind == "url" and bool(names) and not led_by_work(names[0].casefold())
+    if topic.work and not made and not (subject and is_personal(label)):
+        return None  # what was at hand at work says nothing that lasts; an address is one of what was made then
     if subject is not None:
         # In a person's file a heading about something else does not take what only somebody has.
         if is_personal(label):
