@@ -332,8 +332,8 @@ _READS = {
 }
 
 
-def reason(row: FactRow) -> str:
-    """Why a fact is there, in one line: the rule, the line that it read, and what became of it."""
+def reason(row: FactRow, shown: bool = True) -> str:
+    """Why a fact is there, in one line: the rule, the line that it read, what became of it, and whether it is shown."""
     if row.rule == STATED:
         parts = [f"stated in facts.yaml{f' on {row.recorded_at[:10]}' if row.recorded_at else ''}"]
         parts += [f"from {row.source}"] if row.source else []
@@ -344,6 +344,8 @@ def reason(row: FactRow) -> str:
         parts.append(f"ended by {row.superseded_by}: one value at a time")
     if row.newer is not None:
         parts.append(f"differs from the newer {row.newer}, which may stand beside it")
+    if not shown:
+        parts.append("not listed, as no other line names its subject")
     return "; ".join(parts)
 
 

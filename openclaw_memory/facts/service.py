@@ -6,48 +6,28 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ..errors import OpenClawMemoryError, RequestError
 from ..knowledge import facts_file
 from ..knowledge.concept_keys import owners
-from ..knowledge.predicates import is_single, normalise
+from ..knowledge.predicates import normalise
 from ..model import FactRow, FactsResult, Origin
-from ..store.api import FactObservation, StatedFact, Store, after_one_write
+from ..store.api import FactObservation, KeywordIndex, StatedFact, Store, after_one_write
 from ..system import atomic
 from .cited_units import origin_at, units_at
-from .history import History, Resolver, lasting_id, reason, superseded_units, unknown
+from .history import Resolver, lasting_id, reason, superseded_units, unknown
 from .history import as_of as holding_on
+from .known import Known, current, key_of, matching, once, stated_already
 from .operations import checked
 from .relations import Relations
 from .summary_observations import by_file
-from .validity import STATED, Aliases, folded, name_key, relation_of
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    version: tuple[str, ...]
-    day: date
-    history: History
-    single_valued: frozenset[str]
-    superseded: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    #: Current facts by the names that are their subject or object, once somebody asks by name.
-    by_name: dict[int | str, list[FactRow]] = field(default_factory=dict)
-
-    def named(self, key: int | str) -> Sequence[FactRow]:
-        """The current facts whose subject or object has a name."""
-        if not self.by_name:
-            found: dict[int | str, list[FactRow]] = {}
-            for row in self.history.rows:
-                if row.current:
-                    for own in dict.fromkeys((_same(self, row.subject), _same(self, row.object))):
-                        found.setdefault(own, []).append(row)
-            self.by_name.update(found)
-        return self.by_name.get(key, ())
-
+from .things import Things
+from .validity import STATED, Aliases, folded
 
 #: What rules found, by file.
 _Files = Mapping[str, Sequence[FactObservation]]
@@ -70,8 +50,8 @@ class FactBook:
     """Facts of one workspace: found in its notes and stated in its ``facts.yaml``.
 
     ``freshen`` brings the index to what the files say; it is called before anything is read.  ``redact`` takes
-    secrets out of what is to be written.  Safe to use from several threads and processes: changes are made one
-    at a time.
+    secrets out of what is to be written; ``keywords`` gives the keyword index as of now.  Safe to use from several
+    threads and processes: changes are made one at a time.
     """
 
     def __init__(
@@ -81,6 +61,7 @@ class FactBook:
         freshen: Callable[[], object],
         redact: atomic.Redact = str,
         forgotten: Callable[[StatedFact], bool] = lambda fact: False,
+        keywords: Callable[[], KeywordIndex] | None = None,
     ) -> None:
         self._workspace = workspace
         self._file = workspace / facts_file.NAME
@@ -88,8 +69,9 @@ class FactBook:
         self._freshen = freshen
         self._redact = redact
         self._forgotten = forgotten
+        self._keywords = keywords or partial(_index_of, store)
         self._lock = threading.RLock()
-        self._known: _Known | None = None
+        self._known: Known | None = None
         self._said: tuple[tuple[str, ...], Relations] | None = None
         self._resolver = Resolver()
         #: What rules found in each file: as of which writing of which document, and the facts.
@@ -106,25 +88,30 @@ class FactBook:
         history: bool = False,
         limit: int | None = None,
         explain: bool = False,
+        all: bool = False,
     ) -> FactsResult:
         """The facts that hold now, or on the day ``as_of``; with ``history`` also those that no longer do.
 
         ``subject`` is compared as a name (an alias of a curated concept counts), ``predicate`` as a relation,
         ``object`` as a text that the fact's contains.  Where none is about ``subject`` the warning names subjects with
-        all its words.  At most ``limit`` rows, by subject, relation and time; with
-        ``explain`` each says in one line why it is there.
+        all its words.  What rules found of a subject that the notes name nowhere else is left out where it says no more
+        than how that stands, unless ``all`` is asked for, or the ``subject``, or the ``history``.  At most ``limit``
+        rows, by subject, relation and time; with ``explain`` each says in one line why it is there.
         """
         started = time.perf_counter()
         self._freshen()
         known = self._now()
-        rows = _matching(known, subject, predicate, object)
+        rows = matching(known, subject, predicate, object)
         if as_of is not None:
             rows = holding_on(rows, as_of)
         if not history:
-            rows = _once(known, rows if as_of is not None else [row for row in rows if row.current])
+            rows = once(known, rows if as_of is not None else [row for row in rows if row.current])
+        if not (all or history or subject):
+            rows = known.things.shown(rows)
         rows = rows[:limit]
         if explain:
-            rows = [replace(row, why=reason(row)) for row in rows]
+            known_as = known.things.shown(rows)
+            rows = [replace(row, why=reason(row, row in known_as)) for row in rows]
         warning = self._warning() or (unknown(known.history, subject) if subject and not rows else None)
         return FactsResult(tuple(rows), took_ms=_since(started), warning=warning)
 
@@ -134,9 +121,10 @@ class FactBook:
         It answers from what the index holds; it looks at no file.
         """
         known = self._now()
-        keys = dict.fromkeys(_same(known, name) for name in names)
-        rows = _once(known, list({id(row): row for key in keys for row in known.named(key)}.values()))
-        rows.sort(key=lambda row: (_same(known, row.subject) not in keys, row.rule != STATED, -row.confidence))
+        keys = dict.fromkeys(key_of(known, name) for name in names)
+        rows = once(known, list({id(row): row for key in keys for row in known.named(key)}.values()))
+        rows = known.things.shown(rows)
+        rows.sort(key=lambda row: (key_of(known, row.subject) not in keys, row.rule != STATED, -row.confidence))
         return rows[:limit]
 
     def superseded(self) -> Mapping[int, tuple[str, ...]]:
@@ -241,7 +229,7 @@ class FactBook:
             if action == "add":
                 self._plan_add(plan, given, known, now, where)
                 continue
-            row = _current(known, given["id"], where)
+            row = current(known, given["id"], where)
             lasting = lasting_id(row)
             if lasting in touched:
                 raise RequestError(f"{where}the fact {given['id']} is changed twice; put both changes into one")
@@ -259,7 +247,7 @@ class FactBook:
             raise RequestError(f"{where}what it says was forgotten and stays out of the memory; say something else")
         return entry
 
-    def _plan_add(self, plan: _Plan, given: dict[str, Any], known: _Known, now: str, where: str) -> None:
+    def _plan_add(self, plan: _Plan, given: dict[str, Any], known: Known, now: str, where: str) -> None:
         from ..text.dates import date_in_name
 
         source = given.get("source")
@@ -273,7 +261,7 @@ class FactBook:
             _new_id(), given["subject"], given["predicate"], given["object"], given.get("confidence", 1.0), origin,
             source, since, until, now,
         )  # fmt: skip
-        if (same := _stated_already(known, plan.entries, entry, told)) is not None:
+        if (same := stated_already(known, plan.entries, entry, told)) is not None:
             plan.shown.append(same)
             return
         plan.entries.append(self._checked(entry, where))
@@ -310,7 +298,7 @@ class FactBook:
         plan.shown += [entry.id]
         plan.updated += 1
 
-    def _retractions(self, known: _Known, row: FactRow, lasting: str, now: str) -> list[StatedFact]:
+    def _retractions(self, known: Known, row: FactRow, lasting: str, now: str) -> list[StatedFact]:
         """What ends a fact today, or undoes what was stated today."""
         today = date.today()
         ids, until = [lasting], max(today, row.valid_from or today)
@@ -339,14 +327,14 @@ class FactBook:
                 self._said = version, Relations(found, self._store.stated_facts(), aliases)
             return self._said[1]
 
-    def _around(self, about: Iterable[tuple[str, str]], ids: Iterable[str] = ()) -> _Known:
+    def _around(self, about: Iterable[tuple[str, str]], ids: Iterable[str] = ()) -> Known:
         """What is known of subjects and their predicates, and of statements by their ids."""
         with self._store.reading(), self._lock:
             relations = self._relations()
             found, stated = relations.around(about, ids)
             return self._resolved({"": found}, stated, relations.aliases, Resolver())
 
-    def _concerned(self, operations: Sequence[tuple[str, dict[str, Any]]]) -> _Known:
+    def _concerned(self, operations: Sequence[tuple[str, dict[str, Any]]]) -> Known:
         """What is known of all that ``operations`` name."""
         ids = [given["id"] for action, given in operations if action != "add"]
         relations = self._relations()
@@ -355,12 +343,13 @@ class FactBook:
         added = [(given["subject"], given["predicate"]) for action, given in operations if action == "add"]
         return self._around(added, ids)
 
-    def _resolved(self, found: _Files, stated: Sequence[StatedFact], aliases: Aliases, by: Resolver) -> _Known:
+    def _resolved(self, found: _Files, stated: Sequence[StatedFact], aliases: Aliases, by: Resolver) -> Known:
         single, today = self._store.ontology().single_valued, date.today()
         told = by.history(found, stated, single, today, aliases)
-        return _Known(self._store.facts_version(), today, told, frozenset(map(normalise, single)))
+        things = Things(self._store, self._keywords, found, aliases)
+        return Known(self._store.facts_version(), today, told, frozenset(map(normalise, single)), things)
 
-    def _now(self) -> _Known:
+    def _now(self) -> Known:
         """All that is known."""
         with self._store.reading(), self._lock:
             known = self._known
@@ -401,79 +390,11 @@ class FactBook:
         return None
 
 
-def _same(known: _Known, name: str) -> int | str:
-    key = name_key(name)
-    return known.history.aliases.get(key, key)
-
-
-def _said(known: _Known, fact: FactRow | StatedFact) -> tuple[int | str, str, str]:
-    return *relation_of(fact, known.history.aliases), folded(fact.object)
-
-
-def _matching(known: _Known, subject: str | None, predicate: str | None, thing: str | None) -> list[FactRow]:
-    rows = list(known.history.rows)
-    if subject is not None:
-        wanted = _same(known, subject)
-        rows = [row for row in rows if _same(known, row.subject) == wanted]
-    if predicate is not None:
-        relation = normalise(predicate)
-        rows = [row for row in rows if normalise(row.predicate) == relation]
-    if thing is not None:
-        part, key = folded(thing), _same(known, thing)
-        rows = [row for row in rows if part in folded(row.object) or _same(known, row.object) == key]
-    return rows
-
-
-def _once(known: _Known, rows: Sequence[FactRow]) -> list[FactRow]:
-    """Each statement once: the stated one, else the surest, of those that several rules or files make."""
-    best: dict[tuple[int | str, str, str], FactRow] = {}
-    for row in rows:
-        said = _said(known, row)
-        held = best.get(said)
-        if held is None or (row.rule == STATED, row.confidence) > (held.rule == STATED, held.confidence):
-            best[said] = row
-    chosen = {id(row) for row in best.values()}
-    return [row for row in rows if id(row) in chosen]
-
-
-def _current(known: _Known, id: str, where: str) -> FactRow:
-    rows = known.history.ids.get(id)
-    if not rows:
-        raise RequestError(f"{where}there is no fact {id}; 'facts query --json' shows ids")
-    for row in rows:
-        if row.current:
-            return row
-    last = rows[-1]
-    if last.valid_from is not None and last.valid_from > date.today() and last.valid_from != last.valid_to:
-        return last
-    then = f"; {last.superseded_by} took its place" if last.superseded_by else ""
-    raise RequestError(f"{where}the fact {id} holds no longer{then}; 'facts query --history' shows what became of it")
-
-
-def _stated_already(known: _Known, planned: Sequence[StatedFact], entry: StatedFact, told: date | None) -> str | None:
-    """The id under which the same is stated already, or is about to be; ``told`` is since when, where it was given."""
-    said = _said(known, entry)
-    single = is_single(said[1]) or said[1] in known.single_valued
-    for other in reversed(planned):
-        what = _said(known, other)
-        if what == said:
-            if other.retracts is None and (other.confidence, other.origin, other.valid_to) == (
-                entry.confidence, entry.origin, entry.valid_to
-            ) and other.valid_from is not None and (told is None or other.valid_from <= told):  # fmt: skip
-                return other.id
-            return None
-        if single and what[:2] == said[:2] and other.retracts is None:
-            return None  # another value comes in between
-    ended = {gone for other in planned for gone in (*other.replaces, other.retracts)}
-    for row in known.history.rows:
-        if (
-            row.current and row.rule == STATED and row.valid_to is None and entry.valid_to is None
-            and row.origin == entry.origin and row.confidence == entry.confidence and row.id not in ended
-            and (told is None or row.valid_from is None or row.valid_from <= told)
-            and _said(known, row) == said
-        ):  # fmt: skip
-            return row.id
-    return None
+def _index_of(store: Store) -> KeywordIndex:
+    """The keyword index as of now, for who holds none."""
+    index = store.keyword_index()
+    index.refresh()
+    return index
 
 
 def _day_of(entry: StatedFact) -> date | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -82,6 +82,9 @@ def topic_of(heading: str) -> Topic:
                 collection = collection or (kind if depth + 1 == len(parts) else None)
             member = member or kind == "people"
             continue
+        if _of_owner(text):
+            names, member = names or ["user"], True
+            continue
         said, owner = _list_of(text)
         if said is not None:
             verb = verb or said
@@ -147,6 +150,24 @@ def _list_of(heading: str) -> tuple[str | None, str | None]:
             if not bare and is_name(owner) and not _common(owner):
                 return verb, owner
     return None, None
+
+
+def _of_owner(heading: str) -> bool:
+    """Whether below a heading there is what is known of the owner of the notes: *User profile*, *About the user*."""
+    return _portraits().fullmatch(heading.replace("’", "'").casefold()) is not None
+
+
+@lru_cache(maxsize=1)
+def _portraits() -> re.Pattern[str]:
+    def either(words: Iterable[str]) -> str:
+        return "|".join(re.escape(one.casefold()) for one in sorted(words, key=lambda one: (-len(one), one)))
+
+    owner, lists = either(fact_words.every("owner")), either(fact_words.every("portrait"))
+    forms = {*fact_words.every("whose"), *fact_words.every("about"), *fact_words.every("profile"), "*?", "* ?"}
+    said = (
+        re.escape(one.casefold()).replace(r"\*", f"(?:{owner})").replace(r"\?", f"(?:{lists})") for one in sorted(forms)
+    )
+    return re.compile("|".join(said))
 
 
 @lru_cache(maxsize=1)
@@ -252,20 +273,20 @@ def says_work(heading: str, name: str | None = None) -> bool:
         return True
     for part in _PARTS.split(_DATE.sub(" ", bare)):
         text = tidy(SIGNS.sub(" ", plain(part))).strip(" -.#/")
-        if text and _led_by_work(text.casefold()):
+        if text and led_by_work(text.casefold()):
             return True
         if name is None or name.split()[-1] in text:
             break
-    return name is not None and _led_by_work(name.casefold())
+    return name is not None and led_by_work(name.casefold())
 
 
 def _counts_work(heading: str) -> bool:
     """Whether a heading begins with work that is counted: *Test 3: …*."""
     first = tidy(SIGNS.sub(" ", _PARTS.split(ASIDE.sub(" ", heading), maxsplit=1)[0])).strip(" -.#/")
-    return _NUMBERED.fullmatch(first) is not None and _led_by_work(first.casefold())
+    return _NUMBERED.fullmatch(first) is not None and led_by_work(first.casefold())
 
 
-def _led_by_work(text: str) -> bool:
+def led_by_work(text: str) -> bool:
     """Whether the noun that leads ``text``, in small letters, is one for work, or what it counts is: *Bug 3*."""
     last, first = fact_words.every("ends"), fact_words.every("opens")
     words = text.replace("-", " ").split()

@@ -28,18 +28,19 @@ from ..text.scripts import UNSPACED
 from ..text.sentences import sentence_spans
 from ..text.turns import roles
 from . import fact_words
-from .fact_headings import ASIDE, OPENING, SIGNS, Topic, below, is_template, person_of, says_work, topic_of
+from .fact_headings import ASIDE, OPENING, SIGNS, Topic, below, is_template, led_by_work, person_of, says_work, topic_of
 from .fact_sentences import Speech, facts_in, is_name, tidy
 from .likings import turned_item
 from .predicates import is_personal, kind_of_key, needs_person, normalise
 from .routine import NAMELESS, ORDINARY
 
 #: Grows when what :func:`found` returns for a text changes, so that stored facts are known to be of another make.
-VERSION = 15
+VERSION = 16
 
 #: Longer texts are prose, whose facts no rule of form can tell.
 _MOST_CHARS = 1200
 _MOST_OBJECT = 160
+_MOST_WORDS = 25
 
 _KEYED = re.compile(
     r"(?:(?P<mark>\*\*|__|`)(?P<bold>[^*`\n:：]{1,48}?)\s?(?:[:：](?P=mark)|(?P=mark)\s?[:：])\s*"
@@ -59,6 +60,8 @@ _COMMENT = re.compile(r"\s*<!--.*?(?:-->|\Z)", re.S)
 _PLACEHOLDER = re.compile(
     r"^[_*]*[(（<\[{]|(?:^|/)path/to(?:/|$)|\{\{|<[a-z_ -]+>|x{4,}|y{4}|[?？…:：]$|\.\.\.$|~~|\?\?|\[redacted|\s[→↔]\s"
 )
+#: The line of a file, where something is to be done: that file is nobody's.
+_LINE = re.compile(r"\.\w{1,5}:\d")
 #: What may be chosen of, of which nothing has been: "open / closed / done", "low | high", "YYYY-MM-DD", "e.g. …".
 _CHOICE = re.compile(
     r"(?:[a-zß-ÿа-яё_-]+\s[/|]\s){2,}[a-zß-ÿа-яё_-]+|[\"“'`]*(?:Y{2,4}[-/.]?M{1,2}[-/.]?D{1,2}|H{1,2}:M{1,2})\b.*"
@@ -79,7 +82,7 @@ _LOOKS: dict[str, tuple[str, int]] = {
     "phone": (r"\W*\+?[\d\s().-]{6,}", 8),
     "ip": (r"\W*(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]*:[0-9a-f:]+)", 6),
     "port": (r"\W*\d{2,5}\b", 4),
-    "zone": (r"\W*(?:[A-Z]\w+/\w+|(?:UTC|GMT)\b|[A-Z]{2,4}\b|\w+.*\b(?:UTC|GMT))", 8),
+    "zone": (r"\W*(?:[A-Z]\w+/\w+|\w+.*\b(?:UTC|GMT)|(?![a-zß-ÿа-яё\d])\w[^.,:]*\Z)", 8),
     "version": (r"\W*v?\.?\d", 6),
     # Of several words the first is no ordinary one, or the others are a remark, or they are somebody's name.
     "id": (r"\W*(?=\S*[\d_@#:./+-]|\S+\Z|\S+\s[(（]|\S+（|[A-Z]\S+\s[A-Z]\S+\Z)[@#]?[A-Za-z0-9_.@:/+-]{2,}", 3),
@@ -104,7 +107,7 @@ def found(unit: Unit, heading: str, subject: str | None, above: str = "") -> lis
     if is_template(heading):
         return []
     if unit.form == "row":
-        return _distinct(_row(unit, topic_of(heading), subject))
+        return _distinct(_row(unit, _topic(heading, subject), subject))
     opening = OPENING.match(text)
     if opening is None or opening["task"] or "~~" in text:
         return []
@@ -114,7 +117,7 @@ def found(unit: Unit, heading: str, subject: str | None, above: str = "") -> lis
         return _distinct(_turn(unit, body))
     if (titled := _TITLED.match(above)) is not None:
         heading, above = f"{heading} > {titled['title']}", ""
-    topic = topic_of(heading)
+    topic = _topic(heading, subject)
     if above:
         whom = below(above, topic.collection is not None)
         if whom is None:
@@ -125,6 +128,12 @@ def found(unit: Unit, heading: str, subject: str | None, above: str = "") -> lis
     if not all(line.startswith(("**", "__")) and _KEYED.match(line) for line in lines):
         lines = [body]
     return _distinct(fact for line in lines for fact in _statement(unit, line, topic, subject))
+
+
+def _topic(heading: str, subject: str | None) -> Topic:
+    """What headings say; the owner of the notes is nobody else than the person of the file."""
+    topic = topic_of(heading)
+    return topic._replace(names=()) if subject and topic.names == ("user",) else topic
 
 
 def parents(section: Section) -> dict[int, str]:
@@ -279,8 +288,9 @@ def _finished(value: str) -> bool:
 def _about(label: str, kind: str, topic: Topic, subject: str | None) -> str | None:
     """Whom or what a key below ``topic`` is about, where that is certain."""
     names = topic.names
-    if topic.work and kind != "url" and not (subject and is_personal(label)):
-        return None  # what was at hand at work says nothing that lasts; an address is one of what was made
+    made = kind == "url" and bool(names) and not led_by_work(names[0].casefold())
+    if topic.work and not made and not (subject and is_personal(label)):
+        return None  # what was at hand at work says nothing that lasts; an address is one of what was made then
     if subject is not None:
         # In a person's file a heading about something else does not take what only somebody has.
         if is_personal(label):
@@ -343,13 +353,17 @@ def _value(value: str, kind: str, most: int = _MOST_OBJECT) -> str | None:
     bare = tidy(SIGNS.sub(" ", ASIDE.sub(" ", low)))
     if low in fact_words.every("empty") or bare.split(" ", 1)[0] in fact_words.every("unset"):
         return None
-    if not any(map(str.isalnum, text)):
+    if not any(map(str.isalnum, text)) or (kind == "path" and _LINE.search(text)):
         return None
     if _CHOICE.fullmatch(text):
         return None  # a form to be filled in
     if any(text.count(pair[0]) != text.count(pair[1]) for pair in _TRUNCATED) or text.count('"') % 2 or "|" in text:
         return None
-    if len(text.split()) > _LOOKS[kind][1] or (kind in ("state", "name") and len(text) > 80):
+    if (
+        len(ASIDE.sub(" ", text).split()) > _LOOKS[kind][1]
+        or len(text.split()) > _MOST_WORDS
+        or (kind in ("state", "name") and len(text) > 80)
+    ):
         return None
     return text if _SHAPES[kind].match(value.strip() if kind == "name" else text) else None
 
@@ -395,7 +409,7 @@ def _row(unit: Unit, topic: Topic, subject: str | None) -> Iterator[FoundFact]:
     for name, cell in zip(low[1:], filled[1:], strict=True):
         kind = kind_of_key(name) if name else None
         thing = _value(cell, kind) if kind is not None else None
-        if thing is not None and name != low[0]:
+        if thing is not None and name != low[0] and (kind == "url" or not says_work(first, first)):
             yield from _made(first, name, thing, "table", 0.85)
 
 

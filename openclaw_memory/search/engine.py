@@ -98,7 +98,8 @@ class SearchEngine:
         self.graph = GraphView(self._store)
         #: Turns ranges into hits.
         self.display = Display(self._store, self._settings, self._corpus, self.graph, self._superseded, self.archive)
-        self._keyword: KeywordIndex | None = None
+        #: The keyword index, from the first refresh on.
+        self.keyword: KeywordIndex | None = None
         self._vector: VectorIndex | None = None
         self._model: VectorModel | None = None
         self._fresh_vectors = True
@@ -127,9 +128,9 @@ class SearchEngine:
             self._unit_texts.keep(self._corpus.shape.row_of)
             self.archive.refresh(self._store, self._corpus)
             self.graph.refresh(self._corpus, self.archive)
-            if self._keyword is None:
-                self._keyword = self._store.keyword_index()
-            self._keyword.refresh()
+            if self.keyword is None:
+                self.keyword = self._store.keyword_index()
+            self.keyword.refresh()
             if model is not None:
                 if self._vector is None:
                     self._vector = self._store.vector_index(model)
@@ -146,13 +147,13 @@ class SearchEngine:
 
     def index_names(self) -> tuple[str | None, str | None]:
         """Names of the keyword and the vector index in use."""
-        return getattr(self._keyword, "name", None), getattr(self._vector, "name", None)
+        return getattr(self.keyword, "name", None), getattr(self._vector, "name", None)
 
     def keyword_candidates(self, query: str, limit: int) -> Ints:
         """Ids of the best units by keywords alone: those worth embedding first."""
         with self._store.reading(), self.lock:
-            assert self._keyword is not None
-            scores = self._keywords(self._keyword, query)
+            assert self.keyword is not None
+            scores = self._keywords(self.keyword, query)
             total = scores.unit + 2 * scores.window
             if self.archive.masks is not None:
                 total[~self.archive.masks.shown] = 0
@@ -289,8 +290,8 @@ class SearchEngine:
 
     def _rank(self, request: SearchRequest, mode: str, asked: date, query_vector: Floats | None) -> Ranked:
         corpus = self._corpus
-        assert self._keyword is not None
-        keyword = self._keywords(self._keyword, request.query) if mode != "vector" else None
+        assert self.keyword is not None
+        keyword = self._keywords(self.keyword, request.query) if mode != "vector" else None
         named = self.graph.mentioned(request.query) if mode == "graph" else []
         similarities, self.late = None, None
         if query_vector is not None and mode != "keyword" and self._vector is not None:
@@ -298,7 +299,7 @@ class SearchEngine:
                 similarities = self._similarities(self._vector, query_vector, keyword)
             except VectorsLate as error:
                 self.missing, self.late, mode = 0, str(error), mode if mode == "graph" else "keyword"
-                keyword = keyword or self._keywords(self._keyword, request.query)
+                keyword = keyword or self._keywords(self.keyword, request.query)
         known = self.knowledge(request.query) if similarities is not None else 1.0
         whole = self._vector is None or self._vector.exhaustive
         features = ranking.collect(corpus, request.query, asked, keyword, similarities, known, whole)

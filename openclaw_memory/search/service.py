@@ -26,7 +26,7 @@ from ..model import (
     joined,
 )
 from ..plugins.manager import Plugins
-from ..store.api import Floats, Store, VectorIndex, VectorModel
+from ..store.api import Floats, KeywordIndex, Store, VectorIndex, VectorModel
 from ..system.deadline import Deadline
 
 if TYPE_CHECKING:
@@ -202,6 +202,18 @@ class Questions:
         with self._store.session(), engine.lock:
             engine.refresh(model)
             return engine.vectors()
+
+    def keywords(self) -> KeywordIndex:
+        """The keyword index as of now: the resident one, where there is one."""
+        with self._lock:
+            engine = self._engine
+        if engine is not None:
+            engine.refresh(None)
+        if engine is not None and engine.keyword is not None:
+            return engine.keyword
+        index = self._store.keyword_index()
+        index.refresh()
+        return index
 
     def engine(self) -> SearchEngine:
         """The resident state that answers."""

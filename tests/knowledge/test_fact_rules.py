@@ -611,6 +611,14 @@ def test_no_owner_is_called_by_a_pronoun_or_a_placeholder(value: str) -> None:
         ("Pumps + Valves", "Storage: the shed"),
         ("Harbour Master System Prompt", "Role: keeper of the lights"),
         ("Unknown (Osprey)", "Status: could not be read"),
+        # A report, a budget, a goal; what came of work has another address each time.
+        ("Heron Budget", "Model: small"),
+        ("Assignment for Mira", "Location: /srv/heron"),
+        ("Tide Report Release", "URL: https://example.org/tide"),
+        ("Wochenbericht Heron-Bericht", "Status: offen"),
+        ("Heron 报告", "状态：暂停"),
+        # The line of a file is where something is to be mended.
+        ("Heron", "File: src/tide.py:61"),
     ],
 )
 def test_a_piece_of_work_has_no_state_that_lasts(heading: str, line: str) -> None:
@@ -627,9 +635,9 @@ def test_a_piece_of_work_has_no_state_that_lasts(heading: str, line: str) -> Non
         ("Heron Knowledge Summary", "Version: 2.1", ("Heron", "version", "2.1")),
         # An address is one of what was made.
         (
-            "Tide Report Release",
+            "17:10 — Tide Table Page",
             "URL: https://example.org/tide",
-            ("Tide Report Release", "URL", "https://example.org/tide"),
+            ("Tide Table Page", "URL", "https://example.org/tide"),
         ),
         # Only what comes behind the name of a key ends its value.
         ("Mira Sommer", "ID: 4f0a11, sub_id: 77", ("Mira Sommer", "ID", "4f0a11")),
@@ -730,3 +738,46 @@ def test_a_heading_names_what_it_is_about(text: str, expected: list[Triple]) -> 
 )
 def test_words_for_what_was_done_are_no_part_of_a_name(text: str, expected: list[Triple]) -> None:
     assert triples(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("heading", "line", "expected"),
+    [
+        ("User Profile", "Timezone: Europe/Lisbon", ("user", "timezone", "Europe/Lisbon")),
+        ("About the User", "Name: Ottilie", ("user", "name", "Ottilie")),
+        ("User's contact details", "Email: o@example.org", ("user", "email", "o@example.org")),
+        ("Nutzerprofil", "Wohnort: Bremen", ("user", "wohnort", "Bremen")),
+        ("Profil des Nutzers", "Wohnort: Bremen", ("user", "wohnort", "Bremen")),
+        ("Perfil del usuario", "Ciudad: Cádiz", ("user", "ciudad", "Cádiz")),
+        ("Профиль пользователя", "Город: Тверь", ("user", "город", "Тверь")),
+        ("用户画像", "称呼：船长", ("user", "称呼", "船长")),
+        ("ユーザー情報", "タイムゾーン: Asia/Tokyo", ("user", "タイムゾーン", "Asia/Tokyo")),
+        ("사용자 프로필", "이메일: o@example.org", ("user", "이메일", "o@example.org")),
+        # Those of others, and a kind of profile, are nobody's.
+        ("Test User Profile Page", "Timezone: Europe/Lisbon", None),
+    ],
+)
+def test_below_a_profile_of_the_owner_keys_are_the_owners(heading: str, line: str, expected: Triple | None) -> None:
+    found = [one for one in triples(f"# Notes\n\n## {heading}\n- {line}\n", "MEMORY.md") if one[0] == "user"]
+    assert found == ([expected] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("Timezone: Mountain Time (Boise)", ("Ada", "timezone", "Mountain Time (Boise)")),
+        ("Timezone: 北京时间", ("Ada", "timezone", "北京时间")),
+        ("Timezone: ask me when it matters", None),
+        (
+            "Repo: example.org/ada/tide (a copy that Mira keeps for us)",
+            ("Ada", "repo", "example.org/ada/tide (a copy that Mira keeps for us)"),
+        ),
+    ],
+)
+def test_a_remark_behind_a_value_and_the_name_of_a_zone_count(line: str, expected: Triple | None) -> None:
+    assert triples(f"# People\n\n## Ada\n- {line}\n", "MEMORY.md") == ([expected] if expected else [])
+
+
+def test_a_row_of_a_table_about_work_says_no_state() -> None:
+    table = "# Heron\n\n| Component | Status |\n|---|---|\n| Pump Task | waiting |\n| Bilge Pump | afloat |\n"
+    assert triples(table, "memory/2026-03-28.md") == [("Bilge Pump", "status", "afloat")]

@@ -243,8 +243,8 @@ def test_a_file_that_is_written_anew_all_the_time_leaves_nothing_behind(store: D
     fresh = store.keyword_index()
     fresh.refresh()
     # Of 1,200 units that are gone, 500 may wait for a compaction of the file, as in a fresh process.
-    assert engine._keyword.rows <= fresh.rows * 4 / 3  # type: ignore[attr-defined]
-    assert len(set(np.concatenate([s.unit_id for s in engine._keyword._segments]).tolist())) <= live + 500 + 50
+    assert engine.keyword.rows <= fresh.rows * 4 / 3  # type: ignore[attr-defined]
+    assert len(set(np.concatenate([s.unit_id for s in engine.keyword._segments]).tolist())) <= live + 500 + 50
 
 
 def test_what_a_compaction_of_the_file_drops_leaves_memory_too(store: DuckStore) -> None:
@@ -256,7 +256,7 @@ def test_what_a_compaction_of_the_file_drops_leaves_memory_too(store: DuckStore)
     assert store.maintain(force=True)
     engine.refresh(model)
     fresh = engine_of(store, model)
-    assert engine._keyword.rows == fresh._keyword.rows
+    assert engine.keyword.rows == fresh.keyword.rows
     assert engine._vector._matrix.used == fresh._vector._matrix.used == 8
 
 

@@ -1,0 +1,114 @@
+"""A state is listed of what the notes name elsewhere too; all the rest is a question away."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from fakes import Notes, open_memory
+
+from openclaw_memory import Memory
+from openclaw_memory.facts.things import says
+
+ENTRY = "# Yard\n\n## Bilge Sensor Wiring\n- Status: half of it is there\n- File: `yard/wiring.md`\n"
+
+
+def listed(memory: Memory, **asked: object) -> list[tuple[str, str, str]]:
+    return [(row.subject, row.predicate, row.object) for row in memory.facts.query(**asked).rows]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "known"),
+    [
+        ("Ada looked at the bilge sensor wiring today.", True),
+        ("- Bilge sensor wiring: ask Ada", True),
+        # Its words, but not its name; another heading; the same line once more.
+        ("The wiring of the lamp is next to the bilge sensor.", False),
+        ("## Bilge Sensor Wiring\n\nNothing was done.", False),
+        ("- Status: half of it is there", False),
+        ("Nothing was done.", False),
+    ],
+)
+def test_a_state_is_listed_of_what_another_line_names(notes: Notes, elsewhere: str, known: bool) -> None:
+    notes.write("memory/2026-03-01.md", ENTRY)
+    notes.write("memory/2026-03-02.md", f"# Day\n\n{elsewhere}\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        states = [row for row in listed(memory) if row[0] == "Bilge Sensor Wiring"]
+    assert bool(states) is known
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Насос в трюме", "Вчера проверила насос в трюме."),
+        ("Насосная станция", "Ада чинит насосную станцию."),
+        ("水泵控制器", "今天检查了水泵控制器的电压。"),
+        ("潮汐アプリ", "夕方に潮汐アプリを開いた。"),
+        ("Pump Controller", "Three pump controllers are on the shelf."),
+    ],
+)
+def test_a_name_is_found_in_whatever_form(name: str, text: str) -> None:
+    assert says(name, text)
+
+
+def test_a_name_is_its_words_after_one_another() -> None:
+    assert not says("Pump Controller", "The controller, which Ada likes, has no pump.")
+    assert not says("水泵控制器", "水泵坏了，控制器没有坏。")
+
+
+def test_a_state_is_listed_once_its_subject_is_named_and_no_longer_when_it_is_not(notes: Notes) -> None:
+    notes.write("memory/2026-03-01.md", ENTRY)
+    with open_memory(notes) as memory:
+        memory.ingest()
+        assert listed(memory) == []
+        memory.search("wiring")  # now the index is resident
+        notes.write("memory/2026-03-02.md", "# Day\n\nThe bilge sensor wiring hums.\n")
+        memory.ingest()
+        assert len(listed(memory)) == 2
+        notes.remove("memory/2026-03-02.md")
+        memory.ingest()
+        assert listed(memory) == []
+
+
+def test_what_is_not_listed_is_there_when_it_is_asked_for(notes: Notes) -> None:
+    notes.write("memory/2026-03-01.md", ENTRY)
+    with open_memory(notes) as memory:
+        memory.ingest()
+        assert len(listed(memory, all=True)) == 2
+        assert len(listed(memory, subject="bilge sensor wiring")) == 2
+        assert len(listed(memory, history=True)) == 2
+        why = [row.why or "" for row in memory.facts.query(all=True, explain=True).rows]
+        assert all("no other line names its subject" in one for one in why)
+        memory.facts.add("Bilge Sensor Wiring", "status", "done")
+        assert ("Bilge Sensor Wiring", "status", "done") in listed(memory)
+
+
+def test_the_command_shows_all_on_demand(notes: Notes) -> None:
+    from openclaw_memory.cli.main import cli
+
+    notes.write("memory/2026-03-01.md", ENTRY)
+    for more, count in (((), 0), (("--all",), 2)):
+        words = ["--set", "embedding.model=none", "-w", str(notes.root), "--json", "facts", "query", *more]
+        result = CliRunner().invoke(cli, words, prog_name="openclaw-memory")
+        assert result.exit_code == 0, result.output
+        assert len(json.loads(result.stdout)["rows"]) == count
+
+
+def test_what_has_another_address_each_time_has_none(notes: Notes) -> None:
+    for day in (1, 2, 3):
+        notes.write(f"memory/2026-03-0{day}.md", f"# Day\n\n## Tide Letter\n- Link: https://example.org/letter/{day}\n")
+        notes.write(f"memory/2026-04-0{day}.md", "# Day\n\n## Tide Table\n- Link: https://example.org/tide\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        assert {row[0] for row in listed(memory)} == {"Tide Table"}
+        assert len(listed(memory, subject="Tide Letter")) == 3
+
+
+def test_an_address_that_changed_once_is_still_one(notes: Notes) -> None:
+    for day in (1, 2):
+        notes.write(f"memory/2026-03-0{day}.md", f"# Day\n\n## Tide Table\n- Link: https://example.org/tide/{day}\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        assert {row[0] for row in listed(memory)} == {"Tide Table"}
