@@ -19,6 +19,9 @@ _KEPT = 2_000_000
 _SELDOM, _MORE = 4, 2_000
 #: Units of neighbouring ids that are packed together, and how many such blocks are read beyond those asked for.
 _BLOCK, _MORE_BLOCKS = 32, 512
+#: So many questions must suffice to have all; of a larger index only what is asked for is read, as reading more would
+#: cost each of hundreds of questions more than it saves.
+_SOON = 20
 
 
 class Texts:
@@ -45,7 +48,8 @@ class Texts:
         missing = [section_id for section_id in ids if section_id not in found]
         if missing:
             self._missed += 1
-            more = self._others(missing, all_ids) if self._missed > _SELDOM else []
+            often = self._missed > _SELDOM and len(all_ids) <= _SOON * _MORE
+            more = self._others(missing, all_ids) if often else []
             read = self._store.section_texts([*missing, *more])
             for section in read.values():
                 self._pack(section)
@@ -108,7 +112,7 @@ class UnitTexts:
         missing = sorted({int(unit) // _BLOCK for unit in unit_ids if int(unit) not in known})
         if missing:
             self._missed += 1
-            if self._missed > _SELDOM:
+            if self._missed > _SELDOM and len(rows) <= _SOON * _MORE_BLOCKS * _BLOCK:
                 every = np.unique(np.flatnonzero(rows >= 0) // _BLOCK).tolist()
                 others = (block for block in every if block not in self._packed and block not in wanted)
                 missing += islice(others, _MORE_BLOCKS)

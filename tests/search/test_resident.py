@@ -483,6 +483,23 @@ def test_a_process_that_is_asked_again_and_again_reads_all_texts(
     assert texts._missed < 12 and held[-1] == 40
 
 
+def test_of_a_large_index_only_the_texts_that_are_asked_for_are_read(
+    store: DuckStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"_MORE": 6, "_MORE_BLOCKS": 1, "_BLOCK": 5, "_SOON": 6}.items():
+        monkeypatch.setattr(section_texts, name, value)
+    put(store, {f"{n}.md": [[f"fox {n} in section {s}"] for s in range(4)] for n in range(10)})
+    engine = engine_of(store, embed(store, HashingEmbedder(32)))
+    corpus, units = engine._corpus, engine._unit_texts
+    for row in range(0, 30, 2):
+        with store.session():
+            engine.display.known([Range(row, row, row)])
+            units.of(corpus.rows.unit_id[[row]], corpus.shape.row_of)
+    asked = corpus.rows.section_id[range(0, 30, 2)]
+    assert set(engine.display._texts._packed) == set(asked.tolist())
+    assert set(units._packed) == {unit // 5 for unit in corpus.rows.unit_id[range(0, 30, 2)].tolist()}
+
+
 def test_texts_of_units_are_those_of_the_store_and_leave_with_their_units(
     store: DuckStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -195,6 +195,17 @@ sys.stdin.readline()
 """
 
 
+def test_memory_is_given_back_when_the_file_is_let_go_idle(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = threading.Event()
+    monkeypatch.setattr("openclaw_memory.store.duckdb.database.free_unused_heap", given.set)
+    store = open_store(path, idle_close=0.05)
+    with store.session():
+        store.state()
+        assert not given.wait(0.2)
+    assert given.wait(20)
+    store.close()
+
+
 def test_a_foreign_program_that_has_the_file_open_is_named(
     tmp_path: Path, children: Callable[..., subprocess.Popen[str]]
 ) -> None:

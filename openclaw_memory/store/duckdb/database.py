@@ -261,6 +261,10 @@ class Database:
         if damage is not None:
             self._move_aside(damage)
 
+    def rest(self) -> None:
+        """Give memory back: a millisecond for what may be some megabytes."""
+        free_unused_heap()
+
     def _open(self) -> duckdb.DuckDBPyConnection:
         import duckdb
 

@@ -60,6 +60,9 @@ class Leased(Protocol):
     def examine(self, error: BaseException) -> None:
         """Look at the file, which is closed, after an error that raised doubts."""
 
+    def rest(self) -> None:
+        """Give back what the file took: it is closed, as nobody asked for a while."""
+
 
 class Lease:
     """Shares one DuckDB connection among threads, and the file among processes."""
@@ -315,6 +318,7 @@ class Lease:
                 if left > 0 and not self._somebody_waits():
                     return min(left, _LOOK)
                 self._close()
+                self._leased.rest()
         finally:
             self._mutex.release()
         return _LOOK
