@@ -2,6 +2,7 @@
 
     python -m benchmarks.context --workspaces DIR
     python -m benchmarks.context --example
+    python -m benchmarks.context --silence DIR
 
 DIR is as for ``benchmarks.retrieval``, with ``evidence`` (rows of ``path`` and ``line``) in each question.  Of the
 labelled questions: the share whose context holds a line of evidence, beside the best hit of a search cut to the same
@@ -11,12 +12,17 @@ same.  Of ordinary messages: each line of the last files of a workspace, asked b
 
 ``--example`` takes the shipped example and ``context_messages.jsonl`` beside this file: half of the messages are about
 what the notes know (``path`` is where, ``says`` what the context must say), half need nothing.
+
+``--silence`` asks ``context_silence.jsonl`` of every workspace in a folder: courtesies, small talk, jokes, general
+knowledge and code in eight languages, none of which needs a note.  Each workspace is asked those in the language of
+most of its files, and those in English; printed is the share that gets nothing.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 import sys
 import tempfile
@@ -34,10 +40,18 @@ from benchmarks.retrieval import DiskCachedEmbedder, questions
 from openclaw_memory import Memory, Settings
 from openclaw_memory.model import ContextResult, Kind, SearchHit
 from openclaw_memory.model.embedder import Embedder
-from openclaw_memory.text import analysis
+from openclaw_memory.text import analysis, language
 
 #: Of the files of a workspace in order of their names, the last ones are kept back for ordinary messages.
 _HELD_BACK = 0.2
+#: Scripts that tell the language, in this order, where a twentieth of a text is in them.
+_SCRIPTS = {
+    "[\u3040-\u30ff]": "japanese",
+    "[\uac00-\ud7af]": "korean",
+    "[\u4e00-\u9fff]": "chinese",
+    "[\u0400-\u04ff]": "russian",
+}
+_SHARE = 0.05
 
 
 @dataclass
@@ -188,6 +202,28 @@ def example(settings: Settings, embedder: Embedder | None, budget: int, tally: T
                     print(f"{'ok   ' if good else 'WRONG'} {row['message']}  {list(result.entities)}\n{result.text}\n")
 
 
+def silence(folder: Path, settings: Settings, embedder: Embedder | None, budget: int, tally: Tally) -> None:
+    """Messages that need nothing, asked of every workspace of a folder in its language and in English."""
+    rows = [json.loads(line) for line in (Path(__file__).parent / "context_silence.jsonl").open(encoding="utf-8")]
+    known = dict.fromkeys(row["language"] for row in rows)
+    for root in sorted(path for path in folder.iterdir() if path.is_dir()):
+        files = [spoken(file.read_text(encoding="utf-8", errors="replace")) for file in root.rglob("*.md")]
+        own = max(known, key=files.count)
+        with opened(root, settings, embedder) as memory:
+            for row in rows:
+                if row["language"] in (own, "english"):
+                    result = memory.context(row["message"], budget=budget)
+                    tally.add(f"{root.name}: silent, {row['language']}", not result.text)
+
+
+def spoken(text: str) -> str | None:
+    """The language of a text, of those that have messages."""
+    for script, name in _SCRIPTS.items():
+        if len(re.findall(script, text)) > _SHARE * len(text):
+            return name
+    return language.of_words(language.latin_words(text.lower()))
+
+
 def timed(memory: Memory, messages: Sequence[str], **options: Any) -> dict[str, float]:
     """Milliseconds on a warm memory, the messages' embedding excluded: ``p50`` and ``p95`` of whole calls.
 
@@ -217,14 +253,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workspaces", type=Path, help="folder with queries.jsonl and the workspaces")
     parser.add_argument("--example", action="store_true", help="messages about the shipped example")
+    parser.add_argument("--silence", type=Path, metavar="DIR", help="messages that need nothing, of these workspaces")
     parser.add_argument("--show", action="store_true", help="print each message of the example with its context")
     parser.add_argument("--budget", type=int, default=200, help="tokens")
     parser.add_argument("--model", help="embedding.model: a registry name, the path of a GGUF file, or none")
     parser.add_argument("--embedding-cache", type=Path, help="folder that keeps vectors between runs")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="any other setting")
     options = parser.parse_args(arguments)
-    if not (options.workspaces or options.example):
-        parser.error("give --workspaces DIR or --example")
+    if not (options.workspaces or options.example or options.silence):
+        parser.error("give --workspaces DIR, --example or --silence DIR")
     values: dict[str, object] = dict(item.split("=", 1) for item in options.set)
     if options.model:
         values["embedding.model"] = options.model
@@ -237,6 +274,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     tally = Tally()
     if options.example:
         example(settings, embedder, options.budget, tally, options.show)
+    if options.silence:
+        silence(options.silence, settings, embedder, options.budget, tally)
     if options.workspaces:
         labelled(options.workspaces, settings, embedder, options.budget, tally)
         ordinary(options.workspaces, settings, embedder, options.budget, tally)

@@ -3,10 +3,10 @@
     python -m benchmarks.relevance --workspaces DIR --messages FILE [--index DIR]
 
 FILE has a JSON object a line: ``workspace`` (a folder of DIR), ``message``, ``needs`` (whether the notes are needed for
-it), ``kind`` (a word to group the rows by) and ``now`` (a day).  Each message is asked twice, with vectors and without
-them; without counts less.  Printed are the weights, and of each kind the share of messages above the sureness of the
-settings, by weights that were fitted on the other languages alone.  The first two letters of a workspace's name are its
-language.
+it), ``kind`` (a word to group the rows by) and ``now`` (a day).  Each message is asked twice, with vectors of the model
+that the settings name, or the notes choose, and without them.  Printed are the weights for both, and of each kind and
+workspace the share of messages above the sureness of the settings, by weights that were fitted on the other workspaces
+alone.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from numpy.typing import NDArray
 
 from openclaw_memory import Memory, Settings
 from openclaw_memory.context import ambient, relevance
-from openclaw_memory.context.relevance import WEIGHTS
+from openclaw_memory.context.relevance import ALONE, KNOWN, WEIGHTS
 
-#: What a message counts that is asked without vectors; what a squared weight costs, signs being scaled to deviations.
-ALONE, RIDGE = 0.3, 3.0
+#: What a squared weight costs, signs being scaled to deviations.
+RIDGE = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +40,12 @@ class Told:
     workspace: str
     kind: str
     needs: bool
-    vectors: bool
-    signs: NDArray[np.float64] | None
+    signs: Mapping[str, float] | None
 
     @property
-    def language(self) -> str:
-        """The language of the workspace."""
-        return self.workspace[:2]
+    def weights(self) -> Mapping[str, float]:
+        """The weights that judge it: those for vectors, where a model knows the language, or those for words alone."""
+        return WEIGHTS if self.signs is not None and self.signs["knowledge"] > KNOWN else ALONE
 
 
 @contextmanager
@@ -80,16 +79,15 @@ def ask(workspace: Path, messages: Sequence[Mapping[str, Any]], index: Path, vec
         for row in messages:
             seen.clear()
             memory.context(row["message"], now=date.fromisoformat(row["now"]))
-            signs = np.array([seen[-1][name] for name in WEIGHTS]) if seen else None
-            yield Told(name, row["kind"], bool(row["needs"]), vectors, signs)
+            yield Told(name, row["kind"], bool(row["needs"]), seen[-1] if seen else None)
 
 
-def fitted(signs: NDArray[np.float64], needs: NDArray[np.bool_], counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def fitted(signs: NDArray[np.float64], needs: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Weights and, last, the bias of a logistic regression with a ridge, by Newton's method: ``float64[k + 1]``.
 
-    ``signs`` is ``float64[n, k]``, ``counts`` what each row counts; both answers count alike in sum.
+    ``signs`` is ``float64[n, k]``; both answers count alike in sum.
     """
-    counts = counts * np.where(needs, 1.0, counts[needs].sum() / counts[~needs].sum())
+    counts = np.where(needs, 1.0, needs.sum() / (~needs).sum())
     middle, width = signs.mean(axis=0), signs.std(axis=0) + 1e-9
     x = np.column_stack([(signs - middle) / width, np.ones(len(signs))])
     cost = np.diag([RIDGE] * signs.shape[1] + [0.0])
@@ -101,29 +99,25 @@ def fitted(signs: NDArray[np.float64], needs: NDArray[np.bool_], counts: NDArray
     return np.append(weights[:-1] / width, weights[-1] - (weights[:-1] / width * middle).sum())
 
 
-def left_out(told: Sequence[Told], language: str) -> list[Told]:
-    """What may be fitted on to judge a language: nothing that is in it."""
-    return [row for row in told if row.language != language]
+def odds(told: Sequence[Told], names: Sequence[str], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What the weights make of each message, as a logarithm of odds."""
+    rows = [
+        [-np.inf] if row.signs is None else [sum(row.signs[n] * w for n, w in zip(names, weights, strict=False))]
+        for row in told
+    ]
+    out: NDArray[np.float64] = np.array(rows, np.float64).ravel() + weights[-1]
+    return out
 
 
-def weights_of(told: Sequence[Told]) -> NDArray[np.float64]:
-    """Weights fitted on what was told."""
-    known = [(row.signs, row.needs, 1.0 if row.vectors else ALONE) for row in told if row.signs is not None]
-    return fitted(*(np.array(column) for column in zip(*known, strict=True)))
-
-
-def value_of(row: Told, weights: NDArray[np.float64]) -> float:
-    """What the weights make of a message, as a logarithm of odds."""
-    return -np.inf if row.signs is None else float(row.signs @ weights[:-1] + weights[-1])
-
-
-def threshold(values: Sequence[tuple[Told, float]], silent: float) -> float:
-    """The value that at most ``1 - silent`` of each kind whose name begins with "nothing" are above, with vectors."""
-    kinds = dict.fromkeys(row.kind for row, _ in values if row.kind.startswith("nothing"))
-    return max(
-        float(np.quantile([v for row, v in values if row.kind == kind and row.vectors], silent, method="lower"))
-        for kind in kinds
-    )
+def weights_of(told: Sequence[Told], names: Sequence[str], silent: float) -> NDArray[np.float64]:
+    """Weights fitted on what was told, with the bias at which a share ``silent`` of what needs nothing gets nothing."""
+    known = [row for row in told if row.signs is not None]
+    signs = np.array([[row.signs[name] for name in names] for row in known if row.signs is not None])
+    weights = fitted(signs, np.array([row.needs for row in known]))
+    nothing = odds([row for row in told if not row.needs], names, weights)
+    sure = Settings().context.sure
+    weights[-1] += np.log(sure / (1 - sure)) - float(np.quantile(nothing, silent, method="higher"))
+    return weights
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -132,36 +126,30 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--workspaces", type=Path, required=True, help="folder with a folder for each workspace")
     parser.add_argument("--messages", type=Path, required=True, help="file with a message a line")
     parser.add_argument("--index", type=Path, help="folder that keeps indexes between runs")
-    parser.add_argument(
-        "--silent", type=float, default=0.96, help="share of each kind named 'nothing …' that is to get nothing"
-    )
+    parser.add_argument("--silent", type=float, default=0.96, help="share of what needs nothing that is to get nothing")
     options = parser.parse_args(arguments)
     rows = [json.loads(line) for line in options.messages.read_text(encoding="utf-8").splitlines() if line.strip()]
     told: list[Told] = []
+    workspaces = list(dict.fromkeys(row["workspace"] for row in rows))
     with tempfile.TemporaryDirectory(prefix="openclaw-memory-bench-") as folder:
-        for name in dict.fromkeys(row["workspace"] for row in rows):
+        for name in workspaces:
             for vectors in (True, False):
                 own = [row for row in rows if row["workspace"] == name]
                 told += ask(options.workspaces / name, own, options.index or Path(folder), vectors)
-    sure = Settings().context.sure
-    least = np.log(sure / (1 - sure))
-    weights = weights_of(told)
-    shift = least - threshold([(row, value_of(row, weights)) for row in told], options.silent)
-    values: list[tuple[Told, float]] = []
-    for language in dict.fromkeys(row.language for row in told):
-        others = weights_of(left_out(told, language))
-        moved = least - threshold([(row, value_of(row, others)) for row in left_out(told, language)], options.silent)
-        values += [(row, value_of(row, others) + moved) for row in told if row.language == language]
-    for name, weight in zip([*WEIGHTS, "bias"], [*weights[:-1], weights[-1] + shift], strict=True):
-        print(f"{name:<12}{weight:8.3f}")
-    print("\n| kind | messages | with context | by words alone |", "|---|---|---|---|", sep="\n")
-    for kind in dict.fromkeys(row.kind for row in told):
-        shares = [
-            float(np.mean([value > least for row, value in values if row.kind == kind and row.vectors == way]))
-            for way in (True, False)
-        ]
-        count = sum(row.kind == kind and row.vectors for row in told)
-        print(f"| {kind} | {count} | {shares[0]:.3f} | {shares[1]:.3f} |")
+    for title, weights in (("beside vectors", WEIGHTS), ("by words alone", ALONE)):
+        names, judged = list(weights), [row for row in told if row.weights is weights]
+        print(f"\n{title}")
+        for name, weight in zip([*names, "bias"], weights_of(judged, names, options.silent), strict=True):
+            print(f"{name:<12}{weight:8.3f}")
+        print("\n| workspace | kind | messages | with context |", "|---|---|---|---|", sep="\n")
+        for workspace in workspaces:
+            others = weights_of([row for row in judged if row.workspace != workspace], names, options.silent)
+            sure = Settings().context.sure
+            for kind in dict.fromkeys(row.kind for row in judged):
+                own_rows = [row for row in judged if (row.workspace, row.kind) == (workspace, kind)]
+                if own_rows:
+                    share = float(np.mean(odds(own_rows, names, others) > np.log(sure / (1 - sure))))
+                    print(f"| {workspace} | {kind} | {len(own_rows)} | {share:.3f} |")
 
 
 if __name__ == "__main__":

@@ -335,7 +335,7 @@ class Ambient:
             allowed=allowed,
             entities=named,
             best=best,
-            sure=sureness(signs(ranked, evidence, best, engine.noise)) if best else 0.0,
+            sure=sureness(signs(ranked, evidence, best, engine.noise, view.corpus, allowed)) if best else 0.0,
             themes=themes,
             today=asked.today,
             half_life=own.half_life_days,

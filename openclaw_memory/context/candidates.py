@@ -36,9 +36,9 @@ _ABOUT = 3
 _UNDATED = 0.3
 #: The best units by search and, of those that mention a concept, the best and the latest are looked at.
 _SEARCHED, _BEST, _LATEST = 20, 20, 8
-#: What shares no word with the message must itself be this far above the cosine of unrelated texts, to a model that
-#: knows so much of its language.
-_OWN, _KNOWN = 0.05, 0.6
+#: What shares no word with the message must itself be about as close to it, less this, as what stands out among notes
+#: that are written alike, or, of few notes, as unrelated texts are, to a model that knows so much of its language.
+_OWN, _KNOWN = 0.02, 0.6
 #: A note needs this share of the best one's fused score.
 _COMPANY = 0.65
 #: Of a file that is too long for a prompt, OpenClaw shows the beginning and the end; this share is the beginning's.
@@ -204,11 +204,14 @@ def _answering(scene: Scene) -> list[Candidate]:
 
 def _by_itself(scene: Scene, row: int) -> bool:
     """Whether a row shares a word or its meaning with the message itself, and not only its neighbours do."""
-    keyword, similarities = scene.ranked.features.keyword, scene.ranked.similarities
-    if keyword is not None and keyword.unit[row] > 0:
+    features, similarities = scene.ranked.features, scene.ranked.similarities
+    if features.keyword is not None and features.keyword.unit[row] > 0:
         return True
-    known = scene.ranked.features.knowledge >= _KNOWN
-    return known and similarities is not None and bool(similarities[row] >= scene.noise + _OWN)
+    if similarities is None or features.knowledge < _KNOWN:
+        return False
+    script = scene.view.corpus.rows.script[row]
+    common, telling = float(features.noise[script]), float(features.telling[script])
+    return bool(similarities[row] >= min(common, telling * common + (1 - telling) * scene.noise) - _OWN)
 
 
 def _below_a_word(scene: Scene, row: int) -> bool:

@@ -1,0 +1,71 @@
+"""How surely a message is about the notes, whatever the model's cosines are like, and the messages that need nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fakes import Notes, open_memory
+
+from benchmarks.hashing import HashingEmbedder
+from openclaw_memory.context.relevance import ALONE, WEIGHTS, sureness
+from openclaw_memory.model.embedder import Progress, Vectors
+
+NOW = date(2026, 3, 10)
+SAME = {"doctor": "врач", "sees": "принимает", "me": "пациентов"}
+
+
+class Crowding(HashingEmbedder):
+    """Knows some words of two languages, and finds all texts of one of them this much alike."""
+
+    def __init__(self, common: float) -> None:
+        super().__init__(256)
+        self.model = f"crowding-{common:g}"
+        self._common = common
+
+    def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
+        plain = [re.sub(r"\w+", lambda word: SAME.get(word[0], word[0]), text.lower()) for text in texts]
+        vectors = super().embed_documents(plain)
+        vectors[:, 0] = [self._common * text.isascii() for text in texts]
+        out: Vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return out
+
+    def embed_query(self, texts: Sequence[str]) -> Vectors:
+        return self.embed_documents(texts)
+
+
+@pytest.mark.parametrize("common", [0.0, 1.0, 2.0, 3.0])
+def test_notes_in_another_language_are_given_whatever_texts_of_one_have_in_common(notes: Notes, common: float) -> None:
+    rows = [f"- запись {number}: {number * 7} на счёт {number}\n" for number in range(60)]
+    notes.write("memory/ledger.md", "".join([*rows, "- врач принимает пациентов по пятницам\n", *reversed(rows)]))
+    with open_memory(notes, Crowding(common), context__sure=0.0) as memory:
+        memory.ingest()
+        given = memory.context("the doctor sees me", now=NOW).text
+        assert "врач принимает" in given
+        assert "счёт" not in given
+
+
+def told(**values: float) -> dict[str, float]:
+    return dict.fromkeys([*WEIGHTS, *ALONE], 0.0) | values
+
+
+def test_meaning_decides_where_the_model_knows_the_language_only() -> None:
+    assert sureness(told(knowledge=1.0, clear=0.9)) > sureness(told(knowledge=1.0))
+    assert sureness(told(knowledge=0.3, clear=0.9)) == sureness(told(knowledge=0.3))
+    assert sureness(told(knowledge=0.0, matched=3.0)) > sureness(told(knowledge=0.0))
+
+
+def test_every_language_has_messages_that_need_nothing() -> None:
+    lines = Path("benchmarks/context_silence.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    assert len({row["message"] for row in rows}) == len(rows)
+    assert min(Counter(row["language"] for row in rows).values()) >= 20
+    for language in {row["language"] for row in rows}:
+        kinds = {row["kind"] for row in rows if row["language"] == language}
+        assert kinds == {"courtesy", "small talk", "joke", "general knowledge", "code", "writing"}
