@@ -406,6 +406,9 @@ def _row(unit: Unit, topic: Topic, subject: str | None) -> Iterator[FoundFact]:
     first = tidy(filled[0])
     if low[0] not in fact_words.every("entity") or not names_subject(first) or len(first.split()) > 5:
         return
+    words = first.casefold().split()
+    if not fact_words.every("sums").isdisjoint((words[0], words[-1])) or first.casefold() in fact_words.every("sides"):
+        return
     for name, cell in zip(low[1:], filled[1:], strict=True):
         kind = kind_of_key(name) if name else None
         thing = _value(cell, kind) if kind is not None else None
