@@ -84,7 +84,7 @@ class Things:
         if row.rule not in _PLACED:
             return False
         kind = kind_of_key(row.predicate)
-        return kind == "state" or (kind in _WHERE and any(map(_says_state, self._own[self._key(row.subject)])))
+        return kind == "state" or (kind == "path" and any(map(_says_state, self._own[self._key(row.subject)])))
 
     def _serial(self, row: FactRow) -> bool:
         """Whether a row gives an address of what had another one each time, and so was done then."""

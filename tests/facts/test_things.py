@@ -120,3 +120,10 @@ def test_an_address_that_changed_once_is_still_one(notes: Notes) -> None:
     with open_memory(notes) as memory:
         memory.ingest()
         assert {row[0] for row in listed(memory)} == {"Tide Table"}
+
+
+def test_an_address_stays_where_the_state_beside_it_goes(notes: Notes) -> None:
+    notes.write("memory/2026-03-01.md", f"{ENTRY}- URL: https://example.org/wiring\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        assert [row[1] for row in listed(memory)] == ["URL"]
