@@ -1,7 +1,8 @@
 """Which subjects are things: those that the notes name elsewhere too, and not only above what a rule read.
 
 A heading or a first cell may name a thing, or a piece of work, a part of a report, a wish.  What is a thing is named
-again: in a sentence, an item, a row somewhere else.  Of what never is, a rule cannot know that it has a state.
+again: in a sentence, an item, a row somewhere else; or it has a file of its own that is no day's.  Of what never is, a
+rule cannot know that it has a state.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ..knowledge.routine import NAMELESS
 from ..model import FactRow, Grain
 from ..store.api import FactObservation, KeywordIndex, Store, StoreState
 from ..text import analysis
+from ..text.dates import date_in_name
 from .validity import Aliases, folded, name_key
 
 #: Rules that take the subject from where it stands, and not from a sentence.
@@ -28,6 +30,8 @@ _PLACED = frozenset({"key", "table"})
 #: Looks of values that say where something is; so many lines between two of them are of one place; so many places
 #: with another value each are a series.
 _WHERE, _NEAR, _SERIES = frozenset({"path", "url", "repo"}), 3, 3
+#: The last line on which the title of a file may stand.
+_TITLE = 5
 #: Units in which a name may stand that are looked at.
 _MOST = 64
 #: What may stand between two words of a name: no letter, or a short word of its own.
@@ -80,7 +84,7 @@ class Things:
         if row.rule not in _PLACED:
             return False
         kind = kind_of_key(row.predicate)
-        return kind == "state" or (kind in _WHERE and any(map(_says_state, self._own[self._key(row.subject)])))
+        return kind == "state" or (kind == "path" and any(map(_says_state, self._own[self._key(row.subject)])))
 
     def _serial(self, row: FactRow) -> bool:
         """Whether a row gives an address of what had another one each time, and so was done then."""
@@ -105,16 +109,21 @@ class Things:
             named = self._named
             if bare := {key: _bare(name) for key, name in names.items() if key not in named}:
                 index = self._keywords()
-                summaries = {one.id for one in self._store.document_infos() if one.grain is not Grain.WORKING}
+                infos = self._store.document_infos()
+                summaries = {one.id for one in infos if one.grain is not Grain.WORKING}
+                lasting = {one.id: one.path for one in infos if date_in_name(one.path) is None}
                 held = {key: _holding(index, name, self._own[key]) for key, name in bare.items()}
                 wanted = sorted({unit for units in held.values() for unit in units})
                 texts = {unit.id: unit for unit in self._store.unit_texts(wanted)} if wanted else {}
             for key, name in bare.items():
                 echoes = {one.hash for one in self._own[key]}
+                files = {one.path for one in self._own[key]}
                 named[key] = any(
-                    unit.form not in ("heading", "title")
-                    and unit.hash not in echoes
-                    and unit.document_id not in summaries
+                    (
+                        unit.start_line <= _TITLE and lasting.get(unit.document_id) in files
+                        if unit.form in ("heading", "title")
+                        else unit.hash not in echoes and unit.document_id not in summaries
+                    )
                     and says(name, unit.text)
                     for unit in (texts[one] for one in held[key] if one in texts)
                 )

@@ -154,7 +154,13 @@ def _list_of(heading: str) -> tuple[str | None, str | None]:
 
 def _of_owner(heading: str) -> bool:
     """Whether below a heading there is what is known of the owner of the notes: *User profile*, *About the user*."""
-    return _portraits().fullmatch(heading.replace("’", "'").casefold()) is not None
+    low = heading.replace("’", "'").casefold()
+    return any(one in low for one in _owners()) and _portraits().fullmatch(low) is not None
+
+
+@lru_cache(maxsize=1)
+def _owners() -> tuple[str, ...]:
+    return tuple(one.casefold() for one in fact_words.every("owner"))
 
 
 @lru_cache(maxsize=1)

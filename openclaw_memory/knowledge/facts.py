@@ -406,10 +406,14 @@ def _row(unit: Unit, topic: Topic, subject: str | None) -> Iterator[FoundFact]:
     first = tidy(filled[0])
     if low[0] not in fact_words.every("entity") or not names_subject(first) or len(first.split()) > 5:
         return
+    words = first.casefold().split()
+    work = says_work(first, first) and (len(words) > 1 or "-" not in first)  # "Q-learning" is a name
+    if not fact_words.every("sums").isdisjoint((words[0], words[-1])) or first.casefold() in fact_words.every("sides"):
+        return
     for name, cell in zip(low[1:], filled[1:], strict=True):
         kind = kind_of_key(name) if name else None
         thing = _value(cell, kind) if kind is not None else None
-        if thing is not None and name != low[0] and (kind == "url" or not says_work(first, first)):
+        if thing is not None and name != low[0] and (kind == "url" or not work):
             yield from _made(first, name, thing, "table", 0.85)
 
 

@@ -39,6 +39,14 @@ def test_a_state_is_listed_of_what_another_line_names(notes: Notes, elsewhere: s
     assert bool(states) is known
 
 
+@pytest.mark.parametrize(("path", "known"), [("memory/wiring.md", True), ("memory/2026-03-01-wiring.md", False)])
+def test_what_has_a_file_of_its_own_has_a_state(notes: Notes, path: str, known: bool) -> None:
+    notes.write(path, "# Bilge Sensor Wiring\n\n- Status: half of it is there\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        assert bool(listed(memory)) is known
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -112,3 +120,10 @@ def test_an_address_that_changed_once_is_still_one(notes: Notes) -> None:
     with open_memory(notes) as memory:
         memory.ingest()
         assert {row[0] for row in listed(memory)} == {"Tide Table"}
+
+
+def test_an_address_stays_where_the_state_beside_it_goes(notes: Notes) -> None:
+    notes.write("memory/2026-03-01.md", f"{ENTRY}- URL: https://example.org/wiring\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        assert [row[1] for row in listed(memory)] == ["URL"]

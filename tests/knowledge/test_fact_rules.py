@@ -779,5 +779,15 @@ def test_a_remark_behind_a_value_and_the_name_of_a_zone_count(line: str, expecte
 
 
 def test_a_row_of_a_table_about_work_says_no_state() -> None:
-    table = "# Heron\n\n| Component | Status |\n|---|---|\n| Pump Task | waiting |\n| Bilge Pump | afloat |\n"
-    assert triples(table, "memory/2026-03-28.md") == [("Bilge Pump", "status", "afloat")]
+    rows = "| Pump Task | waiting |\n| Bilge Pump | afloat |\n| Tide-learning | steady |\n"
+    table = f"# Heron\n\n| Component | Status |\n|---|---|\n{rows}"
+    assert triples(table, "memory/2026-03-28.md") == [
+        ("Bilge Pump", "status", "afloat"),
+        ("Tide-learning", "status", "steady"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["Total", "Annual total", "Gesamt", "Итого", "合计", "Primary"])
+def test_a_row_that_sums_up_or_is_one_of_two_names_nothing(name: str) -> None:
+    table = f"# Heron\n\n| Service | Cost |\n|---|---|\n| Buoy Mail | $4 |\n| {name} | $9 |\n"
+    assert triples(table, "memory/costs.md") == [("Buoy Mail", "cost", "$4")]
