@@ -27,7 +27,7 @@ from ..model import (
 )
 from ..plugins.manager import Plugins
 from ..store.api import Floats, Store, VectorIndex, VectorModel
-from ..system.deadline import Deadline
+from ..system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
     from ..graph.view import GraphView
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from .engine import SearchEngine
 
 
+#: Seconds that closing waits for a change that is being taken over.
+_CLOSING = 10.0
 #: A thread of more steps is none that anybody would follow.
 MOST_HOPS = 4
 
@@ -58,6 +60,16 @@ class _Asked:
     model: VectorModel | None = None
     fallback: str | None = None
     vector: Floats | None = None
+
+    def behind(self, paths: list[str]) -> None:
+        """Say that the answer is from before these files changed."""
+        self.stale = True
+        self.remarks = list(dict.fromkeys([*self.remarks, behind(paths)]))
+
+
+def behind(paths: list[str]) -> str:
+    """What is said where an answer is from before files changed."""
+    return f"still being taken over: {', '.join(paths)}"
 
 
 class Questions:
@@ -85,6 +97,11 @@ class Questions:
         self._uses = uses
         self._engine: SearchEngine | None = None
         self._lock = threading.RLock()
+
+    def close(self) -> None:
+        """Wait a little for what is being taken over."""
+        if self._engine is not None:
+            self._engine.caught_up(_CLOSING)
 
     def search(self, request: SearchRequest) -> SearchResult:
         """The hits of ``request``, best first."""
@@ -145,7 +162,7 @@ class Questions:
         with self._asking(request) as until:
             asked = self._started(request, until, "timeline")
             engine = self.engine()
-            hits = self._settled(engine, None, lambda: engine.listing(request))
+            hits = self._settled(engine, None, lambda: engine.listing(request), asked)
         return SearchResult(results=tuple(_dated(request, self._plugins.rerank("", hits))), **self._told(asked))
 
     def grains(self) -> tuple[GrainUse, ...]:
@@ -174,7 +191,8 @@ class Questions:
             remarks += [*self._store.warnings(), *said]
         engine = self.engine()
         with self._store.session(until.left()):
-            engine.refresh(None)
+            if not engine.refresh(None, until) and remarks is not None:
+                remarks.append(behind(engine.behind))
             with engine.lock:
                 yield engine.graph
 
@@ -252,7 +270,7 @@ class Questions:
         day = asked.request.now or date.today()
 
         def ranked() -> list[H]:
-            return self._settled(engine, asked.model, lambda: answer(engine, asked.mode, day, asked.vector))
+            return self._settled(engine, asked.model, lambda: answer(engine, asked.mode, day, asked.vector), asked)
 
         if asked.embedder is not None:
             engine.noise = self._vectorizer.noise(asked.embedder, asked.until.left(0.5))
@@ -269,14 +287,24 @@ class Questions:
             )
         return hits
 
-    def _settled(self, engine: SearchEngine, model: VectorModel | None, answer: Callable[[], list[H]]) -> list[H]:
-        """``answer()`` of one state of the index: again if another process wrote before it had read all it needs."""
-        with self._store.reading():
-            while True:
-                engine.refresh(model)
-                found = answer()
-                if engine.is_current():
-                    return found
+    def _settled(
+        self, engine: SearchEngine, model: VectorModel | None, answer: Callable[[], list[H]], asked: _Asked
+    ) -> list[H]:
+        """``answer()`` of one state of the index: again if another process wrote before it had read all it needs.
+
+        For a large change it waits half of the time that is left; after that the state from before it answers.
+        """
+        waited = asked.until == NEVER
+        while True:
+            with self._store.reading():
+                while (current := engine.refresh(model, asked.until)) or waited:
+                    found = answer()
+                    if not current:
+                        asked.behind(engine.behind)
+                    if not current or engine.is_current():
+                        return found
+            engine.caught_up(asked.until.left(0.5))
+            waited = True
 
     def _told(self, asked: _Asked) -> dict[str, Any]:
         """What a result says beside its hits."""

@@ -53,9 +53,7 @@ def between(monkeypatch: pytest.MonkeyPatch, call: Callable[[], object]) -> list
 def left(store: DuckStore) -> dict[str, int]:
     """Rows without their document."""
     found = {
-        table: store._db.rows(
-            f"SELECT count(*) FROM {table} WHERE document_id NOT IN (SELECT id FROM documents)"
-        )[0][0]
+        table: store._db.rows(f"SELECT count(*) FROM {table} WHERE document_id NOT IN (SELECT id FROM documents)")[0][0]
         for table in TABLES
     }
     return {table: rows for table, rows in found.items() if rows}
@@ -89,7 +87,9 @@ def test_questions_are_answered_while_a_large_note_is_written(notes: Notes, monk
         assert not left(memory.store)
         with open_memory(notes, name="fresh") as fresh:
             fresh.ingest()
-            assert snippets(other, "crate lantern", max_results=200) == snippets(fresh, "crate lantern", max_results=200)
+            assert snippets(other, "crate lantern", max_results=200) == snippets(
+                fresh, "crate lantern", max_results=200
+            )
 
 
 def test_a_large_note_that_changes_keeps_its_units(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

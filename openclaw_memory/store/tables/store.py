@@ -258,9 +258,9 @@ class TableStore(GraphTables, SummaryTables):
             if (info := known.get(document_id)) is None or info.generation != generation or info.sha256 != sha256
         }
         where = f" WHERE id IN {among(changed)}" if len(changed) < len(now) else ""
-        sql = "SELECT id, path, kind, grain, origin, generation, sha256 FROM documents"
+        sql = "SELECT id, path, kind, grain, origin, generation, sha256, units FROM documents"
         read = {
-            r[0]: DocumentInfo(r[0], r[1], _KINDS[r[2]], _GRAINS[r[3]], _ORIGINS[r[4]], r[5], r[6])
+            r[0]: DocumentInfo(r[0], r[1], _KINDS[r[2]], _GRAINS[r[3]], _ORIGINS[r[4]], r[5], r[6], r[7])
             for r in (c.execute(sql + where).fetchall() if changed else ())
         }
         return tuple(read[row[0]] if row[0] in changed else known[row[0]] for row in now)
