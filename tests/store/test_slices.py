@@ -26,6 +26,7 @@ TABLES = ("units", "sections", "mentions", "found_facts", "derived_from")
 def small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slices, "_LARGE", 50)
     monkeypatch.setattr(slices, "_SLICE", 30)
+    monkeypatch.setattr(slices, "_GROWTH", 1)
     monkeypatch.setattr(slices, "_DELETED", 60)
     monkeypatch.setattr(slices, "_FOLDED", 400)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -21,8 +22,10 @@ from ..tables.sql import WHOLE, among, count, next_ids
 from ..tables.store import TableStore
 from .postings import PostingsFile
 
-#: A document of more units is written in slices of so many.
-_LARGE, _SLICE = 1_000, 400
+#: A document of more units is written in slices: of so many first, and then of as many as take so many seconds.
+_LARGE, _SLICE, _SECONDS = 1_000, 100, 0.2
+#: So many times as large, or as small, as the one before is a slice at most.
+_GROWTH = 2
 #: Rows that are deleted, and postings that are folded, at once.
 _DELETED, _FOLDED = 20_000, 200_000
 _OWNED = ("units", "sections", *writing.OF_UNITS)
@@ -81,10 +84,12 @@ class SlicedStore(TableStore):
     ) -> int:
         """Write sections and units under the number of a document to come, which is returned."""
         sections: list[int] = []
-        document_id = 0
-        for first in range(0, len(change.units), _SLICE):
-            units = change.units[first : first + _SLICE]
-            last = first + _SLICE >= len(change.units)
+        document_id = first = 0
+        size = _SLICE
+        while first < len(change.units):
+            started = time.monotonic()
+            units = change.units[first : first + size]
+            last = first + size >= len(change.units)
             upto = len(change.sections) if last else units[-1].section + 1
             part = change.sections[len(sections) : upto]
             with self._db.write(counted=False) as c:
@@ -99,6 +104,9 @@ class SlicedStore(TableStore):
                 sections += rows.add_sections(document_id, part, given["section"])
                 rows.add_units(document_id, sections, first, units, given["unit"])
                 rows.insert(self._db, c)
+            first += len(units)
+            share = _SECONDS / max(time.monotonic() - started, 1e-3)
+            size = max(_SLICE // 2, int(size * min(_GROWTH, max(1 / _GROWTH, share))))
             self._db.lease.give_way()
         return document_id
 
