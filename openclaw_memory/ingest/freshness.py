@@ -195,15 +195,15 @@ class Freshness:
             return True, ["an ingest is running", *self._standing()]
         reader: threading.Thread | None = None
         try:
-            with self._store.patience(deadline):
+            with self._store.patience(until if deadline != NEVER else NEVER):
                 most = math.inf if deadline == NEVER else min(_LARGE, deadline.within() * _A_SECOND)
                 outcome: Outcome = self._ingestor.run(until=until, most=most)
             self._looked(outcome)
             if outcome.left:
                 reader = threading.Thread(target=self._read, args=[outcome.left], name="large-notes", daemon=True)
-        except LeaseTimeout:
-            raise
         except (WorkspaceError, StoreError) as error:
+            if deadline == NEVER and isinstance(error, LeaseTimeout):
+                raise
             return True, [f"the files could not be checked for changes: {error}", *self._standing()]
         finally:
             if reader is None:

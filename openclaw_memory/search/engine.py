@@ -105,6 +105,7 @@ class SearchEngine:
         self._fresh_vectors = True
         #: Files of a large change that is being taken over; the answers are from before it.
         self.behind: list[str] = []
+        self.held = False
         #: Units that had no vector in the last ranking, and why it had none at all where they came too late.
         self.missing = 0
         self.late: str | None = None
@@ -116,6 +117,7 @@ class SearchEngine:
         in a thread, and the state is as it was: whether it is not, which :meth:`caught_up` waits for.
         """
         with self._store.reading(), self.lock:  # in this order everywhere: a search holds the session already
+            self.held = False
             state = self._store.state()
             if self._state is not None and state.instance != self._state.instance:
                 self._reset()
@@ -129,6 +131,11 @@ class SearchEngine:
                     return False
             self._take_over(model, state)
             return True
+
+    def hold(self) -> bool:
+        """Answer from the state as it is, which others have the index for; whether there is one."""
+        self.held, self.behind = self._state is not None, []
+        return self.held
 
     def caught_up(self, seconds: float | None) -> None:
         """Wait for a large change that is being taken over, so many ``seconds`` at most; not in the store's turn."""

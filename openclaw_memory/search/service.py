@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..config.settings import Settings
 from ..embed.vectorizer import Vectorizer
-from ..errors import ModelError, SettingsError
+from ..errors import LeaseTimeout, ModelError, SettingsError
 from ..model import (
     GrainUse,
     Kind,
@@ -69,7 +69,7 @@ class _Asked:
 
 def behind(paths: list[str]) -> str:
     """What is said where an answer is from before files changed."""
-    return f"still being taken over: {', '.join(paths)}"
+    return f"still being taken over: {', '.join(paths)}" if paths else "the index is in use; answered from before that"
 
 
 class Questions:
@@ -94,6 +94,7 @@ class Questions:
         self._plugins = plugins
         self._freshen = freshen
         self._superseded = superseded
+        self._known_superseded: Mapping[int, tuple[str, ...]] = {}
         self._uses = uses
         self._engine: SearchEngine | None = None
         self._lock = threading.RLock()
@@ -229,7 +230,7 @@ class Questions:
 
                 _check_weights(self.settings.search.weights)
                 _check_half_lives(self.settings.search.half_life_days)
-                self._engine = SearchEngine(self._store, self.settings.search, self._superseded, self._uses)
+                self._engine = SearchEngine(self._store, self.settings.search, self._superseded_by_now, self._uses)
                 self._engine.knowledge = self._knowledge
             return self._engine
 
@@ -297,14 +298,32 @@ class Questions:
         waited = asked.until == NEVER
         while True:
             with self._store.reading():
-                while (current := engine.refresh(model, asked.until)) or waited:
-                    found = answer()
+                while (current := self._refreshed(engine, model, asked)) or waited or engine.held:
+                    patience = NEVER if current else Deadline.after(asked.until.left(0.5))
+                    with self._store.patience(patience):
+                        found = answer()
                     if not current:
                         asked.behind(engine.behind)
                     if not current or engine.is_current():
                         return found
             engine.caught_up(asked.until.left(0.5))
             waited = True
+
+    def _refreshed(self, engine: SearchEngine, model: VectorModel | None, asked: _Asked) -> bool:
+        """As :meth:`SearchEngine.refresh`; where others have the index for half of the time, the state stays."""
+        try:
+            with self._store.patience(Deadline.after(asked.until.left(0.5))):
+                return engine.refresh(model, asked.until)
+        except LeaseTimeout:
+            if asked.until == NEVER or not engine.hold():
+                raise
+            return False
+
+    def _superseded_by_now(self) -> Mapping[int, tuple[str, ...]]:
+        """What is superseded, or was when the index could last be asked."""
+        with suppress(LeaseTimeout):
+            self._known_superseded = self._superseded()
+        return self._known_superseded
 
     def _told(self, asked: _Asked) -> dict[str, Any]:
         """What a result says beside its hits."""

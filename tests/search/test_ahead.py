@@ -95,3 +95,17 @@ def test_a_question_without_a_deadline_takes_a_large_change_over(notes: Notes, m
         gate.open.set()
         memory._questions.engine().caught_up(20)
         assert found(memory, "lantern shed") == ({"MEMORY.md", "memory/cellar.md"}, False, None)
+
+
+def test_a_question_is_answered_from_before_while_others_have_the_index(notes: Notes) -> None:
+    notes.write("MEMORY.md", "- the lantern is in the shed\n")
+    with open_memory(notes) as memory, open_memory(notes) as other:
+        other.ingest()
+        assert found(other, "lantern")[0] == {"MEMORY.md"}
+        memory.ingest()  # has the file, and somebody may have written since
+        other.store.close()
+        with memory.store.session():
+            paths, stale, warning = found(other, "lantern shed", deadline=4.0)
+        assert (paths, stale) == ({"MEMORY.md"}, True)
+        assert warning is not None and "the index is in use; answered from before that" in warning
+        assert not found(other, "lantern shed", deadline=20.0)[1]
