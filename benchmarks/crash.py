@@ -30,11 +30,14 @@ from openclaw_memory.ingest import pipeline
 from openclaw_memory.memory import Memory
 from openclaw_memory.search import bm25
 from openclaw_memory.store.api import VectorModel
+from openclaw_memory.store.duckdb import slices
 from openclaw_memory.text import analysis
 
 DIMENSIONS = 32
 #: Few, so that one ingest takes several transactions and a kill falls between them.
 UNITS_PER_TRANSACTION = 25
+#: Units from which on a document is written in slices, and those of a slice: most are.
+LARGE, SLICE = 12, 5
 _MODEL = VectorModel(f"hashing-{DIMENSIONS}", DIMENSIONS)
 
 
@@ -89,6 +92,7 @@ def _contents(workspace: Path) -> dict[str, str]:
 
 def _child(workspace: Path, db: Path, store: str, seed: int) -> None:
     pipeline._UNITS_PER_TRANSACTION = UNITS_PER_TRANSACTION
+    slices._LARGE, slices._SLICE, slices._DELETED, slices._FOLDED = LARGE, SLICE, 10, 400
     chance = random.Random(seed)
     with _memory(workspace, db, store) as memory:
         while True:

@@ -31,6 +31,7 @@ from ..model import (
     tokens_of,
 )
 from ..search import hits
+from ..search.service import behind
 from ..store.api import Floats, SectionText, Store, VectorModel
 from ..store.state import State
 from ..system.deadline import NEVER, Deadline
@@ -253,7 +254,8 @@ class Ambient:
             elif fallback and self._vectorizer.resolve().embedder is not None:
                 remarks.append(fallback)  # there is a model, and it was not ready
         with self._store.session(asked.until.left()):
-            engine.refresh(model)
+            if not engine.refresh(model, asked.until):
+                remarks.append(behind(engine.behind))
             with engine.lock:
                 yield from self._from(engine, asked, text, vector, tuple(remarks))
 

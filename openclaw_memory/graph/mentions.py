@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..index.corpus import Corpus, Splice
 from ..store.api import RULES, Bools, Ints, MentionRows
+from ..system.copying import copied
 from .sorting import stable_order
 
 
@@ -31,6 +32,11 @@ class Mentions:
         #: Units of each key by rule, and its documents.
         self._counts = np.zeros((len(always), len(RULES)), np.int32)
         self._documents = np.zeros(len(always), np.int32)
+
+    def __copy__(self) -> Mentions:
+        other = copied(self)
+        other._counts, other._documents = self._counts.copy(), self._documents.copy()
+        return other
 
     def of(self, documents: Sequence[int]) -> set[tuple[int, int, int]]:
         """What documents mention: unit, key, and place of the rule."""

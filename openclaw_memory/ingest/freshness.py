@@ -25,8 +25,9 @@ from .pipeline import Ingestor, Outcome
 
 log = logging.getLogger("openclaw_memory")
 
-#: Bytes from which on a question with a deadline does not wait for a file: a megabyte takes seconds.
-_LARGE = 500_000
+#: Bytes from which on a question with a deadline does not wait for a file, and bytes for each second that it has:
+#: a megabyte takes five to twelve seconds of the processor.
+_LARGE, _A_SECOND = 500_000, 50_000
 #: Seconds that closing waits for a file that is being read; what is not written by then is read the next time.
 _CLOSING = 60.0
 #: ``freshen(until)`` looks for changed files; whether the answer may be stale, and remarks.
@@ -194,15 +195,15 @@ class Freshness:
             return True, ["an ingest is running", *self._standing()]
         reader: threading.Thread | None = None
         try:
-            with self._store.patience(deadline):
-                most = math.inf if deadline == NEVER else _LARGE
+            with self._store.patience(until if deadline != NEVER else NEVER):
+                most = math.inf if deadline == NEVER else min(_LARGE, deadline.within() * _A_SECOND)
                 outcome: Outcome = self._ingestor.run(until=until, most=most)
             self._looked(outcome)
             if outcome.left:
                 reader = threading.Thread(target=self._read, args=[outcome.left], name="large-notes", daemon=True)
-        except LeaseTimeout:
-            raise
         except (WorkspaceError, StoreError) as error:
+            if deadline == NEVER and isinstance(error, LeaseTimeout):
+                raise
             return True, [f"the files could not be checked for changes: {error}", *self._standing()]
         finally:
             if reader is None:

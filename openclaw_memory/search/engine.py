@@ -17,18 +17,18 @@ from ..graph import thread
 from ..graph.view import GraphView
 from ..graph.walk import walk
 from ..index.archive import Archive
-from ..index.corpus import RADIUS, Corpus
+from ..index.corpus import Corpus
 from ..model import SEEDS, Grain, Kind, RecallHit, SearchHit, SearchRequest
 from ..store.api import Bools, Floats, Ints, KeywordIndex, Store, StoreState, VectorIndex, VectorModel
+from ..system.deadline import NEVER, Deadline
 from ..text import analysis
 from ..use.boosts import UseColumns, UsedRows, UsesOn
-from . import bm25, confidence, decay, hits, lowered, ranking, telling, timeline
+from . import bm25, confidence, decay, hits, lowered, nearest, ranking, telling, timeline
 from . import question as asking
+from .ahead import Ahead, Resident, large
 from .display import Display, Superseded, monotone
 from .texts import UnitTexts
 
-#: Candidates of each kind when the vector index does not score every unit.
-_CANDIDATES = 512
 #: Best units whose concepts speak for others that share them.
 _SHARING = 10
 #: A thread starts from sections whose best unit is at least this share as good as the best of all.
@@ -84,6 +84,7 @@ class SearchEngine:
         self.noise = 0.2
         #: How well the model in use knows the language of a text, from 0 to 1.
         self.knowledge: Callable[[str], float] = lambda text: 1.0
+        self._ahead = Ahead()
         self._reset()
 
     def _reset(self) -> None:
@@ -103,43 +104,76 @@ class SearchEngine:
         self._vector: VectorIndex | None = None
         self._model: VectorModel | None = None
         self._fresh_vectors = True
+        #: Files of a large change that is being taken over; the answers are from before it.
+        self.behind: list[str] = []
+        self.held = False
         #: Units that had no vector in the last ranking, and why it had none at all where they came too late.
         self.missing = 0
         self.late: str | None = None
 
-    def refresh(self, model: VectorModel | None) -> None:
+    def refresh(self, model: VectorModel | None, until: Deadline = NEVER) -> bool:
         """Take over what any process has written; cheap when nothing was.
 
-        Without a ``model`` the vectors of the last one are kept in step.
+        Without a ``model`` the vectors of the last one are kept in step.  With a deadline a large change is taken over
+        in a thread, and the state is as it was: whether it is not, which :meth:`caught_up` waits for.
         """
         with self._store.reading(), self.lock:  # in this order everywhere: a search holds the session already
+            self.held = False
             state = self._store.state()
             if self._state is not None and state.instance != self._state.instance:
                 self._reset()
             model = self._model if model is None else model
-            if model is not None and model != self._model:
-                self._vector, self._fresh_vectors = None, True
-                self._weights = ranking.weights(self._settings.weights, model.name)
-                self._sure = confidence.sure(model.name)
-            if self._state == state and (model is None or self._vector is not None):
-                return
-            self._corpus.refresh(self._store)
-            self.display.refresh()
-            self._unit_texts.keep(self._corpus.shape.row_of)
-            self.archive.refresh(self._store, self._corpus)
-            self.graph.refresh(self._corpus, self.archive)
-            if self.keyword is None:
-                self.keyword = self._store.keyword_index()
-            self.keyword.refresh()
-            if model is not None:
-                if self._vector is None:
-                    self._vector = self._store.vector_index(model)
-                self._corpus.refresh_windows(self._vector, self._vector.refresh(), self._fresh_vectors)
-                self._fresh_vectors = False
-                self._model = model
-            if self._state is None:
-                self._store.give_back_memory()
-            self._state = state
+            if self._state == state and (model is None or (model == self._model and self._vector is not None)):
+                return True
+            if until != NEVER and self._state is not None and model == self._model and self.keyword is not None:
+                self.behind = large(self._corpus, self._store.document_infos())
+                if self.behind:
+                    self._ahead.start(self._follow)
+                    return False
+            self._take_over(model, state)
+            return True
+
+    def hold(self) -> bool:
+        """Answer from the state as it is, which others have the index for; whether there is one."""
+        self.held, self.behind = self._state is not None, []
+        return self.held
+
+    def caught_up(self, seconds: float | None) -> None:
+        """Wait for a large change that is being taken over, so many ``seconds`` at most; not in the store's turn."""
+        self._ahead.wait(seconds)
+
+    def _take_over(self, model: VectorModel | None, state: StoreState) -> None:
+        if model is not None and model != self._model:
+            self._vector, self._fresh_vectors = None, True
+            self._weights = ranking.weights(self._settings.weights, model.name)
+            self._sure = confidence.sure(model.name)
+        self.keyword = self.keyword or self._store.keyword_index()
+        Resident(self._corpus, self.archive, self.graph, self.keyword).refresh(self._store)
+        self.display.refresh()
+        self._unit_texts.keep(self._corpus.shape.row_of)
+        if model is not None:
+            if self._vector is None:
+                self._vector = self._store.vector_index(model)
+            self._corpus.refresh_windows(self._vector, self._vector.refresh(), self._fresh_vectors)
+            self._fresh_vectors = False
+            self._model = model
+        if self._state is None:
+            self._store.give_back_memory()
+        self._state, self.behind = state, []
+
+    def _follow(self) -> None:
+        """Bring a copy of the state up to date, and put it in the place of the state."""
+        with self.lock:
+            before = self._state
+            assert self.keyword is not None
+            new = Resident(self._corpus, self.archive, self.graph, self.keyword).copied()
+        new.refresh(self._store)
+        with self._store.reading(), self.lock:
+            if self._state != before:
+                return  # somebody who had the time was faster
+            self._corpus, self.archive, self.graph, self.keyword = new.corpus, new.archive, new.graph, new.keyword
+            self.display.show(self._corpus, self.graph, self.archive)
+            self._take_over(self._model, self._store.state())
 
     def is_current(self) -> bool:
         """Whether the store is as the last refresh found it."""
@@ -296,7 +330,7 @@ class SearchEngine:
         similarities, self.late = None, None
         if query_vector is not None and mode != "keyword" and self._vector is not None:
             try:
-                similarities = self._similarities(self._vector, query_vector, keyword)
+                similarities, self.missing = nearest.similarities(corpus, self._vector, query_vector, keyword)
             except VectorsLate as error:
                 self.missing, self.late, mode = 0, str(error), mode if mode == "graph" else "keyword"
                 keyword = keyword or self._keywords(self.keyword, request.query)
@@ -424,40 +458,6 @@ class SearchEngine:
     def vectors(self) -> VectorIndex | None:
         """The vectors of the model that the state was last refreshed for; the caller holds :attr:`lock`."""
         return self._vector
-
-    def _similarities(self, index: VectorIndex, query: Floats, keyword: bm25.KeywordScores | None) -> Floats:
-        unit_ids = self._corpus.rows.unit_id
-        if index.exhaustive:
-            found = index.similarities(query, unit_ids)
-            self.missing = int(np.isnan(found).sum())
-            return found
-        has = index.has(unit_ids)
-        self.missing = len(unit_ids) - int(has.sum())
-        rows = self._nearest(index, query)
-        if keyword is not None:
-            best = np.argpartition(-keyword.window, min(_CANDIDATES, len(unit_ids) - 1))[:_CANDIDATES]
-            rows = np.concatenate([rows, best[keyword.window[best] > 0].astype(np.int32)])
-        rows = np.concatenate([rows, np.arange(len(unit_ids), dtype=np.int32)[ranking.sample(len(unit_ids))]])
-        # The windows of these need the scores of their neighbours.
-        around = (rows[:, None] + np.arange(-RADIUS, RADIUS + 1)).ravel()
-        rows = np.unique(around[(around >= 0) & (around < len(unit_ids))])
-        out = np.full(len(unit_ids), np.nan, np.float32)
-        out[rows] = index.similarities(query, unit_ids[rows])
-        known = ~np.isnan(out)
-        if known.any():
-            out[has & ~known] = out[known].min()
-        return out
-
-    def _nearest(self, index: VectorIndex, query: Floats) -> Ints:
-        """Rows of the nearest units; a unit that is on its way from one file to another has a vector and no row."""
-        wanted = _CANDIDATES
-        while True:
-            near, _ = index.search(query, wanted)
-            rows = self._corpus.rows_of(near)
-            rows = rows[rows >= 0]
-            if len(rows) >= _CANDIDATES or len(near) < wanted:
-                return rows[:_CANDIDATES]
-            wanted *= 2
 
     def _allowed(self, request: SearchRequest) -> Bools | None:
         rows, shape = self._corpus.rows, self._corpus.shape

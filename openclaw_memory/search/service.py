@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..config.settings import Settings
 from ..embed.vectorizer import Vectorizer
-from ..errors import ModelError, SettingsError
+from ..errors import LeaseTimeout, ModelError, SettingsError
 from ..model import (
     GrainUse,
     Kind,
@@ -27,7 +27,7 @@ from ..model import (
 )
 from ..plugins.manager import Plugins
 from ..store.api import Floats, KeywordIndex, Store, VectorIndex, VectorModel
-from ..system.deadline import Deadline
+from ..system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
     from ..graph.view import GraphView
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from .engine import SearchEngine
 
 
+#: Seconds that closing waits for a change that is being taken over.
+_CLOSING = 10.0
 #: A thread of more steps is none that anybody would follow.
 MOST_HOPS = 4
 
@@ -58,6 +60,16 @@ class _Asked:
     model: VectorModel | None = None
     fallback: str | None = None
     vector: Floats | None = None
+
+    def behind(self, paths: list[str]) -> None:
+        """Say that the answer is from before these files changed."""
+        self.stale = True
+        self.remarks = list(dict.fromkeys([*self.remarks, behind(paths)]))
+
+
+def behind(paths: list[str]) -> str:
+    """What is said where an answer is from before files changed."""
+    return f"still being taken over: {', '.join(paths)}" if paths else "the index is in use; answered from before that"
 
 
 class Questions:
@@ -82,9 +94,15 @@ class Questions:
         self._plugins = plugins
         self._freshen = freshen
         self._superseded = superseded
+        self._known_superseded: Mapping[int, tuple[str, ...]] = {}
         self._uses = uses
         self._engine: SearchEngine | None = None
         self._lock = threading.RLock()
+
+    def close(self) -> None:
+        """Wait a little for what is being taken over."""
+        if self._engine is not None:
+            self._engine.caught_up(_CLOSING)
 
     def search(self, request: SearchRequest) -> SearchResult:
         """The hits of ``request``, best first."""
@@ -145,7 +163,7 @@ class Questions:
         with self._asking(request) as until:
             asked = self._started(request, until, "timeline")
             engine = self.engine()
-            hits = self._settled(engine, None, lambda: engine.listing(request))
+            hits = self._settled(engine, None, lambda: engine.listing(request), asked)
         return SearchResult(results=tuple(_dated(request, self._plugins.rerank("", hits))), **self._told(asked))
 
     def grains(self) -> tuple[GrainUse, ...]:
@@ -174,7 +192,8 @@ class Questions:
             remarks += [*self._store.warnings(), *said]
         engine = self.engine()
         with self._store.session(until.left()):
-            engine.refresh(None)
+            if not engine.refresh(None, until) and remarks is not None:
+                remarks.append(behind(engine.behind))
             with engine.lock:
                 yield engine.graph
 
@@ -223,7 +242,7 @@ class Questions:
 
                 _check_weights(self.settings.search.weights)
                 _check_half_lives(self.settings.search.half_life_days)
-                self._engine = SearchEngine(self._store, self.settings.search, self._superseded, self._uses)
+                self._engine = SearchEngine(self._store, self.settings.search, self._superseded_by_now, self._uses)
                 self._engine.knowledge = self._knowledge
             return self._engine
 
@@ -275,7 +294,7 @@ class Questions:
         day = asked.request.now or date.today()
 
         def ranked() -> list[H]:
-            return self._settled(engine, asked.model, lambda: answer(engine, asked.mode, day, asked.vector))
+            return self._settled(engine, asked.model, lambda: answer(engine, asked.mode, day, asked.vector), asked)
 
         if asked.embedder is not None:
             engine.noise = self._vectorizer.noise(asked.embedder, asked.until.left(0.5))
@@ -292,14 +311,42 @@ class Questions:
             )
         return hits
 
-    def _settled(self, engine: SearchEngine, model: VectorModel | None, answer: Callable[[], list[H]]) -> list[H]:
-        """``answer()`` of one state of the index: again if another process wrote before it had read all it needs."""
-        with self._store.reading():
-            while True:
-                engine.refresh(model)
-                found = answer()
-                if engine.is_current():
-                    return found
+    def _settled(
+        self, engine: SearchEngine, model: VectorModel | None, answer: Callable[[], list[H]], asked: _Asked
+    ) -> list[H]:
+        """``answer()`` of one state of the index: again if another process wrote before it had read all it needs.
+
+        For a large change it waits half of the time that is left; after that the state from before it answers.
+        """
+        waited = asked.until == NEVER
+        while True:
+            with self._store.reading():
+                while (current := self._refreshed(engine, model, asked)) or waited or engine.held:
+                    patience = NEVER if current else Deadline.after(asked.until.left(0.5))
+                    with self._store.patience(patience):
+                        found = answer()
+                    if not current:
+                        asked.behind(engine.behind)
+                    if not current or engine.is_current():
+                        return found
+            engine.caught_up(asked.until.left(0.5))
+            waited = True
+
+    def _refreshed(self, engine: SearchEngine, model: VectorModel | None, asked: _Asked) -> bool:
+        """As :meth:`SearchEngine.refresh`; where others have the index for half of the time, the state stays."""
+        try:
+            with self._store.patience(Deadline.after(asked.until.left(0.5))):
+                return engine.refresh(model, asked.until)
+        except LeaseTimeout:
+            if asked.until == NEVER or not engine.hold():
+                raise
+            return False
+
+    def _superseded_by_now(self) -> Mapping[int, tuple[str, ...]]:
+        """What is superseded, or was when the index could last be asked."""
+        with suppress(LeaseTimeout):
+            self._known_superseded = self._superseded()
+        return self._known_superseded
 
     def _told(self, asked: _Asked) -> dict[str, Any]:
         """What a result says beside its hits."""

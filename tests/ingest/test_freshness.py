@@ -332,3 +332,16 @@ def test_two_memories_on_one_index_see_each_others_work(notes: Notes) -> None:
         first.ingest()
         assert second.ingest().unchanged == 1
         assert snippets(second, "tent") == ["- the tent is dry"]
+
+
+def test_how_large_a_note_a_question_waits_for_goes_by_its_time(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
+    notes.write("MEMORY.md", "- the tent leaks\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        held = Held(notes, monkeypatch)
+        monkeypatch.setattr(freshness, "_LARGE", 10_000)
+        monkeypatch.setattr(freshness, "_A_SECOND", 1)
+        assert memory.search("tent", deadline=20.0).stale
+        held.go.set()
+        memory.ingest()
+        assert memory.search("stove", deadline=20.0).results[0].path == held.path

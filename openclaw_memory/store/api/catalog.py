@@ -134,7 +134,10 @@ class DocumentChange:
 
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """What search needs to know of a document; ``generation`` is that of its last change, ``sha256`` of its text."""
+    """What search needs to know of a document of so many ``units``.
+
+    ``generation`` is that of its last change, ``sha256`` of its text.
+    """
 
     id: int
     path: str
@@ -143,6 +146,7 @@ class DocumentInfo:
     origin: Origin
     generation: int
     sha256: str = ""
+    units: int = 0
 
 
 @dataclass(frozen=True, slots=True)

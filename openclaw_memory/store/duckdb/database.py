@@ -122,14 +122,18 @@ class Database:
         return [np.ma.getdata(column) for column in found.values()]
 
     @contextlib.contextmanager
-    def write(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A transaction that is committed at the end of the block and undone by an exception."""
+    def write(self, counted: bool = True) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A transaction that is committed at the end of the block and undone by an exception.
+
+        One that is not ``counted`` changes nothing that anybody sees yet.
+        """
         with self.read() as connection:
             self._writes += 1  # also for what is read within
             try:
                 with transaction(connection):
                     yield connection
-                    connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'generation'")
+                    if counted:
+                        connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'generation'")
             finally:
                 self._writes += 1
             self._protect()

@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
 from ...config.settings import StoreSettings
-from ...errors import StoreError
 from ...system.deadline import Deadline
 from ..api import (
     Analyse,
@@ -27,10 +25,9 @@ from ..api import (
     VectorIndex,
     VectorModel,
 )
-from ..tables import writing
 from ..tables.keywords import PostingsIndex
-from ..tables.sql import among, count
-from ..tables.store import NO_WAY, TableStore
+from ..tables.sql import WHOLE, among, count
+from ..tables.store import NO_WAY
 from ..tables.vectors import ExactIndex, Written
 from . import schema
 from .database import free_unused_heap, insert
@@ -38,6 +35,7 @@ from .fts import FtsIndex
 from .postings import PostingsFile
 from .purge import PurgeTables
 from .query import Queries
+from .slices import SlicedStore
 from .vectors import VssIndex, pack
 
 if TYPE_CHECKING:
@@ -49,7 +47,7 @@ log = logging.getLogger("openclaw_memory.store")
 _RANGE = 8_192
 
 
-class DuckStore(PurgeTables, Queries, TableStore):
+class DuckStore(SlicedStore, PurgeTables, Queries):
     """One agent's index of one workspace; implements :class:`~openclaw_memory.store.api.Store`.
 
     Raises :class:`~openclaw_memory.errors.StoreError` from every method when the file cannot be
@@ -109,25 +107,9 @@ class DuckStore(PurgeTables, Queries, TableStore):
         """Let go of the file."""
         self._db.close()
 
-    @contextlib.contextmanager
-    def embedding_turn(self, timeout: float) -> Iterator[bool]:
+    def embedding_turn(self, timeout: float) -> contextlib.AbstractContextManager[bool]:
         """One process embeds at a time, so that several do not compute the same vectors."""
-        turn = FileLock(f"{self.path}.embedding", mode=0o600)
-        try:
-            self._db.prepare()
-            turn.acquire(timeout=timeout, poll_interval=0.02)
-        except Timeout:
-            yield False
-            return
-        except OSError as error:
-            raise StoreError(
-                f"{self.path}: cannot create a lock beside the index ({error.strerror or error}); "
-                "check the folder's permissions and free space, or choose another file with --db"
-            ) from error
-        try:
-            yield True
-        finally:
-            turn.release()
+        return self._alone("embedding", timeout)
 
     # -- vectors ----------------------------------------------------------------------------------
 
@@ -139,7 +121,7 @@ class DuckStore(PurgeTables, Queries, TableStore):
             span = c.execute(
                 "SELECT min(id), max(id) FROM (SELECT u.id FROM units u ANTI JOIN "
                 f"(SELECT unit_id FROM vectors WHERE model_id = {model_id:d}) v ON v.unit_id = u.id "
-                f"{asked}ORDER BY u.id LIMIT {limit:d})"
+                f"{asked}{'AND' if asked else 'WHERE'} u.{WHOLE} ORDER BY u.id LIMIT {limit:d})"
             ).fetchone()
             if span is None or span[0] is None:
                 return []
@@ -149,7 +131,7 @@ class DuckStore(PurgeTables, Queries, TableStore):
             rows = c.execute(
                 f"SELECT u.id, coalesce(u.indexed, u.text) FROM units u ANTI JOIN (SELECT unit_id FROM vectors "
                 f"WHERE model_id = {model_id:d} AND unit_id {between}) v ON v.unit_id = u.id "
-                f"WHERE u.id {between} "
+                f"WHERE u.id {between} AND u.{WHOLE} "
                 + ("" if unit_ids is None else f"AND u.id IN {among(unit_ids)} ")
                 + f"ORDER BY u.id LIMIT {limit:d}"
             ).fetchall()
@@ -228,22 +210,11 @@ class DuckStore(PurgeTables, Queries, TableStore):
 
     # -- upkeep -----------------------------------------------------------------------------------
 
-    def maintain(self, force: bool = False) -> bool:
-        """Fold the delta into the term-sorted base, and drop what is dead, once either has grown."""
-        with self._db.read() as c:
-            base = count(c, "SELECT count(*) FROM postings")
-            delta = count(c, "SELECT count(*) FROM postings_delta")
-            if not force and delta <= max(20_000, base // 8) and not writing.many_dead(c):
-                return False
-            with self._db.write():
-                writing.compact(self._db, c)
-        return True
-
     def statistics(self) -> StoreStatistics:
         """Counts and sizes."""
         with self._db.read() as c:
             numbers = [
-                count(c, f"SELECT count(*) FROM {table}")
+                count(c, f"SELECT count(*) FROM {table}{f' WHERE {WHOLE}' if table in ('sections', 'units') else ''}")
                 for table in ("documents", "sections", "units", "postings", "postings_delta")
             ]
             groups = [

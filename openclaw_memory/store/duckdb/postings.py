@@ -27,16 +27,14 @@ class PostingsFile(Database):
             named = zip(_COLUMNS.items(), given, strict=True)
             insert_numbers(c, "postings_delta", {name: (values, kind) for (name, kind), values in named})
 
-    def fold_postings(self, c: duckdb.DuckDBPyConnection) -> None:
-        """Make the sorted table again, from the postings of living units."""
+    def fold_part(self, c: duckdb.DuckDBPyConnection, part: int, parts: int) -> None:
+        """Copy a part of the postings, by their terms, of the units that ``folding`` names into the next table."""
+        low, high = ((1 << 63) * at // parts for at in (part, part + 1))
         c.execute(
-            "CREATE TABLE postings_sorted AS SELECT term, unit_id, tf FROM "
+            "INSERT INTO postings_next SELECT term, unit_id, tf FROM "
             "(SELECT * FROM postings UNION ALL SELECT * FROM postings_delta) "
-            "WHERE unit_id IN (SELECT id FROM units) ORDER BY term, unit_id"
+            f"WHERE term >= {low} AND term < {high} AND unit_id IN (SELECT id FROM folding) ORDER BY term, unit_id"
         )
-        c.execute("DROP TABLE postings")
-        c.execute("ALTER TABLE postings_sorted RENAME TO postings")
-        c.execute("DELETE FROM postings_delta")
 
     def load_postings(self, unit: int, compaction: int) -> Loaded:
         """What :class:`~openclaw_memory.store.tables.keywords.PostingsIndex` takes over."""

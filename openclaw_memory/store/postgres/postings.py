@@ -40,9 +40,11 @@ class PostingsTables(MemoryTables):
                 [max(unit_ids), len(terms), _bytes(terms, _TERM), _bytes(unit_ids, _UNIT), _bytes(tfs, _TF)],
             )
 
-    def fold_postings(self, c: Session) -> None:
+    def fold_postings(self, c: Session) -> Folded:
         """Make the rows of all terms again, from the postings of living units."""
-        self.put_folded(c, self.folded(c))
+        folded = self.folded(c)
+        self.put_folded(c, folded)
+        return folded
 
     def folded(self, c: Session) -> Folded:
         """What the rows of all terms are to be, as of this session."""

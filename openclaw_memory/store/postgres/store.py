@@ -140,7 +140,8 @@ class PostgresStore(VectorStore):
         """
         if force:
             with self._db.write() as c:
-                writing.compact(self._db, c)
+                folded = self._db.fold_postings(c)
+                writing.note_compacted(c, folded.unit - len(folded.living))
                 self.forget_gone(c)
             return True
         self._db.open()

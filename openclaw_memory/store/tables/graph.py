@@ -22,7 +22,7 @@ from ..api import (
     StatedFact,
     WorkspaceFile,
 )
-from .sql import Connection, Sql, among, count, unit_texts
+from .sql import WHOLE, Connection, Sql, among, count, unit_texts
 
 Links = Callable[[Sequence[PendingText]], Iterable[tuple[int, Mention]]]
 
@@ -41,9 +41,9 @@ class GraphTables:
 
     def mention_rows(self, document_ids: Sequence[int] | None) -> MentionRows:
         """Mentions in these documents."""
-        where = "" if document_ids is None else f"WHERE document_id IN {among(document_ids)}"
+        where = WHOLE if document_ids is None else f"document_id IN {among(document_ids)}"
         unit_id, document_id, key, rule = self._db.columns(
-            f"SELECT unit_id, document_id, key, rule FROM mentions {where}"
+            f"SELECT unit_id, document_id, key, rule FROM mentions WHERE {where}"
         )
         return MentionRows(
             unit_id.astype(np.int32, copy=False),
@@ -57,7 +57,9 @@ class GraphTables:
     ) -> list[MentionName]:
         """Spellings of keys with their counts; equally frequent ones in alphabetical order."""
         wanted = {"key": keys, "document_id": documents}
-        where = " AND ".join(f"{column} IN {among(ids)}" for column, ids in wanted.items() if ids is not None) or "true"
+        where = " AND ".join(
+            [WHOLE, *(f"{column} IN {among(ids)}" for column, ids in wanted.items() if ids is not None)]
+        )
         rows = self._db.rows(
             f"SELECT key, text, min(rule), count(*) AS n FROM mentions WHERE {where} GROUP BY key, text "
             "ORDER BY key, n DESC, text"

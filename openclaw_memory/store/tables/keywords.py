@@ -9,6 +9,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from ...system.copying import copied
 from ..api import Ints, Postings
 
 #: The largest number that a SMALLINT column holds.
@@ -80,6 +81,11 @@ class PostingsIndex:
         self._segments: list[_Segment] = []
         self._unit = 0
         self._compaction = -1
+
+    def __copy__(self) -> PostingsIndex:
+        other = copied(self)
+        other._segments = list(self._segments)
+        return other
 
     def refresh(self) -> None:
         """Take over the postings of units that were added since the last call."""

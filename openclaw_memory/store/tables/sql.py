@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 _RUN = 20_000
 #: So many ids are written as numbers, for which an index or the ranges of blocks can be asked.
 _FEW = 100
+#: Rows of documents that are there: not of one that is being written, or that another one has replaced.
+WHOLE = "document_id IN (SELECT id FROM documents)"
 
 
 class Cursor(Protocol):
@@ -77,9 +79,6 @@ class Sql(Protocol):
     def insert_postings(self, c: Any, units: Sequence[tuple[int, Mapping[str, int]]]) -> None:
         """Add the terms of new units, with how often each stands there; ids above all before."""
 
-    def fold_postings(self, c: Any) -> None:
-        """Fold the delta into the base, and leave out the postings of units that are gone."""
-
 
 def among(ids: Iterable[int]) -> str:
     """What follows ``IN`` in a statement for the rows with one of these ids, of which there may be none."""
@@ -100,7 +99,8 @@ def unit_texts(connection: Connection, run: int = _RUN) -> Iterator[list[tuple[i
     highest = count(connection, "SELECT coalesce(max(id), 0) FROM units")
     for low in range(0, highest + 1, run):
         rows = connection.execute(
-            "SELECT id, coalesce(indexed, text), document_id FROM units WHERE id >= ? AND id < ?", [low, low + run]
+            f"SELECT id, coalesce(indexed, text), document_id FROM units WHERE {WHOLE} AND id >= ? AND id < ?",
+            [low, low + run],
         ).fetchall()
         if rows:
             yield rows

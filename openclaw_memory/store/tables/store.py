@@ -33,7 +33,7 @@ from ..api import (
 )
 from . import extraction, writing
 from .graph import GraphTables
-from .sql import Connection, Sql, among, count
+from .sql import WHOLE, Connection, Sql, among, count
 from .summaries import SummaryTables
 
 log = logging.getLogger("openclaw_memory.store")
@@ -191,7 +191,7 @@ class TableStore(GraphTables, SummaryTables):
                 "count(*) FILTER (WHERE v.unit_id IS NULL), "
                 "count(*) FILTER (WHERE v.model_id = $1 AND v.status = 'failed'), "
                 "count(*) FILTER (WHERE v.model_id <> $1) "
-                "FROM units u LEFT JOIN vectors v ON v.unit_id = u.id",
+                f"FROM units u LEFT JOIN vectors v ON v.unit_id = u.id WHERE u.{WHOLE}",
                 [model_id],
             )
         return VectorStates(*rows[0])
@@ -258,9 +258,9 @@ class TableStore(GraphTables, SummaryTables):
             if (info := known.get(document_id)) is None or info.generation != generation or info.sha256 != sha256
         }
         where = f" WHERE id IN {among(changed)}" if len(changed) < len(now) else ""
-        sql = "SELECT id, path, kind, grain, origin, generation, sha256 FROM documents"
+        sql = "SELECT id, path, kind, grain, origin, generation, sha256, units FROM documents"
         read = {
-            r[0]: DocumentInfo(r[0], r[1], _KINDS[r[2]], _GRAINS[r[3]], _ORIGINS[r[4]], r[5], r[6])
+            r[0]: DocumentInfo(r[0], r[1], _KINDS[r[2]], _GRAINS[r[3]], _ORIGINS[r[4]], r[5], r[6], r[7])
             for r in (c.execute(sql + where).fetchall() if changed else ())
         }
         return tuple(read[row[0]] if row[0] in changed else known[row[0]] for row in now)
@@ -269,14 +269,14 @@ class TableStore(GraphTables, SummaryTables):
         """Columns of units in reading order."""
         some = "" if document_ids is None else among(document_ids)
         # Of either table, as a join alone would read all of the other one.
-        where = some and f"WHERE u.document_id IN {some} AND s.document_id IN {some}"
+        where = f"u.document_id IN {some} AND s.document_id IN {some}" if some else f"u.{WHOLE}"
         columns = self._db.columns(
             "SELECT u.id, u.document_id, section_id, u.start_line, u.end_line, terms, chars, question, time_words, "
             "u.form IN ('heading', 'title') AS heading, u.form = 'title' AS title, "
             "u.form = 'machine' AS machine, speaker_key, "
             f"coalesce({_STATED} - DATE '0001-01-01' + 1, 0) AS day, "
             "said_first, said_last, hash, occurrence, tokens, likeness, script, amount "
-            f"FROM units u JOIN sections s ON s.id = u.section_id {where} ORDER BY u.document_id, u.ordinal"
+            f"FROM units u JOIN sections s ON s.id = u.section_id WHERE {where} ORDER BY u.document_id, u.ordinal"
         )
         # In the order of the fields of UnitRows.
         numbers = (np.int64, *[np.int32] * 3, np.int64, np.int32, np.float32, np.int64, np.int8, bool)
@@ -300,7 +300,7 @@ class TableStore(GraphTables, SummaryTables):
         """Units with their texts, in order of document and place."""
         rows = self._db.rows(
             "SELECT id, document_id, start_line, end_line, form, speaker, text, hash, occurrence "
-            f"FROM units WHERE id IN {among(unit_ids)} ORDER BY document_id, ordinal"
+            f"FROM units WHERE {WHOLE} AND id IN {among(unit_ids)} ORDER BY document_id, ordinal"
         )
         return [UnitText(*row) for row in rows]
 

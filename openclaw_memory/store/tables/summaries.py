@@ -9,7 +9,7 @@ import numpy as np
 
 from ...model import Grain
 from ..api import DerivedRows, SummaryInfo
-from .sql import Sql
+from .sql import WHOLE, Sql
 
 
 class SummaryTables:
@@ -28,6 +28,7 @@ class SummaryTables:
         """What the sentences of all summaries cite."""
         found = self._db.rows(
             "SELECT unit_id, document_id, path, start_line, end_line FROM derived_from "
+            f"WHERE {WHOLE} "
             "ORDER BY document_id, unit_id, path, start_line"
         )
         columns = list(zip(*found, strict=True)) if found else [(), (), (), (), ()]

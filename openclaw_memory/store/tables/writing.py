@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...model import SourceFile, script_of, tokens_of
+from ...model import Section, SourceFile, script_of, tokens_of
 from ...text.analysis import has_amount, likeness
 from ..api import RULES, Analyse, DocumentChange, PlannedUnit, TextsChanged, Version
 from .keywords import MOST
-from .sql import Connection, Sql, among, count, next_ids, unit_texts
+from .sql import WHOLE, Connection, Sql, among, count, next_ids, unit_texts
 
 #: What units own beside vectors and postings; it goes with their document and is rewritten with it.
-_OF_UNITS = ("mentions", "found_facts", "derived_from")
+OF_UNITS = ("mentions", "found_facts", "derived_from")
 #: Units whose terms are in memory at once while postings are made again.
 _ANALYSED = 4_000
 _RULE = {rule: code for code, rule in enumerate(RULES)}
@@ -44,71 +44,127 @@ def apply(db: Sql, c: Connection, changes: Sequence[DocumentChange], known: Iter
         unit=sum(planned.id is None for change in changes for planned in change.units),
     )
     documents: list[tuple[Any, ...]] = []
-    sections: list[tuple[Any, ...]] = []
-    units: list[tuple[Any, ...]] = []
-    written: list[tuple[int, int, PlannedUnit]] = []
+    rows = Rows()
     for change in changes:
         document_id = next(given["document"]) if change.replaces is None else change.replaces
-        file = change.file
-        documents.append((
-            document_id, file.path, file.size, file.mtime_ns, change.sha256,
-            file.kind.value, file.grain.value, file.origin.value,
-            json.dumps(dict(change.front_matter), ensure_ascii=False, sort_keys=True, default=str),
-            len(change.units),
-        ))  # fmt: skip
-        first_section = len(sections)
-        for part in change.sections:
-            sections.append((
-                next(given["section"]), document_id, part.heading, part.start_line, part.end_line,
+        documents.append(_document(document_id, change))
+        sections = rows.add_sections(document_id, change.sections, given["section"])
+        rows.add_units(document_id, sections, 0, change.units, given["unit"])
+    _insert_documents(db, c, documents)
+    rows.insert(db, c)
+    if rows.facts:
+        facts_changed(c)
+
+
+class Rows:
+    """Sections and units, with what these own, gathered to be inserted together."""
+
+    def __init__(self) -> None:
+        self._sections: list[tuple[Any, ...]] = []
+        self._units: list[tuple[Any, ...]] = []
+        self._written: list[tuple[int, int, PlannedUnit]] = []
+        #: Whether rules found a fact in one of the units.
+        self.facts = False
+
+    def add_sections(self, document_id: int, sections: Sequence[Section], ids: Iterator[int]) -> list[int]:
+        """Give sections their ids, and return these."""
+        given = []
+        for part in sections:
+            given.append(next(ids))
+            self._sections.append((
+                given[-1], document_id, part.heading, part.start_line, part.end_line,
                 None if part.date is None else part.date.isoformat(), part.date_source, "\n".join(part.lines),
             ))  # fmt: skip
-        for ordinal, planned in enumerate(change.units):
-            unit_id = next(given["unit"]) if planned.id is None else planned.id
+        return given
+
+    def add_units(
+        self, document_id: int, sections: Sequence[int], first: int, units: Sequence[PlannedUnit], ids: Iterator[int]
+    ) -> None:
+        """Give new units their ids; ``first`` is the place of the first of them, ``sections`` are all ids so far."""
+        for ordinal, planned in enumerate(units, first):
+            unit_id = next(ids) if planned.id is None else planned.id
             source = planned.unit
-            units.append((
-                unit_id, document_id, sections[first_section + planned.section][0], ordinal,
+            self._units.append((
+                unit_id, document_id, sections[planned.section], ordinal,
                 source.start_line, source.end_line, source.form, source.speaker, planned.speaker_key,
                 source.text, source.indexed, planned.hash, planned.occurrence,
                 min(sum(planned.terms.values()), MOST), len(source.search_text), planned.question,
                 planned.time_words, *(0 if day is None else day.toordinal() for day in planned.says or (None, None)),
                 planned.tokens, planned.likeness, planned.script, planned.amount,
             ))  # fmt: skip
-            written.append((unit_id, document_id, planned))
-    mentions = [(*at, one.key, _RULE[one.rule], one.text) for *at, planned in written for one in planned.mentions]
-    facts = [
-        (*at, one.subject, one.predicate, one.object, one.rule, one.confidence)
-        for *at, planned in written
-        for one in planned.facts
-    ]
-    derived = [(*at, one.path, one.start_line, one.end_line) for *at, planned in written for one in planned.cited]
-    new = [(unit_id, planned.terms) for unit_id, _, planned in written if planned.id is None]
-    generation = "(SELECT value FROM counters WHERE name = 'generation') + 1"
-    db.insert_rows(
-        c, "documents", "INTEGER VARCHAR BIGINT BIGINT VARCHAR VARCHAR VARCHAR VARCHAR VARCHAR INTEGER", documents,
-        f"*, {generation}",
+            self._written.append((unit_id, document_id, planned))
+            self.facts = self.facts or bool(planned.facts)
+
+    def insert(self, db: Sql, c: Connection) -> None:
+        """Write them; the postings of units that are new are among what they own."""
+        written = self._written
+        mentions = [(*at, one.key, _RULE[one.rule], one.text) for *at, planned in written for one in planned.mentions]
+        facts = [
+            (*at, one.subject, one.predicate, one.object, one.rule, one.confidence)
+            for *at, planned in written
+            for one in planned.facts
+        ]
+        derived = [(*at, one.path, one.start_line, one.end_line) for *at, planned in written for one in planned.cited]
+        db.insert_rows(c, "sections", "INTEGER INTEGER VARCHAR INTEGER INTEGER DATE VARCHAR VARCHAR", self._sections)
+        db.insert_rows(
+            c, "units",
+            "INTEGER INTEGER INTEGER INTEGER INTEGER INTEGER VARCHAR VARCHAR BIGINT VARCHAR VARCHAR BIGINT INTEGER "
+            "SMALLINT INTEGER BOOLEAN TINYINT INTEGER INTEGER FLOAT BIGINT TINYINT BOOLEAN",
+            self._units,
+        )  # fmt: skip
+        db.insert_rows(c, "mentions", "INTEGER INTEGER BIGINT TINYINT VARCHAR", mentions)
+        db.insert_rows(c, "found_facts", "INTEGER INTEGER VARCHAR VARCHAR VARCHAR VARCHAR FLOAT", facts)
+        db.insert_rows(c, "derived_from", "INTEGER INTEGER VARCHAR INTEGER INTEGER", derived)
+        db.insert_postings(c, [(unit_id, planned.terms) for unit_id, _, planned in written if planned.id is None])
+
+
+def put_whole(db: Sql, c: Connection, document_id: int, change: DocumentChange, known: Iterable[int]) -> None:
+    """Have the document stand for its file, all units of which have been inserted; the caller owns the transaction.
+
+    ``known`` is as for :func:`apply`.  What the document that it replaces owned is left behind.
+    """
+    replaced = [] if change.replaces is None else [change.replaces]
+    living = [planned.id for planned in change.units if planned.id is not None]
+    if left := sorted(set(known).difference(replaced)):
+        _take(c, living, left)
+    if change.lost:
+        _delete_where(c, "vectors", "unit_id", change.lost)
+    if any(planned.facts for planned in change.units) or (replaced and _have_facts(c, replaced)):
+        facts_changed(c)
+    _delete_where(c, "documents", "id", replaced)
+    _insert_documents(db, c, [_document(document_id, change)])
+
+
+def _document(document_id: int, change: DocumentChange) -> tuple[Any, ...]:
+    file = change.file
+    return (
+        document_id, file.path, file.size, file.mtime_ns, change.sha256,
+        file.kind.value, file.grain.value, file.origin.value,
+        json.dumps(dict(change.front_matter), ensure_ascii=False, sort_keys=True, default=str),
+        len(change.units),
     )  # fmt: skip
-    db.insert_rows(c, "sections", "INTEGER INTEGER VARCHAR INTEGER INTEGER DATE VARCHAR VARCHAR", sections)
-    db.insert_rows(
-        c, "units",
-        "INTEGER INTEGER INTEGER INTEGER INTEGER INTEGER VARCHAR VARCHAR BIGINT VARCHAR VARCHAR BIGINT INTEGER "
-        "SMALLINT INTEGER BOOLEAN TINYINT INTEGER INTEGER FLOAT BIGINT TINYINT BOOLEAN",
-        units,
-    )  # fmt: skip
-    db.insert_rows(c, "mentions", "INTEGER INTEGER BIGINT TINYINT VARCHAR", mentions)
-    db.insert_rows(c, "found_facts", "INTEGER INTEGER VARCHAR VARCHAR VARCHAR VARCHAR FLOAT", facts)
-    db.insert_rows(c, "derived_from", "INTEGER INTEGER VARCHAR INTEGER INTEGER", derived)
-    if facts:
-        _facts_changed(c)
-    db.insert_postings(c, new)
+
+
+def _insert_documents(db: Sql, c: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
+    types = "INTEGER VARCHAR BIGINT BIGINT VARCHAR VARCHAR VARCHAR VARCHAR VARCHAR INTEGER"
+    db.insert_rows(c, "documents", types, rows, "*, (SELECT value FROM counters WHERE name = 'generation') + 1")
 
 
 def remove(c: Connection, document_ids: Sequence[int], keep_units: Sequence[int]) -> None:
     """Remove documents, sections, units, and the vectors of units that do not live on elsewhere."""
+    take_out(c, document_ids, keep_units)
+    _delete(c, document_ids)
+
+
+def take_out(c: Connection, document_ids: Sequence[int], keep_units: Sequence[int]) -> None:
+    """Remove documents, and vectors as :func:`remove` does; what else they own is left behind."""
     c.execute(
         "DELETE FROM vectors WHERE unit_id IN "
         f"(SELECT id FROM units WHERE document_id IN {among(document_ids)}) AND unit_id NOT IN {among(keep_units)}"
     )
-    _delete(c, document_ids)
+    if _have_facts(c, document_ids):
+        facts_changed(c)
+    _delete_where(c, "documents", "id", document_ids)
 
 
 #: What all texts are read by, and what a unit that is between two files has its vector and postings by.
@@ -135,7 +191,7 @@ def check_version(
     """
     if tuple(shared.get(name, "") for name in _SHARED) != version.shared:
         raise TextsChanged
-    owners = f"SELECT DISTINCT document_id FROM units WHERE id IN {among(unit_ids)}"
+    owners = f"SELECT DISTINCT document_id FROM units WHERE {WHOLE} AND id IN {among(unit_ids)}"
     found = c.execute(owners).fetchall() if unit_ids else []
     asked = list(dict.fromkeys((*document_ids, *(row[0] for row in found))))
     now = _written(c, asked)
@@ -184,7 +240,7 @@ def touch(db: Sql, c: Connection, files: Sequence[tuple[int, SourceFile]]) -> No
         "FROM touched t WHERE t.id = documents.id"
     )
     c.execute("DROP TABLE touched")
-    _facts_changed(c)  # those without a day of their own are ordered by the files' times
+    facts_changed(c)  # those without a day of their own are ordered by the files' times
 
 
 def many_dead(c: Connection) -> bool:
@@ -194,15 +250,14 @@ def many_dead(c: Connection) -> bool:
     earlier compactions dropped.
     """
     given = "SELECT coalesce(sum(CASE name WHEN 'unit' THEN value ELSE -value END), 0) FROM counters"
-    living = count(c, "SELECT count(*) FROM units")
+    living = count(c, "SELECT count(DISTINCT id) FROM units")
     dead = count(c, f"{given} WHERE name IN ('unit', 'dropped')") - living
     return dead > max(_DEAD, _DEAD_SHARE * living)
 
 
-def compact(db: Sql, c: Connection) -> None:
-    """Rebuild the term-sorted base of postings from the living units, and drop orphaned vectors."""
-    db.fold_postings(c)
-    note_compacted(c, count(c, "SELECT value - (SELECT count(*) FROM units) FROM counters WHERE name = 'unit'"))
+def note_compacting(c: Connection) -> None:
+    """Void every plan: one may be about to give a unit that is between two files its old id."""
+    c.execute("UPDATE counters SET value = value + 1 WHERE name = 'compaction'")
 
 
 def note_compacted(c: Connection, dropped: int) -> None:
@@ -210,8 +265,8 @@ def note_compacted(c: Connection, dropped: int) -> None:
     c.execute("DELETE FROM vectors WHERE NOT EXISTS (SELECT 1 FROM units WHERE id = unit_id)")
     c.execute("DELETE FROM counters WHERE name = 'dropped'")
     c.execute("INSERT INTO counters VALUES ('dropped', ?)", [dropped])
-    # A planner may be about to give a unit that is between two files its old id: it must plan again.
-    c.execute("UPDATE counters SET value = value + 1 WHERE name IN ('compaction', 'texts')")
+    c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")
+    note_compacting(c)
 
 
 def analyse_anew(db: Sql, c: Connection, analyse: Analyse) -> None:
@@ -237,7 +292,8 @@ def analyse_anew(db: Sql, c: Connection, analyse: Analyse) -> None:
     c.execute("UPDATE counters SET value = value + 1 WHERE name IN ('compaction', 'texts')")
 
 
-def _facts_changed(c: Connection) -> None:
+def facts_changed(c: Connection) -> None:
+    """Tell others that facts may be others."""
     c.execute("UPDATE counters SET value = value + 1 WHERE name = 'facts'")
 
 
@@ -247,10 +303,10 @@ def _take(c: Connection, unit_ids: Sequence[int], left: Sequence[int]) -> None:
     Until such a file is written too, in a later transaction, it lacks them; should that never happen it
     must be read again, whatever its time and content say by then.
     """
-    _delete_where(c, "units", "id", unit_ids)
-    for table in _OF_UNITS:
-        _delete_where(c, table, "unit_id", unit_ids)
-    _facts_changed(c)
+    for table in ("units", *OF_UNITS):
+        ids = f"{'id' if table == 'units' else 'unit_id'} IN {among(unit_ids)}"
+        c.execute(f"DELETE FROM {table} WHERE {ids} AND document_id IN {among(left)}")
+    facts_changed(c)
     c.execute(
         "UPDATE documents SET sha256 = '', mtime_ns = -1, "
         f"generation = (SELECT value FROM counters WHERE name = 'generation') + 1 WHERE id IN {among(left)}"
@@ -258,12 +314,16 @@ def _take(c: Connection, unit_ids: Sequence[int], left: Sequence[int]) -> None:
 
 
 def _delete(c: Connection, document_ids: Sequence[int]) -> None:
-    if count(c, f"SELECT count(*) FROM found_facts WHERE document_id IN {among(document_ids)}"):
-        _facts_changed(c)
-    for table in ("units", *_OF_UNITS):
+    if _have_facts(c, document_ids):
+        facts_changed(c)
+    for table in ("units", *OF_UNITS):
         _delete_where(c, table, "document_id", document_ids)
     _delete_where(c, "sections", "document_id", document_ids)
     _delete_where(c, "documents", "id", document_ids)
+
+
+def _have_facts(c: Connection, document_ids: Sequence[int]) -> bool:
+    return bool(count(c, f"SELECT count(*) FROM found_facts WHERE document_id IN {among(document_ids)}"))
 
 
 def _delete_where(c: Connection, table: str, column: str, ids: Sequence[int]) -> None:
