@@ -25,8 +25,7 @@ from openclaw_memory.config.settings import SearchSettings, Settings
 from openclaw_memory.index.corpus import RADIUS, Corpus
 from openclaw_memory.memory import Memory
 from openclaw_memory.model import SearchRequest
-from openclaw_memory.search import bm25, ranking
-from openclaw_memory.search import engine as engines
+from openclaw_memory.search import bm25, nearest, ranking
 from openclaw_memory.search import texts as section_texts
 from openclaw_memory.search.engine import SearchEngine
 from openclaw_memory.search.hits import Range
@@ -402,7 +401,7 @@ def test_both_vector_indexes_answer_alike(tmp_path: Path) -> None:
 
 
 def test_candidates_are_as_sure_as_where_every_row_is_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engines, "_CANDIDATES", 40)  # of millions of rows some are candidates, and some tell the noise
+    monkeypatch.setattr(nearest, "_CANDIDATES", 40)  # of millions of rows some are candidates, and some tell the noise
     monkeypatch.setattr(ranking, "_SAMPLED", 60)
     store = open_store(tmp_path / "i.duckdb")
     texts = list(generated.units(300))
