@@ -28,7 +28,8 @@ _LARGE, _SLICE, _SECONDS = 1_000, 100, 0.2
 _GROWTH = 2
 #: Rows that are deleted, and postings that are folded, at once.
 _DELETED, _FOLDED = 20_000, 200_000
-_OWNED = ("units", "sections", *writing.OF_UNITS)
+#: Units go last: as long as something is left, so are they.
+_OWNED = ("sections", *writing.OF_UNITS, "units")
 
 
 class SlicedStore(TableStore):
@@ -112,6 +113,10 @@ class SlicedStore(TableStore):
 
     def _sweep(self) -> None:
         """Delete what documents own that are not there; the caller writes alone."""
+        with self._db.read() as c:
+            owned = count(c, "SELECT coalesce(sum(units), 0) FROM documents")
+            if owned == count(c, "SELECT count(*) FROM units"):
+                return
         for table in _OWNED:
             found = f"SELECT rowid FROM {table} WHERE NOT {WHOLE} LIMIT {_DELETED}"
             with self._db.read() as c:

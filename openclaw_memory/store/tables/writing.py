@@ -250,7 +250,7 @@ def many_dead(c: Connection) -> bool:
     earlier compactions dropped.
     """
     given = "SELECT coalesce(sum(CASE name WHEN 'unit' THEN value ELSE -value END), 0) FROM counters"
-    living = count(c, "SELECT count(DISTINCT id) FROM units")
+    living = count(c, "SELECT count(*) FROM units")
     dead = count(c, f"{given} WHERE name IN ('unit', 'dropped')") - living
     return dead > max(_DEAD, _DEAD_SHARE * living)
 
