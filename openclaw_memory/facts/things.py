@@ -2,7 +2,7 @@
 
 A heading or a first cell may name a thing, or a piece of work, a part of a report, a wish.  What is a thing is named
 again: in a sentence, an item, a row somewhere else; or it has a file of its own that is no day's.  Of what never is, a
-rule cannot know that it has a state.
+rule cannot know that it has a state; in a handful of notes nothing is said often enough to tell.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ _PLACED = frozenset({"key", "table"})
 _WHERE, _NEAR, _SERIES = frozenset({"path", "url", "repo"}), 3, 3
 #: The last line on which the title of a file may stand.
 _TITLE = 5
+#: Of fewer notes nothing can be told from a name that stands only once.
+_FEW = 10
 #: Units in which a name may stand that are looked at.
 _MOST = 64
 #: What may stand between two words of a name: no letter, or a short word of its own.
@@ -111,6 +113,8 @@ class Things:
                 index = self._keywords()
                 infos = self._store.document_infos()
                 summaries = {one.id for one in infos if one.grain is not Grain.WORKING}
+                if len(infos) - len(summaries) < _FEW:
+                    return dict.fromkeys(names, True)
                 lasting = {one.id: one.path for one in infos if date_in_name(one.path) is None}
                 held = {key: _holding(index, name, self._own[key]) for key, name in bare.items()}
                 wanted = sorted({unit for units in held.values() for unit in units})

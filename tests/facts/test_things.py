@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -12,6 +13,22 @@ from openclaw_memory import Memory
 from openclaw_memory.facts.things import says
 
 ENTRY = "# Yard\n\n## Bilge Sensor Wiring\n- Status: half of it is there\n- File: `yard/wiring.md`\n"
+
+
+@pytest.fixture
+def notes(notes: Notes) -> Notes:
+    """Notes among so many others that a name which stands once is no thing's."""
+    for day in range(10, 20):
+        notes.write(f"memory/2026-02-{day}.md", f"# Day\n\nThe tide was low at {day - 4} o'clock.\n")
+    return notes
+
+
+def test_of_a_few_notes_everything_is_listed(tmp_path: Path) -> None:
+    few = Notes(tmp_path)
+    few.write("memory/2026-03-01.md", ENTRY)
+    with open_memory(few) as memory:
+        memory.ingest()
+        assert len(listed(memory)) == 2
 
 
 def listed(memory: Memory, **asked: object) -> list[tuple[str, str, str]]:
