@@ -23,7 +23,7 @@ from ..tables.store import TableStore
 from .postings import PostingsFile
 
 #: A document of more units is written in slices: of so many first, and then of as many as take so many seconds.
-_LARGE, _SLICE, _SECONDS = 1_000, 100, 0.2
+_LARGE, _SLICE, _SECONDS = 2_000, 100, 0.2
 #: So many times as large, or as small, as the one before is a slice at most.
 _GROWTH = 2
 #: Rows that are deleted, and postings that are folded, at once.
