@@ -130,6 +130,24 @@ def test_of_a_note_that_was_not_written_to_its_end_nothing_is_seen_or_left(
     store.close()
 
 
+def test_forgetting_leaves_nothing_of_what_was_not_written_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where as many units are on their way between two files, so that their number tells nothing."""
+    store = open_store(tmp_path / "i.duckdb")
+    put(store, {"b.md": [["a boat"]]})
+    monkeypatch.setattr(DuckStore, "_sweep", lambda self: None)
+    monkeypatch.setattr(slices.writing, "put_whole", lambda *given: (_ for _ in ()).throw(StoreError("no")))
+    with pytest.raises(StoreError, match="no"):
+        store.apply([note("a.md", THINGS)], store.documents().version)
+    monkeypatch.undo()
+    with store._db.write() as c:
+        c.execute("UPDATE documents SET units = units + 120")
+    store.purge()
+    assert not left(store) and not store.contains(["holds a lantern"])
+    store.close()
+
+
 def test_who_writes_the_same_note_meanwhile_is_not_written_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

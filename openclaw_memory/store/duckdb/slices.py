@@ -28,7 +28,7 @@ _LARGE, _SLICE, _SECONDS = 2_000, 100, 0.2
 _GROWTH = 2
 #: Rows that are deleted, and postings that are folded, at once.
 _DELETED, _FOLDED = 20_000, 200_000
-#: Units go last: as long as something is left, so are they.
+#: Units go last: as long as something is left, so are they, and their number tells it.
 _OWNED = ("sections", *writing.OF_UNITS, "units")
 
 
@@ -113,10 +113,6 @@ class SlicedStore(TableStore):
 
     def _sweep(self) -> None:
         """Delete what documents own that are not there; the caller writes alone."""
-        with self._db.read() as c:
-            owned = count(c, "SELECT coalesce(sum(units), 0) FROM documents")
-            if owned == count(c, "SELECT count(*) FROM units"):
-                return
         for table in _OWNED:
             found = f"SELECT rowid FROM {table} WHERE NOT {WHOLE} LIMIT {_DELETED}"
             with self._db.read() as c:
@@ -134,7 +130,11 @@ class SlicedStore(TableStore):
         with self._writing_alone() if force else self._alone("writing", 0) as ours:
             if not ours:
                 return False
-            self._sweep()
+            with self._db.read() as c:
+                owned = count(c, "SELECT coalesce(sum(units), 0) FROM documents")
+                left = owned != count(c, "SELECT count(*) FROM units")
+            if force or left:
+                self._sweep()
             with self._db.read() as c:
                 base = count(c, "SELECT count(*) FROM postings")
                 delta = count(c, "SELECT count(*) FROM postings_delta")
