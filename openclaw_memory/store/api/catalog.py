@@ -195,8 +195,8 @@ class Catalog(Protocol):
     def apply(self, changes: Sequence[DocumentChange], version: Version) -> Version:
         """Write the new state of some files, each as a whole or not at all; returns the new version.
 
-        Raises :class:`TextsChanged` and does not write a file when ``version`` is no longer its own, or that of one that
-        a unit of it comes from; what becomes of other files is no matter.
+        Raises :class:`TextsChanged` and does not write a file when ``version`` is no longer its own, or that of one
+        that a unit of it comes from; what becomes of other files is no matter.
         """
 
     def remove(self, document_ids: Sequence[int], keep_units: Sequence[int], version: Version) -> Version:
