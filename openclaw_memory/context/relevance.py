@@ -51,6 +51,8 @@ _MOST = 5
 KNOWN = 0.6
 #: Added to a score before its logarithm is taken.
 _LEAST = 0.02
+#: Rows that tell what notes have in common with a message as well as what is known of unrelated texts.
+_TELLING = 20
 #: So many of the best rows by words, and by meaning, may be the same.
 _COMPARED = 20
 
@@ -73,8 +75,9 @@ def signs(
     logarithm of the number of rows: of many some match by chance.
 
     Of its meaning: ``meaning`` is how far the highest cosine is from ``noise`` to 1, as a share, ``clear`` the same
-    from what the notes have in common with this message, ``together`` the logarithm of how many rows are among the best
-    by words and by meaning both, and ``knowledge`` how well the model knows the language, all 0 without vectors.
+    from what the notes have in common with this message (a few notes tell little of that: then from ``noise`` too),
+    ``together`` the logarithm of how many rows are among the best by words and by meaning both, and ``knowledge`` how
+    well the model knows the language, all 0 without vectors.
     """
     rows = [row for row, _ in best]
     words = max(1, evidence.words) if evidence is not None else 1
@@ -107,7 +110,9 @@ def _of_meaning(ranked: Ranked, best: Sequence[tuple[int, Parts]], noise: float,
     features, similarities = ranked.features, ranked.similarities
     if features.cosine is None or similarities is None:
         return {}
-    common, highest = float(features.noise.max()), max(parts.vector or 0.0 for _, parts in best)
+    rows = int(allowed.sum())
+    common = (rows * float(features.noise.max()) + _TELLING * noise) / (rows + _TELLING)
+    highest = max(parts.vector or 0.0 for _, parts in best)
     told = {
         "meaning": (highest - noise) / (1 - noise),
         "clear": (float(features.cosine[allowed].max()) - common) / (1 - common),

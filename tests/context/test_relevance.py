@@ -61,6 +61,17 @@ def test_meaning_decides_where_the_model_knows_the_language_only() -> None:
     assert sureness(told(knowledge=0.0, matched=3.0)) > sureness(told(knowledge=0.0))
 
 
+@pytest.mark.parametrize("common", [0.0, 1.0])
+def test_a_few_notes_are_given_too(notes: Notes, common: float) -> None:
+    """The best of three lines is no noise, though it is most of what the three have in common with a message."""
+    notes.write("memory/2026-03-01.md", "# Day\n\n- Ada repaired the bilge pump\n- the lease ends in October\n")
+    notes.write("memory/2026-03-02.md", "# Day\n\n- a heron stood on the quay\n")
+    with open_memory(notes, Crowding(common)) as memory:
+        memory.ingest()
+        assert "bilge pump" in memory.context("has the bilge pump been repaired", now=NOW).text
+        assert not memory.context("tell me a joke", now=NOW).text
+
+
 def test_every_language_has_messages_that_need_nothing() -> None:
     lines = Path("benchmarks/context_silence.jsonl").read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
