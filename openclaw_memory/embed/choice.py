@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -25,14 +24,13 @@ class Choice:
 
     It is noted in the index, so that a question need not look at the notes, and all processes agree.  ``foreign`` is
     the share of the notes in other languages than English, in [0, 1].  What was chosen for many languages stays.  Safe
-    to use from several threads.
+    to use from several threads, and with the store held: it has no lock that one of them could wait for.
     """
 
     def __init__(self, store: Store, foreign: Callable[[], float]) -> None:
         self._store = store
         self._foreign = foreign
         self._name: str | None = None
-        self._lock = threading.Lock()
 
     def expected(self) -> str | None:
         """What :meth:`name` will most likely be, without opening the index; ``None`` where nothing tells."""
@@ -44,32 +42,31 @@ class Choice:
 
     def name(self) -> str:
         """What the registry calls the model; where the index cannot be read, what the notes say."""
-        with self._lock:
-            if self._name is None:
-                try:
-                    with self._store.patience(Deadline.after(_PATIENCE)):
-                        noted = self._store.model_choice()
-                except OpenClawMemoryError:
-                    return self._found()  # whoever reads the index says so
-                self._name = self._found() if noted is None else noted.name
-                if noted is not None:
-                    self._expect(noted.name)
-            return self._name
+        if self._name is None:
+            try:
+                with self._store.patience(Deadline.after(_PATIENCE)):
+                    noted = self._store.model_choice()
+            except OpenClawMemoryError:
+                return self._found()  # whoever reads the index says so
+            name = self._found() if noted is None else noted.name
+            self._name = self._name or name  # who has reviewed it meanwhile knows better
+            if noted is not None:
+                self._expect(noted.name)
+        return self._name
 
     def review(self, units: int) -> bool:
         """Look at the notes again when there are twice as many ``units`` as when the model was chosen.
 
         Returns whether it is another one now.
         """
-        with self._lock:
-            before, noted = self._name, self._store.model_choice()
-            if noted is not None and (noted.name == registry.MULTILINGUAL.name or units < 2 * noted.units):
-                self._name = noted.name
-            elif units:
-                self._name = self._found()
-                self._store.put_model_choice(ModelChoice(self._name, units))
-                self._expect(self._name)
-            return before not in (None, self._name)
+        before, noted = self._name, self._store.model_choice()
+        if noted is not None and (noted.name == registry.MULTILINGUAL.name or units < 2 * noted.units):
+            self._name = noted.name
+        elif units:
+            self._name = name = self._found()
+            self._store.put_model_choice(ModelChoice(name, units))
+            self._expect(name)
+        return before not in (None, self._name)
 
     def _expect(self, name: str) -> None:
         file = self._store.beside(BESIDE)

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import shutil
+import threading
 import time
 import zipfile
 from collections.abc import Callable
@@ -22,7 +23,7 @@ from openclaw_memory import Memory
 from openclaw_memory.cli.main import cli
 from openclaw_memory.config.settings import cache_dir
 from openclaw_memory.embed import registry
-from openclaw_memory.embed.choice import BESIDE
+from openclaw_memory.embed.choice import BESIDE, Choice
 from openclaw_memory.embed.pull import models_dir, pull
 
 ENGLISH, MANY = registry.DEFAULT.name, registry.MULTILINGUAL.name
@@ -202,6 +203,35 @@ def test_the_model_begins_to_load_while_another_process_has_the_index(notes: Not
     with opened(notes) as holder, holder.store.session(), opened(notes) as memory:
         memory._vectorizer.start()
         until(lambda: loaded(memory, MANY))
+
+
+def test_who_holds_the_index_can_ask_for_the_model_that_another_thread_writes_down(notes: Notes, both: None) -> None:
+    write(notes, "english")
+    found, held, named = threading.Event(), threading.Event(), threading.Event()
+
+    def foreign() -> float:
+        found.set()
+        assert held.wait(20)
+        return 1.0
+
+    with opened(notes) as memory:
+        memory.ingest()
+        choice = Choice(memory.store, foreign)
+
+        def ask() -> None:
+            with memory.store.reading():
+                held.set()
+                time.sleep(0.1)  # in which the other one comes to wait for the index
+                choice.name()
+            named.set()
+
+        reviewing = threading.Thread(target=choice.review, args=[1_000_000], daemon=True)
+        reviewing.start()
+        assert found.wait(20)
+        threading.Thread(target=ask, daemon=True).start()
+        assert named.wait(20)
+        reviewing.join(20)
+        assert choice.name() == MANY
 
 
 @pytest.mark.parametrize("said", [ENGLISH, "../../elsewhere", "\udcff"])

@@ -11,6 +11,7 @@ import stat
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from types import ModuleType
@@ -25,7 +26,7 @@ from openclaw_memory import Settings
 from openclaw_memory.cli.main import cli
 from openclaw_memory.config.settings import StateSettings, data_dir
 from openclaw_memory.errors import WorkspaceError
-from openclaw_memory.store.state import StateError
+from openclaw_memory.store.state import State, StateError
 from openclaw_memory.store.state.keys import Keys
 from openclaw_memory.store.state.opening import keys_of
 from openclaw_memory.system.atomic import OWN_FOLDER as FOLDER
@@ -112,6 +113,29 @@ def test_a_change_of_a_flag_sees_what_others_noted(file: Path) -> None:
         thread.join()
     assert state_in(file).flag("n") == 80
     assert not state_in(file).change_flag("n", lambda known: None)
+
+
+def test_however_many_open_a_new_file_at_once_all_have_it(tmp_path: Path) -> None:
+    for turn in range(40):
+        file, refused = tmp_path / f"{turn}.sqlite", list[str]()
+        together = threading.Barrier(4)
+
+        def work(use: Callable[[State], object], file: Path, refused: list[str], together: threading.Barrier) -> None:
+            state = state_in(file)
+            together.wait()
+            try:
+                for _ in range(5):
+                    use(state)
+            except StateError as error:
+                refused.append(str(error))
+
+        uses: list[Callable[[State], object]] = [State.check, State.check, lambda state: state.set_flag("x", 1)] * 2
+        threads = [threading.Thread(target=work, args=(use, file, refused, together)) for use in uses[:4]]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not refused
 
 
 def test_what_was_written_survives_a_kill(file: Path) -> None:

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import LeaseTimeout, StoreError, StoreUnreachable
 from ..state import StateError
-from ..state.database import PATIENCE, Row, State, StateReport, Transaction, check_version, connected, renew, tables_of
+from ..state.database import Row, State, StateReport, Transaction, renew
 from ..state.keys import Keys
 from ..state.place import read_only
 from ..state.rows import CHANGED, TABLES, all_of, of_file, put, replace
+from ..state.schema import PATIENCE, check_version, connected, tables_of
 from .connections import Server, memory_id
 
 if TYPE_CHECKING:

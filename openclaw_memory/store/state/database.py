@@ -18,28 +18,9 @@ from typing import Any, Protocol
 from ...errors import WorkspaceError
 from .keys import Keys, key_id
 from .place import Place, beside, read_only, remove
+from .schema import PATIENCE, StateError, check_version, connected, is_busy, tables_of
 
 log = logging.getLogger("openclaw_memory")
-
-#: Grows with the tables below.
-VERSION = 1
-_TABLES = """
-CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE versions (name TEXT PRIMARY KEY, token TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE tombstones (
-    hash TEXT, key TEXT, words INTEGER, at TEXT NOT NULL, PRIMARY KEY (hash, key, words)) WITHOUT ROWID;
-CREATE TABLE forgetting (id TEXT PRIMARY KEY, todo TEXT NOT NULL, at TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE use (
-    unit TEXT, ids INTEGER, path TEXT NOT NULL, first TEXT NOT NULL, last TEXT NOT NULL, worth REAL NOT NULL,
-    shown INTEGER NOT NULL, used INTEGER NOT NULL, useful INTEGER NOT NULL, irrelevant INTEGER NOT NULL,
-    PRIMARY KEY (unit, ids)) WITHOUT ROWID;
-CREATE TABLE retired (
-    path TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, sha256 TEXT NOT NULL,
-    origin TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE flags (name TEXT PRIMARY KEY, value TEXT NOT NULL, at TEXT NOT NULL) WITHOUT ROWID;
-"""
-#: Seconds to wait for another process that writes.
-PATIENCE = 30.0
 
 Row = tuple[Any, ...]
 
@@ -66,10 +47,6 @@ class Transaction(Protocol):
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> object:
         """Run a statement once for each row of values."""
         ...
-
-
-class StateError(WorkspaceError):
-    """The state cannot be read, written or understood."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,8 +367,8 @@ class State:
             try:
                 connection = connected(os.fspath(file))
                 self._at_home(connection)
-            except sqlite3.OperationalError:
-                if side is self._writer:
+            except sqlite3.OperationalError as error:
+                if side is self._writer or is_busy(error):
                     raise
                 # In a folder that cannot be written it can be read all the same.
                 connection = sqlite3.connect(
@@ -423,7 +400,7 @@ class State:
         try:
             yield
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            if is_busy(error):
                 raise StateError(
                     f"{file or self.file}: another process has been writing it for {patience:g} s; try again when that "
                     "has ended"
@@ -453,36 +430,3 @@ def renew(connection: Transaction, changed: Iterable[str]) -> None:
 def now() -> str:
     """The time, as the state notes it."""
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
-def connected(name: str) -> sqlite3.Connection:
-    """A connection to the file ``name``, whose tables are made if it is new.  Raises as SQLite does."""
-    connection = sqlite3.connect(name, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
-    try:
-        connection.execute("PRAGMA secure_delete = ON")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        if not check_version(connection, Path(name)):
-            connection.execute("BEGIN IMMEDIATE")
-            if not check_version(connection, Path(name)):  # another process was faster
-                for statement in filter(str.strip, _TABLES.split(";")):
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {VERSION}")
-            connection.execute("COMMIT")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def tables_of(connection: sqlite3.Connection) -> set[str]:
-    """The names of the tables of a file."""
-    return {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-
-
-def check_version(connection: sqlite3.Connection, file: Path) -> int:
-    """The version of the tables, 0 where there are none.  Raises :class:`StateError` for one to come."""
-    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    if version > VERSION:
-        raise StateError(f"{file}: was written by a newer openclaw-memory; upgrade this one")
-    return version
