@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 #: Lines shown of each result, and characters of each line.
 LINES, _CHARS = 2, 150
-#: Hits of a search that say whether a thread begins at an answer.
-_START = 5
 #: Hits shown where none is a good match.
 _NEAREST = 3
 
@@ -62,15 +60,14 @@ def recall(cli: CliContext, query: tuple[str, ...], hops: int, full: bool, **opt
     request = requested(text, options)
     with cli.memory() as memory:
         result = memory.recall(request, hops=hops)
-        # The scores of a thread compare its stops; how well the question is answered those of a search tell.
-        sought = None if cli.json else memory.search_index(replace(request, budget=None, max_results=_START))
     if cli.json:
         cli.emit(result)
         return
     mark = marking(text)
-    assert sought is not None
-    if result.results and is_doubtful(sought):  # no thread begins at what answers nothing
-        show(cli, replace(sought, results=sought.results[:_NEAREST]), text)
+    near = sorted((replace(hit, score=hit.relevance) for hit in result.results), key=lambda hit: -hit.score)
+    sought = replace(result, results=tuple(near[:_NEAREST]))
+    if near and is_doubtful(sought):  # no thread begins at what answers nothing
+        show(cli, sought, text)
         return
     with cli.paged():
         if not result.results:

@@ -29,10 +29,15 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class RecallHit(SearchHit):
-    """A hit of a thread: the edges that lead to it from a hit of the question, which has ``distance`` 0."""
+    """A hit of a thread: the edges that lead to it from a hit of the question, which has ``distance`` 0.
+
+    ``score`` compares the stops of one thread.  ``relevance`` is what a search would report: how surely the hit itself
+    answers, in [0, 1].
+    """
 
     via: tuple[Edge, ...] = ()
     distance: int = 0
+    relevance: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -288,22 +288,21 @@ class SearchEngine:
                 answering |= more
                 stops = thread.told(network, walked, [one.best for one in found], answering, own)
                 both = sorted(zip(stops, found, strict=True), key=lambda pair: thread.in_time(network, corpus, pair[0]))
-                stops, found = [stop for stop, _ in both], [one for _, one in both]
             else:
                 stops = thread.stops(network, graph, corpus, walked, own, allowed, request.max_results)
                 ranges = hits.around(corpus, ranked.score, [stop.row for stop in stops], size, standing)
-                stops = [stop for stop, one in zip(stops, ranges, strict=True) if one is not None]
-                found = [one for one in ranges if one is not None]
-            sections = [stop.arrival.section for stop in stops]
+                both = [(stop, one) for stop, one in zip(stops, ranges, strict=True) if one is not None]
+            sections = [stop.arrival.section for stop, _ in both]
             wording = thread.Wording(network, graph, walked, sections, self.graph.labels, self.display.citation)
-            known = self.display.known(found)
+            known = self.display.known([one for _, one in both])
             return [
                 RecallHit(
                     **{f.name: getattr(hit, f.name) for f in fields(SearchHit)} | {"score": round(stop.score, 4)},
                     via=wording.edges(stop.arrival, sections[:at]),
                     distance=stop.arrival.distance,
+                    relevance=round(hit.score, 4),
                 )
-                for at, (stop, one) in enumerate(zip(stops, found, strict=True))
+                for at, (stop, one) in enumerate(both)
                 if (hit := self.display.hit(one, known, parts(one))) is not None
             ]
 

@@ -175,7 +175,8 @@ TOOLS = (
         description=(
             "What hangs together with the answer to a question: from the best hits over shared and related concepts "
             "and forth and back in time, in order of time, even where the notes share no words with the question. "
-            "`distance` 0 answers the question itself; `via` says in words how the others are connected with it. Use "
+            "`distance` 0 answers the question itself; `via` says in words how the others are connected with it. "
+            "`relevance` is how surely a hit itself answers: below 0.3 in all of them the notes have no answer. Use "
             "it for 'why', 'how did that come about' and 'what followed from it'; for a single fact use memory_search."
         ),
         arguments={

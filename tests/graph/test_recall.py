@@ -232,6 +232,18 @@ def test_a_line_that_ends_at_a_colon_comes_with_what_it_opens(notes: Notes) -> N
         assert "quiet pumps" in hit.snippet and "cheap glass" in hit.snippet
 
 
+def test_a_hit_says_how_surely_it_answers_as_a_search_does(memory: Memory) -> None:
+    for query in (
+        "leaking roof above the kitchen",
+        "which lighthouse keeper painted a kitchen for the visiting astronomer?",
+    ):
+        searched = {hit.citation: hit.score for hit in memory.search(query, budget=200).results}
+        told = memory.recall(query, budget=200).results
+        shared = [hit for hit in told if hit.citation in searched]
+        assert shared and all(hit.relevance == searched[hit.citation] for hit in shared)
+    assert max(hit.relevance for hit in told) < 0.3
+
+
 # -- the command --------------------------------------------------------------------------------------
 
 
