@@ -377,7 +377,7 @@ class SearchEngine:
     def _keywords(self, index: KeywordIndex, query: str) -> bm25.KeywordScores:
         if self._lengths is None or self._lengths[0] != self._corpus.version:
             self._lengths = self._corpus.version, bm25.Lengths(self._corpus)
-        return bm25.score(self._corpus, index, analysis.asked(query), self._lengths[1])
+        return bm25.score(self._corpus, index, analysis.asked(asking.content(query)), self._lengths[1])
 
     def _reaching(self, request: SearchRequest) -> SearchRequest:
         """``request`` with archived notes, for which it may fall through; itself where it says what it wants."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from datetime import date, timedelta
+from functools import cache
 
 from ..text import analysis, dates, scripts
 from ..text import calendar_words as words
@@ -33,6 +34,8 @@ _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 
 def asks_when(question: str) -> bool:
     """Whether the answer is a time: a question begins so, or, in languages that put no word first, says so."""
+    if _lies_back(question):
+        return True
     text = words.plain(question).lstrip("¿¡ \t\n\"'“«„「(")
     for language in words.spoken(text):
         keys = words.keys_of(language)
@@ -55,8 +58,50 @@ def asks_now(question: str) -> bool:
 
 
 def asks_amount(question: str) -> bool:
-    """Whether the answer is a figure: how much, how many, which port."""
-    return _says(question, "amount")
+    """Whether the answer is a figure: how much, how many, which port; not how many days ago, which is a time."""
+    return _says(question, "amount") and not _lies_back(question)
+
+
+def content(question: str) -> str:
+    """``question`` without "how many days ago" or "how many weeks"; all of it where nothing else is asked.
+
+    These words say what kind of answer is wanted: no note that has it needs to hold one of them.
+    """
+    left = question
+    for pattern in _counting(question):
+        left = pattern.sub(" ", left)
+    return left if analysis.query_terms(left) else question
+
+
+def _lies_back(question: str) -> bool:
+    """Whether it asks how many days ago something was."""
+    return any(match["ago"] for pattern in _counting(question) for match in pattern.finditer(question))
+
+
+def _counting(question: str) -> list[re.Pattern[str]]:
+    return [pattern for one in words.spoken(words.plain(question)) if (pattern := _counts(one)) is not None]
+
+
+@cache
+def _counts(language: str) -> re.Pattern[str] | None:
+    """Matches what asks for a number of days, weeks, months or years; its group ``ago`` those that lie back."""
+    keys = words.keys_of(language)
+    ago, span = set[str](), set[str]()
+    for count in keys.get("count", ()):
+        for unit in words.UNITS:
+            ago.update(form.replace("{0}", f" {count} ") for form in keys.get(f"ago.{unit}", ()) if "{0}" in form)
+            span.update(f"{count} {noun}" for noun in keys.get(f"noun.{unit}", ()))
+    return re.compile(f"(?P<ago>{_any(ago)})|{_any(span)}", re.IGNORECASE) if ago else None
+
+
+def _any(phrases: set[str]) -> str:
+    """Matches any of ``phrases``, the longest first, whose words have spaces between them where their script has."""
+    return "|".join(
+        r"\s*".join(map(re.escape, phrase.split()))
+        if _JOINED.search(phrase)
+        else r"\b" + r"[\s'’]+".join(map(re.escape, phrase.split())) + r"\b"
+        for phrase in sorted(phrases, key=len, reverse=True)
+    )
 
 
 def _says(question: str, key: str) -> bool:

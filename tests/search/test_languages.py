@@ -112,3 +112,22 @@ def test_a_files_time_is_no_day(tmp_path: Path) -> None:
         assert [hit.date for hit in memory.search("lamp").results] == [None]
         assert not memory.search("lamp", since=today).results and not memory.search("lamp", until=today).results
         assert [hit.snippet for hit in memory.timeline().results] == ["- the lamp is green"]
+
+
+@pytest.mark.parametrize(
+    ("line", "question"),
+    [
+        ("That was so many days ago.", "How many days ago did I meet Petra?"),
+        ("Vor vielen Tagen war das so, vor wie vielen Tagen?", "Vor wie vielen Tagen traf ich Petra?"),
+        ("Всё это было много дней назад.", "Сколько дней назад тут была Petra?"),
+    ],
+)
+def test_who_asks_how_many_days_ago_looks_for_no_days(tmp_path: Path, line: str, question: str) -> None:
+    (tmp_path / "memory").mkdir()
+    other = "".join(f"- The fence has got its coat of paint number {n}.\n" for n in range(30))
+    for name, text in (("a", f"- {line}\n"), ("b", "- Coffee with Petra by the harbour.\n"), ("c", other)):
+        Path(tmp_path, "memory", f"{name}.md").write_text(text, encoding="utf-8")
+    settings = Settings.load(overrides={"ingest.fresh_seconds": 1e9, "embedding.model": "none"}, environ={})
+    with Memory(tmp_path, settings=settings, db=tmp_path / "i.duckdb") as memory:
+        memory.ingest()
+        assert memory.search(question).results[0].path == "memory/b.md"

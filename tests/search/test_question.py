@@ -108,6 +108,7 @@ def test_no_text_raises_and_intervals_are_in_order(text: str, asked: date) -> No
     question.asks_when(text)
     question.asks_now(text)
     question.asks_amount(text)
+    question.content(text)
     question.named(text)
 
 
@@ -159,6 +160,28 @@ def test_an_amount_is_asked_for_in_many_languages(text: str) -> None:
 )
 def test_not_asking_for_an_amount(text: str) -> None:
     assert not question.asks_amount(text)
+
+
+AGO = (
+    "How many days ago did I meet Petra?|Vor wie vielen Wochen traf ich Petra?|Il y a combien de jours que j'ai vu Petra ?|"
+    "¿Hace cuántas semanas vi a Petra?|Há quantos dias vi a Petra?|Quanti mesi fa ho visto Petra?|Hoeveel weken geleden zag ik Petra?|"
+    "Ile dni temu widziałem: Petra?|Před kolika dny tu byla Petra?|Сколько дней назад тут была Petra?|Скільки тижнів тому тут була Petra?|"
+    "Kaç gün önce Petra geldi?|Mấy ngày trước tôi gặp Petra?|几个月前我见过Petra？|何日前にPetraに会った？|몇 주 전에 Petra를 만났지?|"
+    "πριν από πόσες ημέρες ήρθε Petra;|לפני כמה ימים Petra?|Pred koliko dnevi je prišla Petra?"
+).split("|")
+
+
+@pytest.mark.parametrize("text", AGO)
+def test_how_many_days_ago_asks_for_a_time_and_is_not_looked_for(text: str) -> None:
+    assert question.asks_when(text) and not question.asks_amount(text)
+    left = question.content(text)
+    assert "Petra" in left and len("".join(left.split())) < len("".join(text.split()))
+    assert question.content(left) == left
+
+
+@pytest.mark.parametrize("text", ["How many hives are there?", "What was 3 days ago?", "many days ago", "多少蜂箱", ""])
+def test_other_words_are_looked_for(text: str) -> None:
+    assert question.content(text) == text
 
 
 def test_names_are_compared_folded_and_without_the_possessive() -> None:
