@@ -45,6 +45,7 @@ from .relevance import signs, sureness
 from .sessions import Given
 
 if TYPE_CHECKING:
+    from ..embed.general import General
     from ..embed.vectorizer import Vectorizer
     from ..graph.view import GraphView
     from ..ingest.freshness import Freshen
@@ -247,22 +248,30 @@ class Ambient:
         engine = self._engine()
         model: VectorModel | None = None
         vector: Floats | None = None
+        general: General | None = None
         if about and self._settings.search.mode != "keyword":
             embedder, model, fallback, vector = self._vectorizer.query(text, asked.until.left(0.5))
             if embedder is not None and vector is not None:
                 engine.noise = self._vectorizer.noise(embedder, asked.until.left(0.25))
+                general = self._vectorizer.general(embedder, text, vector, asked.until.left(0.25))
             elif fallback and self._vectorizer.resolve().embedder is not None:
                 remarks.append(fallback)  # there is a model, and it was not ready
         with self._store.session(asked.until.left()):
             if not engine.refresh(model, asked.until):
                 remarks.append(behind(engine.behind))
             with engine.lock:
-                yield from self._from(engine, asked, text, vector, tuple(remarks))
+                yield from self._from(engine, asked, text, vector, general, tuple(remarks))
 
     # -- what there is to say ----------------------------------------------------------------------------
 
     def _from(
-        self, engine: SearchEngine, asked: Asked, text: str, vector: Floats | None, remarks: tuple[str, ...]
+        self,
+        engine: SearchEngine,
+        asked: Asked,
+        text: str,
+        vector: Floats | None,
+        general: General | None,
+        remarks: tuple[str, ...],
     ) -> Iterator[_Draft]:
         view, own, about = engine.graph, self._settings.context, substance(text)
         named = tuple(self._entities.named(view, asked.message, asked.patient))
@@ -270,7 +279,7 @@ class Ambient:
         yield draft
         if not len(view.corpus) or not (about or named):
             return
-        scene = self._scene(engine, asked, text, named, vector)
+        scene = self._scene(engine, asked, text, named, vector, general)
         lucky = candidates.lottery(asked.session, asked.message, asked.serendipity)
         passed = self._let_through(engine, asked, candidates.found(scene, own, lucky))
         passed = passed[: max(_SAID, asked.budget // _TOKENS_EACH)]
@@ -309,6 +318,7 @@ class Ambient:
         text: str,
         named: Sequence[Entity],
         vector: Floats | None,
+        general: General | None,
     ) -> Scene:
         view, own = engine.graph, self._settings.context
         curated_files = own.curated_files or asked.elsewhere
@@ -337,7 +347,7 @@ class Ambient:
             allowed=allowed,
             entities=named,
             best=best,
-            sure=sureness(signs(ranked, evidence, best, engine.noise, view.corpus, allowed)) if best else 0.0,
+            sure=sureness(signs(ranked, evidence, best, engine.noise, general, allowed)) if best else 0.0,
             themes=themes,
             today=asked.today,
             half_life=own.half_life_days,

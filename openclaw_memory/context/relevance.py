@@ -13,7 +13,7 @@ from math import exp, log, log1p
 
 import numpy as np
 
-from ..index.corpus import Corpus
+from ..embed.general import General
 from ..search.confidence import Parts
 from ..search.engine import Ranked
 from ..store.api import Bools, Floats
@@ -21,18 +21,17 @@ from .evidence import Evidence
 
 #: What each sign counts beside vectors, and what all messages begin with.
 WEIGHTS: dict[str, float] = {
-    "first": 0.723,
-    "score": 0.929,
-    "words": 1.447,
-    "stranger": -0.371,
-    "meaning": 4.028,
-    "clear": 11.418,
-    "together": 0.931,
-    "agreement": 0.825,
-    "files": -1.172,
+    "first": 0.104,
+    "words": 1.513,
+    "stranger": -1.435,
+    "near": 3.397,
+    "general": -11.733,
+    "clear": 8.395,
+    "together": 0.734,
+    "agreement": 1.896,
 }
-BIAS = -8.656
-#: The same without vectors, or with those of a model that does not know the language.
+BIAS = -8.622
+#: The same without vectors, or with those of a model that does not know the language, or was not compared yet.
 ALONE: dict[str, float] = {
     "matched": 1.676,
     "share": -2.637,
@@ -47,6 +46,8 @@ BIAS_ALONE = 0.623
 
 #: More words than these in one place say no more.
 _MOST = 5
+#: Nor does it say more that a message is closer than this to what is said to any assistant.
+_GENERAL = 0.5
 #: A model that knows less of the message's language says nothing of its meaning.
 KNOWN = 0.6
 #: Added to a score before its logarithm is taken.
@@ -62,28 +63,29 @@ def signs(
     evidence: Evidence | None,
     best: Sequence[tuple[int, Parts]],
     noise: float,
-    corpus: Corpus,
+    general: General | None,
     allowed: Bools,
 ) -> dict[str, float]:
-    """What tells of a message; ``best`` are its best rows, best first, and ``noise`` the cosine of unrelated texts.
+    """What tells of a message; ``best`` are its best rows, best first, ``noise`` is the cosine of unrelated texts, and
+    ``general`` how close the message is to what is said to any assistant.
 
     Of its words: ``matched`` is the most of them around one row, ``first`` that around the best one, ``share`` that of
     all words, ``words`` the logarithm of how many those are, ``unknown`` the share of those that no note has, and
-    ``stranger`` whether one of these is a name.  ``score`` is the logarithm of the highest reported score,
-    ``agreement`` the highest fused one, which is high where the signals of the search meet in one row, and ``files`` in
-    how many files the best rows stand, as a share of them: what is about one thing stands together.  ``size`` is the
+    ``stranger`` whether one of these is a name.  ``score`` is the logarithm of the highest reported score, and
+    ``agreement`` the highest fused one, which is high where the signals of the search meet in one row.  ``size`` is the
     logarithm of the number of rows: of many some match by chance.
 
-    Of its meaning: ``meaning`` is how far the highest cosine is from ``noise`` to 1, as a share, ``clear`` the same
-    from what the notes have in common with this message (a few notes tell little of that: then from ``noise`` too),
-    ``together`` the logarithm of how many rows are among the best by words and by meaning both, and ``knowledge`` how
-    well the model knows the language, all 0 without vectors.
+    Of its meaning: ``near`` is how much closer it is to a row than to what is said to any assistant in the mean,
+    ``general`` how much closer it is to one of those texts, and ``clear`` how far the highest cosine of a window is
+    from what the notes have in common with this message to 1 (a few notes tell little of that: then from ``noise``
+    too), all as shares; ``together`` is the logarithm of how many rows are among the best by words and by meaning both,
+    and ``knowledge`` how well the model knows the language; all 0 without vectors.
     """
     rows = [row for row, _ in best]
     words = max(1, evidence.words) if evidence is not None else 1
     held = [min(_MOST, evidence.matched(row)) for row in rows] if evidence is not None else []
     matched = max(held, default=0)
-    knowledge = ranked.features.knowledge if ranked.similarities is not None else 0.0
+    knowledge = ranked.features.knowledge if ranked.similarities is not None and general is not None else 0.0
     told = {
         "matched": float(matched),
         "first": float(held[0]) if held else 0.0,
@@ -93,32 +95,33 @@ def signs(
         "stranger": float(evidence is not None and evidence.strange),
         "score": log(_LEAST + max((parts.score for _, parts in best), default=0.0)),
         "agreement": float(ranked.score[rows[0]]) if rows else 0.0,
-        "files": len(set(corpus.rows.document_id[rows].tolist())) / len(rows) if rows else 0.0,
         "size": log(max(1, len(ranked.score))),
-        "meaning": 0.0,
+        "near": 0.0,
+        "general": 0.0,
         "clear": 0.0,
         "together": 0.0,
         "knowledge": knowledge,
     }
-    if rows and knowledge > KNOWN:
-        told |= _of_meaning(ranked, best, noise, allowed)
+    if rows and general is not None and knowledge > KNOWN:
+        told |= _of_meaning(ranked, noise, general, allowed)
     return told
 
 
-def _of_meaning(ranked: Ranked, best: Sequence[tuple[int, Parts]], noise: float, allowed: Bools) -> dict[str, float]:
+def _of_meaning(ranked: Ranked, noise: float, general: General, allowed: Bools) -> dict[str, float]:
     """The signs that only vectors give."""
     features, similarities = ranked.features, ranked.similarities
     if features.cosine is None or similarities is None:
         return {}
     rows = int(allowed.sum())
     common = (rows * float(features.noise.max()) + _TELLING * noise) / (rows + _TELLING)
-    highest = max(parts.vector or 0.0 for _, parts in best)
+    own = np.nan_to_num(similarities[allowed])
     told = {
-        "meaning": (highest - noise) / (1 - noise),
+        "near": (float(own.max()) - general.mean) / (1 - noise),
+        "general": min(_GENERAL, (general.highest - general.mean) / (1 - noise)),
         "clear": (float(features.cosine[allowed].max()) - common) / (1 - common),
     }
     if features.keyword is not None:
-        both = _highest(features.keyword.unit[allowed]) & _highest(np.nan_to_num(similarities[allowed]))
+        both = _highest(features.keyword.unit[allowed]) & _highest(own)
         told["together"] = log1p(len(both))
     return told
 

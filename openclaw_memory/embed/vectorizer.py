@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..config.settings import Settings
 from ..errors import ModelError, OpenClawMemoryError, WorkspaceError
-from ..model import Progress, counted, silent
+from ..model import Progress, counted, script_of, silent
 from ..plugins.manager import Plugins
 from ..store.api import VectorModel
 from ..system.deadline import NEVER, Deadline
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..model.embedder import Embedder, Vectors
     from ..store.api import Floats, Ints, Store, VectorStates
     from .factory import Resolved
+    from .general import General
     from .vector_cache import VectorCache
 
 log = logging.getLogger("openclaw_memory")
@@ -48,6 +49,8 @@ class Vectorizer:
         self._begun: str | None = None
         self._embedded = False
         self._noises: dict[VectorModel, float] = {}
+        self._cohorts: dict[tuple[VectorModel, int], tuple[Vectors, ...]] = {}
+        self._at_cohort = threading.Lock()
         self._lock = threading.RLock()
         self._stop = threading.Event()
         self._background: threading.Thread | None = None
@@ -214,6 +217,33 @@ class Vectorizer:
                 self._store.put_noise(model, noise)
             self._noises[model] = noise
         return self._noises[model]
+
+    def general(self, embedder: Embedder, text: str, vector: Vectors, seconds: float | None = None) -> General | None:
+        """How close the vector of a message is to what is said to any assistant; ``None`` where that is not known yet.
+
+        What it is compared with is embedded once per model and machine, for the scripts that messages are written in.
+        """
+        from .general import cohort, compared
+        from .pending import model_of
+
+        script = script_of(text)
+        key = (model_of(embedder), script)
+
+        def made() -> tuple[Vectors, ...]:
+            if not self._at_cohort.acquire(blocking=seconds is None):
+                raise ModelError("what messages are compared with is being embedded")
+            try:
+                if key not in self._cohorts:
+                    self._cohorts[key] = cohort(embedder, self._models.cache(embedder), script)
+                return self._cohorts[key]
+            finally:
+                self._at_cohort.release()
+
+        try:
+            return compared(vector, self._cohorts.get(key) or self._models.within(seconds, made))
+        except ModelError as error:
+            log.info("whether a message is about the notes is told by its words alone: %s", error)
+            return None
 
     def after_ingest(self, how: str, progress: Progress, until: Deadline) -> tuple[int, int, str | None]:
         """Embed (or start to) what an ingest has written: units embedded, units pending, a remark."""

@@ -1,0 +1,93 @@
+"""What is said to any assistant, and how close a message is to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from fakes import CountingEmbedder, Notes, open_memory
+
+from openclaw_memory.embed import general
+from openclaw_memory.embed.vector_cache import VectorCache
+from openclaw_memory.model import script_of
+from openclaw_memory.model.embedder import Vectors
+from openclaw_memory.text import language
+
+DAY = """# Day
+
+- Ada repaired the leaking bilge pump
+- the lease of the boathouse ends in October
+- a heron stood on the quay all morning
+- paid the invoice of the sailmaker
+- the ferry sails at nine on Sundays
+- new varnish for the oars, two coats
+"""
+
+
+def test_every_language_has_as_many_texts_and_is_written_in_one_script() -> None:
+    texts = general.texts()
+    assert texts.keys() <= language.stop_words().keys()
+    assert {script_of("".join(lines)) for lines in texts.values()} == {0, 1, 2}
+    for name, lines in texts.items():
+        assert len(set(lines)) == len(lines) >= 55, name
+
+
+def test_the_language_with_the_closest_text_is_compared() -> None:
+    one = np.array([[1.0, 0.0], [0.6, 0.8]], np.float32)
+    other = np.array([[0.8, 0.6], [0.8, 0.6]], np.float32)
+    found = general.compared(np.array([1.0, 0.0], np.float32), (other, one))
+    assert found is not None
+    assert found.highest == np.float32(1.0)
+    assert abs(found.mean - 0.8) < 1e-6
+    assert general.compared(np.array([1.0, 0.0], np.float32), ()) is None
+
+
+def test_texts_are_embedded_once_a_machine(tmp_path: Path) -> None:
+    cache = VectorCache(tmp_path, 10)
+    first, second = CountingEmbedder(), CountingEmbedder()
+    made = general.cohort(first, cache, 2)
+    again = general.cohort(second, cache, 2)
+    own = {name for name, lines in general.texts().items() if script_of("".join(lines)) == 2}
+    assert own == {"chinese", "japanese", "korean"}
+    assert first.questions == [line for name in general.texts() if name in own for line in general.texts()[name]]
+    assert not second.questions
+    for before, after in zip(made, again, strict=True):
+        np.testing.assert_allclose(before, after, atol=1e-6)
+
+
+class Failing(CountingEmbedder):
+    """Embeds few questions at a time only."""
+
+    def embed_query(self, texts: Sequence[str]) -> Vectors:
+        self.down = len(texts) > 8
+        return super().embed_query(texts)
+
+
+def test_without_anything_to_compare_with_the_words_decide(notes: Notes) -> None:
+    notes.write("memory/2026-03-01.md", DAY)
+    with open_memory(notes, Failing()) as memory:
+        memory.ingest()
+        given = memory.context("when does the lease of the boathouse end?")
+        assert "October" in given.text
+        assert given.warning is None
+
+
+def test_who_is_in_a_hurry_does_not_wait(notes: Notes) -> None:
+    embedder = CountingEmbedder()
+    notes.write("memory/2026-03-01.md", "- Ada repaired the bilge pump\n")
+    with open_memory(notes, embedder) as memory:
+        memory.ingest()
+        vectorizer = memory._vectorizer
+        vector = embedder.embed_query(["the bilge pump"])[0]
+        with vectorizer._at_cohort:
+            assert vectorizer.general(embedder, "the bilge pump", vector, 5.0) is None
+        assert vectorizer.general(embedder, "the bilge pump", vector, 5.0) is not None
+
+
+def test_what_is_said_to_any_assistant_is_not_about_notes_that_share_its_words(notes: Notes) -> None:
+    notes.write("memory/2026-03-01.md", DAY + "- git: renamed the branch of the release to main\n")
+    with open_memory(notes, CountingEmbedder(dimensions=2048)) as memory:
+        memory.ingest()
+        assert not memory.context("how do I rename a branch in git, please?").text
+        assert "renamed the branch" in memory.context("what became of the branch of the release in git?").text
