@@ -52,7 +52,7 @@ def add(cli: CliContext, **given: Any) -> None:
 @click.option("--object", "object", metavar="TEXT", help="Only what has this in its object.")
 @click.option("--as-of", type=DATE, metavar="DATE", help="What held on this day.")
 @click.option("--history", is_flag=True, help="Also what holds no longer.")
-@click.option("--all", is_flag=True, help="Also states of what no other line of the notes names.")
+@click.option("--all", is_flag=True, help="Also those of which it is not sure that they are right.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most N facts.")
 @click.option("--explain", is_flag=True, help="Say in one line why each fact is there.")
 @common_options

@@ -345,7 +345,7 @@ def reason(row: FactRow, shown: bool = True) -> str:
     if row.newer is not None:
         parts.append(f"differs from the newer {row.newer}, which may stand beside it")
     if not shown:
-        parts.append("not listed, as no other line names its subject")
+        parts.append("not listed, as what else the notes say makes it unsure")
     return "; ".join(parts)
 
 

@@ -26,7 +26,7 @@ from .known import Known, current, key_of, matching, once, stated_already
 from .operations import checked
 from .relations import Relations
 from .summary_observations import by_file
-from .things import Things
+from .things import Heard, Things
 from .validity import STATED, Aliases, folded
 
 #: What rules found, by file.
@@ -74,6 +74,7 @@ class FactBook:
         self._known: Known | None = None
         self._said: tuple[tuple[str, ...], Relations] | None = None
         self._resolver = Resolver()
+        self._heard: Heard = {}
         #: What rules found in each file: as of which writing of which document, and the facts.
         self._read: dict[str, tuple[tuple[int, int, str], list[FactObservation]]] = {}
 
@@ -94,8 +95,8 @@ class FactBook:
 
         ``subject`` is compared as a name (an alias of a curated concept counts), ``predicate`` as a relation,
         ``object`` as a text that the fact's contains.  Where none is about ``subject`` the warning names subjects with
-        all its words.  What rules found of a subject that the notes name nowhere else is left out where it says no more
-        than how that stands, unless ``all`` is asked for, or the ``subject``, or the ``history``.  At most ``limit``
+        all its words.  What rules found and is not surely right is left out, unless ``all`` is asked for, or the
+        ``subject``, or the ``history``.  At most ``limit``
         rows, by subject, relation and time; with ``explain`` each says in one line why it is there.
         """
         started = time.perf_counter()
@@ -346,7 +347,7 @@ class FactBook:
     def _resolved(self, found: _Files, stated: Sequence[StatedFact], aliases: Aliases, by: Resolver) -> Known:
         single, today = self._store.ontology().single_valued, date.today()
         told = by.history(found, stated, single, today, aliases)
-        things = Things(self._store, self._keywords, found, aliases)
+        things = Things(self._store, self._keywords, found, aliases, self._heard)
         return Known(self._store.facts_version(), today, told, frozenset(map(normalise, single)), things)
 
     def _now(self) -> Known:

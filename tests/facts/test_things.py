@@ -1,4 +1,4 @@
-"""A state is listed of what the notes name elsewhere too; all the rest is a question away."""
+"""What is surely right is listed, by what else the notes say; all the rest is a question away."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from click.testing import CliRunner
 from fakes import Notes, open_memory
 
 from openclaw_memory import Memory
-from openclaw_memory.facts.things import says
+from openclaw_memory.facts.things import WEIGHTS, says, sureness
 
-ENTRY = "# Yard\n\n## Bilge Sensor Wiring\n- Status: half of it is there\n- File: `yard/wiring.md`\n"
+#: A report, in which a fact is rare.
+REPORT = "# Yard\n\n" + "".join(f"The tide gauge showed {cm} centimetres.\n\n" for cm in range(110, 160))
+ENTRY = f"{REPORT}## Bilge Sensor Wiring\n- Status: half of it is there\n- File: `yard/wiring.md`\n"
 
 
 @pytest.fixture
@@ -38,8 +40,8 @@ def listed(memory: Memory, **asked: object) -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize(
     ("elsewhere", "known"),
     [
-        ("Ada looked at the bilge sensor wiring today.", True),
-        ("- Bilge sensor wiring: ask Ada", True),
+        ("Ada looked at the Bilge Sensor Wiring today.", True),
+        ("- Bilge Sensor Wiring: ask Ada", True),
         # Its words, but not its name; another heading; the same line once more.
         ("The wiring of the lamp is next to the bilge sensor.", False),
         ("## Bilge Sensor Wiring\n\nNothing was done.", False),
@@ -47,7 +49,7 @@ def listed(memory: Memory, **asked: object) -> list[tuple[str, str, str]]:
         ("Nothing was done.", False),
     ],
 )
-def test_a_state_is_listed_of_what_another_line_names(notes: Notes, elsewhere: str, known: bool) -> None:
+def test_a_fact_of_a_report_is_listed_of_what_another_line_names(notes: Notes, elsewhere: str, known: bool) -> None:
     notes.write("memory/2026-03-01.md", ENTRY)
     notes.write("memory/2026-03-02.md", f"# Day\n\n{elsewhere}\n")
     with open_memory(notes) as memory:
@@ -58,7 +60,7 @@ def test_a_state_is_listed_of_what_another_line_names(notes: Notes, elsewhere: s
 
 @pytest.mark.parametrize(("path", "known"), [("memory/wiring.md", True), ("memory/2026-03-01-wiring.md", False)])
 def test_what_has_a_file_of_its_own_has_a_state(notes: Notes, path: str, known: bool) -> None:
-    notes.write(path, "# Bilge Sensor Wiring\n\n- Status: half of it is there\n")
+    notes.write(path, REPORT.replace("Yard", "Bilge Sensor Wiring") + "- Status: half of it is there\n")
     with open_memory(notes) as memory:
         memory.ingest()
         assert bool(listed(memory)) is known
@@ -89,7 +91,7 @@ def test_a_state_is_listed_once_its_subject_is_named_and_no_longer_when_it_is_no
         memory.ingest()
         assert listed(memory) == []
         memory.search("wiring")  # now the index is resident
-        notes.write("memory/2026-03-02.md", "# Day\n\nThe bilge sensor wiring hums.\n")
+        notes.write("memory/2026-03-02.md", "# Day\n\nThe Bilge Sensor Wiring hums.\n")
         memory.ingest()
         assert len(listed(memory)) == 2
         notes.remove("memory/2026-03-02.md")
@@ -105,7 +107,7 @@ def test_what_is_not_listed_is_there_when_it_is_asked_for(notes: Notes) -> None:
         assert len(listed(memory, subject="bilge sensor wiring")) == 2
         assert len(listed(memory, history=True)) == 2
         why = [row.why or "" for row in memory.facts.query(all=True, explain=True).rows]
-        assert all("no other line names its subject" in one for one in why)
+        assert all("not listed" in one for one in why)
         memory.facts.add("Bilge Sensor Wiring", "status", "done")
         assert ("Bilge Sensor Wiring", "status", "done") in listed(memory)
 
@@ -121,26 +123,47 @@ def test_the_command_shows_all_on_demand(notes: Notes) -> None:
         assert len(json.loads(result.stdout)["rows"]) == count
 
 
-def test_what_has_another_address_each_time_has_none(notes: Notes) -> None:
-    for day in (1, 2, 3):
-        notes.write(f"memory/2026-03-0{day}.md", f"# Day\n\n## Tide Letter\n- Link: https://example.org/letter/{day}\n")
-        notes.write(f"memory/2026-04-0{day}.md", "# Day\n\n## Tide Table\n- Link: https://example.org/tide\n")
+@pytest.mark.parametrize(
+    ("heading", "line", "mention"),
+    [
+        ("Bilge Sensor Wiring", "Status: half of it is there", "Ada looked at the Bilge Sensor Wiring."),
+        ("Lenzpumpe Achtern", "Status: läuft wieder", "Ada hat die Lenzpumpe achtern geölt."),
+        ("Heron", "状态：暂停", "今天检查了 Heron 的电压。"),
+        ("Heron", "Версия: 2.1", "Ада чинит Heron."),
+        ("潮汐アプリ", "状態: 停止中", "夕方に潮汐アプリを開いた。"),
+    ],
+)
+def test_what_a_report_says_of_a_thing_is_listed_in_any_language(
+    notes: Notes, heading: str, line: str, mention: str
+) -> None:
+    notes.write("memory/2026-03-01.md", f"{REPORT}## {heading}\n- {line}\n")
     with open_memory(notes) as memory:
         memory.ingest()
-        assert {row[0] for row in listed(memory)} == {"Tide Table"}
-        assert len(listed(memory, subject="Tide Letter")) == 3
+        assert listed(memory) == []
+        assert [row[0] for row in listed(memory, all=True)] == [heading]
+        notes.write("memory/2026-03-02.md", f"# Day\n\n{mention}\n")
+        notes.write("memory/2026-03-03.md", f"# Day\n\n## {heading}\n- URL: https://example.org/yard\n")
+        memory.ingest()
+        assert {row[0] for row in listed(memory)} == {heading}
 
 
-def test_an_address_that_changed_once_is_still_one(notes: Notes) -> None:
-    for day in (1, 2):
-        notes.write(f"memory/2026-03-0{day}.md", f"# Day\n\n## Tide Table\n- Link: https://example.org/tide/{day}\n")
+def test_a_list_of_facts_is_listed_though_nothing_else_names_its_subjects(notes: Notes) -> None:
+    notes.write("memory/2026-03-01.md", "# Day\n\n## Heron\n- URL: https://example.org/heron\n- Version: 2.1\n")
     with open_memory(notes) as memory:
         memory.ingest()
-        assert {row[0] for row in listed(memory)} == {"Tide Table"}
+        assert {row[1] for row in listed(memory)} == {"URL", "version"}
 
 
-def test_an_address_stays_where_the_state_beside_it_goes(notes: Notes) -> None:
-    notes.write("memory/2026-03-01.md", f"{ENTRY}- URL: https://example.org/wiring\n")
+@pytest.mark.parametrize(("path", "known"), [("MEMORY.md", True), ("memory/2026-03-01.md", False)])
+def test_what_the_owner_keeps_is_listed_though_nothing_else_names_it(notes: Notes, path: str, known: bool) -> None:
+    notes.write(path, ENTRY)
     with open_memory(notes) as memory:
         memory.ingest()
-        assert [row[1] for row in listed(memory)] == ["URL"]
+        assert bool(listed(memory)) is known
+
+
+@pytest.mark.parametrize(("sign", "more"), [("sparse", 2.0), ("astray", 2.0), ("passing", 1.0), ("common", 1.0)])
+def test_each_sign_against_a_fact_counts_against_it(sign: str, more: float) -> None:
+    none = dict.fromkeys(WEIGHTS, 0.0)
+    assert 0 < sureness({**none, sign: more}) < sureness(none) < 1
+    assert sureness(none) < sureness({**none, "whole": 1.0})
