@@ -479,7 +479,7 @@ def test_a_name_in_many_notes_matters_more_than_a_phrase_and_an_abbreviation() -
 def test_a_term_that_stands_only_within_longer_ones_is_none(
     names: dict[int, str], units: dict[int, int], left: set[int]
 ) -> None:
-    nesting, counts = Nesting.of(tuple(names.values())), np.array(list(units.values()))
+    nesting, counts = Nesting().followed(tuple(names.values())), np.array(list(units.values()))
     none = np.zeros(len(names), bool)
     gone = nesting.gone(counts, none)
     assert {key for key, out in zip(names, gone.tolist(), strict=True) if not out} == left
