@@ -40,6 +40,7 @@ from .model import (
     Progress,
     QueryResult,
     Replied,
+    ScanResult,
     SearchHit,
     SearchRequest,
     Session,
@@ -282,10 +283,10 @@ class Memory(Asking):
             self._finish_forgetting()
         return self._freshness.ingest(paths, embed=embed, progress=progress, deadline=deadline)
 
-    def _brought_up(self, **options: Any) -> bool:
-        """Ingest; whether everything was read in time."""
+    def _brought_up(self, **options: Any) -> ScanResult | None:
+        """Ingest; what there is to read, or ``None`` where not everything was read in time."""
         self.ingest(**options)
-        return self._freshness.complete
+        return self._freshness.found
 
     def freshen(self) -> bool:
         """Look at the files as a search does, for at most ``ingest.fresh_deadline``; whether all is read."""

@@ -114,7 +114,7 @@ class ConceptIndex:
         self._labels: dict[int, Label] = {}
         self._curated: dict[int, CuratedRow] = {}
         self._aliases: Mapping[int, int] = {}
-        self._nesting = evidence.Nesting.of(())
+        self._nesting = evidence.Nesting()
         #: The keys whose names those of the nesting are, and whether any label is another since then.
         self._nested_keys = np.zeros(0, np.int64)
         self._relabelled = True
@@ -267,7 +267,7 @@ class ConceptIndex:
         if self._relabelled or not np.array_equal(keys, self._nested_keys):
             names = tuple(label.slug for label in self._labels_of(store, keys.tolist()))
             if names != self._nesting.names:
-                self._nesting = evidence.Nesting.of(names)
+                self._nesting = self._nesting.followed(names)
             self._nested_keys = keys
         explicit = counts[:, evidence.columns(*evidence.EXPLICIT)].sum(axis=1) > 0
         return self._nesting.gone(counts.sum(axis=1), explicit | by_hand)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -133,35 +133,49 @@ def salience(counts: Ints, distinct: Ints, documents: Ints, all_documents: int, 
 class Nesting:
     """Which of some names, by their places, lie within which others: that follows from the names alone.
 
-    ``group`` tells the name of each place, as some have the same; ``part[i]`` is the place of a name that lies within
-    that of the group ``longer[i]``; of ``numbered`` places each pair has the same name with and without a number.
+    ``numbers`` tells distinct names apart, and ``group`` is the number of the name at each place, as some have the
+    same.  The names ``inner[i]`` lie within ``outer[i]``, and ``numbered[i]`` are ``plain[i]`` with a number behind.
     """
 
-    names: tuple[str, ...]
-    group: Ints
-    part: Ints
-    longer: Ints
-    numbered: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+    names: tuple[str, ...] = ()
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    group: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    inner: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    outer: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    numbered: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    plain: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
 
-    @classmethod
-    def of(cls, names: Sequence[str]) -> Nesting:
-        """``names`` are slugs, words joined by hyphens."""
-        places: dict[str, list[int]] = {}
-        for place, name in enumerate(names):
-            places.setdefault(name, []).append(place)
-        group = np.zeros(len(names), np.int64)
-        pairs: list[tuple[int, int]] = []
-        numbered = []
-        for at, (name, own) in enumerate(places.items()):
-            group[own] = at
-            base = _NUMBERED.sub("", name) if name[-1:].isdigit() else name
+    def followed(self, names: Sequence[str]) -> Nesting:
+        """The same of other ``names``, slugs that are words joined by hyphens; only what is new is looked at."""
+        now = dict.fromkeys(names)
+        numbers = {name: number for name, number in self.numbers.items() if name in now}
+        new = [name for name in now if name not in numbers]
+        first = max(self.numbers.values(), default=-1) + 1
+        if self.numbers and max(_NEW * len(new), first + len(new) - len(now)) > len(now):
+            return Nesting().followed(names)
+        older = "".join(f"\n-{name}-" for name in numbers) if new else ""
+        numbers |= zip(new, range(first, first + len(new)), strict=True)
+        living = np.zeros(first + len(new), bool)
+        living[list(numbers.values())] = True
+        found: tuple[set[tuple[int, int]], set[tuple[int, int]]] = set(), set()
+        for name in new:
+            base = _base(name)
             if base != name:
-                if base in places:
-                    numbered.append((tuple(own), tuple(places[base])))
-                continue
-            pairs += [(place, at) for part in _within(name) for place in places.get(part, ())]
-        part, longer = np.array(pairs, np.int64).reshape(-1, 2).T
-        return cls(tuple(names), group, part, longer, tuple(numbered))
+                found[1].update((numbers[base], numbers[name]) for _ in range(base in numbers))
+            else:
+                found[0].update((numbers[part], numbers[name]) for part in _within(name) if part in numbers)
+            for other in _around(name, older):
+                base = _base(other)
+                if base == name or (base == other and name in _within(other)):
+                    found[base != other].add((numbers[name], numbers[other]))
+        pairs = []
+        for one, (short, long) in zip(found, ((self.inner, self.outer), (self.plain, self.numbered)), strict=True):
+            stay = living[short] & living[long]
+            added = np.array(sorted(one), np.int64).reshape(-1, 2).T
+            pairs += [np.concatenate(both) for both in zip((short[stay], long[stay]), added, strict=True)]
+        group = np.fromiter(map(numbers.__getitem__, names), np.int64, len(names))
+        inner, outer, plain, numbered = pairs
+        return Nesting(tuple(names), numbers, group, inner, outer, numbered, plain)
 
     def gone(self, units: Ints, kept: Bools) -> Bools:
         """Which names hardly stand by themselves, only within longer ones, in so many ``units`` each: ``bool[n]``.
@@ -169,16 +183,40 @@ class Nesting:
         Frantzi, Ananiadou and Mima (2000), "Automatic recognition of multi-word terms: the C-value/NC-value method":
         of a term's frequency that of the longer terms around it, on average, is taken away.  Those ``kept`` stay.
         """
-        n = len(units)
-        most = np.zeros(n, np.int64)
+        n = int(self.group.max(initial=-1)) + 1
+        most, least = np.zeros(n, np.int64), np.full(n, np.iinfo(np.int64).max)
         np.maximum.at(most, self.group, units)
-        around = np.bincount(self.part, minlength=n)
-        free = units - np.bincount(self.part, most[self.longer], minlength=n) / np.maximum(around, 1)
-        out = np.asarray((around > 0) & ((free < _FREE_UNITS) | (free < _FREE_SHARE * units)), np.bool_)
-        for own, plain in self.numbered:
-            # "Raspberry Pi 5" is a Raspberry Pi: of both, the one without the number where it says no less.
-            out[list(own)] |= units[list(own)].max() >= 0.8 * units[list(plain)].min()
-        return np.asarray(out & ~kept, np.bool_)
+        np.minimum.at(least, self.group, units)
+        around = np.bincount(self.inner, minlength=n)
+        longer = np.bincount(self.inner, most[self.outer], minlength=n) / np.maximum(around, 1)
+        free = units - longer[self.group]
+        out = (around > 0)[self.group] & ((free < _FREE_UNITS) | (free < _FREE_SHARE * units))
+        # "Raspberry Pi 5" is a Raspberry Pi: of both, the one without the number where it says no less.
+        same = np.zeros(n, bool)
+        same[self.numbered[most[self.numbered] >= 0.8 * least[self.plain]]] = True
+        return np.asarray((out | same[self.group]) & ~kept, np.bool_)
+
+
+#: Where more than one of so many names is new, all are looked at again.
+_NEW = 8
+
+
+def _base(name: str) -> str:
+    """A name without the number behind it."""
+    return _NUMBERED.sub("", name) if name[-1:].isdigit() else name
+
+
+def _around(name: str, names: str) -> set[str]:
+    """Those of ``names``, ``-name-`` on a line each, that hold ``name``."""
+    wanted = f"-{name}-" if "-" in name else name
+    found = set()
+    at = names.find(wanted)
+    while at >= 0:
+        end = names.find("\n", at)
+        end = len(names) if end < 0 else end
+        found.add(names[names.rfind("\n", 0, at) + 2 : end - 1])
+        at = names.find(wanted, end)
+    return found
 
 
 def _telling(name: str, spelt: bool) -> float:

@@ -18,7 +18,7 @@ from ..model import Grain, Kind, Origin
 from ..store.api import Bools, DerivedRows, DocumentInfo, Ints, Store, SummaryInfo
 from ..text import calendar
 from ..text.dates import date_in_name
-from .corpus import Corpus, shown
+from .corpus import Corpus, Splice, shown
 
 Longs = NDArray[np.int64]
 _Place = tuple[int, int, int, int, int]
@@ -103,9 +103,13 @@ class Archive:
         summaries = {info.id: info.generation for info in corpus.documents.values() if info.grain is not Grain.WORKING}
         if not summaries:
             self.masks, self._generations, self._cited, self._verbatim = None, {}, _no_citations(), {}
+            self._paths = ()
             return
         if summaries != self._generations:
-            self._read(store.summaries(), store.derived_rows(), corpus)
+            gone = [i for i, generation in self._generations.items() if summaries.get(i) != generation]
+            fresh = [i for i, generation in summaries.items() if self._generations.get(i) != generation]
+            rows = store.derived_rows(fresh if self._generations else None)
+            self._read(store.summaries(), rows, gone, corpus)
             self._generations = summaries
         self.masks = self._decided(store, corpus)
 
@@ -127,7 +131,8 @@ class Archive:
 
     # -- reading --------------------------------------------------------------------------------------
 
-    def _read(self, summaries: Sequence[SummaryInfo], rows: DerivedRows, corpus: Corpus) -> None:
+    def _read(self, summaries: Sequence[SummaryInfo], rows: DerivedRows, gone: Sequence[int], corpus: Corpus) -> None:
+        """Take over all summaries; ``rows`` are what sentences of changed ones cite, those ``gone`` cited before."""
         stood_for: dict[tuple[str, str], int] = {}
         trust_of = {info.id: _ORIGINS.index(info.origin) for info in corpus.documents.values()}
         for info in summaries:
@@ -135,22 +140,29 @@ class Archive:
                 own = trust_of.get(info.id, len(_ORIGINS))
                 stood_for[note] = min(own, stood_for.get(note, own))
         self._stood_for = stood_for
-        most = max((info.id for info in summaries), default=0) + 1
+        splice = Splice.of(self._cited.document, rows.document_id, gone)
+        document = splice(self._cited.document, rows.document_id)
+        most = max((info.id for info in summaries), default=0)
+        most = max(most, int(document.max(initial=0))) + 1
         grain, edited, ours = np.zeros(most, np.int8), np.zeros(most, bool), np.zeros(most, bool)
         trust = np.full(most, len(_ORIGINS), np.int8)
         for info in summaries:
             grain[info.id], edited[info.id], ours[info.id] = _GRAINS.index(info.grain), info.edited, not info.edited
             trust[info.id] = trust_of.get(info.id, len(_ORIGINS))
         self._ours = ours
-        self._paths = tuple(dict.fromkeys(rows.path))
+        old = self._cited
         code = {path: at for at, path in enumerate(self._paths)}
-        of = np.fromiter((code[one] for one in rows.path), np.int32, len(rows.path))
-        lines = np.unique(_joined(rows.start_line, rows.end_line), return_inverse=True)[1]
+        new = np.fromiter((code.setdefault(path, len(code)) for path in rows.path), np.int32, len(rows.path))
+        used, of = np.unique(splice(old.path, new), return_inverse=True)
+        known = list(code)
+        self._paths = tuple(known[at] for at in used.tolist())
+        unit = splice(old.unit, rows.unit_id)
+        first, last = splice(old.first, rows.start_line), splice(old.last, rows.end_line)
+        lines = np.unique(_joined(first, last), return_inverse=True)[1]
         place = np.unique(_joined(of, lines), return_inverse=True)[1].astype(np.int32)
         self._cited = _Citations(
-            rows.unit_id, rows.document_id, grain[rows.document_id], edited[rows.document_id], trust[rows.document_id],
-            of, rows.start_line, rows.end_line, place,
-        )  # fmt: skip
+            unit, document, grain[document], edited[document], trust[document], of.astype(np.int32), first, last, place
+        )
 
     # -- deciding -------------------------------------------------------------------------------------
 

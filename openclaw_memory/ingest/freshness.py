@@ -16,7 +16,7 @@ from ..config.workspace import expanded, inside
 from ..embed.vectorizer import Vectorizer
 from ..errors import LeaseTimeout, StoreError, WorkspaceError
 from ..knowledge.concepts_file import FILE_NAME
-from ..model import IngestReport, Progress, joined, silent
+from ..model import IngestReport, Progress, ScanResult, joined, silent
 from ..plugins.manager import Plugins
 from ..store.api import Store
 from ..system.deadline import NEVER, Deadline
@@ -61,8 +61,8 @@ class Freshness:
         self._looking = threading.Lock()
         self._scanned = float("-inf")
         self._empty = False
-        #: Whether the last ingest of the whole workspace read all that had changed.
-        self.complete = True
+        #: What the last ingest of the whole workspace found, if it read all that had changed.
+        self.found: ScanResult | None = None
         #: What is wrong with the files of the workspace that are ours, until they are fine.
         self._broken: Mapping[str, str] = {}
         self._closing = threading.Event()
@@ -125,7 +125,7 @@ class Freshness:
 
     def _looked(self, outcome: Outcome) -> None:
         self._empty = not outcome.report.files
-        self.complete = outcome.complete
+        self.found = outcome.found if outcome.complete else None
         self._broken = outcome.sidecars
         if outcome.complete:
             self._scanned = time.monotonic()

@@ -55,7 +55,7 @@ class _Run:
 
 @dataclass(frozen=True)
 class Outcome:
-    """An ingest's report, and whether everything that had changed was written in time.
+    """An ingest's report, whether everything that had changed was written in time, and what there is on disk.
 
     ``left`` are paths of changed files that were too large to be read.  ``sidecars`` says of each file of the workspace
     that is ours and is not fine what is wrong with it, by its name.
@@ -64,6 +64,7 @@ class Outcome:
     report: IngestReport
     complete: bool
     wrote: bool
+    found: ScanResult
     sidecars: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     left: tuple[str, ...] = ()
 
@@ -170,7 +171,8 @@ class Ingestor:
             seconds=time.monotonic() - started,
             skipped=tuple(SkippedFile(path, reason) for path, reason in sorted(run.skipped.items())),
         )
-        return Outcome(report, run.complete and not run.left, wrote, MappingProxyType(broken), tuple(run.left))
+        complete = run.complete and not run.left
+        return Outcome(report, complete, wrote, found, MappingProxyType(broken), tuple(run.left))
 
     def _found(self, paths: Sequence[str]) -> tuple[ScanResult, list[SourceFile], list[str]]:
         """The files that are there, those to be read, and as they are shown the names that hold a secret."""

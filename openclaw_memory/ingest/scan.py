@@ -8,6 +8,7 @@ import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,8 @@ __all__ = ["Unreadable", "max_bytes", "read_text", "scan"]
 
 _CURATED = frozenset({"memory.md", "user.md"})
 _SUFFIX = ".md"
+#: Paths of which kind and grain are kept for the next scan.
+_REMEMBERED = 4096
 #: What people write notes in, too, and what is not read: it is named, or its owner would take it for remembered.
 _OTHER_TEXTS = frozenset(
     ".txt .text .markdown .mdown .mkd .mdx .rst .org .adoc .rtf .doc .docx .odt .pdf .htm .html .csv .tsv".split()
@@ -260,6 +263,7 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
         return False
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def _kind(shown: str) -> Kind:
     if "/" not in shown:
         return Kind.CURATED
@@ -275,6 +279,7 @@ def _kind(shown: str) -> Kind:
     return Kind.DAILY
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def _grain(shown: str) -> Grain:
     summary = calendar.parse_path(shown)
     return Grain.WORKING if summary is None else summary[0]

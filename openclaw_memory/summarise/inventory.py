@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 
 from ..model import CHARS_PER_TOKEN, TRUSTED, Grain, Kind, Origin, ScanResult
 from ..store.api import Store, SummaryInfo
@@ -23,6 +24,9 @@ FINER = {coarse: fine for fine, coarse in calendar.COARSER.items()}
 
 #: What the name of a note may not hold to be cited: ends of lines and other controls, and the end of a citation.
 _UNCITABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]|\] \[")
+
+#: Digests kept for the next run: those of a few years.
+_REMEMBERED = 4096
 
 #: A grain and a period of it.
 Key = tuple[Grain, str]
@@ -164,9 +168,14 @@ class Leaves:
                 for child in self.children(grain, period):
                     stands = self.stands(fine, child)
                     below.append((child, self.summaries[fine, child].sha256 if stands else self.digest(fine, child)))
-            text = json.dumps([FORMAT, self._fingerprints[grain], grain.value, period, below])
-            self._digests[key] = hashlib.sha256(text.encode("utf-8")).hexdigest()
+            self._digests[key] = _digest(self._fingerprints[grain], grain, period, tuple(below))
         return self._digests[key]
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _digest(fingerprint: str, grain: Grain, period: str, below: tuple[tuple[str, str], ...]) -> str:
+    text = json.dumps([FORMAT, fingerprint, grain.value, period, below])
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def gather(

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from ..config.settings import Settings
 from ..ingest.notes import NoteReader
-from ..ingest.scan import leaves_out, scan
-from ..model import ConsolidateReport, Grain, Progress, SourceFile, SummaryPlan, joined, silent
+from ..ingest.scan import leaves_out
+from ..model import ConsolidateReport, Grain, Progress, ScanResult, SourceFile, SummaryPlan, joined, silent
 from ..plugins.manager import Plugins
 from ..store.api import Store
 from ..system import atomic
@@ -101,7 +101,7 @@ class Consolidator:
     def run(
         self,
         now: datetime,
-        refresh: Callable[[], bool],
+        refresh: Callable[[], ScanResult | None],
         *,
         older_than_days: int | None = None,
         grain: Grain | None = None,
@@ -112,8 +112,8 @@ class Consolidator:
     ) -> tuple[ConsolidateReport, bool]:
         """Write the summaries that are due, finest grain first, and retire what the plan does not keep.
 
-        Also says whether the index has to be brought up to date for it.  ``refresh`` does that, says whether it has
-        read everything, and is called before anything is looked at; a half-read index is not looked at.
+        Also says whether the index has to be brought up to date for it.  ``refresh`` does that and says which files
+        there are, before anything is looked at; ``None`` says that the index is half read, which is not looked at.
         What ``until`` leaves no time for is left to the next run; at least one summary is written.  With ``listing`` a
         dry run names what is due and makes nothing.
         Raises :class:`~openclaw_memory.errors.WorkspaceError` when files cannot be written, or another process has
@@ -130,9 +130,10 @@ class Consolidator:
             if len(unread) == len(GRAINS):
                 why = f"{self._settings.ingest.ignore_file} leaves {calendar.FOLDER}/ out, so nothing is summarised"
                 return ConsolidateReport(dry_run=dry, seconds=time.monotonic() - started, skipped=why), False
-            if not refresh():
+            found = refresh()
+            if found is None:
                 return ConsolidateReport(dry_run=dry, complete=False, seconds=time.monotonic() - started), False
-            leaves, files = self._look()
+            leaves, files = self._look(found)
             maker = Maker(self._settings, self._reader, self._plugins, leaves, files)
             run = _Run(leaves, files, maker, there, dry, unread)
             least = self._settings.consolidate.older_than_days if older_than_days is None else older_than_days
@@ -148,9 +149,8 @@ class Consolidator:
                     self._retire_what_is_covered(run, refresh)
         return replace(run.report(), seconds=time.monotonic() - started), run.changed
 
-    def _look(self) -> tuple[Leaves, dict[str, SourceFile]]:
-        """What is on disk and in the index as of now."""
-        found = scan(self._workspace, self._settings.ingest)
+    def _look(self, found: ScanResult) -> tuple[Leaves, dict[str, SourceFile]]:
+        """What is in the index as of now, and was ``found`` on disk when that was brought up to date."""
         budget = budget_of(self._settings, Grain.DAILY)
         leaves = gather(self._store, self._retired, found, fingerprints(self._settings), budget)
         return leaves, {file.path: file for file in found.files}
@@ -260,13 +260,14 @@ class Consolidator:
 
     # -- retention ----------------------------------------------------------------------------------
 
-    def _retire_what_is_covered(self, run: _Run, refresh: Callable[[], bool]) -> None:
+    def _retire_what_is_covered(self, run: _Run, refresh: Callable[[], ScanResult | None]) -> None:
         """Retire by what the index holds once it has read the summaries of this run; a dry run takes them as read."""
         if run.changed:
-            if not refresh():
+            found = refresh()
+            if found is None:
                 run.complete = False
                 return
-            run.leaves, run.files = self._look()
+            run.leaves, run.files = self._look(found)
         self._retire(run)
 
     def _retire(self, run: _Run) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..config.settings import Settings
 from ..errors import LeaseTimeout, RequestError, StoreError, WorkspaceError
 from ..ingest.notes import NoteReader
-from ..model import ConsolidateReport, Grain, Progress, counted, silent
+from ..model import ConsolidateReport, Grain, Progress, ScanResult, counted, silent
 from ..plugins.manager import Plugins
 from ..store.api import Store
 from ..store.state import State, StateError
@@ -33,7 +33,10 @@ _IN_TURN = 2.0
 
 
 class Upkeep:
-    """Runs consolidation for one memory; ``ingest`` brings its index up to date and says whether it all was read."""
+    """Runs consolidation for one memory; ``ingest`` brings its index up to date and says what files there are.
+
+    It says ``None`` where it has not read all of them.
+    """
 
     def __init__(
         self,
@@ -44,7 +47,7 @@ class Upkeep:
         plugins: Plugins,
         state: State,
         retired: Retired,
-        ingest: Callable[..., bool],
+        ingest: Callable[..., ScanResult | None],
     ) -> None:
         self._settings = settings.consolidate
         self._state = state

@@ -130,6 +130,43 @@ def test_a_budget_pays_for_each_sentence_once_with_archived_notes_too(memory: Me
     assert any("tea" in line for line in shown)  # what the summary has left out
 
 
+def test_summaries_that_come_change_and_go_are_told_apart_as_if_all_were_read_at_once(notes: Notes) -> None:
+    fill(notes)
+    with open_memory(notes) as memory:
+        corpus, kept = Corpus(), Archive()
+
+        def same() -> None:
+            memory.ingest()
+            corpus.refresh(memory.store)
+            kept.refresh(memory.store, corpus)
+            anew = Archive()
+            anew.refresh(memory.store, corpus)
+            for of in ("archived", "hidden", "copies", "shown"):
+                told = [None if one.masks is None else getattr(one.masks, of).tolist() for one in (kept, anew)]
+                assert told[0] == told[1]
+            pairs = [sorted(zip(*(rows.tolist() for rows in one.originals()), strict=True)) for one in (kept, anew)]
+            assert pairs[0] == pairs[1]
+
+        same()
+        notes.write(FRIDAY, f"# Friday\n\n- {BROKE}\n- {FIXED}\n")
+        same()
+        write_summary(
+            notes, "daily", "2026-02-17", f"# 2026-02-17\n\n- {SOLD} [{TUESDAY}#L3]\n", [TUESDAY], "2026-02-17"
+        )
+        same()
+        (notes.root / WEEKLY).write_text((notes.root / WEEKLY).read_text() + f"- {LIVES} [{MONDAY}#L4]\n")
+        same()
+        notes.remove(DAILY)
+        same()
+        for path in (notes.root / "memory/consolidated").rglob("*.md"):
+            path.unlink()
+        same()
+        assert kept.masks is None
+        write_daily(notes)
+        same()
+        assert kept.masks is not None and kept.masks.archived.any()
+
+
 def test_archived_notes_come_behind_their_summary_when_they_are_asked_for(memory: Memory) -> None:
     for options in ({"mode": "hybrid"}, {"mode": "keyword"}, {"mode": "vector"}, {"fusion": "rrf"}):
         hits = memory.search("fixed the pump with Marlowe", include_archived=True, max_results=50, **options).results

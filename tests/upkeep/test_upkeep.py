@@ -116,10 +116,9 @@ def test_nothing_is_made_of_an_index_that_is_read_by_half(week: Notes) -> None:
         write(week, MONDAY, salt=1)
         real, asked = memory.upkeep._ingest, []
 
-        def half(**options: Any) -> bool:
+        def half(**options: Any) -> None:
             asked.append(options["deadline"])
             real(**options)
-            return False
 
         memory.upkeep._ingest = half
         (report,) = beat(memory, NOW + timedelta(hours=1))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ...model import FoundFact, Grain, Kind, Origin, Section, SourceFile, Unit
 from ...system.deadline import Deadline
@@ -21,8 +21,7 @@ class StoreState:
     generation: int
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentRow:
+class DocumentRow(NamedTuple):
     """A file as the index last saw it."""
 
     id: int

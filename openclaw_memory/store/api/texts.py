@@ -225,8 +225,8 @@ class Texts(Protocol):
     def unit_traces(self, unit_ids: Sequence[int]) -> UnitTraces:
         """How many rows these units own beside their own."""
 
-    def derived_rows(self) -> DerivedRows:
-        """What the sentences of all summaries cite, in order of document and unit."""
+    def derived_rows(self, documents: Sequence[int] | None = None) -> DerivedRows:
+        """What the sentences of summaries cite, those ``documents`` or all, in order of document and unit."""
 
     def embedding_turn(self, timeout: float) -> AbstractContextManager[bool]:
         """One process embeds at a time: whether it is our turn, after at most ``timeout`` seconds."""

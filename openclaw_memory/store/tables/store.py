@@ -137,9 +137,12 @@ class TableStore(GraphTables, SummaryTables):
             at = self._db.moment
             if self._documents[0] != at:
                 with self._db.read() as c:
-                    rows = c.execute("SELECT id, path, size, mtime_ns, sha256, units FROM documents").fetchall()
-                    version = writing.version_of(c, self._db.counters())
-                self._documents = at, {row[1]: DocumentRow(*row) for row in rows}, version
+                    rows = c.execute(
+                        "SELECT id, path, size, mtime_ns, sha256, units, generation FROM documents"
+                    ).fetchall()
+                    written = {row[0]: (row[6], row[4], row[3]) for row in rows}
+                    version = writing.version_of(self._db.counters(), written)
+                self._documents = at, {row[1]: DocumentRow._make(row[:6]) for row in rows}, version
             _, by_path, known = self._documents
             assert known is not None
             return Documents(by_path, known, self._left)

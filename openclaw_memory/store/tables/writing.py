@@ -171,9 +171,9 @@ def take_out(c: Connection, document_ids: Sequence[int], keep_units: Sequence[in
 _SHARED = ("instance", "analysis", "extraction", "masks", "ontology", "compaction")
 
 
-def version_of(c: Connection, shared: Mapping[str, str]) -> Version:
+def version_of(shared: Mapping[str, str], written: Mapping[int, tuple[int, str, int]]) -> Version:
     """What a plan is made from now; ``shared`` are all counters and what is noted of the file."""
-    return Version(tuple(shared.get(name, "") for name in _SHARED), _written(c))
+    return Version(tuple(shared.get(name, "") for name in _SHARED), written)
 
 
 def check_version(
@@ -209,9 +209,9 @@ def next_version(c: Connection, version: Version, document_ids: Sequence[int]) -
     return replace(version, written={**version.written, **_written(c, document_ids)})
 
 
-def _written(c: Connection, document_ids: Sequence[int] | None = None) -> dict[int, tuple[int, str, int]]:
-    where = "" if document_ids is None else f" WHERE id IN {among(document_ids)}"
-    rows = c.execute(f"SELECT id, generation, sha256, mtime_ns FROM documents{where}").fetchall()
+def _written(c: Connection, document_ids: Sequence[int]) -> dict[int, tuple[int, str, int]]:
+    some = among(document_ids)
+    rows = c.execute(f"SELECT id, generation, sha256, mtime_ns FROM documents WHERE id IN {some}").fetchall()
     return {row[0]: row[1:] for row in rows}
 
 
