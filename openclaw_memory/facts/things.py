@@ -70,7 +70,8 @@ class Said(NamedTuple):
 #: An instance of the index, a name, the newest units that hold all its words, those of its own facts, and how many
 #: units hold its rarest word.
 Mark = tuple[str, str, tuple[int, ...], tuple[int, ...], int]
-Heard = dict[Mark, Said]
+#: What was last said of each subject, and by which mark.
+Heard = dict[int | str, tuple[Mark, Said]]
 
 
 class Things:
@@ -152,7 +153,6 @@ class Things:
             self._units = {one.path: one.units for one in infos}
             index = self._keywords()
             lasting = {one.id: one.path for one in infos if date_in_name(one.path) is None}
-            heard: Heard = {}
             marks = self._marks(index, bare, state.instance)
             wanted = sorted({unit for mark in marks.values() for unit in mark[2]})
             texts = {unit.id: unit for unit in self._store.unit_texts(wanted)} if wanted else {}
@@ -160,7 +160,8 @@ class Things:
             instance, _, units, own_units, rarest = marks[key]
             # Postings may still hold units that are gone.
             mark = instance, name, tuple(unit for unit in units if unit in texts), own_units, rarest
-            if (said := self._heard.get(mark)) is None:
+            known, said = self._heard.get(key, (None, Said(False, False, 0.0)))
+            if known != mark:
                 echoes = {one.hash for one in self._own[key]}
                 files = {one.path for one in self._own[key]}
                 titled = common = False
@@ -173,10 +174,8 @@ class Things:
                         lines += 1
                         common = common or (name not in unit.text and name.casefold() in unit.text.casefold())
                 said = Said(titled or lines > 0, common, (lines + 1) / (min(_MOST, mark[4]) + 2))
-            self._said[key] = heard[mark] = said
-        if len(self._heard) > 4 * len(self._said):
-            self._heard.clear()
-        self._heard.update(heard)
+                self._heard[key] = mark, said
+            self._said[key] = said
         return self._said
 
     def _marks(self, index: KeywordIndex, bare: Mapping[int | str, str], instance: str) -> dict[int | str, Mark]:
