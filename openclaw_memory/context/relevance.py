@@ -21,16 +21,17 @@ from .evidence import Evidence
 
 #: What each sign counts beside vectors, and what all messages begin with.
 WEIGHTS: dict[str, float] = {
-    "first": 0.104,
-    "words": 1.513,
-    "stranger": -1.435,
-    "near": 3.397,
-    "general": -11.733,
-    "clear": 8.395,
-    "together": 0.734,
-    "agreement": 1.896,
+    "first": 0.109,
+    "words": 1.453,
+    "stranger": -1.457,
+    "size": -0.277,
+    "near": 3.572,
+    "general": -12.181,
+    "clear": 9.225,
+    "together": 0.71,
+    "agreement": 1.955,
 }
-BIAS = -8.622
+BIAS = -6.781
 #: The same without vectors, or with those of a model that does not know the language, or was not compared yet.
 ALONE: dict[str, float] = {
     "matched": 1.676,
