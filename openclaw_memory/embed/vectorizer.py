@@ -240,7 +240,7 @@ class Vectorizer:
                 self._at_cohort.release()
 
         try:
-            return compared(vector, self._cohorts.get(key) or self._models.within(seconds, made))
+            return compared(vector, self._cohorts[key] if key in self._cohorts else self._models.within(seconds, made))
         except ModelError as error:
             log.info("whether a message is about the notes is told by its words alone: %s", error)
             return None

@@ -143,6 +143,8 @@ class Things:
             state = self._store.state()
             if state != self._state:
                 self._said, self._units, self._state = {}, {}, state
+                for gone in self._heard.keys() - self._own.keys():
+                    del self._heard[gone]
             bare = {key: _bare(name) for key, name in names.items() if key not in self._said}
             if not bare:
                 return self._said

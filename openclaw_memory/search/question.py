@@ -97,9 +97,9 @@ def _counts(language: str) -> re.Pattern[str] | None:
 def _any(phrases: set[str]) -> str:
     """Matches any of ``phrases``, the longest first, whose words have spaces between them where their script has."""
     return "|".join(
-        r"\s*".join(map(re.escape, phrase.split()))
+        r"\s{0,3}".join(map(re.escape, phrase.split()))
         if _JOINED.search(phrase)
-        else r"\b" + r"[\s'’]+".join(map(re.escape, phrase.split())) + r"\b"
+        else r"\b" + r"[\s'’]{1,3}".join(map(re.escape, phrase.split())) + r"\b"
         for phrase in sorted(phrases, key=len, reverse=True)
     )
 
