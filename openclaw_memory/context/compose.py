@@ -75,11 +75,16 @@ def composed(items: Sequence[Item], message: str, budget: int, given: Collection
         item = replace(
             item, text=prose.shortened(item.text, max(_WORTH, chars_of(_ONE_NOTE * budget, item.text))) or item.text
         )
-        fitted = _fitted(chosen, item, budget)
-        if fitted is not None:
-            chosen.append(fitted)
-            known.append(terms)
-            cores.append(core)
+        parts = [other for other in chosen if other.group == item.group and other.text in item.text]
+        fitted = _fitted([other for other in chosen if other not in parts], item, budget)
+        if fitted is None or not all(part.text in fitted.text for part in parts):
+            continue
+        for part in parts:  # a line of the list that this one leads to
+            at = chosen.index(part)
+            del chosen[at], known[at], cores[at]
+        chosen.append(fitted)
+        known.append(terms)
+        cores.append(core)
     return Composed(_rendered(chosen), tuple(chosen))
 
 

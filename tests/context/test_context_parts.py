@@ -152,6 +152,18 @@ _ITEMS = st.lists(
 )
 
 
+@pytest.mark.parametrize("budget", [200, 30])
+def test_a_line_of_a_list_is_not_said_beside_the_list(budget: int) -> None:
+    line = Item(1, 0.9, "Sand the oars.", "On 1 Mar 2026", 7, place=("a", 4))
+    rest = "Varnish the thwarts. Order rope for the two anchors. Ask for a berth nearer to the harbour office."
+    lead = Item(2, 0.5, f"Left before the launch: Sand the oars. {rest}", "On 1 Mar 2026", 7, place=("a", 3))
+    made = composed([line, lead], "boat", budget, ())
+    assert made.text.count("Sand the oars.") == 1
+    assert (rest in made.text) is (budget == 200)
+    elsewhere = Item(2, 0.5, lead.text, "On 2 Mar 2026", 8, place=("b", 3))
+    assert [item.key for item in composed([line, elsewhere], "boat", 200, ()).items] == [1, 2]
+
+
 @given(items=_ITEMS, budget=st.integers(1, 120), given_=st.sets(st.integers(0, 20), max_size=4))
 def test_what_is_composed_keeps_the_budget_and_repeats_nothing(
     items: list[Item], budget: int, given_: set[int]
