@@ -65,6 +65,8 @@ class Host:
             "HOME": str(self.home),
             "TMPDIR": str(folder / "tmp"),
             "PATH": os.pathsep.join(map(str, self._path(openclaw))),
+            # Else each host compiles OpenClaw anew, as its folder of temporary files is its own.
+            "NODE_COMPILE_CACHE": str(openclaw.parent.parent / "compiled"),
             "NO_COLOR": "1",
             "DO_NOT_TRACK": "1",
             "OPENCLAW_STATE_DIR": str(self.state),

@@ -155,7 +155,7 @@ def answers(memory: Memory, query: str) -> list[Any]:
 
 @pytest.mark.parametrize(
     ("store", "number", "steps"),
-    [({}, 12, 14), ({"vector_index": "vss", "keyword_index": "fts"}, 6, 8), ({"vector_dtype": "float32"}, 4, 10)],
+    [({}, 8, 14), ({"vector_index": "vss", "keyword_index": "fts"}, 6, 6), ({"vector_dtype": "float32"}, 4, 7)],
     ids=["default", "vss-fts", "float32"],
 )
 def test_a_process_of_any_age_answers_as_a_fresh_one(store: dict[str, str], number: int, steps: int) -> None:

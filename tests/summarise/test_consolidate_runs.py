@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import time
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -211,9 +212,9 @@ def test_killed_at_any_moment_the_next_run_completes(notes: Notes, whole: dict[s
         assert child.stdout is not None
         child.stdout.readline()
         # After so many more files have come into being, not after so much time.
-        wanted = before + chance.randrange(1, 16)
+        wanted = before + chance.randrange(1, 24)
         while child.poll() is None and count(notes) < wanted:
-            pass
+            time.sleep(0.001)
         killed += child.poll() is None
         child.kill()
         child.communicate()
@@ -247,7 +248,7 @@ def test_killed_during_retirement_the_next_run_completes(notes: Notes) -> None:
         child.stdout.readline()
         left = count(notes) - chance.randrange(1, 16)
         while child.poll() is None and count(notes) > left:
-            pass
+            time.sleep(0.001)
         child.kill()
         child.communicate()
         assert count(notes) < everything
