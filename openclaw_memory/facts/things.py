@@ -40,7 +40,7 @@ WEIGHTS: dict[str, float] = {
 }
 BIAS = 2.538
 #: The sureness from which on a fact is listed.
-LISTED = 0.7
+LISTED = 0.8
 #: Rarer facts than this a unit tell no more.
 _LEAST = 0.004
 #: The last line on which the title of a file may stand.

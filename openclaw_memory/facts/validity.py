@@ -327,7 +327,7 @@ def _chain(
     times: defaultdict[str, int] = defaultdict(int)
     newest: dict[str, Period] = {}
     open_: dict[tuple[str, int, int], Period] = {}
-    last: dict[int, tuple[int, str]] = {}
+    last: dict[int, tuple[int, str, int]] = {}
     # What a file without a date says has no place in time: it ends nothing, and nothing that is found ends it.
     for seen in [*(one for one in chain if one.dated), *(one for one in chain if not one.dated)]:
         day, value = _day(seen), folded(seen.object)
@@ -353,12 +353,12 @@ def _chain(
             period.units.append(seen.unit_id)
         if single and seen.dated and not period.closed:
             # Which of two files of one day is the later one is not known; what a person wrote into a summary is.
+            # Below one heading two values are two sides of one thing, or two rows.
             apart = not seen.path.startswith(f"{calendar.FOLDER}/")
             kept = {
                 key: other
                 for key, other in open_.items()
-                if alike(other.value, value)
-                or (apart and last[id(other)][0] == day and last[id(other)][1] != seen.path)
+                if alike(other.value, value) or (apart and last[id(other)][0] == day and _beside(last[id(other)], seen))
             }
             for key, other in open_.items():
                 if key not in kept and other is not period:
@@ -367,7 +367,7 @@ def _chain(
         elif not single:
             open_[token] = period
         newest[value] = period
-        last[id(period)] = day, seen.path
+        last[id(period)] = day, seen.path, seen.section
     return made
 
 
@@ -385,6 +385,11 @@ def _below(period: Period, day: int, above: Sequence[Period]) -> list[Period]:
         if parts[-1].start < other.end and other.start < parts[-1].end:
             parts += parts[-1].cut(other.start, other.until, other.fact.id)
     return [rest for rest in parts[1:] if rest.start < rest.end]
+
+
+def _beside(last: tuple[int, str, int], seen: FactObservation) -> bool:
+    """Whether something stands in another file than what was seen last, or in the same section."""
+    return last[1] != seen.path or (seen.section != 0 and last[2] == seen.section)
 
 
 def _day(seen: FactObservation) -> int:

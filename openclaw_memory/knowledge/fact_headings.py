@@ -9,18 +9,20 @@ from typing import NamedTuple
 
 from ..text.dates import date_in_heading
 from ..text.labels import is_label, names_subject
-from ..text.language import is_stop_word, stop_words
+from ..text.language import ENGLISH, is_stop_word, stop_words
 from ..text.negation import negations
 from ..text.scripts import UNCASED
 from . import fact_words
 from .fact_sentences import is_name, plain, tidy
 from .kinds import is_kind, kinds_known
-from .predicates import is_relation, kind_of_key
+from .predicates import is_relation
 from .routine import ABBREVIATIONS, NAMELESS, ORDINARY
 
 OPENING = re.compile(r"[ \t>]*+(?:(?:[-*+•・]|\d{1,9}[.)])[ \t]++)?(?P<task>\[[ xX]\][ \t]++)?")
 _QUOTED = re.compile(r"[\"“「]([^\"“”「」]{1,40})[\"”」]")
 _DATE = re.compile(
+    r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?|\d{4}-[WQ]\d{1,2}(?!\w)|"
+    r"(?:\d{4}\s?[年년]\s?)?(?<!\d)\d{1,2}\s?[月월]\s?\d{1,2}\s?[日号號일]|"
     r"(?<![\w.])\d{1,2}\.\d{1,2}\.(?:\d{4})?(?:\s?[–—-]\s?\d{1,2}\.\d{1,2}\.(?:\d{4})?)?(?!\w)|"
     r"\d{4}[-/.年]\d\d?(?:[-/.月]\d\d?日?)?|~?\d{1,2}:(?:\d\d|XX)(?::\d\d)?(?:\s?[ap]m)?(?:\s[A-Z]{2,4}\b)?",
     re.IGNORECASE,
@@ -29,11 +31,13 @@ _DATE = re.compile(
 _NUMBERED = re.compile(r"(?:[^\W\d_]+\s#?\d{1,3}|[A-Z]\d)", re.IGNORECASE)
 #: The time of a day that opens a heading, perhaps behind the day: what follows happened then.
 _CLOCK = re.compile(r"\W*(?:\d{4}-\d\d-\d\d\W+)?~?\d{1,2}:(?:\d\d|XX)(?!\d)")
+_TIME = re.compile(r"(?<!\d)\d{1,2}:\d\d(?!\d)")
 #: What a heading is about is the one ticket of that number, not all that its words say: "PR #12 — Tide table".
 _TICKET = re.compile(r"(?<!\w)[^\W\d_]+\s#\d{2,}")
 ASIDE = re.compile(r"[(（\[【<][^()（）\[\]【】<>]*[)）\]】>]")
 #: A sign of its own, or a picture, parts a name from what is said of it.
 _PARTS = re.compile(r"\s+[–—|/]+\s*|\s+-\s+|[:：]\s*|——|\s*[\u2600-\u27bf\u2b50-\u2b59\U0001f000-\U0001faff]\ufe0f?\s*")
+_COUNTED = re.compile(r"^[\d.]+(?:\s+|\Z)")
 _ORDINAL = re.compile(r"(?:\d{1,3}|[A-Z])(?:\.\d{1,3})+\.?|\d{1,3}\.?|[A-Z]\.")
 SIGNS = re.compile(r"[^\w\s'’&.+#@/-]+")
 _WITHOUT_CAPITALS = re.compile(f"[{UNCASED}]")
@@ -66,7 +70,7 @@ def topic_of(heading: str) -> Topic:
     """Whom a path of headings names: the last one first, as far as nothing unclear stands in between."""
     names: list[str] = []
     verb = collection = decision = None
-    member = unclear = work = False
+    member = unclear = work = related = False
     parts = heading.split(" > ")
     for depth, part in reversed([*enumerate(parts)]):
         text = tidy(SIGNS.sub(" ", _DATE.sub(" ", ASIDE.sub(" ", part)))).strip(" -.#")
@@ -86,29 +90,35 @@ def topic_of(heading: str) -> Topic:
             names, member = names or ["user"], True
             continue
         said, owner = _list_of(text)
-        if said is not None:
-            verb = verb or said
-            names += [owner] if owner else []
-            continue
-        said_of = names_subject(text) and low.split()[-1] not in fact_words.every("decision")
-        if decision is None and said_of and not _work(low):
-            topic, _, rest = part.partition(":")
-            about = rest if tidy(topic).casefold() in fact_words.every("decision") else part
-            ones = (tidy(SIGNS.sub(" ", _DATE.sub(" ", one))) for one in _PARTS.split(ASIDE.sub(" ", about)))
-            decision = next((one for one in ones if names_subject(one)), "").lstrip("0123456789. ")
-            about_some = _counts_work(about) or low.split()[0] in _pointing()
-            decision = decision if len(decision.split()) <= 6 and len(decision) <= 60 and not about_some else ""
-        if low in fact_words.every("sides"):
+        related = related or (said is None and not names and is_relation(text))
+        if said == "":
             unclear = not names
             break
+        if said is not None:
+            verb = verb or (said if not related else None)
+            names += [owner] if owner else []
+            continue
         # The title of a file with a day behind its words names that day's edition of something.
         dated = depth == 0 and date_in_heading(part) is not None
         edition = dated and (
             not _DATE.match(part) or low.split()[-1] in fact_words.every("work") | fact_words.every("tails")
         )
+        said_of = names_subject(text) and low.split()[-1] not in fact_words.every("decision")
+        if decision is None and (edition or (not said_of and _TIME.search(part))):
+            decision = "we" if edition else ""  # what was done at that time
+        if decision is None and said_of and not _work(low):
+            topic, _, rest = part.partition(":")
+            about = rest if tidy(topic).casefold() in fact_words.every("decision") else part
+            ones = (tidy(SIGNS.sub(" ", _DATE.sub(" ", one))) for one in _PARTS.split(ASIDE.sub(" ", about)))
+            decision = _COUNTED.sub("", next((one for one in ones if names_subject(one)), ""))
+            about_some = _counts_work(about) or low.split()[0] in _pointing()
+            decision = decision if len(decision.split()) <= 6 and len(decision) <= 60 and not about_some else ""
+        if low in fact_words.every("sides"):
+            unclear = not names
+            break
         name = None if edition else named(part)
         if name is None:
-            if not names and ((names_subject(text) and not _common(text)) or _counts_work(part)):
+            if not names and ((names_subject(text) and not is_common(text)) or _counts_work(part)):
                 unclear = True
                 break
             continue
@@ -133,7 +143,10 @@ _VERBS = ("likes", "dislikes", "prefers")
 
 
 def _list_of(heading: str) -> tuple[str | None, str | None]:
-    """Whether below a heading there is what somebody likes, dislikes or prefers, and whose it says that to be."""
+    """Whether below a heading there is what somebody likes, dislikes or prefers, and whose it says that to be.
+
+    Empty where it says that it is somebody's, but not whose.
+    """
     heading = heading.replace("’", "'")
     low = heading.casefold()
     for verb in _VERBS:
@@ -147,7 +160,9 @@ def _list_of(heading: str) -> tuple[str | None, str | None]:
             owner = match["name"].strip()
             if owner.casefold() in fact_words.every("owner"):
                 return verb, "user"
-            if not bare and is_name(owner) and not _common(owner):
+            if " " in owner and _WITHOUT_CAPITALS.search(owner):
+                return "", None  # "Tide 排版偏好": whose, it does not say
+            if not bare and is_name(owner) and not is_common(owner):
                 return verb, owner
     return None, None
 
@@ -216,6 +231,9 @@ def named(heading: str) -> str | None:
         while len(words) > 1 and len(words[0]) < 4 and words[0].islower() and _is_function_word(words[0]):
             words = words[1:]
         said = words
+        # "Heron Published on the Shelf"
+        where = range(1, len(words) - 1)
+        words = words[: next((at for at in where if _done_there(words[at], words[at + 1])), len(words))]
         while words and (
             words[-1].casefold() in endings
             or (len(words) > 1 and _was_done(words[-1]))
@@ -233,10 +251,10 @@ def named(heading: str) -> str | None:
             return None  # "What He Builds", "This Boat"
         if " + " in text or text.casefold() in fact_words.every("unset"):
             return None  # two things, or nothing known
-        if _NUMBERED.fullmatch(text) or (text and _work(text.casefold()) and not _common(text)):
+        if _NUMBERED.fullmatch(text) or (text and _work(text.casefold()) and not is_common(text)):
             return None
         text = text.replace("’", "'").removesuffix("'s")
-        if text and names_subject(text) and not _common(text):
+        if text and names_subject(text) and not is_common(text):
             if len(parts) > 1 and text.isalpha() and text.islower():
                 continue  # "Projet principal : Heron"
             if part is not parts[-1] and _KIND_OF.match(bare) and _introduces(words, plain(parts[-1])):
@@ -255,6 +273,11 @@ def _was_done(word: str) -> bool:
     return not word.isupper() and (participle or (len(low) > 2 and low in fact_words.every("well")))
 
 
+def _done_there(word: str, behind: str) -> bool:
+    """Whether a word says what was done, and the next one where or with what."""
+    return (word.casefold() in fact_words.every("done") or _was_done(word)) and _is_function_word(behind)
+
+
 #: One word or two before a colon.
 _KIND_OF = re.compile(r"[^:：]*[:：]\s*\S")
 
@@ -265,7 +288,7 @@ def _introduces(words: Sequence[str], rest: str) -> bool:
     if not 1 <= len(named) <= 4 or not all(word[0].isupper() for word in named) or _kind(" ".join(named)):
         return False
     plain_word = words[-1].isalpha() and words[-1][1:].islower()
-    return plain_word and (len(words) == 1 or _common(words[-1]) or words[-1].casefold() in fact_words.every("heads"))
+    return plain_word and (len(words) == 1 or is_common(words[-1]) or words[-1].casefold() in fact_words.every("heads"))
 
 
 def says_work(heading: str, name: str | None = None) -> bool:
@@ -365,7 +388,7 @@ def _templates() -> re.Pattern[str]:
     return re.compile(rf"(?:^|\s)(?:{apart})\Z|^(?:{apart})(?=\s)|(?:{joined})\Z")
 
 
-def _common(text: str) -> bool:
+def is_common(text: str) -> bool:
     """Whether a heading is a common noun, or the name of a relation: it says what kind of thing is below it."""
     known = fact_words.every("topics") | fact_words.every("heads")
     if _kind(text):
@@ -380,12 +403,6 @@ def _common(text: str) -> bool:
     if " " not in text and words and everyday.issuperset(words) and ORDINARY.isdisjoint(words):
         return True  # "Run": a word of everyday English
     return len(words) > 1 and all(word in known or is_label(word) for word in words)
-
-
-def _list_of_values(label: str) -> bool:
-    """Whether an English label of several words is the plural of a relation: *Key URLs*."""
-    words = label.casefold().split()
-    return len(words) > 1 and words[-1].endswith("s") and kind_of_key(words[-1].removesuffix("s")) is not None
 
 
 def _kind(text: str) -> bool:
@@ -409,7 +426,9 @@ def _says_name(text: str, heading: str) -> bool:
     if text.isupper() and len(words) > 2 and not any(map(str.isdigit, text)):
         return False  # where all letters are capitals, they do not tell a name from a remark
     if any(
-        character.isdigit() or (not character.islower() and at) for word in words for at, character in enumerate(word)
+        character.isdigit() or (at and not character.islower() and character not in "-'")
+        for word in words
+        for at, character in enumerate(word)
     ):
         return True
     if any(word[0].isascii() != words[0][0].isascii() for word in words[1:]):
@@ -454,24 +473,11 @@ def _openings() -> tuple[str, ...]:
     return tuple(one for one in fact_words.every("topics") if len(one) > 1 and _WITHOUT_CAPITALS.match(one))
 
 
-#: Bold words before a colon.
-_LABELLED = re.compile(r"(\*\*|__|`)[^*`\n]{1,48}(?:[:：]\1|\1\s?[:：])")
+def is_time(text: str) -> bool:
+    """Whether a cell holds nothing but a day or a time."""
+    return _DATE.search(text) is not None and not any(map(str.isalnum, _DATE.sub("", text)))
 
 
-def below(above: str, collection: bool = False) -> tuple[str, ...] | None:
-    """The name in the line that a nested item belongs to: none where that is a label, ``None`` where it says more.
-
-    Of a single word before a colon only a ``collection`` around it says that it is a name.
-    """
-    opening = OPENING.match(above)
-    body = above[opening.end() if opening else 0 :].strip()
-    bold = re.match(r"(\*\*|__|`)([^*`\n]{1,48}?)[:：]?\1", body)
-    text = tidy(bold[2] if bold else ASIDE.sub(" ", body))
-    if tidy(ASIDE.sub(" ", text)).casefold() in fact_words.every("sides"):
-        return None
-    if not names_subject(text) or _common(text) or _list_of_values(text):
-        return () if body.rstrip("*_`").endswith((":", "：")) or tidy(body) == text else None
-    name = named(text)
-    if not collection and text.isalpha() and text[1:].islower() and (bold is None or _LABELLED.match(body)):
-        return None  # "Workaround:" is as likely as "Heron:"
-    return (name,) if name == text and is_name(text) and kind_of_key(text) is None else None
+def is_particle(word: str) -> bool:
+    """Whether ``word`` may stand in small letters within a name: a function word, but none of English."""
+    return word.islower() and _is_function_word(word) and not is_stop_word(word, ENGLISH)

@@ -17,7 +17,7 @@ from . import fact_words
 from .kinds import is_kind
 from .predicates import is_place, kind_of_key
 
-_MARKUP = re.compile(r"\*\*|__|`|\[\[(?:[^\]|]*\|)?|\]\]|\]\([^)\s]*\)|(?<!\w)\*(?=\S)|(?<=\S)\*(?!\w)")
+_MARKUP = re.compile(r"`([^`\n]+)`|\*\*|__|`|\[\[(?:[^\]|]*\|)?|\]\]|\]\([^)\s]*\)|(?<!\w)\*(?=\S)|(?<=\S)\*(?!\w)")
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
 _OUTER = ' .,;:!?"“”。、，；：！？「」『』'
 _UNCASED = re.compile(f"[{UNCASED}]")
@@ -54,11 +54,11 @@ class _Pattern:
 
 
 def plain(text: str) -> str:
-    """``text`` without emphasis, code marks and link targets."""
+    """``text`` without emphasis, code marks and link targets; what is in code marks is as it is."""
     if "[" in text:
         text = _LINK.sub(lambda match: match[1] or match[2] or "", text)
     if "*" in text or "`" in text or "_" in text:
-        text = _MARKUP.sub("", text)
+        text = _MARKUP.sub(lambda match: match[1] or "", text)
     return text
 
 
@@ -66,10 +66,13 @@ def tidy(text: str) -> str:
     """``text`` as a subject or an object is kept."""
     whole = " ".join(plain(text).split())
     bare = whole.strip(_OUTER).strip()
-    # A quotation at the end keeps its mark.
+    # A quotation at the beginning or at the end keeps its mark.
     for before, behind in ('""', "“”", "「」", "『』"):
-        if before in bare and bare.count(before) % 2 if before == behind else bare.count(before) > bare.count(behind):
-            bare += behind if whole.rstrip(" .,;:!?").endswith(behind) else ""
+        odd = bare.count(before) % 2 if before == behind else bare.count(before) - bare.count(behind)
+        if odd > 0 and whole.rstrip(" .,;:!?").endswith(behind):
+            bare += behind
+        elif odd and (odd < 0 or before == behind) and whole.lstrip(" .,;:!?").startswith(before):
+            bare = before + bare
     return bare
 
 
@@ -130,16 +133,23 @@ def _said(read: str, raw: str, pattern: _Pattern, speech: Speech) -> FoundFact |
         return None
     if relation == "is":
         rule = "is"
-        thing = match[0][match.start("S") + len(parts["S"] or "") :].strip().split(" ", 1)[-1] + read[match.end() :]
+        if pattern.language in _UNSPACED_LANGUAGES:
+            thing = read[match.start("R") :]
+        else:
+            thing = match[0][match.start("S") + len(parts["S"] or "") :].strip().split(" ", 1)[-1] + read[match.end() :]
     elif relation == "decided":
         rule = "decision"
         relation = f"decided {match['P']}" if parts.get("P") else "decided to" if pattern.language == "en" else relation
     thing = _clause(thing, relation, pattern.language)
     words = thing.split()
+    if thing.count('"') % 2:
+        return None  # a part of a quotation
     if not words or len(words) > _MOST_WORDS.get(relation.split(" ")[0], 8):
         return None
     if len(thing) > (60 if _UNSPACED.search(thing) else 160) or (rule == "decision" and len(thing) < 4):
         return None
+    if rule == "decision" and len(words) <= 3 and not _UNSPACED.search(thing) and negations(thing):
+        return None  # "decided not to do it now": what, the sentence does not say
     first = _TOKEN.search(thing.casefold())
     if first is None or (rule != "decision" and _turns_away(first[0], thing, pattern.language)):
         return None
@@ -246,6 +256,10 @@ def _clause(text: str, relation: str, code: str) -> str:
     if (pattern := _cuts(tuple(cuts), not _UNSPACED.search(text))) is not None:
         if (end := pattern.search(text)) is not None:
             text = text[: end.start()]
+            # "por enquanto": what joins the two goes with the second.
+            head, _, last = text.rpartition(" ")
+            if head and len(last) < 5 and language.is_stop_word(last.casefold(), _NAMES_OF_LANGUAGES[code]):
+                text = head
     if (end := _COMMA.search(text)) is not None and (place or "," in text):
         joined = text[end.end() :].split(" ", 1)[0].casefold()
         if place or language.is_stop_word(joined, _NAMES_OF_LANGUAGES.get(code, language.ENGLISH)):

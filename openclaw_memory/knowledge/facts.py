@@ -18,29 +18,38 @@ A key counts where ``relations.txt`` knows it and the value looks as it must.  T
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..model import FoundFact, Section, Unit
-from ..text.dates import date_in_heading
 from ..text.labels import is_label, names_subject
 from ..text.negation import negations
 from ..text.scripts import UNSPACED
 from ..text.sentences import sentence_spans
 from ..text.turns import roles
 from . import fact_words
-from .fact_headings import ASIDE, OPENING, SIGNS, Topic, below, is_template, led_by_work, person_of, says_work, topic_of
+from .fact_headings import (
+    OPENING,
+    Topic,
+    is_particle,
+    is_template,
+    is_time,
+    led_by_work,
+    person_of,
+    says_work,
+    topic_of,
+)
+from .fact_introductions import below
 from .fact_sentences import Speech, facts_in, is_name, tidy
+from .fact_values import CHOICE, PLACEHOLDER, value_of
 from .likings import turned_item
 from .predicates import is_personal, kind_of_key, needs_person, normalise
 from .routine import NAMELESS, ORDINARY
 
 #: Grows when what :func:`found` returns for a text changes, so that stored facts are known to be of another make.
-VERSION = 16
+VERSION = 18
 
 #: Longer texts are prose, whose facts no rule of form can tell.
 _MOST_CHARS = 1200
-_MOST_OBJECT = 160
-_MOST_WORDS = 25
 
 _KEYED = re.compile(
     r"(?:(?P<mark>\*\*|__|`)(?P<bold>[^*`\n:：]{1,48}?)\s?(?:[:：](?P=mark)|(?P=mark)\s?[:：])\s*"
@@ -54,43 +63,11 @@ _CELL_BORDER = re.compile(r"(?<!\\)\|")
 #: What says that something is done, or wrong.
 _TICKS = frozenset("✅❌⚠☑✔✗✘⏳🚧")
 _DONE = frozenset("✅☑✔✓")
-#: Where the next pair begins within a value, as in "8 GB, Disk: 364 GB".
-_NEXT_PAIR = re.compile(r",\s+(?=[^\W\d_]\w*(?:\s[^\W_]+)?[:：]\s)")
 _COMMENT = re.compile(r"\s*<!--.*?(?:-->|\Z)", re.S)
-_PLACEHOLDER = re.compile(
-    r"^[_*]*[(（<\[{]|(?:^|/)path/to(?:/|$)|\{\{|<[a-z_ -]+>|x{4,}|y{4}|[?？…:：]$|\.\.\.$|~~|\?\?|\[redacted|\s[→↔]\s"
-)
-#: The line of a file, where something is to be done: that file is nobody's.
-_LINE = re.compile(r"\.\w{1,5}:\d")
-#: What may be chosen of, of which nothing has been: "open / closed / done", "low | high", "YYYY-MM-DD", "e.g. …".
-_CHOICE = re.compile(
-    r"(?:[a-zß-ÿа-яё_-]+\s[/|]\s){2,}[a-zß-ÿа-яё_-]+|[\"“'`]*(?:Y{2,4}[-/.]?M{1,2}[-/.]?D{1,2}|H{1,2}:M{1,2})\b.*"
-    r"|(?:[eE]\.\s?g\.|z\.\s?B\.|p\.\s?ex\.|par ex\.|напр\.|例如|たとえば|vd\.|bijv\.|np\.).*"
-)
-_TRUNCATED = tuple("()|（）|[]|「」|“”".split("|"))
-#: What a value must look like, by the kind of its relation; and the most words that it may have.
-_LOOKS: dict[str, tuple[str, int]] = {
-    "name": (r"(?![a-zß-ÿа-яё\d]).+|`[^`]+`|[a-z]\w*[A-Z\d_.-]\w*", 6),
-    "state": (r"(?!\S*/\S+\.)[^|→]+$", 8),
-    "date": (r".*(?:\d|[年月日]|\b[A-ZÀ-Þ]\w+)", 8),
-    "number": (r".*\d", 10),
-    "time": (r".*(?:\d|[年月日時时点分]|daily|weekly|monthly|[*])", 12),
-    "url": (r"\W*(?:https?://\S+|(?:[\w-]+\.)+[a-z]{2,}(?:[/:]\S*)?)", 4),
-    "path": (r"(?=.*[^\W\d_])\W*(?:~|[A-Z]:\\|\.{0,2}/|[\w.@-]+/)[^\s]*|\W*[\w./-]+\.[a-z]{1,5}\b", 6),
-    "repo": (r"\W*(?:https?://\S+|[\w.@:-]+/[\w./-]+)", 5),
-    "email": (r"\W*\S+@\S+\.\w+", 5),
-    "phone": (r"\W*\+?[\d\s().-]{6,}", 8),
-    "ip": (r"\W*(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]*:[0-9a-f:]+)", 6),
-    "port": (r"\W*\d{2,5}\b", 4),
-    "zone": (r"\W*(?:[A-Z]\w+/\w+|\w+.*\b(?:UTC|GMT)|(?![a-zß-ÿа-яё\d])\w[^.,:]*\Z)", 8),
-    "version": (r"\W*v?\.?\d", 6),
-    # Of several words the first is no ordinary one, or the others are a remark, or they are somebody's name.
-    "id": (r"\W*(?=\S*[\d_@#:./+-]|\S+\Z|\S+\s[(（]|\S+（|[A-Z]\S+\s[A-Z]\S+\Z)[@#]?[A-Za-z0-9_.@:/+-]{2,}", 3),
-    "text": (r".+", 25),
-}
-_SHAPES = {kind: re.compile(shape, re.S) for kind, (shape, _) in _LOOKS.items()}
 #: Kinds that hardly anything else looks like: their subject may be named by any heading.
 _TELLING = frozenset("url path repo email phone ip port version id state date".split())
+#: Kinds of which a value has no more than one line.
+_SHORT = frozenset("url path repo email phone ip port version id zone".split())
 #: A line that is nothing but bold words, perhaps with a sign behind them: a heading of the lines below it.
 _TITLED = re.compile(r"\s*(?:\d{1,3}[.)]\s+)?(\*\*|__)(?P<title>[^*\n]{2,80}?)(?<![:：])\1[^\w:：]*\Z")
 
@@ -107,7 +84,7 @@ def found(unit: Unit, heading: str, subject: str | None, above: str = "") -> lis
     if is_template(heading):
         return []
     if unit.form == "row":
-        return _distinct(_row(unit, _topic(heading, subject), subject))
+        return _distinct(_row(unit, _topic(heading, subject), subject, above.lstrip().startswith("|")))
     opening = OPENING.match(text)
     if opening is None or opening["task"] or "~~" in text:
         return []
@@ -126,8 +103,15 @@ def found(unit: Unit, heading: str, subject: str | None, above: str = "") -> lis
             topic = topic._replace(names=whom, collection=None, verb=None, member=True, work=says_work(whom[0]))
     lines = [" ".join(line.split()) for line in text.splitlines()]
     if not all(line.startswith(("**", "__")) and _KEYED.match(line) for line in lines):
-        lines = [body]
+        lines = [lines[0], " ".join(lines[1:])] if _ends(lines) else [body]
     return _distinct(fact for line in lines for fact in _statement(unit, line, topic, subject))
+
+
+def _ends(lines: Sequence[str]) -> bool:
+    """Whether the value of a key ends with its line: it is no prose, and what follows does not go on with it."""
+    match = _KEYED.match(lines[0]) if len(lines) > 1 and lines[1] else None
+    kind = kind_of_key(tidy(match["bold"] or match["label"])) if match is not None else None
+    return kind is not None and (kind in _SHORT or (kind != "text" and not lines[1][0].islower()))
 
 
 def _topic(heading: str, subject: str | None) -> Topic:
@@ -137,17 +121,25 @@ def _topic(heading: str, subject: str | None) -> Topic:
 
 
 def parents(section: Section) -> dict[int, str]:
-    """By line the line that it belongs to: the item above a nested one, a line that ends with a colon, bold words."""
-    out: dict[int, str] = {}
+    """By line the line that it belongs to: the item above a nested one, a line that ends with a colon, bold words.
+
+    A line directly below an item goes on with it, unless it begins with bold words; the rows of a table belong to the
+    one that sums them up.
+    """
+    out = _sums(section)
     stack: list[tuple[int, str]] = []
-    intro, last, title = "", "", ""
+    intro, last, title, blank = "", "", "", False
     for number, line in enumerate(section.lines, section.start_line):
         body = line.strip()
-        if not body:
+        blank, apart = not body, blank
+        if not body or number in out:
             continue
         opening = OPENING.match(line)
         start = opening.end() if opening else 0
         indent = len(line) - len(line.lstrip())
+        if start <= indent and stack and not apart and not body.startswith(("**", "__", "#", "|", ">", "```")):
+            out[number] = stack[-1][1]
+            continue
         if start <= indent or line[indent] == ">":
             stack, intro, last = [], line if _introduces(body) else "", line
             if _TITLED.match(line):
@@ -160,6 +152,23 @@ def parents(section: Section) -> dict[int, str]:
         if above := stack[-1][1] if stack else intro or (last if indent else title):
             out[number] = above
         stack.append((indent, line))
+    return out
+
+
+def _sums(section: Section) -> dict[int, str]:
+    """By line the row that sums up the several measures of the table which it is in."""
+    out: dict[int, str] = {}
+    table: list[int] = []
+    for number, line in enumerate((*section.lines, ""), section.start_line):
+        if line.lstrip(" >").startswith("|"):
+            table.append(number)
+            name, *cells = _CELL_BORDER.split(line.strip(" >|"))
+            first = tidy(name).casefold().split() or [""]
+            counted = sum(any(map(str.isdigit, cell)) for cell in cells)
+            if counted > 1 and not fact_words.every("sums").isdisjoint((first[0], first[-1])):
+                out |= dict.fromkeys(table, line)
+        elif table:
+            table = []
     return out
 
 
@@ -183,12 +192,12 @@ def subject_of(path: str, sections: Iterable[Section] = ()) -> str | None:
             match = _KEYED.match(unit.text.lstrip(" \t-*+>") if "**" not in unit.text else unit.text.lstrip(" \t-+>"))
             if match is None or len(unit.text) > 200 or normalise(tidy(match["bold"] or match["label"])) != "is called":
                 continue
-            name = re.split(r"[_(（,，、/;:*`\n]", match["value"], maxsplit=1)[0].strip()
+            name = re.split(r"[_(（,，、/;:*`\n|·]", match["value"], maxsplit=1)[0].strip()
             # A person may write the own name in small letters.
             known = (NAMELESS | fact_words.every("empty") | fact_words.every("unset")) - ORDINARY
             small = name.islower() and len(name.split()) < 4 and not known.issuperset(name.split())
             written = name.title() if small else name
-            if name and not _PLACEHOLDER.search(match["value"]) and is_name(written):
+            if name and not PLACEHOLDER.search(match["value"]) and is_name(written):
                 # The heading may say the first name only.
                 return name if headed in name else headed
     return headed or "user"
@@ -233,7 +242,7 @@ def _statement(unit: Unit, body: str, topic: Topic, subject: str | None) -> Iter
                 yield from _made(about, *turned, "listed", 0.8)
             elif topic.verb != "prefers" and negations(body):
                 return  # "No onions" below Likes, or below Dislikes: who can tell?
-            elif (thing := _value(body, "text")) is not None:
+            elif (thing := value_of(body, "text")) is not None:
                 yield from _made(about, topic.verb, thing, "listed", 0.8)
             return
         yield from facts_in(body, Speech(implied=about if unit.form in ("item", "line") else None))
@@ -253,7 +262,7 @@ def _statement(unit: Unit, body: str, topic: Topic, subject: str | None) -> Iter
     if kind is not None:
         yield from _key(label, kind, value, topic, subject, "key", confidence)
     elif topic.verb and subject and not topic.names and _short(label) and not is_label(label):
-        if label[-1:].isalpha() and len(value) <= 60 and (thing := _value(value, "text")) is not None:
+        if label[-1:].isalpha() and len(value) <= 60 and (thing := value_of(value, "text")) is not None:
             yield from _made(subject, label.casefold(), thing, "key", confidence)
     elif is_label(label) or len(sentence_spans(label)) > 1:
         yield from facts_in(value if is_label(label) else body, Speech())
@@ -274,7 +283,7 @@ def _key(
     if kind == "state" and rule == "key" and not topic.title and _finished(value):
         return
     about = _about(label, kind, topic, subject)
-    thing = _value(value, kind)
+    thing = value_of(value, kind)
     if about is not None and thing is not None and not ("." in about and kind == "path" and thing.endswith(about)):
         yield from _made(about, label if label.isupper() else label.casefold(), thing, rule, confidence)
 
@@ -302,24 +311,29 @@ def _about(label: str, kind: str, topic: Topic, subject: str | None) -> str | No
         # A leaf heading does not beat the person above it.
         outer = [name for name in names if NAMELESS.isdisjoint(name.casefold().split())]
         done = fact_words.every("done")
-        full = (name for name in outer if name.istitle() and done.isdisjoint(name.casefold().split()))
+        titled = (name for name in outer if name.istitle() and not _UNSPACED.search(name))
+        full = (name for name in titled if done.isdisjoint(name.casefold().split()))
         somebody = next((name for name in full if 2 <= len(name.split()) <= 4), "")
         return somebody or names[0]
     return names[0] if kind in _TELLING or len(names[0].split()) <= 3 else None
 
 
 def _somebody(topic: Topic, subject: str) -> str | None:
-    """The person that a heading of the file of ``subject`` names by words with capitals, none of them a label."""
-    name = topic.names[0] if topic.names else ""
-    words = name.split()
+    """The person that a heading of the file of ``subject`` names by words with capitals, none of them a label.
+
+    Between them may be a short word that is none of English: *Rui Alves da Costa*.
+    """
+    name = topic.names[0] if topic.names else (topic.decision or "") * topic.unclear
+    words = [word for word in name.split() if len(word) > 3 or not is_particle(word)]
     known = NAMELESS | fact_words.every("topics")
-    if name == subject or (len(words) in (2, 3) and name.istitle() and known.isdisjoint(name.casefold().split())):
+    full = len(words) in (2, 3) and " ".join(words).istitle() and known.isdisjoint(name.casefold().split())
+    if name == subject or full:
         return name
     return None
 
 
 def _decision(value: str, topic: Topic, subject: str | None) -> Iterator[FoundFact]:
-    thing = _value(value, "text", 240)
+    thing = value_of(value, "text", 240)
     if thing is not None and (len(thing.split()) >= 3 or not thing.isascii()):
         if topic.decision != "":
             yield from _made(topic.decision or subject or "we", "decided", thing, "decision", 0.9)
@@ -329,7 +343,7 @@ def _entry(label: str, value: str) -> Iterator[FoundFact]:
     parts = label.split()
     if len(parts) > 4 or is_label(label) or not names_subject(label):
         return
-    thing = _value(value, "text")
+    thing = value_of(value, "text")
     if thing is not None and thing[0].isalpha():
         first = thing.split(" ", 1)[0]
         of_somebody = first.replace("’", "'").endswith("'s") and first[:1].isupper()
@@ -338,39 +352,9 @@ def _entry(label: str, value: str) -> Iterator[FoundFact]:
     yield from facts_in(value, Speech(implied=label))
 
 
-def _value(value: str, kind: str, most: int = _MOST_OBJECT) -> str | None:
-    """The first sentence of a value, where it is short, whole, and looks as its kind does."""
-    spans = sentence_spans(value)
-    if not spans:
-        return None
-    value = _NEXT_PAIR.split(value[spans[0][0] : spans[0][1]], maxsplit=1)[0]
-    if kind in ("state", "name"):
-        value = re.split(r"\s[–—]\s|\s-\s|;\s|；" if kind == "name" else r";\s|；", value, maxsplit=1)[0]
-    text = tidy(value)
-    low = text.casefold()
-    if not text or len(text) > most or _PLACEHOLDER.search(value.strip()) or _PLACEHOLDER.search(text):
-        return None
-    bare = tidy(SIGNS.sub(" ", ASIDE.sub(" ", low)))
-    if low in fact_words.every("empty") or bare.split(" ", 1)[0] in fact_words.every("unset"):
-        return None
-    if not any(map(str.isalnum, text)) or (kind == "path" and _LINE.search(text)):
-        return None
-    if _CHOICE.fullmatch(text):
-        return None  # a form to be filled in
-    if any(text.count(pair[0]) != text.count(pair[1]) for pair in _TRUNCATED) or text.count('"') % 2 or "|" in text:
-        return None
-    if (
-        len(ASIDE.sub(" ", text).split()) > _LOOKS[kind][1]
-        or len(text.split()) > _MOST_WORDS
-        or (kind in ("state", "name") and len(text) > 80)
-    ):
-        return None
-    return text if _SHAPES[kind].match(value.strip() if kind == "name" else text) else None
-
-
 def _made(subject: str, predicate: str, thing: str, rule: str, confidence: float) -> Iterator[FoundFact]:
     subject, predicate = tidy(subject), tidy(predicate)
-    if _CHOICE.fullmatch(subject):
+    if CHOICE.fullmatch(subject):
         return
     if subject and predicate and thing and subject.casefold() != thing.casefold():
         yield FoundFact(subject, predicate, thing, rule, confidence)
@@ -379,7 +363,7 @@ def _made(subject: str, predicate: str, thing: str, rule: str, confidence: float
 # -- tables ---------------------------------------------------------------------------------------
 
 
-def _row(unit: Unit, topic: Topic, subject: str | None) -> Iterator[FoundFact]:
+def _row(unit: Unit, topic: Topic, subject: str | None, summed: bool = False) -> Iterator[FoundFact]:
     if not unit.indexed or unit.indexed == unit.text:
         return
     raw = _CELL_BORDER.split(unit.text.strip(" \t>").removeprefix("|").removesuffix("|"))
@@ -396,25 +380,36 @@ def _row(unit: Unit, topic: Topic, subject: str | None) -> Iterator[FoundFact]:
         return
     decided = next((at for at, name in enumerate(low) if name in fact_words.every("decision")), None)
     if decided is not None:
-        about = [tidy(one) for one in filled[:decided] if any(map(str.isalpha, one)) and date_in_heading(one) is None]
+        about = [tidy(one) for one in filled[:decided] if any(map(str.isalpha, one)) and not is_time(one)]
         if not fact_words.every("problems").isdisjoint(low) or len(about) > 1:
             return  # what solves a problem, or what is said of a choice in the columns before
-        if about and len(about[0].split()) <= 5:
-            topic = topic._replace(decision=about[0])
+        if about and len(about[0].split()) > 8:
+            return
+        if about or any(map(is_time, filled)):
+            topic = topic._replace(decision=about[0] if about else "we")
         yield from _decision(filled[decided], topic, subject)
         return
     first = tidy(filled[0])
     if low[0] not in fact_words.every("entity") or not names_subject(first) or len(first.split()) > 5:
         return
     words = first.casefold().split()
+    if is_label(first) or (_UNSPACED.match(first) and kind_of_key(first) is not None) or _is_some(first):
+        return
     work = says_work(first, first) and (len(words) > 1 or "-" not in first)  # "Q-learning" is a name
     if not fact_words.every("sums").isdisjoint((words[0], words[-1])) or first.casefold() in fact_words.every("sides"):
         return
     for name, cell in zip(low[1:], filled[1:], strict=True):
         kind = kind_of_key(name) if name else None
-        thing = _value(cell, kind) if kind is not None else None
+        thing = value_of(cell, kind) if kind is not None else None
+        if summed and any(map(str.isdigit, cell)):
+            continue  # how much a day or a month had of it
         if thing is not None and name != low[0] and (kind == "url" or not work):
             yield from _made(first, name, thing, "table", 0.85)
+
+
+def _is_some(name: str) -> bool:
+    """Whether ``name``, in a script without spaces, begins with a word for some that are not named: 某公司."""
+    return any(name.startswith(one) for one in fact_words.every("some") if _UNSPACED.match(one))
 
 
 def _headers(indexed: str, cells: list[str]) -> list[str] | None:

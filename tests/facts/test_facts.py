@@ -677,6 +677,19 @@ def test_facts_of_notes(memory: Memory, notes: Notes) -> None:
     assert objects(book.query("JR", "lives in")) == ["Utrecht"]
 
 
+def test_below_one_heading_no_value_ends_another(memory: Memory, notes: Notes) -> None:
+    """Two rows, or two sides of one thing, are no news of each other; a later heading of the day is."""
+    plans = "| Service | Plan | Price |\n|---|---|---|\n| Buoy Mail | Small | $4 |\n| Buoy Mail | Large | $9 |\n"
+    notes.write("memory/2026-03-01.md", f"# Day\n\n## Prices\n\n{plans}\n## Heron\n- Status: ashore\n")
+    notes.write(
+        "memory/2026-03-02.md", "# Day\n\n## Heron (morning)\n- Status: afloat\n\n## Heron (later)\n- Status: moored\n"
+    )
+    memory.ingest()
+    now = [(row.subject, row.object, row.current) for row in memory.facts.query(history=True).rows]
+    assert {("Buoy Mail", "$4", True), ("Buoy Mail", "$9", True)} <= set(now)
+    assert {("Heron", "ashore", False), ("Heron", "moored", True)} <= set(now)
+
+
 def test_facts_are_stated_and_change(memory: Memory, notes: Notes) -> None:
     book = memory.facts
     added = book.add("JR", "lives in", "Porto", source="memory/2026-03-01.md#L4")

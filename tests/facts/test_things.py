@@ -60,7 +60,7 @@ def test_a_fact_of_a_report_is_listed_of_what_another_line_names(notes: Notes, e
 
 @pytest.mark.parametrize(("path", "known"), [("memory/wiring.md", True), ("memory/2026-03-01-wiring.md", False)])
 def test_what_has_a_file_of_its_own_has_a_state(notes: Notes, path: str, known: bool) -> None:
-    notes.write(path, REPORT.replace("Yard", "Bilge Sensor Wiring") + "- Status: half of it is there\n")
+    notes.write(path, "# Bilge Sensor Wiring\n\nIt was laid in spring.\n\n- Status: half of it is there\n")
     with open_memory(notes) as memory:
         memory.ingest()
         assert bool(listed(memory)) is known

@@ -180,3 +180,8 @@ def test_no_text_breaks_it(text: str, day: date | None) -> None:
     found = dates.said(text, day)
     assert found is None or found[0] <= found[1]
     calendar_words.phrases(calendar_words.plain(text), LANGUAGES)
+
+
+@pytest.mark.parametrize("text", ["步骤 ❸，五月去北京", "Schritt ❸ kommt im Mai", "m² im Mai"])
+def test_what_is_a_digit_but_no_number_is_no_day(text: str) -> None:
+    assert dates.said(text, date(2026, 3, 1)) == (date(2026, 5, 1), date(2026, 5, 31))

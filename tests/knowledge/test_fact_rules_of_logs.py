@@ -1,0 +1,126 @@
+"""Facts of logs, reports and tables: what an entry is about, where a value ends, and what only looks like a thing."""
+
+from __future__ import annotations
+
+import pytest
+from test_fact_rules import Triple, triples
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # A time and a week name nothing.
+        ("# Log\n\n## 2026-05-08T06:12:40Z — infrastructure\n- Status: half rigged\n", []),
+        ("# Weekly Summary — 2026-W31\n\n## Context\n- Status: half rigged\n", []),
+        # What is decided in an entry of a log is decided by us, not by the entry above or by the title of the day.
+        ("# 2026-05-04 — Wren Evening Notes\n\n## Next\n- Decision: keep the old mast\n", [
+            ("we", "decided", "keep the old mast")
+        ]),
+        ("# Yard Walk: begun at 06:31\n\n## Heartbeat — 09:17 UTC\n- Decision: call the yard master\n", []),
+        ("# 2026-03-06 Heron\n\n- Decision: keep the old mast\n", [("Heron", "decided", "keep the old mast")]),
+        ("# Yard\n\n| Time | Decision | Why |\n|---|---|---|\n| 06:45 | Paint the hull first | dry |\n", [
+            ("we", "decided", "Paint the hull first")
+        ]),
+        ("# 船坞\n\n## 要点\n\n| 日期 | 决策 | 影响 |\n|---|---|---|\n| 5 月 2 日 | 先刷船体 | 干燥 |\n", [
+            ("we", "decided", "先刷船体")
+        ]),
+        ("# Yard\n\n| Decision | Why |\n|---|---|\n| Paint the hull first | dry |\n", [
+            ("Yard", "decided", "Paint the hull first")
+        ]),
+        # A row is about its own cell, however long, and about nothing where that is a sentence.
+        ("# Yard\n\n| # | Finding | Decision |\n|---|---|---|\n| 7 | No cover on the old bilge pump | Wait until May |\n", [
+            ("No cover on the old bilge pump", "decided", "Wait until May")
+        ]),
+        ("# Yard\n\n| Finding | Decision |\n|---|---|\n| The cover of the old pump came off in the storm | Wait a while |\n", []),
+        # That it is not done says not what.
+        ("- Решили НЕ красить сегодня\n", []),
+        ("- We decided not to\n", []),
+        ("- Решили не красить мачту до самой весны\n", [("we", "decided", "не красить мачту до самой весны")]),
+    ],
+)  # fmt: skip
+def test_what_a_decision_is_about(text: str, expected: list[Triple]) -> None:
+    assert triples(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # A relation and some that are not named are no things; what is no version is none.
+        ("# 配置\n\n| 项目 | 状态 |\n|---|---|\n| 模型 | ✅ tern-2 |\n| Heron 泵 | ✅ 正常 |\n", [
+            ("Heron 泵", "状态", "✅ 正常")
+        ]),
+        ("# 船厂\n\n| 公司 | 薪资 |\n|---|---|\n| 某知名船厂 | 8-9K |\n| 海鸥船厂 | 8K |\n", [("海鸥船厂", "薪资", "8K")]),
+        ("# Yard\n\n| Package | Version |\n|---|---|\n| Tide backend | 42 planks via boat |\n| Gauge | 2.1 beta |\n", [
+            ("Gauge", "version", "2.1 beta")
+        ]),
+        # What a report adds up is how much a day had; what several things cost adds up as well.
+        ("# Audit\n\n| Model | Tokens | Cost |\n|---|---|---|\n| Tern | 7K | $1.10 |\n| **TOTAL** | 9K | $1.40 |\n", []),
+        ("# Mail\n\n| Service | Cost |\n|---|---|\n| Buoy Mail | $4 |\n| Total | $9 |\n", [("Buoy Mail", "cost", "$4")]),
+        # A line before others that names a kind or two things is none of both.
+        ("# Tide\n\n**Sign-in Methods:**\n- Credentials file: `~/.config/tide.json`\n", []),
+        ("# Tide\n\n**Inputs & Params:**\n- File: `~/.config/tide.json`\n", []),
+    ],
+)  # fmt: skip
+def test_what_a_row_or_a_label_is_about(text: str, expected: list[Triple]) -> None:
+    assert triples(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # A line directly below an item is about it, not about the heading.
+        ("## Crew Review\n\n- #23 Wren Osgood — skipper\nGitHub: https://example.org/wren\n- #24 Ada\n", []),
+        ("## Heron Crew\n\n- Wren\n\nGitHub: https://example.org/wren\n", [
+            ("Heron Crew", "github", "https://example.org/wren")
+        ]),
+        # Its value ends where the line does, unless it goes on in small letters.
+        ("## Heron\n- Path: ~/yard/heron.md\n  All of the crew read it.\n", [("Heron", "path", "~/yard/heron.md")]),
+        ("## Heron\n- Status: waits for the yard\n  and the paint\n", [("Heron", "status", "waits for the yard and the paint")]),
+        ("## Heron\nTime zone: Europe/Oslo · seldom at sea\n", [("Heron", "time zone", "Europe/Oslo")]),
+        ("## Heron\nFiles: `memory/tide/*.json`\n", [("Heron", "files", "memory/tide/*.json")]),
+        ("## Heron\n- Deadline: 08:30 PM UTC\n", []),
+        ("## Heron\n- Deadline: 08:30, 3 May\n", [("Heron", "deadline", "08:30, 3 May")]),
+        ("## Heron App Deployed to Production\n- Status: half of it is up\n", [("Heron App", "status", "half of it is up")]),
+        ("## Heron-App publiée sur le quai\n- Version: 1.0.0\n", [("Heron-App", "version", "1.0.0")]),
+        ("## Tide Table Written\n- File: `~/tide.md`\n", [("Tide Table", "file", "~/tide.md")]),
+        ("## tide.py\n- Schedule: `*/15 * * * *` (four times an hour)\n", [("tide.py", "schedule", "*/15 * * * * (four times an hour)")]),
+        ("## Heron\n- **GitHub**: https://example.org/heron ✅ pushed\n", [("Heron", "github", "https://example.org/heron")]),
+        ("# Notes\n\n## Personal Facts\n- **Wife:** Ada\n", []),
+        ("# 偏好\n\n## Tide 排版偏好\n- 行距大一点\n", []),
+        # A hyphen makes no name, a number that belongs to a word is no count, and what a relation heads is of that.
+        ("# Notes — Small, well-kept things\n\n## Yard\n- Mail: ada@example.org\n", [("Yard", "mail", "ada@example.org")]),
+        ("# Notes — Small, well-kept things\n\n- Mail: ada@example.org\n", []),
+        ("# 3-mast rigging of Heron\n\n- Decision: lower the third mast first\n", [
+            ("3-mast rigging of Heron", "decided", "lower the third mast first")
+        ]),
+        ("# 用户偏好\n\n## 兴趣爱好\n- 帆船球迷\n", []),
+        ('- Wren prefers "keep it dry" over a rule for each rope\n', [
+            ("Wren", "prefers", '"keep it dry" over a rule for each rope')
+        ]),
+        ("- Wren decidiu não pintar o casco por enquanto\n", [("Wren", "decided", "não pintar o casco")]),
+        ("## Tide Tags\n- Status: `#dry`, `#wet`, `#lost`\n", []),
+        ("## Tide Fit\n- From: `tide-old` (until May)\n- To: `tide-new`\n", []),
+        ("王芳是造船工程师，住在海边。\n", [("王芳", "is", "造船工程师")]),
+    ],
+)  # fmt: skip
+def test_where_a_value_begins_and_ends(text: str, expected: list[Triple]) -> None:
+    assert triples(text) == expected
+
+
+def test_another_person_in_a_persons_file_keeps_what_is_theirs() -> None:
+    text = "# USER.md\n\n## Wren Maddox\n- **Role:** skipper\n\n## Rui Alves da Costa\n- **Role:** mate\n"
+    assert triples(text, "USER.md") == [("Wren Maddox", "role", "skipper"), ("Rui Alves da Costa", "role", "mate")]
+
+
+def test_a_title_that_is_half_a_name_does_not_beat_the_person_below_it() -> None:
+    text = "# Wren 长期记忆库\n\n## Ada (用户)\n- **时区**: Asia/Shanghai\n"
+    assert triples(text) == [("Ada", "时区", "Asia/Shanghai")]
+
+
+def test_a_guess_in_italics_is_no_value() -> None:
+    assert triples("- **Name:** Wren\n- **Home:** _Norway perhaps (from the zone)_\n", "USER.md") == []
+
+
+def test_the_name_of_a_person_may_share_its_line() -> None:
+    text = "# USER.md\n\n## Basic Info\n- **Name:** Wren | **Pronouns:** they/them | **TZ:** Europe/Oslo\n"
+    assert triples(text, "USER.md") == [("Wren", "pronouns", "they/them"), ("Wren", "TZ", "Europe/Oslo")]
