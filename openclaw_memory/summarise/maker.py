@@ -213,7 +213,7 @@ class Maker:
         if file is None:
             raise Changed(f"{leaf.path} is gone")
         with _named(leaf.path):
-            read = self._reader.read(file, LINKER)
+            read = self._reader.read(file, LINKER, analysed=False)
         if read.sha256 != leaf.sha256:
             raise Changed(f"{leaf.path} has changed meanwhile")
         return sentences_of(Note(leaf.path, leaf.day, read.file.origin, read.sections, read.units), entry, order)
