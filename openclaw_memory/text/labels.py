@@ -81,7 +81,7 @@ def _stop_words(heading: str) -> frozenset[str]:
     return frozenset(atom for word in found for atom in _atoms(word))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=2048)
 def _stops(word: str) -> bool:
     return any(word in words for words in language.stop_words().values())
 

@@ -59,7 +59,7 @@ class _Said:
     none: frozenset[str]
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=2048)
 def _denies(word: str) -> tuple[bool, tuple[str, ...]]:
     """Whether ``word`` denies something in a text of any language, and the languages in which alone it does."""
     said = _said()

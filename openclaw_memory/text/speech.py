@@ -162,7 +162,7 @@ def silent_terms(text: str) -> set[str]:
     return {term for word in language.silent_words(text) for term in _terms_of(word)}
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=2048)
 def _terms_of(word: str) -> tuple[str, ...]:
     return tuple(analysis.query_terms(word))
 
@@ -238,7 +238,7 @@ def _accents_fit(phrase: _Phrase, words: Sequence[str]) -> bool:
     return True
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=2048)
 def _beginning(atom: str) -> tuple[_Phrase, ...]:
     """The phrases that may begin with ``atom``."""
     closed, opened = _phrases()
