@@ -18,11 +18,13 @@ DAY = date(2026, 2, 16)
 PLUGINS = Plugins(entry_points=False)
 
 
-def extracted(text: str, day: date = DAY, entry: int = 0, order: int = 0, unit_tokens: int = 60) -> list[Sentence]:
-    """The sentences of a note of ``day``."""
+def extracted(
+    text: str, day: date = DAY, entry: int = 0, order: int = 0, unit_tokens: int = 60, analysed: bool = False
+) -> list[Sentence]:
+    """The sentences of a note of ``day``; ``analysed`` reads it as the index does."""
     path = f"memory/{day.isoformat()}.md"
     parsed = parse(text, path=path, mtime=day, unit_tokens=unit_tokens)
-    sections, units = plan.prepare(parsed, PLUGINS)
+    sections, units = plan.prepare(parsed, PLUGINS, analysed)
     linked = LINKER.linked(path, parsed.front_matter, sections, units)
     return sentences_of(Note(path, day, Origin.AGENT, sections, linked), entry, order)
 

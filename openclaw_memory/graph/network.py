@@ -15,7 +15,7 @@ from ..index.archive import Archive
 from ..index.corpus import Corpus
 from ..store.api import Bools, Floats, Ints
 from .concepts import ConceptIndex, References
-from .sorting import stable_order
+from .sorting import falling, stable_order
 
 #: A section's mentions of a concept are worth this much when they stand in one of its lines, more in several, and
 #: all in its heading.
@@ -172,7 +172,7 @@ def _lists(
 ) -> Lists:
     """Entries by source, then (those that are ``leading`` first) by falling weight or by target."""
     if by_weight:
-        order = np.lexsort((target, -weight, source) if leading is None else (target, -weight, ~leading, source))
+        order = stable_order(target, falling(weight), *(() if leading is None else (~leading,)), source)
     else:
         order = stable_order(target, source)
     offset = np.zeros(n + 1, np.int64)
@@ -215,15 +215,17 @@ def _related(
     """
     n = len(count)
     a, b = _pairs(of_section, rarity)
-    order = stable_order(b, a)
-    pair = a[order].astype(np.int64) * n + b[order]
+    # Numpy sorts numbers of four bytes twice as fast as those of eight.
+    code = np.dtype(np.uint32 if n < 1 << 16 else np.uint64)
+    pair = np.sort(a.astype(code) * code.type(n) + b.astype(code))
     starts = np.flatnonzero(np.concatenate([np.ones(min(len(pair), 1), bool), pair[1:] != pair[:-1]]))
     together = np.diff(np.append(starts, len(pair)))
-    pair, together = pair[starts[together >= MIN_TOGETHER]], together[together >= MIN_TOGETHER]
+    pair, together = pair[starts[together >= MIN_TOGETHER]].astype(np.int64), together[together >= MIN_TOGETHER]
     low, high = (pair // n).astype(np.int32), (pair % n).astype(np.int32)
     ratio, npmi = _association(together, count[low], count[high], sections)
     close = (ratio >= MIN_RATIO) & (npmi > 0)
-    close[close] = [not _within(slugs[i], slugs[j]) for i, j in zip(low[close], high[close], strict=True)]
+    names = ((slugs[i], slugs[j]) for i, j in zip(low[close].tolist(), high[close].tolist(), strict=True))
+    close[close] = [(one not in other and other not in one) or not _within(one, other) for one, other in names]
     known = set((stated[0].astype(np.int64) * n + stated[1]).tolist())
     close &= ~np.isin(pair, np.array(sorted(known), np.int64))
     low, high, npmi = low[close], high[close], npmi[close]
@@ -313,7 +315,7 @@ def _threads(
     source, target, thread = section[:-1][same], section[1:][same], concept[1:][same]
     # As strong as the weaker end is about the concept, and as the concept is rare.
     strength = np.minimum(weight[:-1][same], weight[1:][same]) * rarity[thread]
-    order = np.lexsort((thread, -strength, target, source))
+    order = stable_order(thread, falling(strength), target, source)
     source, target, thread, strength = source[order], target[order], thread[order], strength[order]
     first = np.ones(len(source), bool)
     first[1:] = (source[1:] != source[:-1]) | (target[1:] != target[:-1])

@@ -10,6 +10,12 @@ from numpy.typing import NDArray
 _HALF = 1 << 16
 
 
+def falling(numbers: NDArray[np.float32]) -> NDArray[np.uint32]:
+    """Whole numbers that are in order as ``numbers``, of which none is below 0, are from the largest on."""
+    bits: NDArray[np.uint32] = ~(numbers + np.float32(0)).view(np.uint32)  # there is no -0 then
+    return bits
+
+
 def stable_order(*keys: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
     """As ``np.lexsort`` of numbers from 0 to below 2**32: by the last key, of equals by the one before, and so on.
 

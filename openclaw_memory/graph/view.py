@@ -52,8 +52,10 @@ class GraphView:
     def network(self) -> Network:
         """The graph over sections and concepts."""
         if self._network is None or self._network[0] != self.index.version:
+            first = self._network is None
             self._network = self.index.version, networks.build(self.index, self.corpus, self.archive)
-            self._store.give_back_memory()  # what counting pairs took
+            if first:
+                self._store.give_back_memory()  # what counting pairs took
         return self._network[1]
 
     @property

@@ -69,8 +69,11 @@ class NoteReader:
             text = "\n".join(self._plugins.prepare_lines(path, split_lines(text)))
         return text if self._mask is None else self._mask(path, text)
 
-    def read(self, file: SourceFile, linker: Linker, known: NoteText | None = None) -> ReadNote:
-        """Parse and analyse a file; ``known`` is its text if that was read already.  Raises as :meth:`text`."""
+    def read(self, file: SourceFile, linker: Linker, known: NoteText | None = None, analysed: bool = True) -> ReadNote:
+        """Parse and analyse a file; ``known`` is its text if that was read already.  Raises as :meth:`text`.
+
+        Without ``analysed`` units lack what only the index wants: see :func:`~openclaw_memory.ingest.plan.prepare`.
+        """
         known = self.text(file) if known is None else known
         front: Mapping[str, Any]
         cited: Mapping[int, tuple[Cited, ...]] = {}
@@ -82,7 +85,7 @@ class NoteReader:
             front = parsed.front_matter
         # What is taken out of a text must not take out what lowers the trust in it.
         stated = front if summary or known.text == known.raw else front_matter(split_lines(known.raw))
-        sections, units = planning.prepare(parsed, self._plugins)
+        sections, units = planning.prepare(parsed, self._plugins, analysed)
         bare = [planning.bare(one) for one in units] if summary else units
         linked = linker.linked(file.path, front, sections, bare)
         if summary:

@@ -59,10 +59,11 @@ class LostUnits:
                 waiting.remove(unit.id)
 
 
-def prepare(parsed: ParsedDocument, plugins: Plugins) -> tuple[list[Section], list[PlannedUnit]]:
+def prepare(parsed: ParsedDocument, plugins: Plugins, analysed: bool = True) -> tuple[list[Section], list[PlannedUnit]]:
     """Pass units through the plugins and analyse them; ids are still open.
 
-    What a plugin changes or drops is changed or blanked in the section's lines too.
+    What a plugin changes or drops is changed or blanked in the section's lines too.  Units that are not to be
+    ``analysed``, as they are not stored, have nothing of what the index wants to know of their words.
     """
     asks = plugins.has_any("openclaw_memory_prepare_unit")
     sections: list[Section] = []
@@ -78,7 +79,7 @@ def prepare(parsed: ParsedDocument, plugins: Plugins) -> tuple[list[Section], li
                 lines = list(section.lines) if lines is None else lines
                 _rewrite(lines, section.start_line, unit, kept)
             if kept is not None:
-                planned.append(_analysed(kept, at, seen, day, order))
+                planned.append(_analysed(kept, at, seen, day, order) if analysed else PlannedUnit(kept, at, 0, 0, {}))
         sections.append(section if lines is None else replace(section, lines=tuple(lines)))
     return sections, planned
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from ..facts.validity import alike, folded
@@ -43,18 +43,28 @@ _CORE, _FIGURES = 2, 2
 _MOST = 8
 
 
-def of(sentences: Sequence[Sentence]) -> list[tuple[Sentence, Sentence]]:
+def of(
+    sentences: Sequence[Sentence], counts: Callable[[Sentence], bool] = lambda _: True
+) -> list[tuple[Sentence, Sentence]]:
     """Pairs of the sentences that say how something was at first and at last, at most :data:`_MOST`.
 
-    ``sentences`` are in order of time.  What is said twice on one day is a list, and a single word or a label that
+    ``sentences`` are in order of time; those that do not ``counts`` are left out, which is asked only of what something
+    else says the same of.  What is said twice on one day is a list, and a single word or a label that
     notes on any subject have ("IP", "Model", "Status") may be about another thing each time: neither is a state.
     """
-    said: defaultdict[tuple[object, ...], list[tuple[Sentence, str]]] = defaultdict(list)
+    said: defaultdict[tuple[object, ...], list[tuple[int, Sentence, Sentence, str]]] = defaultdict(list)
+    number = 0
     for one in sentences:
         for key, value, told in _states(one):
-            said[one.speaker, *key].append((told, value))
+            said[one.speaker, *key].append((number := number + 1, one, told, value))
+    told_again = [
+        (key[1], group)
+        for key, every in said.items()
+        if len({value for *_, value in every}) > 1 and (group := [state for state in every if counts(state[1])])
+    ]
     changed = []
-    for (_, kind, *_), states in said.items():
+    for kind, group in sorted(told_again, key=lambda one: one[1][0][0]):
+        states = [(told, value) for *_, told, value in group]
         # A figure that is another each time is a reading, not a state.
         if kind == "words" and len(states) > 2 and len({value for _, value in states}) == len(states):
             continue

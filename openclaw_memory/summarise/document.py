@@ -78,7 +78,7 @@ def sentences_in(
     ``day`` is for sentences that have none.  The same for a summary that was just made and for one that was read.
     """
     read = summary_files.read(path, text, grain, day)
-    sections, units = planning.prepare(read.parsed, plugins)
+    sections, units = planning.prepare(read.parsed, plugins, analysed=False)
     bare = [planning.bare(one) for one in units]
     tags: tuple[str, ...] = ()
     found: list[Sentence] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -182,38 +182,42 @@ class Maker:
 
     def _notes(self, day: str, entry: int = 0, order: int = 0) -> list[tuple[Source, Sentence]]:
         """The sentences of a day's notes, in order; entries and places are counted on."""
+        return [
+            (source, replace(sentence, entry=entry + sentence.entry, order=order + sentence.order))
+            for source, sentence in self._of_day(day)
+        ]
+
+    def _of_day(self, day: str) -> list[tuple[Source, Sentence]]:
         if day not in self._days:
             found: list[tuple[Source, Sentence]] = []
             for leaf in self._leaves.of(day):
                 said = self._said(leaf, found[-1][1].entry + 1 if found else 0, len(found))
                 found += [(Source(leaf.path, leaf.sha256), sentence) for sentence in said]
             self._days[day] = found
-        return [
-            (source, replace(sentence, entry=entry + sentence.entry, order=order + sentence.order))
-            for source, sentence in self._days[day]
-        ]
+        return self._days[day]
 
     def _noted(self, grain: Grain, period: str) -> list[Sentence]:
         """The sentences of all notes of a period that no summary of a person's stands for, in order."""
-        found: list[Sentence] = []
+        return [replace(one, order=order) for order, one in enumerate(self._of_notes(grain, period))]
+
+    def _of_notes(self, grain: Grain, period: str) -> Iterator[Sentence]:
         fine = FINER[grain]
+        begin, end = calendar.bounds(grain, period)
         for child in self._leaves.children(grain, period):
             if self._leaves.stands(fine, child):
                 continue
-            if fine is not Grain.DAILY:
-                found += self._noted(fine, child)
+            if fine is Grain.DAILY:
+                told: Iterable[Sentence] = (sentence for _, sentence in self._of_day(child))
             else:
-                found += [sentence for _, sentence in self._notes(child)]
-        begin, end = calendar.bounds(grain, period)
-        told = (sentence for sentence in found if begin <= sentence.day <= end)
-        return [replace(sentence, order=order) for order, sentence in enumerate(told)]
+                told = self._of_notes(fine, child)
+            yield from (sentence for sentence in told if begin <= sentence.day <= end)
 
     def _said(self, leaf: Leaf, entry: int, order: int) -> list[Sentence]:
         file = self._files.get(leaf.path)
         if file is None:
             raise Changed(f"{leaf.path} is gone")
         with _named(leaf.path):
-            read = self._reader.read(file, LINKER)
+            read = self._reader.read(file, LINKER, analysed=False)
         if read.sha256 != leaf.sha256:
             raise Changed(f"{leaf.path} has changed meanwhile")
         return sentences_of(Note(leaf.path, leaf.day, read.file.origin, read.sections, read.units), entry, order)

@@ -40,7 +40,7 @@ _TIMES = 3
 
 def said(sentences: Sequence[Sentence]) -> list[Sentence]:
     """Those of ``sentences`` that say something to a person; all of them where none does."""
-    return [one for one in sentences if not _is_noise(one)] or list(sentences)
+    return [one for one in sentences if not is_noise(one)] or list(sentences)
 
 
 def once(sentences: Sequence[Sentence], kept: Collection[int] = ()) -> list[Sentence]:
@@ -63,7 +63,8 @@ def once(sentences: Sequence[Sentence], kept: Collection[int] = ()) -> list[Sent
     ]
 
 
-def _is_noise(sentence: Sentence) -> bool:
+def is_noise(sentence: Sentence) -> bool:
+    """Whether a sentence says nothing to a person."""
     text = without_speaker(sentence.text, sentence.speaker) if sentence.speaker else sentence.text
     # What a line with a colon at its end opens stands in other sentences.
     if is_machine(text) or is_signs(text) or text.rstrip("*_ ")[-1:] in (":", "：") or metadata().match(text):

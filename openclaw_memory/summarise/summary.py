@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -83,11 +83,11 @@ def summarise(
     given = noise.said(sorted(sentences, key=lambda one: (one.day, one.order)))
     changed: dict[int, int] = {}
     if grain in TELLING_CHANGES:
-        told = list(given)
-        if noted is not None:  # what states a fact says something, however short it is
+        if noted is None:
+            pairs = changes.of(given)
+        else:
             given = _as_noted(given, noted)
-            told = [*noise.said([one for one in noted if not one.facts]), *(one for one in noted if one.facts)]
-        pairs = changes.of(sorted(told, key=lambda one: (one.day, one.order)))
+            pairs = changes.of(sorted(noted, key=lambda one: (one.day, one.order)), telling(noted))
         given, changed = _with(given, pairs)
     given = noise.once(given, changed)
     chosen = _chosen(given, changed, grain, rules)
@@ -98,6 +98,15 @@ def summarise(
     else:
         parts = themes.of_months(chosen, _THEMES[grain], changed)
     return Summary(tuple(parts), sum(part.concept is not None for part in parts))
+
+
+def telling(noted: Sequence[Sentence]) -> Callable[[Sentence], bool]:
+    """Whether a sentence of the notes says something, as what states a fact does, however short it is.
+
+    Where none of those without a fact does, all of them count, as in :func:`~openclaw_memory.summarise.noise.said`.
+    """
+    some = any(not noise.is_noise(one) for one in noted if not one.facts)
+    return lambda one: bool(one.facts) or not (some and noise.is_noise(one))
 
 
 def _as_noted(given: Sequence[Sentence], noted: Sequence[Sentence]) -> list[Sentence]:

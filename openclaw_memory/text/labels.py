@@ -31,8 +31,10 @@ def names_subject(heading: str) -> bool:
     atoms = _atoms(heading)
     if not atoms:
         return False
-    labels = _labels()
-    longest = max(map(len, labels))
+    labels, longest = _labels(), _longest()
+    naming = [atom for atom in atoms if atom not in _in_labels() and not _NUMBER.fullmatch(atom)]
+    if naming and not _stop_words(heading).issuperset(naming):
+        return True
     silent = _silent(heading)
     # Which numbers of atoms, counted from the start, say nothing else, and whether they are more than stop words.
     said: list[bool | None] = [False] + [None] * len(atoms)
@@ -59,6 +61,29 @@ def _labels() -> frozenset[tuple[str, ...]]:
         if not line.startswith(("#", "[")):
             out.update(tuple(_atoms(phrase)) for phrase in line.split(";"))
     return frozenset(out - {()})
+
+
+@cache
+def _longest() -> int:
+    """Words of the longest label."""
+    return max(map(len, _labels()))
+
+
+@cache
+def _in_labels() -> frozenset[str]:
+    """All words of labels, and the names of months and weekdays."""
+    return _days().union(*_labels())
+
+
+def _stop_words(heading: str) -> frozenset[str]:
+    """Words of ``heading`` that are stop words in any language."""
+    found = filter(_stops, _ATOM.findall(heading.casefold()))
+    return frozenset(atom for word in found for atom in _atoms(word))
+
+
+@lru_cache(maxsize=2048)
+def _stops(word: str) -> bool:
+    return any(word in words for words in language.stop_words().values())
 
 
 def _silent(heading: str) -> frozenset[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
@@ -114,10 +113,11 @@ def of_words(words: Iterable[str]) -> str:
     A letter that a language does not have speaks against it; of several languages it is the most common one.
     """
     voters = _voters()
-    votes: Counter[str] = Counter()
+    votes: dict[str, int] = {}
     distinct = set(words)
     for word in distinct:
-        votes.update(voters.get(word, ()))
+        for language in voters.get(word, ()):
+            votes[language] = votes.get(language, 0) + 1
     accented = accents(distinct)
     for language in votes:
         votes[language] -= len(accented - letters(language))
@@ -135,6 +135,8 @@ def of_words(words: Iterable[str]) -> str:
 
 def of_script(word: str) -> str | None:
     """The language that the script of a word says; ``None`` for letters that many languages share."""
+    if word.isascii():
+        return None
     return next((language for language, script in _OF_SCRIPT if script.match(word)), None)
 
 

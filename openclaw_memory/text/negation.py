@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from . import language
@@ -30,9 +30,9 @@ def negations(text: str) -> frozenset[str]:
     said = _said()
     found = {one[0] for one in said.within.finditer(plain) if one[0] not in said.none}
     words = _WORD.findall(plain)
-    some = {word for word in words if _of(word, said.anywhere)}
-    found |= some
-    doubtful = [(word, spoken) for word in set(words) for spoken in said.possible(word)]
+    denying = [(word, *_denies(word)) for word in set(words)]
+    found |= {word for word, anywhere, _ in denying if anywhere}
+    doubtful = [(word, spoken) for word, _, possible in denying for spoken in possible]
     if doubtful:
         spoken_here = language.of_words(language.latin_words(plain))
         script = {language.of_script(word) for word in words}
@@ -58,9 +58,12 @@ class _Said:
     within: re.Pattern[str]
     none: frozenset[str]
 
-    def possible(self, word: str) -> list[str]:
-        """Languages in which alone ``word`` denies something."""
-        return [spoken for spoken, forms in self.of_language.items() if _of(word, forms)]
+
+@lru_cache(maxsize=2048)
+def _denies(word: str) -> tuple[bool, tuple[str, ...]]:
+    """Whether ``word`` denies something in a text of any language, and the languages in which alone it does."""
+    said = _said()
+    return _of(word, said.anywhere), tuple(spoken for spoken, forms in said.of_language.items() if _of(word, forms))
 
 
 def _of(word: str, forms: _Forms) -> bool:

@@ -148,9 +148,10 @@ def substance(message: str) -> tuple[str, ...]:
     if not message.strip():
         return ()
     # A message of nothing but courtesies may be in any language, a sentence with others is in its own.
-    if not any(map(str.isalnum, _without(message, [*found(message, ("courtesy",), every=True)]))):
+    polite = [*found(message, ("courtesy",), every=True)]
+    if not any(map(str.isalnum, _without(message, polite))):
         return ()
-    rest = _without(message, [*found(message, ("courtesy",))])
+    rest = _without(message, [*found(message, ("courtesy",))]) if polite else message
     terms = dict.fromkeys(word[0] for word in analysis.asked(rest))
     silent = silent_terms(rest)
     return tuple(term for term in terms if term not in silent and not _KANA.fullmatch(term))
@@ -158,7 +159,12 @@ def substance(message: str) -> tuple[str, ...]:
 
 def silent_terms(text: str) -> set[str]:
     """Terms of the stop words of a text in its language."""
-    return {term for word in language.silent_words(text) for term in analysis.query_terms(word)}
+    return {term for word in language.silent_words(text) for term in _terms_of(word)}
+
+
+@lru_cache(maxsize=2048)
+def _terms_of(word: str) -> tuple[str, ...]:
+    return tuple(analysis.query_terms(word))
 
 
 def bare(message: str) -> str:
@@ -232,11 +238,12 @@ def _accents_fit(phrase: _Phrase, words: Sequence[str]) -> bool:
     return True
 
 
-def _beginning(atom: str) -> Iterator[_Phrase]:
+@lru_cache(maxsize=2048)
+def _beginning(atom: str) -> tuple[_Phrase, ...]:
+    """The phrases that may begin with ``atom``."""
     closed, opened = _phrases()
-    yield from closed.get(atom, ())
-    for size in range(1, len(atom) + 1):
-        yield from opened.get(atom[:size], ())
+    starts = (opened.get(atom[:size], ()) for size in range(1, len(atom) + 1))
+    return (*closed.get(atom, ()), *(phrase for some in starts for phrase in some))
 
 
 @cache

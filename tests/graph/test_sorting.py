@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
 
-from openclaw_memory.graph.sorting import stable_order
+from openclaw_memory.graph.sorting import falling, stable_order
 from openclaw_memory.index.corpus import Splice
 
 numbers = st.one_of(st.integers(0, 3), st.integers(0, 2**16 + 1), st.integers(0, 2**31 - 1))
@@ -20,6 +20,14 @@ def test_the_order_is_that_of_a_lexical_sort(rows: list[tuple[int, int, int]]) -
     keys = [np.array([row[at] for row in rows], np.int32) for at in range(3)]
     assert stable_order(*keys).tolist() == np.lexsort(keys).tolist()
     assert stable_order(keys[0]).tolist() == np.argsort(keys[0], kind="stable").tolist()
+
+
+@given(st.lists(st.tuples(st.floats(0, width=32, allow_nan=False), numbers), max_size=40))
+@examples(200)
+def test_numbers_with_fractions_are_sorted_from_the_largest_on(rows: list[tuple[float, int]]) -> None:
+    given_, others = np.array([row[0] for row in rows], np.float32), np.array([row[1] for row in rows], np.int32)
+    assert stable_order(others, falling(given_)).tolist() == np.lexsort((others, -given_)).tolist()
+    assert falling(np.array([-0.0], np.float32)) == falling(np.zeros(1, np.float32))
 
 
 @given(documents, documents, st.sets(st.integers(0, 9)))

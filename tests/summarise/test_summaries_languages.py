@@ -5,12 +5,15 @@ from datetime import date, timedelta
 from importlib.resources import files
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from properties import examples
 
 from openclaw_memory.model import FoundFact, Grain, Origin
 from openclaw_memory.summarise import changes, noise
 from openclaw_memory.summarise.scoring import POINT, Scorer
 from openclaw_memory.summarise.sentences import Sentence
-from openclaw_memory.summarise.summary import Rules, summarise
+from openclaw_memory.summarise.summary import Rules, summarise, telling
 from tests.extracts import extracted
 
 MONDAY = date(2026, 3, 2)
@@ -189,6 +192,46 @@ def test_a_value_that_tells_a_story_is_no_state(key: str) -> None:
         "始终记住温室可能带来的各种风险",
     )
     assert changes.of([sentence(key.format(text), at, MONDAY + timedelta(at)) for at, text in enumerate(told)]) == []
+
+
+_KINDS = ("Backup disk: {} TB", "Heron draws {} W", "Heron does not draw {} W", "Boiler room key: box {}", "Owner: ???")
+
+
+@examples(200)
+@given(
+    st.lists(st.tuples(st.sampled_from(_KINDS), st.integers(1, 3), st.integers(0, 3)), max_size=14),
+    st.sets(st.integers(0, 13)),
+)
+def test_what_does_not_count_changes_as_if_it_were_not_there(said: list[tuple[str, int, int]], out: set[int]) -> None:
+    days = sorted(day for *_, day in said)
+    given_ = [
+        sentence(kind.format(value), at, MONDAY + timedelta(day))
+        for at, ((kind, value, _), day) in enumerate(zip(said, days, strict=True))
+    ]
+    left = [one for one in given_ if one.order not in out]
+    assert changes.of(given_, lambda one: one.order not in out) == changes.of(left)
+
+
+def test_whether_a_sentence_counts_is_asked_only_where_something_is_said_another_way() -> None:
+    asked: list[str] = []
+    said = [sentence(f"Lamp {at} burns bright", at, MONDAY + timedelta(at)) for at in range(9)]
+    said += [sentence(f"Backup disk: {at} TB", 9 + at, MONDAY + timedelta(9 + at)) for at in range(2)]
+    same = [sentence("Ines sowed tomatoes", 20 + at, MONDAY + timedelta(20 + at)) for at in range(3)]
+
+    def counts(one: Sentence) -> bool:
+        asked.append(one.text)
+        return True
+
+    assert changes.of([*said, *same], counts) == changes.of([*said, *same])
+    assert sorted(set(asked)) == sorted({one.text for one in said})
+
+
+def test_noise_changes_where_notes_say_nothing_else() -> None:
+    noted = [sentence(f"We have {at} TB on the disk of the cellar:", at, MONDAY + timedelta(at)) for at in (1, 2)]
+    assert all(noise.is_noise(one) for one in noted)
+    assert changes.of(noted, telling(noted)) == changes.of(noise.said(noted)) == [tuple(noted)]
+    more = [*noted, sentence("Ines sowed tomatoes", 5, MONDAY + timedelta(3))]
+    assert changes.of(more, telling(more)) == changes.of(noise.said(more)) == []
 
 
 def test_labels_and_lists_are_no_state_that_changes() -> None:

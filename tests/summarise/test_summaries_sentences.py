@@ -193,6 +193,11 @@ def test_every_sentence_is_in_its_lines(note: str) -> None:
         assert one.text in plain(lines[one.start_line - 1 : one.end_line])
 
 
+@given(LINES)
+def test_a_note_says_the_same_without_what_only_the_index_wants(note: str) -> None:
+    assert extracted(note, unit_tokens=10) == extracted(note, unit_tokens=10, analysed=True)
+
+
 @given(LINES, st.sampled_from([(Grain.DAILY, "2026-02-16"), (Grain.WEEKLY, "2026-W08"), (Grain.YEARLY, "2026")]))
 def test_what_a_summary_says_is_read_back_from_its_file(note: str, where: tuple[Grain, str]) -> None:
     grain, name = where

@@ -57,9 +57,8 @@ class GraphTables:
     ) -> list[MentionName]:
         """Spellings of keys with their counts; equally frequent ones in alphabetical order."""
         wanted = {"key": keys, "document_id": documents}
-        where = " AND ".join(
-            [WHOLE, *(f"{column} IN {among(ids)}" for column, ids in wanted.items() if ids is not None)]
-        )
+        some = [f"{column} IN {among(ids)}" for column, ids in wanted.items() if ids is not None]
+        where = " AND ".join(some if documents is not None else [WHOLE, *some])
         rows = self._db.rows(
             f"SELECT key, text, min(rule), count(*) AS n FROM mentions WHERE {where} GROUP BY key, text "
             "ORDER BY key, n DESC, text"
@@ -118,14 +117,16 @@ class GraphTables:
         """What rules found in these documents, or in all, by path and place in the file."""
         some = "" if document_ids is None else among(document_ids)
         # Of each table, as a join alone would read all of the others.
-        where = some and f"WHERE f.document_id IN {some} AND u.document_id IN {some} AND s.document_id IN {some} "
+        where = some and "WHERE " + " AND ".join(
+            f"{column} IN {some}" for column in ("f.document_id", "u.document_id", "s.document_id", "d.id")
+        )
         rows = self._db.rows(
             "SELECT f.unit_id, d.path, u.start_line, u.end_line, d.kind, d.origin, s.date, "
             "s.date IS NOT NULL AND s.date_source <> 'mtime', u.hash, u.occurrence, "
             "f.subject, f.predicate, f.object, f.rule, f.confidence, s.id "
             "FROM found_facts f JOIN units u ON u.id = f.unit_id JOIN documents d ON d.id = u.document_id "
             "JOIN sections s ON s.id = u.section_id "
-            f"{where}ORDER BY d.path, u.ordinal, f.rule, f.predicate, f.subject, f.object"
+            f"{where} ORDER BY d.path, u.ordinal, f.rule, f.predicate, f.subject, f.object"
         )
         return [FactObservation(*_with(row, {4: Kind, 5: Origin})) for row in rows]
 
