@@ -25,7 +25,7 @@ _PART = re.compile(f"[\u30a1-\u30fa\u30fc]{{3,20}}|[{HAN}]{{2,20}}")
 _PARTICLE = re.compile("[\u3041-\u3096]+")
 #: Runs without space in which words must be found by what stands around them.
 _RUN = re.compile(f"[{HAN}]{{2,200}}|[{SOUTH_EAST_ASIAN}]{{4,400}}")
-#: A number and the word by which things are counted, that stands behind it; and which of several it is (第三方 is a word).
+#: A number and the word by which things are counted, that stands behind it, and an ordinal (第三方 is a word).
 _MEASURED = re.compile(rf"(?<![A-Za-z0-9_.:])\d[\d.,]*\+? ?[{HAN}]|第[一二三四五六七八九十百]{{1,5}}(?!方)[{HAN}]?")
 ANY = re.compile(f"[{HAN}\u3041-\u30fa{SOUTH_EAST_ASIAN}]")
 _LONGEST_COMPOUND, _LONGEST = 12, {True: 6, False: 16}
@@ -162,13 +162,9 @@ def _is_cut(term: str) -> bool:
 def _parts_a_word(term: str, before: Counter[str], after: Counter[str]) -> bool:
     """Whether a Chinese term begins or ends within a word in half of its places: 午 of 上午 and 下午 begins none."""
     every = _said_daily()
-    return any(
-        inside not in every and 2 * sum(n for near, n in around.items() if word(near) in every) >= around.total()
-        for around, inside, word in (
-            (before, term[:2], lambda near: near + term[0]),
-            (after, term[-2:], lambda near: term[-1] + near),
-        )
-    )
+    opens = 0 if term[:2] in every else sum(n for near, n in before.items() if near + term[0] in every)
+    closes = 0 if term[-2:] in every else sum(n for near, n in after.items() if term[-1] + near in every)
+    return 2 * max(opens, closes) >= before.total()
 
 
 @cache

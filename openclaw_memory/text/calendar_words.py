@@ -181,9 +181,9 @@ def day_order(text: str) -> str:
 def tokens(text: str) -> list[tuple[str, int, int]]:
     """Words, characters of scripts without spaces, and numbers of a :func:`plain` text, with where they stand."""
     return [
-        (str(int(match[0])) if match[0].isdigit() else match[0], *match.span())
+        (str(int(match[0])) if match[0].isdecimal() else match[0], *match.span())
         for match in _TOKEN.finditer(text)
-        if not match[0].isdigit() or len(match[0]) < 9
+        if not match[0].isdecimal() or len(match[0]) < 9
     ]
 
 
@@ -231,7 +231,7 @@ class _Reader(NamedTuple):
 
     def _numbers_at(self, at: int) -> Iterator[tuple[int, int]]:
         word = self.pieces[at][0]
-        if word.isdigit():
+        if word.isdecimal():
             if len(word) <= _MOST_DIGITS:
                 yield at + 1, int(word)
             return
@@ -314,7 +314,7 @@ def _month_marks() -> dict[str, tuple[str, ...]]:
         for key, said in keys_of(language).items():
             if key.partition(".")[0] in _MONTHS:
                 for phrase in said:
-                    words = [word for word, *_ in tokens(phrase) if not word.isdigit()]
+                    words = [word for word, *_ in tokens(phrase) if not word.isdecimal()]
                     if words:
                         mark = words[-1] if len(words[-1]) == 1 else max(words, key=len)
                         out[mark] = tuple(dict.fromkeys((*out.get(mark, ()), language)))
