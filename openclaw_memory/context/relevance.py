@@ -31,7 +31,7 @@ WEIGHTS: dict[str, float] = {
     "together": 0.71,
     "agreement": 1.955,
 }
-BIAS = -6.781
+BIAS = -6.481
 #: The same without vectors, or with those of a model that does not know the language, or was not compared yet.
 ALONE: dict[str, float] = {
     "matched": 1.676,
