@@ -50,7 +50,7 @@ _MOST = 5
 #: Nor does it say more that a message is closer than this to what is said to any assistant.
 _GENERAL = 0.5
 #: A model that knows less of the message's language says nothing of its meaning.
-KNOWN = 0.6
+KNOWN = 0.8
 #: Added to a score before its logarithm is taken.
 _LEAST = 0.02
 #: Rows that tell what notes have in common with a message as well as what is known of unrelated texts.

@@ -37,9 +37,11 @@ _LAST, _FIRST = 5, 3
 def is_german_noun(word: str) -> bool:
     """Whether ``word``, in small letters, is a German noun, or a compound that ends with one, and no name."""
     nouns = _words("german_nouns.txt")
+    if word in ORDINARY or word in nouns["names"]:
+        return False
     stem = _stem(word, language.CAPITAL_NOUNS)
     ends = (stem[at:] for at in (0, *range(_FIRST, len(stem) - _LAST + 1)))
-    return word not in nouns["names"] and any(end in nouns["nouns"] for end in ends)
+    return any(end in nouns["nouns"] for end in ends)
 
 
 def kinds_known() -> Collection[str]:

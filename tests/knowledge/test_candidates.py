@@ -794,6 +794,11 @@ def test_a_german_noun_is_no_name_where_nothing_says_so(noun: str) -> None:
     assert found(f"wir haben gestern noch {noun} und auch Wieland für den Garten gesehen")["Wieland"] == "name"
 
 
+@pytest.mark.parametrize("name", ["Phoenix", "Signal", "Atlas", "Darmstadt", "Albrecht"])
+def test_what_is_called_like_a_german_noun_is_a_name(name: str) -> None:
+    assert found(f"wir haben gestern noch mit {name} über den Garten gesprochen und nichts gefunden")[name] == "name"
+
+
 def test_what_lines_repeat_word_for_word_matters_less() -> None:
     counts = np.zeros((2, len(RULES)), np.int64)
     counts[:, RULES.index("name")] = 40, 10
