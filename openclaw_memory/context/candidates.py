@@ -70,6 +70,10 @@ class Candidate:
     places: tuple[int, ...] = ()
 
 
+#: A short sentence that names a concept gets nothing where the message is so much less about the notes.
+_NAMED = 0.3
+
+
 @dataclass(frozen=True, slots=True)
 class Scene:
     """What a message is weighed against; arrays are over the rows of the corpus."""
@@ -151,6 +155,8 @@ def found(scene: Scene, settings: ContextSettings, lucky: Callable[[int], bool])
     walked = _walked(scene)
     always = _always(scene, walked)
     asked_for = {one.place for one in scene.entities if one.place in scene.briefly and _is_known(scene, one)}
+    if scene.sure < _NAMED * settings.sure:
+        asked_for = set()
     hashes = scene.view.corpus.rows.hash
     passed: dict[int, Candidate] = {}
     for threshold, found_by in ((0.0, _answering(scene)), (settings.threshold, walked)):

@@ -21,17 +21,17 @@ from .evidence import Evidence
 
 #: What each sign counts beside vectors, and what all messages begin with.
 WEIGHTS: dict[str, float] = {
-    "first": 0.109,
-    "words": 1.453,
-    "stranger": -1.457,
-    "size": -0.277,
-    "near": 3.572,
-    "general": -12.181,
-    "clear": 9.225,
-    "together": 0.71,
-    "agreement": 1.955,
+    "first": 0.38,
+    "words": 1.969,
+    "stranger": -1.572,
+    "size": -0.495,
+    "near": 5.917,
+    "general": -15.391,
+    "clear": 10.816,
+    "together": 1.224,
+    "agreement": 1.621,
 }
-BIAS = -6.781
+BIAS = -5.43
 #: The same without vectors, or with those of a model that does not know the language, or was not compared yet.
 ALONE: dict[str, float] = {
     "matched": 1.676,
@@ -50,7 +50,7 @@ _MOST = 5
 #: Nor does it say more that a message is closer than this to what is said to any assistant.
 _GENERAL = 0.5
 #: A model that knows less of the message's language says nothing of its meaning.
-KNOWN = 0.6
+KNOWN = 0.8
 #: Added to a score before its logarithm is taken.
 _LEAST = 0.02
 #: Rows that tell what notes have in common with a message as well as what is known of unrelated texts.

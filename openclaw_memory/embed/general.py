@@ -21,7 +21,7 @@ from .vector_cache import VectorCache
 #: Texts that are embedded at once: a question that comes meanwhile has its turn after them.
 _AT_ONCE = 16
 #: Of a language that the model knows less of, its texts tell nothing.
-_KNOWN = 0.6
+_KNOWN = 0.8
 #: What the cache knows a text by: it is embedded as a question, and no text of a note begins so.
 _AS_QUESTION = "\0general\0"
 

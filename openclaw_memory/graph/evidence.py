@@ -123,6 +123,8 @@ def salience(counts: Ints, distinct: Ints, documents: Ints, all_documents: int, 
     loud = np.array([name.isupper() and name.isalpha() and len(name) >= _LOUD for name in names], np.bool_)
     said *= np.where(loud & (plain > 0), 0.3, 1.0)
     said *= 1 - against
+    # What lines say that are repeated word for word is routine.
+    said *= (distinct / np.maximum(units, 1)) ** _ROUTINE
     return np.asarray(
         said * np.log2(1 + distinct) * (1 + 0.3 * spread) * np.sqrt(share) * weighed / np.maximum(sure, 1) * lively,
         dtype=np.float64,
@@ -241,6 +243,8 @@ def _telling(name: str, spelt: bool) -> float:
 
 _COUNT = re.compile(r"(?:\A|\s)0(?:\s|\Z)|\A[IVX]{2,4}\Z")
 _SAID = (NAMELESS | LITERALS) - ORDINARY
+#: How much less a concept matters of which few units say another thing.
+_ROUTINE = 0.35
 #: Abbreviations have fewer letters.
 _LOUD = 5
 

@@ -64,9 +64,12 @@ def _is_name(name: str) -> bool:
 
 def in_text(text: str) -> list[str]:
     """The identifiers in prose or code, in order; what only looks like one (``8-year``, ``top-10``) is none."""
+    runs = _RUN.findall(text)
+    if not text.isascii():
+        runs = [_BEFORE.sub("", run) for run in runs]
     return [
         _of_file(run)
-        for run in _RUN.findall(text)
+        for run in runs
         # Nearly all words are plain ones.
         if not (run.isalpha() and (run[1:].islower() or run.isupper())) and _is_identifier(run)
     ]
@@ -89,6 +92,8 @@ def is_opaque(token: str) -> bool:
 
 
 _UNSPACED = re.compile(f"[{UNSPACED}]")
+#: Words without spaces before an identifier: the sentence that it stands in.
+_BEFORE = re.compile(f"\\A[{UNSPACED}]+(?=[A-Za-z])")
 _HEX = re.compile(r"(?=[a-f-]*\d)(?=[\d-]*[a-f])[0-9a-f]{7,64}|(?:[0-9a-fA-F]{4,12}-){2,6}[0-9a-fA-F]{4,12}")
 #: How a date or time is written: ``YYYY-MM-DD``.
 _PATTERN = re.compile(r"Y{2,4}[-/.]?M{1,2}[-/.]?D{1,2}|H{1,2}:?M{1,2}(?::?S{1,2})?", re.IGNORECASE)
@@ -97,7 +102,8 @@ _CHANGES = re.compile(r"[A-Za-z]+|\d+")
 
 
 def _is_address(run: str) -> bool:
-    return _ADDRESS.fullmatch(run) is not None
+    # 127.0.0.1 and 0.0.0.0 are any machine's.
+    return _ADDRESS.fullmatch(run) is not None and not run.startswith(("127.", "0."))
 
 
 @lru_cache(maxsize=1 << 14)

@@ -1,6 +1,6 @@
 """Words for kinds of things, in the languages of notes: one with a capital names no thing of its own.
 
-They are data: ``kinds.txt``.
+They are data: ``kinds.txt`` and, as every German noun has a capital, ``german_nouns.txt``.
 """
 
 from __future__ import annotations
@@ -25,13 +25,28 @@ def is_kind(word: str, spoken: str) -> bool:
     if own is not None:
         return _in(word, own)
     # A letter that English does not have says that the word is of another language, whatever the text is in.
-    names = {spoken, language.ENGLISH} if word.isascii() else _words().keys()
+    names = {spoken, language.ENGLISH} if word.isascii() else kinds_known()
     return any(_in(word, name) for name in names)
+
+
+#: So many letters make the last word of a German compound, and so many stand before it.
+_LAST, _FIRST = 5, 3
+
+
+@lru_cache(maxsize=1 << 14)
+def is_german_noun(word: str) -> bool:
+    """Whether ``word``, in small letters, is a German noun, or a compound that ends with one, and no name."""
+    nouns = _words("german_nouns.txt")
+    if word in ORDINARY or word in nouns["names"]:
+        return False
+    stem = _stem(word, language.CAPITAL_NOUNS)
+    ends = (stem[at:] for at in (0, *range(_FIRST, len(stem) - _LAST + 1)))
+    return any(end in nouns["nouns"] for end in ends)
 
 
 def kinds_known() -> Collection[str]:
     """The languages of which words for kinds of things are known."""
-    return _words().keys()
+    return _words("kinds.txt").keys()
 
 
 def says_kind(name: str) -> bool:
@@ -50,7 +65,7 @@ def _in(word: str, name: str) -> bool:
 
 @cache
 def _stems(name: str) -> frozenset[str]:
-    return frozenset(_stem(word, name) for word in _words().get(name, ()))
+    return frozenset(_stem(word, name) for word in _words("kinds.txt").get(name, ()))
 
 
 def _stem(word: str, name: str) -> str:
@@ -58,13 +73,13 @@ def _stem(word: str, name: str) -> str:
 
 
 @cache
-def _words() -> dict[str, list[str]]:
-    """The words by language."""
-    out: dict[str, list[str]] = {}
+def _words(file: str) -> dict[str, frozenset[str]]:
+    """The words of a file by its sections: languages, or kinds of words."""
+    out: dict[str, set[str]] = {}
     name = ""
-    for line in files(__package__).joinpath("kinds.txt").read_text(encoding="utf-8").splitlines():
+    for line in files(__package__).joinpath(file).read_text(encoding="utf-8").splitlines():
         if line.startswith("["):
             name = line.strip("[]")
         elif not line.startswith("#"):
-            out.setdefault(name, []).extend(line.split())
-    return out
+            out.setdefault(name, set()).update(line.split())
+    return {section: frozenset(words) for section, words in out.items()}

@@ -9,7 +9,7 @@ from functools import lru_cache
 from ..text import language
 from ..text.dates import MONTH_NUMBERS, NAMES
 from . import beside
-from .kinds import is_kind
+from .kinds import is_german_noun, is_kind
 from .routine import ADJECTIVE_ENDS, ARTICLES, NAMELESS, NOUN_ENDS
 
 #: List marks, check boxes, and dates and times before the text proper.
@@ -75,15 +75,18 @@ def names(text: str, heading: bool, spoken: str, found: list[tuple[str, str]]) -
             weak = (label or (opens and (heading or alone))) and not (foreign and words[0].isascii())
             if spoken == language.CAPITAL_NOUNS and not weak and alone:
                 said = _BEFORE.search(text, max(0, start - 40), start)
-                if words[0].endswith(NOUN_ENDS) or _before_noun(taken or (said[1] if said is not None else "")):
+                noun = words[0].endswith(NOUN_ENDS) or is_german_noun(words[0].lower())
+                if noun or _before_noun(taken or (said[1] if said is not None else "")):
                     found.append(("plain", words[0]))
                     continue
             if spoken == _SYLLABLES and len(words) == 1 and (follows := _FOLLOWS.match(text, end)) is not None:
                 # A word of several syllables has a capital on its first one.
                 weak = weak or (_is_syllable(words[0]) and not language.is_stop_word(follows[1], spoken))
             # In English text its small letters elsewhere say whether a word is a name.
-            kind = alone and (foreign or spoken != language.ENGLISH) and is_kind(words[0].lower(), spoken)
-            _name(words, weak or titled or kind, spoken, found)
+            if alone and (foreign or spoken != language.ENGLISH) and is_kind(words[0].lower(), spoken):
+                found.append(("plain", words[0]))
+            else:
+                _name(words, weak or titled, spoken, found)
 
 
 #: Letters of scripts other than Latin.

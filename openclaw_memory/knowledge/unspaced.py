@@ -25,8 +25,8 @@ _PART = re.compile(f"[\u30a1-\u30fa\u30fc]{{3,20}}|[{HAN}]{{2,20}}")
 _PARTICLE = re.compile("[\u3041-\u3096]+")
 #: Runs without space in which words must be found by what stands around them.
 _RUN = re.compile(f"[{HAN}]{{2,200}}|[{SOUTH_EAST_ASIAN}]{{4,400}}")
-#: A number and the word by which things are counted, that stands behind it.
-_MEASURED = re.compile(rf"(?<![\w.])\d[\d.,]*\+? ?[{HAN}]")
+#: A number and the word by which things are counted, that stands behind it, and an ordinal (第三方 is a word).
+_MEASURED = re.compile(rf"(?<![A-Za-z0-9_.:])\d[\d.,]*\+? ?[{HAN}]|第[一二三四五六七八九十百]{{1,5}}(?!方)[{HAN}]?")
 ANY = re.compile(f"[{HAN}\u3041-\u30fa{SOUTH_EAST_ASIAN}]")
 _LONGEST_COMPOUND, _LONGEST = 12, {True: 6, False: 16}
 _SHORTEST = {True: 2, False: 4}
@@ -43,6 +43,7 @@ _OPENS_WRONG = re.compile(f"[{_MARKS}々〆]")
 
 def in_text(text: str) -> Iterator[tuple[str, str]]:
     """Terms of one text as (rule, term): compounds of Japanese, short chunks between signs of Chinese."""
+    text = _MEASURED.sub("0", text)
     if _KANA.search(text):
         for match in _titled().finditer(text):
             yield "name", _without_title(match[1])
@@ -55,7 +56,7 @@ def in_text(text: str) -> Iterator[tuple[str, str]]:
             if len(parts) > 1:
                 yield from (("part", part) for part in parts)
         return
-    for chunk in _CHUNK.findall(_MEASURED.sub("0", text)):
+    for chunk in _CHUNK.findall(text):
         # A line of Japanese may have no kana.
         if not _plain(chunk) and not _is_cut(chunk) and not _everyday().fullmatch(chunk):
             yield ("phrase" if len(chunk) >= _SURE else "part"), chunk
@@ -127,6 +128,8 @@ def _whole(runs: list[str], known: set[str], length: int, han: bool) -> Iterator
     for term in known:
         if _OPENS_WRONG.match(term) or (han and _is_cut(term)) or is_label(term) or _plain(term):
             continue
+        if han and _parts_a_word(term, before[term], after[term]):
+            continue
         if min(_entropy(before[term]), _entropy(after[term])) >= _LEAST_ENTROPY:
             yield term
 
@@ -148,7 +151,20 @@ def _said_daily() -> frozenset[str]:
 
 def _is_cut(term: str) -> bool:
     """Whether a term has a Chinese character that belongs to the sentence around it."""
-    return not _chinese()["function"].isdisjoint(term)
+    chinese, every = _chinese(), _said_daily()
+    if not chinese["function"].isdisjoint(term):
+        return True
+    if term[0] in chinese["before"] and not any(term[:end] in every for end in range(2, 5)):
+        return True
+    return term[-1] in chinese["behind"] and not any(term[-size:] in every for size in range(2, 5))
+
+
+def _parts_a_word(term: str, before: Counter[str], after: Counter[str]) -> bool:
+    """Whether a Chinese term begins or ends within a word in half of its places: 午 of 上午 and 下午 begins none."""
+    every = _said_daily()
+    opens = 0 if term[:2] in every else sum(n for near, n in before.items() if near + term[0] in every)
+    closes = 0 if term[-2:] in every else sum(n for near, n in after.items() if term[-1] + near in every)
+    return 2 * max(opens, closes) >= before.total()
 
 
 @cache

@@ -80,3 +80,24 @@ def test_every_language_has_messages_that_need_nothing() -> None:
     for language in {row["language"] for row in rows}:
         kinds = {row["kind"] for row in rows if row["language"] == language}
         assert kinds == {"courtesy", "small talk", "joke", "general knowledge", "code", "writing"}
+
+
+def test_the_name_of_a_concept_does_not_make_general_knowledge_a_matter_of_the_notes(notes: Notes) -> None:
+    known = [
+        "the hen Hamlet laid an egg",
+        "gave Penicillin to the hen",
+        "we moved Hamlet into the new coop",
+        "Hamlet sleeps",
+    ]
+    rows = [
+        *known,
+        "the vet says Penicillin twice a day",
+        *(f"entry {row} of the ledger, {7 * row}" for row in range(60)),
+    ]
+    notes.write("memory/2026-03-02.md", "# Hens\n\n" + "".join(f"- {row}\n" for row in rows))
+    with open_memory(notes, HashingEmbedder(256)) as memory:
+        memory.ingest()
+        memory.warm()
+        assert "new coop" in memory.context("how is Hamlet?", now=NOW).text
+        asked = memory.context("who discovered penicillin?", now=NOW)
+        assert asked.entities == ("Penicillin",) and not asked.text

@@ -207,3 +207,10 @@ def test_of_days_of_one_month_the_first_counts(text: str) -> None:
 def test_versions_and_addresses_begin_no_range(text: str) -> None:
     found = said(text, None)
     assert found is None or found[0] == found[1] or found[0].month == found[1].month
+
+
+@pytest.mark.parametrize(
+    "text", ["❸ on 5 April 2026", "10⁴ tides, 5 April 2026", "① 2026年4月5日", "① 5 апреля 2026 года"]
+)
+def test_a_digit_that_is_no_decimal_number_is_no_part_of_a_date(text: str) -> None:
+    assert said(text, None) == (date(2026, 4, 5), date(2026, 4, 5))
