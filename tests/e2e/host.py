@@ -58,6 +58,10 @@ class Host:
         self._port = _free_port()
         for made in (self.state, self.workspace, folder / "tmp", folder / "bin"):
             made.mkdir(parents=True, exist_ok=True)
+        # OpenClaw keeps compiled code among temporary files, so that each host would compile it anew.
+        compiled = openclaw.parent.parent / "compiled"
+        compiled.mkdir(exist_ok=True)
+        (folder / "tmp" / "node-compile-cache").symlink_to(compiled)
         (folder / "bin" / "python3").symlink_to(Path(sys.base_prefix, "bin", "python3"))
         self.env = {
             **{name: value for name, value in ENVIRON.items() if name.startswith(KEPT_VARIABLES)},
@@ -65,8 +69,6 @@ class Host:
             "HOME": str(self.home),
             "TMPDIR": str(folder / "tmp"),
             "PATH": os.pathsep.join(map(str, self._path(openclaw))),
-            # Else each host compiles OpenClaw anew, as its folder of temporary files is its own.
-            "NODE_COMPILE_CACHE": str(openclaw.parent.parent / "compiled"),
             "NO_COLOR": "1",
             "DO_NOT_TRACK": "1",
             "OPENCLAW_STATE_DIR": str(self.state),
