@@ -159,6 +159,7 @@ def _sums(section: Section) -> dict[int, str]:
     """By line the row that sums up the several measures of the table which it is in."""
     out: dict[int, str] = {}
     table: list[int] = []
+    last, row = 0, ""
     for number, line in enumerate((*section.lines, ""), section.start_line):
         if line.lstrip(" >").startswith("|"):
             table.append(number)
@@ -166,9 +167,10 @@ def _sums(section: Section) -> dict[int, str]:
             first = tidy(name).casefold().split() or [""]
             counted = sum(any(map(str.isdigit, cell)) for cell in cells)
             if counted > 1 and not fact_words.every("sums").isdisjoint((first[0], first[-1])):
-                out |= dict.fromkeys(table, line)
+                last, row = len(table), line
         elif table:
-            table = []
+            out |= dict.fromkeys(table[:last], row)
+            table, last = [], 0
     return out
 
 

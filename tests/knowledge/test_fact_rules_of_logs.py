@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 from test_fact_rules import Triple, triples
 
+from openclaw_memory.knowledge.facts import parents
+from openclaw_memory.model import Section
+
 
 @pytest.mark.parametrize(
     ("text", "expected"),
@@ -124,3 +127,10 @@ def test_a_guess_in_italics_is_no_value() -> None:
 def test_the_name_of_a_person_may_share_its_line() -> None:
     text = "# USER.md\n\n## Basic Info\n- **Name:** Wren | **Pronouns:** they/them | **TZ:** Europe/Oslo\n"
     assert triples(text, "USER.md") == [("Wren", "pronouns", "they/them"), ("Wren", "TZ", "Europe/Oslo")]
+
+
+def test_a_table_of_nothing_but_sums_is_read_to_its_end() -> None:
+    rows = 60_000  # whose number squared nobody would wait for
+    lines = ("| | Wren | Heron |", "|---|---|---|", *["| Total | 1 | 2 |"] * rows, "| Mast | 3 | 4 |")
+    belongs = parents(Section("Yard", 1, len(lines), None, "name", (), lines))
+    assert belongs == dict.fromkeys(range(1, rows + 3), "| Total | 1 | 2 |")
