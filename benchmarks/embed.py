@@ -3,11 +3,11 @@
     python -m benchmarks.embed [--model MODEL …] [--lines 512] [--rounds 3] [--threads 1] [--gpu] [--binding NAME]
 
 First llama.cpp is asked in this process, with each of several sizes of batch; then the best of these (by the
-processor's time, with ``--gpu`` by the clock), our worker, and an ingest that embeds (worker, index and all) take
-turns, and medians are printed with the ratio to llama.cpp alone: lines a second by the clock, and by the processor's
-time of all processes.  MODEL is one of the registry, a GGUF file,
-or ``qwen3-random``: the shape of Qwen3-Embedding-0.6B with random weights, which the CPU computes, and with ``--gpu``
-a GPU where the binding was built for one.
+processor's time, with ``--gpu`` by the clock), the best that computes each text alone, so that its vector does not
+depend on the others, our worker, which does so too, and an ingest that embeds (worker, index and all) take turns,
+and medians are printed with the ratio to llama.cpp alone: lines a second by the clock, and by the processor's time of
+all processes.  MODEL is one of the registry, a GGUF file, or ``qwen3-random``: the shape of Qwen3-Embedding-0.6B with
+random weights, which the CPU computes, and with ``--gpu`` a GPU where the binding was built for one.
 """
 
 from __future__ import annotations
@@ -118,12 +118,14 @@ def _compare(one: Chosen, texts: Sequence[str], rounds: int, folder: Path) -> No
         print(f"  {size[0]:4} tokens, {size[1]:2} beside: {wall:7.1f} lines a second, {cpu:7.1f} by processor time")
         tried[size] = wall if one.gpu else cpu
     best = max(tried, key=tried.__getitem__)
-    embed = _alone(one, *best)
+    single = max((size for size in tried if size[1] == 1), key=tried.__getitem__)
+    embed, embed_single = _alone(one, *best), _alone(one, *single)
     worker = one.embedder("worker")
     worker.embed_documents(texts[:8])
     with _memory(folder / one.path.stem, texts) as memory:
         steps: dict[str, Callable[[], object]] = {
             f"llama.cpp alone ({best[0]} tokens, {best[1]} beside)": lambda: embed(raw),
+            f"llama.cpp alone ({single[0]} tokens, each text alone)": lambda: embed_single(raw),
             "our worker": lambda: worker.embed_documents(texts),
             "an ingest": lambda: _ingest(memory, worker),
         }

@@ -212,8 +212,8 @@ class SearchEngine:
             else:
                 limit = request.max_results or self._settings.max_results
                 allowed = self._allowed(request)  # a hit may take in what no keyword or concept found
-                size = self._settings.hit_tokens
-                found = hits.grown(self._corpus, ranked.order, ranked.allowed, size, limit, allowed)
+                size, apart = self._settings.hit_tokens, "amount" in ranked.features.values
+                found = hits.grown(self._corpus, ranked.order, ranked.allowed, size, limit, allowed, apart)
             return self._hits(request, found, ranked)
 
     def _titles(self, ranked: Ranked) -> Bools | None:
@@ -258,8 +258,9 @@ class SearchEngine:
             ranked = self._rank(request, mode, asked, query_vector)
             request = ranked.request
             parts = self._parts(request, ranked)
-            network, allowed = self.graph.network, self._allowed(request)
-            seeds: dict[int, float] = {}
+            allowed = telling.of_people(self._corpus, ranked.order, self._allowed(request))
+            ranked = replace(ranked, allowed=telling.of_people(self._corpus, ranked.order, ranked.allowed))
+            network, seeds = self.graph.network, dict[int, float]()
             floor = 0.0  # the score from which on a row is less than half as good as the best
             for place, row in enumerate(hits.ranking(self._corpus, ranked.order, ranked.allowed)):
                 floor = float(ranked.order[row])

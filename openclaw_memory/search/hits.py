@@ -18,6 +18,8 @@ _JOINED = 20
 _OPENED = 6
 #: Units in a row that do not fit before a budget is given up as unfillable.
 _LIMIT = 200
+#: What a further unit of a section loses where hits are to lie apart, as a share of the range of all scores.
+_APART = 0.2
 #: Terms from which on a unit says enough for another one like it to be a repetition.
 _SAYING = 4
 
@@ -138,20 +140,39 @@ def grown(
     tokens: float,
     limit: int,
     allowed: Bools | None = None,
+    apart: bool = False,
 ) -> list[Range]:
     """The ``limit`` best ``ranked`` units, each grown over its neighbours, best one first, to about ``tokens``.
 
-    A hit grows over ``allowed`` units of its file, past the ends of its section; no unit comes twice.
+    A hit grows over ``allowed`` units of its file, past the ends of its section; no unit comes twice.  With ``apart``
+    units of other sections go before a further one of the same: what is counted was noted here and there.
     """
     growing = _Growing(corpus, score, allowed, tokens, corpus.rows.document_id)
     out: list[Range] = []
-    for row in distinct(corpus, ranking(corpus, score, ranked)):
-        found = growing.grown(row)
-        if found is not None:
-            out.append(found)
+    found = distinct(corpus, ranking(corpus, score, ranked))
+    for row in _apart(corpus, score, found) if apart else found:
+        one = growing.grown(row)
+        if one is not None:
+            out.append(one)
             if len(out) == limit:
                 break
     return out
+
+
+def _apart(corpus: Corpus, score: Floats, ranked: Iterator[int]) -> Iterator[int]:
+    """``ranked`` rows, each of the first lower by :data:`_APART` for each one of its section that went before."""
+    some = list(islice(ranked, _LIMIT))
+    if not some:
+        return
+    value = score[some].astype(np.float64)
+    step = _APART * (value[0] - float(score.min()))
+    section = corpus.shape.section[some]
+    for _ in some:
+        at = int(value.argmax())
+        yield some[at]
+        value[section == section[at]] -= step
+        value[at] = -np.inf
+    yield from ranked
 
 
 def without(allowed: Bools, ranges: Iterable[Range]) -> Bools:

@@ -232,6 +232,26 @@ def test_a_line_that_ends_at_a_colon_comes_with_what_it_opens(notes: Notes) -> N
         assert "quiet pumps" in hit.snippet and "cheap glass" in hit.snippet
 
 
+@pytest.mark.parametrize(
+    ("told", "question"),
+    [
+        ("Osgood closed the greenhouse tap.", "who closed the greenhouse tap?"),
+        ("Osgood hat den Wasserhahn im Gewächshaus geschlossen.", "Wasserhahn im Gewächshaus geschlossen"),
+        ("オズグッドが温室の蛇口を閉めた。", "温室の蛇口を閉めたのは誰？"),
+    ],
+)
+def test_what_a_program_wrote_is_told_only_where_it_answers_best(notes: Notes, told: str, question: str) -> None:
+    notes.write("memory/2026-03-04.md", f"# Garden\n\n- {told}\n")
+    notes.write("memory/2026-03-05.md", f"# Light Sleep\n\n- 2026-03-05T02:14:55Z INFO candidate {told}\n")
+    notes.write("memory/2026-03-06.md", "# Pump\n\n- 2026-03-06T02:14:55Z ERROR pump QX-7714 stopped, code 40163\n")
+    notes.write("memory/2026-03-09.md", f"# Routine\n\n{FILLER}\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        for size in ({}, {"max_results": 6}):
+            assert "03-05" not in days(memory, question, **size)
+            assert "03-06" in days(memory, "error QX-7714 code 40163", **size)
+
+
 def test_a_hit_says_how_surely_it_answers_as_a_search_does(memory: Memory) -> None:
     for query in (
         "leaking roof above the kitchen",

@@ -219,6 +219,46 @@ def test_a_hit_grows_over_nothing_that_the_request_leaves_out() -> None:
         assert (hit.start_line, hit.end_line) == (1, 3)
 
 
+@pytest.mark.parametrize(
+    ("kayak", "mended", "question", "other"),
+    [
+        ("red kayak", "repaired", "how many times was the red kayak repaired?", "was the red kayak repaired?"),
+        ("rotes Kajak", "repariert", "wie viele Male wurde ein rotes Kajak repariert?", "rotes Kajak repariert?"),
+        ("kayak rojo", "reparado", "¿cuántas veces fue reparado el kayak rojo?", "¿fue reparado el kayak rojo?"),
+        ("красная байдарка", "чинили", "сколько раз чинили: красная байдарка?", "чинили: красная байдарка?"),
+        ("紅い皮艇", "直した", "紅い皮艇を何回直した？", "紅い皮艇を直した？"),
+    ],
+)
+def test_what_is_counted_is_looked_for_in_every_section_before_twice_in_one(
+    kayak: str, mended: str, question: str, other: str
+) -> None:
+    filling = "".join(f"- 7{n:02} / 3{n:02} / 9{n:02} / {'x' * 60} {n}\n" for n in range(28))
+    often = filling.join(f"- {kayak}: {mended}, {number}\n" for number in ("one", "two"))
+    texts = {
+        "memory/2024-05-01.md": f"# A\n\n{often}{filling}",
+        "memory/2024-06-02.md": f"# B\n\n- {kayak}: {mended}, three\n{filling}",
+    }
+    with remembered(texts) as memory:
+        counted = [hit.path for hit in ask(memory, question, mode="keyword", max_results=2)]
+        assert sorted(counted) == sorted(texts)
+        asked = [hit.path for hit in ask(memory, other, mode="keyword", max_results=2)]
+        assert asked == ["memory/2024-05-01.md"] * 2, "else nothing was shown"
+
+
+@quick
+@given(files, st.integers(0, 10**6), st.integers(1, 9))
+def test_hits_that_lie_apart_are_the_same_ones_in_another_order(texts: dict[str, str], seed: int, limit: int) -> None:
+    with remembered(texts) as memory:
+        ask(memory, "fox")
+        corpus = memory._questions.engine()._corpus
+        score = np.random.default_rng(seed).random(len(corpus)).astype(np.float32)
+        everything = len(corpus) + 1
+        one, other = (hits.grown(corpus, score, None, 1, everything, apart=apart) for apart in (False, True))
+        assert {(r.first, r.last) for r in one} == {(r.first, r.last) for r in other}
+        assert [r.best for r in one[:1]] == [r.best for r in other[:1]]
+        assert hits.grown(corpus, score, None, 1, limit, apart=True) == other[:limit]
+
+
 days = st.dates(date(2024, 4, 28), date(2024, 6, 5))
 spans = st.tuples(days, days).map(sorted) | st.tuples(days, st.none()) | st.tuples(st.none(), st.none() | days)
 
