@@ -95,7 +95,8 @@ def parts(
     script = corpus.rows.script[row]
     # What this question has in common with unrelated rows, as far as there are enough of them to tell.
     noise += max(0.0, float(features.noise[script]) - noise) * float(features.telling[script])
-    score = _sureness(None if text is None else words, vector, time, noise, knowledge, sure)
+    telling = None if time is None else time * (1 - features.dated)
+    score = _sureness(None if text is None else words, vector, telling, noise, knowledge, sure)
     if graph is not None:
         near = float(graph[row])
         if near:

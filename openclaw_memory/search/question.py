@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
+from collections.abc import Sequence
 from datetime import date, timedelta
 from functools import cache
 
 from ..text import analysis, dates, scripts
 from ..text import calendar_words as words
-
-#: First and last day, inclusive.
-Interval = tuple[date, date]
+from .bounds import EARLIEST, Bound, Interval, bound, bounded
 
 _UNIT_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 _QUARTER = re.compile(r"\bq([1-4])(?:[ -]?((?:19|20)\d\d))?\b")
@@ -25,7 +24,7 @@ _SOME = 3
 #: Days that a question names beyond so many say nothing any more.
 _MOST = 16
 #: Asking days outside are moved here, so that no interval leaves the calendar.
-_EARLIEST, _LATEST = date(1200, 1, 1), date(9990, 1, 1)
+_LATEST = date(9990, 1, 1)
 #: Words in these scripts may have others directly beside them.
 _JOINED = re.compile(f"[{scripts.UNSPACED}{scripts.HANGUL}]")
 _SELF = re.compile(r"\b(?:I|me|my|mine|myself|I'm|I've)\b", re.IGNORECASE)
@@ -138,35 +137,36 @@ def named(question: str) -> list[str]:
 
 
 def intervals(question: str, asked: date) -> list[Interval]:
-    """Days that a question names, relative ones seen from ``asked``; empty when it names none."""
-    asked = min(max(asked, _EARLIEST), _LATEST)
+    """Days that a question is about, relative ones seen from ``asked``; empty when it names none."""
+    asked = min(max(asked, EARLIEST), _LATEST)
     text = words.plain(question)
     spoken = words.spoken(text)
     said = words.phrases(text, spoken)
     parts = [phrase for phrase in said if phrase.meaning.kind == "part"][:_MOST]
     taken = bytearray(len(text))
-    found: list[tuple[int, Interval]] = []
+    found: list[tuple[int, Interval, Bound | None]] = []
 
-    def claim(start: int, end: int, interval: Interval | None) -> None:
+    def claim(start: int, end: int, interval: Interval | None, of: Sequence[str] = spoken[:1]) -> None:
         if interval is not None and taken.find(1, start, end) < 0:
             taken[start:end] = b"\1" * (end - start)
-            found.append((start, interval))
+            found.append((start, interval, bound(text, start, end, of)))
 
     for one in dates.named(text, lambda: words.order_in(spoken)):
         start, end, interval = _named(text, one, parts, asked)
-        claim(start, end, interval)
+        claim(start, end, interval, dates.languages_of(one, spoken) or spoken[:1])
         if interval is not None and one.year is None and interval[0].year < asked.year:
             # The last May was meant, or the next one, which lines may name already.
             _, _, coming = _named(text, one._replace(year=asked.year), parts, asked)
-            found += [] if coming is None else [(start, coming)]
+            found += [] if coming is None or found[-1][2] is not None else [(start, coming, None)]
     for match in _QUARTER.finditer(text):
         claim(*match.span(), _quarter(int(match[2] or asked.year), int(match[1])))
     for phrase in said:
-        claim(phrase.start, phrase.end, _relative(phrase, asked))
+        claim(phrase.start, phrase.end, _relative(phrase, asked), (phrase.meaning.language,))
     if not found:
         for match in _YEAR.finditer(text):
             claim(*match.span(), (date(int(match[1]), 1, 1), date(int(match[1]), 12, 31)))
-    return list(dict.fromkeys(interval for _, interval in sorted(found)))[:_MOST]
+    found.sort(key=lambda one: one[:2])
+    return list(dict.fromkeys(bounded([one[1:] for one in found], asked)))[:_MOST]
 
 
 def _named(text: str, one: dates.Named, parts: list[words.Phrase], asked: date) -> tuple[int, int, Interval | None]:

@@ -18,6 +18,7 @@ from ..store.api import Bools, Floats, Ints
 from ..text import analysis
 from . import question as asking
 from .bm25 import KeywordScores
+from .bounds import Interval
 
 #: Weight of each feature in the fused score.
 WEIGHTS: dict[str, float] = {
@@ -76,7 +77,9 @@ class Features:
 
     values: dict[str, Floats] = field(default_factory=dict)
     keyword: KeywordScores | None = None
-    named_dates: list[asking.Interval] = field(default_factory=list)
+    named_dates: list[Interval] = field(default_factory=list)
+    #: Mean of ``date`` over all rows: what most of them have tells little of one.
+    dated: float = 0.0
     #: How well the model knows the question's language, from 0 to 1.
     knowledge: float = 1.0
     #: Cosine of every window.
@@ -147,6 +150,7 @@ def collect(
     features.named_dates = asking.intervals(query, asked)
     if features.named_dates:
         values["date"] = _nearness(corpus, features.named_dates)
+        features.dated = float(values["date"].mean())
     if asking.asks_when(query):
         values["when"] = np.minimum(rows.time_words, 2).astype(np.float32) * np.float32(0.5)
     if asking.asks_amount(query):
@@ -191,7 +195,7 @@ def _noise(cosine: Floats, script: NDArray[np.int8]) -> tuple[Floats, Floats]:
     return (mean + _NOISE * deviation).astype(np.float32), (counts / (counts + _TELLING)).astype(np.float32)
 
 
-def _nearness(corpus: Corpus, named: list[asking.Interval]) -> Floats:
+def _nearness(corpus: Corpus, named: list[Interval]) -> Floats:
     """1 inside a named interval, a falling echo for three weeks after it, 0 elsewhere and undated.
 
     A line that names days itself has them besides its section's; it counts half where it names more than was asked for.

@@ -45,6 +45,8 @@ _KINDS = frozenset({"month", "month-short", "weekday", "relative", "ago", "ahead
 _MONTHS = frozenset({"month", "month-short"})
 #: Kinds of which single words speak of time.
 _TIMES = frozenset({"month", "weekday", "relative", "noun", "period", "words"})
+#: Keys of words that begin or end the time which they stand beside.
+BESIDE = ("since", "after", "until", "before")
 #: Languages whose words for time are looked for as they stand in the text.
 _BY_PHRASE = ("chinese", "japanese", "korean", "thai", "hindi", "vietnamese")
 _MOST_DIGITS = 3
@@ -108,6 +110,14 @@ def keys_of(language: str) -> dict[str, tuple[str, ...]]:
     return out
 
 
+@cache
+def naming_time(language: str) -> frozenset[str]:
+    """What speaks of a time in a language: weeks, weekdays, weekends."""
+    return frozenset(
+        phrase for key, said in keys_of(language).items() if key.partition(".")[0] in _TIMES for phrase in said
+    )
+
+
 def known_languages() -> tuple[str, ...]:
     """Languages with a calendar."""
     return tuple(name for name in _sources() if name != ANY)
@@ -115,9 +125,14 @@ def known_languages() -> tuple[str, ...]:
 
 @cache
 def _vocabulary(language: str) -> frozenset[str]:
-    """Words of a language's calendar, without the shortest."""
+    """Words of a language's calendar, without the shortest and those that only stand beside a time."""
     return frozenset(
-        word for key in keys_of(language).values() for said in key for word in _WORD.findall(said) if len(word) > 2
+        word
+        for key, phrases in keys_of(language).items()
+        if key.partition("-")[0] not in BESIDE
+        for phrase in phrases
+        for word in _WORD.findall(phrase)
+        if len(word) > 2
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from functools import cache
 from itertools import pairwise
@@ -233,6 +233,13 @@ def said(text: str, day: date | None, order: Order | None = None) -> tuple[date,
     return found
 
 
+def languages_of(one: Named, of: Sequence[str]) -> tuple[str, ...]:
+    """Those of some languages that have its month's name, none for one in numbers."""
+    keys = ((name, words.keys_of(name)) for name in of if one.name)
+    months = (f"month.{one.month}", f"month-short.{one.month}")
+    return tuple(name for name, said in keys if any(one.name.strip(".") in said.get(month, ()) for month in months))
+
+
 def means_month(text: str, one: Named) -> bool:
     """Whether a name means a month: a word of other meaning and a short form need a day, a year, or a word before."""
     if one.day is not None or one.year is not None:
@@ -247,7 +254,8 @@ def means_month(text: str, one: Named) -> bool:
         elif one.name.strip(".") not in keys.get(f"month-short.{one.month}", ()):
             continue
         before = text[max(0, one.start - _AROUND) : one.start].rstrip(" -")
-        if any(before.endswith(lead) and not before[: -len(lead)][-1:].isalpha() for lead in keys.get("lead", ())):
+        leads = (lead for key in ("lead", *words.BESIDE) for lead in keys.get(key, ()))
+        if any(before.endswith(lead) and not before[: -len(lead)][-1:].isalpha() for lead in leads):
             return True
     return sure
 

@@ -245,6 +245,21 @@ def test_what_is_counted_is_looked_for_in_every_section_before_twice_in_one(
         assert asked == ["memory/2024-05-01.md"] * 2, "else nothing was shown"
 
 
+def test_a_question_since_a_month_is_answered_from_then_on_and_surely_only_where_that_says_something() -> None:
+    days = {month: f"memory/2024-{month:02}-07.md" for month in (1, 2, 4, 5)}
+    texts = {path: f"# Pump\n\n- the pump was seen to, {month}\n" for month, path in days.items()}
+    with remembered(texts) as memory:
+
+        def answered(query: str) -> list[SearchHit]:
+            return ask(memory, query, mode="keyword", max_results=4)
+
+        assert {hit.path for hit in answered("what about the pump since March?")[:2]} == {days[4], days[5]}
+        assert {hit.path for hit in answered("what about the pump before March?")[:2]} == {days[1], days[2]}
+        asked = "the pump and the zebra"
+        everything, plain = answered(f"{asked} since January?")[0], answered(f"{asked}?")[0]
+        assert everything.score == plain.score < answered(f"{asked} since May?")[0].score
+
+
 @quick
 @given(files, st.integers(0, 10**6), st.integers(1, 9))
 def test_hits_that_lie_apart_are_the_same_ones_in_another_order(texts: dict[str, str], seed: int, limit: int) -> None:

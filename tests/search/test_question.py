@@ -72,6 +72,64 @@ def test_a_question_may_name_several_days() -> None:
     assert found == [*days("2024-01-02"), *days("2024-03-05"), *days("2024-08-13")]
 
 
+MARCH = date(2024, 3, 1)
+OLDEST = date(1200, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        "what was decided since March? | and after March? | and until March? | what was bought before March?",
+        "was wurde seit März entschieden? | und nach März? | was galt bis März? | und was war vor dem März?",
+        "qu'avons-nous décidé depuis mars ? | et après mars ? | et jusqu'en mars ? | qu'y avait-il avant mars ?",
+        "¿qué decidimos desde marzo? | ¿y después de marzo? | ¿y hasta marzo? | ¿qué había antes de marzo?",
+        "o que decidimos desde março? | e depois de março? | e até março? | o que havia antes de março?",
+        "cosa abbiamo deciso da marzo? | e dopo marzo? | e fino a marzo? | cosa c'era prima di marzo?",
+        "wat is er sinds maart besloten? | en na maart? | en tot maart? | wat was er vóór maart?",
+        "co ustalono od marca? | co było po marcu? | a co do marca? | -",
+        "что решили с марта? | что было после марта? | - | что было до марта?",
+        "Mart'tan beri ne oldu? | Mart'tan sonra ne oldu? | Mart'a kadar ne oldu? | Mart'tan önce ne oldu?",
+        "apa yang diputuskan sejak Maret? | dan setelah Maret? | sampai Maret? | apa sebelum Maret?",
+        "từ tháng 3 đã quyết định gì? | sau tháng 3 | cho đến tháng 3 | trước tháng 3",
+        "自三月以来决定了什么？ | 三月之后呢？ | 三月为止呢？ | 三月之前呢？",
+        "三月から何を決めた？ | 三月の後は？ | 三月までは？ | 三月より前は？",
+        "3월부터 무엇을 정했나? | 3월 이후에는? | 3월까지는? | 3월 이전에는?",
+        "ماذا قررنا منذ مارس؟ | وماذا بعد مارس؟ | حتى مارس؟ | وماذا كان قبل مارس؟",
+    ],
+)
+def test_a_time_may_begin_or_end_what_is_meant_in_many_languages(texts: str) -> None:
+    last = date(2024, 3, 31)
+    expected = [(MARCH, ASKED), (last + timedelta(1), ASKED), (OLDEST, last), (OLDEST, MARCH - timedelta(1))]
+    for text, interval in zip(texts.split(" | "), expected, strict=True):
+        assert text == "-" or question.intervals(text, ASKED) == [interval], text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("since March 3 and until March 10", days("2024-03-03", "2024-03-10")),
+        ("what changed after the 3rd of May?", days("2024-05-04", "2024-08-14")),
+        ("since yesterday", days("2024-08-13", "2024-08-14")),
+        ("since 2024-03-01", days("2024-03-01", "2024-08-14")),
+        ("before 2024", days("1200-01-01", "2023-12-31")),
+        ("2024年之前", days("1200-01-01", "2023-12-31")),
+        ("до 2024 года", days("1200-01-01", "2023-12-31")),
+        ("since tomorrow", days("2024-08-15")),  # nothing is between
+        ("after lunch in May", days("2024-05-01", "2024-05-31")),
+        ("where were we the week before May 3?", days("2024-05-03")),
+        ("what was on the Sunday after May 3?", days("2024-05-03")),
+        ("wo waren wir in der Woche vor dem 3. Mai?", days("2024-05-03")),
+        ("¿dónde estuvimos la semana antes del 3 de mayo?", days("2024-05-03")),
+        ("5月3日前的一周去了哪里？", days("1200-01-01", "2024-05-02")),
+        ("3 days ago", days("2024-08-11")),
+        ("vor 3 Tagen", days("2024-08-11")),
+        ("3天前", days("2024-08-11")),
+    ],
+)
+def test_only_a_time_beside_such_a_word_is_bounded(text: str, expected: list[tuple[date, date]]) -> None:
+    assert question.intervals(text, ASKED) == expected
+
+
 def test_a_year_inside_a_date_is_not_named_again() -> None:
     assert question.intervals("on 3 May 2023", ASKED) == days("2023-05-03")
 
@@ -254,7 +312,7 @@ def test_numbers_that_leave_the_day_open_are_read_as_the_question_s_language_wri
     ("text", "day"),
     [
         ("What did we decide on 3/9?", "2026-03-09"),
-        ("What have I written since 03-09?", "2026-03-09"),
+        ("What have I written on 03-09?", "2026-03-09"),
         ("Was habe ich am 9.3. gesagt?", "2026-03-09"),
         ("Was war am 9.03 los?", "2026-03-09"),
         ("¿Qué decidimos el 9/3?", "2026-03-09"),
