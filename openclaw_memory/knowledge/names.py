@@ -77,8 +77,9 @@ def names(text: str, heading: bool, spoken: str, found: list[tuple[str, str]]) -
             label = after[:1] in (":", "：") and (opens or (bool(before) and not inside))
             # In a line of another script a Latin name has its capital for itself, wherever it stands.
             weak = (label or (opens and (heading or alone))) and not (foreign and words[0].isascii())
-            # Nor has an abbreviation its capitals from where it stands.
-            weak = weak and not (alone and not heading and not label and 1 < len(words[0]) < 6 and words[0].isupper())
+            # Nor has an abbreviation its capitals from the brackets before it.
+            boxed = lead is not None and start == body and "]" in lead[0]
+            weak = weak and not (boxed and alone and not heading and 1 < len(words[0]) < 6 and words[0].isupper())
             if spoken == language.CAPITAL_NOUNS and not weak and alone:
                 said = _BEFORE.search(text, max(0, start - 40), start)
                 noun = words[0].endswith(NOUN_ENDS) or is_german_noun(words[0].lower())

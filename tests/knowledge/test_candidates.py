@@ -1051,10 +1051,9 @@ def test_a_chinese_term_does_not_begin_with_how_far_it_is(statement: str) -> Non
     assert pattern is None or statement not in pattern.pattern.split("|")
 
 
-def test_an_abbreviation_is_one_where_a_sentence_begins_too() -> None:
-    assert found("WRN feeds the hens at noon")["WRN"] == "name"
-    assert found("WRN: feeds the hens", "heading").get("WRN") != "name"
-    assert found("GIESS die Hennen")["GIESS"] == "name"  # what small letters say elsewhere speaks against it
+def test_an_abbreviation_is_one_behind_a_day_in_brackets_too() -> None:
+    assert found("[09:30 UTC] WRN fed the hens")["WRN"] == "name"
+    assert found("GIESS die Hennen")["GIESS"] == "start"
 
 
 @pytest.mark.parametrize("said", ["早起きしたい", "池を掃除する", "水温が上がった"])
