@@ -32,7 +32,7 @@ from ..model import (
 )
 from ..search import hits
 from ..search.service import behind
-from ..store.api import Floats, SectionText, Store, VectorModel
+from ..store.api import Floats, Ints, SectionText, Store, VectorModel
 from ..store.state import State
 from ..system.deadline import NEVER, Deadline
 from ..text.speech import searched, substance
@@ -338,7 +338,11 @@ class Ambient:
         given = self._given.to(asked.session)
         keyword = ranked.features.keyword
         evidence = None if keyword is None else Evidence(text, keyword, len(view.corpus))
-        about = bool(substance(text))
+        about, index, units = bool(substance(text)), engine.vectors(), view.corpus.rows.unit_id
+
+        def vectors(rows: Ints) -> Floats:
+            return np.zeros((len(rows), 0), np.float32) if index is None else index.vectors(units[rows])
+
         best = candidates.searched(view, ranked, allowed, parts) if about else []
         return candidates.Scene(
             view=view,
@@ -347,7 +351,7 @@ class Ambient:
             allowed=allowed,
             entities=named,
             best=best,
-            sure=sureness(signs(ranked, evidence, best, engine.noise, general, allowed)) if best else 0.0,
+            sure=sureness(signs(ranked, evidence, best, engine.noise, general, allowed, vectors)) if best else 0.0,
             themes=themes,
             today=asked.today,
             half_life=own.half_life_days,

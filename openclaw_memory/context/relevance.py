@@ -8,7 +8,7 @@ and how they do on those that they were not fitted on; ``benchmarks/relevance.py
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import exp, log, log1p
 
 import numpy as np
@@ -16,22 +16,22 @@ import numpy as np
 from ..embed.general import General
 from ..search.confidence import Parts
 from ..search.engine import Ranked
-from ..store.api import Bools, Floats
+from ..store.api import Bools, Floats, Ints
 from .evidence import Evidence
 
 #: What each sign counts beside vectors, and what all messages begin with.
 WEIGHTS: dict[str, float] = {
-    "first": 0.38,
-    "words": 1.969,
-    "stranger": -1.572,
-    "size": -0.495,
-    "near": 5.917,
-    "general": -15.391,
-    "clear": 10.816,
-    "together": 1.224,
-    "agreement": 1.621,
+    "words": 2.285,
+    "stranger": -0.632,
+    "few": 1.7,
+    "own": 3.035,
+    "general": -14.224,
+    "apart": 9.193,
+    "together": 1.16,
+    "shared": 1.092,
+    "agreement": 1.538,
 }
-BIAS = -5.43
+BIAS = -8.567
 #: The same without vectors, or with those of a model that does not know the language, or was not compared yet.
 ALONE: dict[str, float] = {
     "matched": 1.676,
@@ -51,12 +51,14 @@ _MOST = 5
 _GENERAL = 0.5
 #: A model that knows less of the message's language says nothing of its meaning.
 KNOWN = 0.8
+#: Of fewer rows than these no score is as high as of many.
+_FEW = 100
+#: Gives the vectors of rows, ``float32[n, d]``.
+Rows = Callable[[Ints], Floats]
 #: Added to a score before its logarithm is taken.
 _LEAST = 0.02
-#: Rows that tell what notes have in common with a message as well as what is known of unrelated texts.
-_TELLING = 20
-#: So many of the best rows by words, and by meaning, may be the same.
-_COMPARED = 20
+#: So many of the best rows by words, and by meaning, may be the same; so many are compared with the closest small talk.
+_COMPARED, _CLOSEST = 20, 3
 
 
 def signs(
@@ -66,21 +68,24 @@ def signs(
     noise: float,
     general: General | None,
     allowed: Bools,
+    vectors: Rows,
 ) -> dict[str, float]:
-    """What tells of a message; ``best`` are its best rows, best first, ``noise`` is the cosine of unrelated texts, and
-    ``general`` how close the message is to what is said to any assistant.
+    """What tells of a message; ``best`` are its best rows, best first, ``noise`` is the cosine of unrelated texts,
+    ``general`` how close the message is to what is said to any assistant, and ``vectors`` gives those of rows.
 
-    Of its words: ``matched`` is the most of them around one row, ``first`` that around the best one, ``share`` that of
-    all words, ``words`` the logarithm of how many those are, ``unknown`` the share of those that no note has, and
-    ``stranger`` whether one of these is a name.  ``score`` is the logarithm of the highest reported score, and
+    Of its words: ``matched`` is the most of them around one row, ``share`` that of all words, ``words`` the logarithm
+    of how many those are, ``unknown`` the share of those that no note has, and ``stranger`` whether one of these is a
+    name.  ``score`` is the logarithm of the highest reported score, and
     ``agreement`` the highest fused one, which is high where the signals of the search meet in one row.  ``size`` is the
-    logarithm of the number of rows: of many some match by chance.
+    logarithm of the number of rows: of many some match by chance.  ``few`` is how many times fewer they are than a
+    hundred, as a logarithm: of few none stands out.
 
-    Of its meaning: ``near`` is how much closer it is to a row than to what is said to any assistant in the mean,
-    ``general`` how much closer it is to one of those texts, and ``clear`` how far the highest cosine of a window is
-    from what the notes have in common with this message to 1 (a few notes tell little of that: then from ``noise``
-    too), all as shares; ``together`` is the logarithm of how many rows are among the best by words and by meaning both,
-    and ``knowledge`` how well the model knows the language; all 0 without vectors.
+    Of its meaning, as shares of the way from ``noise`` to 1: ``own`` is how much closer it is to the best row than to
+    what is said to any assistant in the mean, ``general`` how much closer it is to one of those texts, and ``apart``
+    how much closer it is to one of the closest rows than the texts that are closest to that row.  ``together`` is the
+    logarithm of how many rows are among the best by words and by meaning both, ``shared`` that times the share of the
+    words that stand around the best row, and ``knowledge`` how well the model knows the language.  All are 0 without
+    vectors.
     """
     rows = [row for row, _ in best]
     words = max(1, evidence.words) if evidence is not None else 1
@@ -89,7 +94,6 @@ def signs(
     knowledge = ranked.features.knowledge if ranked.similarities is not None and general is not None else 0.0
     told = {
         "matched": float(matched),
-        "first": float(held[0]) if held else 0.0,
         "share": matched / words,
         "words": log1p(evidence.words) if evidence is not None else 0.0,
         "unknown": evidence.unknown / words if evidence is not None else 0.0,
@@ -97,32 +101,42 @@ def signs(
         "score": log(_LEAST + max((parts.score for _, parts in best), default=0.0)),
         "agreement": float(ranked.score[rows[0]]) if rows else 0.0,
         "size": log(max(1, len(ranked.score))),
-        "near": 0.0,
+        "few": log(max(1.0, _FEW / max(1, len(ranked.score)))),
+        "own": 0.0,
         "general": 0.0,
-        "clear": 0.0,
+        "apart": 0.0,
         "together": 0.0,
+        "shared": 0.0,
         "knowledge": knowledge,
     }
     if rows and general is not None and knowledge > KNOWN:
-        told |= _of_meaning(ranked, noise, general, allowed)
+        told |= _of_meaning(ranked, rows[0], noise, general, allowed, vectors)
+        told["shared"] = told["together"] * (evidence.matched(rows[0]) / words if evidence is not None else 0.0)
     return told
 
 
-def _of_meaning(ranked: Ranked, noise: float, general: General, allowed: Bools) -> dict[str, float]:
+def _of_meaning(
+    ranked: Ranked, best: int, noise: float, general: General, allowed: Bools, vectors: Rows
+) -> dict[str, float]:
     """The signs that only vectors give."""
-    features, similarities = ranked.features, ranked.similarities
-    if features.cosine is None or similarities is None:
+    similarities = ranked.similarities
+    if similarities is None:
         return {}
-    rows = int(allowed.sum())
-    common = (rows * float(features.noise.max()) + _TELLING * noise) / (rows + _TELLING)
-    own = np.nan_to_num(similarities[allowed])
-    told = {
-        "near": (float(own.max()) - general.mean) / (1 - noise),
-        "general": min(_GENERAL, (general.highest - general.mean) / (1 - noise)),
-        "clear": (float(features.cosine[allowed].max()) - common) / (1 - common),
-    }
-    if features.keyword is not None:
-        both = _highest(features.keyword.unit[allowed]) & _highest(own)
+    cosines = np.where(allowed & ~np.isnan(similarities), similarities, -1.0)
+    closest = np.argpartition(-cosines, min(_COMPARED, len(cosines)) - 1)[:_COMPARED]
+    near: Ints = closest[cosines[closest] > -1].astype(np.int32)
+    told = {"general": min(_GENERAL, (general.highest - general.mean) / (1 - noise))}
+    if len(near):
+        # What is as close to small talk as to the message is close to anything: Conneau et al. (2018), "Word
+        # translation without parallel data", weigh neighbours so (CSLS).
+        # One by one: a product of two matrices wakes BLAS's threads, which cost more than it does.
+        each = np.stack([general.vectors @ vector for vector in vectors(near)])
+        theirs = np.sort(each, axis=1)[:, -_CLOSEST:].mean(axis=1)
+        told["apart"] = float((cosines[near] - theirs).max()) / (1 - noise)
+        own = float(cosines[best]) if cosines[best] > -1 else float(cosines[near].max())
+        told["own"] = (own - general.mean) / (1 - noise)
+    if (keyword := ranked.features.keyword) is not None:
+        both = _highest(keyword.unit[allowed]) & _highest(np.nan_to_num(similarities[allowed]))
         told["together"] = log1p(len(both))
     return told
 

@@ -28,10 +28,14 @@ _AS_QUESTION = "\0general\0"
 
 @dataclass(frozen=True, slots=True)
 class General:
-    """Cosines of a message to the texts of the language that has the closest one: their mean, and the highest."""
+    """Cosines of a message to the texts of the language that has the closest one: their mean, and the highest.
+
+    ``vectors`` are those of the texts, ``float32[n, d]``.
+    """
 
     mean: float
     highest: float
+    vectors: Vectors
 
 
 @cache
@@ -77,5 +81,8 @@ def _vectors(embedder: Embedder, cache: VectorCache | None, lines: tuple[str, ..
 
 def compared(vector: Vectors, to: tuple[Vectors, ...]) -> General | None:
     """How close the vector ``float32[d]`` of a message is to a cohort; ``None`` where there is none."""
-    cosines = max((vectors @ vector for vectors in to), key=lambda own: float(own.max()), default=None)
-    return None if cosines is None else General(float(cosines.mean()), float(cosines.max()))
+    each = [(vectors @ vector, vectors) for vectors in to]
+    if not each:
+        return None
+    cosines, vectors = max(each, key=lambda one: float(one[0].max()))
+    return General(float(cosines.mean()), float(cosines.max()), vectors)

@@ -37,7 +37,7 @@ from .routine import (
 )
 
 #: Grows when what is found in a text changes, so that stored mentions are known to be of another make.
-VERSION = 9
+VERSION = 10
 
 _MOST = 12
 _CHARS = 80

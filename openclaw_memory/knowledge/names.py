@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from http import HTTPStatus
 
 from ..text import language
 from ..text.dates import MONTH_NUMBERS, NAMES
@@ -12,8 +13,11 @@ from . import beside
 from .kinds import is_german_noun, is_kind
 from .routine import ADJECTIVE_ENDS, ARTICLES, NAMELESS, NOUN_ENDS
 
-#: List marks, check boxes, and dates and times before the text proper.
-_LEAD = re.compile(r"(?:[\s>#*+\-_|~(\"“„«]|\[[ xX]\]|\d[\d:.\-/)]*(?=\s))*+")
+#: List marks, check boxes, and dates and times before the text proper, in brackets too: [Fri 2026-07-03 09:12].
+_LEAD = re.compile(
+    r"(?:[\s>#*+\-_|~(\"“„«]|\[[ xX]\]|\d[\d:.\-/)]*(?=\s)"
+    r"|\[(?:[^\W\d]{1,4}[.,]{0,2} )?\d{1,4}[:.\-/]\d[^\]\n]{0,40}\])*+"
+)
 #: Capitals of the Latin, Greek and Cyrillic alphabets; scripts that write without spaces are no part of a word.
 _UPPER = "[A-Z" + "".join(filter(str.isupper, map(chr, range(0xC0, 0x530)))) + "]"
 _LETTER = r"[^\W\u2e80-\U0003ffff]"
@@ -73,6 +77,9 @@ def names(text: str, heading: bool, spoken: str, found: list[tuple[str, str]]) -
             label = after[:1] in (":", "：") and (opens or (bool(before) and not inside))
             # In a line of another script a Latin name has its capital for itself, wherever it stands.
             weak = (label or (opens and (heading or alone))) and not (foreign and words[0].isascii())
+            # Nor has an abbreviation its capitals from the brackets before it.
+            boxed = lead is not None and start == body and "]" in lead[0]
+            weak = weak and not (boxed and alone and not heading and 1 < len(words[0]) < 6 and words[0].isupper())
             if spoken == language.CAPITAL_NOUNS and not weak and alone:
                 said = _BEFORE.search(text, max(0, start - 40), start)
                 noun = words[0].endswith(NOUN_ENDS) or is_german_noun(words[0].lower())
@@ -138,6 +145,8 @@ def _name(words: list[str], weak: bool, spoken: str, found: list[tuple[str, str]
     if not words or not words[0][0].isupper():
         return
     name = " ".join(words)
+    if name in _ANSWERS or _RANGE.fullmatch(name):
+        return
     if len(words) == 1:
         low = name.lower()
         if len(name) > 1 and low not in NAMELESS and not language.is_stop_word(low, spoken):
@@ -175,5 +184,9 @@ def _says_kind(words: list[str], spoken: str) -> bool:
     )
 
 
+#: What servers answer, by which a line says how something went.
+_ANSWERS = frozenset(status.phrase for status in HTTPStatus)
+#: From one letter to another: A-F.
+_RANGE = re.compile(r"[^\W\d_]-[^\W\d_]")
 _MONTHS = NAMES | MONTH_NUMBERS.keys()
 _PARTS_OF_YEAR = frozenset(("h1", "h2", "q1", "q2", "q3", "q4"))

@@ -23,6 +23,8 @@ _KANA = re.compile("[\u3041-\u3096\u30a1-\u30fa]")
 _COMPOUND = re.compile(f"[\u30a1-\u30fa\u30fc{HAN}]{{2,40}}")
 _PART = re.compile(f"[\u30a1-\u30fa\u30fc]{{3,20}}|[{HAN}]{{2,20}}")
 _PARTICLE = re.compile("[\u3041-\u3096]+")
+#: How a Japanese verb ends, behind what it is written with.
+_VERB = re.compile(f"[{HAN}\u30a1-\u30fa\u30fc][\u3041-\u3096]+[うくぐすつぬぶむるいただ]\\Z")
 #: Runs without space in which words must be found by what stands around them.
 _RUN = re.compile(f"[{HAN}]{{2,200}}|[{SOUTH_EAST_ASIAN}]{{4,400}}")
 #: A number and the word by which things are counted, that stands behind it, and an ordinal (第三方 is a word).
@@ -81,7 +83,7 @@ def _without_title(name: str) -> str:
 def is_sentence(term: str) -> bool:
     """Whether Chinese or Japanese words in quotes say something rather than name it."""
     if _KANA.search(term):
-        return len(_PARTICLE.findall(term)) > 1
+        return len(_PARTICLE.findall(term)) > 1 or _VERB.search(term) is not None
     return bool(ANY.match(term)) and (len(term) > _LONGEST[True] or _is_cut(term))
 
 

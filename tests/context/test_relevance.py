@@ -14,6 +14,7 @@ import pytest
 from fakes import Notes, open_memory
 
 from benchmarks.hashing import HashingEmbedder
+from benchmarks.relevance import recorded
 from openclaw_memory.context.relevance import ALONE, WEIGHTS, sureness
 from openclaw_memory.model.embedder import Progress, Vectors
 
@@ -56,8 +57,8 @@ def told(**values: float) -> dict[str, float]:
 
 
 def test_meaning_decides_where_the_model_knows_the_language_only() -> None:
-    assert sureness(told(knowledge=1.0, clear=0.9)) > sureness(told(knowledge=1.0))
-    assert sureness(told(knowledge=0.3, clear=0.9)) == sureness(told(knowledge=0.3))
+    assert sureness(told(knowledge=1.0, apart=0.9)) > sureness(told(knowledge=1.0))
+    assert sureness(told(knowledge=0.3, apart=0.9)) == sureness(told(knowledge=0.3))
     assert sureness(told(knowledge=0.0, matched=3.0)) > sureness(told(knowledge=0.0))
 
 
@@ -101,3 +102,25 @@ def test_the_name_of_a_concept_does_not_make_general_knowledge_a_matter_of_the_n
         assert "new coop" in memory.context("how is Hamlet?", now=NOW).text
         asked = memory.context("who discovered penicillin?", now=NOW)
         assert asked.entities == ("Penicillin",) and not asked.text
+
+
+def test_a_note_that_says_what_is_said_to_any_assistant_is_close_to_nothing(notes: Notes) -> None:
+    """What is as close to small talk as to the message tells nothing of the notes."""
+    rows = [
+        "the bilge pump was repaired by Ada",
+        "what is the capital of Australia, she asked",
+        *(f"entry {row}" for row in range(60)),
+    ]
+    notes.write("memory/2026-03-02.md", "# Day\n\n" + "".join(f"- {row}\n" for row in rows))
+    with open_memory(notes, HashingEmbedder(256)) as memory, recorded() as seen:
+        memory.ingest()
+        memory.warm()
+        memory.context("was the bilge pump repaired", now=NOW)
+        memory.context("what was the capital of Australia again", now=NOW)
+    ours, anybody = seen
+    assert ours["apart"] > 0.2 > anybody["apart"]
+    assert sureness(ours) > sureness(anybody)
+
+
+def test_of_a_few_notes_less_is_asked() -> None:
+    assert sureness(told(knowledge=1.0, few=3.0)) > sureness(told(knowledge=1.0))

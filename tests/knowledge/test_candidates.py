@@ -1017,3 +1017,50 @@ def test_a_line_is_read_in_its_own_language() -> None:
     unit = Unit(german, 1, 1, "item")
     names = {one.text: one.rule for one in candidates(unit, File.of([*english, german]))}
     assert names.get("Tabelle") == "plain" and names.get("Aufruf") == "plain"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[2026-07-01] Посажен новый ряд смородины",
+        "[2026-07-01 14:20] Repariert die Pumpe am Teich",
+        "[Fri 2026-07-03 09:12 GMT+2] Reparada la bomba del estanque",
+    ],
+)
+def test_a_word_behind_a_day_in_brackets_opens_its_sentence(text: str) -> None:
+    assert strong(text) == set()
+
+
+def test_a_name_in_brackets_is_one() -> None:
+    assert "Tamsin" in found("[Tamsin 2] came by")
+
+
+@pytest.mark.parametrize("text", ["columns A-P of the tide table", "столбцы А-Я таблицы приливов"])
+def test_a_range_of_letters_is_no_name(text: str) -> None:
+    assert strong(text) == set()
+
+
+@pytest.mark.parametrize("text", ["the gauge said 403 Forbidden again", "Антворт 404 Not Found от датчика"])
+def test_the_answer_of_a_server_is_no_name(text: str) -> None:
+    assert not {"Forbidden", "Not Found", "404 Not Found"} & strong(text)
+
+
+@pytest.mark.parametrize("statement", ["距满潮", "待换水"])
+def test_a_chinese_term_does_not_begin_with_how_far_it_is(statement: str) -> None:
+    pattern = repeated([f"今晚{statement}，", f"鱼缸{statement}。", f"明天{statement}！", f"{statement}时看看"])
+    assert pattern is None or statement not in pattern.pattern.split("|")
+
+
+def test_an_abbreviation_is_one_behind_a_day_in_brackets_too() -> None:
+    assert found("[09:30 UTC] WRN fed the hens")["WRN"] == "name"
+    assert found("GIESS die Hennen")["GIESS"] == "start"
+
+
+@pytest.mark.parametrize("said", ["早起きしたい", "池を掃除する", "水温が上がった"])
+def test_what_a_japanese_quotation_does_is_no_term(said: str) -> None:
+    assert said not in found(f"「{said}」と言った")
+
+
+@pytest.mark.parametrize("name", ["銀の小舟", "星空まどか", "ひだまり"])
+def test_a_japanese_title_in_quotes_is_a_term(name: str) -> None:
+    assert found(f"「{name}」を見た")[name] == "quoted"
