@@ -6,11 +6,14 @@ import re
 
 from ..text.labels import names_subject
 from . import fact_words
-from .fact_headings import ASIDE, OPENING, is_common, named
+from .fact_headings import OPENING
 from .fact_sentences import is_name, tidy
+from .heading_names import ASIDE, is_common, named
 from .kinds import is_kind, kinds_known
 from .predicates import kind_of_key
 
+#: So many capitals may be an abbreviation.
+_ABBREVIATION = 5
 #: Bold words before a colon.
 _LABELLED = re.compile(r"(\*\*|__|`)[^*`\n]{1,48}(?:[:：]\1|\1\s?[:：])")
 
@@ -30,6 +33,8 @@ def below(above: str, collection: bool = False) -> tuple[str, ...] | None:
         return () if body.rstrip("*_`").endswith((":", "：")) or tidy(body) == text else None
     if opening is not None and not opening.end() and _two_or_kind(text):
         return None  # a line before others: "Sign-in Methods:", "Inputs & Params:"
+    if body.endswith((".", "。")) or (text.isalpha() and text.isupper() and len(text) > _ABBREVIATION):
+        return None  # a sentence, or what is stressed: "CONFIRMED:"
     name = named(text)
     if not collection and text.isalpha() and text[1:].islower() and (bold is None or _LABELLED.match(body)):
         return None  # "Workaround:" is as likely as "Heron:"

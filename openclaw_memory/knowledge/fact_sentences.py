@@ -13,16 +13,21 @@ from ..text import labels, language
 from ..text.negation import negations
 from ..text.scripts import HANGUL, UNCASED, UNSPACED
 from ..text.sentences import sentence_spans
-from . import fact_words
+from . import fact_words, unspaced
 from .kinds import is_kind
 from .predicates import is_place, kind_of_key
 
 _MARKUP = re.compile(r"`([^`\n]+)`|\*\*|__|`|\[\[(?:[^\]|]*\|)?|\]\]|\]\([^)\s]*\)|(?<!\w)\*(?=\S)|(?<=\S)\*(?!\w)")
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
 _OUTER = ' .,;:!?"“”。、，；：！？「」『』'
+#: The dot that a name begins with.
+_HIDDEN = re.compile(r"(?<!\.)\.[^\W_]\Z")
 _UNCASED = re.compile(f"[{UNCASED}]")
 _UNSPACED = re.compile(f"[{UNSPACED}{HANGUL}]")
-_CLAUSE_END = re.compile(r"\s+[–—-]\s|\s?[(（]|[;:!?](?:\s|$)|[。；：！？]|(?<!\d)\.(?:\s|$)|[，、](?!\d)|\s→\s")
+#: A full stop before a capital ends no clause: it would end the sentence but for an abbreviation (*Dr. Heron*).
+_CLAUSE_END = re.compile(
+    r"\s+[–—-]\s|\s?[(（]|[;:!?](?:\s|$)|[。；：！？]|(?<!\d)\.(?:\s(?![^\W\d_a-zß-öø-ÿа-яё])|$)|[，、](?!\d)|\s→\s"
+)
 _COMMA = re.compile(r",\s(?![^\W\da-z])|,\s(?=\S+\s\S+\s\S+)")
 _VERSION = r"v?\d+\.\d+[\w.+-]*|v\d+"
 _TICKET = re.compile(r"[A-Z][A-Z0-9]+-\d+|#\d+|PR \d+")
@@ -66,6 +71,8 @@ def tidy(text: str) -> str:
     """``text`` as a subject or an object is kept."""
     whole = " ".join(plain(text).split())
     bare = whole.strip(_OUTER).strip()
+    if _HIDDEN.search(whole[: len(whole) - len(whole.lstrip(_OUTER)) + 1]):
+        bare = f".{bare}"  # ".env", ".NET"
     # A quotation at the beginning or at the end keeps its mark.
     for before, behind in ('""', "“”", "「」", "『』"):
         odd = bare.count(before) % 2 if before == behind else bare.count(before) - bare.count(behind)
@@ -104,6 +111,7 @@ def _said(read: str, raw: str, pattern: _Pattern, speech: Speech) -> FoundFact |
         if "S" in parts and parts["S"] is not None:
             said = _without_adverbs(parts["S"].strip(), pattern.language)
             named = f"`{said}`" in raw or (is_name(said, pattern.language) and not _is_kind(said, pattern.language))
+            named = named and not (pattern.language in _UNSPACED_LANGUAGES and unspaced.is_everyday(said))
             subject = said if named else None
         elif pattern.relation in ("decided", "timezone"):
             own = match[0].split(" ", 1)[0].casefold() == "i"
