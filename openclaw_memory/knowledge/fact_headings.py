@@ -95,6 +95,9 @@ def topic_of(heading: str) -> Topic:
             not DATE.match(part) or low.split()[-1] in fact_words.every("work") | fact_words.every("tails")
         )
         said_of = names_subject(text) and low.split()[-1] not in fact_words.every("decision")
+        first = tidy(PARTS.split(part, maxsplit=1)[0]).casefold()
+        if decision is None and depth == 0 and ":" not in part and first in fact_words.every("decision"):
+            decision = "we"  # "Decisions - of this year"
         if decision is None and (edition or TIME.search(part)):
             decision = "we" if edition or said_of else ""  # what was done at that time
         if decision is None and said_of and not only_work(low):

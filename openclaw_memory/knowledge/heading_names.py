@@ -21,7 +21,7 @@ DATE = re.compile(
     r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?|\d{4}-[WQ]\d{1,2}(?!\w)|"
     r"(?:\d{4}\s?[年년]\s?)?(?<!\d)\d{1,2}\s?[月월]\s?\d{1,2}\s?[日号號일]|"
     r"(?<![\w.])\d{1,2}\.\d{1,2}\.(?:\d{4})?(?:\s?[–—-]\s?\d{1,2}\.\d{1,2}\.(?:\d{4})?)?(?!\w)|"
-    r"\d{4}[-/.年]\d\d?(?:[-/.月]\d\d?日?)?|~?\d{1,2}:(?:\d\d|XX)(?::\d\d)?(?:\s?[ap]m)?(?:\s[A-Z]{2,4}\b)?",
+    r"(?<!\d)\d{4}[-/.年]\d\d?(?!\d)(?:[-/.月]\d\d?日?)?|~?\d{1,2}:(?:\d\d|XX)(?::\d\d)?(?:\s?[ap]m)?(?:\s[A-Z]{2,4}\b)?",
     re.IGNORECASE,
 )
 #: A kind of thing and its number: "Bug 2", "Риск 3", "Layer 5", "P2".
@@ -45,8 +45,9 @@ def named(heading: str) -> str | None:
         return None
     bare = DATE.sub(" ", ASIDE.sub(" ", heading)).split(" | ", 1)[0]
     quoted = _QUOTED.search(bare)
-    if quoted is not None and 1 <= len(quoted[1].split()) <= 3 and any(map(str.isalpha, bare[: quoted.start()])):
-        return quoted[1]
+    if quoted is not None and 1 <= len(quoted[1].split()) <= 3 and _is_kind_of(bare[: quoted.start()]):
+        # A quotation within a sentence is no name.
+        return None if any(map(str.isalnum, bare[quoted.end() :])) else quoted[1]
     heads, done = fact_words.every("heads"), fact_words.every("done")
     endings = fact_words.every("tails") | done
     numbered = False
@@ -109,6 +110,12 @@ def named(heading: str) -> str | None:
     return None
 
 
+def _is_kind_of(before: str) -> bool:
+    """Whether something stands before a quotation, and no more than a kind of thing: *The yard "Heron"*."""
+    kind = tidy(SIGNS.sub(" ", before))
+    return any(map(str.isalpha, kind)) and len(kind.split()) <= 3 and len(re.findall(WITHOUT_CAPITALS, kind)) <= 6
+
+
 def _without_state(words: list[str]) -> Sequence[str]:
     """A kind of thing without how it stands before it: *Active Mission*."""
     return words[1:] if len(words) == 2 and words[0].casefold() in fact_words.every("states") else words
@@ -133,7 +140,9 @@ _KIND_OF = re.compile(r"[^:：]*[:：]\s*\S")
 def _introduces(words: Sequence[str], rest: str) -> bool:
     """Whether ``words`` before a colon are a kind of what ``rest`` names, word by word with capitals."""
     named = tidy(SIGNS.sub(" ", rest)).split()
-    if not 1 <= len(named) <= 4 or not all(word[0].isupper() for word in named) or _kind(" ".join(named)):
+    identifier = len(named) == 1 and not named[0].isalpha()
+    capitals = 1 <= len(named) <= 4 and all(word[0].isupper() for word in named)
+    if not (capitals or identifier) or _kind(" ".join(named)):
         return False
     plain_word = words[-1].isalpha() and words[-1][1:].islower()
     return plain_word and (len(words) == 1 or is_common(words[-1]) or words[-1].casefold() in fact_words.every("heads"))

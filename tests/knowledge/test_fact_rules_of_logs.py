@@ -142,6 +142,11 @@ def test_where_a_value_begins_and_ends(text: str, expected: list[Triple]) -> Non
         ("# Yard\n\n## Sailor's\n- Website: https://example.org/s\n", [("Sailor's", "website", "https://example.org/s")]),
         ("# Yard\n\n## 1. tern - 绳索管理器\n- 版本：0.4.2\n", [("tern", "版本", "0.4.2")]),
         ("# Yard\n\n**BESTÄTIGT:**\n- Price: $4\n", []),
+        ("# Entity: tide-gauge\n\n- Status: half rigged\n", [("tide-gauge", "status", "half rigged")]),
+        # A quotation behind a kind is a name, within a sentence it is none; a number is no day.
+        ("# Werft\n\n## Das Boot \"Heron\"\n- URL: https://example.org/h\n", [("Heron", "URL", "https://example.org/h")]),
+        ("# 船坞\n\n## 老船长把整条旧船“拖上”岸边\n- 链接：https://example.org/h\n", []),
+        ("# Yard\n\n## Berth b-20260501-1215\n- Phase: half rigged\n", [("Berth b-20260501-1215", "phase", "half rigged")]),
         ("# Yard\n\n- The rigging of the Heron mast.\n  - URL: https://example.org/m\n", []),
         # What was wrong with something has no file and no state.
         ("# Yard\n\n## Critical Issues\n\n### Tide Gauge Jam\n- File: `yard/gauge.md`\n", []),
@@ -154,6 +159,9 @@ def test_where_a_value_begins_and_ends(text: str, expected: list[Triple]) -> Non
             ("we", "decided", "lower the third mast first")
         ]),
         ("# Yard\n\n## Heron\n- 决策：WAIT (一半)\n", []),
+        ("# Decisions - About the Whole Yard\n\n- Decision: lower the third mast first\n", [
+            ("we", "decided", "lower the third mast first")
+        ]),
         # A piece of work is no entry, nor is a question that is answered.
         ("# 日志\n\n## 项目\n- **船体裂缝修复**: 找到并补好了裂缝\n", []),
         ("# Yard\n\n## Family\n- **Keeps a boat:** yes (two)\n", []),
