@@ -26,7 +26,7 @@ from .heading_names import (
     pointing,
     says_work,
 )
-from .predicates import is_relation
+from .predicates import is_relation, names_of
 
 OPENING = re.compile(r"[ \t>]*+(?:(?:[-*+•・]|\d{1,9}[.)])[ \t]++)?(?P<task>\[[ xX]\][ \t]++)?")
 _COUNTED = re.compile(r"^[\d.]+(?:\s+|\Z)")
@@ -50,6 +50,8 @@ class Topic(NamedTuple):
     title: bool = False
     #: The first name is that of a piece of work, of something that happened, or of a report.
     work: bool = False
+    #: The last heading says that it is about a relative of somebody, and not who that is.
+    relative: bool = False
 
 
 @lru_cache(maxsize=4096)
@@ -77,7 +79,7 @@ def topic_of(heading: str) -> Topic:
                 collection = collection or (kind if depth + 1 == len(parts) else None)
             member = member or kind == "people"
             continue
-        if _of_owner(text):
+        if _of_owner(text) or _of_owner(tidy(PARTS.split(part, maxsplit=1)[0])):
             names, member = names or ["user"], True
             continue
         said, owner = _list_of(text)
@@ -121,7 +123,19 @@ def topic_of(heading: str) -> Topic:
             continue
         work = work if names else says_work(part, name)
         names.append(name)
-    return Topic(tuple(names), collection, member, unclear, verb, decision, _titles(parts), work)
+    relative = not names and _of_relative(parts[-1])
+    return Topic(tuple(names), collection, member, unclear, verb, decision, _titles(parts), work, relative)
+
+
+def _of_relative(heading: str) -> bool:
+    """Whether a heading begins with a word for a relative: *My son's school*, *儿子的学校*."""
+    low, kin, mine = heading.casefold(), _kin(), fact_words.every("mine")
+    words = [
+        word
+        for word in re.findall(r"[^\W\d_]+", low)
+        if word not in mine and (len(word) > 2 or not is_function_word(word))
+    ]
+    return words[:1] != [] and (words[0] in kin or words[0].startswith(tuple(filter(WITHOUT_CAPITALS.match, kin))))
 
 
 def _of_problems(text: str) -> bool:
@@ -134,6 +148,12 @@ def _of_problems(text: str) -> bool:
     return not said.isdisjoint((last, last.removesuffix("s"))) or (
         WITHOUT_CAPITALS.match(last) is not None and last.endswith(tuple(filter(WITHOUT_CAPITALS.match, said)))
     )
+
+
+@lru_cache(maxsize=1)
+def _kin() -> frozenset[str]:
+    relations = ("children", "siblings", "parents", "partner", "married to")
+    return frozenset(name for relation in relations for name in names_of(relation))
 
 
 def _titles(parts: Sequence[str]) -> bool:

@@ -12,6 +12,8 @@ from .heading_names import ASIDE, is_common, named
 from .kinds import is_kind, kinds_known
 from .predicates import kind_of_key
 
+#: Nothing but a quotation behind a dash or a colon.
+_TITLE = re.compile(r"\s*[-–—:：]\s*[\"“「《].*[\"”」》]\W*")
 #: So many capitals may be an abbreviation.
 _ABBREVIATION = 5
 #: Bold words before a colon.
@@ -27,6 +29,8 @@ def below(above: str, collection: bool = False) -> tuple[str, ...] | None:
     body = above[opening.end() if opening else 0 :].strip()
     bold = re.match(r"(\*\*|__|`)([^*`\n]{1,48}?)[:：]?\1", body)
     text = tidy(bold[2] if bold else ASIDE.sub(" ", body))
+    if bold and _TITLE.fullmatch(body[bold.end() :]):
+        return None  # "**The Yard Post** — "A title"": where it came out
     if tidy(ASIDE.sub(" ", text)).casefold() in fact_words.every("sides"):
         return None
     if not names_subject(text) or is_common(text) or _list_of_values(text):

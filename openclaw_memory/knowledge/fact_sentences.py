@@ -17,7 +17,9 @@ from . import fact_words, unspaced
 from .kinds import is_kind
 from .predicates import is_place, kind_of_key
 
-_MARKUP = re.compile(r"`([^`\n]+)`|\*\*|__|`|\[\[(?:[^\]|]*\|)?|\]\]|\]\([^)\s]*\)|(?<!\w)\*(?=\S)|(?<=\S)\*(?!\w)")
+#: Underlined, and no part of a name: "__init__.py", "@mira__".
+_UNDERLINED = re.compile(r"(?<![\w@])__(?=\S)((?:(?!__).)+)(?<=\S)__(?![\w.])")
+_MARKUP = re.compile(r"`([^`\n]+)`|\*\*|`|\[\[(?:[^\]|]*\|)?|\]\]|\]\([^)\s]*\)|(?<!\w)\*(?=\S)|(?<=\S)\*(?!\w)")
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
 _OUTER = ' .,;:!?"“”。、，；：！？「」『』'
 #: The dot that a name begins with.
@@ -62,6 +64,8 @@ def plain(text: str) -> str:
     """``text`` without emphasis, code marks and link targets; what is in code marks is as it is."""
     if "[" in text:
         text = _LINK.sub(lambda match: match[1] or match[2] or "", text)
+    if "__" in text:
+        text = _UNDERLINED.sub(r"\1", text)
     if "*" in text or "`" in text or "_" in text:
         text = _MARKUP.sub(lambda match: match[1] or "", text)
     return text

@@ -58,6 +58,7 @@ _DONE = frozenset("✅☑✔✓")
 _ISSUE = re.compile(r"[A-Z]+-?\d+")
 #: A number of something, or an amount: no state of a thing, as a share is (80 %, 3/4).
 _MEASURE = re.compile(r"[^\w(（]*\d(?:[\d.,]*\d)?(?![\d.,]*[\dA-Za-z/-]|\s?[%/])")
+_AMOUNT = re.compile(r"[^\w(（]*\d")
 _COMMENT = re.compile(r"\s*<!--.*?(?:-->|\Z)", re.S)
 #: Kinds that hardly anything else looks like: their subject may be named by any heading.
 _TELLING = frozenset("url path repo email phone ip port version id state date".split())
@@ -308,6 +309,8 @@ def _about(label: str, kind: str, topic: Topic, subject: str | None) -> str | No
     if subject is not None:
         # In a person's file a heading about something else does not take what only somebody has.
         if is_personal(label):
+            if topic.relative:
+                return None
             return names[0] if topic.member and names else _somebody(topic, subject) or subject
         return names[0] if names else None if topic.unclear else subject
     if not names or (needs_person(label) and not topic.member):
@@ -414,13 +417,16 @@ def _row(
             continue  # how much a day or a month had of it
         if kind == "state" and thing is not None and (timed or _MEASURE.match(thing)):
             continue  # how something stood at that time, or how many there were
+        if timed and kind not in _TELLING and _AMOUNT.match(cell):
+            continue  # how much it had then
         if thing is not None and name != low[0] and (kind == "url" or not work):
             yield from _made(first, name, thing, "table", 0.85)
 
 
 def _says_no_thing(cell: str) -> bool:
     """Whether the first cell of a row holds a word of everyday language, or a relation, and no name."""
-    if (cell.isalpha() or " " in cell) and is_common(cell):
+    inner = any(map(str.isupper, cell[1:])) and not cell.isupper()  # "WhatsApp"
+    if ((cell.isalpha() and not inner) or " " in cell) and is_common(cell):
         return True
     return unspaced.is_everyday(cell) or (_UNSPACED.match(cell) is not None and kind_of_key(cell) is not None)
 

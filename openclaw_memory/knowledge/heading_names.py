@@ -28,6 +28,8 @@ DATE = re.compile(
 _NUMBERED = re.compile(r"(?:[^\W\d_]+\s#?\d{1,3}|[A-Z]\d)", re.IGNORECASE)
 #: The time of a day that opens a heading, perhaps behind the day: what follows happened then.
 _CLOCK = re.compile(r"\W*(?:\d{4}-\d\d-\d\d\W+)?~?\d{1,2}:(?:\d\d|XX)(?!\d)")
+#: A day and a time, as an entry of a log has them.
+_STAMP = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?!\d)")
 TIME = re.compile(r"(?<!\d)\d{1,2}:\d\d(?!\d)")
 #: What a heading is about is the one ticket of that number, not all that its words say: "PR #12 — Tide table".
 _TICKET = re.compile(r"(?<!\w)[^\W\d_]+\s#\d{2,}")
@@ -155,7 +157,7 @@ def says_work(heading: str, name: str | None = None) -> bool:
     languages and first in others (*Pump Repair*, *Reparación de la bomba*).  So does the time of a day that opens it.
     """
     bare = ASIDE.sub(" ", heading)
-    if _CLOCK.match(bare):
+    if _CLOCK.match(bare) or _STAMP.search(bare):
         return True
     for part in PARTS.split(DATE.sub(" ", bare)):
         text = tidy(SIGNS.sub(" ", plain(part))).strip(" -.#/")
@@ -293,8 +295,13 @@ def _openings() -> tuple[str, ...]:
 
 
 def says_when(heading: str) -> bool:
-    """Whether a path of headings gives the time of a day: what lies below is how things stood then."""
-    return TIME.search(heading) is not None
+    """Whether a path of headings gives the time of a day: what lies below is how things stood then.
+
+    A title that says no more than when a conversation began is about all that was said in it.
+    """
+    title, _, below = heading.partition(" > ")
+    begun = is_label(tidy(SIGNS.sub(" ", DATE.sub(" ", title))))
+    return TIME.search(below if begun else heading) is not None
 
 
 def is_time(text: str) -> bool:

@@ -109,6 +109,12 @@ def test_what_a_row_or_a_label_is_about(text: str, expected: list[Triple]) -> No
         ("王芳是造船工程师，住在海边。\n", [("王芳", "is", "造船工程师")]),
         # A name may begin with a dot; an abbreviation ends nothing.
         ("## Heron\n- Script: `.yard/tide.sh`\n", [("Heron", "script", ".yard/tide.sh")]),
+        ("## Heron\n- Twitter: @wren__\n- Script: __init__.py\n- **Email:** __deck@example.org__\n", [
+            ("Heron", "twitter", "@wren__"),
+            ("Heron", "script", "__init__.py"),
+            ("Heron", "email", "deck@example.org"),
+        ]),
+        ("# User Profile - Lasting Notes\n\n- Location: Rotterdam\n", [("user", "location", "Rotterdam")]),
         ("## Heron\n- Framework: .NET\n", [("Heron", "framework", ".NET")]),
         ("- Wren's wife is Dr. Maddox (met on deck).\n", [("Wren", "wife", "Dr. Maddox")]),
         # What is more than before is no amount, a word behind an address makes it somebody's, and a line is no file.
@@ -180,6 +186,20 @@ def test_where_a_value_begins_and_ends(text: str, expected: list[Triple]) -> Non
         ("# Yard\n\n| Component | Status |\n|---|---|\n| Bilge Gauge | 📦 3 planks |\n| Heron | 80 % rigged |\n", [
             ("Heron", "status", "80 % rigged")
         ]),
+        ("# Yard\n\n## 14:05 round\n\n| Device | RAM | Role |\n|---|---|---|\n| Bilge Gauge | 7.5% | lookout |\n", [
+            ("Bilge Gauge", "role", "lookout")
+        ]),
+        ("# Session: 2026-05-04 07:25:10 UTC\n\n## Pumps\n\n| Device | Status |\n|---|---|\n| Bilge Gauge | half full |\n", [
+            ("Bilge Gauge", "status", "half full")
+        ]),
+        ("# Yard\n\n| Service | Status |\n|---|---|\n| WhatsApp | ✅ rigged |\n| Mail | ✅ rigged |\n", [
+            ("WhatsApp", "status", "✅ rigged")
+        ]),
+        # Where something came out, or an entry of a log, has neither.
+        ('# Yard\n\n1. **The Yard Post** - "A Tide of Masts"\n   - URL: https://example.org/m\n', []),
+        ("# Yard\n\n## qx#12 | 2026-05-04 07:25:10 | round\n- Disk: half full\n", []),
+        ("- 李明可能在船厂工作\n", [("李明", "works at", "船厂")]),
+        ("- 用户在船厂工作\n", []),
         ("# Yard\n\n## 14:05 round\n\n| Component | Status |\n|---|---|\n| Bilge Gauge | half full |\n", []),
     ],
 )  # fmt: skip
@@ -190,6 +210,12 @@ def test_what_a_heading_or_a_cell_is_about(text: str, expected: list[Triple]) ->
 def test_each_person_of_a_file_about_several_keeps_what_is_theirs() -> None:
     text = "# USER.md - Our Users\n\n## Wren\n- **Timezone:** Europe/Oslo\n\n## Ada\n- **Timezone:** Asia/Tokyo\n"
     assert triples(text, "USER.md") == [("Wren", "timezone", "Europe/Oslo"), ("Ada", "timezone", "Asia/Tokyo")]
+
+
+@pytest.mark.parametrize("heading", ["My son's school", "Sohn", "儿子的学校"])
+def test_what_a_relative_has_is_not_the_owners(heading: str) -> None:
+    text = f"# USER.md\n\n- **Name:** Wren Maddox\n\n## {heading}\n- Birthday: 2011-05-04\n- Education: Tide College\n"
+    assert triples(text, "USER.md") == []
 
 
 def test_what_names_the_owner_by_a_word_names_nobody() -> None:
