@@ -37,7 +37,9 @@ def below(above: str, collection: bool = False) -> tuple[str, ...] | None:
         return () if body.rstrip("*_`").endswith((":", "：")) or tidy(body) == text else None
     if opening is not None and not opening.end() and _two_or_kind(text):
         return None  # a line before others: "Sign-in Methods:", "Inputs & Params:"
-    if body.endswith((".", "。")) or (text.isalpha() and text.isupper() and len(text) > _ABBREVIATION):
+    if (bold is None and body.endswith((".", "。"))) or (
+        text.isalpha() and text.isupper() and len(text) > _ABBREVIATION
+    ):
         return None  # a sentence, or what is stressed: "CONFIRMED:"
     name = named(text)
     if not collection and text.isalpha() and text[1:].islower() and (bold is None or _LABELLED.match(body)):

@@ -191,6 +191,8 @@ _LIKINGS = frozenset(("likes", "dislikes"))
 def _without_adverbs(subject: str, code: str) -> str:
     """A subject without the adverbs behind it, where words are not apart: 小王一直."""
     words = fact_words.languages()[code].lists.get("adverbs", ()) if code in _UNSPACED_LANGUAGES else ()
+    if subject in words:
+        return ""
     while (end := next((one for one in words if subject.endswith(one) and subject != one), None)) is not None:
         subject = subject.removesuffix(end)
     return subject

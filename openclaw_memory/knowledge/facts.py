@@ -232,8 +232,8 @@ def _statement(unit: Unit, body: str, topic: Topic, subject: str | None) -> Iter
     if match is None or match["value"].startswith("//"):
         about = topic.names[0] if topic.names and not topic.work else None
         about = subject if subject and (topic.verb or not _somebody(topic, subject)) else about
-        if topic.verb and about and body[:1] in _TICKS:
-            return  # how something stands
+        if topic.verb and about and (body[:1] in _TICKS or body.rstrip("*_").endswith((":", "："))):
+            return  # how something stands, or what the next lines are about
         if topic.verb and about and unit.form == "item" and len(body.split()) <= (4 if topic.verb == "prefers" else 8):
             if facts := list(facts_in(body, Speech(implied=about))):
                 yield from facts
@@ -349,8 +349,10 @@ def _decision(value: str, topic: Topic, subject: str | None) -> Iterator[FoundFa
 
 def _entry(label: str, value: str) -> Iterator[FoundFact]:
     parts = label.split()
-    if len(parts) > 4 or is_label(label) or not names_subject(label) or says_work(label, label):
+    if len(parts) > 4 or is_label(label) or not names_subject(label):
         return
+    if _UNSPACED.match(label) and says_work(label, label):
+        return  # elsewhere a project may be called so: "Language Learning"
     thing = value_of(value, "text")
     if thing is not None and tidy(ASIDE.sub(" ", thing)).casefold() in fact_words.every("empty"):
         return  # "Has a boat: yes (two)"

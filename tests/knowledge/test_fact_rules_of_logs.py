@@ -195,6 +195,13 @@ def test_where_a_value_begins_and_ends(text: str, expected: list[Triple]) -> Non
         ("# Yard\n\n| Service | Status |\n|---|---|\n| WhatsApp | ✅ rigged |\n| Mail | ✅ rigged |\n", [
             ("WhatsApp", "status", "✅ rigged")
         ]),
+        ("# Yard\n\n- **Tide Board:** Shows the tide of the day.\n  - Location: `yard/board`\n", [
+            ("Tide Board", "location", "yard/board")
+        ]),
+        ("# Yard\n\n## Projects\n- **Language Learning:** a word a day\n", [("Language Learning", "is", "a word a day")]),
+        ("## Wren's Preferences\n- **Pet hates:**\n- dry feet\n", [("Wren", "prefers", "dry feet")]),
+        ("- 仍然喜欢大海\n", []),
+        ("## Great Capabilities\n- Status: half rigged\n", []),
         # Where something came out, or an entry of a log, has neither.
         ('# Yard\n\n1. **The Yard Post** - "A Tide of Masts"\n   - URL: https://example.org/m\n', []),
         ("# Yard\n\n## qx#12 | 2026-05-04 07:25:10 | round\n- Disk: half full\n", []),
