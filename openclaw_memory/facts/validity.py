@@ -63,7 +63,7 @@ def alike(one: str, other: str) -> bool:
         return False
     if long[: len(short)] == short and any(map(str.isdigit, short[0])):
         return True  # "v0.2", "v0.2, not in use"
-    if bool(negations(one)) != bool(negations(other)):
+    if bool(negations(_ASIDE.sub(" ", one))) != bool(negations(_ASIDE.sub(" ", other))):
         return False
     if len(short) == 1 and _UNSPACED.match(short[0]) and long[0].startswith(short[0]):
         return True
@@ -75,7 +75,7 @@ def _state(said: str) -> str:
     mark = said[:1]
     works = unicodedata.category(mark or " ") == "So" and mark in _WORKS
     bare = _SIGNS.sub(" ", said).strip()
-    if works or (_well().match(bare) and not negations(said)):
+    if works or (_well().match(bare) and not negations(_CLAUSE.split(said, maxsplit=1)[0])):
         return _WORKS
     return mark if unicodedata.category(mark or " ") == "So" else ""
 
@@ -91,6 +91,8 @@ def _well() -> re.Pattern[str]:
 
 #: Looks of values of which another part of the same, or another run of it, has its own.
 _OF_PARTS = frozenset("time url path repo port ip id number".split())
+#: What parts a state from what is said of it.
+_CLAUSE = re.compile(r"[,;(（、，；]")
 _DIGITS = re.compile(r"[\d_.T-]+")
 #: The most words of a state; more are a report.
 _SHORT = 4

@@ -404,6 +404,8 @@ def test_a_value_ends_another_only_where_both_are_surely_of_one_thing(predicate:
         ("1.2", "1.2.3", True),
         ("v2", "v2.1", True),
         ("v2, there but not running", "v2", False),
+        ("ok, nothing to send", "ok", False),
+        ("moored (not for sale)", "moored", False),
         ("paused", "running", True),
         ("done", "undone", True),
     ],
