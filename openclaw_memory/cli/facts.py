@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import copy
 from typing import IO, TYPE_CHECKING, Any
 
 import click
@@ -68,6 +69,12 @@ def query(cli: CliContext, **given: Any) -> None:
     with cli.paged():
         _show(cli, result)
     cli.remark(result.warning)
+
+
+#: As ``concepts`` calls it.
+_list = copy(query)
+_list.hidden = True
+facts.add_command(_list, "list")
 
 
 @facts.command(short_help="Replace a fact.")

@@ -5,8 +5,8 @@ A *period* is one value of one subject's relation over some days; what follows i
 - A stated fact of a relation with one value at a time ends the periods of other values, stated or found, from the
   day on from which it holds.  ``replaces`` does so for any relation, ``retracts`` ends without a successor.
 - What rules found is ended by a later observation only within the same rule, subject and relation, and only where
-  the relation is declared to have one value at a time and both are dated by their notes.  Later is the section's later
-  day, then the later line of its file: what two files say of one day both holds.  So does what is alike.
+  the relation is declared to have one value at a time and both are dated by their notes, on different days.  Rows of
+  tables end nothing, and of keys only short values in files that are named alike.  So does what is alike.
 - Of other values of a key both hold; the older one names the :attr:`~openclaw_memory.model.FactRow.newer` one.
 - What only untrusted texts say ends nothing that the owner or the agent wrote.
 - What a statement with an end displaced is back from that day on.

@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..knowledge.fact_headings import ASIDE
 from ..knowledge.fact_sentences import tidy
+from ..knowledge.heading_names import ASIDE
 from ..knowledge.predicates import kind_of_key
 from ..knowledge.routine import NAMELESS
 from ..model import FactRow, Grain, Origin
@@ -111,7 +111,10 @@ class Things:
         said = self._learnt(judged) if judged else None
         if said is None:
             return given
-        return [row for row in given if row.rule == STATED or sureness(self.signs(row, said)) >= LISTED]
+        return [row for row in given if row.rule == STATED or (not _past(row) and self._sure(row, said))]
+
+    def _sure(self, row: FactRow, said: Mapping[int | str, Said]) -> bool:
+        return sureness(self.signs(row, said)) >= LISTED
 
     def signs(self, row: FactRow, said: Mapping[int | str, Said]) -> dict[str, float]:
         """What tells of a fact.
@@ -192,6 +195,11 @@ class Things:
             units = np.setdiff1d(reduce(np.intersect1d, held), own)[-_MOST:].tolist() if held else []
             marks[key] = instance, name, tuple(units), own, min(map(len, held), default=0)
         return marks
+
+
+def _past(row: FactRow) -> bool:
+    """Whether a fact says how something stood, of which newer notes say something else."""
+    return row.newer is not None and kind_of_key(row.predicate) == "state"
 
 
 def sureness(signs: Mapping[str, float]) -> float:

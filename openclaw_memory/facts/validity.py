@@ -19,7 +19,7 @@ from functools import cache, lru_cache
 
 from ..knowledge import fact_words
 from ..knowledge.concept_keys import concept_key, former_key
-from ..knowledge.predicates import normalise
+from ..knowledge.predicates import kind_of_key, normalise
 from ..model import FactRow, Origin, citation
 from ..store.api import FactObservation, StatedFact
 from ..text import calendar
@@ -59,7 +59,11 @@ def alike(one: str, other: str) -> bool:
     if states[0] and states[0] == states[1]:
         return True
     short, long = sorted((_SIGNS.sub(" ", _ASIDE.sub(" ", said)).split() for said in (one, other)), key=len)
-    if not short or bool(negations(one)) != bool(negations(other)):
+    if not short:
+        return False
+    if long[: len(short)] == short and any(map(str.isdigit, short[0])):
+        return True  # "v0.2", "v0.2, not in use"
+    if bool(negations(_ASIDE.sub(" ", one))) != bool(negations(_ASIDE.sub(" ", other))):
         return False
     if len(short) == 1 and _UNSPACED.match(short[0]) and long[0].startswith(short[0]):
         return True
@@ -71,7 +75,7 @@ def _state(said: str) -> str:
     mark = said[:1]
     works = unicodedata.category(mark or " ") == "So" and mark in _WORKS
     bare = _SIGNS.sub(" ", said).strip()
-    if works or (_well().match(bare) and not negations(said)):
+    if works or (_well().match(bare) and not negations(_CLAUSE.split(said, maxsplit=1)[0])):
         return _WORKS
     return mark if unicodedata.category(mark or " ") == "So" else ""
 
@@ -85,6 +89,13 @@ def _well() -> re.Pattern[str]:
     return re.compile(either)
 
 
+#: Looks of values of which another part of the same, or another run of it, has its own.
+_OF_PARTS = frozenset("time url path repo port ip id number".split())
+#: What parts a state from what is said of it.
+_CLAUSE = re.compile(r"[,;(（、，；]")
+_DIGITS = re.compile(r"[\d_.T-]+")
+#: The most words of a state; more are a report.
+_SHORT = 4
 _WORKS = "✅✔☑🟢👍"
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _ASIDE = re.compile(r"[(（\[【][^()（）\[\]【】]*[)）\]】]")
@@ -313,6 +324,7 @@ def _chain(
     one of the ``borders``, begins again.
     """
     rule, trusted = chain[0].rule, chain[0].origin in TRUSTED
+    ends_another = single and _may_end(rule, relation[1])
     # Ids go by the name as it is written, so that a new alias changes none.
     lasting: defaultdict[str, list[str]] = defaultdict(list)
     for name, value in dict.fromkeys((seen.subject, folded(seen.object)) for seen in chain):
@@ -327,7 +339,7 @@ def _chain(
     times: defaultdict[str, int] = defaultdict(int)
     newest: dict[str, Period] = {}
     open_: dict[tuple[str, int, int], Period] = {}
-    last: dict[int, tuple[int, str, int]] = {}
+    last: dict[int, tuple[int, str]] = {}
     # What a file without a date says has no place in time: it ends nothing, and nothing that is found ends it.
     for seen in [*(one for one in chain if one.dated), *(one for one in chain if not one.dated)]:
         day, value = _day(seen), folded(seen.object)
@@ -351,24 +363,51 @@ def _chain(
                 period.stop(end, by)
         if seen.unit_id not in period.units:
             period.units.append(seen.unit_id)
-        if single and seen.dated and not period.closed:
-            # Which of two files of one day is the later one is not known; what a person wrote into a summary is.
-            # Below one heading two values are two sides of one thing, or two rows.
+        if ends_another and seen.dated and not period.closed:
+            # What is said twice on one day is said of two things, or of one at two times, of which the file does not
+            # say which is the later one; what a person wrote into a summary is.
             apart = not seen.path.startswith(f"{calendar.FOLDER}/")
             kept = {
                 key: other
                 for key, other in open_.items()
-                if alike(other.value, value) or (apart and last[id(other)][0] == day and _beside(last[id(other)], seen))
+                if alike(other.value, value)
+                or (apart and last[id(other)][0] == day)
+                or (rule == "key" and not _ends(other.value, last[id(other)][1], value, seen.path))
             }
             for key, other in open_.items():
                 if key not in kept and other is not period:
                     other.stop(day, period.fact.id)
             open_ = {**kept, token: period}
-        elif not single:
+        elif not ends_another:
             open_[token] = period
         newest[value] = period
-        last[id(period)] = day, seen.path, seen.section
+        last[id(period)] = day, seen.path
     return made
+
+
+def _may_end(rule: str, predicate: str) -> bool:
+    """Whether a newer value that ``rule`` finds may be of the same thing: another row, address or time may not."""
+    return rule != "table" and (rule != "key" or kind_of_key(predicate) not in _OF_PARTS)
+
+
+def _ends(old: str, before: str, new: str, path: str) -> bool:
+    """Whether the value of a key in the file ``path`` ends that of one ``before``.
+
+    Both files are named alike but for their days, as others look at a thing from elsewhere; and both values are short:
+    a sentence reports on a day.
+    """
+    return _named(before) == _named(path) and max(map(_length, (old, new))) <= _SHORT
+
+
+def _named(path: str) -> str:
+    """The name of a file without its digits and what joins them."""
+    return _DIGITS.sub("", path.rpartition("/")[2])
+
+
+def _length(value: str) -> int:
+    """How many words a value has beside remarks; two characters where words are not apart count as one."""
+    bare = _SIGNS.sub(" ", _ASIDE.sub(" ", value))
+    return len(bare.split()) + len(_UNSPACED.findall(bare)) // 2
 
 
 def _below(period: Period, day: int, above: Sequence[Period]) -> list[Period]:
@@ -385,11 +424,6 @@ def _below(period: Period, day: int, above: Sequence[Period]) -> list[Period]:
         if parts[-1].start < other.end and other.start < parts[-1].end:
             parts += parts[-1].cut(other.start, other.until, other.fact.id)
     return [rest for rest in parts[1:] if rest.start < rest.end]
-
-
-def _beside(last: tuple[int, str, int], seen: FactObservation) -> bool:
-    """Whether something stands in another file than what was seen last, or in the same section."""
-    return last[1] != seen.path or (seen.section != 0 and last[2] == seen.section)
 
 
 def _day(seen: FactObservation) -> int:

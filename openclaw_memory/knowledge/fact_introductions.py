@@ -6,11 +6,16 @@ import re
 
 from ..text.labels import names_subject
 from . import fact_words
-from .fact_headings import ASIDE, OPENING, is_common, named
+from .fact_headings import OPENING
 from .fact_sentences import is_name, tidy
+from .heading_names import ASIDE, is_common, named
 from .kinds import is_kind, kinds_known
 from .predicates import kind_of_key
 
+#: Nothing but a quotation behind a dash or a colon.
+_TITLE = re.compile(r"\s*[-–—:：]\s*[\"“「《].*[\"”」》]\W*")
+#: So many capitals may be an abbreviation.
+_ABBREVIATION = 5
 #: Bold words before a colon.
 _LABELLED = re.compile(r"(\*\*|__|`)[^*`\n]{1,48}(?:[:：]\1|\1\s?[:：])")
 
@@ -24,12 +29,18 @@ def below(above: str, collection: bool = False) -> tuple[str, ...] | None:
     body = above[opening.end() if opening else 0 :].strip()
     bold = re.match(r"(\*\*|__|`)([^*`\n]{1,48}?)[:：]?\1", body)
     text = tidy(bold[2] if bold else ASIDE.sub(" ", body))
+    if bold and _TITLE.fullmatch(body[bold.end() :]):
+        return None  # "**The Yard Post** — "A title"": where it came out
     if tidy(ASIDE.sub(" ", text)).casefold() in fact_words.every("sides"):
         return None
     if not names_subject(text) or is_common(text) or _list_of_values(text):
         return () if body.rstrip("*_`").endswith((":", "：")) or tidy(body) == text else None
     if opening is not None and not opening.end() and _two_or_kind(text):
         return None  # a line before others: "Sign-in Methods:", "Inputs & Params:"
+    if (bold is None and body.endswith((".", "。"))) or (
+        text.isalpha() and text.isupper() and len(text) > _ABBREVIATION
+    ):
+        return None  # a sentence, or what is stressed: "CONFIRMED:"
     name = named(text)
     if not collection and text.isalpha() and text[1:].islower() and (bold is None or _LABELLED.match(body)):
         return None  # "Workaround:" is as likely as "Heron:"

@@ -13,16 +13,23 @@ from ..text import labels, language
 from ..text.negation import negations
 from ..text.scripts import HANGUL, UNCASED, UNSPACED
 from ..text.sentences import sentence_spans
-from . import fact_words
+from . import fact_words, unspaced
 from .kinds import is_kind
 from .predicates import is_place, kind_of_key
 
-_MARKUP = re.compile(r"`([^`\n]+)`|\*\*|__|`|\[\[(?:[^\]|]*\|)?|\]\]|\]\([^)\s]*\)|(?<!\w)\*(?=\S)|(?<=\S)\*(?!\w)")
+#: Underlined, and no part of a name: "__init__.py", "@mira__".
+_UNDERLINED = re.compile(r"(?<![\w@])__(?=\S)((?:(?!__).)+)(?<=\S)__(?![\w.])")
+_MARKUP = re.compile(r"`([^`\n]+)`|\*\*|`|\[\[(?:[^\]|]*\|)?|\]\]|\]\([^)\s]*\)|(?<!\w)\*(?=\S)|(?<=\S)\*(?!\w)")
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
 _OUTER = ' .,;:!?"“”。、，；：！？「」『』'
+#: The dot that a name begins with.
+_HIDDEN = re.compile(r"(?<!\.)\.[^\W_]\Z")
 _UNCASED = re.compile(f"[{UNCASED}]")
 _UNSPACED = re.compile(f"[{UNSPACED}{HANGUL}]")
-_CLAUSE_END = re.compile(r"\s+[–—-]\s|\s?[(（]|[;:!?](?:\s|$)|[。；：！？]|(?<!\d)\.(?:\s|$)|[，、](?!\d)|\s→\s")
+#: A full stop before a capital ends no clause: it would end the sentence but for an abbreviation (*Dr. Heron*).
+_CLAUSE_END = re.compile(
+    r"\s+[–—-]\s|\s?[(（]|[;:!?](?:\s|$)|[。；：！？]|(?<!\d)\.(?:\s(?![^\W\d_a-zß-öø-ÿа-яё])|$)|[，、](?!\d)|\s→\s"
+)
 _COMMA = re.compile(r",\s(?![^\W\da-z])|,\s(?=\S+\s\S+\s\S+)")
 _VERSION = r"v?\d+\.\d+[\w.+-]*|v\d+"
 _TICKET = re.compile(r"[A-Z][A-Z0-9]+-\d+|#\d+|PR \d+")
@@ -57,6 +64,8 @@ def plain(text: str) -> str:
     """``text`` without emphasis, code marks and link targets; what is in code marks is as it is."""
     if "[" in text:
         text = _LINK.sub(lambda match: match[1] or match[2] or "", text)
+    if "__" in text:
+        text = _UNDERLINED.sub(r"\1", text)
     if "*" in text or "`" in text or "_" in text:
         text = _MARKUP.sub(lambda match: match[1] or "", text)
     return text
@@ -66,6 +75,8 @@ def tidy(text: str) -> str:
     """``text`` as a subject or an object is kept."""
     whole = " ".join(plain(text).split())
     bare = whole.strip(_OUTER).strip()
+    if _HIDDEN.search(whole[: len(whole) - len(whole.lstrip(_OUTER)) + 1]):
+        bare = f".{bare}"  # ".env", ".NET"
     # A quotation at the beginning or at the end keeps its mark.
     for before, behind in ('""', "“”", "「」", "『』"):
         odd = bare.count(before) % 2 if before == behind else bare.count(before) - bare.count(behind)
@@ -104,6 +115,7 @@ def _said(read: str, raw: str, pattern: _Pattern, speech: Speech) -> FoundFact |
         if "S" in parts and parts["S"] is not None:
             said = _without_adverbs(parts["S"].strip(), pattern.language)
             named = f"`{said}`" in raw or (is_name(said, pattern.language) and not _is_kind(said, pattern.language))
+            named = named and not (pattern.language in _UNSPACED_LANGUAGES and unspaced.is_everyday(said))
             subject = said if named else None
         elif pattern.relation in ("decided", "timezone"):
             own = match[0].split(" ", 1)[0].casefold() == "i"
@@ -179,6 +191,8 @@ _LIKINGS = frozenset(("likes", "dislikes"))
 def _without_adverbs(subject: str, code: str) -> str:
     """A subject without the adverbs behind it, where words are not apart: 小王一直."""
     words = fact_words.languages()[code].lists.get("adverbs", ()) if code in _UNSPACED_LANGUAGES else ()
+    if subject in words:
+        return ""
     while (end := next((one for one in words if subject.endswith(one) and subject != one), None)) is not None:
         subject = subject.removesuffix(end)
     return subject

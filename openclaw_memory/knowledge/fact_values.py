@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from ..text.sentences import sentence_spans
 from . import fact_words
-from .fact_headings import ASIDE, SIGNS
 from .fact_sentences import tidy
+from .heading_names import ASIDE, SIGNS
 
 _MOST_OBJECT = 160
 _MOST_WORDS = 25
@@ -28,6 +29,8 @@ CHOICE = re.compile(
     r"|#[\w-]+(?:[,/|]?\s*#[\w-]+){2,}"
     r"|(?:[eE]\.\s?g\.|z\.\s?B\.|p\.\s?ex\.|par ex\.|напр\.|例如|たとえば|vd\.|bijv\.|np\.).*"
 )
+#: How much more or less something has become.
+_CHANGE = re.compile(r"[+−]\s?\d")
 _TRUNCATED = tuple("()|（）|[]|「」|“”".split("|"))
 #: What a value must look like, by the kind of its relation; and the most words that it may have.
 _LOOKS: dict[str, tuple[str, int]] = {
@@ -35,11 +38,11 @@ _LOOKS: dict[str, tuple[str, int]] = {
     "state": (r"(?!\S*/\S+\.)[^|→]+$", 8),
     "date": (r"(?!\W*\d{1,2}:\d\d[^\d/.年月]*(?:[+-]\d{1,2})?\W*\Z).*(?:\d|[年月日]|\b[A-ZÀ-Þ]\w+)", 8),
     "number": (r".*\d", 10),
-    "time": (r".*(?:\d|[年月日時时点分]|daily|weekly|monthly|[*])", 12),
+    "time": (r"(?!\W*\d+[.,]\d).*(?:\d|[年月日時时点分]|daily|weekly|monthly|[*])", 12),
     "url": (r"\W*(?:https?://\S+|(?:[\w-]+\.)+[a-z]{2,}(?:[/:]\S*)?)", 4),
     "path": (r"(?=.*[^\W\d_])\W*(?:~|[A-Z]:\\|\.{0,2}/|[\w.@-]+/)[^\s]*|\W*[\w./-]+\.[a-z]{1,5}\b", 6),
     "repo": (r"\W*(?:https?://\S+|[\w.@:-]+/[\w./-]+)", 5),
-    "email": (r"\W*\S+@\S+\.\w+", 5),
+    "email": (r"\W*\S+@\S+\.\w+\W*(?:\Z|\s\W|\s\S+@)", 5),
     "phone": (r"\W*\+?[\d\s().-]{6,}", 8),
     "ip": (r"\W*(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]*:[0-9a-f:]+)", 6),
     "port": (r"\W*\d{2,5}\b", 4),
@@ -48,8 +51,17 @@ _LOOKS: dict[str, tuple[str, int]] = {
     # Of several words the first is no ordinary one, or the others are a remark, or they are somebody's name.
     "id": (r"\W*(?=\S*[\d_@#:./+-]|\S+\Z|\S+\s[(（]|\S+（|[A-Z]\S+\s[A-Z]\S+\Z)[@#]?[A-Za-z0-9_.@:/+-]{2,}", 3),
     "text": (r".+", 25),
+    # What is counted is none: "16 records".
+    "tool": (r"(?!\W*\d[\d.,]*\+?\s).+", 25),
 }
 _SHAPES = {kind: re.compile(shape, re.S) for kind, (shape, _) in _LOOKS.items()}
+
+
+@cache
+def _numbered_line() -> re.Pattern[str]:
+    """The number of a line behind a file's name: "tide.py, lines 4–6"."""
+    words = "|".join(sorted(map(re.escape, fact_words.every("line")), key=len, reverse=True))
+    return re.compile(rf"\s\W*(?:{words})\s?\d|\s\W*\d[\d–-]*\s?(?:{words})\W*\Z")
 
 
 def value_of(value: str, kind: str, most: int = _MOST_OBJECT) -> str | None:
@@ -58,7 +70,7 @@ def value_of(value: str, kind: str, most: int = _MOST_OBJECT) -> str | None:
     if not spans:
         return None
     value = _NEXT_PAIR.split(value[spans[0][0] : spans[0][1]], maxsplit=1)[0]
-    if kind not in ("text", "state"):
+    if kind not in ("text", "tool", "state"):
         value = _MIDDLE.split(value, maxsplit=1)[0]
     if kind in ("state", "name"):
         value = re.split(r"\s[–—]\s|\s-\s|;\s|；" if kind == "name" else r";\s|；", value, maxsplit=1)[0]
@@ -67,9 +79,13 @@ def value_of(value: str, kind: str, most: int = _MOST_OBJECT) -> str | None:
     if not text or len(text) > most or PLACEHOLDER.search(value.strip()) or PLACEHOLDER.search(text):
         return None
     bare = tidy(SIGNS.sub(" ", ASIDE.sub(" ", low)))
+    if low in fact_words.every("owner"):
+        return None  # "Name: my owner" names nobody
     if low in fact_words.every("empty") or bare.split(" ", 1)[0] in fact_words.every("unset"):
         return None
-    if not any(map(str.isalnum, text)) or (kind == "path" and _LINE.search(text)):
+    if _CHANGE.match(text) and kind not in ("phone", "zone"):
+        return None
+    if not any(map(str.isalnum, text)) or (kind == "path" and (_LINE.search(text) or _numbered_line().search(low))):
         return None
     if CHOICE.fullmatch(text):
         return None  # a form to be filled in

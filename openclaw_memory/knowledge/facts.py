@@ -26,27 +26,18 @@ from ..text.negation import negations
 from ..text.scripts import UNSPACED
 from ..text.sentences import sentence_spans
 from ..text.turns import roles
-from . import fact_words
-from .fact_headings import (
-    OPENING,
-    Topic,
-    is_particle,
-    is_template,
-    is_time,
-    led_by_work,
-    person_of,
-    says_work,
-    topic_of,
-)
+from . import fact_words, unspaced
+from .fact_headings import OPENING, Topic, is_template, person_of, topic_of
 from .fact_introductions import below
 from .fact_sentences import Speech, facts_in, is_name, tidy
 from .fact_values import CHOICE, PLACEHOLDER, value_of
+from .heading_names import ASIDE, is_common, is_particle, is_time, led_by_work, says_when, says_work
 from .likings import turned_item
 from .predicates import is_personal, kind_of_key, needs_person, normalise
 from .routine import NAMELESS, ORDINARY
 
 #: Grows when what :func:`found` returns for a text changes, so that stored facts are known to be of another make.
-VERSION = 18
+VERSION = 19
 
 #: Longer texts are prose, whose facts no rule of form can tell.
 _MOST_CHARS = 1200
@@ -63,6 +54,11 @@ _CELL_BORDER = re.compile(r"(?<!\\)\|")
 #: What says that something is done, or wrong.
 _TICKS = frozenset("✅❌⚠☑✔✗✘⏳🚧")
 _DONE = frozenset("✅☑✔✓")
+#: The number of an issue, a task or a finding: "QX7", "BUG-12".
+_ISSUE = re.compile(r"[A-Z]+-?\d+")
+#: A number of something, or an amount: no state of a thing, as a share is (80 %, 3/4).
+_MEASURE = re.compile(r"[^\w(（]*\d(?:[\d.,]*\d)?(?![\d.,]*[\dA-Za-z/-]|\s?[%/])")
+_AMOUNT = re.compile(r"[^\w(（]*\d")
 _COMMENT = re.compile(r"\s*<!--.*?(?:-->|\Z)", re.S)
 #: Kinds that hardly anything else looks like: their subject may be named by any heading.
 _TELLING = frozenset("url path repo email phone ip port version id state date".split())
@@ -84,7 +80,8 @@ def found(unit: Unit, heading: str, subject: str | None, above: str = "") -> lis
     if is_template(heading):
         return []
     if unit.form == "row":
-        return _distinct(_row(unit, _topic(heading, subject), subject, above.lstrip().startswith("|")))
+        row = _row(unit, _topic(heading, subject), subject, above.lstrip().startswith("|"), says_when(heading))
+        return _distinct(row)
     opening = OPENING.match(text)
     if opening is None or opening["task"] or "~~" in text:
         return []
@@ -111,7 +108,7 @@ def _ends(lines: Sequence[str]) -> bool:
     """Whether the value of a key ends with its line: it is no prose, and what follows does not go on with it."""
     match = _KEYED.match(lines[0]) if len(lines) > 1 and lines[1] else None
     kind = kind_of_key(tidy(match["bold"] or match["label"])) if match is not None else None
-    return kind is not None and (kind in _SHORT or (kind != "text" and not lines[1][0].islower()))
+    return kind is not None and (kind in _SHORT or (kind not in ("text", "tool") and not lines[1][0].islower()))
 
 
 def _topic(heading: str, subject: str | None) -> Topic:
@@ -235,8 +232,8 @@ def _statement(unit: Unit, body: str, topic: Topic, subject: str | None) -> Iter
     if match is None or match["value"].startswith("//"):
         about = topic.names[0] if topic.names and not topic.work else None
         about = subject if subject and (topic.verb or not _somebody(topic, subject)) else about
-        if topic.verb and about and body[:1] in _TICKS:
-            return  # how something stands
+        if topic.verb and about and (body[:1] in _TICKS or body.rstrip("*_").endswith((":", "："))):
+            return  # how something stands, or what the next lines are about
         if topic.verb and about and unit.form == "item" and len(body.split()) <= (4 if topic.verb == "prefers" else 8):
             if facts := list(facts_in(body, Speech(implied=about))):
                 yield from facts
@@ -284,9 +281,16 @@ def _key(
             return
     if kind == "state" and rule == "key" and not topic.title and _finished(value):
         return
+    low, mine = label.casefold(), fact_words.every("mine")
+    own = not mine.isdisjoint(low.split()[:1]) or low.startswith(tuple(filter(_UNSPACED.match, mine)))
+    if own and (subject is None or kind == "text"):
+        return  # the writer's: the agent's or the owner's
     about = _about(label, kind, topic, subject)
     thing = value_of(value, kind)
-    if about is not None and thing is not None and not ("." in about and kind == "path" and thing.endswith(about)):
+    if about is None or thing is None:
+        return
+    # An issue has no file of its own, nor has a file.
+    if kind != "path" or not (_ISSUE.fullmatch(about) or ("." in about and thing.endswith(about))):
         yield from _made(about, label if label.isupper() else label.casefold(), thing, rule, confidence)
 
 
@@ -305,6 +309,8 @@ def _about(label: str, kind: str, topic: Topic, subject: str | None) -> str | No
     if subject is not None:
         # In a person's file a heading about something else does not take what only somebody has.
         if is_personal(label):
+            if topic.relative:
+                return None
             return names[0] if topic.member and names else _somebody(topic, subject) or subject
         return names[0] if names else None if topic.unclear else subject
     if not names or (needs_person(label) and not topic.member):
@@ -336,7 +342,7 @@ def _somebody(topic: Topic, subject: str) -> str | None:
 
 def _decision(value: str, topic: Topic, subject: str | None) -> Iterator[FoundFact]:
     thing = value_of(value, "text", 240)
-    if thing is not None and (len(thing.split()) >= 3 or not thing.isascii()):
+    if thing is not None and (len(thing.split()) >= 3 or not tidy(ASIDE.sub(" ", thing)).isascii()):
         if topic.decision != "":
             yield from _made(topic.decision or subject or "we", "decided", thing, "decision", 0.9)
 
@@ -345,7 +351,11 @@ def _entry(label: str, value: str) -> Iterator[FoundFact]:
     parts = label.split()
     if len(parts) > 4 or is_label(label) or not names_subject(label):
         return
+    if _UNSPACED.match(label) and says_work(label, label):
+        return  # elsewhere a project may be called so: "Language Learning"
     thing = value_of(value, "text")
+    if thing is not None and tidy(ASIDE.sub(" ", thing)).casefold() in fact_words.every("empty"):
+        return  # "Has a boat: yes (two)"
     if thing is not None and thing[0].isalpha():
         first = thing.split(" ", 1)[0]
         of_somebody = first.replace("’", "'").endswith("'s") and first[:1].isupper()
@@ -365,7 +375,9 @@ def _made(subject: str, predicate: str, thing: str, rule: str, confidence: float
 # -- tables ---------------------------------------------------------------------------------------
 
 
-def _row(unit: Unit, topic: Topic, subject: str | None, summed: bool = False) -> Iterator[FoundFact]:
+def _row(
+    unit: Unit, topic: Topic, subject: str | None, summed: bool = False, timed: bool = False
+) -> Iterator[FoundFact]:
     if not unit.indexed or unit.indexed == unit.text:
         return
     raw = _CELL_BORDER.split(unit.text.strip(" \t>").removeprefix("|").removesuffix("|"))
@@ -394,8 +406,8 @@ def _row(unit: Unit, topic: Topic, subject: str | None, summed: bool = False) ->
     first = tidy(filled[0])
     if low[0] not in fact_words.every("entity") or not names_subject(first) or len(first.split()) > 5:
         return
-    words = first.casefold().split()
-    if is_label(first) or (_UNSPACED.match(first) and kind_of_key(first) is not None) or _is_some(first):
+    words, bare = first.casefold().split(), tidy(ASIDE.sub(" ", first))
+    if _says_no_thing(bare) or _is_some(first):
         return
     work = says_work(first, first) and (len(words) > 1 or "-" not in first)  # "Q-learning" is a name
     if not fact_words.every("sums").isdisjoint((words[0], words[-1])) or first.casefold() in fact_words.every("sides"):
@@ -405,8 +417,20 @@ def _row(unit: Unit, topic: Topic, subject: str | None, summed: bool = False) ->
         thing = value_of(cell, kind) if kind is not None else None
         if summed and any(map(str.isdigit, cell)):
             continue  # how much a day or a month had of it
+        if kind == "state" and thing is not None and (timed or _MEASURE.match(thing)):
+            continue  # how something stood at that time, or how many there were
+        if timed and kind not in _TELLING and _AMOUNT.match(cell):
+            continue  # how much it had then
         if thing is not None and name != low[0] and (kind == "url" or not work):
             yield from _made(first, name, thing, "table", 0.85)
+
+
+def _says_no_thing(cell: str) -> bool:
+    """Whether the first cell of a row holds a word of everyday language, or a relation, and no name."""
+    inner = any(map(str.isupper, cell[1:])) and not cell.isupper()  # "WhatsApp"
+    if ((cell.isalpha() and not inner) or " " in cell) and is_common(cell):
+        return True
+    return unspaced.is_everyday(cell) or (_UNSPACED.match(cell) is not None and kind_of_key(cell) is not None)
 
 
 def _is_some(name: str) -> bool:

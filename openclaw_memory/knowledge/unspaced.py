@@ -136,6 +136,11 @@ def _whole(runs: list[str], known: set[str], length: int, han: bool) -> Iterator
             yield term
 
 
+def is_everyday(term: str) -> bool:
+    """Whether a term is a word, or a compound of words, of everyday Chinese or Japanese."""
+    return _plain(term) or _everyday().fullmatch(term) is not None
+
+
 def _plain(term: str) -> bool:
     """Whether a term is a Chinese word of everyday language, or two of them, or says how something went."""
     every = _said_daily()

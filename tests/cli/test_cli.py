@@ -285,3 +285,10 @@ def test_the_module_can_be_run(notes: Notes) -> None:
     done = subprocess.run(command, cwd=notes.root, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["results"][0]["path"] == "MEMORY.md"
     assert done.stderr == ""
+
+
+def test_facts_are_listed_under_the_name_that_concepts_have(run: Callable[..., Result]) -> None:
+    run("facts", "add", "JR", "lives in", "Utrecht")
+    shown = run("facts", "list", "--subject", "JR").stdout
+    assert "Utrecht" in shown and shown == run("facts", "query", "--subject", "JR").stdout
+    assert "list " not in run("facts", "--help").stdout, "one name is enough to read"

@@ -323,13 +323,64 @@ def test_only_what_is_declared_to_have_one_value_ends_by_itself() -> None:
     assert resolve([seen("chess", 1, predicate="hobby", rule="key")], [], today=TODAY)[0].recorded_at == str(day(1))
 
 
-def test_the_later_line_of_a_day_counts() -> None:
-    notes = [seen("Utrecht", 1, start_line=9), seen("Leiden", 1, start_line=4)]
-    assert current(resolve(notes, [], today=TODAY)) == ["Utrecht"]
-    # Of two files of one day, nobody knows which was written later.
-    other = seen("Rome", 1, path="memory/0.md")
-    assert sorted(current(resolve([*notes, other], [], today=TODAY))) == ["Rome", "Utrecht"]
-    assert current(resolve([*notes, other, seen("Porto", 2)], [], today=TODAY)) == ["Porto"]
+def test_nothing_ends_on_the_day_on_which_it_was_seen() -> None:
+    # Neither of two files nor of two lines of one is it known which was written later.
+    notes = [
+        seen("Utrecht", 1, start_line=9), seen("Leiden", 1, start_line=4), seen("Rome", 1, path="memory/0.md")
+    ]  # fmt: skip
+    rows = resolve(notes, [], today=TODAY)
+    assert sorted(current(rows)) == ["Leiden", "Rome", "Utrecht"] and all(row.newer is None for row in rows)
+    assert current(resolve([*notes, seen("Porto", 2)], [], today=TODAY)) == ["Porto"]
+    # What was seen again on the later day still holds on it.
+    again = [seen("Utrecht", 1), seen("Leiden", 2, start_line=2), seen("Utrecht", 2, start_line=5)]
+    assert current(resolve(again, [], today=TODAY)) == ["Leiden", "Utrecht"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "paths", "ends"),
+    [
+        ("ashore", "afloat (2 crew)", ("memory/2026-03-01.md", "memory/old/2026-03-09.md"), True),
+        ("aufgebockt", "schwimmt wieder seit heute", ("memory/2026-03-01.md", "memory/2026-03-09.md"), True),
+        ("在岸上", "在水上", ("memory/2026-03-01-deck.md", "memory/2026-03-09-deck.md"), True),
+        # Another kind of file looks at it from elsewhere, and a sentence reports on a day.
+        ("ashore", "afloat", ("memory/2026-03-01.md", "memory/2026-03-09-paint-review.md"), False),
+        ("ashore", "waits for the second coat of paint", ("memory/2026-03-01.md", "memory/2026-03-09.md"), False),
+        ("船体的第二层油漆还没有干透", "在水上", ("memory/2026-03-01.md", "memory/2026-03-09.md"), False),
+    ],
+)
+def test_a_key_ends_another_in_files_of_one_kind_where_both_are_short(
+    old: str, new: str, paths: tuple[str, str], ends: bool
+) -> None:
+    values = [(old, 1, paths[0]), (new, 9, paths[1])]
+    notes = [seen(value, at, predicate="status", rule="key", path=path) for value, at, path in values]
+    older, newer = sorted(resolve(notes, [], today=TODAY), key=lambda row: str(row.valid_from))
+    assert newer.current and older.current is not ends
+    assert (older.superseded_by, older.newer) == ((newer.id, None) if ends else (None, newer.id))
+
+
+@pytest.mark.parametrize(
+    ("predicate", "rule", "ends"),
+    [
+        ("status", "key", True),
+        ("version", "key", True),
+        ("timezone", "key", True),
+        ("status", "state", True),
+        ("works at", "says", True),
+        # Another row, part or run may have its own.
+        ("status", "table", False),
+        ("price", "table", False),
+        ("price", "key", False),
+        ("schedule", "key", False),
+        ("Zeitplan", "key", False),
+        ("url", "key", False),
+        ("端口", "key", False),
+    ],
+)
+def test_a_value_ends_another_only_where_both_are_surely_of_one_thing(predicate: str, rule: str, ends: bool) -> None:
+    notes = [seen("Utrecht 4", 1, predicate=predicate, rule=rule), seen("Leiden 9", 5, predicate=predicate, rule=rule)]
+    older, newer = sorted(resolve(notes, [], today=TODAY), key=lambda row: str(row.valid_from))
+    assert newer.current and older.current is not ends
+    assert (older.superseded_by, older.newer) == ((newer.id, None) if ends else (None, newer.id))
 
 
 @pytest.mark.parametrize(
@@ -352,6 +403,9 @@ def test_the_later_line_of_a_day_counts() -> None:
         ("running", "not running", True),
         ("1.2", "1.2.3", True),
         ("v2", "v2.1", True),
+        ("v2, there but not running", "v2", False),
+        ("ok, nothing to send", "ok", False),
+        ("moored (not for sale)", "moored", False),
         ("paused", "running", True),
         ("done", "undone", True),
     ],

@@ -147,6 +147,17 @@ def test_what_a_report_says_of_a_thing_is_listed_in_any_language(
         assert {row[0] for row in listed(memory)} == {heading}
 
 
+def test_how_something_stood_is_not_listed_once_newer_notes_say_something_else(notes: Notes) -> None:
+    for day, state in ((1, "half of it is there"), (2, "all of it is there")):
+        notes.write(
+            f"memory/2026-03-0{day}.md", f"# Yard\n\n| Component | Status |\n|---|---|\n| Bilge Gauge | {state} |\n"
+        )
+    with open_memory(notes) as memory:
+        memory.ingest()
+        assert listed(memory) == [("Bilge Gauge", "status", "all of it is there")]
+        assert len(listed(memory, subject="Bilge Gauge")) == 2
+
+
 def test_a_list_of_facts_is_listed_though_nothing_else_names_its_subjects(notes: Notes) -> None:
     notes.write("memory/2026-03-01.md", "# Day\n\n## Heron\n- URL: https://example.org/heron\n- Version: 2.1\n")
     with open_memory(notes) as memory:

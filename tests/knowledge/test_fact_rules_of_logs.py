@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from properties import examples
 from test_fact_rules import Triple, triples
 
 from openclaw_memory.knowledge.facts import parents
@@ -104,10 +107,127 @@ def test_what_a_row_or_a_label_is_about(text: str, expected: list[Triple]) -> No
         ("## Tide Tags\n- Status: `#dry`, `#wet`, `#lost`\n", []),
         ("## Tide Fit\n- From: `tide-old` (until May)\n- To: `tide-new`\n", []),
         ("王芳是造船工程师，住在海边。\n", [("王芳", "is", "造船工程师")]),
+        # A name may begin with a dot; an abbreviation ends nothing.
+        ("## Heron\n- Script: `.yard/tide.sh`\n", [("Heron", "script", ".yard/tide.sh")]),
+        ("## Heron\n- Twitter: @wren__\n- Script: __init__.py\n- **Email:** __deck@example.org__\n", [
+            ("Heron", "twitter", "@wren__"),
+            ("Heron", "script", "__init__.py"),
+            ("Heron", "email", "deck@example.org"),
+        ]),
+        ("# User Profile - Lasting Notes\n\n- Location: Rotterdam\n", [("user", "location", "Rotterdam")]),
+        ("## Heron\n- Framework: .NET\n", [("Heron", "framework", ".NET")]),
+        ("- Wren's wife is Dr. Maddox (met on deck).\n", [("Wren", "wife", "Dr. Maddox")]),
+        # What is more than before is no amount, a word behind an address makes it somebody's, and a line is no file.
+        ("## Heron\n- RAM: +2 GB (half of what there is)\n- Phone: +47 22 00 00 00\n", [("Heron", "phone", "+47 22 00 00 00")]),
+        ("## Heron\n- Email: deck@example.org rigged\n", []),
+        ("## Heron\n- Email: deck@example.org (rigged)\n", [("Heron", "email", "deck@example.org (rigged)")]),
+        ("## Heron\n- File: tide.html line 61\n", []),
+        ("## Heron\n- Datei: tide.html (Zeilen 4–6)\n", []),
+        ("## Heron\n- 文件：tide.html 第 61 行\n", []),
+        ("## Heron\n- Schedule: 12.5 s\n- Stack: 30 planks\n- Framework: 3D Tide\n", [("Heron", "framework", "3D Tide")]),
+        ("## QX7: Paint the hull\n- File: `yard/hull.md`\n", []),
+        ("## QX7: Paint the hull\n- Status: half dry\n", [("QX7", "status", "half dry")]),
+        ("# 船坞\n\n## 水泵 API 增加两种接口\n- 地址：Rotterdam 码头\n", []),
+        ("## Heron\n- File: tide.html (61 KB)\n", [("Heron", "file", "tide.html (61 KB)")]),
     ],
 )  # fmt: skip
 def test_where_a_value_begins_and_ends(text: str, expected: list[Triple]) -> None:
     assert triples(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # A state or a kind before a colon gives way to the name.
+        ("# Yard\n\n## ⚠️ DEPRECATED: Heron Pump v2 (left side)\n- Status: half rigged\n", [
+            ("Heron Pump v2", "status", "half rigged")
+        ]),
+        ("# Yard\n\n## Active Voyage: Oslo Fjord Sounding (2026-05)\n- Client: Ada\n", [
+            ("Oslo Fjord Sounding", "client", "Ada")
+        ]),
+        ("# Yard\n\n## Sailor's\n- Website: https://example.org/s\n", [("Sailor's", "website", "https://example.org/s")]),
+        ("# Yard\n\n## 1. tern - 绳索管理器\n- 版本：0.4.2\n", [("tern", "版本", "0.4.2")]),
+        ("# Yard\n\n**BESTÄTIGT:**\n- Price: $4\n", []),
+        ("# Entity: tide-gauge\n\n- Status: half rigged\n", [("tide-gauge", "status", "half rigged")]),
+        # A quotation behind a kind is a name, within a sentence it is none; a number is no day.
+        ("# Werft\n\n## Das Boot \"Heron\"\n- URL: https://example.org/h\n", [("Heron", "URL", "https://example.org/h")]),
+        ("# 船坞\n\n## 老船长把整条旧船“拖上”岸边\n- 链接：https://example.org/h\n", []),
+        ("# Yard\n\n## Berth b-20260501-1215\n- Phase: half rigged\n", [("Berth b-20260501-1215", "phase", "half rigged")]),
+        ("# Yard\n\n- The rigging of the Heron mast.\n  - URL: https://example.org/m\n", []),
+        # What was wrong with something has no file and no state.
+        ("# Yard\n\n## Critical Issues\n\n### Tide Gauge Jam\n- File: `yard/gauge.md`\n", []),
+        ("# Werft\n\n## Behobene Fehler\n\n### Tide Pegel\n- Datei: `werft/pegel.md`\n", []),
+        ("# 船坞\n\n## 已知问题\n\n### Tide Gauge\n- 文件：`yard/gauge.md`\n", []),
+        # The writer's own, who may be the agent.
+        ("# Yard\n\n## Heron Rigging Crew\n- My role: keeper of the log\n", []),
+        # What is at hand at a time of day is ours to decide.
+        ("# 2026-05-04\n\n## 07:25 — Mast Trouble\n- Decision: lower the third mast first\n", [
+            ("we", "decided", "lower the third mast first")
+        ]),
+        ("# Yard\n\n## Heron\n- 决策：WAIT (一半)\n", []),
+        ("# Decisions - About the Whole Yard\n\n- Decision: lower the third mast first\n", [
+            ("we", "decided", "lower the third mast first")
+        ]),
+        # A piece of work is no entry, nor is a question that is answered.
+        ("# 日志\n\n## 项目\n- **船体裂缝修复**: 找到并补好了裂缝\n", []),
+        ("# Yard\n\n## Family\n- **Keeps a boat:** yes (two)\n", []),
+        ("# 船坞\n\n- 一般偏好以后再补\n", []),
+        # A word of everyday language in a first cell is a part of something else.
+        ("# Yard\n\n| Component | Price |\n|---|---|\n| Images | $4 |\n| Heron Gauge | $5 |\n", [
+            ("Heron Gauge", "price", "$5")
+        ]),
+        ("# 船坞\n\n| 项目 | 费用 |\n|---|---|\n| 数据库（备用） | $5 |\n| 图片 | $2 |\n| Heron 泵 | $5 |\n", [
+            ("Heron 泵", "费用", "$5")
+        ]),
+        ("# Yard\n\n| Site | URL |\n|---|---|\n| json-yaml | https://example.org/j |\n", [
+            ("json-yaml", "url", "https://example.org/j")
+        ]),
+        # A number of something, or how it stood at a time of day, is no state; a share is.
+        ("# Yard\n\n| Component | Status |\n|---|---|\n| Bilge Gauge | 📦 3 planks |\n| Heron | 80 % rigged |\n", [
+            ("Heron", "status", "80 % rigged")
+        ]),
+        ("# Yard\n\n## 14:05 round\n\n| Device | RAM | Role |\n|---|---|---|\n| Bilge Gauge | 7.5% | lookout |\n", [
+            ("Bilge Gauge", "role", "lookout")
+        ]),
+        ("# Session: 2026-05-04 07:25:10 UTC\n\n## Pumps\n\n| Device | Status |\n|---|---|\n| Bilge Gauge | half full |\n", [
+            ("Bilge Gauge", "status", "half full")
+        ]),
+        ("# Yard\n\n| Service | Status |\n|---|---|\n| WhatsApp | ✅ rigged |\n| Mail | ✅ rigged |\n", [
+            ("WhatsApp", "status", "✅ rigged")
+        ]),
+        ("# Yard\n\n- **Tide Board:** Shows the tide of the day.\n  - Location: `yard/board`\n", [
+            ("Tide Board", "location", "yard/board")
+        ]),
+        ("# Yard\n\n## Projects\n- **Language Learning:** a word a day\n", [("Language Learning", "is", "a word a day")]),
+        ("## Wren's Preferences\n- **Pet hates:**\n- dry feet\n", [("Wren", "prefers", "dry feet")]),
+        ("- 仍然喜欢大海\n", []),
+        ("## Great Capabilities\n- Status: half rigged\n", []),
+        # Where something came out, or an entry of a log, has neither.
+        ('# Yard\n\n1. **The Yard Post** - "A Tide of Masts"\n   - URL: https://example.org/m\n', []),
+        ("# Yard\n\n## qx#12 | 2026-05-04 07:25:10 | round\n- Disk: half full\n", []),
+        ("- 李明可能在船厂工作\n", [("李明", "works at", "船厂")]),
+        ("- 用户在船厂工作\n", []),
+        ("# Yard\n\n## 14:05 round\n\n| Component | Status |\n|---|---|\n| Bilge Gauge | half full |\n", []),
+    ],
+)  # fmt: skip
+def test_what_a_heading_or_a_cell_is_about(text: str, expected: list[Triple]) -> None:
+    assert triples(text) == expected
+
+
+def test_each_person_of_a_file_about_several_keeps_what_is_theirs() -> None:
+    text = "# USER.md - Our Users\n\n## Wren\n- **Timezone:** Europe/Oslo\n\n## Ada\n- **Timezone:** Asia/Tokyo\n"
+    assert triples(text, "USER.md") == [("Wren", "timezone", "Europe/Oslo"), ("Ada", "timezone", "Asia/Tokyo")]
+
+
+@pytest.mark.parametrize("heading", ["My son's school", "Sohn", "儿子的学校"])
+def test_what_a_relative_has_is_not_the_owners(heading: str) -> None:
+    text = f"# USER.md\n\n- **Name:** Wren Maddox\n\n## {heading}\n- Birthday: 2011-05-04\n- Education: Tide College\n"
+    assert triples(text, "USER.md") == []
+
+
+def test_what_names_the_owner_by_a_word_names_nobody() -> None:
+    text = "# USER.md\n\n- **Name:** My Owner\n- **Role:** my owner\n- **Timezone:** Europe/Oslo\n"
+    assert triples(text, "USER.md") == [("user", "timezone", "Europe/Oslo")]
 
 
 def test_another_person_in_a_persons_file_keeps_what_is_theirs() -> None:
@@ -134,3 +254,20 @@ def test_a_table_of_nothing_but_sums_is_read_to_its_end() -> None:
     lines = ("| | Wren | Heron |", "|---|---|---|", *["| Total | 1 | 2 |"] * rows, "| Mast | 3 | 4 |")
     belongs = parents(Section("Yard", 1, len(lines), None, "name", (), lines))
     assert belongs == dict.fromkeys(range(1, rows + 3), "| Total | 1 | 2 |")
+
+
+@examples(200)
+@given(
+    st.lists(
+        st.sampled_from(
+            [*'"“”「-:：()[/|#✅*`’を→²İ \u3000', *"— 's 1. Heron 新增 12:30 2026-03-01 DEPRECATED QX7 is of".split()]
+        ),
+        max_size=8,
+    ).map("".join)
+)
+def test_no_heading_stops_the_reading(heading: str) -> None:
+    triples(f"# Yard\n\n## {heading}\n\n**{heading}**\n- Status: half rigged\n- {heading}\n  - Status: half rigged\n")
+
+
+def test_a_quotation_of_nothing_is_no_name() -> None:
+    assert triples('# Yard\n\n## Wren Sign "  "\n- Status: half rigged\n') == [("Wren Sign", "status", "half rigged")]

@@ -13,7 +13,7 @@ from .graph import WorkspaceFile
 
 @dataclass(frozen=True, slots=True)
 class FactObservation:
-    """A fact as a rule found it in a unit; ``day`` is that of its ``section``, ``dated`` whether the text states it."""
+    """A fact as a rule found it in a unit; ``day`` is that of its section, ``dated`` whether the text states it."""
 
     unit_id: int
     path: str
@@ -30,8 +30,6 @@ class FactObservation:
     object: str
     rule: str
     confidence: float
-    #: The number of the section in the index; 0 where it is not known.
-    section: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,7 +123,7 @@ class GraphTables:
         rows = self._db.rows(
             "SELECT f.unit_id, d.path, u.start_line, u.end_line, d.kind, d.origin, s.date, "
             "s.date IS NOT NULL AND s.date_source <> 'mtime', u.hash, u.occurrence, "
-            "f.subject, f.predicate, f.object, f.rule, f.confidence, s.id "
+            "f.subject, f.predicate, f.object, f.rule, f.confidence "
             "FROM found_facts f JOIN units u ON u.id = f.unit_id JOIN documents d ON d.id = u.document_id "
             "JOIN sections s ON s.id = u.section_id "
             f"{where} ORDER BY d.path, u.ordinal, f.rule, f.predicate, f.subject, f.object"
