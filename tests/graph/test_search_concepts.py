@@ -123,7 +123,7 @@ def test_wrong_usage_is_said(notes: Notes, memory: Memory) -> None:
 
 
 def test_a_line_whose_fact_was_superseded_is_marked_and_ranks_below_the_one_that_holds(notes: Notes) -> None:
-    notes.write("memory/2026-01-03.md", "# JR\n\n- **Editor:** Vim, the editor of JR for years\n")
+    notes.write("memory/2026-01-03.md", "# JR\n\n- **Editor:** Vim (the editor of JR for years)\n")
     notes.write("memory/2026-02-09.md", "# JR\n\n- **Editor:** Helix\n")
     notes.write("memory/2026-02-10.md", f"# Quiet\n\n{QUIET}\n")
     with open_memory(notes) as memory:
