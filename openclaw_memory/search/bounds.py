@@ -98,5 +98,5 @@ def _opened(one: Interval, kind: Bound | None, asked: date) -> Interval:
     if kind == "after" and last < asked:
         return last + timedelta(1), asked
     if kind == "until":
-        return EARLIEST, last
+        return min(EARLIEST, first), last
     return (EARLIEST, first - timedelta(1)) if kind == "before" and first > EARLIEST else one

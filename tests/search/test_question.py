@@ -148,7 +148,9 @@ def test_relative_days_lie_before_the_asking_day(text: str, asked: date) -> None
 PIECES = st.sampled_from(
     "last past previous next a an two twelve a few a couple of 3 99 999 31 30 0 2024 1999 2099 2024-02-30 2024-00 day "
     "days week weeks month months year years ago may march sept sep. february 29 of , - in q1 q5 first week of early "
-    "late middle of end of today yesterday this week monday last monday ٣ ² İ 12:30 st nd th".split(" ")
+    "late middle of end of today yesterday this week monday last monday ٣ ² İ 12:30 st nd th since after until before 1000-01-01".split(
+        " "
+    )
 )
 
 
@@ -159,6 +161,7 @@ PIECES = st.sampled_from(
 @example("last 999 years and 999 years ago", date(1970, 1, 1))
 @example("29 february", date(2023, 1, 1))
 @example("\ud800 2024-02-30", ASKED)
+@example("what was until 1000-01-01?", ASKED)
 def test_no_text_raises_and_intervals_are_in_order(text: str, asked: date) -> None:
     for first, last in question.intervals(text, asked):
         assert isinstance(first, date) and first <= last
