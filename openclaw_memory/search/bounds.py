@@ -5,31 +5,31 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import date, timedelta
-from typing import Literal, cast, get_args
 
 from ..text import calendar_words as words
 from ..text import scripts
 
 #: First and last day, inclusive.
 Interval = tuple[date, date]
-Bound = Literal["since", "after", "until", "before"]
 
 #: No note is older than this day.
 EARLIEST = date(1200, 1, 1)
 #: Words in these scripts may have others directly beside them.
-_JOINED = re.compile(f"[{scripts.UNSPACED}{scripts.HANGUL}]")
+JOINED = re.compile(f"[{scripts.UNSPACED}{scripts.HANGUL}]")
 #: The case of a name or figure, where it is written behind an apostrophe.
 _CASE = re.compile(r"['’]\w{1,5}(?=\s)")
 _APART = " \t\n-–'’"
 #: So many characters before a time may hold such a word.
 _AROUND = 40
+_FIRST, _LAST = re.compile(r"\w+"), re.compile(r"\w+\Z")
 
 
-def bound(text: str, start: int, end: int, of: Sequence[str]) -> Bound | None:
+def bound(text: str, start: int, end: int, of: Sequence[str]) -> str | None:
     """What the word beside ``text[start:end]`` makes of the time there, in the languages ``of``, likeliest first.
 
-    The longest counts.  A word that joins the parts of a date, such as an article, may stand between them.  "The week
-    before May 3" is a time that is told from there, and notes of that day may tell it.
+    One of :data:`~openclaw_memory.text.calendar_words.BESIDE`, or ``None``.  The longest word counts.  One that joins
+    the parts of a date, such as an article, may stand between them.  "The week before May 3" is a time that is told
+    from there, and notes of that day may tell it.
     """
     before = text[max(0, start - _AROUND) : start].rstrip(_APART)
     behind = text[end : end + _AROUND]
@@ -37,46 +37,57 @@ def bound(text: str, start: int, end: int, of: Sequence[str]) -> Bound | None:
         behind = behind[case.end() :]
     behind = behind.lstrip(_APART)
     for _ in range(2):
-        found = [
-            (len(phrase), -place, kind, language, before[: -len(phrase)] if leads else behind[len(phrase) :], leads)
+        leading = [
+            (len(phrase), -place, kind, language, phrase)
             for place, language in enumerate(of)
-            for kind in get_args(Bound)
-            for leads, key in ((True, kind), (False, f"{kind}-after"))
-            for phrase in words.keys_of(language).get(key, ())
-            if (_ends(before, phrase) if leads else _begins(behind, phrase))
+            for kind in words.BESIDE
+            for phrase in words.keys_of(language).get(kind, ())
+            if _ends(before, phrase)
         ]
-        if found:
-            *_, kind, language, beside, leads = max(found)
-            return None if _names_time(beside, leads, language) else cast(Bound, kind)
-        before, behind = _without_join(before, behind)
+        following = [
+            (len(phrase), -place, kind, language, phrase)
+            for place, language in enumerate(of)
+            for kind in (*words.BESIDE, "around")
+            for phrase in words.keys_of(language).get(f"{kind}-after", ())
+            if _begins(behind, phrase)
+        ]
+        if leading or following:
+            longest = max(leading + following)
+            *_, kind, language, phrase = longest
+            names = words.naming_time(language)
+            if longest in leading:
+                told = any(_ends(before[: -len(phrase)].rstrip(_APART), name) for name in names)
+            else:
+                rest = _behind_join(behind[len(phrase) :].lstrip(_APART))
+                told = any(_begins(rest, name) for name in names)
+            return None if told or kind == "around" else kind
+        before, behind = _before_join(before), _behind_join(behind)
     return None
 
 
-def _names_time(beside: str, leads: bool, language: str) -> bool:
-    """Whether the text before a word that ``leads``, or else behind one, tells a time by it."""
-    names = words.naming_time(language)
-    if leads:
-        return any(_ends(beside.rstrip(_APART), name) for name in names)
-    _, rest = _without_join("", beside.lstrip(_APART))
-    return any(_begins(rest, name) for name in names)
-
-
 def _ends(text: str, phrase: str) -> bool:
-    return text.endswith(phrase) and (bool(_JOINED.search(phrase)) or not text[: -len(phrase)][-1:].isalnum())
+    return text.endswith(phrase) and (bool(JOINED.search(phrase)) or not text[: -len(phrase)][-1:].isalnum())
 
 
 def _begins(text: str, phrase: str) -> bool:
-    return text.startswith(phrase) and (bool(_JOINED.search(phrase)) or not text[len(phrase) :][:1].isalnum())
+    return text.startswith(phrase) and (bool(JOINED.search(phrase)) or not text[len(phrase) :][:1].isalnum())
 
 
-def _without_join(before: str, behind: str) -> tuple[str, str]:
-    joins = sorted(words.joins(), key=len, reverse=True)
-    first = next((join for join in joins if _ends(before, join)), "")
-    last = next((join for join in joins if _begins(behind, join)), "")
-    return before[: len(before) - len(first)].rstrip(_APART), behind[len(last) :].lstrip(_APART)
+def _before_join(text: str) -> str:
+    """``text`` without a word at its end that joins the parts of a date."""
+    last = _LAST.search(text)
+    return text[: last.start()].rstrip(_APART) if last is not None and last[0] in words.joins() else text
 
 
-def bounded(found: Sequence[tuple[Interval, Bound | None]], asked: date) -> list[Interval]:
+def _behind_join(text: str) -> str:
+    """``text`` without such a word at its beginning, or such a character where words are not apart: 年."""
+    first = _FIRST.match(text)
+    if first is not None and first[0] in words.joins():
+        return text[first.end() :].lstrip(_APART)
+    return text[1:].lstrip(_APART) if JOINED.match(text) and text[0] in words.joins() else text
+
+
+def bounded(found: Sequence[tuple[Interval, str | None]], asked: date) -> list[Interval]:
     """The days that are meant on day ``asked``: what begins before it ends is one interval, what only begins ends then.
 
     A time that nothing has passed by ``asked`` stays as it is named.
@@ -91,7 +102,7 @@ def bounded(found: Sequence[tuple[Interval, Bound | None]], asked: date) -> list
     return [*(one for one, kind in found if kind is None), *out]
 
 
-def _opened(one: Interval, kind: Bound | None, asked: date) -> Interval:
+def _opened(one: Interval, kind: str | None, asked: date) -> Interval:
     first, last = one
     if kind == "since" and first <= asked:
         return first, asked

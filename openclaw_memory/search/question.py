@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from functools import cache
 
-from ..text import analysis, dates, scripts
+from ..text import analysis, dates
 from ..text import calendar_words as words
-from .bounds import EARLIEST, Bound, Interval, bound, bounded
+from .bounds import EARLIEST, JOINED, Interval, bound, bounded
 
 _UNIT_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 _QUARTER = re.compile(r"\bq([1-4])(?:[ -]?((?:19|20)\d\d))?\b")
@@ -25,8 +25,6 @@ _SOME = 3
 _MOST = 16
 #: Asking days outside are moved here, so that no interval leaves the calendar.
 _LATEST = date(9990, 1, 1)
-#: Words in these scripts may have others directly beside them.
-_JOINED = re.compile(f"[{scripts.UNSPACED}{scripts.HANGUL}]")
 _SELF = re.compile(r"\b(?:I|me|my|mine|myself|I'm|I've)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 
@@ -97,7 +95,7 @@ def _any(phrases: set[str]) -> str:
     """Matches any of ``phrases``, the longest first, whose words have spaces between them where their script has."""
     return "|".join(
         r"\s{0,3}".join(map(re.escape, phrase.split()))
-        if _JOINED.search(phrase)
+        if JOINED.search(phrase)
         else r"\b" + r"[\s'’]{1,3}".join(map(re.escape, phrase.split())) + r"\b"
         for phrase in sorted(phrases, key=len, reverse=True)
     )
@@ -113,7 +111,7 @@ def _holds(text: str, phrase: str) -> bool:
     at = text.find(phrase)
     while at >= 0:
         beside = text[at - 1 : at] + text[at + len(phrase) : at + len(phrase) + 1]
-        if _JOINED.search(phrase) or not any(map(str.isalnum, beside)):
+        if JOINED.search(phrase) or not any(map(str.isalnum, beside)):
             return True
         at = text.find(phrase, at + 1)
     return False
@@ -144,7 +142,7 @@ def intervals(question: str, asked: date) -> list[Interval]:
     said = words.phrases(text, spoken)
     parts = [phrase for phrase in said if phrase.meaning.kind == "part"][:_MOST]
     taken = bytearray(len(text))
-    found: list[tuple[int, Interval, Bound | None]] = []
+    found: list[tuple[int, Interval, str | None]] = []
 
     def claim(start: int, end: int, interval: Interval | None, of: Sequence[str] = spoken[:1]) -> None:
         if interval is not None and taken.find(1, start, end) < 0:
