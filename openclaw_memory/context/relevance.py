@@ -21,17 +21,17 @@ from .evidence import Evidence
 
 #: What each sign counts beside vectors, and what all messages begin with.
 WEIGHTS: dict[str, float] = {
-    "words": 2.285,
-    "stranger": -0.632,
+    "words": 1.155,
+    "stranger": -0.791,
     "few": 1.7,
-    "own": 3.035,
-    "general": -14.224,
-    "apart": 9.193,
-    "together": 1.16,
-    "shared": 1.092,
-    "agreement": 1.538,
+    "own": 3.962,
+    "general": -12.324,
+    "apart": 8.585,
+    "particular": 3.330,
+    "shared": 2.080,
+    "agreement": 1.388,
 }
-BIAS = -8.567
+BIAS = -5.744
 #: The same without vectors, or with those of a model that does not know the language, or was not compared yet.
 ALONE: dict[str, float] = {
     "matched": 1.676,
@@ -82,10 +82,10 @@ def signs(
 
     Of its meaning, as shares of the way from ``noise`` to 1: ``own`` is how much closer it is to the best row than to
     what is said to any assistant in the mean, ``general`` how much closer it is to one of those texts, and ``apart``
-    how much closer it is to one of the closest rows than the texts that are closest to that row.  ``together`` is the
-    logarithm of how many rows are among the best by words and by meaning both, ``shared`` that times the share of the
-    words that stand around the best row, and ``knowledge`` how well the model knows the language.  All are 0 without
-    vectors.
+    how much closer it is to one of the closest rows than the texts that are closest to that row.  ``particular`` is how
+    much more it is like what is asked of notes than like those texts, in deviations.  ``shared`` is the logarithm of
+    how many rows are among the best by words and by meaning both, times the share of the words that stand around the
+    best row, and ``knowledge`` how well the model knows the language.  All are 0 without vectors.
     """
     rows = [row for row, _ in best]
     words = max(1, evidence.words) if evidence is not None else 1
@@ -105,13 +105,13 @@ def signs(
         "own": 0.0,
         "general": 0.0,
         "apart": 0.0,
-        "together": 0.0,
+        "particular": 0.0,
         "shared": 0.0,
         "knowledge": knowledge,
     }
     if rows and general is not None and knowledge > KNOWN:
         told |= _of_meaning(ranked, rows[0], noise, general, allowed, vectors)
-        told["shared"] = told["together"] * (evidence.matched(rows[0]) / words if evidence is not None else 0.0)
+        told["shared"] *= evidence.matched(rows[0]) / words if evidence is not None else 0.0
     return told
 
 
@@ -125,7 +125,10 @@ def _of_meaning(
     cosines = np.where(allowed & ~np.isnan(similarities), similarities, -1.0)
     closest = np.argpartition(-cosines, min(_COMPARED, len(cosines)) - 1)[:_COMPARED]
     near: Ints = closest[cosines[closest] > -1].astype(np.int32)
-    told = {"general": min(_GENERAL, (general.highest - general.mean) / (1 - noise))}
+    told = {
+        "general": min(_GENERAL, (general.highest - general.mean) / (1 - noise)),
+        "particular": general.particular,
+    }
     if len(near):
         # What is as close to small talk as to the message is close to anything: Conneau et al. (2018), "Word
         # translation without parallel data", weigh neighbours so (CSLS).
@@ -137,7 +140,7 @@ def _of_meaning(
         told["own"] = (own - general.mean) / (1 - noise)
     if (keyword := ranked.features.keyword) is not None:
         both = _highest(keyword.unit[allowed]) & _highest(np.nan_to_num(similarities[allowed]))
-        told["together"] = log1p(len(both))
+        told["shared"] = log1p(len(both))
     return told
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..model.embedder import Embedder, Vectors
     from ..store.api import Floats, Ints, Store, VectorStates
     from .factory import Resolved
-    from .general import General
+    from .general import Cohort, General
     from .vector_cache import VectorCache
 
 log = logging.getLogger("openclaw_memory")
@@ -49,7 +49,7 @@ class Vectorizer:
         self._begun: str | None = None
         self._embedded = False
         self._noises: dict[VectorModel, float] = {}
-        self._cohorts: dict[tuple[VectorModel, int], tuple[Vectors, ...]] = {}
+        self._cohorts: dict[tuple[VectorModel, int], Cohort | None] = {}
         self._at_cohort = threading.Lock()
         self._lock = threading.RLock()
         self._stop = threading.Event()
@@ -229,7 +229,7 @@ class Vectorizer:
         script = script_of(text)
         key = (model_of(embedder), script)
 
-        def made() -> tuple[Vectors, ...]:
+        def made() -> Cohort | None:
             if not self._at_cohort.acquire(blocking=seconds is None):
                 raise ModelError("what messages are compared with is being embedded")
             try:

@@ -124,3 +124,16 @@ def test_a_note_that_says_what_is_said_to_any_assistant_is_close_to_nothing(note
 
 def test_of_a_few_notes_less_is_asked() -> None:
     assert sureness(told(knowledge=1.0, few=3.0)) > sureness(told(knowledge=1.0))
+
+
+def test_what_is_asked_as_one_asks_notes_is_told_from_what_anybody_may_be_asked(notes: Notes) -> None:
+    rows = ["the blue boat was repaired by Ada", *(f"entry {row}" for row in range(60))]
+    notes.write("memory/2026-03-02.md", "# Day\n\n" + "".join(f"- {row}\n" for row in rows))
+    with open_memory(notes, HashingEmbedder(256)) as memory, recorded() as seen:
+        memory.ingest()
+        memory.warm()
+        memory.context("what did we decide about the blue boat?", now=NOW)
+        memory.context("what is the difference between a boat and an alligator?", now=NOW)
+    ours, anybody = seen
+    assert ours["particular"] > anybody["particular"]
+    assert sureness(told(knowledge=1.0, particular=1.0)) > sureness(told(knowledge=1.0))

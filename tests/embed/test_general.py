@@ -33,14 +33,35 @@ def test_every_language_has_as_many_texts_and_is_written_in_one_script() -> None
         assert len(set(lines)) == len(lines) >= 55, name
 
 
+def test_what_is_asked_of_notes_is_there_in_the_same_languages() -> None:
+    asked = general.texts("particular.txt")
+    assert asked.keys() == general.texts().keys()
+    for name, lines in asked.items():
+        assert len(set(lines)) == len(lines) == 70, name
+        assert not set(lines) & set(general.texts()[name]), name
+
+
 def test_the_language_with_the_closest_text_is_compared() -> None:
     one = np.array([[1.0, 0.0], [0.6, 0.8]], np.float32)
     other = np.array([[0.8, 0.6], [0.8, 0.6]], np.float32)
-    found = general.compared(np.array([1.0, 0.0], np.float32), (other, one))
+    to = general.Cohort((other, one), np.array([0.0, 2.0], np.float32), 0.5)
+    found = general.compared(np.array([1.0, 0.0], np.float32), to)
     assert found is not None
     assert found.highest == np.float32(1.0)
     assert abs(found.mean - 0.8) < 1e-6
-    assert general.compared(np.array([1.0, 0.0], np.float32), ()) is None
+    assert found.particular == -0.5
+    assert general.compared(np.array([1.0, 0.0], np.float32), None) is None
+
+
+def test_what_is_asked_of_notes_lies_on_one_side_and_what_is_asked_of_anybody_on_the_other() -> None:
+    """Also where another direction has most of the spread."""
+    rng = np.random.default_rng(5)
+    both = rng.normal(size=(80, 6)) * [9, 1, 1, 1, 1, 0.1]
+    both[:40, 5] += 1
+    axis, middle = general._discriminant(both[:40].astype(np.float32), both[40:].astype(np.float32))
+    along = both @ axis - middle
+    assert np.mean(along[:40]) > 0 > np.mean(along[40:])
+    assert general._discriminant(both[:1].repeat(2, axis=0), both[:1].repeat(2, axis=0))[1] == 0.0
 
 
 def test_texts_are_embedded_once_a_machine(tmp_path: Path) -> None:
@@ -50,9 +71,12 @@ def test_texts_are_embedded_once_a_machine(tmp_path: Path) -> None:
     again = general.cohort(second, cache, 2)
     own = {name for name, lines in general.texts().items() if script_of("".join(lines)) == 2}
     assert own == {"chinese", "japanese", "korean"}
-    assert first.questions == [line for name in general.texts() if name in own for line in general.texts()[name]]
+    files = [general.texts(), general.texts("particular.txt")]
+    assert first.questions == [line for name in general.texts() if name in own for file in files for line in file[name]]
     assert not second.questions
-    for before, after in zip(made, again, strict=True):
+    assert made is not None and again is not None
+    np.testing.assert_allclose(made.axis, again.axis, atol=1e-5)
+    for before, after in zip(made.languages, again.languages, strict=True):
         np.testing.assert_allclose(before, after, atol=1e-6)
 
 
