@@ -17,6 +17,8 @@ _SAME = 0.8
 _STATE, _CORE = 0.6, 2
 #: One note takes at most this share of the budget while there are others.
 _ONE_NOTE = 0.4
+#: What a note loses of its order that would take the whole budget: a long one takes the place of several.
+_ROOM = 0.6
 #: Characters that must be left for the beginning of one more note to be worth it.
 _WORTH = 100
 
@@ -55,7 +57,7 @@ def composed(items: Sequence[Item], message: str, budget: int, given: Collection
     heard = [item for item in items if item.key in given]
     heard_cores = [_core(frozenset(analysis.terms(item.text))) for item in heard]
     cores: list[frozenset[str]] = []
-    for item in sorted(items, key=lambda item: (-item.order, item.day is None, item.place, str(item.key))):
+    for item in sorted(items, key=lambda item: (-_worth(item, budget), item.day is None, item.place, str(item.key))):
         if item.key in given or not item.text:
             continue
         item = replace(item, text=quoted(item.text), lead=quoted(item.lead))
@@ -86,6 +88,11 @@ def composed(items: Sequence[Item], message: str, budget: int, given: Collection
         known.append(terms)
         cores.append(core)
     return Composed(_rendered(chosen), tuple(chosen))
+
+
+def _worth(item: Item, budget: int) -> float:
+    """What an item is ordered by: how good it is, for the share of the budget that it takes."""
+    return item.order - _ROOM * min(_ONE_NOTE, tokens_of(item.text) / budget)
 
 
 def _other_state(

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from ..facts.validity import STATED
 from ..knowledge.predicates import normalise
-from ..model import FactRow
+from ..model import FactRow, chars_of
 from ..system.inert import inert
 from ..text import machine
 from ..text import plain as markdown
@@ -18,8 +18,8 @@ from ..text.labels import names_subject
 from ..text.lines import BULLET
 from ..text.sentences import sentence_spans
 
-#: Longest heading that a lead quotes, in characters.
-_HEADING = 60
+#: Longest heading that a lead quotes, in tokens: of a script whose characters cost more each, fewer are.
+_HEADING = 8
 #: A paragraph of up to so many characters is given whole, of a longer one only the sentence that matters.
 WHOLE = 320
 #: How far from where a sentence should begin its beginning is looked for, in characters.
@@ -29,6 +29,8 @@ _BOX = re.compile(rf"(?m)^(\s*(?:>\s*)*{BULLET}\s+)\[([ xX])\]\s+")
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
 _SPEAKER = re.compile(r"[^\s:：]{1,30}[:：]\s+(?=\S)")
 _DAY = re.compile(r"^\W*\d{4}-\d{2}-\d{2}\b[^\w(\[]*")
+#: The lines of a drawing, between what it shows: a tree of files, say.
+_DRAWN = re.compile(r"\s*[\u2500-\u257f][\s\u2500-\u257f]*")
 
 #: Relations that are a verb in the third person, beside those that end in "s" and are none.
 _NOUNS = frozenset("status address progress pronouns business class glasses news gps os dns ips tasks".split())
@@ -41,9 +43,11 @@ def day(value: date) -> str:
 
 
 def plain(text: str) -> str:
-    """Markdown text on one line, without the marks of lists, quotes, emphasis, code and links."""
+    """Markdown text on one line, without the marks of lists, quotes, emphasis, code and links, and of drawn lines."""
     boxed = _BOX.sub(lambda found: found[1] + ("to do: " if found[2] == " " else "done: "), text)
-    return " ".join(inert(markdown.plain(boxed)).split())
+    said = " ".join(inert(markdown.plain(boxed)).split())
+    # What begins with one is part of a drawing, which is left as it is and not told.
+    return said if _DRAWN.match(said) or not _DRAWN.search(said) else _DRAWN.sub(", ", said).rstrip(" ,")
 
 
 def row(line: str, above: Sequence[str]) -> str | None:
@@ -139,19 +143,21 @@ def shortened(text: str, most: int) -> str:
 _CAPTURES = "memory/captures/"
 
 
-def _without_day(heading: str) -> str:
-    """``heading`` without the day it begins with; what is left may stand in brackets."""
-    rest = _DAY.sub("", heading)
+def _without_day(heading: str, when: date) -> str:
+    """``heading`` without the day it begins with, and ``when`` at its end; what is left may stand in brackets."""
+    rest = re.sub(rf"\s*[-–—(\[,]*\s*{when.isoformat()}[)\]]?$", "", _DAY.sub("", heading))
     return rest[1:-1] if rest[:1] + rest[-1:] in ("()", "[]") else rest
 
 
 def lead(when: date | None, path: str, heading: str) -> str:
     """Where a note's words come from: ``On 24 Feb 2026 (Benchmark)``, or the file's name when it has no day."""
-    parts = [plain(each) for each in heading.split(" > ")]
+    parts = [plain(each).rstrip(" :：") for each in heading.split(" > ")]
     parts = [
-        each for part in parts if names_subject(part) and (each := _without_day(part) if when is not None else part)
+        each
+        for part in parts
+        if names_subject(part) and (each := _without_day(part, when) if when is not None else part)
     ]
-    title = shortened(parts[-1], _HEADING) if parts and not path.startswith(_CAPTURES) else ""
+    title = shortened(parts[-1], int(chars_of(_HEADING, parts[-1]))) if parts and not path.startswith(_CAPTURES) else ""
     stem = PurePosixPath(path).stem
     begin = f"On {day(when)}" if when is not None else f"In {plain(stem)}"
     return f"{begin} ({title})" if title and title.casefold() != stem.casefold() else begin

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from openclaw_memory.context import candidates, prose
 from openclaw_memory.context.compose import Item, composed
 from openclaw_memory.context.counters import Counters
 from openclaw_memory.context.sessions import Given
-from openclaw_memory.model import FactRow, Origin
+from openclaw_memory.model import FactRow, Origin, tokens_of
 from openclaw_memory.text.speech import asks, searched, substance
 
 # -- prose ----------------------------------------------------------------------------------------------
@@ -82,6 +83,29 @@ def test_leads_name_the_day_and_the_heading() -> None:
     assert prose.lead(None, "memory/hardware.md", "Hardware") == "In hardware"
     assert prose.lead(None, "memory/hardware.md", "Hardware > NAS") == "In hardware (NAS)"
     assert prose.lead(day, "memory/2026-02-24.md", "2026-02-24") == "On 24 Feb 2026"
+    assert prose.lead(day, "memory/2026-02-24.md", "Orchard > What is left:") == "On 24 Feb 2026 (What is left)"
+    assert prose.lead(None, "memory/orchard.md", "果樹園：") == "In orchard (果樹園)"
+
+
+@pytest.mark.parametrize("heading", ["Orchard (2026-02-24)", "Orchard - 2026-02-24", "Orchard, 2026-02-24:"])
+def test_a_lead_names_its_day_once(heading: str) -> None:
+    assert prose.lead(date(2026, 2, 24), "memory/2026-02-24.md", heading) == "On 24 Feb 2026 (Orchard)"
+    assert prose.lead(date(2026, 2, 25), "memory/2026-02-25.md", "Orchard, 2026-02-24") == (
+        "On 25 Feb 2026 (Orchard, 2026-02-24)"
+    )
+
+
+def test_a_heading_costs_as_much_in_every_script() -> None:
+    heading, wide = "how the orchard was planted", "果樹園の植え付けと剪定についての長い長い話"
+    assert prose.lead(None, "memory/a.md", heading) == f"In a ({heading})"
+    told = prose.lead(None, "memory/a.md", wide)
+    assert told.endswith("…)") and tokens_of(told) <= tokens_of(f"In a ({heading})") + 1
+
+
+def test_a_tree_is_told_by_what_it_shows() -> None:
+    tree = "orchard/\n├── apples.md — the old row\n│   └── notes/\n└── pears.md"
+    assert prose.plain(tree) == "orchard/, apples.md — the old row, notes/, pears.md"
+    assert prose.plain("│ alone │") == "│ alone │"
 
 
 @pytest.mark.parametrize(
@@ -277,3 +301,14 @@ def test_a_heading_that_names_no_subject_leads_nothing(heading: str) -> None:
     day = date(2026, 2, 24)
     assert prose.lead(day, "memory/2026-02-24.md", f"Pump > {heading}") == "On 24 Feb 2026 (Pump)"
     assert prose.lead(day, "memory/2026-02-24.md", heading) == "On 24 Feb 2026"
+
+
+def test_a_long_note_takes_no_place_of_several_that_are_nearly_as_good() -> None:
+    rows = ["the oars are varnished twice", "a heron stood on the quay", "the ferry sails at nine"]
+    short = [Item(at, 0.8, f"{row}.", "On 1 Mar 2026", at, place=("a", at)) for at, row in enumerate(rows)]
+    words = " ".join(f"plank{number}" for number in range(60))
+    long = Item(9, 0.85, f"The keel: {words}.", "On 2 Mar 2026", 9, place=("b", 1))
+    made = composed([*short, long], "boat", 60, ())
+    assert {item.key for item in made.items[:3]} == {0, 1, 2}
+    better = composed([*short, replace(long, order=1.05)], "boat", 60, ())
+    assert better.items[0].key == 9
