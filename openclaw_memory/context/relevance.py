@@ -21,17 +21,17 @@ from .evidence import Evidence
 
 #: What each sign counts beside vectors, and what all messages begin with.
 WEIGHTS: dict[str, float] = {
-    "words": 1.155,
-    "stranger": -0.791,
-    "few": 1.7,
-    "own": 3.962,
-    "general": -12.324,
-    "apart": 8.585,
-    "particular": 3.330,
-    "shared": 2.080,
-    "agreement": 1.388,
+    "words": 1.041,
+    "stranger": -1.623,
+    "few": 1.5,
+    "own": 3.133,
+    "general": -9.016,
+    "apart": 6.632,
+    "particular": 1.585,
+    "shared": 2.086,
+    "agreement": 1.672,
 }
-BIAS = -5.744
+BIAS = -7.232
 #: The same without vectors, or with those of a model that does not know the language, or was not compared yet.
 ALONE: dict[str, float] = {
     "matched": 1.676,
