@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from math import ceil
 
 import numpy as np
 
@@ -31,6 +32,8 @@ _KNOWN = 0.8
 _EVENLY = 10.0
 #: The same for a model to which all texts are one.
 _LEAST = 1e-9
+#: So many texts that are asked of notes are enough for a script.
+_ASKED = 210
 #: What the cache knows a text by: it is embedded as a question, and no text of a note begins so.
 _AS_QUESTION = "\0general\0"
 
@@ -79,13 +82,17 @@ def cohort(embedder: Embedder, cache: VectorCache | None, script: int) -> Cohort
     What is in the ``cache`` is not embedded again.  Raises :class:`~openclaw_memory.errors.ModelError` when the model
     cannot embed.
     """
-    asked, general, particular = texts("particular.txt"), [], []
-    for language, lines in texts().items():
-        if script_of("".join(lines)) == script and knowledge(embedder, " ".join(lines)) > _KNOWN:
-            general.append(_vectors(embedder, cache, lines))
-            particular.append(_vectors(embedder, cache, asked[language]))
-    if not general:
+    known = [
+        (lines, texts("particular.txt")[language])
+        for language, lines in texts().items()
+        if script_of("".join(lines)) == script and knowledge(embedder, " ".join(lines)) > _KNOWN
+    ]
+    if not known:
         return None
+    # Of many languages each gives some texts: together they tell as much, and embedding all takes its time.
+    step = ceil(sum(len(asked) for _, asked in known) / _ASKED)
+    general = [_vectors(embedder, cache, lines) for lines, _ in known]
+    particular = [_vectors(embedder, cache, asked[::step]) for _, asked in known]
     axis, middle = _discriminant(np.concatenate(particular), np.concatenate(general))
     return Cohort(tuple(general), axis, middle)
 

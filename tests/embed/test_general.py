@@ -72,12 +72,21 @@ def test_texts_are_embedded_once_a_machine(tmp_path: Path) -> None:
     own = {name for name, lines in general.texts().items() if script_of("".join(lines)) == 2}
     assert own == {"chinese", "japanese", "korean"}
     files = [general.texts(), general.texts("particular.txt")]
-    assert first.questions == [line for name in general.texts() if name in own for file in files for line in file[name]]
+    assert first.questions == [line for file in files for name in file if name in own for line in file[name]]
     assert not second.questions
     assert made is not None and again is not None
     np.testing.assert_allclose(made.axis, again.axis, atol=1e-5)
     for before, after in zip(made.languages, again.languages, strict=True):
         np.testing.assert_allclose(before, after, atol=1e-6)
+
+
+def test_of_many_languages_each_gives_some_of_what_is_asked_of_notes() -> None:
+    embedder = CountingEmbedder()
+    general.cohort(embedder, None, 0)
+    embedded, asked = set(embedder.questions), general.texts("particular.txt")
+    own = [name for name, lines in general.texts().items() if script_of("".join(lines)) == 0]
+    shares = [len(embedded.intersection(asked[name])) for name in own]
+    assert len(own) == 7 and min(shares) == max(shares) and 140 < sum(shares) <= 210
 
 
 class Failing(CountingEmbedder):
