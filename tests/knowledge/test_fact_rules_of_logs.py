@@ -299,6 +299,8 @@ def test_a_quotation_of_nothing_is_no_name() -> None:
         # A key with a value of its own is no name of what is parted below it, nor is one for an id.
         ("# Yard\n\n- **Rent together**: EUR 900\n  - Partner: EUR 300\n", []),
         ("# 船坞\n\n- **订单 ID**: `tern-7`\n  - 状态: 已停\n", []),
+        # Nor does one side of two.
+        ("# 船坞\n\n| 项目 | 版本 |\n|---|---|\n| 升级前 | 2.1 |\n| 迁移后 | 2.2 |\n| Heron | 2.3 |\n", [("Heron", "版本", "2.3")]),
         # Who somebody is to the owner names nobody.
         ("# Yard\n\n## Family\n- **Elder sister:** Ada of the north quay\n- **Bo:** our cook\n", [("Bo", "is", "our cook")]),
         ("# Astillero\n\n## Familia\n- **Hermana mayor:** Ada del muelle norte\n", []),
