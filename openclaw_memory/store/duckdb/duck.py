@@ -210,15 +210,14 @@ class DuckStore(SlicedStore, PurgeTables, Queries):
         with self._db.read() as c:
             reached = int(self._db.counters()["generation"])
             where = f"model_id = {self._model_id(c, model):d} AND status = 'ready'"
-            known = c.execute(f"SELECT unit_id, generation > ? AS new FROM vectors WHERE {where}", [since]).fetchnumpy()
-            ready, new = (np.ma.getdata(known[name]) for name in ("unit_id", "new"))
-            ready = ready.astype(np.int32, copy=False)
-            fresh = ready[new.astype(bool)]
+            # Numbers in the statement: for a value that is bound DuckDB looks through the path for pandas.
+            new = f"generation > {since:d}"
+            known = c.execute(f"SELECT unit_id, {new} AS new FROM vectors WHERE {where}").fetchnumpy()
+            ready = np.ma.getdata(known["unit_id"]).astype(np.int32, copy=False)
+            fresh = ready[np.ma.getdata(known["new"]).astype(bool)]
             for low in range(int(fresh.min()), int(fresh.max()) + 1, _RANGE) if len(fresh) else ():
-                found = c.execute(
-                    f"SELECT unit_id, v FROM vectors WHERE {where} AND generation > ? AND unit_id BETWEEN ? AND ?",
-                    [since, low, low + _RANGE - 1],
-                ).fetchnumpy()
+                some = f"unit_id BETWEEN {low:d} AND {low + _RANGE - 1:d}"
+                found = c.execute(f"SELECT unit_id, v FROM vectors WHERE {where} AND {new} AND {some}").fetchnumpy()
                 if len(found["unit_id"]):
                     blob = b"".join(np.ma.getdata(found["v"]))
                     rows = np.frombuffer(blob, np.float16).reshape(-1, model.dimensions)
