@@ -199,7 +199,7 @@ def _plain(text: str) -> str:
     """As :func:`_folded`, but with the accents of letters that are not Latin."""
     if text.isascii():
         return text
-    text = unicodedata.normalize("NFKD", text).translate(_HYPHENS | _STROKES)
+    text = unicodedata.normalize("NFKD", text).translate(_HYPHENS).translate(_STROKES)
     return _DIACRITICS.sub("", _composed(_LATIN_DIACRITICS.sub("", text)))
 
 
