@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
-from ...errors import WorkspaceError
+from ...errors import WorkspaceError, remedy
 from .keys import Keys, key_id
 from .place import Place, beside, read_only, remove
 from .schema import PATIENCE, StateError, check_version, connected, is_busy, tables_of
@@ -406,7 +406,8 @@ class State:
                     "has ended"
                 ) from error
             raise StateError(
-                f"{file or self.file}: cannot be used ({error}); make the file and its folder writable"
+                f"{file or self.file}: cannot be used ({error}); "
+                f"{remedy(error, 'make the file and its folder writable')}"
             ) from error
         except sqlite3.DatabaseError as error:
             raise StateError(
@@ -415,8 +416,8 @@ class State:
             ) from error
         except OSError as error:
             raise StateError(
-                f"{error.filename or file or self.file}: cannot be used ({error.strerror or error}); make the file and "
-                "its folder writable"
+                f"{error.filename or file or self.file}: cannot be used ({error.strerror or error}); "
+                f"{remedy(error, 'make the file and its folder writable')}"
             ) from error
 
 

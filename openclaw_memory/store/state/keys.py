@@ -8,7 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal
 
-from ...errors import WorkspaceError
+from ...errors import WorkspaceError, remedy
 from ...system import atomic
 
 _SERVICE = "openclaw-memory"
@@ -92,7 +92,8 @@ class Keys:
             atomic.swap(Path(os.path.realpath(file)), text.encode("ascii"), 0o600)
         except OSError as error:
             raise WorkspaceError(
-                f"{file}: cannot be written ({error.strerror or error}); make the file and its folder writable"
+                f"{file}: cannot be written ({error.strerror or error}); "
+                f"{remedy(error, 'make the file and its folder writable')}"
             ) from error
 
     def _in_ring(self, ask: Any) -> Any:
