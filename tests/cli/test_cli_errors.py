@@ -268,6 +268,29 @@ def test_a_damaged_index_is_moved_aside_and_built_anew(notes: Notes, tmp_path: P
         assert list(tmp_path.glob("index.duckdb.damaged*"))
 
 
+@pytest.mark.parametrize("what", ["accounts", "photo.jpg", "MEMORY.md", "people.db", "sales.duckdb"])
+@pytest.mark.parametrize("action", ["ingest", "search lamp", "status", "sql", "doctor"])
+def test_what_is_no_index_of_ours_is_neither_moved_nor_written(
+    notes: Notes, tmp_path: Path, what: str, action: str
+) -> None:
+    db = notes.root / what if what == "MEMORY.md" else tmp_path / what
+    if what == "people.db":
+        with sqlite3.connect(db) as people:
+            people.execute("CREATE TABLE people (name TEXT)")
+    elif what == "sales.duckdb":
+        with duckdb.connect(str(db)) as sales:
+            sales.execute("CREATE TABLE sales (amount INTEGER)")
+    elif what != "MEMORY.md":
+        db.write_bytes(b"root:x:0:0\n" * 9)
+    db.chmod(0o644)
+    before, beside = db.read_bytes(), sorted(path.name for path in db.parent.iterdir())
+    done = run(notes, "--db", str(db), *action.split(), *(["SELECT 1"] if action == "sql" else []), code=1)
+    assert "choose another file with --db" in done.stderr + done.stdout
+    assert db.read_bytes() == before and db.stat().st_mode & 0o777 == 0o644
+    if what != "sales.duckdb":
+        assert sorted(path.name for path in db.parent.iterdir()) == beside
+
+
 def test_an_index_of_a_newer_schema_is_left_alone(notes: Notes, tmp_path: Path) -> None:
     db = tmp_path / "index.duckdb"
     run(notes, "--db", str(db), "ingest", code=0)
