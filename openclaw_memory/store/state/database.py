@@ -271,6 +271,7 @@ class State:
     def backup(self, target: Path, with_key: bool = False) -> None:
         """Write everything to the new file ``target``, the keys beside it if told.  Raises :class:`StateError`."""
         self._take_over()
+        Keys(target.parent).check_new(target.name, with_key)
         with self._told(file=target):
             try:
                 os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

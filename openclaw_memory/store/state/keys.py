@@ -55,6 +55,11 @@ class Keys:
                 known[key_id(key)] = key
                 self._write(name, _HEAD + "".join(f"{each.hex()}\n" for each in known.values()))
 
+    def check_new(self, name: str, wanted: bool) -> None:
+        """Raise :class:`~openclaw_memory.errors.WorkspaceError` where keys are ``wanted`` in a file that is there."""
+        if wanted and self._file(name).exists():
+            raise WorkspaceError(f"{self._file(name)}: is there already; name a new file, or move that one away")
+
     def copy(self, name: str, to: str) -> None:
         """Keep the keys of one state for another too."""
         for key in self.all(name).values():
