@@ -454,3 +454,20 @@ def test_where_no_room_is_left_the_step_is_to_make_some(tmp_path: Path) -> None:
     assert "free some space" in remedy(full, "make it writable")
     assert remedy(denied, "make it writable") == "make it writable"
     assert "free some space" in remedy(sqlite3.OperationalError("database or disk is full"), "make it writable")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "step"),
+    [
+        (["forget", "--yes"], "name one thing to forget"),
+        (["forget", "--query", "a", "--path", "b"], "name one thing to forget"),
+        (["forget", "--since", "2026-03-01", "--until", "2026-02-01", "--yes"], "swap them"),
+        (["sql", "SELECT 1; SELECT 2"], "give one"),
+        (["sql", "SELECT"], "mend it"),
+        (["sql", "FROM nothing"], "mend it"),
+        (["sql", "FROM read_csv('/etc/hosts')"], "SHOW TABLES"),
+    ],
+)
+def test_the_next_step_in_json_is_one(notes: Notes, arguments: list[str], step: str) -> None:
+    done = run(notes, "--json", *arguments, code=1 if arguments[0] == "sql" else 2)
+    assert step in json.loads(done.stdout)["error"]["next"]
