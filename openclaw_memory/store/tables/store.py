@@ -96,7 +96,6 @@ class TableStore(GraphTables, SummaryTables):
             with self._db.change(c):
                 if known is None or known.extraction != new.extraction:
                     writing.read_anew(c)
-                    c.execute("UPDATE workspace_files SET mtime_ns = -1")  # what is curated has its keys made again
                 elif not behind and since < generation:
                     writing.read_anew(c, since)
                 c.execute("DELETE FROM meta WHERE key IN ('extraction', 'older')")
