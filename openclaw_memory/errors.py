@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+
+#: No room is left, or no more is allowed.
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+def remedy(error: Exception, otherwise: str) -> str:
+    """The step to take after an error of the system: to make room where there is none, else ``otherwise``."""
+    full = error.errno in _FULL if isinstance(error, OSError) else "disk is full" in str(error)
+    return "free some space and run it again" if full else otherwise
+
 
 class OpenClawMemoryError(Exception):
     """Base of every error raised on purpose; the CLI prints it on one line and exits 1."""

@@ -79,11 +79,12 @@ def _ingest_all(cli: CliContext, settings: Settings, how: str) -> None:
     from ..errors import OpenClawMemoryError
     from ..system.serialize import to_json
 
-    home, failed = OpenClawHome.of(), False
+    home, failed, found = OpenClawHome.of(), False, False
     for agent in agents_in(home.config()):
         folder = home.workspace(agent)
         if folder is None or not folder.is_dir():
             continue
+        found = True
         if not cli.json:
             say(f"agent {agent}")
         try:
@@ -99,6 +100,8 @@ def _ingest_all(cli: CliContext, settings: Settings, how: str) -> None:
                 cli.emit({"agentId": agent, **to_json(report)}, one_line=True)
             else:
                 _show(cli, report, watch=False)
+    if not found:
+        cli.remark("OpenClaw has no agent whose workspace is there; name a folder: openclaw-memory -w DIR ingest")
     if failed:
         raise click.exceptions.Exit(1)
 

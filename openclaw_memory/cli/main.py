@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import logging
+import os
 import sys
 from importlib import import_module
 from keyword import iskeyword
@@ -135,7 +136,7 @@ class LazyGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; exit 1 with one line on stderr when it fails, 2 when it is used wrongly."""
-        from ..errors import OpenClawMemoryError
+        from ..errors import OpenClawMemoryError, remedy
 
         def fail(message: str) -> NoReturn:
             _tell(message, _is_json(ctx), ctx)
@@ -157,7 +158,7 @@ class LazyGroup(click.Group):
             if isinstance(error, BrokenPipeError):
                 raise  # click ends quietly when the reader of a pipe has left
             where = f"{error.filename}: " if error.filename else ""
-            fail(f"{where}{error.strerror or error}; check the path and its permissions")
+            fail(f"{where}{error.strerror or error}; {remedy(error, 'check the path and its permissions')}")
         except (click.exceptions.Exit, click.ClickException, click.Abort):
             raise
         except Exception as error:
@@ -273,9 +274,27 @@ def cli(
     ctx.obj = CliContext(as_json, workspace, agent, db, config, overrides, pager=not no_pager)
 
 
+def _open_streams() -> None:
+    """Have something behind stdin, stdout and stderr, which whoever starts this may have closed.
+
+    The next file that is opened, such as the index, would get the number of one, and be written to by what is said.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            opened = os.open(os.devnull, os.O_RDWR)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, "r+" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
 def main() -> None:
     """Entry point of the console script."""
     gc.set_threshold(_OBJECTS)
+    _open_streams()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

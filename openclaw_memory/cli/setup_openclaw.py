@@ -268,6 +268,7 @@ def _show(teller: Teller, host: OpenClaw, changes: list[KeyChange], plugin: list
 def _home(host: OpenClaw, config: dict[str, object], installed: bool) -> Path:
     """Our folder in OpenClaw's state, with what is now remembered there unless an earlier setup did."""
     from ..config.openclaw_home import is_plain_json, value_at
+    from ..errors import remedy
     from ..hosts import HostError
     from ..hosts.change import read_text
     from ..hosts.openclaw_config import SLOT
@@ -283,7 +284,8 @@ def _home(host: OpenClaw, config: dict[str, object], installed: bool) -> Path:
             if not is_plain_json(file):
                 atomic.swap(_copy(home, host), (read_text(file) or "").encode("utf-8"), 0o600)
     except OSError as error:
-        raise HostError(f"{home}: {error.strerror or error}; make {host.state()} writable") from error
+        step = remedy(error, f"make {host.state()} writable")
+        raise HostError(f"{home}: {error.strerror or error}; {step}") from error
     return home
 
 

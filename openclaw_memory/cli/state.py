@@ -65,7 +65,8 @@ def backup(cli: CliContext, file: Path, with_key: bool) -> None:
     """
     with cli.memory() as memory:
         memory.state.backup(file.absolute(), with_key)
-        _told(cli, memory.state, f"the state is in {file}{f', its key in {file}.key' if with_key else ''}")
+        key = f", its key in {file}.key" if Path(f"{file}.key").exists() else ""
+        _told(cli, memory.state, f"the state is in {file}{key if with_key else ''}")
 
 
 @state.command(short_help="Put a backup in the place of what is here.")

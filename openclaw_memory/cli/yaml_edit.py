@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..errors import SettingsError
+from ..errors import SettingsError, remedy
 from ..system import atomic, yaml_edit
 
 
@@ -40,7 +40,8 @@ def set_value(file: Path, group: str, key: str, value: Any) -> None:
     try:
         atomic.swap(file, changed.encode("utf-8"))
     except OSError as error:
-        raise SettingsError(f"{file}: cannot be written ({error.strerror}); make its folder writable") from error
+        step = remedy(error, "make its folder writable")
+        raise SettingsError(f"{file}: cannot be written ({error.strerror}); {step}") from error
 
 
 def _tree(loaded: Any, file: Path) -> dict[str, Any]:

@@ -1,10 +1,9 @@
 """Which facts are listed unasked: those that are surely right, told from where they stand and what else is said.
 
-A heading or a first cell may name a thing, or a piece of work, a part of a report, a wish.  What is a thing is named
-again: in a sentence, an item, a row somewhere else; or it has a file of its own that is no day's.  A logistic
-regression (Cox, 1958) weighs that with other signs, none of which is a word of a language.  ``docs/facts.md`` says on
-how many facts it was fitted, and how it does on notes that it was not fitted on; in a handful of notes nothing is said
-often enough to tell.
+A heading or a first cell may name a thing, or a piece of work, a part of a report, a wish.  What is a thing has its
+whole name where its words stand elsewhere, and stands in a list of such things.  A logistic regression (Cox, 1958)
+weighs that with other signs, none of which is a word of a language.  ``docs/facts.md`` says on how many facts it was
+fitted, and how it does on notes that it was not fitted on; in a handful of notes nothing is said often enough to tell.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import numpy as np
 
 from ..knowledge.fact_sentences import tidy
 from ..knowledge.heading_names import ASIDE
-from ..knowledge.predicates import kind_of_key
+from ..knowledge.predicates import kind_of_key, normalise
 from ..knowledge.routine import NAMELESS
 from ..model import FactRow, Grain, Origin
 from ..store.api import FactObservation, KeywordIndex, Store, StoreState
@@ -31,20 +30,25 @@ from .validity import STATED, Aliases, name_key
 
 #: What each sign counts, and what all facts begin with; see :meth:`Things.signs`.
 WEIGHTS: dict[str, float] = {
-    "sparse": -0.452,
-    "astray": -0.242,
-    "passing": -1.457,
-    "common": -0.897,
-    "whole": 1.326,
-    "owner": 0.99,
+    "sparse": -0.32,
+    "alike": 0.3,
+    "stood": -0.9,
+    "common": -0.6,
+    "whole": 1.31,
+    "figure": 0.81,
+    "elsewhere": -0.53,
+    "owner": 1.48,
 }
-BIAS = 2.538
+BIAS = 1.74
 #: The sureness from which on a fact is listed.
 LISTED = 0.8
 #: Rarer facts than this a unit tell no more.
 _LEAST = 0.004
-#: The last line on which the title of a file may stand.
-_TITLE = 5
+#: What is so at a time: how something stands, how many or when.
+_PASSING = frozenset(("state", "number", "time"))
+#: What is the address of a thing, and words that may stand in one.
+_ADDRESSES = frozenset(("url", "repo"))
+_WORD = re.compile(r"[^\W_]{3,}", re.ASCII)
 #: Of fewer notes nothing can be told from a name that stands only once.
 _FEW = 10
 #: Units in which a name may stand that are looked at.
@@ -58,11 +62,10 @@ _WHOLE = 0.8
 class Said(NamedTuple):
     """What the notes say of a subject elsewhere.
 
-    ``named`` is whether they name it, ``common`` whether they do in small letters, and ``whole`` the share of the lines
-    with the rarest word of its name that hold all of it.
+    ``common`` is whether they name it in small letters, and ``whole`` the share of the lines with the rarest word of
+    its name that hold all of it.
     """
 
-    named: bool
     common: bool
     whole: float
 
@@ -104,6 +107,15 @@ class Things:
             out[self._key(one.subject)].append(one)
         return out
 
+    @cached_property
+    def _alike(self) -> Mapping[str, Mapping[str, set[int | str]]]:
+        """By file and relation the subjects that have it there."""
+        out: defaultdict[str, defaultdict[str, set[int | str]]] = defaultdict(lambda: defaultdict(set))
+        for path, found in self._found.items():
+            for one in found:
+                out[path][normalise(one.predicate)].add(self._key(one.subject))
+        return out
+
     def shown(self, rows: Iterable[FactRow]) -> list[FactRow]:
         """Those of ``rows`` that are stated, or surely right."""
         given = list(rows)
@@ -120,19 +132,22 @@ class Things:
         """What tells of a fact.
 
         ``sparse`` is minus the logarithm of how many facts its file has a unit: a list of facts is kept as one, and in
-        a report they are chance.  ``astray`` is the same where no other line names its subject.  ``common`` and
-        ``whole`` are what :class:`Said` has of it.  ``passing`` is how something stood on a day of which nothing else
-        is known, and ``owner`` what stands in a file of the owner's.
+        a report they are chance.  ``alike`` is that of how many subjects have its relation in the file, and ``stood``
+        whether it is how something, or an amount, stood on the day of the file.  ``common`` and ``whole`` are what
+        :class:`Said` has of it.  ``figure`` is whether its name has a digit, ``elsewhere`` whether its value is an
+        address in which no word of that stands, and ``owner`` what stands in a file of the owner's.
         """
         key, path = self._key(row.subject), (row.source or "").rpartition("#L")[0]
-        sparse = -log(max(_LEAST, len(self._found.get(path, ())) / max(1, self._units.get(path, 1))))
-        once = len(self._own[key]) <= 1 and date_in_name(path) is not None
+        kind, words = kind_of_key(row.predicate), set(_WORD.findall(row.subject.casefold()))
+        share = len(self._found.get(path, ())) / max(1, self._units.get(path, 1))
         return {
-            "sparse": sparse,
-            "astray": 0.0 if said[key].named else sparse,
-            "passing": float(once and kind_of_key(row.predicate) == "state"),
+            "sparse": -log(max(_LEAST, share)),
+            "alike": log(len(self._alike[path][normalise(row.predicate)]) or 1),
+            "stood": float(kind in _PASSING and date_in_name(path) is not None),
             "common": float(said[key].common),
             "whole": said[key].whole,
+            "figure": float(any(map(str.isdigit, row.subject))),
+            "elsewhere": float(kind in _ADDRESSES and bool(words) and not any(map(row.object.casefold().count, words))),
             "owner": float(row.origin is Origin.OWNER),
         }
 
@@ -157,7 +172,6 @@ class Things:
                 return None
             self._units = {one.path: one.units for one in infos}
             index = self._keywords()
-            lasting = {one.id: one.path for one in infos if date_in_name(one.path) is None}
             marks = self._marks(index, bare, state.instance)
             wanted = sorted({unit for mark in marks.values() for unit in mark[2]})
             texts = {unit.id: unit for unit in self._store.unit_texts(wanted)} if wanted else {}
@@ -165,20 +179,19 @@ class Things:
             instance, _, units, own_units, rarest = marks[key]
             # Postings may still hold units that are gone.
             mark = instance, name, tuple(unit for unit in units if unit in texts), own_units, rarest
-            known, said = self._heard.get(key, (None, Said(False, False, 0.0)))
+            known, said = self._heard.get(key, (None, Said(False, 0.0)))
             if known != mark:
                 echoes = {one.hash for one in self._own[key]}
-                files = {one.path for one in self._own[key]}
-                titled = common = False
-                lines = 0
-                for unit in (texts[one] for one in mark[2]):
-                    if unit.form in ("heading", "title"):
-                        own = unit.start_line <= _TITLE and lasting.get(unit.document_id) in files
-                        titled = titled or (own and says(name, unit.text))
-                    elif unit.hash not in echoes and unit.document_id not in summaries and says(name, unit.text):
-                        lines += 1
-                        common = common or (name not in unit.text and name.casefold() in unit.text.casefold())
-                said = Said(titled or lines > 0, common, (lines + 1) / (min(_MOST, mark[4]) + 2))
+                lines = [
+                    unit.text
+                    for unit in (texts[one] for one in mark[2])
+                    if unit.form not in ("heading", "title")
+                    and unit.hash not in echoes
+                    and unit.document_id not in summaries
+                    and says(name, unit.text)
+                ]
+                common = any(name not in text and name.casefold() in text.casefold() for text in lines)
+                said = Said(common, (len(lines) + 1) / (min(_MOST, mark[4]) + 2))
                 self._heard[key] = mark, said
             self._said[key] = said
         return self._said

@@ -59,10 +59,12 @@ class Wish:
             "since or until"
         ] * (self.since is not None or self.until is not None)
         if len(given) != 1:
-            said = f"not {' and '.join(given)}" if given else "nothing was named"
-            raise RequestError(f"name one thing to forget: a path, a query, a concept, a fact, or days; {said}")
+            said = " and ".join(given) or "nothing"
+            raise RequestError(
+                f"{said} was named; name one thing to forget: a path, a query, a concept, a fact, or days"
+            )
         if self.since is not None and self.until is not None and self.until < self.since:
-            raise RequestError(f"until ({self.until}) is before since ({self.since})")
+            raise RequestError(f"until ({self.until}) is before since ({self.since}); swap them")
         long = [name for name in given if len(str(getattr(self, name, ""))) > LONGEST_NAME]
         if long:
             raise RequestError(f"{long[0]} has more than {LONGEST_NAME} characters; name it in fewer")

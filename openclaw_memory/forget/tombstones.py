@@ -112,7 +112,7 @@ class Matcher:
         found = [match for one in self.earlier for match in one.find(words, path, every)]
         if not self.digests:
             return found
-        folded = words.folded
+        folded = words.of(self.version)
         bits = [self._word(word) for word in folded]
         anchors, single, total = self.anchors, self.single, len(folded)
         for at in range(total - 1):
@@ -136,7 +136,7 @@ class Matcher:
     def holds_text(self, words: Words, path: str) -> bool:
         """Whether these are all the words of a file that was forgotten as it is."""
         return any(
-            one.texts and bool(words.folded) and one._text(words.folded, path) in one.digests
+            one.texts and bool(words.folded) and one._text(words.of(one.version), path) in one.digests
             for one in (self, *self.earlier)
         )
 
@@ -158,13 +158,14 @@ class Matcher:
         return self.digest(_CODE["text"], words, path if len(words) < _TEXT else "")
 
     def _match(self, words: Words, path: str, code: str, at: int, length: int) -> Match | None:
-        digest = self.digest(code, words.folded[at : at + length], path)
+        said = words.of(self.version)[at : at + length]
+        digest = self.digest(code, said, path)
         if digest not in self.digests:
             return None
         # In their own file many words in a row are the unit, however it is wrapped.
-        if (
-            code == "b" or (code == "f" and weight(words.folded[at : at + length], self.version) < WIDE)
-        ) and not words.alone(at, at + length - 1):
+        if (code == "b" or (code == "f" and weight(said, self.version) < WIDE)) and not words.alone(
+            at, at + length - 1
+        ):
             return None
         return Match(at, at + length - 1, digest)
 

@@ -11,8 +11,8 @@ from ..text.sentences import sentence_spans
 
 #: Grows with every change of what a word is, how it is folded, or how much it weighs.  What was forgotten is hashed by
 #: one version for good, so the earlier ones stay here.  1 gave each character of a script without spaces the weight of
-#: a word.
-VERSION = 2
+#: a word, 2 took the capitals of Turkish for other letters than its small ones, and ё for another than е.
+VERSION = 3
 
 #: A text of this weight or more is a sentence: those of a unit are forgotten by themselves too.
 LONG = 4
@@ -67,12 +67,20 @@ def _weight(word: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of a text: word ``i`` is ``text[starts[i]:ends[i]]``, and is compared as ``folded[i]``."""
+    """The words of a text: word ``i`` is ``text[starts[i]:ends[i]]``, and is compared as ``folded[i]``.
+
+    ``before`` is how versions up to 2 compared them.
+    """
 
     text: str
     starts: list[int]
     ends: list[int]
     folded: list[str]
+    before: list[str]
+
+    def of(self, version: int) -> list[str]:
+        """The words as that version compares them."""
+        return self.folded if version > 2 else self.before
 
     def alone(self, first: int, last: int) -> bool:
         """Whether words ``first..last`` are a line, a cell or a sentence of their own rather than a part of one."""
@@ -111,13 +119,19 @@ def words_of(text: str) -> Words:
         starts.append(match.start())
         ends.append(match.end())
         folded.append(_folded(match[0]))
-    return Words(text, starts, ends, folded)
+    same = text.isascii()
+    return Words(text, starts, ends, folded if same else [word.translate(_SAME) for word in folded], folded)
 
 
 def _folded(word: str) -> str:
     if word.isascii():
         return word.lower()
     return unicodedata.normalize("NFKC", _UNSEEN.sub("", word)).casefold()
+
+
+#: Letters that are told apart by no reader: ``I`` is the capital of ``ı`` in Turkish and of ``i`` elsewhere, and the
+#: small letter of ``İ`` is ``i`` with a dot above; ``ё`` is written ``е`` as a rule.
+_SAME = {ord("ı"): "i", 0x307: None, ord("ё"): "е"}
 
 
 def phrases(text: str, speaker: str | None = None, code: bool = False) -> list[Phrase]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..config.openclaw_home import read_text as read_text
+from ..errors import remedy
 from ..system import atomic
 from . import HostError
 
@@ -63,7 +64,7 @@ def writable(file: Path, why: str = "") -> Iterator[None]:
         yield
     except OSError as error:
         raise HostError(
-            f"{file}: cannot be written ({error.strerror or error}){why}; make its folder writable"
+            f"{file}: cannot be written ({error.strerror or error}){why}; {remedy(error, 'make its folder writable')}"
         ) from error
 
 

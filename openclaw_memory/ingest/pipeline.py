@@ -108,6 +108,8 @@ class Ingestor:
         self._names: dict[str, str] = {}
         #: What redaction leaves, by its hashes; ``None`` before the index has been asked.
         self._allow: frozenset[str] | None = None
+        #: Files by path as the last look found them.
+        self._known: dict[str, SourceFile] = {}
         #: Files by path as they were when they could not be read: a large one is not tried again by each question.
         self._unread: dict[str, SourceFile] = {}
 
@@ -176,7 +178,8 @@ class Ingestor:
 
     def _found(self, paths: Sequence[str]) -> tuple[ScanResult, list[SourceFile], list[str]]:
         """The files that are there, those to be read, and as they are shown the names that hold a secret."""
-        found = scan(self._workspace, self._settings)
+        found = scan(self._workspace, self._settings, self._known)
+        self._known = {file.path: file for file in found.files}
         files = [file for file in found.files if _within(file.path, paths) and not self._excluded(file)]
         named = {file.path: self._shown(file.path) for file in files}
         unnamed = [shown for path, shown in named.items() if shown != path]

@@ -29,6 +29,8 @@ from .heading_names import (
 from .predicates import is_relation, names_of
 
 OPENING = re.compile(r"[ \t>]*+(?:(?:[-*+•・]|\d{1,9}[.)])[ \t]++)?(?P<task>\[[ xX]\][ \t]++)?")
+#: How urgent what a heading says is: "P1 — Bilge Pump".
+_URGENCY = re.compile(r"[A-Z]\d")
 _COUNTED = re.compile(r"^[\d.]+(?:\s+|\Z)")
 #: The name of the file before its title: "USER.md - About Mira".
 _FILE_NAME = re.compile(r"\S+\.md\s*[-–—:：|]\s*", re.IGNORECASE)
@@ -104,9 +106,11 @@ def topic_of(heading: str) -> Topic:
             decision = "we" if edition or said_of else ""  # what was done at that time
         if decision is None and said_of and not only_work(low):
             topic, _, rest = part.partition(":")
-            about = rest if tidy(topic).casefold() in fact_words.every("decision") else part
+            decided = not fact_words.every("decision").isdisjoint(tidy(topic).casefold().split()[-1:])
+            about = rest if rest and decided else part
             ones = (tidy(SIGNS.sub(" ", DATE.sub(" ", one))) for one in PARTS.split(ASIDE.sub(" ", about)))
-            decision = _COUNTED.sub("", next((one for one in ones if names_subject(one)), ""))
+            named_ones = (one for one in ones if names_subject(one) and not _URGENCY.fullmatch(one))
+            decision = _COUNTED.sub("", next(named_ones, ""))
             about_some = counts_work(about) or low.split()[0] in pointing()
             decision = decision if len(decision.split()) <= 6 and len(decision) <= 60 and not about_some else ""
         if low in fact_words.every("sides"):
@@ -129,13 +133,15 @@ def topic_of(heading: str) -> Topic:
 
 def _of_relative(heading: str) -> bool:
     """Whether a heading begins with a word for a relative: *My son's school*, *儿子的学校*."""
-    low, kin, mine = heading.casefold(), _kin(), fact_words.every("mine")
+    low, relatives, mine = heading.casefold(), kin(), fact_words.every("mine")
     words = [
         word
         for word in re.findall(r"[^\W\d_]+", low)
         if word not in mine and (len(word) > 2 or not is_function_word(word))
     ]
-    return words[:1] != [] and (words[0] in kin or words[0].startswith(tuple(filter(WITHOUT_CAPITALS.match, kin))))
+    return words[:1] != [] and (
+        words[0] in relatives or words[0].startswith(tuple(filter(WITHOUT_CAPITALS.match, relatives)))
+    )
 
 
 def _of_problems(text: str) -> bool:
@@ -151,7 +157,8 @@ def _of_problems(text: str) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _kin() -> frozenset[str]:
+def kin() -> frozenset[str]:
+    """What relatives are called, in small letters."""
     relations = ("children", "siblings", "parents", "partner", "married to")
     return frozenset(name for relation in relations for name in names_of(relation))
 

@@ -14,6 +14,8 @@ from .predicates import kind_of_key
 
 #: Nothing but a quotation behind a dash or a colon.
 _TITLE = re.compile(r"\s*[-–—:：]\s*[\"“「《].*[\"”」》]\W*")
+#: A key has its own value where that is in code marks, or an amount.
+_VALUE = re.compile(r"\s*[:：]?\s*(?:`|[^\W\d_]{0,3}\s?[^\w\s]?\d[\d.,]*\W*\Z)")
 #: So many capitals may be an abbreviation.
 _ABBREVIATION = 5
 #: Bold words before a colon.
@@ -29,8 +31,8 @@ def below(above: str, collection: bool = False) -> tuple[str, ...] | None:
     body = above[opening.end() if opening else 0 :].strip()
     bold = re.match(r"(\*\*|__|`)([^*`\n]{1,48}?)[:：]?\1", body)
     text = tidy(bold[2] if bold else ASIDE.sub(" ", body))
-    if bold and _TITLE.fullmatch(body[bold.end() :]):
-        return None  # "**The Yard Post** — "A title"": where it came out
+    if bold and (_TITLE.fullmatch(body[bold.end() :]) or _VALUE.match(body[bold.end() :])):
+        return None  # "**The Yard Post** — "A title"": where it came out; "**Rent**: EUR 900": what is parted below
     if tidy(ASIDE.sub(" ", text)).casefold() in fact_words.every("sides"):
         return None
     if not names_subject(text) or is_common(text) or _list_of_values(text):
@@ -44,7 +46,12 @@ def below(above: str, collection: bool = False) -> tuple[str, ...] | None:
     name = named(text)
     if not collection and text.isalpha() and text[1:].islower() and (bold is None or _LABELLED.match(body)):
         return None  # "Workaround:" is as likely as "Heron:"
-    return (name,) if name == text and is_name(text) and kind_of_key(text) is None else None
+    return (name,) if name == text and is_name(text) and not _is_key(text) else None
+
+
+def _is_key(text: str) -> bool:
+    """Whether a label is a relation, or ends in a word for one: *Order ID*."""
+    return kind_of_key(text) is not None or (" " in text and kind_of_key(text.split()[-1]) in ("id", "url", "path"))
 
 
 def _two_or_kind(text: str) -> bool:

@@ -37,6 +37,8 @@ _TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _NAMED = re.compile(r"(?=[^\W_])(?![a-zß-öø-ÿа-яёα-ω]).")
 
 _CONFIDENCE = {"says": 0.85, "possessive": 0.85, "is": 0.7, "state": 0.85, "decision": 0.85}
+#: The longest name of a place or an employer where words are not apart.
+_MOST_OF_PLACE = 20
 _MOST_WORDS = {"is": 8, "prefers": 16, "decided": 20, "likes": 8, "dislikes": 8}
 
 
@@ -158,7 +160,8 @@ def _said(read: str, raw: str, pattern: _Pattern, speech: Speech) -> FoundFact |
         return None  # a part of a quotation
     if not words or len(words) > _MOST_WORDS.get(relation.split(" ")[0], 8):
         return None
-    if len(thing) > (60 if _UNSPACED.search(thing) else 160) or (rule == "decision" and len(thing) < 4):
+    most = (_MOST_OF_PLACE if is_place(relation) else 60) if _UNSPACED.search(thing) else 160
+    if len(thing) > most or (rule == "decision" and len(thing) < 4):
         return None
     if rule == "decision" and len(words) <= 3 and not _UNSPACED.search(thing) and negations(thing):
         return None  # "decided not to do it now": what, the sentence does not say
@@ -167,7 +170,7 @@ def _said(read: str, raw: str, pattern: _Pattern, speech: Speech) -> FoundFact |
         return None
     if rule == "possessive" and pattern.language == "en" and first[0].endswith("ing"):
         return None  # "Heron's owner is painting the hull": what somebody does
-    if relation == "works at" and (_is_kind(subject.split()[-1], pattern.language) or re.search("[的里]", thing)):
+    if relation == "works at" and (_is_kind(subject.split()[-1], pattern.language) or re.search("[的里/]", thing)):
         return None  # "The App Password works for mail": nobody, or 工作 as what is done
     if pattern.named and (not _NAMED.match(thing) or (first[0] in _days() and relation != "birthday")):
         return None

@@ -27,17 +27,17 @@ from ..text.scripts import UNSPACED
 from ..text.sentences import sentence_spans
 from ..text.turns import roles
 from . import fact_words, unspaced
-from .fact_headings import OPENING, Topic, is_template, person_of, topic_of
+from .fact_headings import OPENING, Topic, is_template, kin, person_of, topic_of
 from .fact_introductions import below
 from .fact_sentences import Speech, facts_in, is_name, tidy
-from .fact_values import CHOICE, PLACEHOLDER, value_of
+from .fact_values import CHOICE, value_of
 from .heading_names import ASIDE, is_common, is_particle, is_time, led_by_work, says_when, says_work
 from .likings import turned_item
 from .predicates import is_personal, kind_of_key, needs_person, normalise
 from .routine import NAMELESS, ORDINARY
 
 #: Grows when what :func:`found` returns for a text changes, so that stored facts are known to be of another make.
-VERSION = 19
+VERSION = 20
 
 #: Longer texts are prose, whose facts no rule of form can tell.
 _MOST_CHARS = 1200
@@ -50,6 +50,8 @@ _KEYED = re.compile(
 _PAIRS = re.compile(r"\s+[|·•]\s+(?=(?:\*\*|__)?[^\W\d_][^:：|\n]{0,40}[:：])")
 _UNSPACED = re.compile(f"(?![ァ-ヺー])[{UNSPACED}]")
 _LETTERS = re.compile(r"[^\W\d_]+")
+#: What parts a state from what is said of it.
+_REST = re.compile(r"\s[–—-]\s|[(（,，;；:：.。]")
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
 #: What says that something is done, or wrong.
 _TICKS = frozenset("✅❌⚠☑✔✗✘⏳🚧")
@@ -64,6 +66,10 @@ _COMMENT = re.compile(r"\s*<!--.*?(?:-->|\Z)", re.S)
 _TELLING = frozenset("url path repo email phone ip port version id state date".split())
 #: Kinds of which a value has no more than one line.
 _SHORT = frozenset("url path repo email phone ip port version id zone".split())
+#: The day of an entry before what it says: "[2026-03-21] Mira prefers tea".
+_DATED = re.compile(r"\[\d[\d:T /.-]+\]\s+")
+#: What is decided has so many letters where words are not apart.
+_LEAST_DECIDED = 6
 #: A line that is nothing but bold words, perhaps with a sign behind them: a heading of the lines below it.
 _TITLED = re.compile(r"\s*(?:\d{1,3}[.)]\s+)?(\*\*|__)(?P<title>[^*\n]{2,80}?)(?<![:：])\1[^\w:：]*\Z")
 
@@ -86,6 +92,7 @@ def found(unit: Unit, heading: str, subject: str | None, above: str = "") -> lis
     if opening is None or opening["task"] or "~~" in text:
         return []
     text = _COMMENT.sub("", text[opening.end() :])
+    text = text[dated.end() :] if (dated := _DATED.match(text)) is not None else text
     body = " ".join(text.split())
     if unit.speaker and kind_of_key(unit.speaker) is None:
         return _distinct(_turn(unit, body))
@@ -193,10 +200,9 @@ def subject_of(path: str, sections: Iterable[Section] = ()) -> str | None:
                 continue
             name = re.split(r"[_(（,，、/;:*`\n|·]", match["value"], maxsplit=1)[0].strip()
             # A person may write the own name in small letters.
-            known = (NAMELESS | fact_words.every("empty") | fact_words.every("unset")) - ORDINARY
-            small = name.islower() and len(name.split()) < 4 and not known.issuperset(name.split())
+            small = name.islower() and len(name.split()) < 4 and not (NAMELESS - ORDINARY).issuperset(name.split())
             written = name.title() if small else name
-            if name and not PLACEHOLDER.search(match["value"]) and is_name(written):
+            if value_of(_PAIRS.split(match["value"])[0], "text") is not None and is_name(written):
                 # The heading may say the first name only.
                 return name if headed in name else headed
     return headed or "user"
@@ -295,8 +301,8 @@ def _key(
 
 
 def _finished(value: str) -> bool:
-    """Whether a state is nothing but words for what was done: *Completed*, *Already analyzed*."""
-    words = set(_LETTERS.findall(value.casefold())) - fact_words.every("adverbs")
+    """Whether a state begins with nothing but words for what was done: *Completed*, *Completed (two planks)*."""
+    words = set(_LETTERS.findall(_REST.split(value.casefold(), maxsplit=1)[0])) - fact_words.every("adverbs")
     return bool(words) and words <= fact_words.every("done")
 
 
@@ -351,6 +357,8 @@ def _entry(label: str, value: str) -> Iterator[FoundFact]:
     parts = label.split()
     if len(parts) > 4 or is_label(label) or not names_subject(label):
         return
+    if " ".join(parts[1:]).islower() and not kin().isdisjoint((parts[0].casefold(), parts[-1])):
+        return  # "Elder sister: Ada"; "Anh Minh" is called so
     if _UNSPACED.match(label) and says_work(label, label):
         return  # elsewhere a project may be called so: "Language Learning"
     thing = value_of(value, "text")
@@ -399,6 +407,9 @@ def _row(
             return  # what solves a problem, or what is said of a choice in the columns before
         if about and len(about[0].split()) > 8:
             return
+        behind = len("".join(filled[decided + 1 : decided + 2]))
+        if _UNSPACED.match(filled[decided]) and len(filled[decided]) < min(_LEAST_DECIDED, behind):
+            return  # what was decided about: the next column says what
         if about or any(map(is_time, filled)):
             topic = topic._replace(decision=about[0] if about else "we")
         yield from _decision(filled[decided], topic, subject)
@@ -417,8 +428,8 @@ def _row(
         thing = value_of(cell, kind) if kind is not None else None
         if summed and any(map(str.isdigit, cell)):
             continue  # how much a day or a month had of it
-        if kind == "state" and thing is not None and (timed or _MEASURE.match(thing)):
-            continue  # how something stood at that time, or how many there were
+        if kind == "state" and thing is not None and (timed or _MEASURE.match(thing) or _was_done(thing)):
+            continue  # how something stood at that time, how many there were, or what was done to it
         if timed and kind not in _TELLING and _AMOUNT.match(cell):
             continue  # how much it had then
         if thing is not None and name != low[0] and (kind == "url" or not work):
@@ -431,6 +442,12 @@ def _says_no_thing(cell: str) -> bool:
     if ((cell.isalpha() and not inner) or " " in cell) and is_common(cell):
         return True
     return unspaced.is_everyday(cell) or (_UNSPACED.match(cell) is not None and kind_of_key(cell) is not None)
+
+
+def _was_done(state: str) -> bool:
+    """Whether a state begins with the sign that something is done, and with a word for that: *✅ Installed*."""
+    words = _LETTERS.findall(state.casefold())
+    return state[:1] in _DONE and bool(words) and words[0] in fact_words.every("done") - fact_words.every("states")
 
 
 def _is_some(name: str) -> bool:

@@ -334,6 +334,11 @@ def redacted(fact: StatedFact, redact: atomic.Redact) -> StatedFact:
     """``fact`` with the secrets in its words, and in the name of the file that it cites, replaced."""
     source = fact.source if fact.source is None else redact(fact.source)
     subject, predicate, thing = redact(fact.subject), redact(fact.predicate), redact(fact.object)
+    # What the value is called decides too: "NAS", "password", "swordfish".
+    said = f"{subject} {predicate}: "
+    whole = redact(said + thing)
+    if whole.startswith(said):
+        thing = whole[len(said) :]
     return replace(fact, subject=subject, predicate=predicate, object=thing, source=source)
 
 

@@ -33,6 +33,10 @@ _STAMP = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?!\d)")
 TIME = re.compile(r"(?<!\d)\d{1,2}:\d\d(?!\d)")
 #: What a heading is about is the one ticket of that number, not all that its words say: "PR #12 — Tide table".
 _TICKET = re.compile(r"(?<!\w)[^\W\d_]+\s#\d{2,}")
+#: The number of an issue before what it says: "Q-118: Pump stands still".
+_ISSUE = re.compile(r"\W*([A-Z]{1,9}-\d{1,5})\s*(?:[:：]|\s[–—-]\s)")
+#: So many of so many: a score.
+_SCORE = re.compile(r"\d+/\d{2,}")
 ASIDE = re.compile(r"[(（\[【<][^()（）\[\]【】<>]*[)）\]】>]")
 #: A sign of its own, or a picture, parts a name from what is said of it.
 PARTS = re.compile(r"\s+[–—|/]+\s*|\s+-\s+|[:：]\s*|——|\s*[\u2600-\u27bf\u2b50-\u2b59\U0001f000-\U0001faff]\ufe0f?\s*")
@@ -50,14 +54,16 @@ def named(heading: str) -> str | None:
     if quoted is not None and 1 <= len(quoted[1].split()) <= 3 and _is_kind_of(bare[: quoted.start()]):
         # A quotation within a sentence is no name.
         return None if any(map(str.isalnum, bare[quoted.end() :])) else quoted[1]
+    if (issue := _ISSUE.match(bare)) is not None:
+        return issue[1]
     heads, done = fact_words.every("heads"), fact_words.every("done")
     endings = fact_words.every("tails") | done
     numbered = False
     parts = [part for part in PARTS.split(bare) if part.strip(" -.#*_")]
     for part in parts:
         words = _without_done(tidy(SIGNS.sub(" ", plain(part))).strip(" -.#/")).split()
-        if any(_OBJECT.search(word) for word in words):
-            return None  # what was done to something, in Japanese
+        if any(_OBJECT.search(word) or _SCORE.fullmatch(word) for word in words):
+            return None  # what was done to something, in Japanese, or how good it is: "64/100 Heron"
         if _NUMBERED.fullmatch(" ".join(words)) or (len(words) == 1 and words[0].casefold() in done):
             numbered = True
             continue

@@ -32,7 +32,7 @@ from mcp.types import (
 )
 from mcp.types import Tool as ListedTool
 
-from ..errors import OpenClawMemoryError, RequestError, Stopped, WorkspaceError
+from ..errors import OpenClawMemoryError, RequestError, Stopped, WorkspaceError, remedy
 from ..system.deadline import Deadline
 from ..system.inert import inert, inert_values
 from ..system.serialize import to_json
@@ -191,7 +191,8 @@ class MemoryServer:
                 return _failed(str(error), error)
             except OSError as error:
                 where = f"{error.filename}: " if error.filename else ""
-                return _failed(f"{where}{error.strerror or error}; check the path and its permissions")
+                step = remedy(error, "check the path and its permissions")
+                return _failed(f"{where}{error.strerror or error}; {step}")
             except Exception as error:
                 log.exception("%s failed", tool.name)
                 return _failed(f"a defect of openclaw-memory ({type(error).__name__}: {error}); please report it")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from ..config.settings import data_dir
-from ..errors import WorkspaceError
+from ..errors import WorkspaceError, remedy
 
 if TYPE_CHECKING:
     import filelock
@@ -67,7 +67,8 @@ def locked(path: Path, timeout: float = LOCK_TIMEOUT, root: Path | None = None) 
         ) from None
     except OSError as error:
         raise WorkspaceError(
-            f"{place.parent}: no lock can be kept there ({error.strerror or error}); make the folder writable"
+            f"{place.parent}: no lock can be kept there ({error.strerror or error}); "
+            f"{remedy(error, 'make the folder writable')}"
         ) from error
     try:
         yield
@@ -240,7 +241,8 @@ def _rename(made: Path, target: Path) -> None:
 
 def _unwritable(path: Path, error: OSError) -> WorkspaceError:
     return WorkspaceError(
-        f"{path}: cannot be written ({error.strerror or error}); make the file and its folder writable"
+        f"{path}: cannot be written ({error.strerror or error}); "
+        f"{remedy(error, 'make the file and its folder writable')}"
     )
 
 

@@ -19,7 +19,7 @@ from . import language as languages
 from .scripts import HANGUL, HIRAGANA, INDIC, KANA, POINTS, SOUTH_EAST_ASIAN, UNSPACED
 
 #: Grows when the terms of a text change, so that stored postings are known to be of another make.
-ANALYSIS_VERSION = 7
+ANALYSIS_VERSION = 8
 
 STOP_WORDS = frozenset(
     """
@@ -53,6 +53,8 @@ _LATIN_DIACRITICS = re.compile(f"(?<![\u0370-\u052f])[\u0300-\u036f{POINTS}]+")
 _VERSION = re.compile(r"v\d")
 #: The hyphen that breaks no line is one, and the one that nobody sees is none.
 _HYPHENS = {0x2010: "-", 0x00AD: None}
+#: Letters whose stroke, or missing dot, no normal form parts from them: people leave it out as they do an accent.
+_STROKES = str.maketrans("łŁđĐøØħĦŧŦı", "lLdDoOhHtTi")
 VIETNAMESE = "vietnamese"
 #: Letters that only Vietnamese has.
 _VIETNAMESE = re.compile("[\u01a0\u01a1\u01af\u01b0\u1ea0-\u1ef9]")
@@ -188,14 +190,16 @@ def _pair(one: str, other: str) -> str:
 
 def _folded(text: str) -> str:
     """Accents removed and compatibility forms (full-width letters, ligatures) made plain."""
-    return text if text.isascii() else _composed(_DIACRITICS.sub("", unicodedata.normalize("NFKD", text)))
+    if text.isascii():
+        return text
+    return _composed(_DIACRITICS.sub("", unicodedata.normalize("NFKD", text).translate(_STROKES)))
 
 
 def _plain(text: str) -> str:
     """As :func:`_folded`, but with the accents of letters that are not Latin."""
     if text.isascii():
         return text
-    text = unicodedata.normalize("NFKD", text).translate(_HYPHENS)
+    text = unicodedata.normalize("NFKD", text).translate(_HYPHENS).translate(_STROKES)
     return _DIACRITICS.sub("", _composed(_LATIN_DIACRITICS.sub("", text)))
 
 

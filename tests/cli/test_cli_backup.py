@@ -119,3 +119,15 @@ def test_what_is_no_backup_changes_nothing(old: Machine, new: Machine, tmp_path:
     message = new.run("restore", str(file), "--overwrite", code=1).stderr
     assert "; " in message and (what != "no state" or "nothing was restored: state.sqlite: " in message)
     assert not (new.notes.root / "concepts.yaml").exists() and not list(tmp_path.rglob("evil.md"))
+
+
+def test_a_key_is_put_into_no_file_that_is_there(old: Machine, new: Machine, tmp_path: Path) -> None:
+    file, key = tmp_path / "state.sqlite", tmp_path / "state.sqlite.key"
+    key.write_text("mine\n")
+    assert f"{key}: is there already" in old.run("state", "backup", str(file), "--with-key", code=1).stderr
+    assert key.read_text() == "mine\n" and not file.exists()
+    key.unlink()
+    assert f"its key in {file}.key" in old.run("state", "backup", str(file), "--with-key").stdout
+    assert key.stat().st_mode & 0o777 == 0o600
+    said = new.run("state", "backup", str(tmp_path / "new.sqlite"), "--with-key").stdout
+    assert "its key" not in said and not (tmp_path / "new.sqlite.key").exists(), "nothing was forgotten there"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -19,6 +21,7 @@ from serving import heed_signals
 
 from openclaw_memory import Memory
 from openclaw_memory.cli.main import cli
+from openclaw_memory.errors import remedy
 
 TEXT = "# Lamps\n\n- a green lamp by the door\n- a red lamp in the hall\n"
 
@@ -265,6 +268,29 @@ def test_a_damaged_index_is_moved_aside_and_built_anew(notes: Notes, tmp_path: P
         assert list(tmp_path.glob("index.duckdb.damaged*"))
 
 
+@pytest.mark.parametrize("what", ["accounts", "photo.jpg", "MEMORY.md", "people.db", "sales.duckdb"])
+@pytest.mark.parametrize("action", ["ingest", "search lamp", "status", "sql", "doctor"])
+def test_what_is_no_index_of_ours_is_neither_moved_nor_written(
+    notes: Notes, tmp_path: Path, what: str, action: str
+) -> None:
+    db = notes.root / what if what == "MEMORY.md" else tmp_path / what
+    if what == "people.db":
+        with sqlite3.connect(db) as people:
+            people.execute("CREATE TABLE people (name TEXT)")
+    elif what == "sales.duckdb":
+        with duckdb.connect(str(db)) as sales:
+            sales.execute("CREATE TABLE sales (amount INTEGER)")
+    elif what != "MEMORY.md":
+        db.write_bytes(b"root:x:0:0\n" * 9)
+    db.chmod(0o644)
+    before, beside = db.read_bytes(), sorted(path.name for path in db.parent.iterdir())
+    done = run(notes, "--db", str(db), *action.split(), *(["SELECT 1"] if action == "sql" else []), code=1)
+    assert "choose another file with --db" in done.stderr + done.stdout
+    assert db.read_bytes() == before and db.stat().st_mode & 0o777 == 0o644
+    if what != "sales.duckdb":
+        assert sorted(path.name for path in db.parent.iterdir()) == beside
+
+
 def test_an_index_of_a_newer_schema_is_left_alone(notes: Notes, tmp_path: Path) -> None:
     db = tmp_path / "index.duckdb"
     run(notes, "--db", str(db), "ingest", code=0)
@@ -393,3 +419,55 @@ def test_a_defect_is_one_line_unless_the_trace_is_asked_for(notes: Notes, monkey
         == "error: a defect of openclaw-memory (ZeroDivisionError: oh no); run it with -v and report what it prints\n"
     )
     assert isinstance(CliRunner().invoke(cli, ["-v", *arguments]).exception, ZeroDivisionError)
+
+
+@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)])
+def test_a_closed_stream_is_no_defect_and_nothing_is_said_into_the_index(
+    notes: Notes, tmp_path: Path, closed: tuple[int, ...]
+) -> None:
+    db = tmp_path / "index.duckdb"
+    said = tmp_path / "said"
+    with said.open("w") as out:
+        for given in (["-v", "ingest"], ["search", "lamp"]):
+            done = subprocess.run(
+                command(notes, "--db", str(db), *given), stdout=out, stderr=out, stdin=subprocess.DEVNULL,
+                preexec_fn=lambda: [os.close(number) for number in closed], check=False,
+            )  # fmt: skip
+            assert done.returncode == 0, said.read_text()
+    assert "defect" not in said.read_text()
+    with duckdb.connect(str(db), read_only=True) as index:
+        assert index.execute("SELECT count(*) FROM documents").fetchone() == (1,)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
+def test_a_full_disk_behind_stdout_is_said(notes: Notes, tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as out:
+        done = subprocess.run(
+            command(notes, "--db", str(tmp_path / "index.duckdb"), "search", "lamp"),
+            stdout=out, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 1 and "free some space" in done.stderr and "permissions" not in done.stderr
+
+
+def test_where_no_room_is_left_the_step_is_to_make_some(tmp_path: Path) -> None:
+    full, denied = OSError(errno.ENOSPC, "No space left on device"), PermissionError(errno.EACCES, "Permission denied")
+    assert "free some space" in remedy(full, "make it writable")
+    assert remedy(denied, "make it writable") == "make it writable"
+    assert "free some space" in remedy(sqlite3.OperationalError("database or disk is full"), "make it writable")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "step"),
+    [
+        (["forget", "--yes"], "name one thing to forget"),
+        (["forget", "--query", "a", "--path", "b"], "name one thing to forget"),
+        (["forget", "--since", "2026-03-01", "--until", "2026-02-01", "--yes"], "swap them"),
+        (["sql", "SELECT 1; SELECT 2"], "give one"),
+        (["sql", "SELECT"], "mend it"),
+        (["sql", "FROM nothing"], "mend it"),
+        (["sql", "FROM read_csv('/etc/hosts')"], "SHOW TABLES"),
+    ],
+)
+def test_the_next_step_in_json_is_one(notes: Notes, arguments: list[str], step: str) -> None:
+    done = run(notes, "--json", *arguments, code=1 if arguments[0] == "sql" else 2)
+    assert step in json.loads(done.stdout)["error"]["next"]

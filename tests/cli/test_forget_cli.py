@@ -107,7 +107,7 @@ def test_json_is_the_report(run: Run) -> None:
     ("arguments", "said"),
     [
         ([], "name one thing to forget"),
-        (["--query", "a", "--path", "b"], "not path and query"),
+        (["--query", "a", "--path", "b"], "path and query was named"),
         (["--query", "zebra"], "give --yes to forget, or --dry-run"),
         (["--query", "zebra", "--json"], "give --yes to forget, or --dry-run"),
         (["--path", "memory/none.md", "--yes"], "no memory file is there"),

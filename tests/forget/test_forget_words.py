@@ -257,6 +257,36 @@ def test_what_is_forgotten_of_a_text_is_all_of_it(text: str) -> None:
     assert said(masked(text, "a.md", matcher).replace(INDEX_MARK, " ")) == [] or text.startswith("---")
 
 
+@pytest.mark.parametrize(
+    ("text", "again"),
+    [
+        ("İskeledeki ışık kırıldı ve pompa durdu", "iskeledeki ışık kırıldı ve pompa durdu"),
+        ("İskeledeki ışık kırıldı ve pompa durdu", "İSKELEDEKİ IŞIK KIRILDI VE POMPA DURDU"),
+        ("Пётр ещё живёт у маяка на севере", "петр еще живет у маяка на севере"),
+        ("Straße am Leuchtturm ist seit Mai gesperrt", "STRASSE AM LEUCHTTURM IST SEIT MAI GESPERRT"),
+        ("Ο φάρος στο νησί έσβησε χθες βράδυ", "Ο ΦΆΡΟΣ ΣΤΟ ΝΗΣΊ ΈΣΒΗΣΕ ΧΘΕΣ ΒΡΆΔΥ"),
+    ],
+)
+@pytest.mark.parametrize("turned", [False, True])
+def test_it_is_recognised_in_the_letters_of_its_language(text: str, again: str, turned: bool) -> None:
+    text, again = (again, text) if turned else (text, again)
+    assert masked(f"- {again}", "a.md", forgetting(text)) == f"- {INDEX_MARK}"
+
+
+@pytest.mark.parametrize("text", ["İskeledeki ışık kırıldı ve pompa durdu", "Пётр ещё живёт у маяка на севере"])
+def test_what_was_forgotten_by_version_2_stays_forgotten(text: str, tmp_path: Path) -> None:
+    state, matcher = state_in(tmp_path / "state"), Matcher(KEY)
+    words = words_of(text)
+    whole = matcher.digest("t", words.before, "b.md").hex()
+    set_in(state, KEY, [matcher.tombstone(words.before, "anywhere", ""), f"t{len(words.before)}.0000.{whole}"], 2)
+    set_in_too = Matcher(KEY).tombstone(tuple(said(SECRET)), "anywhere", "")
+    with state.writing(NAME) as connection:
+        put(connection, KEY, [set_in_too])
+    again = Tombstones(state_in(tmp_path / "state"))
+    assert readable(again, "a.md", f"- {text}\n- {SECRET}") == f"- {INDEX_MARK}\n- {INDEX_MARK}"
+    assert again.matcher.holds_text(words, "b.md")
+
+
 # -- in the state -----------------------------------------------------------------------------------
 
 

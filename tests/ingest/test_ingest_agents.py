@@ -53,3 +53,8 @@ def test_what_fails_for_one_agent_does_not_keep_the_others(state: Path) -> None:
 def test_all_agents_goes_with_nothing_that_is_of_one(options: list[str]) -> None:
     done = CliRunner().invoke(cli, [*options, "--all-agents"])
     assert done.exit_code == 2 and "--all-agents goes with no PATH" in done.stderr
+
+
+def test_where_openclaw_has_no_agent_that_is_said() -> None:
+    done = CliRunner().invoke(cli, [*RUN, "ingest", "--all-agents"])
+    assert done.exit_code == 0 and "OpenClaw has no agent whose workspace is there; name a folder" in done.stderr

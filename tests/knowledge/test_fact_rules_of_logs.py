@@ -33,6 +33,16 @@ from openclaw_memory.model import Section
         ("# Yard\n\n| Decision | Why |\n|---|---|\n| Paint the hull first | dry |\n", [
             ("Yard", "decided", "Paint the hull first")
         ]),
+        # How urgent it is names nothing, and what kind of decision a heading says gives way to what it is about.
+        ("# Yard\n\n## P1 — Bilge Pump\n- Decision: buy a new one\n", [("Bilge Pump", "decided", "buy a new one")]),
+        ("# Hof\n\n## P2\n- Entscheidung: erst den Rumpf streichen\n", []),
+        ("# Yard\n\n## Engine Decision: Heron Diesel\n- Decision: buy it in May\n", [
+            ("Heron Diesel", "decided", "buy it in May")
+        ]),
+        # A few letters before a column that says more are what was decided about.
+        ("# 船坞\n\n| 决策 | 内容 |\n|---|---|\n| 桅杆 | 今年春天换成新的 |\n| 把船体刷成蓝色 | 好看一些而且便宜 |\n", [
+            ("船坞", "decided", "把船体刷成蓝色")
+        ]),
         # A row is about its own cell, however long, and about nothing where that is a sentence.
         ("# Yard\n\n| # | Finding | Decision |\n|---|---|---|\n| 7 | No cover on the old bilge pump | Wait until May |\n", [
             ("No cover on the old bilge pump", "decided", "Wait until May")
@@ -271,3 +281,45 @@ def test_no_heading_stops_the_reading(heading: str) -> None:
 
 def test_a_quotation_of_nothing_is_no_name() -> None:
     assert triples('# Yard\n\n## Wren Sign "  "\n- Status: half rigged\n') == [("Wren Sign", "status", "half rigged")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # An issue is called by its number, and a score is no name.
+        ("# Log\n\n## [OPEN] Q-118: Bilge pump stands still\n- Owner: Mira\n", [("Q-118", "Owner", "Mira")]),
+        ("# Log\n\n## T-7 — Mast gebrochen\n- Verantwortlich: Mira\n", [("T-7", "Verantwortlich", "Mira")]),
+        ("# Log\n\n## Yard (64/100 Heron)\n\n### 64/100 Heron\n- Owner: Mira\n", []),
+        # What was done is no state, whatever is said of it.
+        ("# Log\n\n## 2026-05-04\n\n### Heron\n- Status: Completed (nothing is lost)\n", []),
+        ("# Log\n\n## 2026-05-04\n\n### Heron\n- Status: Erledigt - drei Planken gestrichen\n", []),
+        ("# Yard\n\n| Component | Status |\n|---|---|\n| Heron | ✅ Installed |\n| Tern | ✅ Active |\n", [
+            ("Tern", "Status", "✅ Active")
+        ]),
+        # A key with a value of its own is no name of what is parted below it, nor is one for an id.
+        ("# Yard\n\n- **Rent together**: EUR 900\n  - Partner: EUR 300\n", []),
+        ("# 船坞\n\n- **订单 ID**: `tern-7`\n  - 状态: 已停\n", []),
+        # Nor does one side of two.
+        ("# 船坞\n\n| 项目 | 版本 |\n|---|---|\n| 升级前 | 2.1 |\n| 迁移后 | 2.2 |\n| Heron | 2.3 |\n", [("Heron", "版本", "2.3")]),
+        # Who somebody is to the owner names nobody.
+        ("# Yard\n\n## Family\n- **Elder sister:** Ada of the north quay\n- **Bo:** our cook\n", [("Bo", "is", "our cook")]),
+        ("# Astillero\n\n## Familia\n- **Hermana mayor:** Ada del muelle norte\n", []),
+        ("# Yard\n\n## People\n- **Anh Minh:** our cook\n", [("Anh Minh", "is", "our cook")]),
+        # The day of an entry is no part of whom it is about.
+        ("# Yard\n\n- [2026-03-21] Mira prefers green tea\n", [("Mira", "prefers", "green tea")]),
+        ("# Верфь\n\n- [2026-03-21] Марта живёт в Казани\n", [("Марта", "lives in", "Казани")]),
+        # No place has so long a name, nor is it a folder.
+        ("# 船坞\n\n王芳首次在海边的新船厂里面开始招聘许多木工和油漆工并且一起工作\n", []),
+        ("# 船坞\n\n王芳在 yard/notes/ 工作\n", []),
+    ],
+)  # fmt: skip
+def test_what_is_said_in_a_log_of_a_thing(text: str, expected: list[Triple]) -> None:
+    assert [
+        (a, b.capitalize() if b in ("owner", "status", "verantwortlich") else b, c) for a, b, c in triples(text)
+    ] == expected
+
+
+@pytest.mark.parametrize("name", ["Unknown (not told yet)", "unbekannt", "неизвестно", "待定", "未定"])
+def test_a_name_that_nobody_knows_yet_is_none(name: str) -> None:
+    text = f"# USER.md\n\n- **Name:** {name}\n- **Timezone:** Europe/Oslo\n"
+    assert triples(text, "USER.md") == [("user", "timezone", "Europe/Oslo")]

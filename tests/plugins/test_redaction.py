@@ -581,3 +581,80 @@ def test_a_password_in_quotes_or_brackets_or_after_a_change_is_redacted(line: st
 )
 def test_other_things_in_quotes_or_brackets_stay(line: str) -> None:
     assert redact_lines([line]) == [line]
+
+
+WORDS = "abandon ability able about above absent absorb abstract absurd abuse access accident"
+
+
+@pytest.mark.parametrize(
+    ("line", "secret"),
+    [
+        ("contraseña wifi: hunter2x", "hunter2x"),
+        ("mot de passe wifi : hunter2x", "hunter2x"),
+        ("пароль роутера: hunter2x", "hunter2x"),
+        ("סיסמת הראוטר: hunter2x", "hunter2x"),
+        ("Zugangsdaten Speicher: mk / kuckuck-turm-99", "kuckuck-turm-99"),
+        ("пароль от админки Kale5#dawn", "Kale5#dawn"),
+        ("كلمة مرور الشبكة هي Kale5#dawn", "Kale5#dawn"),
+        ("הסיסמה של הראוטר היא Kale5#dawn", "Kale5#dawn"),
+        ("Mật khẩu wifi là Kale5#dawn", "Kale5#dawn"),
+        ("Lösenordet är hunter2", "hunter2"),
+        ("Adgangskoden er hunter2", "hunter2"),
+        ("Ο κωδικός είναι hunter2", "hunter2"),
+        ("PIN der Karte: 4829", "4829"),
+        ("the password that we told the guests is still Kale5#dawn, as ever", "Kale5#dawn"),
+        ('Passphrase: "correct horse battery staple"', "horse"),
+        ("Die Passphrase ist „correct horse battery staple“", "horse"),
+        ("passphrase: correct-horse-battery-staple", "horse"),
+        ("Gmail app password: abcd efgh ijkl mnop", "ijkl"),
+        ("mysql -u root -phunter2x app", "hunter2x"),
+        ("sshpass -p 'hunter2x' ssh mk@host", "hunter2x"),
+        ("<password>hunter2x</password>", "hunter2x"),
+        ("secret_key_base: kmQ8vL2pZ7tR4sWx", "kmQ8vL2pZ7tR4sWx"),
+        ("auth token 8df4f50947aaeb26c57d21fa5d328263", "8df4f50947aaeb26c57d21fa5d328263"),
+        ("Cookie: sessionid=9f8e7d6c5b4a3f2e; lang=de", "9f8e7d6c5b4a3f2e"),
+        ("Set-Cookie: sid=S1d3f8a9b0c1d2e3; Path=/", "S1d3f8a9b0c1d2e3"),
+        ("TOTP secret JBSWY3DPEHPK3PXP", "JBSWY3DPEHPK3PXP"),
+        ("CVC: 391", "391"),
+        ("Wiederherstellungscode: 1234-5678-9012", "5678"),
+        ("备份码：482915 538017", "538017"),
+        ("BitLocker recovery key R3c0v-ABCDE-12345", "ABCDE"),
+        ("2FA backup codes: 482915 538017, 339018", "339018"),
+        ("Backup codes:\n- 482915\n- 538017", "538017"),
+        ("keypair [" + ", ".join(str(n + 100) for n in range(64)) + "]", "117, 118"),
+        (f"| wallet | seed phrase |\n|---|---|\n| hot | {WORDS} |", "absurd"),
+        ("Seed phrase:\n" + "\n".join(f"{n}. {word}" for n, word in enumerate(WORDS.split(), 1)), "absurd"),
+        ("sk" + "_" + HEX * 3, HEX),
+        ("nse" + "c1" + "q2w3e4r5t6y7" * 4 + "q2w3e4r5ty", "t6y7q2w3"),
+        ("ctx7" + "sk-550e8400-e29b-41d4-a716-446655440000", "a716"),
+    ],
+)
+def test_a_secret_off_its_label_or_in_a_list_is_redacted(line: str, secret: str) -> None:
+    redacted = redact_text(line)
+    assert secret not in redacted and "[redacted:" in redacted
+    assert redacted.count("\n") == line.count("\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "password manager: Bitwarden, since March",
+        "the password of the pump is rotated every 90days, ticket QX-7714",
+        "1Password在2022年融资$1亿时估值约$65亿",
+        "we found no password for the heron in src/tide.py:61",
+        "Cookie: name=value",
+        "cookies: chocolate=yes, oats=no",
+        "Backup codes: printed on 2026-03-05",
+        "recovery key: in the attic",
+        "Recovery phrase:\n- abandon the plan\n- able seamen",
+        "TOTP is on since 2026-03-05, 2FA too",
+        "CVC is a consonant, a vowel, a consonant; CVC 2026",
+        "mysql -u root -p app",
+        "<token>",
+        "the counts are [1, 2, 3], the key is in the drawer",
+        "passphrase: on the note in the drawer",
+        "commit 2fd4e1c67a2d28fced849ee1bb76e7391b93eb12 has the token",
+    ],
+)
+def test_words_near_a_label_stay(line: str) -> None:
+    assert redact_text(line) == line

@@ -63,6 +63,48 @@ def test_what_an_older_version_captured_is_redacted_in_the_file(notes: Notes) ->
     assert "swordfish" in (notes.root / "memory/2026-03-04.md").read_text(), "a person's file stays as it is"
 
 
+def test_the_value_of_a_fact_is_redacted_by_what_its_predicate_calls_it(notes: Notes) -> None:
+    notes.write("facts.yaml", "- {id: f-1, subject: pier, predicate: contraseña, object: swordfish9}\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        memory.facts.add("NAS", "password", "swordfish")
+        memory.facts.add("NAS password", "is", "swordfish7")
+        memory.facts.add("NAS", "status", "afloat")
+        said = repr(memory.facts.query(all=True)) + repr(memory.sql("FROM facts"))
+    assert "swordfish" not in said and "swordfish9" in (notes.root / "facts.yaml").read_text()
+    assert (notes.root / "facts.yaml").read_text().count("swordfish") == 1, "what a person wrote stays"
+    assert "afloat" in said and "[redacted:password]" in said
+
+
+def test_what_an_older_version_took_from_the_files_of_facts_and_concepts_is_redacted(
+    notes: Notes, monkeypatch: Any
+) -> None:
+    notes.write("facts.yaml", "- {id: f-1, subject: pier, predicate: password, object: swordfish9}\n")
+    notes.write("concepts.yaml", f"concepts:\n  {TOKEN}: {{kind: tool}}\n")
+    with monkeypatch.context() as older:
+        older.setattr(redact, "redact_lines", lambda lines, *allow: list(lines))
+        older.setattr(redact, "redact_text", lambda text, *allow: text)
+        with open_memory(notes) as memory:
+            memory.ingest()
+            assert "swordfish9" in repr(memory.sql("FROM facts")) and TOKEN in repr(memory.sql("FROM concepts"))
+            aged(memory)
+    with open_memory(notes) as memory:
+        memory.ingest()
+        assert "swordfish9" not in repr(memory.sql("FROM facts")) and TOKEN not in repr(memory.sql("FROM concepts"))
+
+
+def test_facts_whose_file_is_deleted_before_an_upgrade_are_gone(notes: Notes) -> None:
+    notes.write("facts.yaml", "- {id: f-1, subject: heron, predicate: lives in, object: marsh}\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        assert memory.facts.query(all=True).rows
+        aged(memory)
+    (notes.root / "facts.yaml").unlink()
+    with open_memory(notes) as memory:
+        memory.ingest()
+        assert not memory.facts.query(all=True).rows
+
+
 def test_a_change_of_what_is_allowed_has_files_read_again(notes: Notes) -> None:
     notes.write("memory/2026-02-16.md", "- The harbour password: swordfish\n")
     with open_memory(notes) as memory:

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from fakes import Notes, open_memory, snippets
-from indexing import note, open_store, put
+from indexing import note, open_store, put, unit_vectors
 
 from openclaw_memory.errors import StoreError
-from openclaw_memory.store.api import TextsChanged
+from openclaw_memory.store.api import TextsChanged, VectorModel
 from openclaw_memory.store.duckdb import slices
 from openclaw_memory.store.duckdb.database import Database
 from openclaw_memory.store.duckdb.duck import DuckStore
@@ -91,6 +91,28 @@ def test_questions_are_answered_while_a_large_note_is_written(notes: Notes, monk
             assert snippets(other, "crate lantern", max_results=200) == snippets(
                 fresh, "crate lantern", max_results=200
             )
+
+
+def test_units_of_a_note_that_is_being_written_wait_for_their_vectors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They have lower numbers than those of the notes that come, and are embedded, before theirs is whole."""
+    store, model = open_store(tmp_path / "index.duckdb"), VectorModel("test", 8)
+
+    def write() -> None:
+        put(store, {f"b{len(made)}.md": [[f"a rope of {len(made)} metres"]]})
+        waiting = [one.unit_id for one in store.pending(model, 999)]
+        store.put_vectors(model, waiting, unit_vectors(len(waiting), 8))
+        assert store.vector_states(model).pending == 0
+
+    made = between(monkeypatch, write)
+    store.apply([note("large.md", THINGS)], store.documents().version)
+    assert len(made) > 4 and len(store.documents().by_path) > 4
+    fresh = open_store(tmp_path / "index.duckdb")
+    with monkeypatch.context() as alone:
+        alone.setattr(Database, "write", Database.write)
+        assert store.vector_states(model) == fresh.vector_states(model)
+        assert store.pending(model, 999) == fresh.pending(model, 999)
 
 
 def test_a_large_note_that_changes_keeps_its_units(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -357,8 +357,8 @@ def test_the_index_stays_as_it_is_byte_by_byte(memory: Memory, workspace: Path, 
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("SELECT 1; SELECT 2", "one statement at a time: this is 2"),
-        ("SELECT 1; DROP TABLE internals.units", "one statement at a time: this is 2"),
+        ("SELECT 1; SELECT 2", "these are 2 statements; give one at a time"),
+        ("SELECT 1; DROP TABLE internals.units", "these are 2 statements; give one at a time"),
         ("-- nothing but a comment", "the query is empty"),
         (";", "the query is empty"),
         ("/**/" * 64 + ";", "the query is empty"),

@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from openclaw_memory.plugins.redact.labels import passes_in_cell
+from openclaw_memory.plugins.redact.below import passes_in_cell
 from openclaw_memory.text.scripts import HAN, HANGUL, KANA, SOUTH_EAST_ASIAN, UNCASED, UNSPACED
 from openclaw_memory.use.tracker import _words
 

@@ -16,7 +16,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from ...hookspecs import hookimpl
-from . import labels, opaque, shapes
+from . import below, labels, opaque, shapes
 from .keys import redact_key_blocks
 from .shapes import RULES as RULES
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ...model import Unit
 
 #: Grows when more or less is redacted: an index of another version is read again.
-VERSION = 5
+VERSION = 6
 
 #: A place in a line: first character, the one after the last, and the type of the secret there.
 Span = tuple[int, int, str]
@@ -203,13 +203,13 @@ def _replaced(line: str, spans: Iterable[Span], allow: Collection[str]) -> str:
 
 def _is_head(lines: list[str], at: int) -> bool:
     """Whether a line is the head of a table."""
-    below = lines[at + 1] if "|" in lines[at] and at + 1 < len(lines) else ""
-    return "--" in below and not below.strip(" \t|:->")
+    under = lines[at + 1] if "|" in lines[at] and at + 1 < len(lines) else ""
+    return "--" in under and not under.strip(" \t|:->")
 
 
 def _redact_columns(lines: list[str], at: int, allow: Collection[str]) -> None:
     """Redact the cells below the heads that are labels, such as ``Password``, in place."""
-    kinds = {n: kind for n, cell in enumerate(lines[at].split("|")) if (kind := labels.kind_of_cell(cell))}
+    kinds = {n: kind for n, cell in enumerate(lines[at].split("|")) if (kind := below.kind_of_cell(cell))}
     if not kinds:
         return
     for i in range(at + 2, len(lines)):
@@ -218,14 +218,14 @@ def _redact_columns(lines: list[str], at: int, allow: Collection[str]) -> None:
         cells = lines[i].split("|")
         for column, kind in kinds.items():
             value = cells[column].strip(" \t`*") if column < len(cells) else ""
-            if value and value not in allow and labels.passes_in_cell(kind, value):
+            if value and value not in allow and below.passes_in_cell(kind, value):
                 cells[column] = cells[column].replace(value, f"[redacted:{kind}]")
         lines[i] = "|".join(cells)
 
 
 def _redact_below(lines: list[str], at: int, allow: Collection[str]) -> None:
     """Redact the value that stands alone below its label on line ``at``, in place."""
-    kind = labels.announced_below(lines[at], _lower(lines[at]))
+    kind = below.announced_below(lines[at], _lower(lines[at]))
     if kind is None:
         return
     fenced = False
@@ -234,7 +234,10 @@ def _redact_below(lines: list[str], at: int, allow: Collection[str]) -> None:
         if text.startswith(("```", "~~~")):
             fenced = True
         elif text:
-            if found := labels.alone(lines[i], kind, fenced):
+            if several := below.listed(lines[i : i + 100], kind):
+                for n, span in enumerate(several, i):
+                    lines[n] = _replaced(lines[n], [span], allow)
+            elif found := below.alone(lines[i], kind, fenced):
                 lines[i] = _replaced(lines[i], [found], allow)
             break
 

@@ -9,7 +9,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from ...text.lines import ITEM
 from ...text.scripts import UNCASED
 from .opaque import is_random
 
@@ -27,8 +26,10 @@ _LINE = 240  # of a longer line nobody makes an entry of who logs in
 _LONGEST = 128  # of a bare value that is looked at; what is left of a longer word goes with it
 _PASSWORDS = frozenset({"password", "pin", "login"})
 #: Labels behind which no secret stands alone, but behind a user.
-_NO_VALUE = frozenset({"", "login", "test-login", "service", "pass"})
-_NUMBERS = {"card-number": (12, 19), "ssn": (9, 9)}
+NO_VALUE = frozenset({"", "login", "test-login", "service", "pass"})
+NUMBERS = {"card-number": (12, 19), "ssn": (9, 9), "card-code": (3, 4)}
+#: What is given out as a list, one below the other or behind one another.
+LISTED = ("seed-phrase", "recovery-code")
 
 
 @cache
@@ -67,7 +68,7 @@ def automaton(everything: bool = True) -> Any:
             for label in words()[kind]:
                 for form in sorted(_spellings(label)):
                     # The "_" of "_pass" stands for itself and is no border of a word.
-                    whole = kind in _NO_VALUE or (len(form) <= _SHORT and form.isascii() and form[0] != "_")
+                    whole = kind in NO_VALUE or (len(form) <= _SHORT and form.isascii() and form[0] != "_")
                     whole = whole and (kind != "service" or form.isascii())
                     labels.setdefault(form, Label(len(form), kind, whole))
     found = ahocorasick.Automaton()
@@ -75,7 +76,18 @@ def automaton(everything: bool = True) -> Any:
         if everything or form.isascii():
             found.add_word(form, announced)
     # What announces the few shapes that hold no long run: addresses, options and users with a password.
-    for sign in ("@", "-u ", "--user", "authorization", *(user + sign for user in _USERS for sign in ("/", ":", " /"))):
+    for sign in (
+        "@",
+        "-u ",
+        "--user",
+        "authorization",
+        "cookie",
+        "sshpass",
+        "mysql",
+        "mariadb",
+        "keypair",
+        *(user + sign for user in _USERS for sign in ("/", ":", " /")),
+    ):
         found.add_word(sign, Label(len(sign), "", False))
     found.make_automaton()
     return found
@@ -141,12 +153,33 @@ _AT_HOST = re.compile(
     r"@[\w-]{1,63}(?:\.|:\d|/|$)",
     re.ASCII,
 )
-_LIST_OF_WORDS = re.compile(
+#: A code that is given out with others: letters and digits in groups.
+CODE = re.compile(
+    r"[\s\"'`,;·]{0,3}(?P<value>(?=[A-Za-z-]*\d)[A-Za-z0-9]{4,12}(?:-[A-Za-z0-9]{3,12}){0,7})(?![\w.:/-])", re.ASCII
+)
+#: A password that Google makes up for a program.
+_FOUR_FOURS = re.compile(r"(?P<value>[a-z]{4}(?: [a-z]{4}){3})(?![\w ]*\w)", re.ASCII)
+_HEX_KEY = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{32,64}")
+#: A word or two between a label and its colon: ``contraseña wifi:``, ``пароль роутера:``.
+_OF = re.compile(
+    r"(?:[ \t]{1,2}[^\W\d_][\w-]{0,23}){1,2}[ \t]?[:：=＝][*_]{0,3}[ \t]{0,4}[\"'`]{0,2}"
+    r"(?P<value>[^\s\"'`|]{6,128})"
+)
+_LOGIN_OF = re.compile(
+    r"(?:[ \t]{1,2}[^\W\d_][\w-]{0,23}){1,2}[ \t]?[:：=＝][*_]{0,3}[ \t]{0,4}[\"'`]{0,2}[\w.@+-]{2,64}[\"'`]{0,2}[ \t]{1,3}/"
+    r"[ \t]{1,3}[\"'`]{0,2}(?P<value>[^\s\"'`|]{6,128})"
+)
+_WORD_NEAR = re.compile(r"[A-Za-z0-9!#$%^&?+~._-]{8,64}")
+_WITHIN_WORD = re.compile(r"[A-Za-z0-9+/=]")
+_SIGN = re.compile(r"[!#$%^&?+~]")
+_SENTENCE_END = re.compile(r"[.!?][ \t]|[|;。！？\n]")
+_WORDS_IN_QUOTES = re.compile(r"(?:[^\W\d_]{3,12}[ -]){3,7}[^\W\d_]{3,12}")
+LIST_OF_WORDS = re.compile(
     r"[\"'`*]{0,3}(?P<value>(?:(?:\d{1,2}[.)] ?)?[^\W\d_]{2,12}[ ,]{1,2}){11,23}(?:\d{1,2}[.)] ?)?[^\W\d_]{2,12})"
 )
 
 # Words, references to elsewhere, calls, paths, dates and earlier marks: values that are no secret.
-_NOT_SECRET = re.compile(
+NOT_SECRET = re.compile(
     r"""(?:none|null|nil|true|false|required|optional|unset|empty|redacted|change-?me|example|placeholder
         |secret|password|passwd|token|string|str|text|varchar|int|integer|bool|boolean|any|object|array|hidden|unknown
         |todo|tbd|x{3,}|\*{3,}|•{3,}|\.{3,}|-{2,}|_{3,}|n/?a|same|see|here|below|above|yes|no|not|nope|later|pending
@@ -169,7 +202,7 @@ _QUANTITY = re.compile(
 _SLUG = re.compile(r"[A-Za-z]++\d{0,3}(?:[-_./:][A-Za-z]*+\d{0,4})*+", re.ASCII)
 _SYMBOL = re.compile(r"[!@#$%^&*?=+~\\<>{}\[\]()]")
 _NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_UNCASED = re.compile(f"[{UNCASED}]")
+UNCASED_LETTER = re.compile(f"[{UNCASED}]")
 
 
 def labelled(line: str, low: str) -> Iterator[tuple[int, int, str]]:
@@ -180,7 +213,7 @@ def labelled(line: str, low: str) -> Iterator[tuple[int, int, str]]:
     hits.sort(key=lambda hit: (hit[0], -hit[1]))
     last = 0
     for start, end, label in hits:
-        if end <= last or not label.kind or (label.whole and not _is_whole(low, start, end)):
+        if end <= last or not label.kind or (label.whole and not is_whole(low, start, end)):
             continue
         last = end
         if label.kind in ("login", "test-login", "service") and (
@@ -188,13 +221,13 @@ def labelled(line: str, low: str) -> Iterator[tuple[int, int, str]]:
         ):
             if pair.start() - end <= _NEAR and _is_mixed(pair["value"]):
                 yield (*pair.span("value"), "password")
-        for span in _after(line, start, end, label.kind):
-            yield span
-            last = span[1]
+        spans = list(_after(line, start, end, label.kind)) or list(_further(line, start, end, label.kind))
+        yield from spans
+        last = max([last, *(span[1] for span in spans)])
     if "@" in line or "/" in line or ":" in line:
         for pattern in (_USER, _AT_HOST, _ENCLOSED):
             for match in pattern.finditer(line):
-                if not _NOT_SECRET.match(match["value"]) and (pattern is not _ENCLOSED or _is_mixed(match["value"])):
+                if not NOT_SECRET.match(match["value"]) and (pattern is not _ENCLOSED or _is_mixed(match["value"])):
                     yield (*match.span("value"), "password")
     if " / " in line and (found := _of_service(line)):
         yield found
@@ -218,7 +251,7 @@ def _of_service(line: str) -> tuple[int, int, str] | None:
     if match is None:
         return None
     value = match["value"].rstrip(_CLOSING)
-    if _NOT_SECRET.match(value) or not (
+    if NOT_SECRET.match(value) or not (
         is_random(value, 8) or (match["user"].lower() in _USERS and is_disorderly(value))
     ):
         return None
@@ -229,18 +262,19 @@ def places(low: str) -> Iterator[int]:
     """Where in a lower-case text labels end; few of a text's lines need the larger of the two automatons."""
     at = 0
     for end, label in automaton(False).iter(low):
-        if not label.whole or _is_whole(low, end + 1 - label.length, end + 1):
+        if not label.whole or is_whole(low, end + 1 - label.length, end + 1):
             yield end
     if not low.isascii():
         for line in low.split("\n"):
             if not line.isascii():
                 for end, label in automaton().iter(line):
-                    if not label.whole or _is_whole(line, end + 1 - label.length, end + 1):
+                    if not label.whole or is_whole(line, end + 1 - label.length, end + 1):
                         yield at + end
             at += len(line) + 1
 
 
-def _is_whole(low: str, start: int, end: int) -> bool:
+def is_whole(low: str, start: int, end: int) -> bool:
+    """Whether no letter stands directly beside what is at ``start`` to ``end``."""
     return not (low[start - 1 : start].isalpha() or low[end : end + 1].isalpha())
 
 
@@ -249,11 +283,17 @@ def _after(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, in
     if found is None:
         return
     if kind == "seed-phrase":
-        if (several := _LIST_OF_WORDS.match(line, _start(found))) is not None:
+        if (several := LIST_OF_WORDS.match(line, _start(found))) is not None:
             yield (*several.span("value"), kind)
         return
-    if kind in _NUMBERS or kind == "iban":
+    if kind in NUMBERS or kind == "iban":
         yield from _number(line, found, kind)
+        return
+    if kind == "recovery-code":
+        yield from _codes(line, _start(found))
+        return
+    if kind == "password" and (groups := _FOUR_FOURS.match(line, _start(found))) is not None:
+        yield (*groups.span("value"), kind)
         return
     group = next((name for name in _QUOTES if found[name] is not None), "bare")
     at, stop = found.span(group)
@@ -266,7 +306,7 @@ def _after(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, in
         if pair is not None and found["space"] is None:
             said = pair["value"].rstrip(_CLOSING)
             likely = not mixed or _MIXED.fullmatch(said) is not None
-            if likely and _passes("password", said, "strong", line, pair.start("value") + len(said)):
+            if likely and passes("password", said, "strong", line, pair.start("value") + len(said)):
                 yield pair.start("value"), pair.start("value") + len(said), "password"
         return
     how = "strong" if found["strong"] or found["cell"] else "weak" if found["weak"] else "space"
@@ -280,11 +320,11 @@ def _after(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, in
     if how == "space" and _FLAG.search(line[max(0, start - 66) : start]):
         how = "strong"
     if how == "weak" and group != "bare":
-        how = "strong" if kind in _PASSWORDS else how
+        how = "quoted" if kind == "passphrase" else "strong" if kind in _PASSWORDS else how
     if group == "bare" and how == "strong" and found["strong"] and found["strong"].strip() == "=":
         if line[start:end].isupper() and kind not in _PASSWORDS and _is_env(value):
             how = "env"
-    if _passes(kind, value, how if group == "bare" or how != "strong" else "quoted", line, at + len(value)):
+    if passes(kind, value, how if group == "bare" or how != "strong" else "quoted", line, at + len(value)):
         stop = at + len(value)
         if group == "bare" and len(found[group]) == _LONGEST:
             rest = _WORD_END.search(line, found.end(group))
@@ -294,24 +334,56 @@ def _after(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, in
         pair = _PAIR.match(line, at + len(value))
         if pair is not None and "/" in pair[0][:4]:
             said = pair["value"].rstrip(_CLOSING)
-            if _has_digit_or_symbol(said) and _passes(
-                "password", said, "strong", line, pair.start("value") + len(said)
-            ):
+            if has_digit_or_symbol(said) and passes("password", said, "strong", line, pair.start("value") + len(said)):
                 yield pair.start("value"), pair.start("value") + len(said), "password"
+
+
+def _further(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, int, str]]:
+    """A password off its label: behind what it is for, or in the same sentence where it looks like nothing else."""
+    if kind not in ("password", "passphrase", "login"):
+        return
+    if _WITHIN_WORD.search(line[start - 1 : start] + line[end : end + 1]):
+        return
+    found = (_LOGIN_OF if kind == "login" else _OF).match(line, end)
+    if found is not None:
+        value = found["value"].rstrip(_CLOSING)
+        stop = found.start("value") + len(value)
+        logs_in = has_digit_or_symbol(value) and passes("password", value, "strong", line, stop)
+        if logs_in if kind == "login" else _is_mixed(value):
+            yield found.start("value"), stop, "password"
+            return
+    if kind != "login":
+        closed = _SENTENCE_END.search(line, end, end + _NEAR)
+        for match in _WORD_NEAR.finditer(line, end, closed.start() if closed else end + _NEAR):
+            value = match[0].rstrip(_CLOSING)
+            signs = _SIGN.search(value) is not None and any(map(str.isalpha, value)) and any(map(str.isdigit, value))
+            if (signs or is_random(value, 8)) and len(value) >= 8 and is_disorderly(value):
+                yield match.start(), match.start() + len(value), "password"
+                return
 
 
 def _start(found: re.Match[str]) -> int:
     return next(found.start(name) for name in (*_QUOTES, "bare") if found[name] is not None)
 
 
+def _codes(line: str, at: int) -> Iterator[tuple[int, int, str]]:
+    while (code := CODE.match(line, at)) is not None:
+        if NOT_SECRET.match(code["value"]) or (_QUANTITY.fullmatch(code["value"]) and "-" not in code["value"]):
+            return
+        yield (*code.span("value"), "recovery-code")
+        at = code.end()
+
+
 def _number(line: str, found: re.Match[str], kind: str) -> Iterator[tuple[int, int, str]]:
     at = _start(found)
-    number = re.compile(r"[A-Z]{2}\d\d(?:[ -]?[A-Z0-9]){10,30}" if kind == "iban" else r"\d(?:[ -]?\d){8,18}").match(
+    number = re.compile(r"[A-Z]{2}\d\d(?:[ -]?[A-Z0-9]){10,30}" if kind == "iban" else r"\d(?:[ -]?\d){2,18}").match(
         line, at
     )
     if number is None:
         return
-    low, high = _NUMBERS.get(kind, (14, 34))
+    low, high = NUMBERS.get(kind, (14, 34))
+    if kind == "card-code" and found["space"] is not None:
+        high = 3  # four digits behind a name are a year
     if low <= sum(map(str.isalnum, number[0])) <= high:
         yield (*number.span(), kind)
 
@@ -320,17 +392,20 @@ def _is_env(value: str) -> bool:
     return len(value) >= 8 and any(map(str.isalpha, value))
 
 
-def _has_digit_or_symbol(value: str) -> bool:
+def has_digit_or_symbol(value: str) -> bool:
+    """Whether a value holds what no plain word does."""
     return any(map(str.isdigit, value)) or _SYMBOL.search(value.rstrip("!?")) is not None
 
 
-def _passes(kind: str, value: str, how: str, line: str, end: int) -> bool:
+def passes(kind: str, value: str, how: str, line: str, end: int) -> bool:
     """Whether ``value``, which ends at ``end`` of ``line``, is a secret; ``how`` says what joins it to its label."""
-    if len(value) < 4 or _NOT_SECRET.match(value):
+    if len(value) < 4 or NOT_SECRET.match(value):
         return False
     digit, letter = any(map(str.isdigit, value)), any(map(str.isalpha, value))
     symbol = _SYMBOL.search(value.rstrip("!?")) is not None
     if how == "env":
+        return True
+    if how == "space" and kind not in _PASSWORDS and _HEX_KEY.fullmatch(value):
         return True
     if how == "space":
         return (
@@ -343,6 +418,8 @@ def _passes(kind: str, value: str, how: str, line: str, end: int) -> bool:
         )
     if kind in _PASSWORDS:
         return _password(kind, value, how, line, end, digit, letter, symbol)
+    if kind == "passphrase" and _WORDS_IN_QUOTES.fullmatch(value):
+        return how == "quoted" or (how == "strong" and " " not in value)
     if any(map(str.isspace, value)):
         return False
     if kind == "passphrase":
@@ -373,13 +450,13 @@ def _password(kind: str, value: str, how: str, line: str, end: int, digit: bool,
         return True
     # A plain word is a password where nothing follows that would make it the beginning of a sentence.
     plain = _NAME.fullmatch(value) is not None or not _SLUG.fullmatch(value)
-    return how == "strong" and plain and not _UNCASED.search(value) and _ENDS.match(line, end) is not None
+    return how == "strong" and plain and not UNCASED_LETTER.search(value) and _ENDS.match(line, end) is not None
 
 
 def _is_mixed(value: str) -> bool:
     """Whether letters and digits make one word that is no amount, as people write passwords."""
     mixed = len(value) >= 6 and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
-    return mixed and not (_SEPARATED.search(value) or _QUANTITY.fullmatch(value) or _NOT_SECRET.match(value))
+    return mixed and not (_SEPARATED.search(value) or _QUANTITY.fullmatch(value) or NOT_SECRET.match(value))
 
 
 def is_disorderly(value: str) -> bool:
@@ -390,60 +467,3 @@ def is_disorderly(value: str) -> bool:
 
 def _prose(value: str) -> bool:
     return "-" in value and _SLUG.fullmatch(value) is not None
-
-
-_HEADER = re.compile(r"[\s*`_\"']*")
-_ANNOUNCES = re.compile(r"[\"'`*_]{0,4}[ \t]{0,4}(?P<sign>[:：=]?)[*_`]{0,3}[ \t]{0,8}(?:[|>][+-]?)?[ \t]{0,4}$")
-_ALONE = re.compile(
-    rf"[ \t]*(?:>[ \t]*)*(?:{ITEM}[ \t]+)?(?P<open>[\"'`*_]{{0,3}})(?P<value>[^\s\"'`|]{{4,256}}?)[\"'`*_,]{{0,4}}[ \t]*"
-)
-
-
-def kind_of_cell(cell: str) -> str | None:
-    """What a table's column holds whose head is ``cell``, if that is a label and nothing else."""
-    low = cell.strip(" \t*`_").lower()
-    for end, label in automaton(not low.isascii()).iter(low):
-        if (
-            end + 1 == len(low)
-            and label.kind not in _NO_VALUE
-            and (label.length == len(low) or not low[-label.length - 1].isalpha())
-        ):
-            return "password" if label.kind in ("pin", "passphrase") else label.kind
-    return None
-
-
-def passes_in_cell(kind: str, value: str) -> bool:
-    """Whether a cell below such a head is a secret."""
-    if kind == "password" and not _has_digit_or_symbol(value):
-        return len(value) >= 4 and not _NOT_SECRET.match(value) and " " not in value and not _UNCASED.search(value)
-    return _passes(kind, value, "quoted", value, len(value))
-
-
-def announced_below(line: str, low: str) -> str | None:
-    """What the next line is to hold, where ``line`` ends in a label with a colon or is a heading that does."""
-    if len(line) > 400:
-        return None
-    label: Label
-    for end, label in automaton(not low.isascii()).iter(low):
-        if label.kind in _NO_VALUE or (label.whole and not _is_whole(low, end + 1 - label.length, end + 1)):
-            continue
-        tail = _ANNOUNCES.match(line, end + 1)
-        if tail is not None and (tail["sign"] or line.lstrip().startswith("#")):
-            return label.kind
-    return None
-
-
-def alone(line: str, kind: str, fenced: bool = False) -> tuple[int, int, str] | None:
-    """The secret that is all there is on ``line``, which is announced by a label above."""
-    if kind == "seed-phrase":
-        several = _LIST_OF_WORDS.search(line)
-        return None if several is None else (*several.span("value"), kind)
-    found = _ALONE.fullmatch(line)
-    if found is None:
-        return None
-    value = found["value"]
-    if not (found["open"] or fenced or is_random(value, digits=0)) and not _has_digit_or_symbol(value):
-        return None
-    if _passes(kind, value, "strong", line, len(line)):
-        return (*found.span("value"), "password" if kind in ("pin", "passphrase") else kind)
-    return None

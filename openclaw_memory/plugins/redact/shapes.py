@@ -98,7 +98,8 @@ _PREFIXED = (
     ("tavily-key", "tvly-", _WORD, 20), ("terraform-token", ".atlasv1.", r"\w=-", 50),
     ("twilio-key", "SK", _HEX, 32), ("vault-token", "hvs.", _WORD, 20), ("vault-token", "hvb.", _WORD, 20),
     ("vault-token", "hvr.", _WORD, 20), ("vercel-token", "vercel_", "A-Za-z0-9", 24), ("xai-key", "xai-", _WORD, 40),
-    ("age-key", "AGE-SECRET-KEY-1", "0-9A-Z", 50), ("anyscale-key", "esecret_", "A-Za-z0-9", 20),
+    ("age-key", "AGE-SECRET-KEY-1", "0-9A-Z", 50), ("elevenlabs-key", "sk_", _HEX, 40), ("context7-key", "ctx7sk-", "0-9a-f-", 30),
+    ("cloudflare-key", "v1.0-", "0-9a-f-", 100), ("nostr-key", "nsec1", "02-9ac-hj-np-z", 50), ("anyscale-key", "esecret_", "A-Za-z0-9", 20),
 )  # fmt: skip
 
 _OTHERS: tuple[Rule, ...] = (
@@ -154,6 +155,27 @@ _OTHERS: tuple[Rule, ...] = (
         r"[`*\"']{0,3}[ \t]{1,4}/[ \t]{1,4}[`*\"']{0,3}(?=\S{0,63}?\d)(?=\S{0,63}?[A-Za-z])"
         r"(?P<secret>[^\s/|`*\"'\[]{6,64})(?![\w/])",
     ),
+    _rule("cli-password", "sshpass", r"\bsshpass[ \t]{1,4}-p[ \t]{0,2}[\"']?(?![$<{])(?P<secret>[^\s\"']{3,128})"),
+    _rule(
+        "cli-password",
+        "mysql mariadb",
+        r"\b(?:mysql|mariadb)\w{0,8}[ \t](?:[^\n|;]{0,120}?[ \t])?-p(?![$<{])[\"']?(?P<secret>[^\s\"'$<{\[]{4,128})",
+    ),
+    # The first pair of a header tells whether values are in it.
+    _rule(
+        "cookie",
+        "cookie",
+        r"(?i:\b(?:set-)?cookie)[\"'`]?[ \t]{0,4}[:=][ \t]{0,4}[\"'`]?(?P<secret>[\w.-]{1,64}+=(?=[^;\s\"'`]{0,512}?\d)"
+        r"[^;\s\"'`<$]{12,}+(?:;[ \t]{0,2}[^;\"'`\n]{1,512}+)*+)",
+    ),
+    _rule(
+        "password",
+        "<password> <passwd> <pwd> <passphrase> <secret> <apikey> <api_key> <token>",
+        r"(?i:<(?:password|passwd|pwd|passphrase|secret|api_?key|token)>)(?P<secret>[^<>\s\[$]{4,256})</",
+    ),
+    _rule("totp-secret", "otp 2fa mfa authenticator", r"(?i:t?otp|2fa|mfa|authenticator)\W.{0,24}?(?<![\w/+-])(?=[A-Z]*[2-7])(?P<secret>[A-Z2-7]{16,64}+)(?![\w/+-])"),
+    # The file of a key pair of Solana is a list of its 64 bytes.
+    _rule("private-key", "keypair key", r"\[[ \t]?(?P<secret>\d{1,3}(?:,[ \t]?\d{1,3}){63})[ \t]?\]"),
     # An OpenSSH key's body starts with the name of its format: known even without its BEGIN line.
     _rule("private-key", "b3blbnnzac1rzxktdj", r"(?<![\w+/])b3BlbnNzaC1rZXktdj[A-Za-z0-9+/=]{20,}+"),
     _rule(

@@ -29,6 +29,9 @@ _FEW = 20_000
 
 log = logging.getLogger("openclaw_memory.store")
 
+#: How a file of DuckDB's begins, and what an index is called where nobody says how.
+_MAGIC_AT, _MAGIC, _SUFFIX = 8, b"DUCK", ".duckdb"
+
 #: What DuckDB says of a file whose content is wrong.
 _DAMAGE = (
     "not a valid duckdb database",
@@ -223,7 +226,8 @@ class Database:
     # -- what the lease calls as the owner of the file ------------------------------------------------
 
     def prepare(self) -> None:
-        """Make the folder, for its owner only."""
+        """Make the folder, for its owner only.  Raises :class:`StoreError` for a file that is somebody else's."""
+        self._check_own()
         folder = self.path.parent
         try:
             if not folder.is_dir():
@@ -233,6 +237,18 @@ class Database:
                 f"{folder}: the index's folder cannot be created ({error.strerror}); "
                 "check its permissions, or choose another file with --db"
             ) from error
+
+    def _check_own(self) -> None:
+        """What has another form than DuckDB's is a damaged index only where it is called as one: it would be moved."""
+        if self.path.suffix == _SUFFIX:
+            return
+        try:
+            with self.path.open("rb") as file:
+                begin = file.read(_MAGIC_AT + len(_MAGIC))
+        except OSError:
+            return
+        if begin and not begin.endswith(_MAGIC):
+            raise StoreError(f"{self.path}: is no index, and is left as it is; choose another file with --db")
 
     def connect(self) -> duckdb.DuckDBPyConnection:
         """Open the file; one that is damaged is moved aside first."""

@@ -7,7 +7,6 @@ import logging
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,7 @@ from ..api import (
     StoreStatistics,
     VectorIndex,
     VectorModel,
+    VectorStates,
 )
 from ..tables.keywords import PostingsIndex
 from ..tables.sql import WHOLE, among, count
@@ -37,9 +37,6 @@ from .purge import PurgeTables
 from .query import Queries
 from .slices import SlicedStore
 from .vectors import VssIndex, pack
-
-if TYPE_CHECKING:
-    pass
 
 log = logging.getLogger("openclaw_memory.store")
 
@@ -74,6 +71,8 @@ class DuckStore(SlicedStore, PurgeTables, Queries):
             threads=settings.threads,
             opened=self._check_versions,
         )
+        #: Of which model all units up to which one have a vector, as of an epoch of the file.
+        self._embedded: tuple[int, int, int] = 0, -1, 0
 
     # -- life ---------------------------------------------------------------------------------
 
@@ -117,11 +116,12 @@ class DuckStore(SlicedStore, PurgeTables, Queries):
         """Units that have neither a vector of ``model`` nor failed with it, oldest first."""
         with self._db.read() as c:
             model_id = self._model_id(c, model)
-            asked = "" if unit_ids is None else f"WHERE u.id IN {among(unit_ids)} "
+            asked = "" if unit_ids is None else f"AND u.id IN {among(unit_ids)} "
+            above = self._embedded_up_to(model_id)
             span = c.execute(
                 "SELECT min(id), max(id) FROM (SELECT u.id FROM units u ANTI JOIN "
-                f"(SELECT unit_id FROM vectors WHERE model_id = {model_id:d}) v ON v.unit_id = u.id "
-                f"{asked}{'AND' if asked else 'WHERE'} u.{WHOLE} ORDER BY u.id LIMIT {limit:d})"
+                f"(SELECT unit_id FROM vectors WHERE model_id = {model_id:d} AND unit_id > {above:d}) v "
+                f"ON v.unit_id = u.id WHERE u.id > {above:d} {asked}AND u.{WHOLE} ORDER BY u.id LIMIT {limit:d})"
             ).fetchone()
             if span is None or span[0] is None:
                 return []
@@ -131,11 +131,34 @@ class DuckStore(SlicedStore, PurgeTables, Queries):
             rows = c.execute(
                 f"SELECT u.id, coalesce(u.indexed, u.text) FROM units u ANTI JOIN (SELECT unit_id FROM vectors "
                 f"WHERE model_id = {model_id:d} AND unit_id {between}) v ON v.unit_id = u.id "
-                f"WHERE u.id {between} AND u.{WHOLE} "
-                + ("" if unit_ids is None else f"AND u.id IN {among(unit_ids)} ")
-                + f"ORDER BY u.id LIMIT {limit:d}"
+                f"WHERE u.id {between} {asked}AND u.{WHOLE} ORDER BY u.id LIMIT {limit:d}"
             ).fetchall()
         return [PendingText(*row) for row in rows]
+
+    def vector_states(self, model: VectorModel | None) -> VectorStates:
+        """How many units have a vector of ``model``, of another model, or none."""
+        with self._db.read() as c:
+            model_id = -1 if model is None else self._model_id(c, model)
+            above = self._embedded_up_to(model_id)
+            pending, failed, outdated = c.execute(
+                "SELECT count(*) FILTER (WHERE v.unit_id IS NULL), "
+                f"count(*) FILTER (WHERE v.model_id = {model_id:d} AND v.status = 'failed'), "
+                f"count(*) FILTER (WHERE v.model_id <> {model_id:d}) "
+                f"FROM (SELECT id FROM units WHERE id > {above:d} AND {WHOLE}) u LEFT JOIN "
+                f"(SELECT unit_id, model_id, status FROM vectors WHERE unit_id > {above:d}) v ON v.unit_id = u.id"
+            ).fetchone() or (0, 0, 0)
+            every, last, whole = c.execute(
+                f"SELECT count(*), coalesce(max(id), 0), count(*) FILTER (WHERE {WHOLE}) FROM units"
+            ).fetchone() or (0, 0, 0)
+            # Units of a document that is being written have lower numbers than others that come meanwhile.
+            if whole == every and not (pending or failed or outdated):
+                self._embedded = self._db.epoch, model_id, last
+        return VectorStates(whole - pending - failed - outdated, pending, failed, outdated)
+
+    def _embedded_up_to(self, model_id: int) -> int:
+        """Up to which unit all have a vector of the model, as far as is known: most need not be looked at again."""
+        epoch, known, unit = self._embedded
+        return unit if (epoch, known) == (self._db.epoch, model_id) else 0
 
     def put_vectors(self, model: VectorModel, unit_ids: Sequence[int], vectors: Floats) -> None:
         """Store vectors of units that still exist, in place of any older model's."""
@@ -150,6 +173,8 @@ class DuckStore(SlicedStore, PurgeTables, Queries):
             return
         with self._db.write() as c:
             model_id = self._model_id(c, model, create=True)
+            if min(unit_ids) <= self._embedded[2]:
+                self._embedded = 0, -1, 0
             c.execute(f"DELETE FROM vectors WHERE unit_id IN {among(unit_ids)}")
             insert(
                 c,
@@ -185,15 +210,14 @@ class DuckStore(SlicedStore, PurgeTables, Queries):
         with self._db.read() as c:
             reached = int(self._db.counters()["generation"])
             where = f"model_id = {self._model_id(c, model):d} AND status = 'ready'"
-            known = c.execute(f"SELECT unit_id, generation > ? AS new FROM vectors WHERE {where}", [since]).fetchnumpy()
-            ready, new = (np.ma.getdata(known[name]) for name in ("unit_id", "new"))
-            ready = ready.astype(np.int32, copy=False)
-            fresh = ready[new.astype(bool)]
+            # Numbers in the statement: for a value that is bound DuckDB looks through the path for pandas.
+            new = f"generation > {since:d}"
+            known = c.execute(f"SELECT unit_id, {new} AS new FROM vectors WHERE {where}").fetchnumpy()
+            ready = np.ma.getdata(known["unit_id"]).astype(np.int32, copy=False)
+            fresh = ready[np.ma.getdata(known["new"]).astype(bool)]
             for low in range(int(fresh.min()), int(fresh.max()) + 1, _RANGE) if len(fresh) else ():
-                found = c.execute(
-                    f"SELECT unit_id, v FROM vectors WHERE {where} AND generation > ? AND unit_id BETWEEN ? AND ?",
-                    [since, low, low + _RANGE - 1],
-                ).fetchnumpy()
+                some = f"unit_id BETWEEN {low:d} AND {low + _RANGE - 1:d}"
+                found = c.execute(f"SELECT unit_id, v FROM vectors WHERE {where} AND {new} AND {some}").fetchnumpy()
                 if len(found["unit_id"]):
                     blob = b"".join(np.ma.getdata(found["v"]))
                     rows = np.frombuffer(blob, np.float16).reshape(-1, model.dimensions)

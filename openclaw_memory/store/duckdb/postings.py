@@ -45,7 +45,7 @@ class PostingsFile(Database):
             return base, self._postings("postings_delta", unit), highest, reached, rows
 
     def _postings(self, table: str, unit: int, order: str = "") -> Columns:
-        term, unit_id, tf = self.columns(f"SELECT term, unit_id, tf FROM {table} WHERE unit_id > ? {order}", [unit])
+        term, unit_id, tf = self.columns(f"SELECT term, unit_id, tf FROM {table} WHERE unit_id > {unit:d} {order}")
         return (
             term.astype(np.int64, copy=False),
             unit_id.astype(np.int32, copy=False),

@@ -59,14 +59,14 @@ def checked(query: str) -> None:
         except duckdb.PermissionException as error:  # reading some statements takes reading files
             raise RequestError(refused) from error
         except duckdb.Error as error:
-            raise RequestError(f"the query cannot be read: {cause(error)}") from error
+            raise RequestError(f"the query cannot be read: {cause(error)}; mend it") from error
     kinds = [statement.type.name for statement in statements]
     if not kinds:
         raise RequestError("the query is empty")
     if word == "PIVOT" and kinds == ["CREATE", "SELECT"]:
         raise RequestError("PIVOT must name its values here: PIVOT … ON column IN (value, …)")
     if len(kinds) > 1:
-        raise RequestError(f"one statement at a time: this is {len(kinds)}")
+        raise RequestError(f"these are {len(kinds)} statements; give one at a time")
     if kinds != ["SELECT"] or word == "PRAGMA":
         raise RequestError(refused)
 
@@ -82,13 +82,15 @@ def _explained(error: duckdb.Error) -> RequestError:
 
     said = cause(error)
     if isinstance(error, duckdb.PermissionException):
-        return RequestError(f"refused: SQL reads the index and no other file ({said})")
+        return RequestError(
+            f"refused: SQL reads the index and no other file ({said}); ask the tables that SHOW TABLES names"
+        )
     if isinstance(error, duckdb.OutOfMemoryException):
         first = str(error).splitlines()[0]
         return RequestError(f"the query needs too much memory ({first}); narrow it, or raise store.memory_limit_mb")
     if "'pytz'" in said:
         return RequestError("a time with a time zone cannot be shown; cast it, as in: now()::TIMESTAMP")
-    return RequestError(f"the query failed: {said}")
+    return RequestError(f"the query failed: {said}; mend it")
 
 
 class Queries:

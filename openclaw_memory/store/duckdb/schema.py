@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...errors import SchemaTooNew
+from ...errors import SchemaTooNew, StoreError
 from .transaction import transaction
 
 if TYPE_CHECKING:
@@ -101,9 +101,12 @@ def schema_version(connection: duckdb.DuckDBPyConnection) -> int:
 def migrate(connection: duckdb.DuckDBPyConnection, path: str) -> int:
     """Bring an open file to the current schema; returns the schema it had.
 
-    Raises :class:`SchemaTooNew` and changes nothing when the file is from a newer version.
+    Raises :class:`SchemaTooNew`, or :class:`StoreError`, and changes nothing when the file is from a newer version, or
+    somebody else's database.
     """
     version = schema_version(connection)
+    if not version and connection.execute("SELECT 1 FROM duckdb_tables() WHERE NOT internal LIMIT 1").fetchone():
+        raise StoreError(f"{path}: holds another database, and is left as it is; choose another file with --db")
     if version > CURRENT:
         raise SchemaTooNew(
             f"{path}: written by a newer openclaw-memory (index schema {version}, this one knows {CURRENT}); "

@@ -171,6 +171,7 @@ class ServerState(State):
 
     def backup(self, target: Path, with_key: bool = False) -> None:
         """Write everything to the new file ``target``, as the state of a workspace without a server is written."""
+        Keys(target.parent).check_new(target.name, with_key)
         rows = all_of(self.read)
         try:
             os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
-from ...errors import WorkspaceError
+from ...errors import WorkspaceError, remedy
 from .keys import Keys, key_id
 from .place import Place, beside, read_only, remove
 from .schema import PATIENCE, StateError, check_version, connected, is_busy, tables_of
@@ -271,6 +271,7 @@ class State:
     def backup(self, target: Path, with_key: bool = False) -> None:
         """Write everything to the new file ``target``, the keys beside it if told.  Raises :class:`StateError`."""
         self._take_over()
+        Keys(target.parent).check_new(target.name, with_key)
         with self._told(file=target):
             try:
                 os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -406,7 +407,8 @@ class State:
                     "has ended"
                 ) from error
             raise StateError(
-                f"{file or self.file}: cannot be used ({error}); make the file and its folder writable"
+                f"{file or self.file}: cannot be used ({error}); "
+                f"{remedy(error, 'make the file and its folder writable')}"
             ) from error
         except sqlite3.DatabaseError as error:
             raise StateError(
@@ -415,8 +417,8 @@ class State:
             ) from error
         except OSError as error:
             raise StateError(
-                f"{error.filename or file or self.file}: cannot be used ({error.strerror or error}); make the file and "
-                "its folder writable"
+                f"{error.filename or file or self.file}: cannot be used ({error.strerror or error}); "
+                f"{remedy(error, 'make the file and its folder writable')}"
             ) from error
 
 

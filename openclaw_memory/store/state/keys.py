@@ -8,7 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal
 
-from ...errors import WorkspaceError
+from ...errors import WorkspaceError, remedy
 from ...system import atomic
 
 _SERVICE = "openclaw-memory"
@@ -55,6 +55,11 @@ class Keys:
                 known[key_id(key)] = key
                 self._write(name, _HEAD + "".join(f"{each.hex()}\n" for each in known.values()))
 
+    def check_new(self, name: str, wanted: bool) -> None:
+        """Raise :class:`~openclaw_memory.errors.WorkspaceError` where keys are ``wanted`` in a file that is there."""
+        if wanted and self._file(name).exists():
+            raise WorkspaceError(f"{self._file(name)}: is there already; name a new file, or move that one away")
+
     def copy(self, name: str, to: str) -> None:
         """Keep the keys of one state for another too."""
         for key in self.all(name).values():
@@ -92,7 +97,8 @@ class Keys:
             atomic.swap(Path(os.path.realpath(file)), text.encode("ascii"), 0o600)
         except OSError as error:
             raise WorkspaceError(
-                f"{file}: cannot be written ({error.strerror or error}); make the file and its folder writable"
+                f"{file}: cannot be written ({error.strerror or error}); "
+                f"{remedy(error, 'make the file and its folder writable')}"
             ) from error
 
     def _in_ring(self, ask: Any) -> Any:

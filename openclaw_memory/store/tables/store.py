@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,6 @@ from ..api import (
     UnitText,
     UnitTraces,
     VectorModel,
-    VectorStates,
     Version,
     batches,
 )
@@ -50,6 +49,8 @@ _ORIGINS = {origin.value: origin for origin in Origin}
 _KEYS = 50
 #: Sections from which on reading through all of them is quicker.
 _SCANNED = 1_000
+#: A document as ingest and as search know it, and what its next writer must find of it.
+_Document = tuple[DocumentRow, DocumentInfo, tuple[int, str, int]]
 
 
 class TableStore(GraphTables, SummaryTables):
@@ -72,10 +73,11 @@ class TableStore(GraphTables, SummaryTables):
         self._remarks: list[str] = []
         self._models: dict[VectorModel, int] = {}
         self._models_of: Any = None
-        #: Files and their version as of a moment.
-        self._documents: tuple[Any, dict[str, DocumentRow], Version | None] = None, {}, None
-        #: Documents as of a moment: thousands of them take longer to read than what a change needs of the rest.
-        self._infos: tuple[Any, tuple[DocumentInfo, ...]] = None, ()
+        #: Documents by id as of a moment and of an index: thousands of them take longer to read than what a change
+        #: needs of the rest.
+        self._documents: tuple[Any, str, dict[int, _Document]] = None, "", {}
+        #: The same documents by path, and what the next writer of each must find of it.
+        self._by_path: tuple[Any, dict[str, DocumentRow], dict[int, tuple[int, str, int]]] = None, {}, {}
 
     def _check_versions(self, c: Connection) -> None:
         self._check_analysis(c)
@@ -94,7 +96,6 @@ class TableStore(GraphTables, SummaryTables):
             with self._db.change(c):
                 if known is None or known.extraction != new.extraction:
                     writing.read_anew(c)
-                    c.execute("UPDATE workspace_files SET mtime_ns = -1")  # what is curated has its keys made again
                 elif not behind and since < generation:
                     writing.read_anew(c, since)
                 c.execute("DELETE FROM meta WHERE key IN ('extraction', 'older')")
@@ -134,18 +135,29 @@ class TableStore(GraphTables, SummaryTables):
     def documents(self) -> Documents:
         """All indexed files by path."""
         with self._db.turn():
-            at = self._db.moment
-            if self._documents[0] != at:
-                with self._db.read() as c:
-                    rows = c.execute(
-                        "SELECT id, path, size, mtime_ns, sha256, units, generation FROM documents"
-                    ).fetchall()
-                    written = {row[0]: (row[6], row[4], row[3]) for row in rows}
-                    version = writing.version_of(self._db.counters(), written)
-                self._documents = at, {row[1]: DocumentRow._make(row[:6]) for row in rows}, version
-            _, by_path, known = self._documents
-            assert known is not None
-            return Documents(by_path, known, self._left)
+            there = self._all_documents()
+            if self._by_path[0] is not there:
+                by_path = {row.path: row for row, _, _ in there.values()}
+                written = {row.id: state for row, _, state in there.values()}
+                self._by_path = there, by_path, written
+            version = writing.version_of(self._db.counters(), self._by_path[2])
+            return Documents(self._by_path[1], version, self._left)
+
+    def _all_documents(self) -> dict[int, _Document]:
+        """All documents by id; what is known of one that is as it was is not read again."""
+        at = self._db.moment
+        if self._documents[0] != at:
+            _, instance, known = self._documents
+            with self._db.read() as c:
+                now = c.execute("SELECT id, generation, sha256, mtime_ns FROM documents ORDER BY id").fetchall()
+                if self._db.counters()["instance"] != instance:
+                    instance, known = self._db.counters()["instance"], {}
+                changed = [row[0] for row in now if row[0] not in known or known[row[0]][2] != row[1:]]
+                where = f" WHERE id IN {among(changed)}" if len(changed) < len(now) else ""
+                sql = "SELECT id, path, size, mtime_ns, sha256, units, generation, kind, grain, origin FROM documents"
+                read = {row[0]: _document(*row) for row in (c.execute(sql + where).fetchall() if changed else ())}
+            self._documents = at, instance, {row[0]: read.get(row[0]) or known[row[0]] for row in now}
+        return self._documents[2]
 
     def units_of(self, document_ids: Sequence[int]) -> list[StoredUnit]:
         """Indexed units of these documents, in reading order."""
@@ -184,20 +196,6 @@ class TableStore(GraphTables, SummaryTables):
         """Make failed units pending again."""
         with self._db.write() as c:
             c.execute("DELETE FROM vectors WHERE status = 'failed' AND model_id = ?", [self._model_id(c, model)])
-
-    def vector_states(self, model: VectorModel | None) -> VectorStates:
-        """How many units have a vector of ``model``, of another model, or none."""
-        with self._db.read() as c:
-            model_id = -1 if model is None else self._model_id(c, model)
-            rows = self._db.rows(
-                "SELECT count(*) FILTER (WHERE v.model_id = $1 AND v.status = 'ready'), "
-                "count(*) FILTER (WHERE v.unit_id IS NULL), "
-                "count(*) FILTER (WHERE v.model_id = $1 AND v.status = 'failed'), "
-                "count(*) FILTER (WHERE v.model_id <> $1) "
-                f"FROM units u LEFT JOIN vectors v ON v.unit_id = u.id WHERE u.{WHOLE}",
-                [model_id],
-            )
-        return VectorStates(*rows[0])
 
     def noise(self, model: VectorModel) -> float | None:
         """What was noted of a model's unrelated texts."""
@@ -246,27 +244,7 @@ class TableStore(GraphTables, SummaryTables):
     def document_infos(self) -> list[DocumentInfo]:
         """All documents, for search."""
         with self._db.turn():
-            at = self._db.moment
-            if self._infos[0] != at:
-                with self._db.read() as c:
-                    self._infos = at, self._document_infos(c, {info.id: info for info in self._infos[1]})
-            return list(self._infos[1])
-
-    def _document_infos(self, c: Connection, known: Mapping[int, DocumentInfo]) -> tuple[DocumentInfo, ...]:
-        """All documents; those that are ``known`` are not made again."""
-        now = c.execute("SELECT id, generation, sha256 FROM documents ORDER BY id").fetchall()
-        changed = {
-            document_id
-            for document_id, generation, sha256 in now
-            if (info := known.get(document_id)) is None or info.generation != generation or info.sha256 != sha256
-        }
-        where = f" WHERE id IN {among(changed)}" if len(changed) < len(now) else ""
-        sql = "SELECT id, path, kind, grain, origin, generation, sha256, units FROM documents"
-        read = {
-            r[0]: DocumentInfo(r[0], r[1], _KINDS[r[2]], _GRAINS[r[3]], _ORIGINS[r[4]], r[5], r[6], r[7])
-            for r in (c.execute(sql + where).fetchall() if changed else ())
-        }
-        return tuple(read[row[0]] if row[0] in changed else known[row[0]] for row in now)
+            return [info for _, info, _ in self._all_documents().values()]
 
     def unit_rows(self, document_ids: Sequence[int] | None) -> UnitRows:
         """Columns of units in reading order."""
@@ -341,3 +319,19 @@ class TableStore(GraphTables, SummaryTables):
         if self.unpurged():
             with self._db.write() as c:
                 c.execute("DELETE FROM meta WHERE key = 'unpurged'")
+
+
+def _document(
+    document_id: int,
+    path: str,
+    size: int,
+    mtime_ns: int,
+    sha256: str,
+    units: int,
+    generation: int,
+    kind: str,
+    grain: str,
+    origin: str,
+) -> _Document:
+    info = DocumentInfo(document_id, path, _KINDS[kind], _GRAINS[grain], _ORIGINS[origin], generation, sha256, units)
+    return DocumentRow(document_id, path, size, mtime_ns, sha256, units), info, (generation, sha256, mtime_ns)

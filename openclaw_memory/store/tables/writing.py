@@ -221,7 +221,8 @@ def read_anew(c: Connection, since: int = -1) -> None:
     What is looked for in texts has changed, the texts have not.
     """
     c.execute("UPDATE documents SET sha256 = '', mtime_ns = -1 WHERE generation > ?", [since])
-    c.execute("UPDATE workspace_files SET sha256 = '', mtime_ns = -1")
+    # A file that is gone meanwhile is known by its hash; what is curated has its keys made again.
+    c.execute("UPDATE workspace_files SET size = -1, mtime_ns = -1 WHERE mtime_ns <> 0")
     c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")
 
 

@@ -1,0 +1,133 @@
+"""What a store keeps in memory of its index is what another one reads from it, whoever has written meanwhile."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from indexing import both, drop, open_store, put, source, unit_vectors
+
+from openclaw_memory.store.api import VectorModel
+from openclaw_memory.store.duckdb import slices
+
+MODELS = VectorModel("one", 16), VectorModel("two", 16)
+PATHS = "a.md", "b.md", "c.md"
+
+
+def write(store: Any, number: int) -> None:
+    """A note of some lines, of which some are those of before; from six on it is written in slices."""
+    path = PATHS[number % 3]
+    put(store, {path: [[f"line {number % 4 + at} of {path}" for at in range(1 + number % 9)]]})
+
+
+def remove(store: Any, number: int) -> None:
+    if there := sorted(store.documents().by_path):
+        drop(store, there[number % len(there)])
+
+
+def touch(store: Any, number: int) -> None:
+    documents = store.documents()
+    if there := sorted(documents.by_path):
+        path = there[number % len(there)]
+        file = source(path, mtime_ns=1_700_000_000_000_000_000 + number)
+        store.touch([(documents.by_path[path].id, file)], documents.version)
+
+
+def read_again(store: Any, number: int) -> None:
+    store.read_again(None, str(number))
+
+
+def embed(store: Any, number: int) -> None:
+    model = MODELS[number % 5 == 0]
+    waiting = [one.unit_id for one in store.pending(model, 1 + number)]
+    if waiting and number % 3:
+        store.put_vectors(model, waiting, unit_vectors(len(waiting), 16))
+    elif waiting:
+        store.put_failed(model, waiting[:1])
+
+
+def retry(store: Any, number: int) -> None:
+    store.retry_failed(MODELS[number % 2])
+
+
+def embed_all(store: Any, number: int) -> None:
+    waiting = [one.unit_id for one in store.pending(MODELS[0], 99)]
+    store.put_vectors(MODELS[0], waiting, unit_vectors(len(waiting), 16))
+
+
+def compact(store: Any, number: int) -> None:
+    store.maintain(force=True)
+
+
+ACTS: tuple[Callable[[Any, int], None], ...] = (
+    write,
+    write,
+    remove,
+    touch,
+    read_again,
+    embed,
+    embed_all,
+    retry,
+    compact,
+)
+
+
+def known(store: Any) -> object:
+    documents = store.documents()
+    states = [store.vector_states(model) for model in (*MODELS, None)]
+    return (
+        sorted((*row, documents.version.written[row.id]) for row in documents.by_path.values()),
+        [(info.id, info.path, info.generation, info.sha256, info.units) for info in store.document_infos()],
+        [(one.ready, one.pending, one.failed, one.outdated) for one in states],
+        [[one.unit_id for one in store.pending(model, 99)] for model in MODELS],
+    )
+
+
+def held(store: Any) -> object:
+    """The same, of which nothing is kept."""
+    rows = store._db.rows(
+        "SELECT id, path, size, mtime_ns, sha256, units, generation FROM documents ORDER BY id",
+    )
+    names = {tuple(row[1:]): row[0] for row in store._db.rows("SELECT id, name, dimensions FROM models")}
+    units = store._db.rows(
+        "SELECT u.id, v.model_id, v.status FROM units u LEFT JOIN vectors v ON v.unit_id = u.id "
+        "WHERE u.document_id IN (SELECT id FROM documents) ORDER BY u.id"
+    )
+    ids = [names.get((model.name, model.dimensions), -1) for model in MODELS]
+    return (
+        [(*row[:6], (row[6], row[4], row[3])) for row in rows],
+        [(row[0], row[1], row[6], row[4], row[5]) for row in rows],
+        [
+            (
+                sum((model, state) == (one, "ready") for _, model, state in units),
+                sum(model is None for _, model, _ in units),
+                sum((model, state) == (one, "failed") for _, model, state in units),
+                sum(model is not None and model != one for _, model, _ in units),
+            )
+            for one in (*ids, -1)
+        ],
+        [[unit for unit, model, _ in units if model != one] for one in ids],
+    )
+
+
+@both
+@example([(write, 8, 0), (embed_all, 0, 0), (embed, 5, 0), (write, 4, 1), (embed, 2, 0), (read_again, 1, 0)])
+@given(st.lists(st.tuples(st.sampled_from(ACTS), st.integers(0, 50), st.sampled_from([0] * 9 + [1])), max_size=15))
+def test_what_is_known_of_an_index_is_what_it_holds(acts: list[tuple[Callable[[Any, int], None], int, int]]) -> None:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(slices, "_LARGE", 5)
+        patch.setattr(slices, "_SLICE", 2)
+        stores = [open_store(Path(folder) / "index.duckdb") for _ in range(2)]
+        try:
+            for act, number, which in acts:
+                act(stores[which], number)
+                assert known(stores[which]) == held(stores[which])
+            assert known(stores[0]) == held(stores[0])
+        finally:
+            for store in stores:
+                store.close()
