@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -20,6 +21,8 @@ _OPENED = 6
 _LIMIT = 200
 #: What a further unit of a section loses where hits are to lie apart, as a share of the range of all scores.
 _APART = 0.2
+#: Rows that say the same are worth about as much up to this share of the range.
+_EQUAL = 0.05
 #: Terms from which on a unit says enough for another one like it to be a repetition.
 _SAYING = 4
 
@@ -51,19 +54,29 @@ def ranking(corpus: Corpus, score: Floats, allowed: Bools | None) -> Iterator[in
         step *= 4
 
 
-def distinct(corpus: Corpus, ranked: Iterable[int]) -> Iterator[int]:
+def distinct(corpus: Corpus, score: Floats, ranked: Iterator[int], allowed: Bools | None) -> Iterator[int]:
     """``ranked`` rows without those that say the same as an earlier one but for their days and times.
 
-    A stranger's row takes the place of no trusted one.
+    Of rows that say the same, and are worth about as much, the newest stands for all.  A stranger's row takes the place
+    of no trusted one.
     """
     seen: set[tuple[int, bool]] = set()
     likeness, terms, trusted = corpus.rows.likeness, corpus.rows.terms, corpus.shape.trusted
-    for row in ranked:
+    pool = corpus.shape.anchor if allowed is None else corpus.shape.anchor & allowed
+    some = list(islice(ranked, _LIMIT))
+    several = Counter(likeness[some].tolist())
+    near = _EQUAL * float(score[some[0]] - score.min()) if some else 0.0
+    for row in chain(some, ranked):
         if terms[row] >= _SAYING:
             alike = int(likeness[row]), bool(trusted[row])
             if alike in seen:
                 continue
             seen.add(alike)
+            if several[alike[0]] > 1:
+                equal = repetitions(corpus, row, pool)
+                equal = equal[score[equal] >= score[row] - near]
+                if len(equal) and corpus.rows.day[equal[-1]] > corpus.rows.day[row]:
+                    row = int(equal[-1])
         yield row
 
 
@@ -88,7 +101,7 @@ def spans(
 
     A result that no longer fits is passed over for smaller ones behind it.
     """
-    ranked = distinct(corpus, ranking(corpus, score, allowed))
+    ranked = distinct(corpus, score, ranking(corpus, score, allowed), allowed)
     order = list(islice(ranked, _JOINED))
     found: list[Range] = []
     for row in sorted(order):
@@ -149,7 +162,7 @@ def grown(
     """
     growing = _Growing(corpus, score, allowed, tokens, corpus.rows.document_id)
     out: list[Range] = []
-    found = distinct(corpus, ranking(corpus, score, ranked))
+    found = distinct(corpus, score, ranking(corpus, score, ranked), ranked)
     for row in _apart(corpus, score, found) if apart else found:
         one = growing.grown(row)
         if one is not None:

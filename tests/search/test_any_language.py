@@ -122,6 +122,21 @@ def test_a_budget_is_counted_by_script(memory: Memory, language: str) -> None:
 
 
 @pytest.mark.parametrize("language", sorted(DAILY))
+def test_of_lines_that_say_the_same_the_newest_is_shown_unless_a_day_is_named(tmp_path: Path, language: str) -> None:
+    said = DAILY[language].format("")
+    notes = {
+        f"2026-04-{day:02}.md": f"# Report\n\n{f'- {said}' if day % 3 == 1 else '- a garden bed was weeded'}\n\n- {thing}\n"
+        for day, thing in zip(range(10, 20), THINGS, strict=False)
+    }
+    with opened(tmp_path, notes) as memory:
+        for options in ({"budget": 400}, {"max_results": 5}):
+            hits = ask(memory, said, **options)
+            assert [hit.date.day for hit in hits if hit.also and hit.date] == [19]
+            hits = ask(memory, f"{said} 2026-04-13", **options)
+            assert [hit.date.day for hit in hits if hit.also and hit.date] == [13]
+
+
+@pytest.mark.parametrize("language", sorted(DAILY))
 def test_a_line_of_every_day_is_one_hit(tmp_path: Path, language: str) -> None:
     notes = {
         f"2026-04-{day:02}.md": f"# Report\n\n- {DAILY[language].format(f'2026-04-{day:02} 08:{day}')}\n\n- {thing}\n"
