@@ -34,6 +34,8 @@ class Parts:
 
 #: What has nothing to do with the notes scores below this: docs/ranking.md.
 NONSENSE = 0.3
+#: What is reported of a note on the days that a question asks for and nothing else.
+_ONLY_DAYS = 0.6
 #: A match is sure when its cosine is this share of the way from unrelated texts to identical ones.
 SURE = registry.DEFAULT.sure
 
@@ -97,6 +99,8 @@ def parts(
     noise += max(0.0, float(features.noise[script]) - noise) * float(features.telling[script])
     telling = None if time is None else time * (1 - features.dated)
     score = _sureness(None if text is None else words, vector, telling, noise, knowledge, sure)
+    if features.only_days:
+        score = _ONLY_DAYS * (time or 0.0)
     if graph is not None:
         near = float(graph[row])
         if near:

@@ -340,7 +340,7 @@ class SearchEngine:
         if not features.named_dates and asking.asks_now(request.query):
             features.values["now"] = decay.youth(corpus, asked)
         given, request = request, self._reaching(request)
-        allowed = self._allowed(request)
+        allowed = ranking.on_days(features, self._allowed(request))
         fusion = request.fusion or self._settings.fusion
         if fusion == "rrf":
             score = ranking.reciprocal_ranks(features, self._weights, self._settings.rrf_k, allowed)
@@ -348,7 +348,7 @@ class SearchEngine:
             # Equal texts must tie, whatever the last bits of their dot products are.
             score = ranking.fuse(features, self._weights, allowed)
             np.round(score, 5, out=score)
-        if mode == "keyword" and keyword is not None:
+        if mode == "keyword" and keyword is not None and not features.only_days:
             matched = keyword.window > 0
             allowed = matched if allowed is None else allowed & matched
         graph = None

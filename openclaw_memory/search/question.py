@@ -10,6 +10,8 @@ from functools import cache
 
 from ..text import analysis, dates
 from ..text import calendar_words as words
+from ..text.language import is_stop_word, stop_words
+from ..text.scripts import UNSPACED
 from .bounds import EARLIEST, JOINED, Interval, bound, bounded
 
 _UNIT_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
@@ -19,6 +21,8 @@ _YEAR = re.compile(r"(?<![a-z\d_])((?:19|20)\d\d)(?![a-z\d_])")
 _BESIDE = re.compile(r"[\s'’-]{0,2}(?:[^\W\d_]{1,3}[\s'’]){0,2}")
 #: First and last day of a part of a month, from its first day on; negative ones count back from its last.
 _PARTS = {"early": (0, 10), "mid": (9, 20), "late": (-10, 0)}
+#: Of more characters no question asks for nothing but days.
+_LONG = 200
 #: How many "the last days" are.
 _SOME = 3
 #: Days that a question names beyond so many say nothing any more.
@@ -27,6 +31,8 @@ _MOST = 16
 _LATEST = date(9990, 1, 1)
 _SELF = re.compile(r"\b(?:I|me|my|mine|myself|I'm|I've)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_TOLD = re.compile(r"[^\W_]+")
 
 
 def asks_when(question: str) -> bool:
@@ -136,6 +142,33 @@ def named(question: str) -> list[str]:
 
 def intervals(question: str, asked: date) -> list[Interval]:
     """Days that a question is about, relative ones seen from ``asked``; empty when it names none."""
+    return _days(question, asked)[0]
+
+
+def asks_only_days(question: str, asked: date) -> bool:
+    """Whether it names days and asks for no more than what was done or happened then.
+
+    What is left of it beside the days are stop words and what a language says for that (``doing``).
+    """
+    named, text = _days(question, asked)
+    if not named or len(text) > _LONG:
+        return False
+    spoken = words.spoken(words.plain(question))
+    for one in spoken:
+        text = _idle(one).sub(" ", text)
+    left = (word for word in _TOLD.findall(text) if len(word) > 1 or not word.isascii() or word.isdigit())
+    return all(any(is_stop_word(word, one) for one in spoken) for word in left)
+
+
+@cache
+def _idle(language: str) -> re.Pattern[str]:
+    """Matches what asks for no thing; a language without spaces between its words has its stop words there."""
+    said = [*words.keys_of(language).get("doing", ()), *filter(_UNSPACED.match, stop_words().get(language, ()))]
+    return re.compile(_any(set(map(words.plain, said))) or r"(?!)")
+
+
+def _days(question: str, asked: date) -> tuple[list[Interval], str]:
+    """Days that a question is about, and what it says beside these, in small letters."""
     asked = min(max(asked, EARLIEST), _LATEST)
     text = words.plain(question)
     spoken = words.spoken(text)
@@ -164,7 +197,8 @@ def intervals(question: str, asked: date) -> list[Interval]:
         for match in _YEAR.finditer(text):
             claim(*match.span(), (date(int(match[1]), 1, 1), date(int(match[1]), 12, 31)))
     found.sort(key=lambda one: one[:2])
-    return list(dict.fromkeys(bounded([one[1:] for one in found], asked)))[:_MOST]
+    beside = "".join(" " if held else letter for letter, held in zip(text, taken, strict=True))
+    return list(dict.fromkeys(bounded([one[1:] for one in found], asked)))[:_MOST], beside
 
 
 def _named(text: str, one: dates.Named, parts: list[words.Phrase], asked: date) -> tuple[int, int, Interval | None]:

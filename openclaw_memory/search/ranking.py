@@ -80,6 +80,8 @@ class Features:
     named_dates: list[Interval] = field(default_factory=list)
     #: Mean of ``date`` over all rows: what most of them have tells little of one.
     dated: float = 0.0
+    #: Whether days are all that is asked for.
+    only_days: bool = False
     #: How well the model knows the question's language, from 0 to 1.
     knowledge: float = 1.0
     #: Cosine of every window.
@@ -151,11 +153,21 @@ def collect(
     if features.named_dates:
         values["date"] = _nearness(corpus, features.named_dates)
         features.dated = float(values["date"].mean())
+        features.only_days = asking.asks_only_days(query, asked)
     if asking.asks_when(query):
         values["when"] = np.minimum(rows.time_words, 2).astype(np.float32) * np.float32(0.5)
     if asking.asks_amount(query):
         values["amount"] = rows.amount.astype(np.float32)
     return features
+
+
+def on_days(features: Features, allowed: Bools | None) -> Bools | None:
+    """``allowed``, and of them those on the days that a question asks for and nothing else, where there are any."""
+    if not features.only_days:
+        return allowed
+    there = features.values["date"] >= 1
+    there = there if allowed is None else there & allowed
+    return there if there.any() else allowed
 
 
 def sample(n: int) -> slice:

@@ -43,6 +43,20 @@ FILLER = {
     "ja": "{}についての会議は短く、続けることにした。",
     "ko": "{}에 대한 회의는 짧았고 우리는 계속한다.",
 }
+#: What was done yesterday, and the same of a person.
+YESTERDAY = {
+    "en": ("what did we do yesterday?", "what did Mira order yesterday?"),
+    "de": ("was haben wir gestern gemacht?", "was hat Mira gestern bestellt?"),
+    "es": ("¿qué hicimos ayer?", "¿qué pidió Mira ayer?"),
+    "fr": ("qu'avons-nous fait hier ?", "qu'a commandé Mira hier ?"),
+    "it": ("cosa abbiamo fatto ieri?", "cosa ha ordinato Mira ieri?"),
+    "pt": ("o que fizemos ontem?", "o que a Mira encomendou ontem?"),
+    "ru": ("что мы делали вчера?", "что Мира заказала вчера?"),
+    "el": ("τι κάναμε χθες;", "τι παρήγγειλε χθες η Μίρα;"),
+    "zh": ("昨天做了什么", "昨天米拉订了什么灯"),
+    "ja": ("昨日は何をした?", "昨日ミラが注文したランプは?"),
+    "ko": ("어제 뭐 했지?", "어제 미라가 주문한 램프는?"),
+}
 THINGS = "alfa beta gamma delta epsilon zeta eta theta iota kappa lambda omega sigma tau".split()
 DAILY = {
     "en": "No outage of the weather station since {}.",
@@ -74,8 +88,8 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         yield made
 
 
-def ask(memory: Memory, query: str, **options: object) -> tuple[SearchHit, ...]:
-    return memory.search(SearchRequest(query, min_score=0.0, now=date(2026, 5, 1), **options)).results  # type: ignore[arg-type]
+def ask(memory: Memory, query: str, now: date = date(2026, 5, 1), **options: object) -> tuple[SearchHit, ...]:
+    return memory.search(SearchRequest(query, min_score=0.0, now=now, **options)).results  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("language", sorted(HEADED))
@@ -119,6 +133,23 @@ def test_a_budget_is_spent_however_many_lines_it_takes(tmp_path: Path) -> None:
 def test_a_budget_is_counted_by_script(memory: Memory, language: str) -> None:
     hits = ask(memory, FILLER[language].format("alfa"), budget=120)
     assert 60 < sum(tokens_of(hit.snippet) + 0.25 for hit in hits) <= 120
+
+
+@pytest.mark.parametrize("language", sorted(YESTERDAY))
+def test_a_question_of_nothing_but_days_is_answered_by_what_is_of_them(tmp_path: Path, language: str) -> None:
+    question, other = YESTERDAY[language]
+    told = [f"- {each}" for each in (other, question)]  # on another day somebody asked the same
+    notes = {
+        f"2026-04-{day:02}.md": "\n".join(["# Log", "", *(told if day == 17 else ()), f"- {thing}", f"- {thing} {day}"])
+        for day, thing in zip(range(10, 20), THINGS, strict=False)
+    }
+    with opened(tmp_path, notes) as memory:
+        for options in ({"budget": 400}, {"max_results": 5}):
+            hits = ask(memory, question, now=date(2026, 4, 15), **options)
+            assert {hit.date for hit in hits} == {date(2026, 4, 14)} and hits[0].score == 0.6
+            assert date(2026, 4, 17) in {hit.date for hit in ask(memory, other, now=date(2026, 4, 15), **options)}
+            # Nothing was written then: what is nearest is not sure.
+            assert max((hit.score for hit in ask(memory, question, now=date(2026, 9, 1), **options)), default=0) < 0.35
 
 
 @pytest.mark.parametrize("language", sorted(DAILY))

@@ -377,3 +377,33 @@ def test_words_of_other_meaning_name_no_month(text: str) -> None:
 )
 def test_a_time_is_asked_for_in_many_languages(text: str) -> None:
     assert question.asks_when(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what did we do yesterday?", "what happened last week", "summarise last month", "notes of 2024-02", "what happened in 2023?",
+        "tell me what was going on on May 3", "what did I work on since March?", "was war letzte Woche los?", "was ist am 3. Mai passiert?",
+        "que s'est-il passé la semaine dernière ?", "¿qué pasó la semana pasada?", "o que aconteceu na semana passada?",
+        "cosa è successo la settimana scorsa?", "что произошло на прошлой неделе?", "що ми робили вчора?", "昨天我们做了什么？", "上周发生了什么事",
+        "先週は何がありましたか", "지난주에 무슨 일이 있었어?", "wat hebben we gisteren gedaan?", "vad gjorde vi igår?", "hvad lavede vi i går?",
+        "hva skjedde i går?", "mitä teimme eilen?", "co robiliśmy wczoraj?", "co se stalo včera?", "dün ne yaptık?", "geçen hafta ne oldu?",
+        "ماذا فعلنا أمس؟", "מה עשינו אתמול?", "hôm qua chúng ta làm gì?", "apa yang kita lakukan kemarin?", "mit csináltunk tegnap?",
+        "ce am făcut ieri?", "دیروز چه کار کردیم؟", "เมื่อวานทำอะไร",
+    ],
+)  # fmt: skip
+def test_a_question_may_ask_for_nothing_but_days(text: str) -> None:
+    assert question.asks_only_days(text, ASKED)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what did Mira say about the pump yesterday?", "which paint did we order in May?", "when does the contract end in 2027?",
+        "room 3 yesterday", "was hat Emma gestern über das Boot gesagt?", "昨天的会议讨论了什么预算", "昨日、ミラはポンプについて何と言った?",
+        "어제 펌프는 어떻게 됐지?", "qu'a dit Marie hier sur le budget ?", "how many articles since August 15?", "what did we do?",
+        "was haben wir gemacht?", "做了什么", "yesterday " * 30,
+    ],
+)  # fmt: skip
+def test_a_question_that_names_a_thing_asks_for_more_than_days(text: str) -> None:
+    assert not question.asks_only_days(text, ASKED)
