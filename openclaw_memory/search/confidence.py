@@ -101,6 +101,7 @@ def parts(
     score = _sureness(None if text is None else words, vector, telling, noise, knowledge, sure)
     if features.only_days:
         score = _ONLY_DAYS * (time or 0.0)
+        because.append("asks for days alone")
     if graph is not None:
         near = float(graph[row])
         if near:
