@@ -31,6 +31,7 @@ from ..model import (
     tokens_of,
 )
 from ..search import hits
+from ..search.question import asks_what_was_done
 from ..search.service import behind
 from ..store.api import Floats, Ints, SectionText, Store, VectorModel
 from ..store.state import State
@@ -332,6 +333,8 @@ class Ambient:
         standing = view.archive.standing((), ranked.request.include_archived)
         if standing is not None:
             allowed &= standing
+        if ranked.features.only_days:
+            allowed &= ranked.features.values["date"] >= 1
         scores = ranked.score[allowed]
         low, high = (float(scores.min()), float(scores.max())) if len(scores) else (0.0, 0.0)
         themes = [place for theme in asked.themes if (place := view.index.named(theme)) is not None]
@@ -343,7 +346,9 @@ class Ambient:
         def vectors(rows: Ints) -> Floats:
             return np.zeros((len(rows), 0), np.float32) if index is None else index.vectors(units[rows])
 
-        best = candidates.searched(view, ranked, allowed, parts) if about else []
+        done = asks_what_was_done(text, asked.today)
+        best = candidates.searched(view, ranked, allowed, parts) if about or done else []
+        sure = sureness(signs(ranked, evidence, best, engine.noise, general, allowed, vectors)) if best else 0.0
         return candidates.Scene(
             view=view,
             ranked=ranked,
@@ -351,7 +356,7 @@ class Ambient:
             allowed=allowed,
             entities=named,
             best=best,
-            sure=sureness(signs(ranked, evidence, best, engine.noise, general, allowed, vectors)) if best else 0.0,
+            sure=1.0 if best and done else sure,
             themes=themes,
             today=asked.today,
             half_life=own.half_life_days,

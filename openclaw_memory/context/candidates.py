@@ -204,7 +204,8 @@ def _answering(scene: Scene) -> list[Candidate]:
     return [
         _candidate(scene, row, min(1.0, parts.score + _theme(scene, row)), parts, why)
         for row, parts in scene.best
-        if score[row] >= least and (_by_itself(scene, row) or _below_a_word(scene, row))
+        if scene.ranked.features.only_days  # what is of these days has no word of the message
+        or (score[row] >= least and (_by_itself(scene, row) or _below_a_word(scene, row)))
     ]
 
 

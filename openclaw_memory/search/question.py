@@ -160,10 +160,24 @@ def asks_only_days(question: str, asked: date) -> bool:
     return all(any(is_stop_word(word, one) for one in spoken) for word in left)
 
 
+def asks_what_was_done(question: str, asked: date) -> bool:
+    """Whether it asks what was done or happened on days that are over, and nothing else: no "how are you today?"."""
+    if not asks_only_days(question, asked):
+        return False
+    named, text = _days(question, asked)
+    over = all(last < asked for _, last in named)
+    spoken = words.spoken(words.plain(question))
+    return over and any(_holds(text, words.plain(said)) for one in spoken for said in _doing(one))
+
+
+def _doing(language: str) -> tuple[str, ...]:
+    return words.keys_of(language).get("doing", ())
+
+
 @cache
 def _idle(language: str) -> re.Pattern[str]:
     """Matches what asks for no thing; a language without spaces between its words has its stop words there."""
-    said = [*words.keys_of(language).get("doing", ()), *filter(_UNSPACED.match, stop_words().get(language, ()))]
+    said = [*_doing(language), *filter(_UNSPACED.match, stop_words().get(language, ()))]
     return re.compile(_any(set(map(words.plain, said))) or r"(?!)")
 
 

@@ -63,6 +63,32 @@ def test_what_the_notes_know_is_told_and_nothing_else(notes: Notes, language: st
             assert memory.context(message, now=NOW).text == "", message
 
 
+YESTERDAY = {
+    "english": "what did we do yesterday?",
+    "german": "Was haben wir gestern gemacht?",
+    "portuguese": "o que fizemos ontem?",
+    "spanish": "¿qué hicimos ayer?",
+    "french": "qu'avons-nous fait hier ?",
+    "vietnamese": "hôm qua chúng ta làm gì?",
+    "russian": "что мы делали вчера?",
+    "korean": "어제 뭐 했지?",
+    "japanese": "昨日は何をした?",
+    "chinese": "昨天做了什么?",
+}
+
+
+@pytest.mark.parametrize("language", CASES)
+def test_what_was_done_on_a_day_is_told_of_that_day_and_of_no_other(notes: Notes, language: str) -> None:
+    text, _, said = CASES[language]
+    notes.write("memory/2026-03-08.md", f"# 2026-03-08\n\n- 9 x 9\n- {YESTERDAY[language]} 99\n")
+    with memory_of(notes, text) as memory:
+        told = memory.context(YESTERDAY[language], now=date(2026, 3, 6)).text
+        assert said in told and "99" not in told
+        assert memory.context(YESTERDAY[language], now=date(2026, 3, 20)).text == ""
+        for message in ("how are you today?", "wie geht es dir heute?", "你今天怎么样？", "как ты сегодня?"):
+            assert memory.context(message, now=date(2026, 3, 5)).text == "", message
+
+
 @pytest.mark.parametrize("message", ["bari luis", "ndewo", "mambo vipi"])
 def test_one_word_that_the_notes_have_proves_nothing_in_any_language(notes: Notes, message: str) -> None:
     with memory_of(notes, "- Okoro greets with ndewo and bari.\n- Mambo is a dance.\n") as memory:
