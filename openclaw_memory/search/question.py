@@ -150,8 +150,10 @@ def asks_only_days(question: str, asked: date) -> bool:
 
     What is left of it beside the days are stop words and what a language says for that (``doing``).
     """
+    if len(question) > _LONG:
+        return False
     named, text = _days(question, asked)
-    if not named or len(text) > _LONG:
+    if not named:
         return False
     spoken = words.spoken(words.plain(question))
     for one in spoken:
