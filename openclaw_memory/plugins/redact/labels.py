@@ -158,7 +158,7 @@ CODE = re.compile(
     r"[\s\"'`,;·]{0,3}(?P<value>(?=[A-Za-z-]*\d)[A-Za-z0-9]{4,12}(?:-[A-Za-z0-9]{3,12}){0,7})(?![\w.:/-])", re.ASCII
 )
 #: A password that Google makes up for a program.
-_FOUR_FOURS = re.compile(r"(?P<value>[a-z]{4}(?: [a-z]{4}){3})(?![\w ]*\w)", re.ASCII)
+_FOUR_FOURS = re.compile(r"(?P<value>[a-z]{4}(?: [a-z]{4}){3})(?! *\w)", re.ASCII)
 _HEX_KEY = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{32,64}")
 #: A word or two between a label and its colon: ``contraseña wifi:``, ``пароль роутера:``.
 _OF = re.compile(
