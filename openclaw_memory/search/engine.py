@@ -212,7 +212,7 @@ class SearchEngine:
             else:
                 limit = request.max_results or self._settings.max_results
                 allowed = self._allowed(request)  # a hit may take in what no keyword or concept found
-                size, apart = self._settings.hit_tokens, "amount" in ranked.features.values
+                size, apart = self._settings.hit_tokens, ranked.features.apart
                 found = hits.grown(self._corpus, ranked.order, ranked.allowed, size, limit, allowed, apart)
             return self._hits(request, found, ranked)
 

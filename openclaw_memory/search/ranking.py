@@ -90,6 +90,11 @@ class Features:
     noise: Floats = field(default_factory=lambda: np.zeros(_SCRIPTS, np.float32))
     telling: Floats = field(default_factory=lambda: np.zeros(_SCRIPTS, np.float32))
 
+    @property
+    def apart(self) -> bool:
+        """Whether what answers was noted here and there: what is counted, or what was done on some days."""
+        return self.only_days or "amount" in self.values
+
 
 def scaled(x: Floats, allowed: Bools | None = None) -> Floats:
     """Min-max scaling to [0, 1] over the allowed rows; all zero when they are all equal."""
@@ -154,6 +159,9 @@ def collect(
         values["date"] = _nearness(corpus, features.named_dates)
         features.dated = float(values["date"].mean())
         features.only_days = asking.asks_only_days(query, asked)
+        if features.only_days:  # a line that has the question's own words answers it no better
+            for name in KEYWORD_FEATURES:
+                values.pop(name, None)
     if asking.asks_when(query):
         values["when"] = np.minimum(rows.time_words, 2).astype(np.float32) * np.float32(0.5)
     if asking.asks_amount(query):

@@ -328,3 +328,14 @@ def test_only_the_weights_of_vectors_are_those_of_the_model() -> None:
         assert confidence.sure(own_file) == confidence.sure("multilingual-e5-small") < confidence.SURE
     own = ranking.weights({"vector_unit": 0.3}, "multilingual-e5-small")
     assert own["vector_unit"] == 0.3 and own["vector_window"] == many["vector_window"]
+
+
+@pytest.mark.parametrize("language", sorted(YESTERDAY))
+def test_of_the_days_that_are_asked_for_a_line_with_the_words_of_the_question_goes_before_no_other(
+    tmp_path: Path, language: str
+) -> None:
+    question, _ = YESTERDAY[language]
+    notes = {"2026-04-14.md": f"# Log\n\n## Echo\n\n{question}\n\n## Pump\n\n{'The pump was mended by Mira. ' * 9}\n"}
+    with opened(tmp_path, notes) as memory:
+        hits = ask(memory, question, now=date(2026, 4, 15), budget=90)
+        assert "pump" in hits[0].snippet
