@@ -25,7 +25,7 @@ _PHRASE_SENTENCES = 3
 _FEW_ENTRIES = 4
 #: One word in so many is enough to tell the language of notes that are not in English.
 _OWN = 3
-#: Characters of what the sentences below a heading are about; a day or period that it begins with, words without figures.
+#: Characters of what the sentences below a heading are about; a day or period that it begins with, and mere words.
 _LONGEST = 80
 _DAY = re.compile(r"^\d{4}-(?:W\d\d|Q\d|\d\d(?:-\d\d(?:[ T]\d\d:\d\d)?)?)(?!\d)[\s–—:·|,-]*")
 _LABEL = re.compile(r"(?=.*[^\W\d_])\D+")
