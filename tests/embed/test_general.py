@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pytest
 from fakes import CountingEmbedder, Notes, open_memory
 
-from openclaw_memory.embed import general
+from openclaw_memory.embed import general, registry
 from openclaw_memory.embed.vector_cache import VectorCache
 from openclaw_memory.model import script_of
 from openclaw_memory.model.embedder import Vectors
@@ -87,6 +88,56 @@ def test_of_many_languages_each_gives_some_of_what_is_asked_of_notes() -> None:
     own = [name for name, lines in general.texts().items() if script_of("".join(lines)) == 0]
     shares = [len(embedded.intersection(asked[name])) for name in own]
     assert len(own) == 7 and min(shares) == max(shares) and 140 < sum(shares) <= 210
+
+
+class Many(CountingEmbedder):
+    """Is called as the model for many languages is."""
+
+    provider = "llama.cpp"
+
+    def __init__(self) -> None:
+        super().__init__(dimensions=registry.MULTILINGUAL.dimensions)
+        self.model = registry.MULTILINGUAL.name
+
+
+@pytest.mark.parametrize("script", [0, 1, 2])
+def test_the_vectors_of_the_model_for_many_languages_are_there_already(script: int) -> None:
+    """Where this fails a text has changed: ``python -m benchmarks.general_vectors``."""
+    embedder = Many()
+    made = general.cohort(embedder, None, script)
+    assert made is not None and not embedder.questions
+    own = [lines for lines in general.texts().values() if script_of("".join(lines)) == script]
+    assert [len(vectors) for vectors in made.languages] == list(map(len, own))
+    assert made.axis.shape == (embedder.dimensions,)
+    for vectors in made.languages:
+        np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    # What is said to any assistant lies on its side of the middle.
+    assert np.mean(np.concatenate(made.languages) @ made.axis < made.middle) > 0.8
+
+
+def test_vectors_of_another_make_or_of_other_texts_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere = Many()
+    elsewhere.provider = "http"
+    general.cohort(elsewhere, None, 1)
+    assert len(elsewhere.questions) > 100
+    files = {file: general.texts(file) for file in ("general.txt", "particular.txt")}
+    files["general.txt"] |= {"russian": ("привет", *files["general.txt"]["russian"])}
+    monkeypatch.setattr(general, "texts", lambda file="general.txt": files[file])
+    changed = Many()
+    general.cohort(changed, None, 1)
+    assert "привет" in changed.questions
+
+
+def test_a_packed_vector_is_about_what_it_was() -> None:
+    rng = np.random.default_rng(3)
+    mean = rng.normal(size=384).astype(np.float32)
+    vectors = (mean + 0.7 * rng.normal(size=(20, 384))).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    mean = vectors.mean(axis=0)
+    rows = general.packed(vectors, mean)
+    assert rows.dtype == np.uint8 and rows.shape == (20, 194)
+    back = general.unpacked(rows, mean)
+    assert float(np.abs(back @ vectors.T - vectors @ vectors.T).max()) < 0.02
 
 
 class Failing(CountingEmbedder):
