@@ -13,8 +13,8 @@ from ..index.corpus import Corpus
 from ..model import CHARS_PER_TOKEN
 from ..store.api import Bools, Floats, Ints
 
-#: Of this many best units, adjacent ones become one span.
-_JOINED = 20
+#: Of this many best units, as far as they cost no more than this share of the budget, adjacent ones become one span.
+_JOINED, _JOINED_SHARE = 20, 0.5
 #: So many rows a line that ends at a colon opens at most.
 _OPENED = 6
 #: Units in a row that do not fit before a budget is given up as unfillable.
@@ -102,7 +102,11 @@ def spans(
     A result that no longer fits is passed over for smaller ones behind it.
     """
     ranked = distinct(corpus, score, ranking(corpus, score, allowed), allowed)
-    order = list(islice(ranked, _JOINED))
+    order: list[int] = []
+    spent = 0.0
+    while len(order) < _JOINED and spent < _JOINED_SHARE * budget and (row := next(ranked, None)) is not None:
+        order.append(row)
+        spent += cost(corpus, row, row)
     found: list[Range] = []
     for row in sorted(order):
         last = found[-1] if found else None

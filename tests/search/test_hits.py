@@ -410,6 +410,19 @@ def test_the_budget_is_counted_in_characters_and_line_ends() -> None:
         assert hits.cost(corpus, 0, 1) == (len("fox one") + len("fox two two") + 2) / CHARS_PER_TOKEN
 
 
+@pytest.mark.parametrize("lines", [1, 2, 3, 10])
+def test_a_small_budget_is_spent_on_the_best_lines(lines: int) -> None:
+    # The best twenty lines stand side by side: as one span they would cost more than there is.
+    with remembered({"memory/2026-03-01.md": "\n".join(f"- fox number {n:02}" for n in range(40))}) as memory:
+        ask(memory, "fox")
+        corpus = memory._questions.engine()._corpus
+        score = np.arange(len(corpus), 0, -1).astype(np.float32)
+        score[17] = 100
+        found = hits.spans(corpus, score, None, lines * hits.cost(corpus, 17, 17))
+        assert found[0].best == 17
+        assert {row for one in found for row in range(one.first, one.last + 1)} == {17, *range(lines - 1)}
+
+
 @pytest.mark.parametrize(("share", "first"), [(0.15, 1), (0.5, 0), (1.0, 0)])
 def test_keywords_count_by_what_they_hold_of_the_question(share: float, first: int) -> None:
     # Row 0 holds one of two terms, row 1 is nearer in meaning, by less than a keyword match in full is worth.

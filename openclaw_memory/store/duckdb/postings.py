@@ -40,8 +40,10 @@ class PostingsFile(Database):
         """What :class:`~openclaw_memory.store.tables.keywords.PostingsIndex` takes over."""
         with self.read() as c:
             reached, highest = (int(self.counters()[name]) for name in ("compaction", "unit"))
-            base = self._postings("postings", unit, "ORDER BY term") if reached != compaction else None
-            rows = count(c, "SELECT (SELECT count(*) FROM postings) + (SELECT count(*) FROM postings_delta)")
+            base, rows = None, 0
+            if reached != compaction:
+                base = self._postings("postings", unit, "ORDER BY term")
+                rows = count(c, "SELECT (SELECT count(*) FROM postings) + (SELECT count(*) FROM postings_delta)")
             return base, self._postings("postings_delta", unit), highest, reached, rows
 
     def _postings(self, table: str, unit: int, order: str = "") -> Columns:

@@ -84,12 +84,13 @@ class PostingsTables(MemoryTables):
         with self.read() as c:
             known = self.counters()
             highest, reached = int(known["unit"]), int(known["compaction"])
-            base = None
+            base, rows = None, 0
             if reached != compaction:
+                rows = sum(self.sizes(c))
                 term, unit_id, tf = self.term_postings(c) if unit < highest else _NONE
                 new = unit_id > unit
                 base = term[new], unit_id[new], tf[new]
-            return base, self.new_postings(c, unit), highest, reached, sum(self.sizes(c))
+            return base, self.new_postings(c, unit), highest, reached, rows
 
     def sizes(self, c: Session) -> tuple[int, int]:
         """How many postings the base has, as was noted when it was made, and the delta."""

@@ -59,8 +59,8 @@ class _Segment:
 
 
 Columns = tuple[NDArray[np.int64], Ints, NDArray[np.int16]]
-#: The base (``None`` when it holds nothing new), sorted by term, and the delta, both for units above the asked one;
-#: then the highest unit id, the number of the last compaction, and how many postings the store holds.
+#: The base (``None`` when there was no compaction since), sorted by term, and the delta, both for units above the asked
+#: one; then the highest unit id, the number of the last compaction, and after a new one how many postings there are.
 Loaded = tuple[Columns | None, Columns, int, int, int]
 #: ``load(unit, compaction)``: what is new to an index that knows the units up to ``unit`` as of that ``compaction``.
 Load = Callable[[int, int], Loaded]
@@ -90,7 +90,8 @@ class PostingsIndex:
     def refresh(self) -> None:
         """Take over the postings of units that were added since the last call."""
         base, delta, unit, compaction, rows = self._load(self._unit, self._compaction)
-        if self.rows + sum(len(part[0]) for part in (base, delta) if part is not None) > rows * (1 + _DROPPED):
+        # Only a compaction drops any.
+        if base is not None and self.rows + len(base[0]) + len(delta[0]) > rows * (1 + _DROPPED):
             self._segments = []
             base, delta, unit, compaction, _ = self._load(0, -1)
         self._unit, self._compaction = unit, compaction

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...config.settings import StoreSettings
 from ...errors import SchemaTooNew
@@ -45,12 +46,15 @@ _STATED = "CASE WHEN date_source <> 'mtime' THEN date END"
 _KINDS = {kind.value: kind for kind in Kind}
 _GRAINS = {grain.value: grain for grain in Grain}
 _ORIGINS = {origin.value: origin for origin in Origin}
+#: Where the days of sections stand in the fields of UnitRows.
+_DAY = 13
 #: Sections asked by key in one statement.
 _KEYS = 50
 #: Sections from which on reading through all of them is quicker.
 _SCANNED = 1_000
 #: A document as ingest and as search know it, and what its next writer must find of it.
 _Document = tuple[DocumentRow, DocumentInfo, tuple[int, str, int]]
+_Numbers = NDArray[np.int64]
 
 
 class TableStore(GraphTables, SummaryTables):
@@ -75,7 +79,14 @@ class TableStore(GraphTables, SummaryTables):
         self._models_of: Any = None
         #: Documents by id as of a moment and of an index: thousands of them take longer to read than what a change
         #: needs of the rest.
-        self._documents: tuple[Any, str, dict[int, _Document]] = None, "", {}
+        nothing = np.zeros(0, np.int64)
+        self._documents: tuple[Any, str, _Numbers, _Numbers, dict[int, _Document]] = (
+            None,
+            "",
+            nothing,
+            nothing[None],
+            {},
+        )
         #: The same documents by path, and what the next writer of each must find of it.
         self._by_path: tuple[Any, dict[str, DocumentRow], dict[int, tuple[int, str, int]]] = None, {}, {}
 
@@ -147,17 +158,24 @@ class TableStore(GraphTables, SummaryTables):
         """All documents by id; what is known of one that is as it was is not read again."""
         at = self._db.moment
         if self._documents[0] != at:
-            _, instance, known = self._documents
-            with self._db.read() as c:
-                now = c.execute("SELECT id, generation, sha256, mtime_ns FROM documents ORDER BY id").fetchall()
-                if self._db.counters()["instance"] != instance:
-                    instance, known = self._db.counters()["instance"], {}
-                changed = [row[0] for row in now if row[0] not in known or known[row[0]][2] != row[1:]]
-                where = f" WHERE id IN {among(changed)}" if len(changed) < len(now) else ""
+            instance = self._db.counters()["instance"]
+            _, before, ids, stamps, known = self._documents
+            # Whoever has a file read again sets its time, and everything else counts a generation.
+            now, *stamp = self._db.columns("SELECT id, generation, mtime_ns FROM documents")
+            in_order = np.argsort(now)
+            now, written = now[in_order], np.stack([column[in_order] for column in stamp]).astype(np.int64)
+            if before == instance:
+                place = np.minimum(np.searchsorted(ids, now), max(len(ids) - 1, 0))
+                same = (ids[place] == now) & (stamps[:, place] == written).all(axis=0) if len(ids) else now < 0
+            else:
+                same, known = now < 0, {}
+            if not same.all() or len(now) != len(ids) or before != instance:
+                where = f" WHERE id IN {among(now[~same].tolist())}" if same.any() else ""
                 sql = "SELECT id, path, size, mtime_ns, sha256, units, generation, kind, grain, origin FROM documents"
-                read = {row[0]: _document(*row) for row in (c.execute(sql + where).fetchall() if changed else ())}
-            self._documents = at, instance, {row[0]: read.get(row[0]) or known[row[0]] for row in now}
-        return self._documents[2]
+                read = {row[0]: _document(*row) for row in ([] if same.all() else self._db.rows(sql + where))}
+                known = {one: read.get(one) or known[one] for one in now.tolist()}
+            self._documents = at, instance, now, written, known
+        return self._documents[4]
 
     def units_of(self, document_ids: Sequence[int]) -> list[StoredUnit]:
         """Indexed units of these documents, in reading order."""
@@ -248,21 +266,26 @@ class TableStore(GraphTables, SummaryTables):
 
     def unit_rows(self, document_ids: Sequence[int] | None) -> UnitRows:
         """Columns of units in reading order."""
-        some = "" if document_ids is None else among(document_ids)
-        # Of either table, as a join alone would read all of the other one.
-        where = f"u.document_id IN {some} AND s.document_id IN {some}" if some else f"u.{WHOLE}"
-        columns = self._db.columns(
-            "SELECT u.id, u.document_id, section_id, u.start_line, u.end_line, terms, chars, question, time_words, "
-            "u.form IN ('heading', 'title') AS heading, u.form = 'title' AS title, "
-            "u.form = 'machine' AS machine, speaker_key, "
-            f"coalesce({_STATED} - DATE '0001-01-01' + 1, 0) AS day, "
-            "said_first, said_last, hash, occurrence, tokens, likeness, script, amount "
-            f"FROM units u JOIN sections s ON s.id = u.section_id WHERE {where} ORDER BY u.document_id, u.ordinal"
-        )
+        where = WHOLE if document_ids is None else f"document_id IN {among(document_ids)}"
+        # Joined and put in order here, which takes the database longer.
+        with self._db.read():
+            *columns, ordinal = self._db.columns(
+                "SELECT id, document_id, section_id, start_line, end_line, terms, chars, question, time_words, "
+                "form IN ('heading', 'title') AS heading, form = 'title' AS title, form = 'machine' AS machine, "
+                "speaker_key, said_first, said_last, hash, occurrence, tokens, likeness, script, amount, ordinal "
+                f"FROM units WHERE {where}"
+            )
+            day = f"coalesce({_STATED} - DATE '0001-01-01' + 1, 0) AS day"
+            sections, days = self._db.columns(f"SELECT id, {day} FROM sections WHERE {where}")
+        by_id = np.argsort(sections)
+        columns.insert(_DAY, days[by_id[np.searchsorted(sections, columns[2], sorter=by_id)]])
+        in_order = np.lexsort((ordinal, columns[1]))
         # In the order of the fields of UnitRows.
         numbers = (np.int64, *[np.int32] * 3, np.int64, np.int32, np.float32, np.int64, np.int8, bool)
         types = (*[np.int32] * 7, bool, np.int32, *[bool] * 3, *numbers)
-        return UnitRows(*(np.ascontiguousarray(column, kind) for column, kind in zip(columns, types, strict=True)))
+        return UnitRows(
+            *(column[in_order].astype(kind, copy=False) for column, kind in zip(columns, types, strict=True))
+        )
 
     def section_texts(self, section_ids: Sequence[int]) -> dict[int, SectionText]:
         """Headings and lines of sections by id."""
