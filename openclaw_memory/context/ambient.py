@@ -335,6 +335,7 @@ class Ambient:
             allowed &= standing
         if ranked.features.only_days:
             allowed &= ranked.features.values["date"] >= 1
+            allowed &= True if ranked.allowed is None else ranked.allowed
         scores = ranked.score[allowed]
         low, high = (float(scores.min()), float(scores.max())) if len(scores) else (0.0, 0.0)
         themes = [place for theme in asked.themes if (place := view.index.named(theme)) is not None]

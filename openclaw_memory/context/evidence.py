@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..search.bm25 import KeywordScores
 from ..store.api import Ints
-from ..text import analysis, language, speech
+from ..text import analysis, calendar_words, language, speech
 from ..text.scripts import HAN, HANGUL, KANA, SOUTH_EAST_ASIAN, UNSPACED
 from ..text.sentences import sentence_spans
 
@@ -47,13 +48,25 @@ class Evidence:
         self.strange = _names_a_stranger(said, keyword)
         self.words = len(held)
         self.unknown = sum(not len(rows) for rows in held)
-        self._matched = np.zeros(n, np.int16)
-        for rows in held:
-            self._matched[rows] += 1
+        self._matched = _counted(held, n)
+        timeless = calendar_words.without(said)
+        self._told = self._matched if timeless == said else _counted(_words(timeless, keyword), n)
 
     def matched(self, row: int) -> int:
         """How many of the words stand in the window of a row."""
         return int(self._matched[row])
+
+    def told(self, row: int) -> int:
+        """The same without those that name a time: any notes have days and weeks, and so has small talk."""
+        return int(self._told[row])
+
+
+def _counted(held: Iterable[Ints], n: int) -> NDArray[np.int16]:
+    """How many words each of ``n`` rows has, from the rows of each word."""
+    out = np.zeros(n, np.int16)
+    for rows in held:
+        out[rows] += 1
+    return out
 
 
 def _names_a_stranger(text: str, keyword: KeywordScores) -> bool:

@@ -85,7 +85,7 @@ def signs(
     how much closer it is to one of the closest rows than the texts that are closest to that row.  ``particular`` is how
     much more it is like what is asked of notes than like those texts, in deviations.  ``shared`` is the logarithm of
     how many rows are among the best by words and by meaning both, times the share of the words that stand around the
-    best row, and ``knowledge`` how well the model knows the language.  All are 0 without vectors.
+    best row and name no time, and ``knowledge`` how well the model knows the language.  All are 0 without vectors.
     """
     rows = [row for row, _ in best]
     words = max(1, evidence.words) if evidence is not None else 1
@@ -111,7 +111,7 @@ def signs(
     }
     if rows and general is not None and knowledge > KNOWN:
         told |= _of_meaning(ranked, rows[0], noise, general, allowed, vectors)
-        told["shared"] *= evidence.matched(rows[0]) / words if evidence is not None else 0.0
+        told["shared"] *= evidence.told(rows[0]) / words if evidence is not None else 0.0
     return told
 
 

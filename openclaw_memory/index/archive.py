@@ -129,6 +129,24 @@ class Archive:
             self._pairs = _no_pairs() if self.masks is None else self._paired(self._corpus, self.masks.archived)
         return self._pairs
 
+    def untold(self, grain: Grain) -> Bools | None:
+        """The rows of days that summaries of ``grain`` tell of which these took nothing; ``None`` without any."""
+        corpus, rows, cited = self._corpus, self._corpus.rows, self._cited
+        own = {info.id: info.path for info in corpus.documents.values() if info.grain is grain}
+        periods = [calendar.bounds(*found) for path in own.values() if (found := calendar.parse_path(path)) is not None]
+        if not periods:
+            return None
+        row = corpus.rows_of(cited.unit)
+        # What was noted since then is on days of which no summary says anything yet.
+        days = np.unique(rows.day[row[(row >= 0) & (cited.grain <= _GRAINS.index(grain))]])
+        within = [(days >= first.toordinal()) & (days <= last.toordinal()) for first, last in periods]
+        out = rows.dated & np.isin(rows.day, days[np.any(within, axis=0)])
+        told = cited.of(cited.grain == _GRAINS.index(grain))
+        out[row[(row >= 0) & np.isin(cited.place, told.place)]] = False
+        out[rows_in(corpus, self._documents()[told.path], told.first, told.last)[1]] = False
+        out[np.isin(rows.document_id, list(own))] = False
+        return out
+
     # -- reading --------------------------------------------------------------------------------------
 
     def _read(self, summaries: Sequence[SummaryInfo], rows: DerivedRows, gone: Sequence[int], corpus: Corpus) -> None:
@@ -209,6 +227,11 @@ class Archive:
             and not note.path.startswith(f"{calendar.FOLDER}/")
         )
 
+    def _documents(self) -> Ints:
+        """The ids of the files that summaries cite, in the order of their paths; -1 for those that are not there."""
+        ids = {info.path: info.id for info in self._corpus.documents.values()}
+        return np.array([ids.get(path, -1) for path in self._paths], np.int32)
+
     def _said_besides(self, cited: _Citations, row: Ints, n: int) -> Ints:
         """Characters of each line of a summary that are not searched: its marker, its day and its citations."""
         lengths = np.array([len(path) for path in self._paths], np.int32)
@@ -242,8 +265,7 @@ class Archive:
 
     def _paired(self, corpus: Corpus, archived: Bools) -> tuple[Ints, Ints]:
         """Where several units begin in the cited lines, the one of about the same length, or all where these are."""
-        ids = {info.path: info.id for info in corpus.documents.values()}
-        document = np.array([ids.get(path, -1) for path in self._paths], np.int32)[self._cited.path]
+        document = self._documents()[self._cited.path]
         row = corpus.rows_of(self._cited.unit)
         known = (row >= 0) & (document >= 0)
         cited, row, document = self._cited.of(known), row[known], document[known]

@@ -211,8 +211,8 @@ class SearchEngine:
                 found = hits.spans(self._corpus, ranked.order, once, request.budget, titles)
             else:
                 limit = request.max_results or self._settings.max_results
-                allowed = self._allowed(request)  # a hit may take in what no keyword or concept found
-                size, apart = self._settings.hit_tokens, ranked.features.apart
+                size, apart, days = self._settings.hit_tokens, ranked.features.apart, ranked.features.only_days
+                allowed = ranked.allowed if days else self._allowed(request)  # may take in what no word found
                 found = hits.grown(self._corpus, ranked.order, ranked.allowed, size, limit, allowed, apart)
             return self._hits(request, found, ranked)
 
@@ -340,7 +340,7 @@ class SearchEngine:
         if not features.named_dates and asking.asks_now(request.query):
             features.values["now"] = decay.youth(corpus, asked)
         given, request = request, self._reaching(request)
-        allowed = ranking.on_days(features, self._allowed(request))
+        allowed = ranking.on_days(features, self._allowed(request), None if request is given else self.archive.untold)
         fusion = request.fusion or self._settings.fusion
         if fusion == "rrf":
             score = ranking.reciprocal_ranks(features, self._weights, self._settings.rrf_k, allowed)

@@ -5,7 +5,7 @@ All weights stand here; ``docs/ranking.md`` says where they come from and what e
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..embed import registry
 from ..index.corpus import Corpus
+from ..model import Grain
 from ..store.api import Bools, Floats, Ints
 from ..text import analysis
 from . import question as asking
@@ -59,6 +60,9 @@ _SAMPLED = 4_096
 _FEW = 30
 #: A day after a named interval still counts a little, falling over this many days.
 _ECHO_DAYS, _ECHO, _ECHO_FALL = 21, 0.35, 30.0
+
+#: From how many days on a question is answered by which grain of summaries, where there are such: the longest first.
+_SPANS = ((Grain.YEARLY, 200), (Grain.QUARTERLY, 63), (Grain.MONTHLY, 17), (Grain.WEEKLY, 5))
 
 #: What a line counts that names more days than those asked for, as a month is more than a day.
 _WIDER = 0.5
@@ -169,12 +173,23 @@ def collect(
     return features
 
 
-def on_days(features: Features, allowed: Bools | None) -> Bools | None:
-    """``allowed``, and of them those on the days that a question asks for and nothing else, where there are any."""
+def on_days(
+    features: Features, allowed: Bools | None, untold: Callable[[Grain], Bools | None] | None = None
+) -> Bools | None:
+    """``allowed``, and of them those on the days that a question asks for and nothing else, where there are any.
+
+    Where several days are asked for, and a summary of about as many tells of some, what it left out is none of these:
+    ``untold`` gives such rows.
+    """
     if not features.only_days:
         return allowed
     there = features.values["date"] >= 1
     there = there if allowed is None else there & allowed
+    asked = max((last - first).days + 1 for first, last in features.named_dates)
+    left_out = (untold(grain) for grain, least in _SPANS if untold is not None and asked >= least)
+    rows = next((rows for rows in left_out if rows is not None and (rows & there).any()), None)
+    if rows is not None and (told := there & ~rows).any():
+        there = told
     return there if there.any() else allowed
 
 

@@ -12,7 +12,7 @@ from ..ingest import plan as planning
 from ..ingest import summary_files
 from ..ingest.summary_files import DATED, TAGS
 from ..knowledge.linking import Linker
-from ..model import Grain, Origin
+from ..model import Grain, Origin, Section
 from ..plugins.manager import Plugins
 from ..store.api import OntologyRows
 from .sentences import Sentence, line_of
@@ -82,7 +82,7 @@ def sentences_in(
     bare = [planning.bare(one) for one in units]
     tags: tuple[str, ...] = ()
     found: list[Sentence] = []
-    entries: dict[int, int] = {}
+    entries: dict[date | int, int] = {}
     for planned in LINKER.linked(path, {}, sections, bare):
         unit, section = planned.unit, sections[planned.section]
         if unit.form in ("heading", "title"):
@@ -107,7 +107,7 @@ def sentences_in(
                 start_line=where[1],
                 end_line=where[2],
                 day=section.date or day,
-                entry=first_entry + entries.setdefault(planned.section, len(entries)),
+                entry=first_entry + entries.setdefault(_entry(grain, section, planned.section), len(entries)),
                 order=first_order + len(found),
                 heading=section.heading,
                 speaker=unit.speaker,
@@ -117,6 +117,11 @@ def sentences_in(
             )
         )
     return found
+
+
+def _entry(grain: Grain, section: Section, place: int) -> date | int:
+    """What the sentences of a section have in common: of a week its day, else the section, the ``place``-th."""
+    return section.date if grain is Grain.WEEKLY and section.date is not None else place
 
 
 def _item(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from importlib.resources import files
 
 from ..graph.evidence import POINTS, STRONG
 from ..text import language
+from ..text.labels import names_subject
 from .scoring import Speakers, Weighed, is_milestone, is_turn
 from .sentences import Sentence
 
@@ -23,6 +25,10 @@ _PHRASE_SENTENCES = 3
 _FEW_ENTRIES = 4
 #: One word in so many is enough to tell the language of notes that are not in English.
 _OWN = 3
+#: Characters of what the sentences below a heading are about; a day or period that it begins with, and mere words.
+_LONGEST = 80
+_DAY = re.compile(r"^\d{4}-(?:W\d\d|Q\d|\d\d(?:-\d\d(?:[ T]\d\d:\d\d)?)?)(?!\d)[\s–—:·|,-]*")
+_LABEL = re.compile(r"(?=.*[^\W\d_])\D+")
 #: A theme joins at least so many entries.
 _LEAST_ENTRIES = 2
 
@@ -46,8 +52,9 @@ def of_day(chosen: Sequence[Weighed], most: int) -> list[Part]:
 
 
 def of_week(chosen: Sequence[Weighed]) -> list[Part]:
-    """A part a day, under its ISO date."""
-    return _grouped([one.sentence for one in chosen], lambda one: one.day.isoformat())
+    """The days in order, each in parts by what the headings of the notes say that sentences are about."""
+    told = sorted((one.sentence for one in chosen), key=lambda one: (one.day, one.order))
+    return _grouped(told, lambda one: " · ".join(filter(None, (one.day.isoformat(), subject(one.heading)))))
 
 
 def of_months(chosen: Sequence[Weighed], most: int, changed: Mapping[int, int]) -> list[Part]:
@@ -68,12 +75,25 @@ def of_months(chosen: Sequence[Weighed], most: int, changed: Mapping[int, int]) 
     chosen = [one for one in chosen if one.sentence.order not in said]
     turns = [one.sentence for one in chosen if is_turn(one)]
     merged, left = _merged([one.sentence for one in chosen if not is_turn(one)], most)
-    rest = {sentence.order for sentence in left}
-    turns += [one.sentence for one in chosen if one.sentence.order in rest and is_milestone(one) and not is_turn(one)]
+    alone = {sentence.order for sentence in left}
+    turns += [one.sentence for one in chosen if one.sentence.order in alone and is_milestone(one) and not is_turn(one)]
     turns.sort(key=lambda one: (one.day, one.order))
     told = {sentence.order for sentence in turns}
     parts = _grouped(states, lambda _: said_as["changed"]) + _grouped(turns, lambda _: said_as["milestones"]) + merged
-    return parts + _grouped([one for one in left if one.order not in told], lambda _: said_as["other"])
+    rest = [one for one in left if one.order not in told]
+    return parts + _grouped(rest, lambda one: subject(one.heading) or said_as["other"])
+
+
+def subject(heading: str) -> str:
+    """What the sentences below a path of headings are about: its last two, where one of them names a thing.
+
+    Without days, and without the upper one where both are long.  An item of a list, "Limit: 10 GB", says less alone.
+    """
+    parts = [_DAY.sub("", part).strip(" :：") for part in heading.split(" > ")]
+    parts = [part for part in parts if names_subject(part) or _LABEL.fullmatch(part)][-2:]
+    if not any(map(names_subject, parts)):
+        return ""
+    return next((said for said in (" · ".join(parts), parts[-1]) if len(said) <= _LONGEST), "")
 
 
 def headings(chosen: Sequence[Weighed]) -> Mapping[str, str]:

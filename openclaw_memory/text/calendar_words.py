@@ -304,6 +304,26 @@ def _put(root: _Node, phrase: str, meaning: Meaning) -> None:
         node[_HERE] = (*node.get(_HERE, ()), meaning)
 
 
+def without(text: str) -> str:
+    """``text`` with spaces for what names a time: days, weeks, months, weekends, how long ago."""
+    lower = plain(text)
+    of = spoken(lower)
+    named = [(one.start, one.end) for one in phrases(lower, of)]
+    named += [match.span() for language in of for match in _naming(language).finditer(lower)]
+    text = text if len(text) == len(lower) else lower
+    for start, end in named:
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
+
+
+@cache
+def _naming(language: str) -> re.Pattern[str]:
+    """Matches what :func:`naming_time` says, as words of their own where words have spaces between them."""
+    said = sorted(map(re.escape, naming_time(language)), key=lambda each: (-len(each), each))
+    edge = ("", "") if language in _BY_PHRASE else (r"(?<!\w)(?:", r")(?!\w)")
+    return re.compile(f"{edge[0]}{'|'.join(said)}{edge[1]}" if said else r"(?!)")
+
+
 def may_name_month(text: str) -> bool:
     """Whether an ASCII text has a word of a month's name."""
     return not _month_marks().keys().isdisjoint(_WORD.findall(text.lower()))

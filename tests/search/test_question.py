@@ -390,6 +390,10 @@ def test_a_time_is_asked_for_in_many_languages(text: str) -> None:
         "hva skjedde i går?", "mitä teimme eilen?", "co robiliśmy wczoraj?", "co se stalo včera?", "dün ne yaptık?", "geçen hafta ne oldu?",
         "ماذا فعلنا أمس؟", "מה עשינו אתמול?", "hôm qua chúng ta làm gì?", "apa yang kita lakukan kemarin?", "mit csináltunk tegnap?",
         "ce am făcut ieri?", "دیروز چه کار کردیم؟", "เมื่อวานทำอะไร",
+        "sum up last week", "what did we accomplish last month?", "was haben wir letzte Woche geschafft?", "Rückblick auf letzte Woche",
+        "donne-moi un résumé de la semaine dernière", "hazme un resumen de la semana pasada", "faça um resumo da semana passada",
+        "fammi un riassunto della settimana scorsa", "подведи итоги прошлой недели", "帮我总结一下上周的工作", "上周完成了什么", "先週の振り返り",
+        "geef me een samenvatting van vorige week",
     ],
 )  # fmt: skip
 def test_a_question_may_ask_for_nothing_but_days(text: str) -> None:

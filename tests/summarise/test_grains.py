@@ -205,6 +205,22 @@ def test_a_grain_is_shown_as_it_is(memory: Memory) -> None:
     assert memory.search("pump", grains=(Grain.YEARLY,)).results == ()
 
 
+def told(memory: Memory, query: str, **options: Any) -> set[str]:
+    """What is said of the sentences of the notes."""
+    shown = lines(memory, query, now=date(2026, 2, 28), **options)
+    return {said for said in (FIXED, LIVES, SOLD, BROKE) for line in shown if said in line}
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "keyword"])
+def test_what_was_done_in_a_week_is_what_its_summary_says(memory: Memory, mode: str) -> None:
+    for query in ("what happened last week?", "was war letzte Woche los?", "总结一下上周"):
+        assert told(memory, query, mode=mode) == {FIXED, SOLD, BROKE}  # the last was noted after the summary
+    assert LIVES in told(memory, "what happened last week?", mode=mode, include_archived=True)
+    assert told(memory, "what happened on 2026-02-16?", mode=mode) >= {FIXED, LIVES}
+    given = memory.context("what happened last week?", now=date(2026, 2, 28)).text
+    assert FIXED in given and SOLD in given and LIVES not in given
+
+
 def test_a_note_that_changes_stands_for_itself_again(memory: Memory, notes: Notes) -> None:
     notes.write(MONDAY, f"# Monday\n\n- {FIXED}\n- {LIVES}\n- tea with Marlowe was terrible\n")
     shown = lines(memory, "tea pump Delft", mode="keyword")

@@ -11,6 +11,7 @@ from extracts import DAY, extracted, period, read_back
 from openclaw_memory.example import copy_to
 from openclaw_memory.model import Grain
 from openclaw_memory.summarise.summary import Rules, Summary, summarise
+from openclaw_memory.summarise.themes import subject
 
 LONG = Rules(budget=10**6, share=9)
 COARSE = (Grain.MONTHLY, Grain.QUARTERLY, Grain.YEARLY)
@@ -144,6 +145,57 @@ def test_every_day_with_something_to_say_has_its_say() -> None:
         "2026-02-18",
         "2026-02-19",
     ]
+
+
+SHED = "# 2026-02-16\n\n## Storage\n\n### Attic server\n\n- **Limit:** 10 GB\n- 40 euro a month\n\n## Done today\n\n- swept the yard of QX-7714 with Mira\n"
+
+
+def test_a_week_says_what_its_sentences_are_about() -> None:
+    told = shown(summarise(period(days(SHED, "## TODO\n\n- mend the roof\n")), Grain.WEEKLY, LONG))
+    assert told == {
+        "2026-02-16 · Storage · Attic server": ["**Limit:** 10 GB", "40 euro a month"],
+        "2026-02-16": ["swept the yard of QX-7714 with Mira"],
+        "2026-02-17": ["mend the roof"],
+    }
+
+
+def test_a_day_of_a_week_is_one_entry_under_however_many_headings() -> None:
+    week = summarise(
+        period(days(SHED + "\n## Garden\n\n- the basil of Mira is green\n", "- rain fell on the garden\n")),
+        Grain.WEEKLY,
+        LONG,
+    )
+    back = read_back(week, Grain.WEEKLY, "2026-W08")
+    assert {one.day: one.entry for one in back} == {DAY: 0, DAY + timedelta(days=1): 1}
+    assert len({one.heading for one in back}) == 4
+
+
+def test_what_is_left_of_a_month_stands_under_what_it_is_about() -> None:
+    week = summarise(period(days(SHED)), Grain.WEEKLY, LONG)
+    told = shown(summarise(read_back(week, Grain.WEEKLY, "2026-W08"), Grain.MONTHLY, LONG))
+    assert told == {
+        "Storage · Attic server": ["**Limit:** 10 GB", "40 euro a month"],
+        "Other": ["swept the yard of QX-7714 with Mira"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("heading", "said"),
+    [
+        ("2026-02-16", ""),
+        ("2026-02-16 > Notes", ""),
+        ("2026-02-16 - The boiler > To do:", "The boiler · To do"),
+        ("2026-W08 > 2026-02-16 · The boiler · To do", "The boiler · To do"),
+        ("2026-02-16 > 锅炉 > 待办", "锅炉 · 待办"),
+        ("2026-02-16 > Der Kessel > Offen", "Der Kessel · Offen"),
+        ("The boiler > The burner > The nozzle", "The burner · The nozzle"),
+        ("The boiler in the cellar below the house by the old mill > What its burner did all night", "What its burner did all night"),
+        ("The boiler > " + "burner " * 20, ""),
+        ("2026-02-16 > […] > Garden", "Garden"),
+    ],
+)  # fmt: skip
+def test_what_sentences_are_about_is_said_by_their_last_headings(heading: str, said: str) -> None:
+    assert subject(heading) == said
 
 
 # -- monthly and coarser ------------------------------------------------------------------------------
