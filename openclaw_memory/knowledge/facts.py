@@ -33,11 +33,11 @@ from .fact_sentences import Speech, facts_in, is_name, tidy
 from .fact_values import CHOICE, value_of
 from .heading_names import ASIDE, is_common, is_particle, is_time, led_by_work, says_when, says_work
 from .likings import turned_item
-from .predicates import is_personal, kind_of_key, needs_person, normalise
+from .predicates import is_personal, kind_of_key, needs_person, normalise, of_thing
 from .routine import NAMELESS, ORDINARY
 
 #: Grows when what :func:`found` returns for a text changes, so that stored facts are known to be of another make.
-VERSION = 20
+VERSION = 21
 
 #: Longer texts are prose, whose facts no rule of form can tell.
 _MOST_CHARS = 1200
@@ -295,6 +295,8 @@ def _key(
     thing = value_of(value, kind)
     if about is None or thing is None:
         return
+    if about in (subject, "user") and (of_thing(label) or (normalise(label) == "status" and not topic.title)):
+        return  # the agent's model, or how something stands that its heading does not name
     # An issue has no file of its own, nor has a file.
     if kind != "path" or not (_ISSUE.fullmatch(about) or ("." in about and thing.endswith(about))):
         yield from _made(about, label if label.isupper() else label.casefold(), thing, rule, confidence)

@@ -98,6 +98,11 @@ def needs_person(predicate: str) -> bool:
     return "self" in _FLAGS.get(normalise(predicate), ())
 
 
+def of_thing(predicate: str) -> bool:
+    """Whether only a thing can have it: a model."""
+    return "thing" in _FLAGS.get(normalise(predicate), ())
+
+
 def is_place(predicate: str) -> bool:
     """Whether its value is the name of a place, an employer or a zone, which ends sooner than other values."""
     return "place" in _FLAGS.get(normalise(predicate), ())

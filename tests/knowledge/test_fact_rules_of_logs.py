@@ -323,3 +323,26 @@ def test_what_is_said_in_a_log_of_a_thing(text: str, expected: list[Triple]) -> 
 def test_a_name_that_nobody_knows_yet_is_none(name: str) -> None:
     text = f"# USER.md\n\n- **Name:** {name}\n- **Timezone:** Europe/Oslo\n"
     assert triples(text, "USER.md") == [("user", "timezone", "Europe/Oslo")]
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "expected"),
+    [
+        # A model is the agent's, whoever the notes are about; how something stands below a heading of its own is not how
+        # the owner stands.
+        ("# User profile\n\n## Setup\n- Model: tide-7b\n- Timezone: Europe/Lisbon\n", "memory/note.md", [
+            ("user", "timezone", "Europe/Lisbon")
+        ]),
+        ("# 用户画像\n\n## 环境\n- **默认模型**: 潮汐-7b\n", "memory/note.md", []),
+        ("# Профиль пользователя\n\n## Текущий проект\n- Статус: в покраске\n", "memory/note.md", []),
+        ("# USER.md\n\n- Name: Mira\n\n## Current project\n- Status: half rigged\n", "USER.md", []),
+        ("# USER.md\n\n- **Name:** Mira\n- **Status:** retired\n", "USER.md", [("Mira", "status", "retired")]),
+        ("# Benutzerprofil\n- Status: im Ruhestand\n", "memory/note.md", [("user", "status", "im Ruhestand")]),
+        # Somebody else's file says what that one has, and so does a heading with a name.
+        ("# USER.md\n\n- Name: Mira\n\n## Heron\n- Status: afloat\n- Model: tide-7b\n", "USER.md", [
+            ("Heron", "status", "afloat"), ("Heron", "model", "tide-7b")
+        ]),
+    ],
+)  # fmt: skip
+def test_what_the_owner_does_not_have(text: str, path: str, expected: list[Triple]) -> None:
+    assert triples(text, path) == expected
