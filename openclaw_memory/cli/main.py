@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gc
 import json
 import logging
@@ -291,8 +292,15 @@ def _open_streams() -> None:
             setattr(sys, name, open(number, "r+" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
+def _read_utf8() -> None:
+    """Start again in Python's UTF-8 mode where the locale knows ASCII only: words and names of files are UTF-8."""
+    if codecs.lookup(sys.getfilesystemencoding()).name == "ascii" and sys.executable:
+        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {**os.environ, "PYTHONUTF8": "1"})
+
+
 def main() -> None:
     """Entry point of the console script."""
+    _read_utf8()
     gc.set_threshold(_OBJECTS)
     _open_streams()
     for stream in (sys.stdout, sys.stderr):

@@ -1,10 +1,13 @@
-"""Progress bars on stderr, for a terminal only."""
+"""Progress on stderr: bars on a terminal, elsewhere a line now and then; none beside JSON."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
+
+from .context import say
 
 if TYPE_CHECKING:
     from ..model import Progress
@@ -17,15 +20,17 @@ _TITLES = {
     "consolidated": "consolidating",
     "map": "drawing",
 }
+#: Seconds between two lines where there is no terminal.
+_EVERY = 10.0
 
 
 def ingest_progress(cli: CliContext) -> AbstractContextManager[Progress]:
-    """A callback for ingest: a bar with counts and the time left per stage, or silence."""
+    """A callback for ingest: a bar with counts and the time left per stage, or lines."""
     return _bars(cli, "MofNCompleteColumn")
 
 
 def model_progress(cli: CliContext) -> AbstractContextManager[Progress]:
-    """A callback ``(stage, done bytes, total bytes)`` for model downloads: a bar per stage, or silence."""
+    """A callback ``(stage, done bytes, total bytes)`` for model downloads: a bar per stage, or lines."""
     return _bars(cli, "DownloadColumn")
 
 
@@ -35,12 +40,26 @@ def pull_if_missing(cli: CliContext, memory: Any) -> None:
         memory.pull_model(show)
 
 
+def _lines(size: float) -> Progress:
+    """Says now and then how far a stage is, in millions of bytes where ``size`` is that."""
+    said = time.monotonic()
+
+    def show(stage: str, done: int, total: int) -> None:
+        nonlocal said
+        if time.monotonic() - said >= _EVERY:
+            said = time.monotonic()
+            amount = f"{done / size:.0f}" + (f" of {total / size:.0f}" if total else "") + (" MB" if size > 1 else "")
+            say(f"{_TITLES.get(stage, stage)}: {amount}", err=True)
+
+    return show
+
+
 @contextmanager
 def _bars(cli: CliContext, amount: str) -> Iterator[Progress]:
     from ..model import silent
 
     if not cli.shows_progress:
-        yield silent
+        yield silent if cli.json else _lines(1e6 if amount == "DownloadColumn" else 1)
         return
     from rich import progress
 

@@ -134,16 +134,14 @@ def sections(store: Store, snapshot: Snapshot) -> Iterator[tuple[int, int, Words
 def holding(store: Store, snapshot: Snapshot, matcher: Matcher) -> set[int]:
     """Documents of the index that hold anything of what ``matcher`` finds; called within a session."""
     found: set[int] = set()
-    spoken: dict[int, Words] = {}
+    spoken: defaultdict[int, list[str]] = defaultdict(list)
     for document, _, words in sections(store, snapshot):
         if document not in found and matcher.find(words, snapshot.documents[document].path):
             found.add(document)
         if matcher.whole:
-            all_said = spoken.setdefault(document, Words("", [], [], [], []))
-            all_said.folded.extend(words.folded)
-            all_said.before.extend(words.before)
-    for document, words in spoken.items():
-        if matcher.holds_text(words, snapshot.documents[document].path):
+            spoken[document].append(words.text)
+    for document, texts in spoken.items():
+        if matcher.holds_text(words_of("\n".join(texts)), snapshot.documents[document].path):
             found.add(document)
     return found
 

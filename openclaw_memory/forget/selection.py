@@ -278,7 +278,9 @@ def _by_query(query: str, store: Store, snapshot: Snapshot) -> Choice:
         # By its characters too, as what has no spaces between words has other terms when it stands among others.
         return all(terms <= has or _holds(said, form) for terms, form in parts)
 
-    alive = [unit for unit in np.unique(ids).tolist() if unit in snapshot.row_of]
+    # What may be written in more ways than the index knows is looked for in all units.
+    some = np.unique(ids).tolist() if query.isascii() else list(snapshot.row_of)
+    alive = [unit for unit in some if unit in snapshot.row_of]
     rows = np.zeros(len(snapshot), bool)
     for unit in store.unit_texts(alive):
         # What is searched may have words around a unit's own: headings, the head of a table.

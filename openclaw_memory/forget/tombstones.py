@@ -112,23 +112,28 @@ class Matcher:
         found = [match for one in self.earlier for match in one.find(words, path, every)]
         if not self.digests:
             return found
-        folded = words.of(self.version)
-        bits = [self._word(word) for word in folded]
-        anchors, single, total = self.anchors, self.single, len(folded)
+        own, before = words.of(self.version), len(found)
+        bits = [self._word(word) for word in own.folded]
+        anchors, single, total = self.anchors, self.single, len(own.folded)
         for at in range(total - 1):
             kinds = anchors.get((31 * bits[at] + bits[at + 1]) & _BITS)
             if kinds is not None:
                 for code, length in kinds:
-                    if at + length <= total and (match := self._match(words, path, code, at, length)) is not None:
+                    if at + length <= total and (match := self._match(own, path, code, at, length)) is not None:
                         found.append(match)
                         if not every:
                             break
         if single:
             for at in range(total):
                 for code in single.get(bits[at] & _BITS, ()):
-                    if (match := self._match(words, path, code, at, 1)) is not None:
+                    if (match := self._match(own, path, code, at, 1)) is not None:
                         found.append(match)
                         break
+        if own is not words:
+            found[before:] = [
+                Match(words.at(own.starts[match.first]), words.at(own.ends[match.last] - 1), match.digest)
+                for match in found[before:]
+            ]
         if single or self.earlier:
             found.sort(key=lambda match: match.first)
         return found
@@ -136,7 +141,7 @@ class Matcher:
     def holds_text(self, words: Words, path: str) -> bool:
         """Whether these are all the words of a file that was forgotten as it is."""
         return any(
-            one.texts and bool(words.folded) and one._text(words.of(one.version), path) in one.digests
+            one.texts and bool(words.folded) and one._text(words.of(one.version).folded, path) in one.digests
             for one in (self, *self.earlier)
         )
 
@@ -158,7 +163,7 @@ class Matcher:
         return self.digest(_CODE["text"], words, path if len(words) < _TEXT else "")
 
     def _match(self, words: Words, path: str, code: str, at: int, length: int) -> Match | None:
-        said = words.of(self.version)[at : at + length]
+        said = words.folded[at : at + length]
         digest = self.digest(code, said, path)
         if digest not in self.digests:
             return None

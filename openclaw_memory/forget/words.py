@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 
 from ..text.sentences import sentence_spans
 
 #: Grows with every change of what a word is, how it is folded, or how much it weighs.  What was forgotten is hashed by
 #: one version for good, so the earlier ones stay here.  1 gave each character of a script without spaces the weight of
-#: a word, 2 took the capitals of Turkish for other letters than its small ones, and ё for another than е.
-VERSION = 3
+#: a word, 2 took the capitals of Turkish for other letters than its small ones, and ё for another than е, 3
+#: read the vowel marks of Arabic and Hebrew, digits and characters of Chinese as they are written.
+VERSION = 4
 
 #: A text of this weight or more is a sentence: those of a unit are forgotten by themselves too.
 LONG = 4
@@ -28,6 +32,15 @@ _UNSPACED = (
 #: Inside a word: accents that stand by themselves, and what nobody sees.
 _INNER = "\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff"
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}](?:[^\W_{_UNSPACED}]|[{_INNER}])*")
+#: Written above and below the letters of Hebrew, Arabic and Syriac, or left out; and what tells which way they run.
+_MARKS = (
+    "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u061c\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed"
+    "\u0730-\u074a\u08ca-\u08e1\u08e3-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufe00-\ufe0f"
+)
+#: The marks of a voiced syllable stand by themselves where kana are half as wide, or decomposed.
+_MARKED_WORD = re.compile(
+    rf"[{_UNSPACED}][\u3099\u309a\uff9e\uff9f]?|[^\W_{_UNSPACED}](?:[^\W_{_UNSPACED}]|[{_INNER}{_MARKS}])*"
+)
 _UNSEEN = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]+")
 
 #: Where a sentence of a summary, or a fact, was taken from: never a part of what is said.
@@ -67,20 +80,21 @@ def _weight(word: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of a text: word ``i`` is ``text[starts[i]:ends[i]]``, and is compared as ``folded[i]``.
-
-    ``before`` is how versions up to 2 compared them.
-    """
+    """The words of a text: word ``i`` is ``text[starts[i]:ends[i]]``, and is compared as ``folded[i]``."""
 
     text: str
     starts: list[int]
     ends: list[int]
     folded: list[str]
-    before: list[str]
+    version: int = VERSION
 
-    def of(self, version: int) -> list[str]:
-        """The words as that version compares them."""
-        return self.folded if version > 2 else self.before
+    def of(self, version: int) -> Words:
+        """The words of the text as that version reads them."""
+        return self if version == self.version or self.text.isascii() else words_of(self.text, version)
+
+    def at(self, place: int) -> int:
+        """Which word the character at ``place`` is in."""
+        return max(0, bisect_right(self.starts, place) - 1)
 
     def alone(self, first: int, last: int) -> bool:
         """Whether words ``first..last`` are a line, a cell or a sentence of their own rather than a part of one."""
@@ -109,29 +123,46 @@ class Phrase:
         return weight(self.words) >= LONG
 
 
-def words_of(text: str) -> Words:
+def words_of(text: str, version: int = VERSION) -> Words:
     """The words of ``text``, citations left out."""
     scanned = _CITATION.sub(lambda match: " " * len(match[0]), text) if "#" in text else text
-    starts: list[int] = []
-    ends: list[int] = []
-    folded: list[str] = []
-    for match in _WORD.finditer(scanned):
-        starts.append(match.start())
-        ends.append(match.end())
-        folded.append(_folded(match[0]))
-    same = text.isascii()
-    return Words(text, starts, ends, folded if same else [word.translate(_SAME) for word in folded], folded)
+    words = Words(text, [], [], [], version)
+    for match in (_WORD if version < 4 else _MARKED_WORD).finditer(scanned):
+        # Nothing is left of a stroke that lengthens a letter where it stands alone.
+        if folded := _folded(match[0], version):
+            words.starts.append(match.start())
+            words.ends.append(match.end())
+            words.folded.append(folded)
+    return words
 
 
-def _folded(word: str) -> str:
+def _folded(word: str, version: int) -> str:
     if word.isascii():
         return word.lower()
-    return unicodedata.normalize("NFKC", _UNSEEN.sub("", word)).casefold()
+    word = unicodedata.normalize("NFKC", _UNSEEN.sub("", word)).casefold()
+    return word if version < 3 else word.translate(_SAME if version == 3 else _same())
 
 
 #: Letters that are told apart by no reader: ``I`` is the capital of ``ı`` in Turkish and of ``i`` elsewhere, and the
 #: small letter of ``İ`` is ``i`` with a dot above; ``ё`` is written ``е`` as a rule.
 _SAME = {ord("ı"): "i", 0x307: None, ord("ё"): "е"}
+#: So is an alef with or without its hamza, and kaf and yeh as Arabic and as Persian keyboards have them.
+_ALIKE = {"أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ک": "ك", "ی": "ي", "ـ": ""}
+#: The zero of each script whose digits stand in numbers as 0 to 9 do.
+_ZEROS = "٠۰०০੦૦୦௦౦೦൦๐໐༠၀០"
+
+
+@cache
+def _same() -> dict[int, str | None]:
+    """What characters are compared as, where that is not as they are."""
+    same: dict[int, str | None] = {**_SAME, **{ord(written): read for written, read in _ALIKE.items()}}
+    same |= {n: None for n in range(0x591, 0x2070) if re.match(f"[{_MARKS}]", chr(n))}
+    same |= dict.fromkeys(range(0xFE00, 0xFE10))
+    same |= {ord(zero) + n: str(n) for zero in _ZEROS for n in range(10)}
+    for line in files(__package__).joinpath("characters.txt").read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            same |= {ord(pair[0]): pair[1] for pair in line.split()}
+    return same
 
 
 def phrases(text: str, speaker: str | None = None, code: bool = False) -> list[Phrase]:

@@ -306,6 +306,26 @@ def test_a_name_without_spaces_in_it_goes_from_everywhere(notes: Notes) -> None:
     gone(notes, "斑马项目的秋季计划会议")
 
 
+@pytest.mark.parametrize(
+    ("query", "lines"),
+    [
+        ("نادر", ("نَادِرٌ يَعِيشُ فِي المِينَاءِ القَدِيمِ", "زرت نـــادر في المرفأ أمس")),
+        ("אורי", ("אוּרִי גָּר לְיַד הַנָּמֵל הַיָּשָׁן", "פגשתי את אורי ליד הנמל אתמול")),
+        ("陈晓东", ("陳曉東住在河邊的舊屋裡", "昨天陈晓东修好了水泵")),
+        ("陳曉東", ("陳曉東住在河邊的舊屋裡", "昨天陈晓东修好了水泵")),
+        ("ガレージ", ("ｶﾞﾚｰｼﾞのドアが壊れた", "今日はガレージを片付けた")),
+    ],
+)
+def test_a_name_goes_however_it_is_written(notes: Notes, query: str, lines: tuple[str, str]) -> None:
+    notes.write("memory/a.md", f"- {lines[0]}\n- The pump is green.\n")
+    notes.write("memory/b.md", f"- {lines[1]}\n")
+    with open_memory(notes) as memory:
+        report = forgotten(memory, query=query)
+        assert sorted(one.text for one in report.texts) == sorted(f"- {line}" for line in lines)
+        assert snippets(memory, "pump")
+    gone(notes, *lines)
+
+
 def test_copies_of_a_file_do_not_make_it_common(notes: Notes) -> None:
     text = "# Trip\n\n" + "".join(f"- On stop {n} we saw the harbour of town {n}.\n" for n in range(6))
     for name in ("a", "b", "c", "d", "e"):

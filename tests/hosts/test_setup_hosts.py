@@ -152,7 +152,7 @@ def test_links_are_followed(run: Callable[..., Result], home: Path, tmp_path: Pa
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('{\n "a": 1,\n}', "line 3, column 1: not valid JSON"),
+        ('{\n "a": 1, // a\n "b"\n}', "line 4, column 1: not valid JSON"),
         ("[]", "line 1: the top level must be an object"),
         ('{"mcpServers": []}', "mcpServers must be an object"),
         ('{"mcpServers": {"openclaw-memory": 1}}', "mcpServers.openclaw-memory must be an object"),
@@ -476,3 +476,41 @@ def test_a_file_that_changes_meanwhile_is_not_overwritten(tmp_path: Path) -> Non
     with pytest.raises(HostError, match="changed meanwhile"):
         FileChange(file, None, "x").write()
     assert file.read_text() == "{}"
+
+
+COMMENTED = [
+    '{\n  // mine\n  "a": 1, // why\n}\n',
+    '// mine\n{\n  "a": "//no", /* b */\n  "c": [1, 2,],\n  /* end\n     of it */\n}\n// after\n',
+    '{\r\n\t"a": 1 // why, and "how"\r\n}\r\n',
+    '{ "a": 1 /* x */ }',
+    "{\n  // nothing yet\n}\n",
+    '{\n  "servers": {\n    // mine\n    "b": {"x": "/* no */"}, // b\n  },\n  "z": 2 // z\n}\n',
+    '{"servers": { /* none */ }, "url": "http://x//y",}',
+]
+
+
+@pytest.mark.parametrize("text", COMMENTED)
+def test_comments_and_last_commas_stay(text: str) -> None:
+    value = {"command": "x", "args": ["serve", "//"]}
+    there = json_edit.set_member(text, FILE, "servers", NAME, value)
+    assert json_edit.entry_in(there, FILE, "servers", NAME) == value
+    assert json_edit.set_member(there, FILE, "servers", NAME, value) == there
+    changed = json_edit.set_member(there, FILE, "servers", NAME, {"command": "y"})
+    assert json_edit.entry_in(changed, FILE, "servers", NAME) == {"command": "y"}
+    gone = json_edit.remove_member(there, FILE, "servers", NAME, with_group="servers" not in json_edit.load(text, FILE))
+    assert json_edit.load(gone, FILE) == json_edit.load(text, FILE)
+    assert gone.split() == text.split()
+    rest = iter(there)
+    assert all(character in rest for character in text)  # nothing of it is lost on the way
+
+
+def test_what_stands_beside_a_comment_goes_without_it() -> None:
+    text = '{"servers": {\n  // mine\n  "openclaw-memory": {}, "b": 1 // b\n}}'
+    gone = json_edit.remove_member(text, FILE, "servers", "openclaw-memory")
+    assert gone == '{"servers": {\n  // mine\n  "b": 1 // b\n}}'
+
+
+@pytest.mark.parametrize("text", ["/* open", '{"a": 1} /* open', '{"a": "// x\n"}', "//", "{/}"])
+def test_half_a_comment_is_named(text: str) -> None:
+    with pytest.raises(HostError, match="not valid JSON"):
+        json_edit.load(text, FILE)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mnemonic import Mnemonic
 from properties import examples
 
 from benchmarks import redaction
@@ -319,6 +320,13 @@ def test_a_token_is_redacted_among_any_other_lines(name: str, before: list[str],
             "mysql -u x -p",
             "backup code 12ab ",
             "key [1, 2,",
+            "otter-lamp-",
+            "password is otter-lamp-42 ",
+            "abandon ability ",
+            "abandon ability about above absent absorb abstract absurd abuse access accident zx ",
+            "abandon\n",
+            "wifi: a / ",
+            "door code 1-",
         ),
         *("| password |", "|\n|---|\n", "b3BlbnNzaC1rZXktdj", "`", '"', '": "', "--token ", "--a-", "_", "["),
     ],
@@ -634,6 +642,21 @@ WORDS = "abandon ability able about above absent absorb abstract absurd abuse ac
         ("Seed phrase:\n" + "\n".join(f"{n}. {word}" for n, word in enumerate(WORDS.split(), 1)), "absurd"),
         ("sk" + "_" + HEX * 3, HEX),
         ("nse" + "c1" + "q2w3e4r5t6y7" * 4 + "q2w3e4r5ty", "t6y7q2w3"),
+        ("The password is grain-lamp-otter-quay and nobody knows", "otter"),
+        ("Das Passwort vom Speicher lautet laterne-otter-kran-wiese, sagt Mira", "kran"),
+        ("mot de passe : phare-loutre-grue-quai puis entrer", "loutre"),
+        ("пароль роутера маяк-выдра-кран-причал, не забудь", "выдра"),
+        ("la contraseña que usa el faro es faro-nutria-grúa-muelle y ya", "nutria"),
+        ("账号 mk 密码 otter-lamp-42", "lamp"),
+        ("login: mk, pass: otter-lamp-42", "lamp"),
+        ("Benutzer mk, Kennwort otter-lamp-42", "lamp"),
+        ("Türcode: 4829157", "4829157"),
+        ("door code 83920174 since May", "83920174"),
+        ("код домофона 4829", "4829"),
+        ("门禁密码：482915#", "482915"),
+        ("| gate code | 4829 |", "4829"),
+        ("WLAN: Leuchtturm / otter4829x", "otter4829x"),
+        ("Wi-Fi: Heron Guest / `lamp2026otter`", "lamp2026otter"),
         ("ctx7" + "sk-550e8400-e29b-41d4-a716-446655440000", "a716"),
     ],
 )
@@ -661,8 +684,49 @@ def test_a_secret_off_its_label_or_in_a_list_is_redacted(line: str, secret: str)
         "<token>",
         "the counts are [1, 2, 3], the key is in the drawer",
         "passphrase: on the note in the drawer",
+        "password: your-harbour-password",
+        "the password reset-flow is slow",
+        "密码 管理-工具-列表-说明",
+        "door code changed on 2026-03-05",
+        "door code 2026 is old",
+        "WiFi: 2.4 GHz / 5 GHz",
+        "WLAN: Bluetooth / Ethernet",
+        "abandon ability able about above absent the absorb abstract absurd abuse access accident",
+        "test test test test test test test test test test test test test",
+        "我 們 在 河 邊 看 到 了 一 只 小 鳥 和 大 山",
         "commit 2fd4e1c67a2d28fced849ee1bb76e7391b93eb12 has the token",
     ],
 )
 def test_words_near_a_label_stay(line: str) -> None:
     assert redact_text(line) == line
+
+
+#: A phrase in each list, of another length in each, with the checksum that it ends in.
+PHRASES = [
+    Mnemonic(language).to_mnemonic(bytes(range(7 * n % 50, 7 * n % 50 + 16 + 4 * (n % 5))))
+    for n, language in enumerate(Mnemonic.list_languages())
+]
+
+
+@pytest.mark.parametrize("phrase", PHRASES)
+@pytest.mark.parametrize(
+    "frame", ["{}", "- **{}**", "for the boat: {}.", "| hot | `{}` |", "# Notes\n\n{}\n\nThe end."]
+)
+def test_a_seed_phrase_needs_no_label(phrase: str, frame: str) -> None:
+    redacted = redact_text(frame.format(phrase))
+    assert redacted == frame.format("[redacted:seed-phrase]")
+
+
+@pytest.mark.parametrize("phrase", PHRASES)
+@pytest.mark.parametrize("frame", ["{word}", "{n}. {word}", "- [ ] `{word}`"])
+def test_a_seed_phrase_in_a_column_needs_no_label(phrase: str, frame: str) -> None:
+    words = re.split("[ \u3000]", phrase)
+    lines = [frame.format(n=n, word=word) for n, word in enumerate(words, 1)]
+    redacted = redact_text("\n".join(["# Boat", "", *lines, "", "The end."])).split("\n")
+    assert redacted[2:-2] == [frame.format(n=n, word="[redacted:seed-phrase]") for n in range(1, len(words) + 1)]
+    assert redacted[0] == "# Boat" and redacted[-1] == "The end."
+
+
+@pytest.mark.parametrize("between", [" 2. ", ", ", "  "])
+def test_a_seed_phrase_may_have_numbers_and_commas_between_its_words(between: str) -> None:
+    assert "absurd" not in redact_text(f"we wrote down {between.join(WORDS.split())} on paper")

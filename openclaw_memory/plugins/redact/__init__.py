@@ -16,7 +16,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from ...hookspecs import hookimpl
-from . import below, labels, opaque, shapes
+from . import below, labels, opaque, seeds, shapes
 from .keys import redact_key_blocks
 from .shapes import RULES as RULES
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from ...model import Unit
 
 #: Grows when more or less is redacted: an index of another version is read again.
-VERSION = 6
+VERSION = 7
 
 #: A place in a line: first character, the one after the last, and the type of the secret there.
 Span = tuple[int, int, str]
 
 #: Why a line is looked at.
-_LABEL, _TOKEN, _NUMBER = 1, 2, 4
+_LABEL, _TOKEN, _NUMBER, _PHRASE = 1, 2, 4, 8
 
 #: A note takes two; more are needed only where secrets are glued to one another.
 _PASSES = 16
@@ -81,6 +81,7 @@ def _redact_once(lines: list[str], allow: Collection[str]) -> list[str]:
     if whole.count("\n") >= max(1, len(out)):
         whole = "\n".join(line.replace("\n", " ") for line in out)
     found = _candidates(whole)
+    _redact_words(out, allow)
     tokens = [at for at, why in found.items() if why & _TOKEN]
     for at in tokens:
         _redact_split(out, at - 1, allow)
@@ -120,11 +121,12 @@ def _candidates(whole: str) -> dict[int, int]:
         if classes.find(b"0", start, end if end >= 0 else None) >= 0:
             tokens.append(start)
     numbers = [start for number in _NUMBERS for start in _found(classes, number)]
-    if not (announced or tokens or numbers):
+    phrases = list(seeds.places(seen))
+    if not (announced or tokens or numbers or phrases):
         return {}
     starts = [0, *accumulate(len(line) + 1 for line in seen.split("\n"))]
     found: dict[int, int] = {}
-    for why, places in ((_LABEL, announced), (_TOKEN, tokens), (_NUMBER, numbers)):
+    for why, places in ((_LABEL, announced), (_TOKEN, tokens), (_NUMBER, numbers), (_PHRASE, phrases)):
         for place in places:
             at = bisect_right(starts, place) - 1
             found[at] = found.get(at, 0) | why
@@ -157,6 +159,8 @@ def _spans(line: str, why: int, head: bool = False) -> list[Span]:
         found += labels.labelled(line, low)
     if why & _TOKEN:
         found += opaque.bare_tokens(line)
+    if why & _PHRASE:
+        found += seeds.in_line(line)
     return found
 
 
@@ -223,6 +227,13 @@ def _redact_columns(lines: list[str], at: int, allow: Collection[str]) -> None:
         lines[i] = "|".join(cells)
 
 
+def _redact_words(lines: list[str], allow: Collection[str]) -> None:
+    """Redact seed phrases that stand one word a line, in place."""
+    for first, last in seeds.below(lines):
+        for at in range(first, last):
+            lines[at] = _replaced(lines[at], [(*seeds.bare(lines[at]), "seed-phrase")], allow)
+
+
 def _redact_below(lines: list[str], at: int, allow: Collection[str]) -> None:
     """Redact the value that stands alone below its label on line ``at``, in place."""
     kind = below.announced_below(lines[at], _lower(lines[at]))
@@ -272,9 +283,10 @@ def _head_run(line: str) -> re.Match[str] | None:
 
 def redact_text(text: str, allow: Collection[str] = ()) -> str:
     """``text`` with its secrets replaced and its line feeds where they were."""
-    if not _candidates(text) and "PRIVATE KEY" not in text:
-        return text
-    return "\n".join(redact_lines(text.split("\n"), allow))
+    lines = text.split("\n")
+    if "PRIVATE KEY" in text or _candidates(text) or any(seeds.below(lines)):
+        return "\n".join(redact_lines(lines, allow))
+    return text
 
 
 class Redaction:

@@ -27,7 +27,7 @@ _LONGEST = 128  # of a bare value that is looked at; what is left of a longer wo
 _PASSWORDS = frozenset({"password", "pin", "login"})
 #: Labels behind which no secret stands alone, but behind a user.
 NO_VALUE = frozenset({"", "login", "test-login", "service", "pass"})
-NUMBERS = {"card-number": (12, 19), "ssn": (9, 9), "card-code": (3, 4)}
+NUMBERS = {"card-number": (12, 19), "ssn": (9, 9), "card-code": (3, 4), "door-code": (3, 10)}
 #: What is given out as a list, one below the other or behind one another.
 LISTED = ("seed-phrase", "recovery-code")
 
@@ -86,6 +86,10 @@ def automaton(everything: bool = True) -> Any:
         "mysql",
         "mariadb",
         "keypair",
+        "wlan",
+        "wifi",
+        "wi-fi",
+        "ssid",
         *(user + sign for user in _USERS for sign in ("/", ":", " /")),
     ):
         found.add_word(sign, Label(len(sign), "", False))
@@ -159,6 +163,7 @@ CODE = re.compile(
 )
 #: A password that Google makes up for a program.
 _FOUR_FOURS = re.compile(r"(?P<value>[a-z]{4}(?: [a-z]{4}){3})(?! *\w)", re.ASCII)
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _HEX_KEY = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{32,64}")
 #: A word or two between a label and its colon: ``contraseña wifi:``, ``пароль роутера:``.
 _OF = re.compile(
@@ -170,6 +175,9 @@ _LOGIN_OF = re.compile(
     r"[ \t]{1,3}[\"'`]{0,2}(?P<value>[^\s\"'`|]{6,128})"
 )
 _WORD_NEAR = re.compile(r"[A-Za-z0-9!#$%^&?+~._-]{8,64}")
+#: A password of words: ``grain-lamp-otter``, ``otter-lamp-42``; and one that nobody takes for anything else.
+_JOINED = re.compile(r"[^\W\d_]{3,14}(?:(?:-[^\W\d_]{3,14}){2,9}(?:-?\d{1,6})?|(?:-[^\W\d_]{3,14}){1,9}-?\d{2,6})")
+_JOINED_NEAR = re.compile(r"(?<![\w/.-])[^\W\d_]{3,14}(?:-[^\W\d_]{3,14}){3,9}(?![\w/-])(?!\.\w)")
 _WITHIN_WORD = re.compile(r"[A-Za-z0-9+/=]")
 _SIGN = re.compile(r"[!#$%^&?+~]")
 _SENTENCE_END = re.compile(r"[.!?][ \t]|[|;。！？\n]")
@@ -309,6 +317,10 @@ def _after(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, in
             if likely and passes("password", said, "strong", line, pair.start("value") + len(said)):
                 yield pair.start("value"), pair.start("value") + len(said), "password"
         return
+    if kind in ("password", "passphrase", "pass") and _is_joined(value, _JOINED):
+        if kind != "pass" or (found["strong"] and any(map(str.isdigit, value))):
+            yield at, behind, "password"
+            return
     how = "strong" if found["strong"] or found["cell"] else "weak" if found["weak"] else "space"
     if kind in ("pass", "service"):
         if kind == "pass" and how == "strong" and _is_mixed(value) and sum(map(str.isdigit, value)) > 1:
@@ -360,6 +372,9 @@ def _further(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, 
             if (signs or is_random(value, 8)) and len(value) >= 8 and is_disorderly(value):
                 yield match.start(), match.start() + len(value), "password"
                 return
+        joined = _JOINED_NEAR.search(line, end, closed.start() if closed else end + _NEAR + _LONGEST)
+        if joined is not None and joined.start() < end + _NEAR and _is_joined(joined[0], _JOINED_NEAR):
+            yield (*joined.span(), "password")
 
 
 def _start(found: re.Match[str]) -> int:
@@ -384,6 +399,8 @@ def _number(line: str, found: re.Match[str], kind: str) -> Iterator[tuple[int, i
     low, high = NUMBERS.get(kind, (14, 34))
     if kind == "card-code" and found["space"] is not None:
         high = 3  # four digits behind a name are a year
+    if kind == "door-code" and (NOT_SECRET.match(number[0]) or (found["space"] and _YEAR.fullmatch(number[0]))):
+        return
     if low <= sum(map(str.isalnum, number[0])) <= high:
         yield (*number.span(), kind)
 
@@ -463,6 +480,11 @@ def is_disorderly(value: str) -> bool:
     """Whether a word is none: letters and digits in no order that a name has."""
     mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
     return mixed and len(value) >= 6 and not _SLUG.fullmatch(value) and not _QUANTITY.fullmatch(value)
+
+
+def _is_joined(value: str, how: re.Pattern[str]) -> bool:
+    """Whether a password is made of words with hyphens between them."""
+    return how.fullmatch(value) is not None and not (UNCASED_LETTER.search(value) or NOT_SECRET.match(value))
 
 
 def _prose(value: str) -> bool:

@@ -155,6 +155,13 @@ _OTHERS: tuple[Rule, ...] = (
         r"[`*\"']{0,3}[ \t]{1,4}/[ \t]{1,4}[`*\"']{0,3}(?=\S{0,63}?\d)(?=\S{0,63}?[A-Za-z])"
         r"(?P<secret>[^\s/|`*\"'\[]{6,64})(?![\w/])",
     ),
+    # The name of a network, then what opens it: of eight characters or more.
+    _rule(
+        "wifi-password",
+        "wlan wifi wi-fi ssid",
+        r"(?i:\b(?:wlan|wi-?fi|ssid))[*_`]{0,3}[ \t]{0,2}[:=][*_`]{0,3}[ \t]{0,3}[^\n/:=|]{1,40}?[ \t]{1,2}/[ \t]{1,2}[`\"']?"
+        r"(?=\S{0,63}?\d)(?P<secret>(?=\S{0,63}?[A-Za-z])[^\W_][^\s/.,|`\"'<>\[]{7,62})(?=[`\"']?[ \t]{0,4}(?:$|[,;.(]))",
+    ),
     _rule("cli-password", "sshpass", r"\bsshpass[ \t]{1,4}-p[ \t]{0,2}[\"']?(?![$<{])(?P<secret>[^\s\"']{3,128})"),
     _rule(
         "cli-password",

@@ -1,0 +1,114 @@
+"""Seed phrases that nothing announces: twelve words or more in a row, all of one list of BIP-39.
+
+The lists are those of the package ``mnemonic``.  Their words are common ones, but hardly twelve of them stand side by
+side in a sentence, as the lists have next to no articles, pronouns and forms of verbs.  Those of Chinese are single
+characters, and a text may have spaces between these: there the checksum that a phrase ends in decides.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+
+from mnemonic import Mnemonic
+
+#: Words in the shortest phrase, and how many different ones are among them: "test test test …" is none.
+LEAST = 12
+_DIFFERENT = 8
+_LONGEST = 40  # characters of a line that has one word of a phrase: its number, marks of a list and of emphasis
+_AROUND = " \t0123456789.,;:()[]{}<>|*_`\"'“”„«»「」、，。#>+-–—•"
+
+
+@cache
+def _lists() -> dict[str, int]:
+    """The lists that a word is in, a bit for each, with its accents and without."""
+    found: dict[str, int] = {}
+    folder = files("mnemonic").joinpath("wordlist")
+    for n, file in enumerate(sorted(folder.iterdir(), key=lambda file: file.name)):
+        for word in file.read_text(encoding="utf-8").split():
+            plain = "".join(c for c in unicodedata.normalize("NFD", word) if not "\u0300" <= c <= "\u036f")
+            for form in {unicodedata.normalize("NFC", word), unicodedata.normalize("NFC", plain)}:
+                found[form] = found.get(form, 0) | 1 << n
+    return found
+
+
+def _of(word: str, lists: dict[str, int]) -> int:
+    if word.endswith((":", "：")):
+        return 0  # what announces the phrase may be in the lists too
+    return lists.get(word) or lists.get(unicodedata.normalize("NFC", word.strip(_AROUND).lower()), 0)
+
+
+def runs(words: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Runs of ``words``, first and behind the last, that are all of one list."""
+    lists, at = _lists(), 0
+    while at + LEAST <= len(words):
+        common = -1
+        # From its end: what is in no list there spares the look at all before it.
+        for place in range(at + LEAST - 1, at - 1, -1):
+            common &= _of(words[place], lists)
+            if not common:
+                at = place + 1
+                break
+        else:
+            end = at + LEAST
+            while end < len(words) and (further := common & _of(words[end], lists)):
+                common, end = further, end + 1
+            if _is_phrase([word.strip(_AROUND).lower() for word in words[at:end]]):
+                yield at, end
+            at = end
+
+
+def _is_phrase(words: Sequence[str]) -> bool:
+    if len(set(words)) < _DIFFERENT:
+        return False
+    return any(len(word) > 1 for word in words) or any(
+        Mnemonic(f"chinese_{script}").check(" ".join(words)) for script in ("simplified", "traditional")
+    )
+
+
+def in_line(line: str) -> Iterator[tuple[int, int, str]]:
+    """Where ``line`` holds seed phrases."""
+    if len(line) < 2 * LEAST or line.count(" ") + line.count("\u3000") < LEAST - 1:
+        return
+    words = [word for word in line.split() if word.strip(_AROUND)]
+    end = 0
+    starts: list[int] = []
+    for first, last in runs(words):
+        if not starts:
+            for word in words:
+                starts.append(line.index(word, end))
+                end = starts[-1] + len(word)
+        head, tail = words[first], words[last - 1]
+        yield starts[first] + bare(head)[0], starts[last - 1] + bare(tail)[1], "seed-phrase"
+
+
+def places(text: str) -> Iterator[int]:
+    """Where lines with seed phrases begin in ``text``."""
+    at = 0
+    for line in text.split("\n"):
+        if next(in_line(line), None) is not None:
+            yield at
+        at += len(line) + 1
+
+
+def bare(line: str) -> tuple[int, int]:
+    """First and behind the last character of the word of a line that has one."""
+    return len(line) - len(line.lstrip(_AROUND)), len(line.rstrip(_AROUND))
+
+
+def below(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Runs of lines, first and behind the last, that have one word of a phrase each."""
+    at = 0
+    while at + LEAST <= len(lines):
+        for place in range(at + LEAST - 1, at - 1, -1):
+            if not 1 <= len(lines[place]) <= _LONGEST:
+                at = place + 1
+                break
+        else:
+            end = at + LEAST
+            while end < len(lines) and 1 <= len(lines[end]) <= _LONGEST:
+                end += 1
+            yield from ((at + first, at + last) for first, last in runs([line.strip() for line in lines[at:end]]))
+            at = end
