@@ -294,7 +294,8 @@ def _open_streams() -> None:
 
 def _read_utf8() -> None:
     """Start again in Python's UTF-8 mode where the locale knows ASCII only: words and names of files are UTF-8."""
-    if codecs.lookup(sys.getfilesystemencoding()).name == "ascii" and sys.executable:
+    ascii_only = codecs.lookup(sys.getfilesystemencoding()).name == "ascii"
+    if ascii_only and sys.executable and not sys.flags.ignore_environment:  # it would start again for ever
         os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {**os.environ, "PYTHONUTF8": "1"})
 
 

@@ -140,9 +140,12 @@ def named(question: str) -> list[str]:
     return keys
 
 
-def intervals(question: str, asked: date) -> list[Interval]:
-    """Days that a question is about, relative ones seen from ``asked``; empty when it names none."""
-    return _days(question, asked)[0]
+def intervals(question: str, asked: date, exact: bool = False) -> list[Interval]:
+    """Days that a question is about, relative ones seen from ``asked``; empty when it names none.
+
+    People's weeks and months are not those of the calendar, unless ``exact`` ones are wanted.
+    """
+    return _days(question, asked, exact)[0]
 
 
 def asks_only_days(question: str, asked: date) -> bool:
@@ -183,7 +186,7 @@ def _idle(language: str) -> re.Pattern[str]:
     return re.compile(_any(set(map(words.plain, said))) or r"(?!)")
 
 
-def _days(question: str, asked: date) -> tuple[list[Interval], str]:
+def _days(question: str, asked: date, exact: bool = False) -> tuple[list[Interval], str]:
     """Days that a question is about, and what it says beside these, in small letters."""
     asked = min(max(asked, EARLIEST), _LATEST)
     text = words.plain(question)
@@ -208,7 +211,7 @@ def _days(question: str, asked: date) -> tuple[list[Interval], str]:
     for match in _QUARTER.finditer(text):
         claim(*match.span(), _quarter(int(match[2] or asked.year), int(match[1])))
     for phrase in said:
-        claim(phrase.start, phrase.end, _relative(phrase, asked), (phrase.meaning.language,))
+        claim(phrase.start, phrase.end, _relative(phrase, asked, exact), (phrase.meaning.language,))
     if not found:
         for match in _YEAR.finditer(text):
             claim(*match.span(), (date(int(match[1]), 1, 1), date(int(match[1]), 12, 31)))
@@ -253,11 +256,11 @@ def _quarter(year: int, quarter: int) -> Interval:
     return date(year, month, 1), date(year, month + 2, monthrange(year, month + 2)[1])
 
 
-def _relative(phrase: words.Phrase, asked: date) -> Interval | None:
+def _relative(phrase: words.Phrase, asked: date, exact: bool) -> Interval | None:
     """The days of a phrase that is seen from ``asked``; ``None`` for one that is not."""
     kind, unit, number, _ = phrase.meaning
     if kind == "relative":
-        return _steps(unit, number, asked)
+        return (_calendar(unit, number, asked) if exact else None) or _steps(unit, number, asked)
     if kind == "weekday-relative":
         return _weekday(number, int(unit), asked)
     if kind == "past":
@@ -270,8 +273,18 @@ def _relative(phrase: words.Phrase, asked: date) -> Interval | None:
     return _from(asked, near, far) if kind == "ahead" else _from(asked, -far, -near)
 
 
+def _calendar(unit: str, steps: int, asked: date) -> Interval | None:
+    """A week or month of the calendar; ``None`` for others, and on a Sunday, which ends a week or begins one."""
+    if unit == "week" and asked.weekday() < 6:
+        return _from(asked, 7 * steps - asked.weekday(), 7 * steps - asked.weekday() + 6)
+    if unit == "month":
+        year, month = divmod(12 * asked.year + asked.month - 1 + steps, 12)
+        return date(year, month + 1, 1), date(year, month + 1, monthrange(year, month + 1)[1])
+    return None
+
+
 def _steps(unit: str, steps: int, asked: date) -> Interval | None:
-    """``steps`` days, weeks and so on from ``asked``: people's weeks and months are not those of the calendar."""
+    """``steps`` days, weeks and so on from ``asked``, with those around that people may mean."""
     if unit == "day":
         return _from(asked, steps, steps)
     if unit == "year":

@@ -166,6 +166,10 @@ def collect(
         if features.only_days:  # a line that has the question's own words answers it no better
             for name in KEYWORD_FEATURES:
                 values.pop(name, None)
+            exact = asking.intervals(query, asked, exact=True)
+            near = _nearness(corpus, exact)
+            if (near >= 1).any():  # "last week" is that of the calendar where something is of it
+                features.named_dates, values["date"] = exact, near
     if asking.asks_when(query):
         values["when"] = np.minimum(rows.time_words, 2).astype(np.float32) * np.float32(0.5)
     if asking.asks_amount(query):

@@ -152,6 +152,26 @@ def test_a_question_of_nothing_but_days_is_answered_by_what_is_of_them(tmp_path:
             assert max((hit.score for hit in ask(memory, question, now=date(2026, 9, 1), **options)), default=0) < 0.35
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what did we do last week?",
+        "was haben wir letzte Woche gemacht?",
+        "что мы делали на прошлой неделе?",
+        "上周做了什么",
+        "先週何をした？",
+    ],
+)
+def test_a_week_is_that_of_the_calendar_where_something_is_of_it(tmp_path: Path, question: str) -> None:
+    notes = {f"2026-04-{day:02}.md": f"# Log\n\n- {thing}\n" for day, thing in zip((3, 8, 11), THINGS, strict=False)}
+    with opened(tmp_path, notes) as memory:
+        # On Wednesday the 15th it is the week before; on the 20th nothing is of that, and what lies around it is told.
+        for today in (15, 20):
+            for options in ({"budget": 400}, {"max_results": 5}):
+                hits = ask(memory, question, now=date(2026, 4, today), **options)
+                assert {hit.date for hit in hits} == {date(2026, 4, 8), date(2026, 4, 11)}
+
+
 @pytest.mark.parametrize("language", sorted(DAILY))
 def test_of_lines_that_say_the_same_the_newest_is_shown_unless_a_day_is_named(tmp_path: Path, language: str) -> None:
     said = DAILY[language].format("")

@@ -258,6 +258,26 @@ def test_names_are_compared_folded_and_without_the_possessive() -> None:
     assert "x" * 5 in question.named("x" * 5)
 
 
+@pytest.mark.parametrize(
+    ("text", "asked", "expected"),
+    [
+        ("last week", "2024-08-14", days("2024-08-05", "2024-08-11")),
+        ("上周", "2024-08-12", days("2024-08-05", "2024-08-11")),
+        ("на прошлой неделе", "2024-08-17", days("2024-08-05", "2024-08-11")),
+        ("this week", "2024-08-14", days("2024-08-12", "2024-08-18")),
+        ("letzten Monat", "2024-01-14", days("2023-12-01", "2023-12-31")),
+        ("next month", "2024-12-14", days("2025-01-01", "2025-01-31")),
+        # A Sunday ends a week or begins one.
+        ("last week", "2024-08-18", days("2024-08-05", "2024-08-17")),
+        ("two weeks ago", "2024-08-14", days("2024-07-28", "2024-08-03")),
+    ],
+)
+def test_exact_weeks_and_months_are_those_of_the_calendar(
+    text: str, asked: str, expected: list[tuple[date, date]]
+) -> None:
+    assert question.intervals(text, date.fromisoformat(asked), exact=True) == expected
+
+
 #: Asked on a Wednesday; "last week" and the like count back from then.
 LAST_WEEK = days("2024-08-01", "2024-08-13")
 THREE_WEEKS_AGO = days("2024-07-19", "2024-07-29")
