@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -388,3 +389,11 @@ def test_every_one_of_many_is_found(many: list[tuple[str, ...]]) -> None:
 def test_a_row_keeps_its_cells_in_their_places() -> None:
     row = "| The vault | opens with | 7714 zebra |"
     assert masked(row, "memory/any.md", forgetting(row), READ_MARK) == "| [forgotten] | | |"
+
+
+def test_no_character_is_compared_as_one_that_is_compared_as_another() -> None:
+    lines = files("openclaw_memory.forget").joinpath("characters.txt").read_text(encoding="utf-8").splitlines()
+    pairs = [pair for line in lines if not line.startswith("#") for pair in line.split()]
+    written, read = [pair[0] for pair in pairs], {pair[1] for pair in pairs}
+    assert {len(pair) for pair in pairs} == {2} and len(pairs) > 4000
+    assert written == sorted(set(written)) and read.isdisjoint(written)
