@@ -333,14 +333,14 @@ def test_what_other_people_said_stands_apart_and_is_untrusted(workshop: Notes) -
         assert report.path == THEIRS
         hits = memory.search("moved to Delft", mode="keyword").results
         assert hits and {hit.origin for hit in hits} == {Origin.UNTRUSTED}
-        memory.capture(turn("The gate code was changed to 4711 on Friday.", origin=Origin.UNTRUSTED, session="s2"))
+        memory.capture(turn("The ferry was moved to pier 47 on Friday.", origin=Origin.UNTRUSTED, session="s2"))
     assert (workshop.root / THEIRS).read_text() == (
         "---\norigin: untrusted\n---\n# Captured on 2026-03-04\n\n"
         "## 14:05 · session s1 · agent main\n\n"
         "- The sender: I moved to Delft in March.\n"
         "- The harbour office was moved to Delft.\n\n"
         "## 14:05 · session s2 · agent main\n\n"
-        "- The gate code was changed to 4711 on Friday.\n"
+        "- The ferry was moved to pier 47 on Friday.\n"
     )
     assert not (workshop.root / FILE).exists()
 
