@@ -7,15 +7,15 @@ characters, and a text may have spaces between these: there the checksum that a 
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 
-from mnemonic import Mnemonic
-
 #: Words in the shortest phrase, and how many different ones are among them: "test test test …" is none.
 LEAST = 12
+_ACCENT = re.compile("[\u0300-\u036f]+")
 _DIFFERENT = 8
 _LONGEST = 40  # characters of a line that has one word of a phrase: its number, marks of a list and of emphasis
 _AROUND = " \t0123456789.,;:()[]{}<>|*_`\"'“”„«»「」、，。#>+-–—•"
@@ -28,8 +28,8 @@ def _lists() -> dict[str, int]:
     folder = files("mnemonic").joinpath("wordlist")
     for n, file in enumerate(sorted(folder.iterdir(), key=lambda file: file.name)):
         for word in file.read_text(encoding="utf-8").split():
-            plain = "".join(c for c in unicodedata.normalize("NFD", word) if not "\u0300" <= c <= "\u036f")
-            for form in {unicodedata.normalize("NFC", word), unicodedata.normalize("NFC", plain)}:
+            plain = word if word.isascii() else _ACCENT.sub("", unicodedata.normalize("NFD", word))
+            for form in {unicodedata.normalize("NFC", each) for each in (word, plain)}:
                 found[form] = found.get(form, 0) | 1 << n
     return found
 
@@ -63,9 +63,11 @@ def runs(words: Sequence[str]) -> Iterator[tuple[int, int]]:
 def _is_phrase(words: Sequence[str]) -> bool:
     if len(set(words)) < _DIFFERENT:
         return False
-    return any(len(word) > 1 for word in words) or any(
-        Mnemonic(f"chinese_{script}").check(" ".join(words)) for script in ("simplified", "traditional")
-    )
+    if any(len(word) > 1 for word in words):
+        return True
+    from mnemonic import Mnemonic
+
+    return any(Mnemonic(f"chinese_{script}").check(" ".join(words)) for script in ("simplified", "traditional"))
 
 
 def in_line(line: str) -> Iterator[tuple[int, int, str]]:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...config.settings import StoreSettings
 from ...errors import SchemaTooNew
@@ -54,7 +53,6 @@ _KEYS = 50
 _SCANNED = 1_000
 #: A document as ingest and as search know it, and what its next writer must find of it.
 _Document = tuple[DocumentRow, DocumentInfo, tuple[int, str, int]]
-_Numbers = NDArray[np.int64]
 
 
 class TableStore(GraphTables, SummaryTables):
@@ -79,14 +77,7 @@ class TableStore(GraphTables, SummaryTables):
         self._models_of: Any = None
         #: Documents by id as of a moment and of an index: thousands of them take longer to read than what a change
         #: needs of the rest.
-        nothing = np.zeros(0, np.int64)
-        self._documents: tuple[Any, str, _Numbers, _Numbers, dict[int, _Document]] = (
-            None,
-            "",
-            nothing,
-            nothing[None],
-            {},
-        )
+        self._documents: tuple[Any, str, dict[int, _Document]] = None, "", {}
         #: The same documents by path, and what the next writer of each must find of it.
         self._by_path: tuple[Any, dict[str, DocumentRow], dict[int, tuple[int, str, int]]] = None, {}, {}
 
@@ -158,24 +149,19 @@ class TableStore(GraphTables, SummaryTables):
         """All documents by id; what is known of one that is as it was is not read again."""
         at = self._db.moment
         if self._documents[0] != at:
-            instance = self._db.counters()["instance"]
-            _, before, ids, stamps, known = self._documents
-            # Whoever has a file read again sets its time, and everything else counts a generation.
-            now, *stamp = self._db.columns("SELECT id, generation, mtime_ns FROM documents")
-            in_order = np.argsort(now)
-            now, written = now[in_order], np.stack([column[in_order] for column in stamp]).astype(np.int64)
-            if before == instance:
-                place = np.minimum(np.searchsorted(ids, now), max(len(ids) - 1, 0))
-                same = (ids[place] == now) & (stamps[:, place] == written).all(axis=0) if len(ids) else now < 0
-            else:
-                same, known = now < 0, {}
-            if not same.all() or len(now) != len(ids) or before != instance:
-                where = f" WHERE id IN {among(now[~same].tolist())}" if same.any() else ""
+            _, instance, known = self._documents
+            with self._db.read():
+                if self._db.counters()["instance"] != instance:
+                    instance, known = self._db.counters()["instance"], {}
+                # Whoever has a file read again sets its time, and everything else counts a generation.
+                columns = self._db.columns("SELECT id, generation, mtime_ns FROM documents")
+                now = sorted(zip(*(column.tolist() for column in columns), strict=True))
+                changed = [row[0] for row in now if row[0] not in known or known[row[0]][2][::2] != row[1:]]
+                where = f" WHERE id IN {among(changed)}" if len(changed) < len(now) else ""
                 sql = "SELECT id, path, size, mtime_ns, sha256, units, generation, kind, grain, origin FROM documents"
-                read = {row[0]: _document(*row) for row in ([] if same.all() else self._db.rows(sql + where))}
-                known = {one: read.get(one) or known[one] for one in now.tolist()}
-            self._documents = at, instance, now, written, known
-        return self._documents[4]
+                read = {row[0]: _document(*row) for row in (self._db.rows(sql + where) if changed else ())}
+            self._documents = at, instance, {row[0]: read.get(row[0]) or known[row[0]] for row in now}
+        return self._documents[2]
 
     def units_of(self, document_ids: Sequence[int]) -> list[StoredUnit]:
         """Indexed units of these documents, in reading order."""
