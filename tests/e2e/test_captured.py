@@ -90,14 +90,14 @@ def test_heartbeat_is_never_kept(host: Host, model: ScriptedModel) -> None:
 def test_what_somebody_else_says_stands_apart_and_is_untrusted(host: Host) -> None:
     message = {
         "sessionKey": "agent:main:client",
-        "message": "The gate code was changed to 4711.",
+        "message": "The ferry was moved to pier 47 on Friday.",
         "idempotencyKey": "a",
     }
     host.run("gateway", "call", "chat.send", "--params", json.dumps(message))
-    wait_for(lambda: any("gate code" in line for line in captured(host, untrusted=True)), "it to be captured")
-    assert not any("gate code" in line for line in captured(host))
-    hits = host.tool("memory_search", query="gate code", minScore=0)["results"]
-    assert {hit["provenance"]["originClass"] for hit in hits if "gate code" in hit["snippet"]} == {"untrusted"}
+    wait_for(lambda: any("ferry" in line for line in captured(host, untrusted=True)), "it to be captured")
+    assert not any("ferry" in line for line in captured(host))
+    hits = host.tool("memory_search", query="ferry", minScore=0)["results"]
+    assert {hit["provenance"]["originClass"] for hit in hits if "ferry" in hit["snippet"]} == {"untrusted"}
 
 
 def test_off_nothing_is_kept(host: Host) -> None:
