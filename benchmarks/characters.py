@@ -1,4 +1,4 @@
-"""Writes ``openclaw_memory/forget/characters.txt`` from the tables of OpenCC.
+"""Writes ``openclaw_memory/text/characters.txt`` from the tables of OpenCC.
 
     pip install opencc-python-reimplemented==0.1.7
     python -m benchmarks.characters
@@ -13,14 +13,15 @@ from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 
-_TARGET = Path(__file__).parents[1] / "openclaw_memory" / "forget" / "characters.txt"
+_TARGET = Path(__file__).parents[1] / "openclaw_memory" / "text" / "characters.txt"
 #: Pairs of a line.
 _WIDTH = 24
 _HEADER = """\
 # Characters of Chinese and Japanese that are one written another way: as it is written, and as it is compared.
 # Made by benchmarks/characters.py from the tables TSCharacters (the first of several) and JPVariants (characters that
 # Chinese has not) of OpenCC (Apache-2.0, https://github.com/BYVoid/OpenCC; opencc-python-reimplemented {version}).
-# What was forgotten is hashed by them: another table is another VERSION of words.py.
+# What was forgotten is hashed by them, and postings are made of them: another table is another VERSION of
+# forget/words.py and another ANALYSIS_VERSION.
 
 """
 

@@ -29,6 +29,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from benchmarks import slips
 from openclaw_memory import Memory, SearchRequest, Settings
 from openclaw_memory.model import tokens_of
 from openclaw_memory.text import analysis
@@ -224,6 +225,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--index", type=Path, help="folder that keeps copies and indexes between runs")
     parser.add_argument("--out", type=Path, help="file for a row of JSON for each question and system")
     parser.add_argument("--model", help="embedding.model: a name of model list or the path of a GGUF file")
+    parser.add_argument("--misspelt", action="store_true", help="with a slip of the finger in each question")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="any other setting")
     options = parser.parse_args(arguments)
     values: dict[str, object] = dict(item.split("=", 1) for item in options.set)
@@ -237,6 +239,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             if options.only and file.stem not in options.only:
                 continue
             asked_for = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+            if options.misspelt:
+                asked_for = [one | {"query": slips.misspelt(one["query"])} for one in asked_for]
             rows += run(
                 options.workspaces / file.stem, asked_for, settings, options.mode, options.index or Path(folder)
             )

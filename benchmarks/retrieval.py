@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks import slips
 from openclaw_memory import Memory, SearchRequest, Settings
 from openclaw_memory.model.embedder import Embedder, Progress, Vectors
 
@@ -97,7 +98,9 @@ def questions(root: Path) -> dict[str, list[dict[str, str]]]:
     return by_workspace
 
 
-def run(root: Path, settings: Settings, request: dict[str, object], cache: Path | None) -> Iterator[dict[str, object]]:
+def run(
+    root: Path, settings: Settings, request: dict[str, object], cache: Path | None, misspelt: bool = False
+) -> Iterator[dict[str, object]]:
     """Rows of the result file, workspace by workspace."""
     from openclaw_memory.embed.factory import resolve
 
@@ -124,7 +127,8 @@ def run(root: Path, settings: Settings, request: dict[str, object], cache: Path 
             )
             for row in rows:
                 asked = date.fromisoformat(str(row["date_asked"])[:10].replace("/", "-"))
-                asked_for = SearchRequest(str(row["question"]), now=asked, min_score=0.0, **request)  # type: ignore[arg-type]
+                question = slips.misspelt(str(row["question"])) if misspelt else str(row["question"])
+                asked_for = SearchRequest(question, now=asked, min_score=0.0, **request)  # type: ignore[arg-type]
                 began = time.perf_counter()
                 found = memory.search(asked_for)
                 yield {
@@ -153,6 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--fusion", choices=["score", "rrf"], default="score")
     parser.add_argument("--model", help="embedding.model: a registry name or the path of a GGUF file")
     parser.add_argument("--embedding-cache", type=Path, help="folder that keeps vectors between runs")
+    parser.add_argument("--misspelt", action="store_true", help="with a slip of the finger in each question")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="any other setting")
     options = parser.parse_args(arguments)
     values: dict[str, object] = dict(item.split("=", 1) for item in options.set)
@@ -165,7 +170,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         request["max_results"] = options.max_results or 10
     settings = Settings.load(overrides={"ingest.fresh_seconds": 1e9, **values})
     with open(options.out, "w", encoding="utf-8") as out:
-        for row in run(options.workspaces, settings, request, options.embedding_cache):
+        for row in run(options.workspaces, settings, request, options.embedding_cache, options.misspelt):
             out.write(json.dumps(row) + "\n")
     print(f"written: {options.out}", file=sys.stderr)
 

@@ -9,7 +9,7 @@ import click
 
 from .context import CliContext, common_options
 from .lines import Mark, marking, show_line
-from .search import is_doubtful, requested, show, tell_if_doubtful, which_options
+from .search import is_doubtful, meant, requested, show, tell_if_doubtful, which_options
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -63,12 +63,12 @@ def recall(cli: CliContext, query: tuple[str, ...], hops: int, full: bool, **opt
     if cli.json:
         cli.emit(result)
         return
-    mark = marking(text)
     near = sorted((replace(hit, score=hit.relevance) for hit in result.results), key=lambda hit: -hit.score)
     sought = replace(result, results=tuple(near[:_NEAREST]))
     if near and is_doubtful(sought):  # no thread begins at what answers nothing
         show(cli, sought, text)
         return
+    mark = marking(meant(cli, result, text))
     with cli.paged():
         if not result.results:
             tell_if_doubtful(result, text)

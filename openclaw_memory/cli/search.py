@@ -134,7 +134,7 @@ def tell_if_doubtful(result: SearchResult, asked: str = "") -> None:
 
 def show(cli: CliContext, result: SearchResult, asked: str = "") -> None:
     """Hits for people; ``asked`` is the question, if there was one."""
-    mark = marking(asked)
+    mark = marking(meant(cli, result, asked))
     with cli.paged():
         tell_if_doubtful(result, asked)
         for rank, hit in enumerate(result.results, 1):
@@ -143,6 +143,13 @@ def show(cli: CliContext, result: SearchResult, asked: str = "") -> None:
         cli.remark("the answer may be stale: not every changed file was read in time")
     cli.remark(result.fallback)
     cli.remark(result.warning)
+
+
+def meant(cli: CliContext, result: SearchResult, asked: str) -> str:
+    """The question with what its misspelt words were read as, which is said."""
+    for typed, read in result.corrected.items():
+        cli.remark(f"no note has '{typed}'; searched for '{read}'")
+    return " ".join([asked, *result.corrected.values()])
 
 
 def also(hit: SearchHit) -> str:

@@ -33,6 +33,7 @@ from ..model import (
 from ..search import hits
 from ..search.question import asks_what_was_done
 from ..search.service import behind
+from ..search.spelling import misspelt, rewritten
 from ..store.api import Floats, Ints, SectionText, Store, VectorModel
 from ..store.state import State
 from ..system.deadline import NEVER, Deadline
@@ -247,6 +248,8 @@ class Ambient:
         _, said = self._freshen(Deadline.after(asked.until.left(0.5)))
         remarks += said
         engine = self._engine()
+        meant = misspelt(text, engine, self._store, self._vectorizer, asked.until) if about else {}
+        text, asked = rewritten(text, meant), replace(asked, message=rewritten(asked.message, meant))
         model: VectorModel | None = None
         vector: Floats | None = None
         general: General | None = None

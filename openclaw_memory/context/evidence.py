@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..search.bm25 import KeywordScores
 from ..store.api import Ints
-from ..text import analysis, calendar_words, language, speech
+from ..text import analysis, calendar_words, characters, language, speech
 from ..text.scripts import HAN, HANGUL, KANA, SOUTH_EAST_ASIAN, UNSPACED
 from ..text.sentences import sentence_spans
 
@@ -123,6 +123,7 @@ def _joined(terms: Sequence[str], at: dict[str, int], windows: Sequence[Ints]) -
 
 def _of_run(run: re.Match[str], at: dict[str, int], windows: Sequence[Ints], japanese: bool) -> Iterator[Ints]:
     def of(word: str) -> Ints:
+        word = word.translate(characters.alike())
         pairs = [word[i : i + 2] for i in range(len(word) - 1)]
         rows = [windows[at[pair]] for pair in pairs if pair in at]
         if len(rows) < len(pairs):

@@ -83,8 +83,8 @@ def knowledge(embedder: Embedder, text: str) -> float:
     if entry is not None and entry.multilingual:
         return 1.0
     words = _WORD.findall(text)[:_MOST_WORDS]
-    path = getattr(getattr(embedder, "inner", embedder), "path", None)
-    pieces = vocabulary(Path(path)) if path is not None and words else array("q")
+    path = _file(embedder)
+    pieces = vocabulary(path) if path is not None and words else array("q")
     if not pieces:
         return 1.0
     known = total = 0.0
@@ -97,6 +97,23 @@ def knowledge(embedder: Embedder, text: str) -> float:
     return known / total
 
 
+def knows_word(embedder: Embedder, word: str) -> bool:
+    """Whether a model has met ``word`` so often that it has a token of its own for it: few misspelt words are such."""
+    path = _file(embedder)
+    forms = dict.fromkeys((word, word.lower(), word.title(), _bare(word)))
+    return path is not None and gguf_file.has_word(path, *forms)
+
+
+def _file(embedder: Embedder) -> Path | None:
+    path = getattr(getattr(embedder, "inner", embedder), "path", None)
+    return None if path is None else Path(path)
+
+
+def _bare(word: str) -> str:
+    """``word`` in small letters, without accents."""
+    return "".join(c for c in unicodedata.normalize("NFD", word.lower()) if not unicodedata.combining(c))
+
+
 def _by_alphabet(words: list[str]) -> list[list[str]]:
     """Words of characters that stand for words or syllables, those in Latin letters, and those in other ones."""
     out: dict[int, list[str]] = {}
@@ -107,8 +124,7 @@ def _by_alphabet(words: list[str]) -> list[list[str]]:
 
 def _pieces(word: str, pieces: array[int]) -> int:
     """Pieces that ``word`` falls into, the longest first; of the ways to write it, the one with the fewest."""
-    folded = "".join(c for c in unicodedata.normalize("NFD", word.lower()) if not unicodedata.combining(c))
-    return min(_cut(form, pieces) for form in dict.fromkeys((word, word.lower(), folded)))
+    return min(_cut(form, pieces) for form in dict.fromkeys((word, word.lower(), _bare(word))))
 
 
 def _cut(word: str, pieces: array[int]) -> int:

@@ -159,6 +159,13 @@ class Vectorizer:
             log.warning("the question cannot be embedded: %s", error)
             return None, None, f"searching by keywords: {error}", None
 
+    def is_word(self, text: str) -> bool:
+        """Whether the model in use has met ``text`` so often that it is a word to it; loads nothing."""
+        from .noise import knows_word
+
+        embedder = self.resolve().embedder
+        return embedder is not None and knows_word(embedder, text)
+
     def start_reranker(self) -> None:
         """Begin to load the cross-encoder, if the settings name one; what fails is told by :meth:`rank`."""
         with suppress(ModelError):

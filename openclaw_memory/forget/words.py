@@ -8,8 +8,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
+from ..text.characters import alike
 from ..text.sentences import sentence_spans
 
 #: Grows with every change of what a word is, how it is folded, or how much it weighs.  What was forgotten is hashed by
@@ -146,23 +146,13 @@ def _folded(word: str, version: int) -> str:
 #: Letters that are told apart by no reader: ``I`` is the capital of ``ı`` in Turkish and of ``i`` elsewhere, and the
 #: small letter of ``İ`` is ``i`` with a dot above; ``ё`` is written ``е`` as a rule.
 _SAME = {ord("ı"): "i", 0x307: None, ord("ё"): "е"}
-#: So is an alef with or without its hamza, and kaf and yeh as Arabic and as Persian keyboards have them.
-_ALIKE = {"أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ک": "ك", "ی": "ي", "ـ": ""}
-#: The zero of each script whose digits stand in numbers as 0 to 9 do.
-_ZEROS = "٠۰०০੦૦୦௦౦೦൦๐໐༠၀០"
 
 
 @cache
 def _same() -> dict[int, str | None]:
     """What characters are compared as, where that is not as they are."""
-    same: dict[int, str | None] = {**_SAME, **{ord(written): read for written, read in _ALIKE.items()}}
-    same |= {n: None for n in range(0x591, 0x2070) if re.match(f"[{_MARKS}]", chr(n))}
-    same |= dict.fromkeys(range(0xFE00, 0xFE10))
-    same |= {ord(zero) + n: str(n) for zero in _ZEROS for n in range(10)}
-    for line in files(__package__).joinpath("characters.txt").read_text(encoding="utf-8").splitlines():
-        if not line.startswith("#"):
-            same |= {ord(pair[0]): pair[1] for pair in line.split()}
-    return same
+    same: dict[int, str | None] = {n: None for n in range(0x591, 0x2070) if re.match(f"[{_MARKS}]", chr(n))}
+    return same | dict.fromkeys(range(0xFE00, 0xFE10)) | alike() | _SAME
 
 
 def phrases(text: str, speaker: str | None = None, code: bool = False) -> list[Phrase]:

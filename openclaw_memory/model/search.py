@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Literal, get_args
 
@@ -151,7 +151,10 @@ class SearchHit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The hits of a search, best first, and what answered it."""
+    """The hits of a search, best first, and what answered it.
+
+    ``corrected`` are words of the question that no note has, and what each was read as.
+    """
 
     results: tuple[SearchHit, ...]
     provider: str
@@ -161,3 +164,4 @@ class SearchResult:
     took_ms: float = 0.0
     stale: bool = False
     warning: str | None = None
+    corrected: dict[str, str] = field(default_factory=dict)

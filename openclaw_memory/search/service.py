@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -60,6 +60,7 @@ class _Asked:
     model: VectorModel | None = None
     fallback: str | None = None
     vector: Floats | None = None
+    corrected: dict[str, str] = field(default_factory=dict)
 
     def behind(self, paths: list[str]) -> None:
         """Say that the answer is from before these files changed."""
@@ -150,7 +151,7 @@ class Questions:
         hits: list[RecallHit] = []
         if request.query.strip():
             hits = self._ranked(
-                asked, lambda engine, mode, day, vector: engine.recall(request, mode, day, vector, hops)
+                asked, lambda engine, mode, day, vector: engine.recall(asked.request, mode, day, vector, hops)
             )
         # Plugins may drop and change hits; a thread stays in order of time.
         place = {hit.id: at for at, hit in enumerate(hits)}
@@ -263,31 +264,41 @@ class Questions:
         return _Asked(request, time.monotonic(), until, *self._freshen(until), mode=mode)
 
     def _ask(self, request: SearchRequest, until: Deadline) -> _Asked:
-        """Look for changed files and embed the question."""
+        """Look for changed files, correct the question's spelling and embed it."""
         mode = request.mode or self.settings.search.mode
         by_meaning = mode != "keyword" and bool(request.query.strip())
         if by_meaning:
             self._vectorizer.start()  # the model loads while the files are looked at
         asked = self._started(request, until, mode)
+        if request.query.strip():
+            self._load(by_meaning)
+            self._correct(asked)
         if by_meaning:
-            self._load()
             # Half of what is left: ranking needs some of it.
             asked.embedder, asked.model, asked.fallback, asked.vector = self._vectorizer.query(
-                request.query, asked.until.left(0.5)
+                asked.request.query, asked.until.left(0.5)
             )
             if asked.vector is None and asked.mode != "graph":
                 asked.mode = "keyword"
         return asked
 
-    def _load(self) -> None:
+    def _load(self, by_meaning: bool) -> None:
         """Have the resident state of the first question while its model loads."""
         with self._lock:
             if self._engine is not None:
                 return
             engine = self.engine()
         with self._store.reading():
-            engine.refresh(self._vectorizer.expected())
+            engine.refresh(self._vectorizer.expected() if by_meaning else None)
             self._superseded()
+
+    def _correct(self, asked: _Asked) -> None:
+        """Read the words of the question that no note has as those that they are misspelt for."""
+        from .spelling import misspelt, rewritten
+
+        question = asked.request.query
+        asked.corrected = misspelt(question, self.engine(), self._store, self._vectorizer, asked.until)
+        asked.request = replace(asked.request, query=rewritten(question, asked.corrected))
 
     def _ranked(self, asked: _Asked, answer: Callable[[SearchEngine, str, date, Any], list[H]]) -> list[H]:
         engine = self.engine()
@@ -356,6 +367,7 @@ class Questions:
             "mode": asked.mode,
             "fallback": asked.fallback,
             "took_ms": (time.monotonic() - asked.started) * 1000,
+            "corrected": asked.corrected,
             "stale": asked.stale,
             "warning": joined([*self._store.warnings(), *asked.remarks]),
         }

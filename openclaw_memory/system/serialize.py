@@ -28,7 +28,7 @@ _RECORDS = frozenset({"http_usage"})
 #: Left out unless true.
 _FLAGS = frozenset({"truncated", "stale"})
 #: Left out unless there is something in them.
-_UNLESS_EMPTY = frozenset({"skipped", "superseded", "also"})
+_UNLESS_EMPTY = frozenset({"skipped", "superseded", "also", "corrected"})
 
 
 def camel(name: str) -> str:

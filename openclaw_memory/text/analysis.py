@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from . import calendar_words
+from . import calendar_words, characters
 from . import language as languages
 from .scripts import HANGUL, HIRAGANA, INDIC, KANA, POINTS, SOUTH_EAST_ASIAN, UNSPACED
 
 #: Grows when the terms of a text change, so that stored postings are known to be of another make.
-ANALYSIS_VERSION = 8
+ANALYSIS_VERSION = 9
 
 STOP_WORDS = frozenset(
     """
@@ -58,6 +58,8 @@ _STROKES = str.maketrans("łŁđĐøØħĦŧŦı", "lLdDoOhHtTi")
 VIETNAMESE = "vietnamese"
 #: Letters that only Vietnamese has.
 _VIETNAMESE = re.compile("[\u01a0\u01a1\u01af\u01b0\u1ea0-\u1ef9]")
+#: A word of an alphabet, as long as people may misspell one; what digits or marks of programs join is none.
+_SPELT = re.compile(rf"(?<![\w{INDIC}])(?:[{INDIC}]|[^\W\d_{UNSPACED}{HANGUL}]){{4,24}}(?![\w{INDIC}])")
 #: Words with nothing but a space between them; each letter is looked at once, however long a word is.
 _SYLLABLES = re.compile(r"(?<![^\W\d_])[^\W\d_]++(?:[ \t\n]++[^\W\d_]++)+")
 
@@ -108,6 +110,22 @@ def asked(text: str) -> list[tuple[str, ...]]:
     return [(term, others[term]) if term in others else (term,) for term in said]
 
 
+def spelt(text: str) -> Iterator[re.Match[str]]:
+    """Words of ``text`` that are long enough to be recognised where one letter is wrong, as they stand there."""
+    return _SPELT.finditer(text)
+
+
+def spelling(word: str) -> str:
+    """``word`` as spellings are compared: in small letters, Latin ones without accents."""
+    return plain(word).lower()
+
+
+def vocabulary(texts: Iterable[str]) -> list[str]:
+    """How the words in ``texts`` are spelt, but for stop words, in order."""
+    words = {match[0] for text in texts for match in spelt(spelling(text))}
+    return sorted(word for word in words if len(query_terms(word)) == 1)
+
+
 def words_of(text: str) -> dict[str, str]:
     """Terms of a question and the word of it that each comes from."""
     return {term: word for word in _WORDS.findall(text) for term in query_terms(word)}
@@ -121,6 +139,7 @@ def occurrences(question: str, text: str) -> Iterator[tuple[int, int]]:
     for match in _TOKEN.finditer(text):
         word = match[0]
         if match.lastgroup == "joined":
+            word = word.translate(characters.alike())
             pairs = [i for i in range(len(word)) if word[i : i + 2] in wanted or word[i] in wanted]
             for at in pairs:
                 yield match.start() + at, match.start() + at + (2 if word[at : at + 2] in wanted else 1)
@@ -138,7 +157,7 @@ def _terms(text: str, query: bool) -> list[str]:
         return found if query else found + _native(words, found)
     words = []
     whole: list[str] = []
-    for run in _RUN.findall(_plain(text)):
+    for run in _RUN.findall(plain(text)):
         for part in _without_cjk(run, whole, query):
             if part.isascii() and part.islower() and part.isalpha():
                 words.append(part)
@@ -195,12 +214,12 @@ def _folded(text: str) -> str:
     return _composed(_DIACRITICS.sub("", unicodedata.normalize("NFKD", text).translate(_STROKES)))
 
 
-def _plain(text: str) -> str:
-    """As :func:`_folded`, but with the accents of letters that are not Latin."""
+def plain(text: str) -> str:
+    """As :func:`_folded`, but with the accents of letters that are not Latin; characters as they are compared."""
     if text.isascii():
         return text
     text = unicodedata.normalize("NFKD", text).translate(_HYPHENS).translate(_STROKES)
-    return _DIACRITICS.sub("", _composed(_LATIN_DIACRITICS.sub("", text)))
+    return _DIACRITICS.sub("", _composed(_LATIN_DIACRITICS.sub("", text))).translate(characters.alike())
 
 
 def _composed(text: str) -> str:

@@ -96,3 +96,13 @@ def test_vectors_that_mean_nothing_leave_it_to_the_words(held: float, knowledge:
     values |= dict.fromkeys(ranking.VECTOR_FEATURES, np.array([0.2, 0.6], np.float32))
     features = ranking.Features(values, keyword, knowledge=knowledge)
     assert int(np.argmax(ranking.fuse(features, ranking.WEIGHTS))) == first
+
+
+def test_a_word_that_the_tokenizer_has_whole_is_known(tmp_path: Path) -> None:
+    model = Reading(gguf(tmp_path / "m.gguf", [*ENGLISH, "\u2581Datei", "\u2581где", "\u0120server", "\u2581invo"]))
+    for word in ("invoice", "Invoice", "café", "datei", "где", "Server"):
+        assert noise.knows_word(model, word), word
+    for word in ("invocie", "nun", "voice", "invoices", "гдее", "服务"):
+        assert not noise.knows_word(model, word), word
+    assert not noise.knows_word(Reading(tmp_path / "none.gguf"), "invoice")
+    assert not noise.knows_word(HashingEmbedder(), "invoice")

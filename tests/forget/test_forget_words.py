@@ -392,7 +392,7 @@ def test_a_row_keeps_its_cells_in_their_places() -> None:
 
 
 def test_no_character_is_compared_as_one_that_is_compared_as_another() -> None:
-    lines = files("openclaw_memory.forget").joinpath("characters.txt").read_text(encoding="utf-8").splitlines()
+    lines = files("openclaw_memory.text").joinpath("characters.txt").read_text(encoding="utf-8").splitlines()
     pairs = [pair for line in lines if not line.startswith("#") for pair in line.split()]
     written, read = [pair[0] for pair in pairs], {pair[1] for pair in pairs}
     assert {len(pair) for pair in pairs} == {2} and len(pairs) > 4000

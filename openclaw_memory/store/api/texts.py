@@ -258,6 +258,12 @@ class Texts(Protocol):
     def put_model_choice(self, choice: ModelChoice) -> None:
         """Note what :meth:`model_choice` returns."""
 
+    def spellings(self, words: Sequence[str]) -> set[str]:
+        """Words of the notes, among which are all that are one slip away from one of ``words``, which are not empty.
+
+        As :func:`~openclaw_memory.text.analysis.spelling` gives them; a slip is none in the first letter.
+        """
+
     def keyword_index(self) -> KeywordIndex:
         """The keyword index that the settings name."""
 

@@ -82,8 +82,11 @@ ALTER TABLE units ADD COLUMN amount BOOLEAN DEFAULT false;
 UPDATE documents SET sha256 = '', mtime_ns = -1;
 """
 
+#: Filled in by the analysis, which is of another version.
+_V7 = "CREATE TABLE words (document_id INTEGER, initial VARCHAR, words VARCHAR)"
+
 #: ``MIGRATIONS[i]`` leads from schema ``i`` to ``i + 1``; each runs in one transaction.
-MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6)
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V7)
 CURRENT = len(MIGRATIONS)
 
 

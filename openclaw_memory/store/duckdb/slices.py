@@ -29,7 +29,7 @@ _GROWTH = 2
 #: Rows that are deleted, and postings that are folded, at once.
 _DELETED, _FOLDED = 20_000, 200_000
 #: Units go last: as long as something is left, so are they, and their number tells it.
-_OWNED = ("sections", *writing.OF_UNITS, "units")
+_OWNED = (*writing.OF_DOCUMENTS, *writing.OF_UNITS, "units")
 
 
 class SlicedStore(TableStore):

@@ -46,6 +46,7 @@ _INDEXES = {
     "mentions": ("document_id", "unit_id", "key"),
     "found_facts": ("document_id", "unit_id"),
     "derived_from": ("document_id", "unit_id"),
+    "words": ("document_id", "initial"),
 }
 #: Types of DuckDB that statements of both databases name.
 _TYPES = "CREATE DOMAIN tinyint AS SMALLINT;"
@@ -107,7 +108,10 @@ _V2 = "\n".join(
 #: Whose turn it is, until when: a lock that needs no connection while it is held.
 _V3 = _table("turns", "name TEXT, holder TEXT, until TIMESTAMPTZ, KEY (name)")
 
+#: How the words of the notes are spelt; the analysis, which is of another version, fills it in.
+_V4 = _table("words", "document_id INTEGER, initial TEXT, words TEXT")
+
 #: ``MIGRATIONS[i]`` leads from schema ``i`` to ``i + 1``; given to :meth:`Server.migrate` as the part ``index``.
-MIGRATIONS = (_V1, _V2, _V3)
+MIGRATIONS = (_V1, _V2, _V3, _V4)
 #: All tables, for counts and searches.
-TABLES = tuple(_TABLES)
+TABLES = (*_TABLES, "words")

@@ -284,6 +284,16 @@ class TableStore(GraphTables, SummaryTables):
                 ).fetchall()
         return {row[0]: SectionText(row[0], row[1], row[2], row[3], tuple(row[4].split("\n"))) for row in rows}
 
+    def spellings(self, words: Sequence[str]) -> set[str]:
+        """Words with the initial of one of ``words``, of the notes that have one with about half of its letters."""
+        like, given = [], []
+        for word in words:
+            half = len(word) // 2
+            like.append("(initial = ? AND (words LIKE ? OR words LIKE ?))")
+            given += [word[0], f"% {word[:half]}%", f"%{word[half + 1 :]} %"]
+        rows = self._db.rows(f"SELECT words FROM words WHERE {' OR '.join(like)}", given)
+        return {word for row in rows for word in row[0].split()}
+
     # -- what forgetting reads and writes -------------------------------------------------------------
 
     def unit_texts(self, unit_ids: Sequence[int]) -> list[UnitText]:

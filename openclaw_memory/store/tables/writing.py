@@ -6,16 +6,20 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from ...model import Section, SourceFile, script_of, tokens_of
-from ...text.analysis import has_amount, likeness
+from ...text.analysis import has_amount, likeness, vocabulary
 from ..api import RULES, Analyse, DocumentChange, PlannedUnit, TextsChanged, Version
 from .keywords import MOST
 from .sql import WHOLE, Connection, Sql, among, count, next_ids, unit_texts
 
 #: What units own beside vectors and postings; it goes with their document and is rewritten with it.
 OF_UNITS = ("mentions", "found_facts", "derived_from")
+#: What documents own beside units.
+OF_DOCUMENTS = ("sections", "words")
 #: Units whose terms are in memory at once while postings are made again.
 _ANALYSED = 4_000
 _RULE = {rule: code for code, rule in enumerate(RULES)}
@@ -116,6 +120,20 @@ class Rows:
         db.insert_rows(c, "found_facts", "INTEGER INTEGER VARCHAR VARCHAR VARCHAR VARCHAR FLOAT", facts)
         db.insert_rows(c, "derived_from", "INTEGER INTEGER VARCHAR INTEGER INTEGER", derived)
         db.insert_postings(c, [(unit_id, planned.terms) for unit_id, _, planned in written if planned.id is None])
+        _insert_words(db, c, ((document_id, planned.unit.search_text) for _, document_id, planned in written))
+
+
+def _insert_words(db: Sql, c: Connection, texts: Iterable[tuple[int, str]]) -> None:
+    """Note how the words of each document's ``texts`` are spelt: a row for those of one initial, blanks around each."""
+    by_document: dict[int, list[str]] = {}
+    for document_id, text in texts:
+        by_document.setdefault(document_id, []).append(text)
+    rows = [
+        (document_id, initial, f" {' '.join(words)} ")
+        for document_id, said in by_document.items()
+        for initial, words in groupby(vocabulary(said), itemgetter(0))
+    ]
+    db.insert_rows(c, "words", "INTEGER VARCHAR VARCHAR", rows)
 
 
 def put_whole(db: Sql, c: Connection, document_id: int, change: DocumentChange, known: Iterable[int]) -> None:
@@ -274,9 +292,11 @@ def analyse_anew(db: Sql, c: Connection, analyse: Analyse) -> None:
     """Replace all postings by those of ``analyse``; other processes see another index."""
     c.execute("DELETE FROM postings")
     c.execute("DELETE FROM postings_delta")
+    c.execute("DELETE FROM words")
     for rows in unit_texts(c, _ANALYSED):
         units = [(unit_id, Counter(analyse(text))) for unit_id, text, _ in rows]
         db.insert_postings(c, units)
+        _insert_words(db, c, ((document_id, text) for _, text, document_id in rows))
         lengths = [min(terms.total(), MOST) for _, terms in units]
         columns = "id INTEGER, n SMALLINT, tokens FLOAT, likeness BIGINT, script SMALLINT, amount BOOLEAN"
         c.execute(f"CREATE TEMP TABLE counted ({columns})")
@@ -317,9 +337,8 @@ def _take(c: Connection, unit_ids: Sequence[int], left: Sequence[int]) -> None:
 def _delete(c: Connection, document_ids: Sequence[int]) -> None:
     if _have_facts(c, document_ids):
         facts_changed(c)
-    for table in ("units", *OF_UNITS):
+    for table in ("units", *OF_UNITS, *OF_DOCUMENTS):
         _delete_where(c, table, "document_id", document_ids)
-    _delete_where(c, "sections", "document_id", document_ids)
     _delete_where(c, "documents", "id", document_ids)
 
 

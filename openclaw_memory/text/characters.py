@@ -1,0 +1,23 @@
+"""Characters that are one written another way: of Chinese and Japanese, of Arabic keyboards, digits of any script."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+#: An alef with or without its hamza, and kaf and yeh as Arabic and as Persian keyboards have them; a stroke that only
+#: draws a word out is none.
+_ARABIC = {"أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ک": "ك", "ی": "ي", "ـ": ""}
+#: The zero of each script whose digits stand in numbers as 0 to 9 do.
+_ZEROS = "٠۰०০੦૦୦௦౦೦൦๐໐༠၀០"
+
+
+@cache
+def alike() -> dict[int, str]:
+    """What characters are compared as, where that is not as they are: a table for ``str.translate``."""
+    same = {ord(written): read for written, read in _ARABIC.items()}
+    same |= {ord(zero) + n: str(n) for zero in _ZEROS for n in range(10)}
+    for line in files(__package__).joinpath("characters.txt").read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            same |= {ord(pair[0]): pair[1] for pair in line.split()}
+    return same

@@ -1,0 +1,202 @@
+"""Misspelt words of a question, in any alphabet: what is read for them, what is left alone, and that nothing is kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fakes import CountingEmbedder, Notes, open_memory
+from hypothesis import given
+from hypothesis import strategies as st
+from indexing import both, drop, open_store, put
+from properties import examples
+
+from benchmarks import slips
+from openclaw_memory.search.spelling import one_slip
+from openclaw_memory.text import analysis
+
+#: A line, a question with a slip in it, the word as it is typed and as it is read.
+MISSPELT = {
+    "en": ("The gardening tools hang in the shed.", "where are the gardning tools", "gardning", "gardening"),
+    "de": ("Der Zahnarzt hat dienstags geschlossen.", "wann hat der zahnartz zu", "zahnartz", "zahnarzt"),
+    "fr": ("La chaudière a été réparée par Brandt.", "qui s'occupe de la chuadière", "chuadière", "chaudiere"),
+    "es": ("El fontanero viene cada martes.", "cuándo viene el fontnaero", "fontnaero", "fontanero"),
+    "pl": ("Rowerem zajmuje się warsztat Brandta.", "kto zajmuje się rowreem", "rowreem", "rowerem"),
+    "tr": ("Bisikletin anahtarı çekmecede.", "bisikltin anahtarı nerede", "bisikltin", "bisikletin"),
+    "ru": ("Велосипед стоит в подвале.", "где стоит велосепед", "велосепед", "велосипед"),
+    "uk": ("Ключі від гаража лежать у шухляді.", "де ключі від гааржа", "гааржа", "гаража"),
+    "el": ("Το ποδήλατο είναι στην αποθήκη.", "πού είναι το ποδήλτο", "ποδήλτο", "ποδήλατο"),
+    "he": ("האופניים נמצאים במחסן.", "איפה האופנים", "האופנים", "האופניים"),
+    "ar": ("الدراجة موجودة في المخزن.", "أين الدراحة", "الدراحة", "الدراجة"),
+    "hi": ("साइकिलें गोदाम में रखी हैं।", "साइकलें कहाँ हैं", "साइकलें", "साइकिलें"),
+}
+#: What hides a line from those who only look for their words.
+OTHERS = [f"Note {n} about nothing of interest, as always." for n in range(30)]
+
+
+@pytest.mark.parametrize("language", MISSPELT)
+def test_a_slip_of_the_finger_hides_no_line(language: str, notes: Notes) -> None:
+    line, question, typed, read = MISSPELT[language]
+    notes.write("MEMORY.md", "\n\n".join([*OTHERS, line]))
+    with open_memory(notes) as memory:
+        found = memory.search(question, mode="keyword", max_results=1)
+        assert dict(found.corrected) == {typed: read}
+        assert line in found.results[0].snippet
+        assert dict(memory.recall(question).corrected) == {typed: read}
+
+
+@pytest.mark.parametrize("language", MISSPELT)
+def test_what_the_notes_have_is_read_as_it_is_typed(language: str, notes: Notes) -> None:
+    line, question, *_ = MISSPELT[language]
+    notes.write("MEMORY.md", f"{line}\n\n{question}\n")
+    with open_memory(notes) as memory:
+        assert not memory.search(line).corrected
+        assert not memory.search(question).corrected
+
+
+def test_short_words_first_letters_and_words_of_no_content_stay(notes: Notes) -> None:
+    notes.write("MEMORY.md", "The gate code hangs by the kettle, and thesis number nine is with Whitney.\n")
+    with open_memory(notes) as memory:
+        for question in ("gaet", "bettle", "where", "hxngz", "g4te-code", "1234567", "热水壶", "theese"):
+            assert not memory.search(question).corrected, question
+
+
+def test_the_more_frequent_of_two_words_is_read(notes: Notes) -> None:
+    notes.write("MEMORY.md", "- The planks lie in the yard.\n\n- Plants need water.\n\n- Plants need light.\n")
+    with open_memory(notes) as memory:
+        assert dict(memory.search("plansk").corrected) == {"plansk": "planks"}
+        assert dict(memory.search("plaxxs").corrected) == {}  # two slips away from each
+        assert dict(memory.search("PLANSK and plnats").corrected) == {"PLANSK": "Planks", "plnats": "plants"}
+        assert dict(memory.search("plaxts").corrected) == {"plaxts": "plants"}
+        assert dict(memory.search("plants").corrected) == {}
+
+
+def test_the_question_is_embedded_as_it_is_read(notes: Notes) -> None:
+    notes.write("MEMORY.md", "The gardening tools hang in the shed.\n")
+    embedder = CountingEmbedder()
+    with open_memory(notes, embedder) as memory:
+        memory.search("Gardning, gardning")
+        assert "Gardening, gardening" in embedder.questions
+
+
+def test_a_word_that_the_model_has_a_token_for_is_no_slip(notes: Notes, tmp_path: Path) -> None:
+    notes.write("MEMORY.md", "The tanks are full, and the planks are dry.\n")
+    embedder = CountingEmbedder()
+    embedder.path = tmp_path / "model.gguf"  # type: ignore[attr-defined]
+    token = "\u2581thanks".encode()
+    embedder.path.write_bytes(b"GGUF" + len(token).to_bytes(8, "little") + token)  # type: ignore[attr-defined]
+    with open_memory(notes, embedder) as memory:
+        assert dict(memory.search("thanks for the plansk").corrected) == {"plansk": "planks"}
+    with open_memory(notes) as memory:
+        assert memory.search("thanks for the plansk").corrected["thanks"] == "tanks"
+
+
+def test_context_is_of_what_a_message_means(notes: Notes) -> None:
+    notes.write("memory/2026-03-01.md", "\n\n".join([*OTHERS, "The zorblatt generator needs coolant every week."]))
+    with open_memory(notes) as memory:
+        assert "coolant" in memory.context("how does the zorbaltt generatr get its coolnat").text
+        assert "Zorblatt" not in memory.context("what is the name of the moon?").text
+
+
+def test_a_word_of_a_note_that_is_new_is_no_slip(notes: Notes) -> None:
+    notes.write("MEMORY.md", "Carolina likes tea.\n")
+    with open_memory(notes) as memory:
+        assert dict(memory.search("what does Caroline like").corrected) == {"Caroline": "Carolina"}
+        notes.write("memory/2026-03-01.md", "Caroline likes coffee.\n")
+        assert not memory.search("what does Caroline like").corrected
+
+
+def test_nothing_is_read_that_no_note_has_any_more(notes: Notes) -> None:
+    notes.write("MEMORY.md", "The kettle is broken.\n")
+    notes.write("memory/2026-03-01.md", "The zorblatt hums.\n")
+    with open_memory(notes) as memory:
+        assert memory.search("zorblat").corrected
+        (notes.root / "memory" / "2026-03-01.md").unlink()
+        memory.ingest()
+        assert not memory.search("zorblat").corrected
+        assert memory.search("ketle").corrected
+    with open_memory(notes) as memory:  # nor by who has never seen it
+        assert not memory.search("zorblat").corrected
+
+
+@both
+def test_words_go_with_their_notes(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "a.duckdb")
+    put(store, {f"{n}.md": [[f"the lantern hangs by door {n}", "the ladder leans"]] for n in range(3)})
+    put(store, {"3.md": [["a zeppelin passed"]]})
+    assert {"lantern", "ladder", "zeppelin"} <= store.spellings(["lantrn", "laddre", "zepelin"])
+    put(store, {"3.md": [["a zeppelin passed", "slowly"]], "0.md": [["the lamp hangs"]]})
+    assert "zeppelin" in store.spellings(["zepelin"])
+    put(store, {"3.md": [["slowly"]]})
+    assert store.spellings(["zepelin"]) == set()
+    drop(store, "1.md", "2.md")
+    assert store.spellings(["lantrn", "laddre"]) == set()
+    assert (
+        store._db.rows("SELECT DISTINCT document_id FROM words WHERE document_id NOT IN (SELECT id FROM documents)")
+        == []
+    )
+    store.close()
+
+
+@both
+def test_words_of_a_note_that_is_written_in_slices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("openclaw_memory.store.duckdb.slices._LARGE", 5)
+    store = open_store(tmp_path / "a.duckdb")
+    lines = [f"line {n} of the zeppelin" for n in range(300)]
+    put(store, {"1.md": [lines]})
+    assert "zeppelin" in store.spellings(["zepelin"])
+    put(store, {"1.md": [[f"line {n} of the lantern" for n in range(300)]]})
+    assert store.spellings(["zepelin"]) == set()
+    assert "lantern" in store.spellings(["lantrn"])
+    drop(store, "1.md")
+    assert store._db.rows("SELECT * FROM words") == []
+    store.close()
+
+
+@both
+def test_postings_of_another_analysis_bring_their_words(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "a.duckdb")
+    put(store, {"1.md": [["the lantern hangs"]]})
+    with store._db.write() as c:
+        c.execute("DELETE FROM words")
+        c.execute("UPDATE meta SET value = '1' WHERE key = 'analysis'")
+    store.close()
+    again = open_store(tmp_path / "a.duckdb")
+    assert again.spellings(["lantrn"]) == {"lantern"}
+    again.close()
+
+
+letters = st.text("abcd", max_size=6)
+
+
+def distance(one: str, other: str) -> int:
+    """Letters more, less or other, and pairs in the other order, between two words: the textbook's table."""
+    table = {(i, -1): i + 1 for i in range(-1, len(one))} | {(-1, j): j + 1 for j in range(-1, len(other))}
+    for i, a in enumerate(one):
+        for j, b in enumerate(other):
+            best = min(table[i - 1, j] + 1, table[i, j - 1] + 1, table[i - 1, j - 1] + (a != b))
+            if i and j and a == other[j - 1] and one[i - 1] == b:
+                best = min(best, table[i - 2, j - 2] + 1)
+            table[i, j] = best
+    return table[len(one) - 1, len(other) - 1]
+
+
+@given(letters, letters)
+@examples(400)
+def test_one_slip_is_a_distance_of_one(one: str, other: str) -> None:
+    assert one_slip(f"x{one}", f"x{other}") == (distance(one, other) == 1)
+
+
+words = st.text(st.sampled_from("abcdeklmnoprstuабвгдежклмноп"), min_size=5, max_size=12)
+
+
+@given(words, st.integers(0, 1000))
+@examples(300)
+def test_what_a_slip_makes_of_a_word_is_looked_up_by_half_of_it(word: str, salt: int) -> None:
+    question = slips.misspelt(f"{salt} {word}")
+    typed = analysis.spelling(question.split()[1])
+    if typed == word:
+        return
+    half = len(typed) // 2
+    assert one_slip(typed, word)
+    assert word.startswith(typed[:half]) or word.endswith(typed[half + 1 :])
