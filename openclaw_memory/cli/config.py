@@ -93,12 +93,15 @@ def set_setting(cli: CliContext, key: str, value: str) -> None:
     from ..config.store_url import visible
     from ..errors import SettingsError
     from ..system.serialize import to_json
+    from ..upkeep.doctor import useless_values
     from .yaml_edit import set_value
 
     if key == "store.url":
         without_password(value)
     try:
         said = Settings().with_values({key: value})
+        for useless in useless_values(said):
+            raise SettingsError(useless)
     except SettingsError as error:
         raise click.UsageError(str(error).replace("argument: ", "", 1)) from error
     file = settings_file(cli)

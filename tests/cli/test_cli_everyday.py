@@ -85,7 +85,12 @@ def test_every_kind_of_value_is_written_so_that_it_is_read_again(
 
 @pytest.mark.parametrize(
     ("key", "value", "words"),
-    [("search.max_result", "3", "search.max_results"), ("search.max_results", "many", "a whole number"), ("search.min_score", "2", "between 0 and 1")],
+    [
+        ("search.max_result", "3", "search.max_results"), ("search.max_results", "many", "a whole number"),
+        ("search.min_score", "2", "between 0 and 1"), ("search.weights", "{dat: 1}", "no feature 'dat'"),
+        ("search.half_life_days", "{dayly: 1}", "no kind 'dayly'"), ("consolidate.time_zone", "Mars/Base", "no time zone"),
+        ("store.url", "mysql://x", "no URL of PostgreSQL"),
+    ],
 )  # fmt: skip
 def test_what_the_file_may_not_hold_is_wrong_usage_and_writes_nothing(
     file: Path, key: str, value: str, words: str
