@@ -219,9 +219,9 @@ class _Walk:
             self._skip(shown, f"{human_size(status.st_size)} is more than ingest.max_file_mb allows ({limit})")
             return
         file = self.known.get(shown)
-        now = real, status.st_size, status.st_mtime_ns, root.origin
-        if file is None or (file.absolute, file.size, file.mtime_ns, file.origin) != now:
-            file = SourceFile(shown, *now[:3], _kind(shown), _grain(shown), root.origin)
+        now = real, status.st_size, status.st_mtime_ns, status.st_ctime_ns, root.origin
+        if file is None or (file.absolute, file.size, file.mtime_ns, file.changed_ns, file.origin) != now:
+            file = SourceFile(shown, *now[:3], _kind(shown), _grain(shown), root.origin, status.st_ctime_ns)
         self.files.append(file)
 
     def _is_ignored(self, root: _Root, real: str, shown: str) -> bool:
