@@ -31,7 +31,8 @@ _SUFFIX = ".md"
 _REMEMBERED = 4096
 #: What people write notes in, too, and what is not read: it is named, or its owner would take it for remembered.
 _OTHER_TEXTS = frozenset(
-    ".txt .text .markdown .mdown .mkd .mdx .rst .org .adoc .rtf .doc .docx .odt .pdf .htm .html .csv .tsv".split()
+    ".txt .text .markdown .mdown .mkd .mdx .rst .org .adoc .canvas "
+    ".rtf .doc .docx .odt .pdf .htm .html .csv .tsv".split()
 )
 _NONE: Mapping[str, SourceFile] = MappingProxyType({})
 _EXTRA_NAME = re.compile(r"[^\s/\\@\x00-\x1f][^/\\\x00-\x1f]*")
