@@ -158,7 +158,7 @@ def unset(cli: CliContext, key: str) -> None:
     if cli.json:
         cli.emit({"file": str(file), "key": key, "removed": there, "inForce": value, "source": source[key]})
         return
-    say(f"{file}: {key} {'is taken out' if there else 'is not in it'}; {value!r} counts, from {source[key]}")
+    say(f"{file}: {key} {'is taken out' if there else 'is not in it'}; {value!r} counts ({source[key]})")
 
 
 @config.command(short_help="Open the settings file in your editor.")
