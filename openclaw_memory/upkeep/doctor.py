@@ -224,6 +224,7 @@ def _workspace(memory: Examined) -> list[Check]:
     for one in said.unread[:_NAMED]:
         what, _, step = one.reason.rpartition("; ")
         told = f"{one.path} is taken as untrusted, as its front matter cannot be read: {what}"
+        step += f", or ignore it in {memory.settings.ingest.ignore_file}"
         checks.append(Check("trust", True, told, step, remark=True))
     if (more := len(said.unread) - _NAMED) > 0:
         told = f"and {counted(more, 'more file')} whose front matter cannot be read"
@@ -233,8 +234,9 @@ def _workspace(memory: Examined) -> list[Check]:
 
 def _skipped(memory: Examined, path: str, reason: str) -> Check:
     """A file that is not read; the memory works without it."""
-    step = f"mend it or make it readable, or ignore it in {memory.settings.ingest.ignore_file}"
-    return Check("file", True, f"{path} is skipped: {reason}", step, remark=True)
+    what, _, step = reason.removesuffix(", or ignore it").partition("; ")
+    step = f"{step or 'mend it or make it readable'}, or ignore it in {memory.settings.ingest.ignore_file}"
+    return Check("file", True, f"{path} is skipped: {what}", step, remark=True)
 
 
 def _sidecars(memory: Examined) -> list[Check]:

@@ -171,6 +171,7 @@ def test_a_note_that_cannot_be_read_is_no_failure_of_the_memory(
     shown = run("doctor", model="none").stdout
     assert "! file: memory/b.md is skipped: " in shown and words in shown and "✓ freshness" in shown
     assert "ignore it in .memoryignore" in shown and "✗" not in shown
+    assert ("save it as UTF-8, or" in shown) + ("mend it or make it readable, or" in shown) <= 1, "one step a file"
     assert both(run, "doctor", model="none")["ok"] is True
 
 
