@@ -132,3 +132,16 @@ def test_the_classifiers_say_no_more_than_what_is_tested() -> None:
         one for one in said if one.startswith(("Operating System", "Programming Language :: Python :: 3."))
     ]:
         assert f"`{classifier}`" in tested, classifier
+
+
+def test_extras_are_named_with_the_package_that_has_them() -> None:
+    """``openclaw-memory`` on PyPI is somebody else's: what a message advises to install must be ours."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    texts = [*(ROOT / "openclaw_memory").rglob("*.py"), *(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
+    named = {
+        found
+        for file in texts
+        for found in re.findall(r"pip install '?(openclaw[\w-]*)\[([\w,-]+)\]", file.read_text(encoding="utf-8"))
+    }
+    assert {name for name, _ in named} == {project["name"]}
+    assert {extra for _, extra in named} <= set(project["optional-dependencies"])

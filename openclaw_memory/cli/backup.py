@@ -9,11 +9,11 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import click
 
-from ..errors import WorkspaceError
+from ..errors import SettingsError, WorkspaceError
 from ..version import __version__
 from .context import CliContext, common_options, say
 
@@ -80,7 +80,7 @@ def restore(cli: CliContext, file: Path, dry_run: bool, overwrite: bool) -> None
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         held = _extract(file, folder)
         # They may place the state elsewhere than the settings of now do.
-        memory = stack.enter_context(cli.memory(_settings_of(cli, held.get(_SETTINGS))))
+        memory = stack.enter_context(cli.memory(_settings_of(cli, file, held.get(_SETTINGS))))
         places = _ours(memory, settings_file(cli))
         report = memory.state.report()
         plan = []
@@ -107,6 +107,10 @@ def restore(cli: CliContext, file: Path, dry_run: bool, overwrite: bool) -> None
                 except WorkspaceError as error:
                     why = str(error).replace(str(held[_STATE]), _STATE)
                     raise WorkspaceError(f"{file}: nothing was restored: {why}") from error
+                # A workspace that had no state has a name for it now.
+                report = memory.state.report()
+                now = {_STATE: str(report.path), _KEY: str(report.key)}
+                plan = [{**row, "to": now.get(row["name"], row["to"])} for row in plan]
             for row in plan:
                 if row["name"] in places and row["action"] != "same":
                     mode = 0o600 if row["name"] == _SETTINGS else 0o666
@@ -122,11 +126,17 @@ def _ours(memory: Memory, settings: Path) -> dict[str, Path]:
     return {_SETTINGS: settings, FILE_NAME: memory.workspace / FILE_NAME, NAME: memory.workspace / NAME}
 
 
-def _settings_of(cli: CliContext, restored: Path | None) -> Settings:
+def _settings_of(cli: CliContext, file: Path, restored: Path | None) -> Settings:
     """The settings that will be in force.  Raises ``SettingsError`` for restored ones that are not valid here."""
     from ..config.settings import load
 
-    return cli.settings() if restored is None else load(restored, cli.overrides, index=cli.db)[0]
+    if restored is None:
+        return cli.settings()
+    try:
+        return load(restored, cli.overrides, index=cli.db)[0]
+    except SettingsError as error:
+        why = str(error).replace(str(restored), _SETTINGS)
+        raise SettingsError(f"{file}: nothing was restored: {why}") from error
 
 
 def _write(file: Path, found: dict[str, Path]) -> None:
@@ -148,6 +158,8 @@ def _write(file: Path, found: dict[str, Path]) -> None:
 
 def _extract(file: Path, folder: Path) -> dict[str, Path]:
     """What of ours the archive holds, written into ``folder``.  Raises ``WorkspaceError`` for what is none of ours."""
+    from ..system.archives import DAMAGED, begins_as_one
+
     try:
         with ZipFile(file) as archive:
             manifest: Any = json.loads(archive.read(_MANIFEST))
@@ -156,7 +168,9 @@ def _extract(file: Path, folder: Path) -> dict[str, Path]:
                 raise WorkspaceError(f"{file}: was written by {newer}; install that or a newer one")
             names = [name for name in _ENTRIES if name in archive.namelist()]
             return {name: Path(archive.extract(name, folder)) for name in names}
-    except (BadZipFile, KeyError, TypeError, ValueError) as error:
+    except (*DAMAGED, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, DAMAGED) and begins_as_one(file):
+            raise WorkspaceError(f"{file}: is damaged ({error}); take another copy of it") from error
         raise WorkspaceError(f"{file}: is no backup; name one that 'openclaw-memory backup' wrote") from error
 
 

@@ -17,6 +17,7 @@ def config() -> None:
     \b
       openclaw-memory config show search
       openclaw-memory config set search.max_results 10
+      openclaw-memory config unset search.max_results
       openclaw-memory config edit
     """
 
@@ -38,8 +39,15 @@ def settings_file(cli: CliContext) -> Path:
     return theirs if theirs is not None and counts else config_path()
 
 
+def _keys(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """The settings that a shell may go on with."""
+    from ..config.settings import Settings, walk
+
+    return [key for key, _, _ in walk(Settings()) if key.startswith(incomplete)]
+
+
 @config.command("show")
-@click.argument("prefix", default="")
+@click.argument("prefix", default="", shell_complete=_keys)
 @common_options
 def show(cli: CliContext, prefix: str) -> None:
     """Print each setting (that begins with PREFIX), its value and its source."""
@@ -76,7 +84,7 @@ def show(cli: CliContext, prefix: str) -> None:
 
 
 @config.command("set", short_help="Change a setting in the settings file.")
-@click.argument("key")
+@click.argument("key", shell_complete=_keys)
 @click.argument("value")
 @json_option
 def set_setting(cli: CliContext, key: str, value: str) -> None:
@@ -93,12 +101,15 @@ def set_setting(cli: CliContext, key: str, value: str) -> None:
     from ..config.store_url import visible
     from ..errors import SettingsError
     from ..system.serialize import to_json
+    from ..upkeep.doctor import useless_values
     from .yaml_edit import set_value
 
     if key == "store.url":
         without_password(value)
     try:
         said = Settings().with_values({key: value})
+        for useless in useless_values(said):
+            raise SettingsError(useless)
     except SettingsError as error:
         raise click.UsageError(str(error).replace("argument: ", "", 1)) from error
     file = settings_file(cli)
@@ -121,6 +132,33 @@ def set_setting(cli: CliContext, key: str, value: str) -> None:
     say(f"{file}: {key} is {value}")
     if to_json(value_now) != new:
         cli.remark(f"it does not count here: {source[key]} says {visible(key, value_now)!r}")
+
+
+@config.command(short_help="Take a setting out of the settings file.")
+@click.argument("key", shell_complete=_keys)
+@json_option
+def unset(cli: CliContext, key: str) -> None:
+    """Take KEY out of the settings file, so that its default counts again; the rest of the file stays as it is."""
+    from ..config.settings import Settings, walk
+    from ..config.store_url import visible
+    from ..errors import SettingsError
+    from ..system.serialize import to_json
+    from .yaml_edit import unset_value
+
+    group, _, name = key.partition(".")
+    default = {one: to_json(value) for one, value, _ in walk(Settings())}
+    try:
+        Settings().with_values({key: default.get(key)})
+    except SettingsError as error:
+        raise click.UsageError(str(error).replace("argument: ", "", 1)) from error
+    file = settings_file(cli)
+    there = unset_value(file, group, name)
+    now, source = cli.load_settings()
+    value = to_json(visible(key, next(each for one, each, _ in walk(now) if one == key)))
+    if cli.json:
+        cli.emit({"file": str(file), "key": key, "removed": there, "inForce": value, "source": source[key]})
+        return
+    say(f"{file}: {key} {'is taken out' if there else 'is not in it'}; {value!r} counts ({source[key]})")
 
 
 @config.command(short_help="Open the settings file in your editor.")

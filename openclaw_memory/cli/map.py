@@ -28,6 +28,7 @@ def map(  # noqa: A001 - a command is the function of its name
     it.  With --json nothing is opened.
     """
     from ..errors import RequestError
+    from ..model import counted
     from .progress import ingest_progress
 
     with cli.memory() as memory, ingest_progress(cli) as show:
@@ -38,9 +39,9 @@ def map(  # noqa: A001 - a command is the function of its name
     if cli.json:
         cli.emit(report)
         return
-    shown = ((report.lines, report.total_lines, "lines"), (report.concepts, report.total_concepts, "concepts"),
-             (report.facts, report.total_facts, "facts"))  # fmt: skip
-    parts = (f"{some} of {every} {what}" if some < every else f"{every} {what}" for some, every, what in shown)
+    shown = ((report.lines, report.total_lines, "line"), (report.concepts, report.total_concepts, "concept"),
+             (report.facts, report.total_facts, "fact"))  # fmt: skip
+    parts = (f"{f'{some} of ' if some < every else ''}{counted(every, what)}" for some, every, what in shown)
     say(f"{report.file}: {', '.join(parts)}; {report.bytes / 1e6:.1f} MB in {report.seconds:.1f} s")
     cli.remark(None if report.fallback is None else f"without the space of meaning: {report.fallback}")
     cli.remark(report.warning)

@@ -8,6 +8,7 @@ import json
 import math
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, time
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -135,6 +136,7 @@ def _show(cli: CliContext, result: QueryResult) -> None:
     from rich.text import Text
 
     out = cli.out
+    result = replace(result, columns=tuple(map(_shown, result.columns)))  # a name may have several lines
     if out.is_terminal and len(result.columns) * _NARROW > out.width:
         widest = max(map(len, result.columns))
         for row in result.rows:

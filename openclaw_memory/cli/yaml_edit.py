@@ -16,25 +16,50 @@ def set_value(file: Path, group: str, key: str, value: Any) -> None:
 
     Raises :class:`~openclaw_memory.errors.SettingsError` when the file is not valid before or after.
     """
-    import yaml
-
     from ..config.settings import Settings, load
 
     file = file.resolve()
-    try:
-        text = file.read_bytes().decode("utf-8") if file.exists() else ""
-        tree = _tree(yaml.safe_load(text), file) if text.strip() else {}
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        reason = " ".join(str(error).split())
-        raise SettingsError(f"{file}: cannot be read as YAML ({reason}); mend or move it") from error
+    text, tree = _read(file)
     said = {f"{group}.{key}": value}
     if file.exists():
         load(file, said, {})
     else:
         Settings().with_values(said)
-    wanted = {**tree, group: {**(tree.get(group) or {}), key: value}}
-    changed = _edited(text, group, key, value)
-    if changed is None or yaml.safe_load(changed) != wanted:
+    _write(file, _edited(text, group, key, value), {**tree, group: {**(tree.get(group) or {}), key: value}})
+
+
+def unset_value(file: Path, group: str, key: str) -> bool:
+    """Take ``group.key`` out of the YAML ``file``, as :func:`set_value` writes it; whether it was there."""
+    file = file.resolve()
+    text, tree = _read(file)
+    inner = tree.get(group)
+    if not isinstance(inner, dict) or key not in inner:
+        return False
+    rest = {name: value for name, value in inner.items() if name != key}
+    wanted = {**tree, group: rest}
+    if not rest:
+        del wanted[group]
+    _write(file, _without(text, group, key if rest else None), wanted)
+    return True
+
+
+def _read(file: Path) -> tuple[str, dict[str, Any]]:
+    """The text of ``file``, empty where there is none, and what it says."""
+    import yaml
+
+    try:
+        text = file.read_bytes().decode("utf-8") if file.exists() else ""
+        return text, _tree(yaml.safe_load(text), file) if text.strip() else {}
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        reason = " ".join(str(error).split())
+        raise SettingsError(f"{file}: cannot be read as YAML ({reason}); mend or move it") from error
+
+
+def _write(file: Path, changed: str | None, wanted: dict[str, Any]) -> None:
+    """Write ``changed`` if it says what is ``wanted``, else that in a layout of ours."""
+    import yaml
+
+    if changed is None or (yaml.safe_load(changed) or {}) != wanted:
         # Anchors or tags: the values are kept, the layout cannot be.
         changed = yaml.safe_dump(wanted, sort_keys=False, allow_unicode=True)
     try:
@@ -42,6 +67,20 @@ def set_value(file: Path, group: str, key: str, value: Any) -> None:
     except OSError as error:
         step = remedy(error, "make its folder writable")
         raise SettingsError(f"{file}: cannot be written ({error.strerror}); {step}") from error
+
+
+def _without(text: str, group: str, key: str | None) -> str | None:
+    """``text`` without the one value, or without the group; ``None`` as for :func:`_edited`."""
+    try:
+        node = yaml_edit.parse(text)
+    except yaml_edit.YamlTextError:
+        return None
+    name = group
+    if node is not None and key is not None:
+        node, name = node.get(group), key
+    if node is None:
+        return None
+    return yaml_edit.apply(text, yaml_edit.delete(text, node, [each.text == name for each, _ in node.pairs]))
 
 
 def _tree(loaded: Any, file: Path) -> dict[str, Any]:

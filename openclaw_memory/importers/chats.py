@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,6 +12,10 @@ from .entry import ID_CHARS, SPEAKERS, Entry, Said, Unusable, day_of, first, ide
 
 #: What a message of ChatGPT holds that somebody said or wrote; the others are what the program did.
 _SPOKEN = ("text", "multimodal_text", "code")
+#: What ChatGPT shows as a link, a picture or a name stands in its texts between two marks: its kind, then its fields.
+_SHOWN = re.compile("\ue200([^\ue200-\ue202]*)\ue202?([^\ue200\ue201]*)\ue201")
+_REMEMBERED = ("conversations_memory", "project_memories")
+_MARKS = re.compile("[\ue200-\ue206]")
 
 
 def chatgpt(item: Mapping[str, Any], zone: str) -> Entry:
@@ -32,10 +38,12 @@ def chatgpt(item: Mapping[str, Any], zone: str) -> Entry:
 
 
 def claude(item: Mapping[str, Any], zone: str) -> Entry:
-    """A conversation of Claude: its messages, and the texts of the files that were given to it.
+    """A conversation of Claude: its messages, and the texts of the files that were given to it; or what it remembers.
 
     Raises :class:`Unusable`.
     """
+    if any(name in item for name in _REMEMBERED):
+        return _remembered(item)
     messages = item.get("chat_messages")
     if not isinstance(messages, list):
         raise Unusable("it has no list 'chat_messages'; it is no conversation of Claude")
@@ -59,6 +67,17 @@ def claude(item: Mapping[str, Any], zone: str) -> Entry:
                 left["file without its text"] += 1
         left["file without its text"] += len(listed(message.get("files")))
     return _conversation(item, ("uuid", "id"), item.get("created_at"), said, left, zone)
+
+
+def _remembered(item: Mapping[str, Any]) -> Entry:
+    """What Claude remembers of its user, and of each project."""
+    of_all, projects = (item.get(name) for name in _REMEMBERED)
+    texts = [of_all, *(projects.values() if isinstance(projects, Mapping) else ())]
+    said = tuple(Said(text) for text in texts if isinstance(text, str) and text.strip())
+    if not said:
+        raise Unusable("nothing is remembered in it")
+    left = Counter(f"member '{name}'" for name in item if item[name] and name not in (*_REMEMBERED, "account_uuid"))
+    return Entry(f"memory of {item.get('account_uuid') or ''}", said, left_out=left)
 
 
 def _conversation(
@@ -100,13 +119,31 @@ def _of_node(node: Any, zone: str, left: Counter[str]) -> Iterator[Said]:
     kind = content.get("content_type", "text") if isinstance(content, Mapping) else "text"
     about = message.get("metadata")
     hidden = isinstance(about, Mapping) and about.get("is_visually_hidden_from_conversation") is True
-    text = text_of(content)
+    to_tool = message.get("recipient") not in (None, "all")
+    text = _MARKS.sub("", _SHOWN.sub(_shown, text_of(content)))
     if role not in SPEAKERS:
         left[f"message of the role {role}"] += bool(text.strip())
-    elif hidden or kind not in _SPOKEN or message.get("recipient") not in (None, "all"):
+    elif to_tool and not hidden:
+        left["message to a tool"] += 1
+    elif hidden or kind not in _SPOKEN:
         left[f"message of the kind {'hidden' if hidden else kind}"] += 1
     else:
         parts = content.get("parts") if isinstance(content, Mapping) else None
         left["picture or sound"] += sum(not text_of(part) for part in listed(parts) if isinstance(part, Mapping))
         if text.strip():
             yield Said(text, SPEAKERS[role], day_of(message.get("create_time"), zone))
+
+
+def _shown(found: re.Match[str]) -> str:
+    """What a reader sees of a link or a name that ChatGPT marks; of a source or a picture nothing."""
+    kind, fields = found.groups()
+    if kind == "url":
+        words, _, address = fields.partition("\ue202")
+        return f"[{words}]({address})"
+    if kind != "entity":
+        return ""
+    try:
+        named = json.loads(fields)  # its category, its name, and more
+    except ValueError:
+        return fields
+    return named[1] if isinstance(named, list) and len(named) > 1 and isinstance(named[1], str) else ""

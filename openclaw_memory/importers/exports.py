@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from ..errors import OpenClawMemoryError
 from ..model import Progress, SkippedFile
+from ..system.archives import DAMAGED, begins_as_one
 from .chats import chatgpt, claude
 from .entry import Entry, Unusable
 from .memories import memory
@@ -29,8 +30,8 @@ _LINE_BYTES = 64_000_000
 #: Lists and objects within each other; more are none that a program writes.
 _DEEPEST = 200
 _BOM = b"\xef\xbb\xbf"
-#: What a damaged or encrypted archive raises.
-_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+#: What PowerShell writes with ``>``.
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class ExportError(OpenClawMemoryError):
@@ -41,17 +42,17 @@ class ExportError(OpenClawMemoryError):
 class Format:
     """How the exports of a program look: what its files are called in a folder, and what an entry says."""
 
-    names: str
+    names: tuple[str, ...]
     read: Callable[[Mapping[str, Any], str], Entry]
     lines: bool = False
 
 
 FORMATS = {
-    "chatgpt": Format("conversations*.json", chatgpt),
-    "claude": Format("conversations*.json", claude),
-    "mem0": Format("*.json", memory),
-    "memory-lancedb": Format("*.json", memory),
-    "jsonl": Format("*.jsonl", memory, lines=True),
+    "chatgpt": Format(("conversations*.json",), chatgpt),
+    "claude": Format(("conversations*.json", "memories*.json", "memories/*.json"), claude),
+    "mem0": Format(("*.json",), memory),
+    "memory-lancedb": Format(("*.json",), memory),
+    "jsonl": Format(("*.jsonl",), memory, lines=True),
 }
 
 
@@ -69,13 +70,14 @@ def entries(source: str, path: Path, zone: str, progress: Progress) -> Iterator[
         place = name
         try:
             with opened() as stream:
-                for place, item in (_lines if form.lines else _elements)(name, stream):
+                for place, item in (_lines if form.lines else _elements)(name, _in_utf8(stream)):
                     progress(STAGE, min(stream.tell(), size), size)
                     yield item if isinstance(item, SkippedFile) else _entry(form, item, place, zone)
-        except _DAMAGED as error:
-            yield SkippedFile(f"{name}, behind {place.removeprefix(f'{name}, ')}", f"the archive is damaged ({error})")
+        except DAMAGED as error:
+            where = name if place == name else f"{name}, behind {place.removeprefix(f'{name}, ')}"
+            yield SkippedFile(where, f"the archive is damaged ({error})")
     if not found:
-        raise ExportError(f"{path}: holds no {form.names}; name the file, the archive or the folder of the export")
+        raise ExportError(f"{path}: holds no {form.names[0]}; name the file, the archive or the folder of the export")
 
 
 def _entry(form: Format, item: Any, place: str, zone: str) -> Entry | SkippedFile:
@@ -89,22 +91,47 @@ def _entry(form: Format, item: Any, place: str, zone: str) -> Entry | SkippedFil
         return SkippedFile(place, "it is nested too deep")
 
 
-def _files(path: Path, names: str) -> Iterator[tuple[str, int, Callable[[], Any]]]:
-    """The name and size in bytes of each file of an export, and what opens it."""
+def _files(path: Path, names: tuple[str, ...]) -> Iterator[tuple[str, int, Callable[[], Any]]]:
+    """The name and size in bytes of each file of an export, and what opens it.
+
+    In a folder without one they are in its archives: large exports come as several.
+    """
     if path.is_dir():
-        for file in sorted(path.rglob(names)):
-            if file.is_file() and not file.name.startswith("."):
-                yield file.relative_to(path).as_posix(), file.stat().st_size, partial(file.open, "rb")
-    elif path.is_file() and zipfile.is_zipfile(path):
-        with _archive(path) as archive:
-            for info in sorted(archive.infolist(), key=lambda info: info.filename):
-                name = PurePosixPath(info.filename).name
-                if fnmatch(name, names) and not name.startswith("."):
-                    yield info.filename, info.file_size, partial(archive.open, info)
+        files = sorted({file for name in names for file in path.rglob(name) if _is_meant(file)})
+        for file in files:
+            yield file.relative_to(path).as_posix(), file.stat().st_size, partial(file.open, "rb")
+        for file in () if files else sorted(filter(_is_meant, path.rglob("*.zip"))):
+            shown = file.relative_to(path).as_posix()
+            if zipfile.is_zipfile(file):
+                for name, size, opened in _held(file, names):
+                    yield f"{shown}/{name}", size, opened
+            else:
+                yield shown, 0, partial(zipfile.ZipFile, file)  # which says what is wrong with it
+    elif path.is_file() and (zipfile.is_zipfile(path) or begins_as_one(path)):
+        yield from _held(path, names)
     elif path.is_file():
         yield path.name, path.stat().st_size, partial(path.open, "rb")
     else:
         raise ExportError(f"{path}: no such file or folder; name the export")
+
+
+def _is_meant(file: Path) -> bool:
+    return file.is_file() and not file.name.startswith(".")
+
+
+def _held(path: Path, names: tuple[str, ...]) -> Iterator[tuple[str, int, Callable[[], Any]]]:
+    """The same of an archive."""
+    with _archive(path) as archive:
+        for info in sorted(archive.infolist(), key=lambda info: info.filename):
+            inside = PurePosixPath(info.filename)
+            if any(map(inside.match, names)) and not inside.name.startswith("."):
+                yield info.filename, info.file_size, partial(archive.open, info)
+
+
+def _in_utf8(stream: IO[bytes]) -> IO[bytes]:
+    begins = stream.read(2)
+    stream.seek(0)
+    return io.BytesIO(stream.read().decode("utf-16", "replace").encode()) if begins in _UTF16 else stream
 
 
 @contextmanager
@@ -112,7 +139,7 @@ def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
     try:
         with zipfile.ZipFile(path) as archive:
             yield archive
-    except _DAMAGED as error:
+    except DAMAGED as error:
         raise ExportError(f"{path}: the archive cannot be read ({error}); download it again, or unpack it") from error
 
 

@@ -31,7 +31,8 @@ _SUFFIX = ".md"
 _REMEMBERED = 4096
 #: What people write notes in, too, and what is not read: it is named, or its owner would take it for remembered.
 _OTHER_TEXTS = frozenset(
-    ".txt .text .markdown .mdown .mkd .mdx .rst .org .adoc .rtf .doc .docx .odt .pdf .htm .html .csv .tsv".split()
+    ".txt .text .markdown .mdown .mkd .mdx .rst .org .adoc .canvas "
+    ".rtf .doc .docx .odt .pdf .htm .html .csv .tsv".split()
 )
 _NONE: Mapping[str, SourceFile] = MappingProxyType({})
 _EXTRA_NAME = re.compile(r"[^\s/\\@\x00-\x1f][^/\\\x00-\x1f]*")
@@ -219,9 +220,9 @@ class _Walk:
             self._skip(shown, f"{human_size(status.st_size)} is more than ingest.max_file_mb allows ({limit})")
             return
         file = self.known.get(shown)
-        now = real, status.st_size, status.st_mtime_ns, root.origin
-        if file is None or (file.absolute, file.size, file.mtime_ns, file.origin) != now:
-            file = SourceFile(shown, *now[:3], _kind(shown), _grain(shown), root.origin)
+        now = real, status.st_size, status.st_mtime_ns, status.st_ctime_ns, root.origin
+        if file is None or (file.absolute, file.size, file.mtime_ns, file.changed_ns, file.origin) != now:
+            file = SourceFile(shown, *now[:3], _kind(shown), _grain(shown), root.origin, status.st_ctime_ns)
         self.files.append(file)
 
     def _is_ignored(self, root: _Root, real: str, shown: str) -> bool:

@@ -209,12 +209,12 @@ def around(
 
 
 class _Growing:
-    """Ranges that grow over free, ``allowed`` rows of the same ``place``."""
+    """Ranges that grow over free, ``allowed`` rows of the same ``place``: a text not over its front matter."""
 
     def __init__(self, corpus: Corpus, score: Floats, allowed: Bools | None, tokens: float, place: Ints) -> None:
         self._score, self._allowed, self._place = score, allowed, place
         self._taken: set[int] = set()
-        self._tied = corpus.shape.tied
+        self._tied, self._meta = corpus.shape.tied, corpus.rows.meta
         #: What precedes each row, in characters whatever they are worth to a model: a hit is a passage, as long in one
         #: language as in another.
         self._before, self._most = corpus.shape.chars_before, tokens * CHARS_PER_TOKEN
@@ -230,7 +230,7 @@ class _Growing:
         return (
             0 <= row < len(self._score)
             and row not in self._taken
-            and bool(self._place[row] == self._place[of])
+            and bool(self._place[row] == self._place[of] and self._meta[row] <= self._meta[of])
             and (self._allowed is None or bool(self._allowed[row]))
         )
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..config.settings import Settings
+from ..config.settings import SearchSettings, Settings
 from ..embed.vectorizer import Vectorizer
 from ..errors import LeaseTimeout, ModelError, SettingsError
 from ..model import (
@@ -241,8 +241,7 @@ class Questions:
             if self._engine is None:
                 from .engine import SearchEngine
 
-                _check_weights(self.settings.search.weights)
-                _check_half_lives(self.settings.search.half_life_days)
+                check_settings(self.settings.search)
                 self._engine = SearchEngine(self._store, self.settings.search, self._superseded_by_now, self._uses)
                 self._engine.knowledge = self._knowledge
             return self._engine
@@ -394,19 +393,17 @@ def _dated(request: SearchRequest, hits: list[H]) -> list[H]:
     return dated(hits)
 
 
-def _check_half_lives(days: Mapping[str, float]) -> None:
+def check_settings(settings: SearchSettings) -> None:
+    """Whether the features and kinds that are named are there; raises ``SettingsError``."""
+    from .ranking import WEIGHTS
+
+    for name in settings.weights:
+        if name not in WEIGHTS:
+            raise SettingsError(f"search.weights: there is no feature '{name}'; valid are {', '.join(WEIGHTS)}")
     kinds = [kind.value for kind in Kind if kind is not Kind.CURATED]
-    for kind, half_life in days.items():
+    for kind, half_life in settings.half_life_days.items():
         if kind not in kinds:
             why = "curated files never fade" if kind == Kind.CURATED else f"there is no kind '{kind}'"
             raise SettingsError(f"search.half_life_days: {why}; valid are {', '.join(kinds)}")
         if half_life <= 0:
             raise SettingsError(f"search.half_life_days: '{kind}' must be more than 0 days, not {half_life:g}")
-
-
-def _check_weights(weights: Mapping[str, float]) -> None:
-    from .ranking import WEIGHTS
-
-    for name in weights:
-        if name not in WEIGHTS:
-            raise SettingsError(f"search.weights: there is no feature '{name}'; valid are {', '.join(WEIGHTS)}")

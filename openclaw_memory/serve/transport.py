@@ -25,6 +25,7 @@ from mcp.types import (
     PARSE_ERROR,
     ErrorData,
     JSONRPCError,
+    JSONRPCMessage,
     JSONRPCNotification,
     jsonrpc_message_adapter,
 )
@@ -93,7 +94,7 @@ class StdioTransport:
 
     async def _take(self, line: bytes, incoming: Incoming) -> None:
         try:
-            message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+            message = _message(line)
             if isinstance(message, JSONRPCNotification) and b'"id"' in line and "id" in json.loads(line):
                 raise ValueError("a request whose id is neither text nor a whole number")
         except Exception:  # whatever a line does to a parser, it has an answer
@@ -134,6 +135,21 @@ class StdioTransport:
         rest = memoryview(line)
         while rest:
             rest = rest[os.write(self._out, rest) :]
+
+
+def _message(line: bytes) -> JSONRPCMessage:
+    try:
+        return jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        if b"\\ud" not in line.lower():
+            raise
+    # A text that was cut within a character leaves half a surrogate pair, which UTF-8 does not have.
+    given = json.loads(line)
+    whole = json.dumps(given, ensure_ascii=False).encode("utf-8", "replace")
+    message = jsonrpc_message_adapter.validate_json(whole, by_name=False)
+    if getattr(message, "id", None) != given.get("id"):
+        raise ValueError("an id that no answer can name")
+    return message
 
 
 def _line(message: Any) -> bytes:

@@ -20,7 +20,7 @@ BUDGETS: Mapping[Grain, float] = MappingProxyType(
     {Grain.DAILY: 300, Grain.WEEKLY: 800, Grain.MONTHLY: 1500, Grain.QUARTERLY: 2000, Grain.YEARLY: 3000}
 )
 #: Grows when summaries of the same sentences change, so that those of earlier versions are made again.
-VERSION = 7
+VERSION = 8
 
 #: How many times the budget of a grain a summary may have where its sources say much, and of how much of them.
 _GROWTH, _GROWTH_SHARE = 3, 0.2

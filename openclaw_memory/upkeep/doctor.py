@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from ..config.openclaw_home import OpenClawHome
 from ..config.settings import unknown_variables
-from ..errors import LeaseTimeout, ModelError, OpenClawMemoryError
+from ..errors import LeaseTimeout, ModelError, OpenClawMemoryError, SettingsError
 from ..hookspecs import MemoryApi
 from ..model import Check, Grain, Origin, ScanResult, SkippedFile, Status, VectorCacheUse, counted, joined
 from .languages import Languages, unknown_ones
@@ -137,7 +138,7 @@ def examine(memory: Examined, store: Store) -> list[Check]:
     """Every check of ``doctor``, in the order of ``setup``: host, model, notes, index; nothing is changed."""
     from ..hosts.openclaw_checks import examine_openclaw
 
-    checks = [python_check(), *map(_remark, unknown_variables()), *examine_openclaw()]
+    checks = [python_check(), *map(_remark, unknown_variables()), *_settings(memory.settings), *examine_openclaw()]
     checks += [*model_checks(memory.prove_embedder(), memory.settings), *reranker_checks(memory.settings)]
     checks += [*_workspace(memory), *_sidecars(memory)]
     checks += languages(memory)
@@ -154,6 +155,26 @@ def examine(memory: Examined, store: Store) -> list[Check]:
         for name, failure in memory.plugins.failed.items()
     ]
     return checks
+
+
+def useless_values(settings: Settings) -> Iterator[str]:
+    """What is wrong with values that nothing looks at before they are used."""
+    from ..index.opening import url_of
+    from ..search.service import check_settings
+    from ..text.calendar import now_in
+
+    zone = settings.consolidate.time_zone
+    for check in (partial(check_settings, settings.search), partial(now_in, zone), partial(url_of, settings)):
+        try:
+            check()
+        except SettingsError as error:
+            yield str(error)
+
+
+def _settings(settings: Settings) -> Iterator[Check]:
+    for said in useless_values(settings):
+        what, _, step = said.partition("; ")
+        yield Check("settings", False, what, step)
 
 
 def surroundings() -> list[str]:
@@ -203,6 +224,7 @@ def _workspace(memory: Examined) -> list[Check]:
     for one in said.unread[:_NAMED]:
         what, _, step = one.reason.rpartition("; ")
         told = f"{one.path} is taken as untrusted, as its front matter cannot be read: {what}"
+        step += f", or ignore it in {memory.settings.ingest.ignore_file}"
         checks.append(Check("trust", True, told, step, remark=True))
     if (more := len(said.unread) - _NAMED) > 0:
         told = f"and {counted(more, 'more file')} whose front matter cannot be read"
@@ -212,8 +234,9 @@ def _workspace(memory: Examined) -> list[Check]:
 
 def _skipped(memory: Examined, path: str, reason: str) -> Check:
     """A file that is not read; the memory works without it."""
-    step = f"mend it or make it readable, or ignore it in {memory.settings.ingest.ignore_file}"
-    return Check("file", True, f"{path} is skipped: {reason}", step, remark=True)
+    what, _, step = reason.removesuffix(", or ignore it").partition("; ")
+    step = f"{step or 'mend it or make it readable'}, or ignore it in {memory.settings.ingest.ignore_file}"
+    return Check("file", True, f"{path} is skipped: {what}", step, remark=True)
 
 
 def _sidecars(memory: Examined) -> list[Check]:

@@ -132,6 +132,21 @@ def test_doctor(run: Callable[..., Result], notes: Notes) -> None:
     assert json.loads(run("status", "--json").stdout)["files"] == 1  # a look changes nothing
 
 
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("search.weights={dat: 1}", "no feature 'dat'"), ("search.half_life_days={dayly: 1}", "no kind 'dayly'"),
+        ("consolidate.time_zone=Mars/Base", "no time zone 'Mars/Base'"),
+    ],
+)  # fmt: skip
+def test_doctor_names_values_that_fail_only_where_they_are_used(
+    run: Callable[..., Result], setting: str, words: str
+) -> None:
+    run("ingest")
+    ill = run("--set", setting, "doctor", code=1).stdout
+    assert f"✗ settings: {setting.partition('=')[0]}: " in ill and words in ill
+
+
 SKIPPED: dict[str, tuple[Callable[[Path], object], str]] = {
     "binary": (lambda file: file.write_bytes(b"\0"), "binary content"),
     "no UTF-8": (lambda file: file.write_bytes(b"caf\xe9\n"), "not valid UTF-8"),
@@ -156,6 +171,7 @@ def test_a_note_that_cannot_be_read_is_no_failure_of_the_memory(
     shown = run("doctor", model="none").stdout
     assert "! file: memory/b.md is skipped: " in shown and words in shown and "✓ freshness" in shown
     assert "ignore it in .memoryignore" in shown and "✗" not in shown
+    assert ("save it as UTF-8, or" in shown) + ("mend it or make it readable, or" in shown) <= 1, "one step a file"
     assert both(run, "doctor", model="none")["ok"] is True
 
 

@@ -70,6 +70,7 @@ def test_what_was_kept_forgotten_and_curated_comes_along(old: Machine, new: Mach
     assert sorted(new.notes.root.rglob("*")) == before and not new.state.exists()
     shown = new.run("restore", str(file)).stdout
     assert "concepts.yaml" in shown and "next: openclaw-memory ingest" in shown
+    assert all(Path(row.split()[-1]).exists() for row in shown.splitlines() if ".yaml" in row or ".sqlite" in row)
     for name in ("concepts.yaml", "facts.yaml"):
         assert (new.notes.root / name).read_bytes() == (old.notes.root / name).read_bytes()
     new.run("ingest")
@@ -96,7 +97,7 @@ def test_of_nothing_the_backup_is_a_backup(new: Machine, tmp_path: Path) -> None
     assert [row["action"] for row in new.json("restore", str(tmp_path / "b.zip"))["entries"]] == ["same"]
 
 
-@pytest.mark.parametrize("what", ["text", "cut", "another archive", "newer", "no settings", "no state"])
+@pytest.mark.parametrize("what", ["text", "cut", "damaged", "another archive", "newer", "no settings", "no state"])
 def test_what_is_no_backup_changes_nothing(old: Machine, new: Machine, tmp_path: Path, what: str) -> None:
     file = tmp_path / "b.zip"
     old.run("backup", str(file))
@@ -104,6 +105,11 @@ def test_what_is_no_backup_changes_nothing(old: Machine, new: Machine, tmp_path:
         file.write_text("notes")
     elif what == "cut":
         file.write_bytes(file.read_bytes()[:-200])
+    elif what == "damaged":
+        with ZipFile(file) as archive:
+            at = archive.getinfo("state.sqlite").header_offset + 100
+        held = file.read_bytes()
+        file.write_bytes(held[:at] + bytes(byte ^ 0xFF for byte in held[at : at + 9]) + held[at + 9 :])
     else:
         shutil.move(file, tmp_path / "good.zip")
         with ZipFile(tmp_path / "good.zip") as good, ZipFile(file, "w") as archive:
@@ -117,7 +123,9 @@ def test_what_is_no_backup_changes_nothing(old: Machine, new: Machine, tmp_path:
             archive.writestr("../evil.md", "x")
             archive.writestr("concepts.yaml", good.read("concepts.yaml"))
     message = new.run("restore", str(file), "--overwrite", code=1).stderr
-    assert "; " in message and (what != "no state" or "nothing was restored: state.sqlite: " in message)
+    said = {"cut": ": is damaged (", "damaged": ": is damaged (", "no state": ": nothing was restored: state.sqlite: ",
+            "no settings": ": nothing was restored: settings.yaml: "}  # fmt: skip
+    assert "; " in message and message.startswith(f"error: {file}{said.get(what, ': ')}"), message
     assert not (new.notes.root / "concepts.yaml").exists() and not list(tmp_path.rglob("evil.md"))
 
 

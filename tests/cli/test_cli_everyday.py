@@ -84,8 +84,37 @@ def test_every_kind_of_value_is_written_so_that_it_is_read_again(
 
 
 @pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("# mine\nsearch:\n  mode: keyword # why\n  max_results: 3\nplugins: {disabled: []}\n",
+         "# mine\nsearch:\n  max_results: 3\nplugins: {disabled: []}\n"),
+        ("search:\n  mode: keyword\n# last\nplugins: {disabled: []}\n", "# last\nplugins: {disabled: []}\n"),
+        ("search: {max_results: 3, mode: keyword}\n", "search: {max_results: 3}\n"),
+        ("search: {mode: keyword}\r\nplugins: {disabled: []}\r\n", "plugins: {disabled: []}\r\n"),
+        ("search:\n  mode: nonsense\n", ""), ("search: &a {mode: keyword, max_results: 3}\n", "search:\n  max_results: 3\n"),
+    ],
+)  # fmt: skip
+def test_a_setting_is_taken_out_and_the_rest_of_the_file_stays(file: Path, before: str, after: str) -> None:
+    file.parent.mkdir()
+    file.write_bytes(before.encode())
+    said = json.loads(run("--config", str(file), "config", "unset", "search.mode", "--json").stdout)
+    assert file.read_bytes().decode() == after
+    assert said == {
+        "file": str(file), "key": "search.mode", "removed": True, "inForce": "hybrid", "source": "default",
+    }  # fmt: skip
+    assert "is not in it" in run("--config", str(file), "config", "unset", "search.mode").stdout
+    assert file.read_bytes().decode() == after
+    assert "did you mean" in run("--config", str(file), "config", "unset", "search.mod", code=2).stderr
+
+
+@pytest.mark.parametrize(
     ("key", "value", "words"),
-    [("search.max_result", "3", "search.max_results"), ("search.max_results", "many", "a whole number"), ("search.min_score", "2", "between 0 and 1")],
+    [
+        ("search.max_result", "3", "search.max_results"), ("search.max_results", "many", "a whole number"),
+        ("search.min_score", "2", "between 0 and 1"), ("search.weights", "{dat: 1}", "no feature 'dat'"),
+        ("search.half_life_days", "{dayly: 1}", "no kind 'dayly'"), ("consolidate.time_zone", "Mars/Base", "no time zone"),
+        ("store.url", "mysql://x", "no URL of PostgreSQL"),
+    ],
 )  # fmt: skip
 def test_what_the_file_may_not_hold_is_wrong_usage_and_writes_nothing(
     file: Path, key: str, value: str, words: str
@@ -234,6 +263,13 @@ def test_a_shell_completes_commands_and_options(shell: str, monkeypatch: pytest.
     monkeypatch.setenv("COMP_WORDS", "openclaw-memory rec")
     monkeypatch.setenv("COMP_CWORD", "rec" if shell == "fish" else "1")
     assert "recall" in CliRunner().invoke(cli, [], prog_name="openclaw-memory").stdout
+
+
+def test_a_shell_completes_the_names_of_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_OPENCLAW_MEMORY_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", "openclaw-memory config set retention.p")
+    monkeypatch.setenv("COMP_CWORD", "3")
+    assert "retention.plan" in CliRunner().invoke(cli, [], prog_name="openclaw-memory").stdout
 
 
 def test_help_is_what_help_behind_the_command_says() -> None:

@@ -113,10 +113,21 @@ def test_a_conversation_of_chatgpt_is_what_it_shows(root: Path, tmp_path: Path) 
     ]  # fmt: skip
     assert report.left_out == {
         "message of another branch": 1, "message of the role system": 1, "message of the role tool": 1,
-        "picture or sound": 1, "message of the kind text": 1, "message of the kind hidden": 1,
+        "picture or sound": 1, "message to a tool": 1, "message of the kind hidden": 1,
     }  # fmt: skip
     front = front_matter(lines)
     assert (front["date"], front["origin"], front["imported"]["id"]) == ("2024-03-05", "untrusted", "c-1")
+
+
+def test_of_what_chatgpt_marks_the_words_stay(tmp_path: Path) -> None:
+    told = (
+        'In \ue200entity\ue202["place","Tern Bay","harbour"]\ue201 it is \ue203calm\ue204\ue200cite\ue202turn0search0'
+        "\ue202turn1view2\ue201, says \ue200url\ue202the office\ue202https://tern.example\ue201.\ue200i\ue202turn0image0\ue201"
+        " \ue200entity\ue202x\ue201 \ue200open"
+    )
+    [entry] = read("chatgpt", saved(tmp_path, [chain(node("assistant", [told]))]))
+    assert isinstance(entry, Entry)
+    assert entry.said[0].text == "In Tern Bay it is calm, says [the office](https://tern.example). x open"
 
 
 def test_a_conversation_without_its_last_node_ends_at_a_leaf(tmp_path: Path) -> None:
@@ -143,6 +154,26 @@ def test_a_conversation_of_claude_has_its_texts_and_attached_files(root: Path, t
     assert "User: Lies das." in text and "User: brot.txt\n\nRoggen und Wasser." in text
     assert "## 2024-03-06\n\nAssistant: Gern." in text
     assert report.left_out == {"file without its text": 2, "block of the type tool_use": 1}
+
+
+def test_what_claude_remembers_is_one_note_that_follows_it(root: Path, tmp_path: Path) -> None:
+    known = {
+        "conversations_memory": "Ilka mends boats.",
+        "project_memories": {"p": "The jetty is oak."},
+        "account_uuid": "a",
+    }
+    talk = {"uuid": "u", "chat_messages": [{"sender": "human", "text": "Hello"}]}
+    with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
+        archive.writestr("conversations.json", json.dumps([talk]))
+        archive.writestr("memories.json", json.dumps([known]))
+    assert len(bring(root, "claude", tmp_path / "export.zip").written) == 2
+    assert "Ilka mends boats.\n\nThe jetty is oak." in text_in(root)
+    newer = saved(tmp_path / "x" / "memories", {**known, "project_memories": None, "memory_files": ["f"]}, "a.json")
+    report = bring(root, "claude", newer.parent.parent)
+    assert (len(report.updated), report.left_out) == (1, {"member 'memory_files'": 1})
+    assert "oak" not in text_in(root)
+    [skipped] = read("claude", saved(tmp_path / "y", [{"conversations_memory": ""}], "memories.json"))
+    assert isinstance(skipped, SkippedFile) and "nothing is remembered" in skipped.reason
 
 
 @pytest.mark.parametrize(
@@ -207,6 +238,32 @@ def test_an_archive_and_a_folder_are_read_like_the_file(tmp_path: Path) -> None:
     assert [entry.said[0].text for entry in read("chatgpt", folder) if isinstance(entry, Entry)] == ["One", "Two"]
 
 
+def test_a_folder_of_archives_is_read_like_its_files(tmp_path: Path) -> None:
+    folder = tmp_path / "export"
+    (folder / "deep").mkdir(parents=True)
+    for number, name in enumerate(("a.zip", "deep/b.zip")):
+        with zipfile.ZipFile(folder / name, "w") as archive:
+            talk = chain(node("user", [name]), conversation_id=f"c-{number}")
+            archive.writestr("conversations.json", json.dumps([talk]))
+    (folder / "bad.zip").write_bytes(b"PK\x03\x04 cut")
+    first, bad, last = read("chatgpt", folder)
+    assert isinstance(first, Entry) and isinstance(last, Entry) and isinstance(bad, SkippedFile)
+    assert [first.said[0].text, last.said[0].text] == ["a.zip", "deep/b.zip"]
+    assert bad.path == "bad.zip" and "damaged" in bad.reason
+    with pytest.raises(exports.ExportError, match="archive cannot be read"):
+        read("chatgpt", folder / "bad.zip")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-8-sig"])
+@pytest.mark.parametrize("source", ["chatgpt", "jsonl"])
+def test_an_export_may_be_in_another_form_of_unicode(tmp_path: Path, source: str, encoding: str) -> None:
+    name, content, _ = written_as(source, [("Büro", [("user", "昨天 🛶"), ("assistant", "ok")] * 3_000)])
+    file = saved(tmp_path, content, name)
+    text, plain = file.read_text(encoding="utf-8"), read(source, file)
+    file.write_bytes((b"\xfe\xff" if encoding == "utf-16-be" else b"") + text.encode(encoding))
+    assert read(source, file) == plain and not any(isinstance(one, SkippedFile) for one in plain[:1])
+
+
 def test_progress_shows_no_name_that_somebody_else_chose(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
         archive.writestr("conversations[bold].json", json.dumps([chain(node("user", ["One"]))]))
@@ -261,7 +318,10 @@ HOSTILE = [
     "imported: {source: x, key: abcdefghijkl, digest: " + "0" * 64 + "}", "x" * 5000, "<!-- open", "- item\n  # deep",
     "| a | b |\n| - | - |\n| 1 | 2 |", "CON", "\n\n  indented\n", "日本語のメモ。", "2019-01-01",
 ]  # fmt: skip
-TEXTS = st.one_of(st.sampled_from(HOSTILE), st.text(min_size=1, max_size=60)).filter(lambda text: bool(text.strip()))
+UNMARKED = st.characters(exclude_categories=["Cs"], exclude_characters=map(chr, range(0xE200, 0xE207)))
+TEXTS = st.one_of(st.sampled_from(HOSTILE), st.text(UNMARKED, min_size=1, max_size=60)).filter(
+    lambda text: bool(text.strip())
+)
 TALKS = st.lists(
     st.tuples(TEXTS, st.lists(st.tuples(st.sampled_from(["user", "assistant"]), TEXTS), min_size=1, max_size=5)),
     min_size=1, max_size=4,

@@ -49,14 +49,21 @@ def reasons(result: ScanResult) -> dict[str, str]:
 
 
 def test_texts_that_are_no_markdown_are_named(workspace: Path) -> None:
-    for name in ("memory/notes.txt", "memory/papers/Vertrag.DOCX", "memory/state.json", "memory/a.png", "notes.txt"):
+    for name in (
+        "memory/notes.txt",
+        "memory/papers/Vertrag.DOCX",
+        "memory/plan.canvas",
+        "memory/state.json",
+        "memory/a.png",
+        "notes.txt",
+    ):
         write(workspace / name)
     write(workspace / "memory/.hidden.txt")
     write(workspace / "memory/quiet.txt")
     write(workspace / ".openclawmemoryignore", "quiet.txt\n")
     found = scan(workspace, settings(ignore_file=".openclawmemoryignore"))
     assert paths(found) == []
-    assert list(reasons(found)) == ["memory/notes.txt", "memory/papers/Vertrag.DOCX"]
+    assert list(reasons(found)) == ["memory/notes.txt", "memory/papers/Vertrag.DOCX", "memory/plan.canvas"]
     assert all("only Markdown" in reason for reason in reasons(found).values())
 
 

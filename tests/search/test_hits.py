@@ -212,6 +212,16 @@ def test_a_hit_grows_past_the_ends_of_its_section_but_not_of_its_file() -> None:
             assert in_one_section(memory, first)
 
 
+@pytest.mark.parametrize(("query", "lines"), [("owl", (8, 10)), ("heron", (2, 10))])
+def test_a_text_does_not_grow_over_its_front_matter_which_grows_over_the_text(
+    query: str, lines: tuple[int, int]
+) -> None:
+    head = "---\ntags:\n  - heron\nsource: vault\naliases: [fox]\n---\n\n# Wolf\n\nThe owl is deployed.\n"
+    with remembered({"memory/2024-05-01.md": head}) as memory:
+        [hit, *_] = ask(memory, query, max_results=1)
+    assert (hit.start_line, hit.end_line) == lines
+
+
 def test_a_hit_grows_over_nothing_that_the_request_leaves_out() -> None:
     lines = "# 2024-05-01\n\n- the fox came\n\n# 2024-05-02\n\n- it left\n"
     with remembered({"memory/topics/garden.md": lines}) as memory:

@@ -43,7 +43,6 @@ NO_MESSAGES = {
     "a message nested 100,000 deep": called(nested(100_000)),
     "a number of 5,000 digits": called(f'{{"name":"memory_status","arguments":{{"a":{"9" * 5000}}}}}'),
     "an id of 5,000 digits": called("{}", "9" * 5000),
-    "half a surrogate pair": called('{"name":"\\ud800"}'),
     "an id of half a surrogate pair": called("{}", '"\\ud800"'),
     "a NUL": b"\0",
     "no UTF-8": b'"\xff"',
@@ -78,6 +77,7 @@ ODD_CALLS = {
     "a very long path": f'{{"name":"memory_get","arguments":{{"path":"memory/{"x" * 70_000}.md"}}}}',
     "paths with a NUL": '{"name":"memory_ingest","arguments":{"paths":["memory/\\u0000"]}}',
     "very long paths": f'{{"name":"memory_ingest","arguments":{{"paths":["{"x" * 70_000}"]}}}}',
+    "a name of half a surrogate pair": '{"name":"\\ud800"}',
     "a name with a NUL": '{"name":"memory\\u0000"}',
     "no name": "{}",
     "no object": "[]",
@@ -96,6 +96,11 @@ def test_an_odd_call_is_answered_and_is_no_defect_of_ours(client: RawClient, par
     assert answer.get("error", {"code": -32600})["code"] in (-32602, -32600), answer
     assert "defect" not in json.dumps(answer)
     assert client.found("lamp") == ["- a green lamp"]
+
+
+def test_a_text_that_was_cut_within_a_character_is_read(client: RawClient) -> None:
+    client.write(called('{"name":"memory_search","arguments":{"query":"green \\ud83c"}}', '"cut"'))
+    assert "a green lamp" in json.dumps(client.answer("cut")["result"])
 
 
 def test_it_ends_with_its_input_whatever_came_before(notes: Notes, tmp_path: Path) -> None:

@@ -567,6 +567,10 @@ def run(notes: Notes) -> Callable[..., Result]:
 QUERY = "SELECT start_line AS line, text FROM memories WHERE form = 'item' ORDER BY line"
 
 
+def test_the_name_of_a_column_takes_one_line(run: Callable[..., Result]) -> None:
+    assert run("sql", 'SELECT 1 AS "a\nb"').stdout.splitlines()[0].rstrip() == "a b"
+
+
 def test_a_table_for_people(run: Callable[..., Result]) -> None:
     lines = [line.rstrip() for line in run("sql", QUERY).stdout.splitlines()]
     assert lines == [

@@ -16,7 +16,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from ...hookspecs import hookimpl
-from . import below, labels, opaque, seeds, shapes
+from . import below, labels, opaque, seeds, shapes, values
 from .keys import redact_key_blocks
 from .shapes import RULES as RULES
 
@@ -272,7 +272,7 @@ def _redact_split(lines: list[str], at: int, allow: Collection[str]) -> None:
 def _redact_rest(lines: list[str], at: int, allow: Collection[str]) -> None:
     """Redact line ``at`` if it is what is left of a token whose beginning was known by itself, in place."""
     if 0 < at < len(lines) and _MARK_END.search(lines[at - 1].rstrip()) and (rest := _head_run(lines[at])):
-        if rest.end() == len(lines[at].rstrip()) and labels.is_disorderly(rest[0]):
+        if rest.end() == len(lines[at].rstrip()) and values.is_disorderly(rest[0]):
             lines[at] = _replaced(lines[at], [(*rest.span(), "token")], allow)
 
 

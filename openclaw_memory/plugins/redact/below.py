@@ -5,21 +5,9 @@ from __future__ import annotations
 import re
 
 from ...text.lines import ITEM
-from .labels import (
-    CODE,
-    LIST_OF_WORDS,
-    LISTED,
-    NO_VALUE,
-    NOT_SECRET,
-    NUMBERS,
-    UNCASED_LETTER,
-    Label,
-    automaton,
-    has_digit_or_symbol,
-    is_whole,
-    passes,
-)
+from .labels import CODE, LIST_OF_WORDS, LISTED, NO_VALUE, NUMBERS, Label, automaton, is_whole
 from .opaque import is_random
+from .values import NOT_SECRET, UNCASED_LETTER, has_digit_or_symbol, passes
 
 _ANNOUNCES = re.compile(r"[\"'`*_]{0,4}[ \t]{0,4}(?P<sign>[:：=]?)[*_`]{0,3}[ \t]{0,8}(?:[|>][+-]?)?[ \t]{0,4}$")
 _BIP39_WORD = re.compile(r"[^\W\d_]{2,12}")

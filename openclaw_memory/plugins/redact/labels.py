@@ -9,8 +9,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from ...text.scripts import UNCASED
 from .opaque import is_random
+from .values import NOT_SECRET, PASSWORDS, QUANTITY, has_digit_or_symbol, is_disorderly, is_joined, is_mixed, passes
 
 
 class Label(NamedTuple):
@@ -24,7 +24,6 @@ class Label(NamedTuple):
 _SHORT = 4
 _LINE = 240  # of a longer line nobody makes an entry of who logs in
 _LONGEST = 128  # of a bare value that is looked at; what is left of a longer word goes with it
-_PASSWORDS = frozenset({"password", "pin", "login"})
 #: Labels behind which no secret stands alone, but behind a user.
 NO_VALUE = frozenset({"", "login", "test-login", "service", "pass"})
 NUMBERS = {"card-number": (12, 19), "ssn": (9, 9), "card-code": (3, 4), "door-code": (3, 10)}
@@ -125,7 +124,6 @@ _QUOTES = ("double", "single", "ticks", "curly")
 _FLAG = re.compile(r"(?<![\w-])--(?:\w{1,20}-){0,3}$", re.ASCII)
 _CLOSING = ",;.)]}*_\"'~>!?:"
 _WORD_END = re.compile(r"[\s`|]|$")
-_ENDS = re.compile(r"[*_`~\"')\]}.!?]*\s*(?:$|[,;|，。；、!)(（<&\]}]|#\s|//|--|—|–|\\n)")
 #: The rest of a user's name and a password behind it: ``/ x``, ``: x``, ``| x``.
 _PAIR = re.compile(r"[ \t]{0,3}[/:|,][ \t]{0,3}[\"'`*]{0,2}(?P<value>[^\s\"'`|]{4,128})")
 _ADDRESS = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?|(?:[\w-]{1,63}\.){1,4}[a-z]{2,12}(?::\d{1,5})?", re.ASCII)
@@ -145,7 +143,6 @@ _ENCLOSED = re.compile(
 #: A user and a password, each in quotes.
 _QUOTED_PAIR = re.compile(r"[`\"'][\w.@+-]{2,64}[`\"'][ \t]{0,2}[/:|,][ \t]{0,2}[`\"'](?P<value>[^\s`\"']{6,64})[`\"']")
 _NEAR = 60
-_SEPARATED = re.compile(r"[-_./:\\]")
 #: A service and, behind it, who logs in and with what: ``grafana: admin / x``.
 _SERVICE = re.compile(
     r"(?:[^\n:：=]{0,80}[\s*_`])?(?P<name>[^\W\d_][\w.() -]{1,40})[*_`]{0,3}[:：=][*_`]{0,3}[ \t]{0,3}[\"'`]{0,2}"
@@ -164,7 +161,6 @@ CODE = re.compile(
 #: A password that Google makes up for a program.
 _FOUR_FOURS = re.compile(r"(?P<value>[a-z]{4}(?: [a-z]{4}){3})(?! *\w)", re.ASCII)
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_HEX_KEY = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{32,64}")
 #: A word or two between a label and its colon: ``contraseña wifi:``, ``пароль роутера:``.
 _OF = re.compile(
     r"(?:[ \t]{1,2}[^\W\d_][\w-]{0,23}){1,2}[ \t]?[:：=＝][*_]{0,3}[ \t]{0,4}[\"'`]{0,2}"
@@ -181,36 +177,9 @@ _JOINED_NEAR = re.compile(r"(?<![\w/.-])[^\W\d_]{3,14}(?:-[^\W\d_]{3,14}){3,9}(?
 _WITHIN_WORD = re.compile(r"[A-Za-z0-9+/=]")
 _SIGN = re.compile(r"[!#$%^&?+~]")
 _SENTENCE_END = re.compile(r"[.!?][ \t]|[|;。！？\n]")
-_WORDS_IN_QUOTES = re.compile(r"(?:[^\W\d_]{3,12}[ -]){3,7}[^\W\d_]{3,12}")
 LIST_OF_WORDS = re.compile(
     r"[\"'`*]{0,3}(?P<value>(?:(?:\d{1,2}[.)] ?)?[^\W\d_]{2,12}[ ,]{1,2}){11,23}(?:\d{1,2}[.)] ?)?[^\W\d_]{2,12})"
 )
-
-# Words, references to elsewhere, calls, paths, dates and earlier marks: values that are no secret.
-NOT_SECRET = re.compile(
-    r"""(?:none|null|nil|true|false|required|optional|unset|empty|redacted|change-?me|example|placeholder
-        |secret|password|passwd|token|string|str|text|varchar|int|integer|bool|boolean|any|object|array|hidden|unknown
-        |todo|tbd|x{3,}|\*{3,}|•{3,}|\.{3,}|-{2,}|_{3,}|n/?a|same|see|here|below|above|yes|no|not|nope|later|pending
-        |rotated|expired|changed|updated|reset|stored|saved|set|missing|wrong|invalid|incorrect|valid|correct|lost|weak
-        |strong|found|needed|sent|given|shared|private|public|protected|default|blank|deleted|removed|revoked|leaked
-        |vault|bitwarden|1password|keepass|keepassxc|lastpass|keychain|dashlane|env|environment|input|output|field|value
-        |values|type|name|email|username|user|login|logins|notes?|description|meaning|status|forgotten|generated|fixed
-        |авторизация|сброшен|изменен|изменён|утерян|нет|да|нужен|keine?|ändern|vergessen|geändert|erforderlich|oublié
-        |requis|obligatorio|olvidada|nessuna|geen|brak|ninguna|aucun|nenhuma|tokens?|keys?|passwords?|manager|policy
-        |ok|okay|done|working|works|unchanged|confirmed|verified|cached|encrypted|hashed|enabled|disabled|unclear)$
-        |your[-_ ]|my[-_]|\$\{|\$\(|\$[A-Za-z_]\w*$|<[^<>]*>?$|\{\{?.*\}\}?$|\{\{|\[[^\]]*\]?$|\(|%[A-Za-z_]+%?$|%\(|process\.env
-        |~?\.{0,2}/[\w.-]*(?:/|$)|~/|[A-Za-z]:\\|\w{1,12}://|www\.|mailto:|[A-Za-z_][\w.]{0,80}[(\[]|\d{4}-\d\d(?:-\d\d)?(?!\d)
-        |\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d\d|[@\#][A-Za-z]\w*$|!\w+$|\|$|>$|[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{2,}$
-        |.*\[redacted:""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_QUANTITY = re.compile(
-    r"[<>~≈±+-]?v?\d+(?:[.,]\d+)+\S*|[<>~≈±+-]{0,2}\d+-?[^\W\d_]+|\d+%|\d{1,3}(?:[-–/]\d{1,3})+|[<>~≈±+-]\d+", re.ASCII
-)
-_SLUG = re.compile(r"[A-Za-z]++\d{0,3}(?:[-_./:][A-Za-z]*+\d{0,4})*+", re.ASCII)
-_SYMBOL = re.compile(r"[!@#$%^&*?=+~\\<>{}\[\]()]")
-_NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-UNCASED_LETTER = re.compile(f"[{UNCASED}]")
 
 
 def labelled(line: str, low: str) -> Iterator[tuple[int, int, str]]:
@@ -227,7 +196,7 @@ def labelled(line: str, low: str) -> Iterator[tuple[int, int, str]]:
         if label.kind in ("login", "test-login", "service") and (
             pair := _QUOTED_PAIR.search(line, end, end + _NEAR + 140)
         ):
-            if pair.start() - end <= _NEAR and _is_mixed(pair["value"]):
+            if pair.start() - end <= _NEAR and is_mixed(pair["value"]):
                 yield (*pair.span("value"), "password")
         spans = list(_after(line, start, end, label.kind)) or list(_further(line, start, end, label.kind))
         yield from spans
@@ -235,7 +204,7 @@ def labelled(line: str, low: str) -> Iterator[tuple[int, int, str]]:
     if "@" in line or "/" in line or ":" in line:
         for pattern in (_USER, _AT_HOST, _ENCLOSED):
             for match in pattern.finditer(line):
-                if not NOT_SECRET.match(match["value"]) and (pattern is not _ENCLOSED or _is_mixed(match["value"])):
+                if not NOT_SECRET.match(match["value"]) and (pattern is not _ENCLOSED or is_mixed(match["value"])):
                     yield (*match.span("value"), "password")
     if " / " in line and (found := _of_service(line)):
         yield found
@@ -317,24 +286,24 @@ def _after(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, in
             if likely and passes("password", said, "strong", line, pair.start("value") + len(said)):
                 yield pair.start("value"), pair.start("value") + len(said), "password"
         return
-    if kind in ("password", "passphrase", "pass") and _is_joined(value, _JOINED):
+    if kind in ("password", "passphrase", "pass") and is_joined(value, _JOINED):
         if kind != "pass" or (found["strong"] and any(map(str.isdigit, value))):
             yield at, behind, "password"
             return
     how = "strong" if found["strong"] or found["cell"] else "weak" if found["weak"] else "space"
     if kind in ("pass", "service"):
-        if kind == "pass" and how == "strong" and _is_mixed(value) and sum(map(str.isdigit, value)) > 1:
+        if kind == "pass" and how == "strong" and is_mixed(value) and sum(map(str.isdigit, value)) > 1:
             yield at, at + len(value), "password"
         return
-    if how == "space" and group != "bare" and kind == "password" and _is_mixed(value):
+    if how == "space" and group != "bare" and kind == "password" and is_mixed(value):
         yield at, at + len(value), kind
         return
     if how == "space" and _FLAG.search(line[max(0, start - 66) : start]):
         how = "strong"
     if how == "weak" and group != "bare":
-        how = "quoted" if kind == "passphrase" else "strong" if kind in _PASSWORDS else how
+        how = "quoted" if kind == "passphrase" else "strong" if kind in PASSWORDS else how
     if group == "bare" and how == "strong" and found["strong"] and found["strong"].strip() == "=":
-        if line[start:end].isupper() and kind not in _PASSWORDS and _is_env(value):
+        if line[start:end].isupper() and kind not in PASSWORDS and _is_env(value):
             how = "env"
     if passes(kind, value, how if group == "bare" or how != "strong" else "quoted", line, at + len(value)):
         stop = at + len(value)
@@ -361,7 +330,7 @@ def _further(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, 
         value = found["value"].rstrip(_CLOSING)
         stop = found.start("value") + len(value)
         logs_in = has_digit_or_symbol(value) and passes("password", value, "strong", line, stop)
-        if logs_in if kind == "login" else _is_mixed(value):
+        if logs_in if kind == "login" else is_mixed(value):
             yield found.start("value"), stop, "password"
             return
     if kind != "login":
@@ -373,7 +342,7 @@ def _further(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, 
                 yield match.start(), match.start() + len(value), "password"
                 return
         joined = _JOINED_NEAR.search(line, end, closed.start() if closed else end + _NEAR + _LONGEST)
-        if joined is not None and joined.start() < end + _NEAR and _is_joined(joined[0], _JOINED_NEAR):
+        if joined is not None and joined.start() < end + _NEAR and is_joined(joined[0], _JOINED_NEAR):
             yield (*joined.span(), "password")
 
 
@@ -383,7 +352,7 @@ def _start(found: re.Match[str]) -> int:
 
 def _codes(line: str, at: int) -> Iterator[tuple[int, int, str]]:
     while (code := CODE.match(line, at)) is not None:
-        if NOT_SECRET.match(code["value"]) or (_QUANTITY.fullmatch(code["value"]) and "-" not in code["value"]):
+        if NOT_SECRET.match(code["value"]) or (QUANTITY.fullmatch(code["value"]) and "-" not in code["value"]):
             return
         yield (*code.span("value"), "recovery-code")
         at = code.end()
@@ -407,85 +376,3 @@ def _number(line: str, found: re.Match[str], kind: str) -> Iterator[tuple[int, i
 
 def _is_env(value: str) -> bool:
     return len(value) >= 8 and any(map(str.isalpha, value))
-
-
-def has_digit_or_symbol(value: str) -> bool:
-    """Whether a value holds what no plain word does."""
-    return any(map(str.isdigit, value)) or _SYMBOL.search(value.rstrip("!?")) is not None
-
-
-def passes(kind: str, value: str, how: str, line: str, end: int) -> bool:
-    """Whether ``value``, which ends at ``end`` of ``line``, is a secret; ``how`` says what joins it to its label."""
-    if len(value) < 4 or NOT_SECRET.match(value):
-        return False
-    digit, letter = any(map(str.isdigit, value)), any(map(str.isalpha, value))
-    symbol = _SYMBOL.search(value.rstrip("!?")) is not None
-    if how == "env":
-        return True
-    if how == "space" and kind not in _PASSWORDS and _HEX_KEY.fullmatch(value):
-        return True
-    if how == "space":
-        return (
-            kind != "pin"
-            and digit
-            and letter
-            and len(value) >= 8
-            and (symbol or is_random(value, 8))
-            and not _SLUG.fullmatch(value)
-        )
-    if kind in _PASSWORDS:
-        return _password(kind, value, how, line, end, digit, letter, symbol)
-    if kind == "passphrase" and _WORDS_IN_QUOTES.fullmatch(value):
-        return how == "quoted" or (how == "strong" and " " not in value)
-    if any(map(str.isspace, value)):
-        return False
-    if kind == "passphrase":
-        return len(value) >= 5 and (digit or symbol) and letter and not _QUANTITY.fullmatch(value)
-    if is_random(value, digits=0):
-        return True
-    if _SLUG.fullmatch(value):
-        return False
-    if not letter:
-        return digit and len(value) >= 16 and how != "weak"
-    if symbol or (digit and any(map(str.islower, value)) and any(map(str.isupper, value))):
-        return len(value) >= 8 and (digit or how in ("strong", "quoted")) and not _QUANTITY.fullmatch(value)
-    return digit and len(value) >= (8 if how == "quoted" else 12)
-
-
-def _password(kind: str, value: str, how: str, line: str, end: int, digit: bool, letter: bool, symbol: bool) -> bool:
-    if any(map(str.isspace, value)):
-        return how == "quoted" and digit
-    if not letter:
-        return digit and (len(value) <= 16 or symbol) and (how != "weak" or _ENDS.match(line, end) is not None)
-    if kind == "pin" and not digit:
-        return False
-    if digit or symbol:
-        if how == "quoted" or symbol:
-            return len(value) >= 4
-        return len(value) >= 4 and not _QUANTITY.fullmatch(value) and not (how == "weak" and _prose(value))
-    if how == "quoted":
-        return True
-    # A plain word is a password where nothing follows that would make it the beginning of a sentence.
-    plain = _NAME.fullmatch(value) is not None or not _SLUG.fullmatch(value)
-    return how == "strong" and plain and not UNCASED_LETTER.search(value) and _ENDS.match(line, end) is not None
-
-
-def _is_mixed(value: str) -> bool:
-    """Whether letters and digits make one word that is no amount, as people write passwords."""
-    mixed = len(value) >= 6 and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
-    return mixed and not (_SEPARATED.search(value) or _QUANTITY.fullmatch(value) or NOT_SECRET.match(value))
-
-
-def is_disorderly(value: str) -> bool:
-    """Whether a word is none: letters and digits in no order that a name has."""
-    mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
-    return mixed and len(value) >= 6 and not _SLUG.fullmatch(value) and not _QUANTITY.fullmatch(value)
-
-
-def _is_joined(value: str, how: re.Pattern[str]) -> bool:
-    """Whether a password is made of words with hyphens between them."""
-    return how.fullmatch(value) is not None and not (UNCASED_LETTER.search(value) or NOT_SECRET.match(value))
-
-
-def _prose(value: str) -> bool:
-    return "-" in value and _SLUG.fullmatch(value) is not None

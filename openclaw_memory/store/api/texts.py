@@ -58,7 +58,8 @@ class UnitRows:
     ``likeness`` is the same for units that say the same but for their days and times; ``script`` is that of
     :func:`~openclaw_memory.model.size.script_of`.
     ``amount`` says that a unit has a figure which may say how much.
-    A ``title`` is a heading with nothing but further headings below it; a program wrote what is ``machine``.
+    A ``title`` is a heading with nothing but further headings below it; a program wrote what is ``machine``,
+    and front matter is ``meta``.
     """
 
     unit_id: Ints
@@ -73,6 +74,7 @@ class UnitRows:
     heading: Bools
     title: Bools
     machine: Bools
+    meta: Bools
     speaker: NDArray[np.int64]
     day: Ints
     said_first: Ints

@@ -116,6 +116,6 @@ class Keys:
             import keyring
         except ImportError:
             raise WorkspaceError(
-                "state.key is keyring, and that package is not here; run: pip install 'openclaw-memory[keyring]'"
+                "state.key is keyring, and that package is not here; run: pip install 'openclaw-memory-graph[keyring]'"
             ) from None
         return keyring

@@ -46,7 +46,7 @@ _KINDS = {kind.value: kind for kind in Kind}
 _GRAINS = {grain.value: grain for grain in Grain}
 _ORIGINS = {origin.value: origin for origin in Origin}
 #: Where the days of sections stand in the fields of UnitRows.
-_DAY = 13
+_DAY = 14
 #: Sections asked by key in one statement.
 _KEYS = 50
 #: Sections from which on reading through all of them is quicker.
@@ -258,7 +258,8 @@ class TableStore(GraphTables, SummaryTables):
             *columns, ordinal = self._db.columns(
                 "SELECT id, document_id, section_id, start_line, end_line, terms, chars, question, time_words, "
                 "form IN ('heading', 'title') AS heading, form = 'title' AS title, form = 'machine' AS machine, "
-                "speaker_key, said_first, said_last, hash, occurrence, tokens, likeness, script, amount, ordinal "
+                "form = 'meta' AS meta, speaker_key, said_first, said_last, hash, occurrence, tokens, likeness, "
+                "script, amount, ordinal "
                 f"FROM units WHERE {where}"
             )
             day = f"coalesce({_STATED} - DATE '0001-01-01' + 1, 0) AS day"
@@ -268,7 +269,7 @@ class TableStore(GraphTables, SummaryTables):
         in_order = np.lexsort((ordinal, columns[1]))
         # In the order of the fields of UnitRows.
         numbers = (np.int64, *[np.int32] * 3, np.int64, np.int32, np.float32, np.int64, np.int8, bool)
-        types = (*[np.int32] * 7, bool, np.int32, *[bool] * 3, *numbers)
+        types = (*[np.int32] * 7, bool, np.int32, *[bool] * 4, *numbers)
         return UnitRows(
             *(column[in_order].astype(kind, copy=False) for column, kind in zip(columns, types, strict=True))
         )

@@ -1,0 +1,122 @@
+"""Whether what stands behind a label is a secret: a word, an amount, a path or a reference is none."""
+
+from __future__ import annotations
+
+import re
+
+from ...text.scripts import UNCASED
+from .opaque import is_random
+
+#: What stands behind these may be short, or a word.
+PASSWORDS = frozenset({"password", "pin", "login"})
+_ENDS = re.compile(r"[*_`~\"')\]}.!?]*\s*(?:$|[,;|，。；、!)(（<&\]}]|#\s|//|--|—|–|\\n)")
+_SEPARATED = re.compile(r"[-_./:\\]")
+_HEX_KEY = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{32,64}")
+_WORDS_IN_QUOTES = re.compile(r"(?:[^\W\d_]{3,12}[ -]){3,7}[^\W\d_]{3,12}")
+# Words, references to elsewhere, calls, paths, dates and earlier marks: values that are no secret.
+NOT_SECRET = re.compile(
+    r"""(?:none|null|nil|true|false|required|optional|unset|empty|redacted|change-?me|example|placeholder
+        |secret|password|passwd|token|string|str|text|varchar|int|integer|bool|boolean|any|object|array|hidden|unknown
+        |todo|tbd|x{3,}|\*{3,}|•{3,}|\.{3,}|-{2,}|_{3,}|n/?a|same|see|here|below|above|yes|no|not|nope|later|pending
+        |rotated|expired|changed|updated|reset|stored|saved|set|missing|wrong|invalid|incorrect|valid|correct|lost|weak
+        |strong|found|needed|sent|given|shared|private|public|protected|default|blank|deleted|removed|revoked|leaked
+        |vault|bitwarden|1password|keepass|keepassxc|lastpass|keychain|dashlane|env|environment|input|output|field|value
+        |values|type|name|email|username|user|login|logins|notes?|description|meaning|status|forgotten|generated|fixed
+        |авторизация|сброшен|изменен|изменён|утерян|нет|да|нужен|keine?|ändern|vergessen|geändert|erforderlich|oublié
+        |requis|obligatorio|olvidada|nessuna|geen|brak|ninguna|aucun|nenhuma|tokens?|keys?|passwords?|manager|policy
+        |ok|okay|done|working|works|unchanged|confirmed|verified|cached|encrypted|hashed|enabled|disabled|unclear)$
+        |your[-_ ]|my[-_]|\$\{|\$\(|\$[A-Za-z_]\w*$|<[^<>]*>?$|\{\{?.*\}\}?$|\{\{|\[[^\]]*\]?$|\(|%[A-Za-z_]+%?$|%\(|process\.env
+        |~?\.{0,2}/[\w.-]*(?:/|$)|~/|[A-Za-z]:\\|\w{1,12}://|www\.|mailto:|[A-Za-z_][\w.]{0,80}[(\[]|\d{4}-\d\d(?:-\d\d)?(?!\d)
+        |\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d\d|[@\#][A-Za-z]\w*$|!\w+$|\|$|>$|[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{2,}$
+        |.*\[redacted:""",
+    re.IGNORECASE | re.VERBOSE,
+)
+QUANTITY = re.compile(
+    r"[<>~≈±+-]?v?\d+(?:[.,]\d+)+\S*|[<>~≈±+-]{0,2}\d+-?[^\W\d_]+|\d+%|\d{1,3}(?:[-–/]\d{1,3})+|[<>~≈±+-]\d+", re.ASCII
+)
+_SLUG = re.compile(r"[A-Za-z]++\d{0,3}(?:[-_./:][A-Za-z]*+\d{0,4})*+", re.ASCII)
+_SYMBOL = re.compile(r"[!@#$%^&*?=+~\\<>{}\[\]()]")
+_NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+UNCASED_LETTER = re.compile(f"[{UNCASED}]")
+
+
+def has_digit_or_symbol(value: str) -> bool:
+    """Whether a value holds what no plain word does."""
+    return any(map(str.isdigit, value)) or _SYMBOL.search(value.rstrip("!?")) is not None
+
+
+def passes(kind: str, value: str, how: str, line: str, end: int) -> bool:
+    """Whether ``value``, which ends at ``end`` of ``line``, is a secret; ``how`` says what joins it to its label."""
+    if len(value) < 4 or NOT_SECRET.match(value):
+        return False
+    digit, letter = any(map(str.isdigit, value)), any(map(str.isalpha, value))
+    symbol = _SYMBOL.search(value.rstrip("!?")) is not None
+    if how == "env":
+        return True
+    if how == "space" and kind not in PASSWORDS and _HEX_KEY.fullmatch(value):
+        return True
+    if how == "space":
+        return (
+            kind != "pin"
+            and digit
+            and letter
+            and len(value) >= 8
+            and (symbol or is_random(value, 8))
+            and not _SLUG.fullmatch(value)
+        )
+    if kind in PASSWORDS:
+        return _password(kind, value, how, line, end, digit, letter, symbol)
+    if kind == "passphrase" and _WORDS_IN_QUOTES.fullmatch(value):
+        return how == "quoted" or (how == "strong" and " " not in value)
+    if any(map(str.isspace, value)):
+        return False
+    if kind == "passphrase":
+        return len(value) >= 5 and (digit or symbol) and letter and not QUANTITY.fullmatch(value)
+    if is_random(value, digits=0):
+        return True
+    if _SLUG.fullmatch(value):
+        return False
+    if not letter:
+        return digit and len(value) >= 16 and how != "weak"
+    if symbol or (digit and any(map(str.islower, value)) and any(map(str.isupper, value))):
+        return len(value) >= 8 and (digit or how in ("strong", "quoted")) and not QUANTITY.fullmatch(value)
+    return digit and len(value) >= (8 if how == "quoted" else 12)
+
+
+def _password(kind: str, value: str, how: str, line: str, end: int, digit: bool, letter: bool, symbol: bool) -> bool:
+    if any(map(str.isspace, value)):
+        return how == "quoted" and digit
+    if not letter:
+        return digit and (len(value) <= 16 or symbol) and (how != "weak" or _ENDS.match(line, end) is not None)
+    if kind == "pin" and not digit:
+        return False
+    if digit or symbol:
+        if how == "quoted" or symbol:
+            return len(value) >= 4
+        return len(value) >= 4 and not QUANTITY.fullmatch(value) and not (how == "weak" and _prose(value))
+    if how == "quoted":
+        return True
+    # A plain word is a password where nothing follows that would make it the beginning of a sentence.
+    plain = _NAME.fullmatch(value) is not None or not _SLUG.fullmatch(value)
+    return how == "strong" and plain and not UNCASED_LETTER.search(value) and _ENDS.match(line, end) is not None
+
+
+def is_mixed(value: str) -> bool:
+    """Whether letters and digits make one word that is no amount, as people write passwords."""
+    mixed = len(value) >= 6 and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+    return mixed and not (_SEPARATED.search(value) or QUANTITY.fullmatch(value) or NOT_SECRET.match(value))
+
+
+def is_disorderly(value: str) -> bool:
+    """Whether a word is none: letters and digits in no order that a name has."""
+    mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+    return mixed and len(value) >= 6 and not _SLUG.fullmatch(value) and not QUANTITY.fullmatch(value)
+
+
+def is_joined(value: str, how: re.Pattern[str]) -> bool:
+    """Whether a password is made of words with hyphens between them."""
+    return how.fullmatch(value) is not None and not (UNCASED_LETTER.search(value) or NOT_SECRET.match(value))
+
+
+def _prose(value: str) -> bool:
+    return "-" in value and _SLUG.fullmatch(value) is not None
