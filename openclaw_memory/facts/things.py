@@ -3,7 +3,7 @@
 A heading or a first cell may name a thing, or a piece of work, a part of a report, a wish.  What is a thing has its
 whole name where its words stand elsewhere, and stands in a list of such things.  A logistic regression (Cox, 1958)
 weighs that with other signs, none of which is a word of a language.  ``docs/facts.md`` says on how many facts it was
-fitted, and how it does on notes that it was not fitted on; in a handful of notes nothing is said often enough to tell.
+fitted, and how it does on notes that it was not fitted on.
 """
 
 from __future__ import annotations
@@ -20,12 +20,11 @@ import numpy as np
 
 from ..knowledge.fact_sentences import tidy
 from ..knowledge.heading_names import ASIDE
-from ..knowledge.predicates import kind_of_key, normalise
+from ..knowledge.predicates import is_relation, kind_of_key, normalise
 from ..knowledge.routine import NAMELESS
-from ..model import FactRow, Grain, Origin
+from ..model import FactRow, Grain, Origin, citation
 from ..store.api import FactObservation, KeywordIndex, Store, StoreState
 from ..text import analysis
-from ..text.dates import date_in_name
 from .validity import STATED, Aliases, name_key
 
 #: What each sign counts, and what all facts begin with; see :meth:`Things.signs`.
@@ -38,19 +37,22 @@ WEIGHTS: dict[str, float] = {
     "figure": 0.81,
     "elsewhere": -0.53,
     "owner": 1.48,
+    "longer": -1.5,
+    "deep": -0.9,
+    "loose": -0.9,
 }
-BIAS = 1.74
+BIAS = 1.65
 #: The sureness from which on a fact is listed.
 LISTED = 0.8
 #: Rarer facts than this a unit tell no more.
 _LEAST = 0.004
-#: What is so at a time: how something stands, how many or when.
+#: What passes: how something stands, how many there are or when.
 _PASSING = frozenset(("state", "number", "time"))
+#: Headings of a key from which on the last is rather for a part of something.
+_DEEP = 3
 #: What is the address of a thing, and words that may stand in one.
 _ADDRESSES = frozenset(("url", "repo"))
 _WORD = re.compile(r"[^\W_]{3,}", re.ASCII)
-#: Of fewer notes nothing can be told from a name that stands only once.
-_FEW = 10
 #: Units in which a name may stand that are looked at.
 _MOST = 64
 #: What may stand between two words of a name: no letter, or a short word of its own.
@@ -116,13 +118,17 @@ class Things:
                 out[path][normalise(one.predicate)].add(self._key(one.subject))
         return out
 
+    @cached_property
+    def _deep(self) -> frozenset[str]:
+        """The lines, as they are cited, of what stands below many headings."""
+        found = chain.from_iterable(self._found.values())
+        return frozenset(citation(one.path, one.start_line, one.end_line) for one in found if one.depth >= _DEEP)
+
     def shown(self, rows: Iterable[FactRow]) -> list[FactRow]:
         """Those of ``rows`` that are stated, or surely right."""
         given = list(rows)
         judged = {self._key(row.subject): row.subject for row in given if row.rule != STATED}
-        said = self._learnt(judged) if judged else None
-        if said is None:
-            return given
+        said = self._learnt(judged) if judged else {}
         return [row for row in given if row.rule == STATED or (not _past(row) and self._sure(row, said))]
 
     def _sure(self, row: FactRow, said: Mapping[int | str, Said]) -> bool:
@@ -133,9 +139,12 @@ class Things:
 
         ``sparse`` is minus the logarithm of how many facts its file has a unit: a list of facts is kept as one, and in
         a report they are chance.  ``alike`` is that of how many subjects have its relation in the file, and ``stood``
-        whether it is how something, or an amount, stood on the day of the file.  ``common`` and ``whole`` are what
+        whether it is how something stands, or an amount: that passes.  ``common`` and ``whole`` are what
         :class:`Said` has of it.  ``figure`` is whether its name has a digit, ``elsewhere`` whether its value is an
-        address in which no word of that stands, and ``owner`` what stands in a file of the owner's.
+        address in which no word of that stands, ``owner`` what stands in a file of the owner's, ``longer`` whether its
+        key has more words than the name of its relation, which may say that it is another thing's, ``deep`` what is a
+        key below so many headings that the last one is rather for a part of something, and ``loose`` what an entry
+        says, or a decision that is not ours: whether its relation is more than that both stand together.
         """
         key, path = self._key(row.subject), (row.source or "").rpartition("#L")[0]
         kind, words = kind_of_key(row.predicate), set(_WORD.findall(row.subject.casefold()))
@@ -143,20 +152,23 @@ class Things:
         return {
             "sparse": -log(max(_LEAST, share)),
             "alike": log(len(self._alike[path][normalise(row.predicate)]) or 1),
-            "stood": float(kind in _PASSING and date_in_name(path) is not None),
+            "stood": float(kind in _PASSING),
             "common": float(said[key].common),
             "whole": said[key].whole,
             "figure": float(any(map(str.isdigit, row.subject))),
             "elsewhere": float(kind in _ADDRESSES and bool(words) and not any(map(row.object.casefold().count, words))),
             "owner": float(row.origin is Origin.OWNER),
+            "longer": float(kind not in (None, "text") and not is_relation(row.predicate)),
+            "deep": float(row.rule == "key" and row.source in self._deep),
+            "loose": float(row.rule == "entry" or (row.rule == "decision" and row.subject != "we")),
         }
 
     def _key(self, name: str) -> int | str:
         key = name_key(name)
         return self._aliases.get(key, key)
 
-    def _learnt(self, names: Mapping[int | str, str]) -> Mapping[int | str, Said] | None:
-        """What is said elsewhere of the subjects with these names; nothing can be told of them in a few notes."""
+    def _learnt(self, names: Mapping[int | str, str]) -> Mapping[int | str, Said]:
+        """What is said elsewhere of the subjects with these names."""
         with self._store.reading():
             state = self._store.state()
             if state != self._state:
@@ -168,8 +180,6 @@ class Things:
                 return self._said
             infos = self._store.document_infos()
             summaries = {one.id for one in infos if one.grain is not Grain.WORKING}
-            if len(infos) - len(summaries) < _FEW:
-                return None
             self._units = {one.path: one.units for one in infos}
             index = self._keywords()
             marks = self._marks(index, bare, state.instance)

@@ -56,6 +56,10 @@ class Topic(NamedTuple):
     relative: bool = False
 
 
+#: How many there are below a heading: what was done or found, one by one (*Likes (12 boats)*).
+_TALLY = re.compile(r"[(（]\s*\d{1,3}(?:\s?[-–]\s?\d{1,3})?(?:\s?[^\W\d]+)?\s*[)）]")
+
+
 @lru_cache(maxsize=4096)
 def topic_of(heading: str) -> Topic:
     """Whom a path of headings names: the last one first, as far as nothing unclear stands in between."""
@@ -85,6 +89,7 @@ def topic_of(heading: str) -> Topic:
             names, member = names or ["user"], True
             continue
         said, owner = _list_of(text)
+        said = "" if said and _TALLY.search(part) else said
         related = related or (said is None and not names and is_relation(text))
         if said == "":
             unclear = not names
@@ -103,7 +108,7 @@ def topic_of(heading: str) -> Topic:
         if decision is None and depth == 0 and ":" not in part and first in fact_words.every("decision"):
             decision = "we"  # "Decisions - of this year"
         if decision is None and (edition or TIME.search(part)):
-            decision = "we" if edition or said_of else ""  # what was done at that time
+            decision = "we" if edition else ""  # what was done at that time
         if decision is None and said_of and not only_work(low):
             topic, _, rest = part.partition(":")
             decided = not fact_words.every("decision").isdisjoint(tidy(topic).casefold().split()[-1:])

@@ -228,7 +228,8 @@ def is_name(text: str, code: str | None = None) -> bool:
     if not 1 <= len(words) <= 4 or len(text) > 48 or labels.is_label(text):
         return False
     lists = fact_words.languages()[code].lists if code is not None else {}
-    nobody = frozenset(lists.get("nobody", ())) if lists else fact_words.every("nobody")
+    english = fact_words.languages()["en"].lists["nobody"]  # what a pattern of Dutch reads may be English
+    nobody = frozenset((*lists.get("nobody", ()), *english)) if lists else fact_words.every("nobody")
     if words[0].casefold() in nobody or text.casefold() in nobody:
         return False
     if _UNSPACED.match(text):

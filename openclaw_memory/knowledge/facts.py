@@ -32,6 +32,7 @@ from .fact_introductions import below
 from .fact_sentences import Speech, facts_in, is_name, tidy
 from .fact_values import CHOICE, value_of
 from .heading_names import ASIDE, is_common, is_particle, is_time, led_by_work, says_when, says_work
+from .kinds import is_kind
 from .likings import turned_item
 from .predicates import is_personal, kind_of_key, needs_person, normalise, of_thing
 from .routine import NAMELESS, ORDINARY
@@ -112,10 +113,14 @@ def found(unit: Unit, heading: str, subject: str | None, above: str = "") -> lis
 
 
 def _ends(lines: Sequence[str]) -> bool:
-    """Whether the value of a key ends with its line: it is no prose, and what follows does not go on with it."""
+    """Whether the value of a key ends with its line: it is no prose, or what follows does not go on with it."""
     match = _KEYED.match(lines[0]) if len(lines) > 1 and lines[1] else None
     kind = kind_of_key(tidy(match["bold"] or match["label"])) if match is not None else None
-    return kind is not None and (kind in _SHORT or (kind not in ("text", "tool") and not lines[1][0].islower()))
+    if kind is None or kind in _SHORT:
+        return kind is not None
+    after = _KEYED.match(lines[1])
+    keyed = after is not None and (after["mark"] is not None or kind_of_key(tidy(after["label"])) is not None)
+    return keyed or (kind not in ("text", "tool") and not lines[1][0].islower())
 
 
 def _topic(heading: str, subject: str | None) -> Topic:
@@ -342,8 +347,9 @@ def _somebody(topic: Topic, subject: str) -> str | None:
     name = topic.names[0] if topic.names else (topic.decision or "") * topic.unclear
     words = [word for word in name.split() if len(word) > 3 or not is_particle(word)]
     known = NAMELESS | fact_words.every("topics")
-    full = len(words) in (2, 3) and " ".join(words).istitle() and known.isdisjoint(name.casefold().split())
-    if name == subject or full:
+    low = name.casefold().split()
+    full = len(words) in (2, 3) and " ".join(words).istitle() and known.isdisjoint(low)
+    if name == subject or (full and not any(is_kind(word, "") for word in low)):
         return name
     return None
 

@@ -25,12 +25,13 @@ def notes(notes: Notes) -> Notes:
     return notes
 
 
-def test_of_a_few_notes_everything_is_listed(tmp_path: Path) -> None:
+def test_of_a_few_notes_is_listed_what_is_sure(tmp_path: Path) -> None:
     few = Notes(tmp_path)
     few.write("memory/2026-03-01.md", ENTRY)
+    few.write("USER.md", "# About Ada\n\n- Name: Ada Vos\n- Timezone: Europe/Amsterdam\n")
     with open_memory(few) as memory:
         memory.ingest()
-        assert len(listed(memory)) == 2
+        assert {row[1] for row in listed(memory)} == {"name", "timezone"}
 
 
 def listed(memory: Memory, **asked: object) -> list[tuple[str, str, str]]:
@@ -60,11 +61,29 @@ def test_a_fact_of_a_report_is_listed_where_other_lines_hold_its_whole_name(
         assert (("Bilge Sensor Wiring", "file", "yard/wiring.md") in listed(memory)) is known
 
 
-@pytest.mark.parametrize(("path", "known"), [("memory/wiring.md", True), ("memory/2026-03-01-wiring.md", False)])
-def test_a_state_is_listed_where_its_file_is_no_days(notes: Notes, path: str, known: bool) -> None:
-    notes.write(path, "# Bilge Sensor Wiring\n\nIt was laid in spring.\n\n- Status: half of it is there\n")
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("# Harbour\n\nIt rained.\n\nAda slept.\n\n## Heron\n- URL: https://example.org/heron\n", True),
+        ("# Schepen\n\n## Heron\n- Versie: 2.1\n", True),
+        ("# 船\n\n## Heron\n- 版本：2.1\n", True),
+        # How something stands passes.
+        ("# Boats\n\n## Heron\n- Status: half rigged\n", False),
+        ("# 船\n\n## Heron\n- 状态：刚开始\n", False),
+        # The last of many headings is rather for a part of something.
+        ("# Harbour\n\nIt rained.\n\nAda slept.\n\n## Yard\n\n### Heron\n- URL: https://example.org/heron\n", False),
+        ("# 船\n\n## 船厂\n\n### Heron\n- 版本：2.1\n", False),
+        # More words than the name of a relation say that it is another thing's.
+        ("# Boats\n\n## Heron\n- Sister URL: https://example.org/egret\n", False),
+        # What is decided is ours, and whatever the heading is about decides nothing.
+        ("# Boats\n\n## Heron\n- Decision: paint the deck in spring\n", False),
+    ],
+)
+def test_a_key_is_listed_where_it_surely_says_what_lasts_of_a_thing(notes: Notes, text: str, known: bool) -> None:
+    notes.write("memory/boats.md", text)
     with open_memory(notes) as memory:
         memory.ingest()
+        assert len(listed(memory, all=True)) == 1
         assert bool(listed(memory)) is known
 
 
@@ -209,6 +228,9 @@ def test_what_the_owner_keeps_is_listed_though_nothing_else_names_it(notes: Note
         ("whole", 1.0, True),
         ("figure", 1.0, True),
         ("owner", 1.0, True),
+        ("longer", 1.0, False),
+        ("deep", 1.0, False),
+        ("loose", 1.0, False),
     ],
 )
 def test_each_sign_counts_for_a_fact_or_against_it(sign: str, more: float, counts: bool) -> None:

@@ -280,6 +280,9 @@ def test_others_in_a_persons_file() -> None:
         ("Wren Maddox", "role", "skipper"),
         ("user", "prefers", "short answers"),
     ]
+    # Nor is a word for a kind of thing part of anybody's name.
+    text = "# USER.md\n\n- Name: Ada\n\n## Tide Table Files\n\n- Prefers short answers\n"
+    assert ("Ada", "prefers", "short answers") in triples(text, "USER.md")
 
 
 @pytest.mark.parametrize(
@@ -424,6 +427,8 @@ def test_sentences(text: str, expected: Triple) -> None:
         "TideApp is bundled client-side with these names.",
         "TideApp's hosting platform is blocking the gauge.",
         "Hook lives in `scripts/tide.py`.",
+        # As Dutch it would be of somebody called He.
+        "He is the student with a red oar.",
     ],
 )
 def test_sentences_that_state_no_fact(text: str) -> None:

@@ -170,9 +170,20 @@ def test_where_a_value_begins_and_ends(text: str, expected: list[Triple]) -> Non
         ("# 船坞\n\n## 已知问题\n\n### Tide Gauge\n- 文件：`yard/gauge.md`\n", []),
         # The writer's own, who may be the agent.
         ("# Yard\n\n## Heron Rigging Crew\n- My role: keeper of the log\n", []),
-        # What is at hand at a time of day is ours to decide.
-        ("# 2026-05-04\n\n## 07:25 — Mast Trouble\n- Decision: lower the third mast first\n", [
-            ("we", "decided", "lower the third mast first")
+        # What is decided at a time of day is of that moment.
+        ("# 2026-05-04\n\n## 07:25 — Mast Trouble\n- Decision: lower the third mast first\n", []),
+        ("# 2026-05-04\n\n## 07:25 桅杆检查\n- **决策：** 先放下第三根桅杆\n", []),
+        # How many of them there are says that they were counted one by one: nobody's liking.
+        ("# Round\n\n## Heron Post\n\n### Likes (12 boats)\n- The tide of Sunday\n", []),
+        ("# 船厂\n\n## Heron\n\n### 喜欢（3 条）\n- 周日的潮汐\n", []),
+        # A value ends where the next key begins, and that is one.
+        ("# Boats\n\n## Heron\n- Backend: harbour.example.org:5001\n**Location:** the third jetty\n", [
+            ("Heron", "backend", "harbour.example.org:5001"),
+            ("Heron", "location", "the third jetty"),
+        ]),
+        ("# Schepen\n\n## Heron\nFramework: Django\nVersie: 2.1\n", [
+            ("Heron", "framework", "Django"),
+            ("Heron", "versie", "2.1"),
         ]),
         ("# Yard\n\n## Heron\n- 决策：WAIT (一半)\n", []),
         ("# Decisions - About the Whole Yard\n\n- Decision: lower the third mast first\n", [

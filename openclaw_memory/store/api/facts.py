@@ -13,7 +13,10 @@ from .graph import WorkspaceFile
 
 @dataclass(frozen=True, slots=True)
 class FactObservation:
-    """A fact as a rule found it in a unit; ``day`` is that of its section, ``dated`` whether the text states it."""
+    """A fact as a rule found it in a unit.
+
+    ``day`` is that of its section, ``dated`` whether the text states it, and ``depth`` how many headings it has.
+    """
 
     unit_id: int
     path: str
@@ -30,6 +33,7 @@ class FactObservation:
     object: str
     rule: str
     confidence: float
+    depth: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,14 +138,15 @@ class GraphTables:
             lines = by_id(
                 "hash, occurrence, start_line, end_line, ordinal, section_id", "units", (row[0] for row in found)
             )
-            dated = "date, date IS NOT NULL AND date_source <> 'mtime'"
+            dated = "date, date IS NOT NULL AND date_source <> 'mtime', heading"
             days = by_id(dated, "sections", (unit[-1] for unit in lines.values()))
         placed = []
         for unit_id, document, subject, predicate, value, rule, confidence in found:
             path, kind, origin = files[document]
             *content, first, last, ordinal, section = lines[unit_id]
-            row = [unit_id, path, first, last, Kind(kind), Origin(origin), *days[section], *content]
-            row += [subject, predicate, value, rule, confidence]
+            *day, heading = days[section]
+            row = [unit_id, path, first, last, Kind(kind), Origin(origin), *day, *content]
+            row += [subject, predicate, value, rule, confidence, heading.count(" > ") + 1]
             placed.append(((path, ordinal, rule, predicate, subject, value), FactObservation(*row)))
         return [one for _, one in sorted(placed, key=itemgetter(0))]
 
