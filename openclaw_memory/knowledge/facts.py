@@ -38,7 +38,7 @@ from .predicates import is_personal, kind_of_key, needs_person, normalise, of_th
 from .routine import NAMELESS, ORDINARY
 
 #: Grows when what :func:`found` returns for a text changes, so that stored facts are known to be of another make.
-VERSION = 22
+VERSION = 23
 
 #: Longer texts are prose, whose facts no rule of form can tell.
 _MOST_CHARS = 1200
