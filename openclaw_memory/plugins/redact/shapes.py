@@ -145,6 +145,23 @@ _OTHERS: tuple[Rule, ...] = (
     ),
     # Greedy up to the last "@" before a slash: a password may hold one itself.
     _rule("url-password", "://", r"://[^\s/:@]{0,64}+:(?![$<{*\[])(?P<secret>[^\s/\"'`<>]{1,200})@"),
+    # A token in an address may be made of words: three of them, or two and a number.
+    _rule(
+        "url-token",
+        "token= secret= apikey= api_key= api-key= auth= signature= sig=",
+        r"[?&](?i:(?:[\w-]{0,24}[_-])?(?:token|secret|api[_-]?key|auth|signature|sig))="
+        r"(?!(?i:your|my[-_]|x{3}|example|dummy|changeme))(?P<secret>(?=[\w.~%+/-]{0,80}?\d|[A-Za-z]{1,20}[-_.][A-Za-z]{1,20}[-_.][A-Za-z])"
+        r"[\w.~%+/-]{10,512}+)",
+    ),
+    # The address of a calendar opens it to whoever has it.
+    _rule("calendar-address", "/private-", r"/private-(?P<secret>[0-9a-f]{16,128}+)(?![\w-])"),
+    _rule("calendar-address", "/published/", r"/published/\d{1,2}/(?P<secret>(?=[A-Za-z_-]{0,60}\d)[\w-]{20,256}+)"),
+    _rule(
+        "calendar-address",
+        ".ics",
+        r"(?<=/)(?P<secret>(?:(?=[a-z]{0,40}\d)[0-9a-f]{20,128}|(?=[A-Za-z]{0,40}\d)(?=[a-z0-9]{0,40}[A-Z])[0-9A-Za-z]{20,256})(?:@[\w.-]{1,80}+)?)"
+        r"(?=(?:/[\w@.%-]{1,160}){0,3}\.ics\b|\.ics\b)",
+    ),
     _rule("curl-password", "-u --user --proxy-user", r"(?:-u|--(?:proxy-)?user)[ =]{0,2}[\"']?[^\s:\"'$<]{1,64}:(?P<secret>[^\s\"'$<{]{3,128})"),
     _rule("netrc-password", "login", r"\blogin[ \t]{1,4}\S{1,64}[ \t]{1,4}password[ \t]{1,4}(?P<secret>(?!\[redacted)\S{3,128})"),
     # "root / hunter2x": who logs in, then with what.
