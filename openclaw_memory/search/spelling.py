@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Container, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..errors import LeaseTimeout
+from ..errors import LeaseTimeout, StoreUnreachable
 from ..system.deadline import Deadline
 from ..text import analysis
 
@@ -30,7 +30,7 @@ _MOST = 8
 def misspelt(
     question: str, engine: SearchEngine, store: Store, vectorizer: Vectorizer, until: Deadline
 ) -> dict[str, str]:
-    """What is meant by each misspelt word of ``question``; nothing while others have the index.
+    """What is meant by each misspelt word of ``question``; nothing while the index cannot be had.
 
     Of several words of the notes that are as near the one in the most units is taken.  A question more than half of
     which is of no note, however it is read, is in another language or about something else: nothing is read into it.
@@ -47,7 +47,7 @@ def misspelt(
             unknown = _words(question, none)
             there = store.spellings([analysis.spelling(word) for word in unknown]) if unknown else set()
             found = {word: _meant(word, there, corpus, index) for word in unknown}
-    except LeaseTimeout:
+    except (LeaseTimeout, StoreUnreachable):
         return {}
     meant = {word: other for word, other in found.items() if other is not None and not vectorizer.is_word(word)}
     return meant if 2 * (len(none) - len(meant)) <= len(asked) else {}

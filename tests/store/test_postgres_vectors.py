@@ -145,6 +145,9 @@ def test_what_all_units_have_is_not_looked_through_again(postgres: Postgres) -> 
 def test_a_memory_of_before_is_brought_up(own_server: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(database, "MIGRATIONS", database.MIGRATIONS[:1])
+        # An earlier program knew no words.
+        patch.setattr("openclaw_memory.store.tables.writing._insert_words", lambda *_: None)
+        patch.setattr("openclaw_memory.store.tables.writing.analyse_anew", lambda *_: None)
         store = opened(own_server, "older")
         put(store, {"a.md": [["the fox", "the wolf", "the owl"]]})
         store._db.rows("SELECT 1")
