@@ -35,22 +35,45 @@ def misspelt(
     Of several words of the notes that are as near the one in the most units is taken.  A question more than half of
     which is of no note, however it is read, is in another language or about something else: nothing is read into it.
     """
+    if not _may_be_misspelt(question, engine):
+        return {}
     try:
         with store.patience(Deadline.after(until.left(0.25))), store.reading(), engine.lock:
             engine.refresh(None, until)
             if engine.keyword is None:
                 return {}
             corpus, index = engine.graph.corpus, engine.keyword
-            asked = analysis.asked(question)
-            often = iter(_occurrences(corpus, index, [form for forms in asked for form in forms]))
-            none = {forms[0] for forms in asked if not sum([next(often) for _ in forms])}
+            asked, none = _unknown(question, corpus, index)
             unknown = _words(question, none)
             there = store.spellings([analysis.spelling(word) for word in unknown]) if unknown else set()
             found = {word: _meant(word, there, corpus, index) for word in unknown}
     except (LeaseTimeout, StoreUnreachable):
         return {}
     meant = {word: other for word, other in found.items() if other is not None and not vectorizer.is_word(word)}
-    return meant if 2 * (len(none) - len(meant)) <= len(asked) else {}
+    return meant if 2 * (len(none) - len(meant)) <= asked else {}
+
+
+def _may_be_misspelt(question: str, engine: SearchEngine) -> bool:
+    """Whether the notes lacked a word of ``question`` when they were last looked at, which takes no turn at the store.
+
+    Where another thread has the resident state, it may be.
+    """
+    if not engine.lock.acquire(blocking=False):
+        return True
+    try:
+        if engine.keyword is None:
+            return True
+        _, none = _unknown(question, engine.graph.corpus, engine.keyword)
+        return bool(_words(question, none))
+    finally:
+        engine.lock.release()
+
+
+def _unknown(question: str, corpus: Corpus, index: KeywordIndex) -> tuple[int, set[str]]:
+    """How many words ``question`` asks for, and the first terms of those that no note has in any form."""
+    asked = analysis.asked(question)
+    often = iter(_occurrences(corpus, index, [form for forms in asked for form in forms]))
+    return len(asked), {forms[0] for forms in asked if not sum([next(often) for _ in forms])}
 
 
 def rewritten(text: str, meant: Mapping[str, str]) -> str:
@@ -79,7 +102,7 @@ def _meant(word: str, there: Collection[str], corpus: Corpus, index: KeywordInde
 
 def one_slip(typed: str, word: str) -> bool:
     """Whether a letter more, less or another one, or two in the other order, makes ``word`` of ``typed``."""
-    if typed == word or typed[:1] != word[:1]:
+    if typed == word or typed[:1] != word[:1] or abs(len(typed) - len(word)) > 1:
         return False
     same = _common(typed, word)
     typed, word = typed[same:], word[same:]

@@ -117,7 +117,7 @@ def spelt(text: str) -> Iterator[re.Match[str]]:
 
 def spelling(word: str) -> str:
     """``word`` as spellings are compared: in small letters, Latin ones without accents."""
-    return plain(word).lower()
+    return _plain(word).lower()
 
 
 def vocabulary(texts: Iterable[str]) -> list[str]:
@@ -157,7 +157,7 @@ def _terms(text: str, query: bool) -> list[str]:
         return found if query else found + _native(words, found)
     words = []
     whole: list[str] = []
-    for run in _RUN.findall(plain(text)):
+    for run in _RUN.findall(_plain(text)):
         for part in _without_cjk(run, whole, query):
             if part.isascii() and part.islower() and part.isalpha():
                 words.append(part)
@@ -214,7 +214,7 @@ def _folded(text: str) -> str:
     return _composed(_DIACRITICS.sub("", unicodedata.normalize("NFKD", text).translate(_STROKES)))
 
 
-def plain(text: str) -> str:
+def _plain(text: str) -> str:
     """As :func:`_folded`, but with the accents of letters that are not Latin; characters as they are compared."""
     if text.isascii():
         return text

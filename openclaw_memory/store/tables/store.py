@@ -287,12 +287,12 @@ class TableStore(GraphTables, SummaryTables):
 
     def spellings(self, words: Sequence[str]) -> set[str]:
         """Words with the initial of one of ``words``, of the notes that have one with about half of its letters."""
-        like, given = [], []
-        for word in words:
+        like = []
+        for word in filter(str.isidentifier, words):  # in the statement, as DuckDB takes its time to bind values
             half = len(word) // 2
-            like.append("(initial = ? AND (words LIKE ? OR words LIKE ?))")
-            given += [word[0], f"% {word[:half]}%", f"%{word[half + 1 :]} %"]
-        rows = self._db.rows(f"SELECT words FROM words WHERE {' OR '.join(like)}", given)
+            alike = f"words LIKE '% {word[:half]}%' OR words LIKE '%{word[half + 1 :]} %'"
+            like.append(f"(initial = '{word[0]}' AND ({alike}))")
+        rows = self._db.rows(f"SELECT words FROM words WHERE {' OR '.join(like) or 'FALSE'}")
         return {word for row in rows for word in row[0].split()}
 
     # -- what forgetting reads and writes -------------------------------------------------------------
