@@ -252,6 +252,10 @@ class _Growing:
         if not self._taken.isdisjoint(range(first, last + 1)):
             return None
         self._taken.update(range(first, last + 1))
+        above = first - 1  # front matter that a text comes up to is no hit beside it
+        while above >= 0 and self._meta[above] > self._meta[row] and self._place[above] == self._place[row]:
+            self._taken.add(above)
+            above -= 1
         return Range(first, last, row)
 
 
