@@ -159,6 +159,8 @@ class SlicedStore(TableStore):
             c.execute("DROP TABLE postings")
             c.execute("ALTER TABLE postings_next RENAME TO postings")
             c.execute("DELETE FROM postings_delta WHERE unit_id <= ?", [highest])
+            # Those of one initial are read together.
+            c.execute("CREATE OR REPLACE TABLE words AS SELECT * FROM words ORDER BY initial")
             writing.note_compacted(c, highest - count(c, "SELECT count(*) FROM folding"))
             c.execute("DROP TABLE folding")
 
