@@ -67,4 +67,5 @@ def _explain(cli: CliContext, result: ContextResult) -> None:
         cli.out.print(line)
     for fact in result.facts:
         line = Text("fact  ", style="green").append(fact.source or fact.id, style="cyan")
-        cli.out.print(line.append(f"  {fact.subject} | {fact.predicate} | {fact.object}", style="yellow"))
+        subject = f"{fact.subject} ({fact.under})" if fact.under else fact.subject
+        cli.out.print(line.append(f"  {subject} | {fact.predicate} | {fact.object}", style="yellow"))

@@ -165,7 +165,8 @@ def _show(cli: CliContext, result: FactsResult) -> None:
 
     for row in result.rows:
         line = Text("" if row.current else "(old) ", style="dim")
-        line.append(row.subject, style="bold").append(f" · {row.predicate} · ", style="dim")
+        line.append(row.subject, style="bold").append(f" ({row.under})" if row.under else "", style="dim")
+        line.append(f" · {row.predicate} · ", style="dim")
         line.append(row.object, style="default")
         line.append(f"  {_remarks(row)}", style="dim")
         cli.out.print(line, highlight=False)

@@ -166,6 +166,7 @@ def lead(when: date | None, path: str, heading: str) -> str:
 def fact(one: FactRow) -> str:
     """A fact as a sentence, with the day since when it holds or on which it was noted."""
     subject, relation, value = plain(one.subject), normalise(one.predicate) or plain(one.predicate), plain(one.object)
+    subject = f"{subject} ({plain(one.under)})" if one.under else subject
     first = relation.split(" ")[0]
     if relation in ("is", "are"):
         said = f"{subject} {relation} {value}"

@@ -113,6 +113,7 @@ class FactBook:
         if explain:
             known_as = known.things.shown(rows)
             rows = [replace(row, why=reason(row, row in known_as)) for row in rows]
+        rows = [known.things.placed(row) for row in rows]
         warning = self._warning() or (unknown(known.history, subject) if subject and not rows else None)
         return FactsResult(tuple(rows), took_ms=_since(started), warning=warning)
 
@@ -126,7 +127,7 @@ class FactBook:
         rows = once(known, list({id(row): row for key in keys for row in known.named(key)}.values()))
         rows = known.things.shown(rows)
         rows.sort(key=lambda row: (key_of(known, row.subject) not in keys, row.rule != STATED, -row.confidence))
-        return rows[:limit]
+        return [known.things.placed(row) for row in rows[:limit]]
 
     def superseded(self) -> Mapping[int, tuple[str, ...]]:
         """What units state that no longer holds, in words, by unit id.

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, reduce
 from itertools import chain
 from math import exp, log
@@ -18,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..knowledge.fact_places import is_gathered, named_above
 from ..knowledge.fact_sentences import tidy
 from ..knowledge.heading_names import ASIDE
 from ..knowledge.predicates import is_relation, kind_of_key, normalise
@@ -29,27 +31,28 @@ from .validity import STATED, Aliases, name_key
 
 #: What each sign counts, and what all facts begin with; see :meth:`Things.signs`.
 WEIGHTS: dict[str, float] = {
-    "sparse": -0.32,
-    "alike": 0.3,
-    "stood": -0.9,
-    "common": -0.6,
-    "whole": 1.31,
-    "figure": 0.81,
-    "elsewhere": -0.53,
-    "owner": 1.48,
-    "longer": -1.5,
-    "deep": -0.9,
-    "loose": -0.9,
+    "sparse": -0.33,
+    "alike": 0.36,
+    "stood": -0.78,
+    "common": -0.39,
+    "whole": 1.38,
+    "figure": 0.46,
+    "elsewhere": -0.68,
+    "owner": 1.15,
+    "longer": -1.57,
+    "keyed": -0.53,
+    "gathered": 0.53,
+    "loose": -0.94,
 }
-BIAS = 1.65
+BIAS = 1.79
 #: The sureness from which on a fact is listed.
 LISTED = 0.8
 #: Rarer facts than this a unit tell no more.
 _LEAST = 0.004
 #: What passes: how something stands, how many there are or when.
 _PASSING = frozenset(("state", "number", "time"))
-#: Headings of a key from which on the last is rather for a part of something.
-_DEEP = 3
+#: Rules whose subject a heading, or the first cell of a row, names.
+_BELOW = frozenset(("key", "table"))
 #: What is the address of a thing, and words that may stand in one.
 _ADDRESSES = frozenset(("url", "repo"))
 _WORD = re.compile(r"[^\W_]{3,}", re.ASCII)
@@ -119,10 +122,16 @@ class Things:
         return out
 
     @cached_property
-    def _deep(self) -> frozenset[str]:
-        """The lines, as they are cited, of what stands below many headings."""
+    def _headings(self) -> Mapping[str, str]:
+        """The headings above what rules found, by its lines as they are cited."""
         found = chain.from_iterable(self._found.values())
-        return frozenset(citation(one.path, one.start_line, one.end_line) for one in found if one.depth >= _DEEP)
+        return {citation(one.path, one.start_line, one.end_line): one.heading for one in found}
+
+    def placed(self, row: FactRow) -> FactRow:
+        """``row`` with what a heading above its subject names, where it was found as a key or in a table."""
+        if row.rule not in _BELOW or _of_owner(row):
+            return row
+        return replace(row, under=named_above(self._headings.get(row.source or "", ""), row.subject))
 
     def shown(self, rows: Iterable[FactRow]) -> list[FactRow]:
         """Those of ``rows`` that are stated, or surely right."""
@@ -142,11 +151,13 @@ class Things:
         whether it is how something stands, or an amount: that passes.  ``common`` and ``whole`` are what
         :class:`Said` has of it.  ``figure`` is whether its name has a digit, ``elsewhere`` whether its value is an
         address in which no word of that stands, ``owner`` what stands in a file of the owner's, ``longer`` whether its
-        key has more words than the name of its relation, which may say that it is another thing's, ``deep`` what is a
-        key below so many headings that the last one is rather for a part of something, and ``loose`` what an entry
-        says, or a decision that is not ours: whether its relation is more than that both stand together.
+        key has more words than the name of its relation, which may say that it is another thing's, ``keyed`` what is a
+        key below a heading, which may be for a part of something, ``gathered`` whether that heading, or the table,
+        stands below one for a collection, and ``loose`` what an entry says, or a decision that is not ours: whether
+        its relation is more than that both stand together.
         """
         key, path = self._key(row.subject), (row.source or "").rpartition("#L")[0]
+        below = row.rule in _BELOW and not _of_owner(row)
         kind, words = kind_of_key(row.predicate), set(_WORD.findall(row.subject.casefold()))
         share = len(self._found.get(path, ())) / max(1, self._units.get(path, 1))
         return {
@@ -159,7 +170,8 @@ class Things:
             "elsewhere": float(kind in _ADDRESSES and bool(words) and not any(map(row.object.casefold().count, words))),
             "owner": float(row.origin is Origin.OWNER),
             "longer": float(kind not in (None, "text") and not is_relation(row.predicate)),
-            "deep": float(row.rule == "key" and row.source in self._deep),
+            "keyed": float(below and row.rule == "key"),
+            "gathered": float(below and is_gathered(self._headings.get(row.source or "", ""), row.subject)),
             "loose": float(row.rule == "entry" or (row.rule == "decision" and row.subject != "we")),
         }
 
@@ -218,6 +230,12 @@ class Things:
             units = np.setdiff1d(reduce(np.intersect1d, held), own)[-_MOST:].tolist() if held else []
             marks[key] = instance, name, tuple(units), own, min(map(len, held), default=0)
         return marks
+
+
+def _of_owner(row: FactRow) -> bool:
+    """Whether a fact is the owner's, or stands in the owner's file: it needs no heading to say whose it is."""
+    path = (row.source or "").rpartition("#L")[0]
+    return row.subject == "user" or path.rpartition("/")[2].casefold() == "user.md"
 
 
 def _past(row: FactRow) -> bool:

@@ -15,7 +15,7 @@ from ..text.scripts import HANGUL, UNCASED, UNSPACED
 from ..text.sentences import sentence_spans
 from . import fact_words, unspaced
 from .kinds import is_kind
-from .predicates import is_place, kind_of_key
+from .predicates import is_place, kind_of_key, names_of
 
 #: Underlined, and no part of a name: "__init__.py", "@mira__".
 _UNDERLINED = re.compile(r"(?<![\w@])__(?=\S)((?:(?!__).)+)(?<=\S)__(?![\w.])")
@@ -73,6 +73,13 @@ def plain(text: str) -> str:
     return text
 
 
+def _closes_first(text: str, before: str, behind: str) -> bool:
+    """Whether the first mark of quotation in ``text`` ends one that was opened before it, and all the others match."""
+    if before != behind:
+        return 0 <= text.find(behind) < text.find(before) and text.count(before) == text.count(behind)
+    return text.count(before) % 2 == 0 and not text[text.find(before) - 1 : text.find(before)].isspace()
+
+
 def tidy(text: str) -> str:
     """``text`` as a subject or an object is kept."""
     whole = " ".join(plain(text).split())
@@ -81,6 +88,13 @@ def tidy(text: str) -> str:
         bare = f".{bare}"  # ".env", ".NET"
     # A quotation at the beginning or at the end keeps its mark.
     for before, behind in ('""', "“”", "「」", "『』"):
+        if (
+            before in bare
+            and _closes_first(bare, before, behind)
+            and whole.startswith(before)
+            and whole.endswith(behind)
+        ):
+            return before + bare + behind  # "Ada" or "Ms Vos"
         odd = bare.count(before) % 2 if before == behind else bare.count(before) - bare.count(behind)
         if odd > 0 and whole.rstrip(" .,;:!?").endswith(behind):
             bare += behind
@@ -118,6 +132,7 @@ def _said(read: str, raw: str, pattern: _Pattern, speech: Speech) -> FoundFact |
             said = _without_adverbs(parts["S"].strip(), pattern.language)
             named = f"`{said}`" in raw or (is_name(said, pattern.language) and not _is_kind(said, pattern.language))
             named = named and not (pattern.language in _UNSPACED_LANGUAGES and unspaced.is_everyday(said))
+            named = named and said.casefold() not in _nobody(pattern.language)
             subject = said if named else None
         elif pattern.relation in ("decided", "timezone"):
             own = match[0].split(" ", 1)[0].casefold() == "i"
@@ -257,6 +272,14 @@ def _is_kind(subject: str, code: str) -> bool:
     """Whether a subject is a single word for a kind of thing, which opens its sentence: "Hook lives in …"."""
     plain = subject.isalpha() and subject[1:].islower()
     return plain and is_kind(subject.casefold(), _NAMES_OF_LANGUAGES.get(code, language.ENGLISH))
+
+
+@cache
+def _nobody(code: str) -> frozenset[str]:
+    """Words before a verb that name nobody in a language: *Strongly prefers …*, *Wife is …*."""
+    lists, relations = fact_words.languages()[code].lists, ("children", "siblings", "parents", "partner", "married to")
+    relatives = frozenset(name for relation in relations for name in names_of(relation))
+    return relatives.intersection(lists.get("roles", ())).union(lists.get("adverbs", ()))
 
 
 def _is_code(word: str) -> bool:

@@ -38,7 +38,7 @@ from .predicates import is_personal, kind_of_key, needs_person, normalise, of_th
 from .routine import NAMELESS, ORDINARY
 
 #: Grows when what :func:`found` returns for a text changes, so that stored facts are known to be of another make.
-VERSION = 23
+VERSION = 24
 
 #: Longer texts are prose, whose facts no rule of form can tell.
 _MOST_CHARS = 1200
@@ -51,6 +51,8 @@ _KEYED = re.compile(
 _PAIRS = re.compile(r"\s+[|·•]\s+(?=(?:\*\*|__)?[^\W\d_][^:：|\n]{0,40}[:：])")
 _UNSPACED = re.compile(f"(?![ァ-ヺー])[{UNSPACED}]")
 _LETTERS = re.compile(r"[^\W\d_]+")
+#: The version of what an entry names, and at most a remark behind it.
+_VERSION = re.compile(r"v\d+(?:\.\d+)*[\w-]*(?=\s*(?:[(（,，;；].*)?\Z)")
 #: What parts a state from what is said of it.
 _REST = re.compile(r"\s[–—-]\s|[(（,，;；:：.。]")
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
@@ -372,6 +374,9 @@ def _entry(label: str, value: str) -> Iterator[FoundFact]:
     thing = value_of(value, "text")
     if thing is not None and tidy(ASIDE.sub(" ", thing)).casefold() in fact_words.every("empty"):
         return  # "Has a boat: yes (two)"
+    if (version := _VERSION.match(value)) is not None:
+        yield from _made(label, "version", version[0], "entry", 0.8)
+        return
     if thing is not None and thing[0].isalpha():
         first = thing.split(" ", 1)[0]
         of_somebody = first.replace("’", "'").endswith("'s") and first[:1].isupper()

@@ -43,6 +43,8 @@ class FactRow:
     recorded_at: str | None = None
     #: The id of another value of the same that is newer, and of which it is not certain that it ends this one.
     newer: str | None = None
+    #: What a heading above its subject names, of which it is rather than of others that are called so.
+    under: str | None = None
     #: Why it is there, in one line.
     why: str | None = None
 

@@ -11,9 +11,10 @@ from fakes import Notes, open_memory
 
 from openclaw_memory import Memory
 from openclaw_memory.facts.things import WEIGHTS, says, sureness
+from openclaw_memory.knowledge.fact_places import is_gathered, named_above
 
 #: A report, in which a fact is rare.
-REPORT = "# Yard\n\n" + "".join(f"The tide gauge showed {cm} centimetres.\n\n" for cm in range(110, 160))
+REPORT = "# Yard\n\n" + "".join(f"The tide gauge showed {cm} centimetres.\n\n" for cm in range(110, 130))
 ENTRY = f"{REPORT}## Bilge Sensor Wiring\n- Status: half of it is there\n- File: `yard/wiring.md`\n"
 
 
@@ -64,19 +65,21 @@ def test_a_fact_of_a_report_is_listed_where_other_lines_hold_its_whole_name(
 @pytest.mark.parametrize(
     ("text", "known"),
     [
-        ("# Harbour\n\nIt rained.\n\nAda slept.\n\n## Heron\n- URL: https://example.org/heron\n", True),
-        ("# Schepen\n\n## Heron\n- Versie: 2.1\n", True),
-        ("# 船\n\n## Heron\n- 版本：2.1\n", True),
+        # Below a heading for several of a kind it is one of them, however many headings there are.
+        ("# Projects\n\nIt rained.\n\nAda slept.\n\n## Heron\n- URL: https://example.org/heron\n", True),
+        ("# Haven\n\n## Oude projecten\n\n### Heron\n- Versie: 2.1\n", True),
+        ("# 船\n\n## 今年的项目\n\n### Heron\n- 版本：2.1\n", True),
+        ("# Гавань\n\n## Наши серверы\n\n### Heron\n- Версия: 2.1\n", True),
         # How something stands passes.
-        ("# Boats\n\n## Heron\n- Status: half rigged\n", False),
-        ("# 船\n\n## Heron\n- 状态：刚开始\n", False),
-        # The last of many headings is rather for a part of something.
+        ("# Projects\n\n## Heron\n- Status: half rigged\n", False),
+        ("# 项目\n\n## Heron\n- 状态：刚开始\n", False),
+        # Elsewhere the last heading may be for a part of something.
         ("# Harbour\n\nIt rained.\n\nAda slept.\n\n## Yard\n\n### Heron\n- URL: https://example.org/heron\n", False),
         ("# 船\n\n## 船厂\n\n### Heron\n- 版本：2.1\n", False),
         # More words than the name of a relation say that it is another thing's.
-        ("# Boats\n\n## Heron\n- Sister URL: https://example.org/egret\n", False),
+        ("# Projects\n\n## Heron\n- Sister URL: https://example.org/egret\n", False),
         # What is decided is ours, and whatever the heading is about decides nothing.
-        ("# Boats\n\n## Heron\n- Decision: paint the deck in spring\n", False),
+        ("# Projects\n\n## Heron\n- Decision: paint the deck in spring\n", False),
     ],
 )
 def test_a_key_is_listed_where_it_surely_says_what_lasts_of_a_thing(notes: Notes, text: str, known: bool) -> None:
@@ -195,7 +198,8 @@ def test_how_something_stood_is_not_listed_once_newer_notes_say_something_else(n
     ],
 )
 def test_a_days_file_says_what_lasts_and_not_how_something_stood(notes: Notes, line: str, known: bool) -> None:
-    notes.write("memory/2026-03-01.md", f"# Day\n\n## Bilge Gauge\n- {line}\n\nIt rained.\n\nAda slept.\n")
+    text = f"# Day\n\n## Devices\n\n### Bilge Gauge\n- {line}\n\nIt rained.\n\nAda slept.\n"
+    notes.write("memory/2026-03-01.md", text)
     with open_memory(notes) as memory:
         memory.ingest()
         assert len(listed(memory, all=True)) == 1
@@ -203,10 +207,11 @@ def test_a_days_file_says_what_lasts_and_not_how_something_stood(notes: Notes, l
 
 
 def test_a_list_of_facts_is_listed_though_nothing_else_names_its_subjects(notes: Notes) -> None:
-    notes.write("memory/2026-03-01.md", "# Day\n\n## Heron\n- URL: https://example.org/heron\n- Version: 2.1\n")
+    boats = "".join(f"## {name}\n- Version: 2.1\n\n" for name in ("Heron", "Egret", "Bittern"))
+    notes.write("memory/2026-03-01.md", f"# Day\n\n{boats}")
     with open_memory(notes) as memory:
         memory.ingest()
-        assert {row[1] for row in listed(memory)} == {"URL", "version"}
+        assert {row[0] for row in listed(memory)} == {"Heron", "Egret", "Bittern"}
 
 
 @pytest.mark.parametrize(("path", "known"), [("MEMORY.md", True), ("memory/2026-03-01.md", False)])
@@ -229,7 +234,8 @@ def test_what_the_owner_keeps_is_listed_though_nothing_else_names_it(notes: Note
         ("figure", 1.0, True),
         ("owner", 1.0, True),
         ("longer", 1.0, False),
-        ("deep", 1.0, False),
+        ("keyed", 1.0, False),
+        ("gathered", 1.0, True),
         ("loose", 1.0, False),
     ],
 )
@@ -237,3 +243,62 @@ def test_each_sign_counts_for_a_fact_or_against_it(sign: str, more: float, count
     none = dict.fromkeys(WEIGHTS, 0.0)
     assert 0 < sureness({**none, sign: more}) < 1
     assert (sureness({**none, sign: more}) > sureness(none)) is counts
+
+
+TABLE = "| Service | Port |\n|---|---|\n| Berth Dashboard | 3014 |\n| Crane Dashboard | 3015 |\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "below"),
+    [
+        (f"# Day\n\n## Heron Tide App — finished (two berths)\n\n### Services in use\n\n{TABLE}", "Heron Tide App"),
+        (f"# Heron Tide App\n\n## Services\n\n{TABLE}", "Heron Tide App"),
+        (f"# Журнал\n\n## Маяк Heron\n\n### Сервисы\n\n{TABLE}", "Маяк Heron"),
+        (f"# 日志\n\n## Heron 潮汐\n\n### 服务\n\n{TABLE}", "Heron 潮汐"),
+        # The nearest name counts, and no part of a word is the subject.
+        (f"# Heron Tide App\n\n## Egret Relay\n\n### Services\n\n{TABLE}", "Egret Relay"),
+        # Nothing above has a name.
+        (f"# Notes\n\n## Services\n\n{TABLE}", None),
+        (f"# 2026-03-01\n\n## Services\n\n{TABLE}", None),
+    ],
+)
+def test_a_fact_says_below_which_name_its_subject_stands(notes: Notes, text: str, below: str | None) -> None:
+    notes.write("memory/boats.md", text)
+    with open_memory(notes) as memory:
+        memory.ingest()
+        for asked in ({"all": True}, {"subject": "berth dashboard"}, {"history": True}):
+            rows = [row for row in memory.facts.query(**asked).rows if row.subject == "Berth Dashboard"]  # type: ignore[arg-type]
+            assert [(row.predicate, row.object, row.under) for row in rows] == [("port", "3014", below)]
+
+
+def test_the_name_above_is_shown_beside_the_subject_and_changes_nothing_else(notes: Notes) -> None:
+    from openclaw_memory.cli.main import cli
+
+    notes.write("memory/boats.md", f"# Heron Tide App\n\n## Services\n\n{TABLE}")
+    words = ["--set", "embedding.model=none", "-w", str(notes.root), "facts", "query", "--all"]
+    shown = CliRunner().invoke(cli, words, prog_name="openclaw-memory").stdout
+    assert "Berth Dashboard (Heron Tide App) · port · 3014" in shown
+    with open_memory(notes) as memory:
+        memory.ingest()
+        (row,) = memory.facts.query(subject="Berth Dashboard").rows
+        memory.facts.remove(row.id)
+        assert listed(memory, subject="Berth Dashboard") == []
+        notes.write("memory/boats.md", f"# Egret Tide App\n\n## Services\n\n{TABLE}")
+        memory.ingest()
+        assert listed(memory, subject="Berth Dashboard") == []  # what was removed stays so below another name
+        memory.facts.add("Wren", "lives in", "Utrecht")
+        assert [one.under for one in memory.facts.query(subject="Wren").rows] == [None]
+
+
+def test_what_is_the_owners_needs_no_name_above(notes: Notes) -> None:
+    notes.write("USER.md", "# About Ada Vos\n\n## Heron Tide App\n\n- Timezone: Europe/Amsterdam\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        assert {row.under for row in memory.facts.query(all=True).rows} == {None}
+
+
+def test_no_part_of_a_word_is_a_subject() -> None:
+    assert named_above("Heron Tide App > Email", "AI") == "Heron Tide App"
+    assert named_above("Heron Tide App > AI Relay", "AI") == "Heron Tide App"
+    assert is_gathered("Boats > Devices > Email", "AI") is False
+    assert is_gathered("Boats > Devices > AI Relay", "AI") is True

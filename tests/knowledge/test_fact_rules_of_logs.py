@@ -357,3 +357,30 @@ def test_a_name_that_nobody_knows_yet_is_none(name: str) -> None:
 )  # fmt: skip
 def test_what_the_owner_does_not_have(text: str, path: str, expected: list[Triple]) -> None:
     assert triples(text, path) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # Two quotations are one value; the outer marks of one are none of it.
+        ('## Heron\n- Owner: "Ada" or "Ms Vos"\n', [("Heron", "owner", '"Ada" or "Ms Vos"')]),
+        ("## Heron\n- 负责人：「阿达」或「船长」\n", [("Heron", "负责人", "「阿达」或「船长」")]),
+        ('## Heron\n- Owner: "Ada Vos"\n', [("Heron", "owner", "Ada Vos")]),
+        # A verb that is a part of a noun, or tells which one is meant, is none.
+        ("赶走定居者之后港口很安静\n", []),
+        ("小李喜欢的颜色是蓝色\n", []),
+        ("小李喜欢蓝色\n", [("小李", "likes", "蓝色")]),
+        # What stands before a verb is nobody: how it is meant, or a relative of somebody.
+        ("Strongly prefers tea with lemon\n", []),
+        ("Mira strongly prefers tea\n", [("Mira", "prefers", "tea")]),
+        ("Wife lives in Utrecht\n", []),
+        ("Анна часто живёт в Осло\n", [("Анна", "lives in", "Осло")]),
+        ("Anne lives in Oslo\n", [("Anne", "lives in", "Oslo")]),
+        # An entry with nothing but a version.
+        ("## Tools\n- Tide CLI: v0.41.3\n", [("Tide CLI", "version", "v0.41.3")]),
+        ("## Инструменты\n- **Tide CLI**: v2.37 (с марта)\n", [("Tide CLI", "version", "v2.37")]),
+        ("## Tools\n- **Tide CLI**: v2 reads the gauge\n", [("Tide CLI", "about", "v2 reads the gauge")]),
+    ],
+)
+def test_what_a_line_says_of_whom(text: str, expected: list[Triple]) -> None:
+    assert triples(text) == expected

@@ -15,7 +15,7 @@ from .graph import WorkspaceFile
 class FactObservation:
     """A fact as a rule found it in a unit.
 
-    ``day`` is that of its section, ``dated`` whether the text states it, and ``depth`` how many headings it has.
+    ``day`` is that of its section, ``dated`` whether the text states it, and ``heading`` its path of headings.
     """
 
     unit_id: int
@@ -33,7 +33,7 @@ class FactObservation:
     object: str
     rule: str
     confidence: float
-    depth: int = 1
+    heading: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,7 +146,7 @@ class GraphTables:
             *content, first, last, ordinal, section = lines[unit_id]
             *day, heading = days[section]
             row = [unit_id, path, first, last, Kind(kind), Origin(origin), *day, *content]
-            row += [subject, predicate, value, rule, confidence, heading.count(" > ") + 1]
+            row += [subject, predicate, value, rule, confidence, heading]
             placed.append(((path, ordinal, rule, predicate, subject, value), FactObservation(*row)))
         return [one for _, one in sorted(placed, key=itemgetter(0))]
 
