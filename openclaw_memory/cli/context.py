@@ -6,7 +6,7 @@ import functools
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from datetime import date
 from io import StringIO
@@ -220,19 +220,30 @@ def json_option(command: F) -> F:
 
 
 class DateOption(click.ParamType[date]):
-    """A day, ``YYYY-MM-DD``."""
+    """A day, ``YYYY-MM-DD``; with an ``end``, 0 or 1, the first or last day of a week, month, quarter or year too."""
 
     name = "date"
+
+    def __init__(self, end: Literal[0, 1] | None = None) -> None:
+        self._end = end
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The ``datetime.date`` of ``value``; a time behind it is ignored."""
         if isinstance(value, date):
             return value
         text = str(value).strip()
+        if self._end is not None:
+            from ..model import Grain
+            from ..text.calendar import bounds
+
+            for grain in Grain:
+                with suppress(ValueError):
+                    return bounds(grain, text)[self._end]
         try:
             return date.fromisoformat(text[:10] if len(text) > 10 and text[10] in "T " else text)
         except ValueError:
-            self.fail(f"{value!r} is not a day such as 2026-02-13", param, ctx)
+            period = "" if self._end is None else ", or 2026-W07 or 2026-02"
+            self.fail(f"{value!r} is not a day such as 2026-02-13{period}", param, ctx)
 
 
-DATE = DateOption()
+DATE, SINCE, UNTIL = DateOption(), DateOption(0), DateOption(1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .context import DATE, CliContext, common_options, say
+from .context import SINCE, UNTIL, CliContext, common_options, say
 
 if TYPE_CHECKING:
     from ..model import ForgetReport
@@ -25,8 +25,8 @@ _SHOWN = 20
 )
 @click.option("--concept", metavar="NAME", help="What mentions this concept, and its entry in concepts.yaml.")
 @click.option("--fact", metavar="ID", help="What states this fact, and its entry in facts.yaml.")
-@click.option("--since", type=DATE, metavar="DATE", help="What is dated this day or later.")
-@click.option("--until", type=DATE, metavar="DATE", help="What is dated this day or earlier.")
+@click.option("--since", type=SINCE, metavar="DATE", help="What is dated this day or later.")
+@click.option("--until", type=UNTIL, metavar="DATE", help="What is dated this day or earlier.")
 @click.option("--dry-run", is_flag=True, help="Only show what would go.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @common_options

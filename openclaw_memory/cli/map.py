@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from .context import DATE, CliContext, common_options, say
+from .context import SINCE, CliContext, common_options, say
 
 
 @click.command(short_help="Draw the memory as a page, and open it.")
@@ -17,7 +17,7 @@ from .context import DATE, CliContext, common_options, say
               help="Write the page here; default: beside the index.")  # fmt: skip
 @click.option("--no-open", is_flag=True, help="Do not open it in the browser.")
 @click.option("--concept", metavar="NAME", help="Only this concept and what is related to it.")
-@click.option("--since", type=DATE, metavar="DATE", help="Only what was noted on this day or later.")
+@click.option("--since", type=SINCE, metavar="DATE", help="Only what was noted on this day or later.")
 @common_options
 def map(  # noqa: A001 - a command is the function of its name
     cli: CliContext, out: Path | None, no_open: bool, concept: str | None, since: date | None

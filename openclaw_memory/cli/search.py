@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from .context import DATE, CliContext, common_options, failure, say
+from .context import DATE, SINCE, UNTIL, CliContext, common_options, failure, say
 from .lines import Mark, marking, show_line
 from .open import remember
 
@@ -25,8 +25,10 @@ def which_options(command: F) -> F:
     for option in reversed((
         click.option("--kind", type=click.Choice(KINDS), multiple=True, help="Only such files; may be repeated."),
         click.option("--grain", type=click.Choice(GRAINS), multiple=True, help="Only such grains; may be repeated."),
-        click.option("--since", type=DATE, metavar="DATE", help="Only what is dated on or after this day."),
-        click.option("--until", type=DATE, metavar="DATE", help="Only what is dated on or before this day."),
+        click.option("--since", type=SINCE, metavar="DATE",
+                     help="Only what is dated on or after this day, or in or after 2026-W07, 2026-02, 2026-Q1, 2026."),
+        click.option("--until", type=UNTIL, metavar="DATE",
+                     help="Only what is dated on or before this day, or in or before such a period."),
         click.option("--min-days-ago", type=click.IntRange(min=0), metavar="N",
                      help="Only what is at least N days old."),
         click.option("--max-days-ago", type=click.IntRange(min=0), metavar="N",

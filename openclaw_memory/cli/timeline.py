@@ -47,9 +47,14 @@ def timeline(
             )
         except RequestError as error:
             raise click.UsageError(str(error)) from error
+        bounded = any((options["since"], options["until"], min_days_ago, max_days_ago))
+        missed = bounded and not (cli.json or asked or result.results)
+        newest = memory.timeline(max_results=1).results if missed else ()
         if not cli.json:
             remember(memory, result.results, as_of)
     if cli.json:
         cli.emit(result)
     else:
         show(cli, result, asked)
+        for hit in newest:
+            cli.remark(f"the newest note is of {hit.date or 'no day'}; give another --since or --until")

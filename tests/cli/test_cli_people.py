@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 
 import pytest
 from click.testing import CliRunner, Result
@@ -42,7 +43,8 @@ def test_nonsense_is_called_no_good_match(notes: Notes, line: str, good: str, no
     assert 1 <= nearest.count("MEMORY.md:") <= 3 and "↳" not in nearest
     for command in ("search", "recall", "timeline"):
         assert run(notes, command, "xylophone").stdout == "no good match\n"
-    assert run(notes, "timeline", "--since", "2999-01-01").stdout == "nothing found\n"
+    nothing = run(notes, "timeline", "--since", "2999-01-01")
+    assert nothing.stdout == "nothing found\n" and "the newest note is of" in nothing.stderr
 
 
 @pytest.mark.parametrize(
@@ -61,6 +63,29 @@ def test_nonsense_is_called_no_good_match(notes: Notes, line: str, good: str, no
 )
 def test_words_of_the_question_are_found_in_every_form(question: str, line: str, found: list[str]) -> None:
     assert [line[start:end] for start, end in occurrences(question, line)] == found
+
+
+@pytest.mark.parametrize(
+    ("range_", "days"),
+    [
+        (["--since", "2026-W10"], ["03-08", "03-02"]),
+        (["--until", "2026-W10"], ["03-08", "03-02", "03-01"]),
+        (["--until", "2026-W09"], ["03-01"]),
+        (["--since", "2026-03", "--until", "2026-03"], ["03-08", "03-02", "03-01"]),
+        (["--since", "2026-Q1", "--until", "2026"], ["03-08", "03-02", "03-01"]),
+        (["--since", "2026-03-02", "--until", "2026-03-02T08:00"], ["03-02"]),
+        (["--until", "2026-02"], []),
+    ],
+)
+def test_a_range_may_be_named_by_weeks_months_quarters_and_years(
+    notes: Notes, range_: list[str], days: list[str]
+) -> None:
+    for day in ("2026-03-01", "2026-03-02", "2026-03-08"):
+        notes.write(f"memory/{day}.md", f"# {day}\n\n- the lamp of {day} was lit\n")
+    found = json.loads(run(notes, "timeline", *range_, "--json").stdout)["results"]
+    assert sorted((hit["date"][5:] for hit in found), reverse=True) == days
+    wrong = run(notes, "timeline", range_[0], "2026-W60", code=2).stderr
+    assert "is not a day such as 2026-02-13, or 2026-W07 or 2026-02" in wrong
 
 
 def shown(line: str, question: str = "", terminal: bool = True) -> str:
