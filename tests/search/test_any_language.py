@@ -346,6 +346,8 @@ def test_only_the_weights_of_vectors_are_those_of_the_model() -> None:
     for own_file in ("multilingual-e5-small-q8_0@0123456789ab", "http:localhost:8080/intfloat/multilingual-e5-small"):
         assert ranking.weights({}, own_file) == many
         assert confidence.sure(own_file) == confidence.sure("multilingual-e5-small") < confidence.SURE
+    for larger in ("embeddinggemma-300m", "embeddinggemma-300M-Q8_0@0123456789ab", "http:localhost:8080/bge-m3"):
+        assert ranking.weights({}, larger) == many
     own = ranking.weights({"vector_unit": 0.3}, "multilingual-e5-small")
     assert own["vector_unit"] == 0.3 and own["vector_window"] == many["vector_window"]
 
