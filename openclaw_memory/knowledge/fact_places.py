@@ -11,8 +11,6 @@ from .fact_sentences import tidy
 from .heading_names import ASIDE, DATE, SIGNS, WITHOUT_CAPITALS, is_common, is_function_word, named, says_work
 
 _WORD = re.compile(r"[^\W_]+")
-#: What goes on with a word before or behind it, where words are apart.
-_CASED = re.compile("[a-zß-ÿа-яё0-9]")
 
 
 def is_gathered(heading: str, subject: str) -> bool:
@@ -51,7 +49,8 @@ def _place(parts: list[str], subject: str) -> int:
 def _holds(text: str, name: str) -> bool:
     """Whether ``name`` stands in ``text``, in letters that have capitals as whole words: no *AI* in *Email*."""
     at = text.find(name)
-    return at >= 0 and not (_CASED.match(text[:at][-1:]) or _CASED.match(text[at + len(name) :]))
+    beside = text[:at][-1:] + text[at + len(name) :][:1]
+    return at >= 0 and not any(c.isdigit() or c.lower() != c.upper() for c in beside)
 
 
 def _folded(text: str) -> str:

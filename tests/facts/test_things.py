@@ -302,3 +302,5 @@ def test_no_part_of_a_word_is_a_subject() -> None:
     assert named_above("Heron Tide App > AI Relay", "AI") == "Heron Tide App"
     assert is_gathered("Boats > Devices > Email", "AI") is False
     assert is_gathered("Boats > Devices > AI Relay", "AI") is True
+    for heading, part in (("Łódź", "Łód"), ("Ναύτης", "Ναύτη"), ("Насосы", "Насос"), ("Նավակ", "Նավ")):
+        assert is_gathered(f"Boats > Devices > {heading}", part) is False
