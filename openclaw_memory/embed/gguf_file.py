@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -87,6 +88,7 @@ _VOCABULARY = 6_000_000
 _MARKS = ("\u2581", "\u0120")
 
 
+@lru_cache(maxsize=4096)
 def has_word(path: Path, *forms: str) -> bool:
     """Whether a token of the model is one of these words, whole; not so for a file that cannot be read.
 

@@ -106,6 +106,7 @@ class SearchEngine:
         self._fresh_vectors = True
         #: Files of a large change that is being taken over; the answers are from before it.
         self.behind: list[str] = []
+        self.as_typed: set[str] = set()  # words that no note has, and that are misspelt for none of this state
         self.held = False
         #: Units that had no vector in the last ranking, and why it had none at all where they came too late.
         self.missing = 0
@@ -152,14 +153,13 @@ class SearchEngine:
         self.display.refresh()
         self._unit_texts.keep(self._corpus.shape.row_of)
         if model is not None:
-            if self._vector is None:
-                self._vector = self._store.vector_index(model)
+            self._vector = self._vector or self._store.vector_index(model)
             self._corpus.refresh_windows(self._vector, self._vector.refresh(), self._fresh_vectors)
             self._fresh_vectors = False
             self._model = model
         if self._state is None:
             self._store.give_back_memory()
-        self._state, self.behind = state, []
+        self._state, self.behind, self.as_typed = state, [], set()
 
     def _follow(self) -> None:
         """Bring a copy of the state up to date, and put it in the place of the state."""
