@@ -25,8 +25,12 @@ _SHOWN = 20
 )
 @click.option("--concept", metavar="NAME", help="What mentions this concept, and its entry in concepts.yaml.")
 @click.option("--fact", metavar="ID", help="What states this fact, and its entry in facts.yaml.")
-@click.option("--since", type=SINCE, metavar="DATE", help="What is dated this day or later.")
-@click.option("--until", type=UNTIL, metavar="DATE", help="What is dated this day or earlier.")
+@click.option(
+    "--since", type=SINCE, metavar="DATE", help="What is dated this day or later, or in or after 2026-W07, 2026-02."
+)
+@click.option(
+    "--until", type=UNTIL, metavar="DATE", help="What is dated this day or earlier, or in or before such a period."
+)
 @click.option("--dry-run", is_flag=True, help="Only show what would go.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @common_options

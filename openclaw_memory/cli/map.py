@@ -17,7 +17,12 @@ from .context import SINCE, CliContext, common_options, say
               help="Write the page here; default: beside the index.")  # fmt: skip
 @click.option("--no-open", is_flag=True, help="Do not open it in the browser.")
 @click.option("--concept", metavar="NAME", help="Only this concept and what is related to it.")
-@click.option("--since", type=SINCE, metavar="DATE", help="Only what was noted on this day or later.")
+@click.option(
+    "--since",
+    type=SINCE,
+    metavar="DATE",
+    help="Only what was noted on this day or later, or in or after 2026-W07, 2026-02.",
+)
 @common_options
 def map(  # noqa: A001 - a command is the function of its name
     cli: CliContext, out: Path | None, no_open: bool, concept: str | None, since: date | None
