@@ -22,8 +22,8 @@ def tests(session: nox.Session) -> None:
 
 @nox.session
 def rest(session: nox.Session) -> None:
-    """What the quick run leaves out, and every example of the property tests."""
-    chosen = "(slow or property) and not e2e"
+    """What the quick run leaves out, with every example of the property tests."""
+    chosen = "(slow or process or property) and not e2e and not postgres"
     session.run("python", "-m", "pytest", "-m", chosen, "--hypothesis-profile", "ci", *session.posargs)
 
 

@@ -24,6 +24,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     markers.mark(items)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Note what a test computed, for ``markers.py``."""
+    before = markers.processor_seconds()
+    try:
+        return (yield)
+    finally:
+        item.user_properties.append(("processor_seconds", round(markers.processor_seconds() - before, 3)))
+
+
 def _own_folders(patch: pytest.MonkeyPatch, home: Path) -> None:
     for name in [name for name in os.environ if name.startswith(("OPENCLAW_", "XDG_"))]:
         patch.delenv(name)
