@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import threading
-from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from states import state_in
 from openclaw_memory.errors import RequestError, WorkspaceError
 from openclaw_memory.model import Grain, Kind, Origin, SearchHit
 from openclaw_memory.store.state import State, StateError
-from openclaw_memory.store.state.use import NAME, Sum, boost_of, put, sums_in
+from openclaw_memory.store.state.use import NAME, Sum, boost_of, put
 from openclaw_memory.use import feedback
 from openclaw_memory.use.tracker import Usage
 
@@ -353,21 +352,6 @@ def test_boosts_are_bounded_follow_the_events_and_no_order(
         assert usage.state(today).boosts.get(row.id, 0) == row.boost
 
 
-@given(EVENTS)
-def test_the_records_of_a_journal_add_up_as_the_events_do(events: list[tuple[str, str, int, int]]) -> None:
-    told = sums_in(
-        {"kind": "use", "id": name, "path": f"memory/{name}.md", "day": _days_after(days).isoformat(), what: number}
-        for name, what, days, number in events
-    )
-    state = state_in(None)
-    with state.writing(NAME) as connection:
-        for unit, one in told.items():
-            put(connection, unit, one)
-    for row, other in zip(Usage(state).rows(DAY), Usage(_state(events)).rows(DAY), strict=True):
-        assert row.boost == pytest.approx(other.boost, abs=1.1e-4)
-        assert replace(row, boost=0.0) == replace(other, boost=0.0)
-
-
 def test_what_was_shown_long_ago_and_nothing_more_is_dropped(file: Path) -> None:
     usage = Usage(state_in(file))
     today = date.today()
@@ -377,16 +361,6 @@ def test_what_was_shown_long_ago_and_nothing_more_is_dropped(file: Path) -> None
     usage.shown([_hit("d")], today)
     usage.flush()
     assert [row.id for row in usage.rows(DAY)] == ["b", "c", "d"]
-
-
-def test_records_of_a_journal_that_make_no_sense_do_not_count() -> None:
-    good = {"kind": "use", "day": "2026-03-01", "id": "a", "path": "memory/a.md", "shown": 1}
-    wrong: list[dict[str, Any]] = [
-        {"day": "never"}, {"day": 5}, {"shown": "x"}, {"shown": None}, {"worth": "much"}, {"first": 3},
-        {"worth": math.nan},
-    ]  # fmt: skip
-    told = sums_in([good, *({**good, **each} for each in wrong), {"kind": "use"}, good])
-    assert {unit: (one.counts["shown"], one.worth) for unit, one in told.items()} == {"a": (2, 0.0)}
 
 
 # -- forgetting -----------------------------------------------------------------------------------

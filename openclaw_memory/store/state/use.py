@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -104,30 +104,6 @@ def fade(connection: Transaction, today: date) -> None:
         "DELETE FROM use WHERE last < ? AND used = 0 AND useful = 0 AND irrelevant = 0",
         [date.fromordinal(max(1, today.toordinal() - FADED)).isoformat()],
     )
-
-
-def sums_in(records: Iterable[Mapping[str, Any]]) -> dict[str, Sum]:
-    """What the records of a journal add up to; those that were spoilt by hand say nothing."""
-    found: dict[str, Sum] = {}
-    for record in records:
-        try:
-            one = Sum.of(
-                str(record["path"]),
-                date.fromisoformat(record["day"]),
-                {n: int(record[n]) for n in COUNTS if n in record},
-            )
-            one.worth = float(record.get("worth", one.worth))
-            one.first = date.fromisoformat(record.get("first", record["day"])).toordinal()
-            unit = str(record["id"])
-        except (KeyError, TypeError, ValueError, OverflowError):
-            continue
-        if not math.isfinite(one.worth):
-            continue
-        if unit in found:
-            found[unit].add(one)
-        else:
-            found[unit] = one
-    return found
 
 
 def _sum(row: Sequence[Any]) -> Sum:
