@@ -26,7 +26,7 @@ from openclaw_memory.cli.main import cli
 from openclaw_memory.config.settings import StoreSettings
 from openclaw_memory.config.store_url import has_password, shown
 from openclaw_memory.errors import LeaseTimeout, OpenClawMemoryError, SchemaTooNew, StoreError, StoreUnreachable
-from openclaw_memory.store.api import Extraction, VectorModel
+from openclaw_memory.store.api import VectorModel
 from openclaw_memory.store.postgres import database
 from openclaw_memory.store.postgres.connections import Server, memory_id
 from openclaw_memory.store.postgres.state import ServerState
@@ -300,21 +300,6 @@ def test_one_snapshot_a_session_and_own_writes_are_read(postgres: Postgres) -> N
         assert store.state() == before and len(texts_of(store)) == 1
         put(store, {"c.md": [["the owl"]]})
         assert len(texts_of(store)) == 3
-    store.close(), other.close()  # type: ignore[func-returns-value]
-
-
-@server
-def test_what_another_process_does_not_allow_is_not_left_by_one_that_goes_on(postgres: Postgres) -> None:
-    def allowing(*hashes: str) -> PostgresStore:
-        given = StoreSettings(), analysis.terms, analysis.ANALYSIS_VERSION, Extraction((1,), frozenset(hashes))
-        return PostgresStore(postgres.url("owner"), "allowing", "garden", *given)
-
-    store = allowing("a", "b")
-    assert store.documents().allow == {"a", "b"}
-    other = allowing("a")
-    assert other.documents().allow == {"a"}
-    assert store.documents().allow == {"a"}
-    assert "redacted" in store.warnings()[0]
     store.close(), other.close()  # type: ignore[func-returns-value]
 
 

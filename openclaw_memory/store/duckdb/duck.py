@@ -15,7 +15,6 @@ from ...config.settings import StoreSettings
 from ...system.deadline import Deadline
 from ..api import (
     Analyse,
-    Extraction,
     Floats,
     Ints,
     KeywordIndex,
@@ -27,7 +26,6 @@ from ..api import (
 )
 from ..tables.keywords import PostingsIndex
 from ..tables.sql import WHOLE, among, count
-from ..tables.store import NO_WAY
 from ..tables.vectors import ExactIndex, Written
 from . import schema
 from .database import free_unused_heap, insert
@@ -59,7 +57,7 @@ class DuckStore(SlicedStore, PurgeTables, Queries):
         settings: StoreSettings,
         analyse: Analyse,
         analysis_version: int = 0,
-        read_as: Extraction = NO_WAY,
+        read_as: str = "",
     ) -> None:
         self.path = path
         super().__init__(str(path), settings, analyse, analysis_version, read_as)
@@ -100,7 +98,7 @@ class DuckStore(SlicedStore, PurgeTables, Queries):
 
     def warnings(self) -> list[str]:
         """What happened to the file that a person should hear."""
-        return [*self._db.warnings, *self._remarks]
+        return list(self._db.warnings)
 
     def close(self) -> None:
         """Let go of the file."""

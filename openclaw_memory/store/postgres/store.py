@@ -16,7 +16,6 @@ from ...system.deadline import Deadline
 from ..api import (
     Analyse,
     Documents,
-    Extraction,
     KeywordIndex,
     StoreStatistics,
 )
@@ -24,7 +23,6 @@ from ..tables import writing
 from ..tables.keywords import PostingsIndex
 from ..tables.needles import Needles
 from ..tables.sql import count
-from ..tables.store import NO_WAY
 from .postings import PostingsTables
 from .schema import MIGRATIONS, TABLES
 from .vectors import VectorStore
@@ -62,7 +60,7 @@ class PostgresStore(VectorStore):
         settings: StoreSettings,
         analyse: Analyse,
         analysis_version: int = 0,
-        read_as: Extraction = NO_WAY,
+        read_as: str = "",
         files: Sequence[Path] = (),
     ) -> None:
         self._db = PostingsTables(url, agent, workspace, settings.lock_timeout, self._check_versions)
@@ -105,7 +103,7 @@ class PostgresStore(VectorStore):
     def warnings(self) -> list[str]:
         """What a person should hear of the role and of the index."""
         with self._db.read():
-            return [*([_SUPERUSER] if self._db.is_superuser else []), *self._remarks, *self.without_vectors()]
+            return [*([_SUPERUSER] if self._db.is_superuser else []), *self.without_vectors()]
 
     def close(self) -> None:
         """Let go of the server."""
@@ -244,6 +242,6 @@ class PostgresStore(VectorStore):
         from ..duckdb.duck import DuckStore
         from .copying import copied
 
-        given = self._settings, self._analyse, int(self._analysis_version), self._extraction
+        given = self._settings, self._analyse, int(self._analysis_version), self._read_as
         with tempfile.TemporaryDirectory(prefix="openclaw-memory-") as folder:
             yield from copied(self._db, DuckStore(Path(folder) / "copy.duckdb", *given))

@@ -1,16 +1,13 @@
-"""What both stores answer with the same SQL: documents, units, states of vectors; and who has read the texts."""
+"""What both stores answer with the same SQL: documents, units, states of vectors."""
 
 from __future__ import annotations
 
-import logging
-import time
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...config.settings import StoreSettings
-from ...errors import SchemaTooNew
 from ...model import Grain, Kind, Origin, SourceFile
 from ..api import (
     Analyse,
@@ -18,7 +15,6 @@ from ..api import (
     DocumentInfo,
     DocumentRow,
     Documents,
-    Extraction,
     ModelChoice,
     SectionText,
     StoredUnit,
@@ -30,15 +26,11 @@ from ..api import (
     Version,
     batches,
 )
-from . import extraction, writing
+from . import writing
 from .graph import GraphTables
 from .sql import WHOLE, Connection, Sql, among, count
 from .summaries import SummaryTables
 
-log = logging.getLogger("openclaw_memory.store")
-
-#: For an index that nobody has read texts into.
-NO_WAY = Extraction()
 #: A section's day, where a name or a text states it.
 _STATED = "CASE WHEN date_source <> 'mtime' THEN date END"
 #: By their values, as calling the class of an enum is slow.
@@ -64,15 +56,13 @@ class TableStore(GraphTables, SummaryTables):
     _db: Sql
 
     def __init__(
-        self, name: str, settings: StoreSettings, analyse: Analyse, analysis_version: int, read_as: Extraction
+        self, name: str, settings: StoreSettings, analyse: Analyse, analysis_version: int, read_as: str
     ) -> None:
         self._name = name
         self._settings = settings
         self._analyse = analyse
         self._analysis_version = str(analysis_version)
-        self._extraction = read_as
-        self._left: frozenset[str] = frozenset()
-        self._remarks: list[str] = []
+        self._read_as = read_as
         self._models: dict[VectorModel, int] = {}
         self._models_of: Any = None
         #: Documents by id as of a moment and of an index: thousands of them take longer to read than what a change
@@ -82,50 +72,19 @@ class TableStore(GraphTables, SummaryTables):
         self._by_path: tuple[Any, dict[str, DocumentRow], dict[int, tuple[int, str, int]]] = None, {}, {}
 
     def _check_versions(self, c: Connection) -> None:
-        self._check_analysis(c)
-        self._check_extraction(c)
-
-    def _check_extraction(self, c: Connection) -> None:
-        """Have texts read again that were read another way; see :mod:`openclaw_memory.store.tables.extraction`."""
-        meta = dict(c.execute("SELECT key, value FROM meta WHERE key IN ('extraction', 'older')").fetchall())
-        known = extraction.noted(meta.get("extraction"))
-        new = extraction.decided(known, self._extraction, time.time())
-        behind = self._extraction.version < new.extraction.version
-        due = extraction.is_due(known, new, self._extraction)
-        if due or behind != ("older" in meta):
-            generation = count(c, "SELECT value FROM counters WHERE name = 'generation'")
-            since = int(meta.get("older", generation))
-            with self._db.change(c):
-                if known is None or known.extraction != new.extraction:
-                    writing.read_anew(c)
-                elif not behind and since < generation:
-                    writing.read_anew(c, since)
-                c.execute("DELETE FROM meta WHERE key IN ('extraction', 'older')")
-                c.execute("INSERT INTO meta VALUES ('extraction', ?)", [new.text()])
-                if behind:  # a newer program reads again what is written from here on
-                    c.execute("INSERT INTO meta VALUES ('older', ?)", [str(since)])
-        self._left = new.extraction.allow
-        remarks = extraction.remarks(new, self._extraction)
-        for remark in remarks:
-            if remark not in self._remarks:
-                log.warning("%s: %s", self._name, remark)
-        self._remarks = remarks
-
-    def _check_analysis(self, c: Connection) -> None:
-        """Make postings again when they were made by another version of the text analysis."""
-        row = c.execute("SELECT value FROM meta WHERE key = 'analysis'").fetchone()
-        if row is not None and row[0] == self._analysis_version:
+        """Make postings again of another text analysis, and have texts read again that were read another way."""
+        known = dict(c.execute("SELECT key, value FROM meta WHERE key IN ('analysis', 'extraction')").fetchall())
+        mine = {"analysis": self._analysis_version, "extraction": self._read_as}
+        if known == mine:
             return
-        if row is not None and int(row[0]) > int(self._analysis_version):
-            # Two programs of different age would otherwise make all postings again in turns.
-            raise SchemaTooNew(
-                f"{self._name}: its texts were analysed by a newer openclaw-memory; upgrade or restart this one, "
-                "or choose another file with --db"
-            )
         with self._db.change(c):
-            writing.analyse_anew(self._db, c, self._analyse)
-            c.execute("DELETE FROM meta WHERE key = 'analysis'")
-            c.execute("INSERT INTO meta VALUES ('analysis', ?)", [self._analysis_version])
+            if known.get("analysis") != mine["analysis"]:
+                writing.analyse_anew(self._db, c, self._analyse)
+            if known.get("extraction") != mine["extraction"]:
+                writing.read_anew(c)
+            for name, value in mine.items():
+                c.execute("DELETE FROM meta WHERE key = ?", [name])
+                c.execute("INSERT INTO meta VALUES (?, ?)", [name, value])
 
     def state(self) -> StoreState:
         """Identity of the file and its write counter."""
@@ -143,7 +102,7 @@ class TableStore(GraphTables, SummaryTables):
                 written = {row.id: state for row, _, state in there.values()}
                 self._by_path = there, by_path, written
             version = writing.version_of(self._db.counters(), self._by_path[2])
-            return Documents(self._by_path[1], version, self._left)
+            return Documents(self._by_path[1], version)
 
     def _all_documents(self) -> dict[int, _Document]:
         """All documents by id; what is known of one that is as it was is not read again."""

@@ -233,12 +233,12 @@ def _written(c: Connection, document_ids: Sequence[int]) -> dict[int, tuple[int,
     return {row[0]: row[1:] for row in rows}
 
 
-def read_anew(c: Connection, since: int = -1) -> None:
-    """Have the next ingest read every file that was written after generation ``since``, and those that are no notes.
+def read_anew(c: Connection) -> None:
+    """Have the next ingest read every file, and those that are no notes.
 
     What is looked for in texts has changed, the texts have not.
     """
-    c.execute("UPDATE documents SET sha256 = '', mtime_ns = -1 WHERE generation > ?", [since])
+    c.execute("UPDATE documents SET sha256 = '', mtime_ns = -1")
     # A file that is gone meanwhile is known by its hash; what is curated has its keys made again.
     c.execute("UPDATE workspace_files SET size = -1, mtime_ns = -1 WHERE mtime_ns <> 0")
     c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")
