@@ -34,10 +34,6 @@ class LeaseTimeout(StoreError):
     """Another process kept the index file for longer than ``store.lock_timeout``."""
 
 
-class SchemaTooNew(StoreError):
-    """The index file was written by a newer version of this package."""
-
-
 class StoreUnreachable(StoreError):
     """The server that holds the index does not answer."""
 

@@ -23,7 +23,7 @@ from openclaw_memory import Memory, Settings
 from openclaw_memory.capture.capturer import Message, Turn
 from openclaw_memory.config.settings import StoreSettings
 from openclaw_memory.store.api import VectorIndex, VectorModel
-from openclaw_memory.store.postgres import connections, database
+from openclaw_memory.store.postgres import connections
 from openclaw_memory.store.postgres import vectors as stored
 from openclaw_memory.store.postgres.growing_index import GrowingIndex
 from openclaw_memory.store.postgres.store import PostgresStore
@@ -139,32 +139,6 @@ def test_what_all_units_have_is_not_looked_through_again(postgres: Postgres) -> 
     store.put_vectors(MODELS[0], [3], unit_vectors(1, D, 9))
     assert sorted(set(index.refresh().tolist())) == [3, 49]
     assert len(index.refresh()) == 0
-    store.close()
-
-
-def test_a_memory_of_before_is_brought_up(own_server: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(database, "MIGRATIONS", database.MIGRATIONS[:1])
-        # An earlier program knew no words.
-        patch.setattr("openclaw_memory.store.tables.writing._insert_words", lambda *_: None)
-        patch.setattr("openclaw_memory.store.tables.writing.analyse_anew", lambda *_: None)
-        store = opened(own_server, "older")
-        put(store, {"a.md": [["the fox", "the wolf", "the owl"]]})
-        store._db.rows("SELECT 1")
-        with store._db.write() as c:
-            c.execute("INSERT INTO models VALUES (1, 'one', ?, NULL)", [D])
-            c.execute("INSERT INTO vectors SELECT 1, 1, 'ready', 2, ?::HALFVEC", [str(unit_vectors(1, D)[0].tolist())])
-        store.close()
-    store = opened(own_server, "older")
-    assert [text.unit_id for text in store.pending(MODELS[0], 9)] == [2, 3]
-    index = store.vector_index(MODELS[0])
-    assert index.refresh().tolist() == [1]
-    store.put_vectors(MODELS[0], [2, 3], unit_vectors(2, D, 3))
-    assert index.refresh().tolist() == [2, 3] and store.vector_states(MODELS[0]).ready == 3
-    drop(store, "a.md")
-    store.maintain(force=True)
-    index.refresh()
-    assert not index.has(np.array([1, 2, 3], np.int32)).any()
     store.close()
 
 

@@ -317,7 +317,7 @@ def test_traces_and_leftovers(tmp_path: Path) -> None:
     assert store.leftovers() == []
     aside = tmp_path / f"a.duckdb.damaged-{time.strftime('%Y%m%d')}-000000"
     aside.write_text(SECRET)
-    assert store.leftovers() == [f"{aside} (an older index, put aside as it was damaged)"]
+    assert store.leftovers() == [f"{aside} (an older index, put aside)"]
     store.close()
     for agent in ("main", "scout"):
         own = open_store(tmp_path / agent / "notes-0123456789ab.duckdb")

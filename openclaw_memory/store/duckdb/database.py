@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import SchemaTooNew, StoreError
+from ...errors import StoreError
 from ..api import batches
 from . import schema
 from .lease import Lease, is_conflict
@@ -71,7 +71,7 @@ _PASSING = (
 
 
 class Database:
-    """A DuckDB file behind a :class:`Lease`, brought to the current schema whenever it is opened."""
+    """A DuckDB file behind a :class:`Lease`, moved aside and begun anew where it is damaged or of another version."""
 
     def __init__(
         self,
@@ -95,6 +95,8 @@ class Database:
             "autoload_known_extensions": "false",
         }
         self.lease = Lease(path, self, timeout, idle)
+        #: Whether a file of another version was moved aside: two versions on one index must not do so in turns.
+        self._replaced = False
         self._writes = 0
         self._counted: tuple[tuple[int, int], dict[str, str]] | None = None
 
@@ -251,10 +253,20 @@ class Database:
             raise StoreError(f"{self.path}: is no index, and is left as it is; choose another file with --db")
 
     def connect(self) -> duckdb.DuckDBPyConnection:
-        """Open the file; one that is damaged is moved aside first."""
+        """Open the file; one that is damaged, or of another version, is moved aside first."""
         import duckdb
 
         try:
+            connection = self._open()
+        except schema.OtherVersion as other:
+            if self._replaced:
+                raise StoreError(
+                    f"{self.path}: openclaw-memory of another version uses the index too (its tables have the version "
+                    f"{other}, these {schema.VERSION}); restart what runs the older one, or choose another file with "
+                    "--db"
+                ) from None
+            self._move_aside(f"of another version ({other})", other, "outdated")
+            self._replaced = True
             connection = self._open()
         except duckdb.Error as error:
             if is_conflict(error) or not self.doubts(error):
@@ -262,7 +274,7 @@ class Database:
             damage = self._find_damage()
             if damage is None:
                 raise
-            self._move_aside(damage)
+            self._move_aside(f"damaged ({_first_line(damage)})", damage)
             connection = self._open()
         self._protect()
         return connection
@@ -279,7 +291,7 @@ class Database:
         """Move the file aside if it really is damaged."""
         damage = self._find_damage()
         if damage is not None:
-            self._move_aside(damage)
+            self._move_aside(f"damaged ({_first_line(damage)})", damage)
 
     def rest(self) -> None:
         """Give memory back: a millisecond for what may be some megabytes."""
@@ -290,7 +302,7 @@ class Database:
 
         connection = duckdb.connect(str(self.path), config=dict(self._options))
         try:
-            schema.migrate(connection, str(self.path))
+            schema.prepare(connection, str(self.path))
             self._opened(connection)
         except BaseException:
             connection.close()
@@ -304,14 +316,13 @@ class Database:
                 if file.stat().st_mode & 0o077:
                     file.chmod(0o600)
 
-    def _move_aside(self, error: Exception) -> None:
+    def _move_aside(self, why: str, error: Exception, called: str = "damaged") -> None:
         stamp = time.strftime("%Y%m%d-%H%M%S")
-        target = Path(f"{self.path}.damaged-{stamp}")
+        target = Path(f"{self.path}.{called}-{stamp}")
         number = 1
         while target.exists():
             number += 1
-            target = Path(f"{self.path}.damaged-{stamp}-{number}")
-        reason = _first_line(error)
+            target = Path(f"{self.path}.{called}-{stamp}-{number}")
         try:
             os.replace(self.path, target)
             wal = Path(f"{self.path}.wal")
@@ -319,12 +330,10 @@ class Database:
                 os.replace(wal, f"{target}.wal")
         except OSError as failed:
             raise StoreError(
-                f"{self.path}: the index is damaged ({reason}) and cannot be moved aside ({failed.strerror}); "
+                f"{self.path}: the index is {why} and cannot be moved aside ({failed.strerror}); "
                 "move it yourself and run: openclaw-memory ingest"
             ) from error
-        message = (
-            f"the index was damaged ({reason}); it was moved to {target} and is being rebuilt from the Markdown files"
-        )
+        message = f"the index was {why}; it was moved to {target} and is being rebuilt from the Markdown files"
         log.warning(message)
         self.warnings.append(message)
 
@@ -356,7 +365,7 @@ class Database:
                     "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' AND NOT internal"
                 ).fetchall():
                     connection.execute(f'SELECT max(hash(t)) FROM "{table}" t').fetchall()
-                if schema.schema_version(connection):
+                if schema.version_of(connection):
                     keys = [row[0] for row in connection.execute("SELECT id FROM sections").fetchall()]
                     for some in batches(keys, 50):
                         asked = ", ".join("?" * len(some))
@@ -376,7 +385,7 @@ class Database:
                 "free some space and run it again"
             )
         if "version number" in text and "read" in text:
-            return SchemaTooNew(
+            return StoreError(
                 f"{self.path}: written by a newer DuckDB ({first}); upgrade openclaw-memory, "
                 "or choose another file with --db"
             )

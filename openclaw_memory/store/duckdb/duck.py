@@ -248,5 +248,5 @@ class DuckStore(SlicedStore, PurgeTables, Queries):
         size = sum(file.stat().st_size for file in files if file.exists())
         documents, sections, units, postings, delta = numbers
         return StoreStatistics(
-            str(self.path), size, schema.CURRENT, generation, documents, sections, units, postings, delta, *groups
+            str(self.path), size, schema.VERSION, generation, documents, sections, units, postings, delta, *groups
         )

@@ -68,16 +68,21 @@ class PurgeTables:
         """Files that were this index once, and those of other agents on the same workspace, and what they are."""
         folder, name = self.path.parent, self.path.name
         try:
-            aside = [path for path in folder.iterdir() if path.name.startswith(f"{name}.damaged-")]
+            aside = [path for path in folder.iterdir() if path.name.startswith(_aside(name))]
             # By its name an index of the default folder tells the workspace, by its folder the agent.
             others = folder.parent.glob(f"*/{name}") if _OF_WORKSPACE.search(name) else ()
             siblings = [path for path in others if path != self.path]
         except OSError:
             return []
         return [
-            *(f"{path} (an older index, put aside as it was damaged)" for path in sorted(aside)),
+            *(f"{path} (an older index, put aside)" for path in sorted(aside)),
             *(f"{path} (the index of another agent)" for path in sorted(siblings)),
         ]
+
+
+def _aside(name: str) -> tuple[str, str]:
+    """How the names of indexes begin that were moved aside."""
+    return f"{name}.damaged-", f"{name}.outdated-"
 
 
 def _has_fts(c: duckdb.DuckDBPyConnection) -> bool:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...errors import StoreError
 from ...system.deadline import Deadline
 from .connections import SCHEMA, Server, memory_id
-from .schema import MIGRATIONS
+from .schema import INDEX
 
 if TYPE_CHECKING:
     import psycopg
@@ -222,7 +222,7 @@ class MemoryTables:
                 self._local.opening = False
 
     def _find(self) -> None:
-        self.server.migrate("index", MIGRATIONS)
+        self.server.prepare("index", INDEX)
         with self.server.transaction() as c:
             self.memory = memory_id(c, *self._owner)
             rights = c.execute(

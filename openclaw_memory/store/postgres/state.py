@@ -56,8 +56,8 @@ def _table(name: str, columns: str) -> str:
     )
 
 
-#: Given to :meth:`Server.migrate` as the part ``state``.
-MIGRATIONS = ("\n".join(_table(*each) for each in _TABLES.items()),)
+#: Given to :meth:`Server.prepare` as the part ``state``.
+TABLES_OF_STATE = "\n".join(_table(*each) for each in _TABLES.items())
 
 
 class ServerState(State):
@@ -219,7 +219,7 @@ class ServerState(State):
     def _known(self, write: bool) -> int | None:
         """The number of this memory; ``None`` where there is none, and nothing is to be written."""
         if self._memory is None:
-            self._server.migrate("state", MIGRATIONS)
+            self._server.prepare("state", TABLES_OF_STATE)
             with suppress(LookupError), self._server.transaction(read=not write, joins=True) as c:
                 self._memory = memory_id(c, "", self._workspace)
         return self._memory

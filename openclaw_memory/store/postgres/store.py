@@ -23,8 +23,9 @@ from ..tables import writing
 from ..tables.keywords import PostingsIndex
 from ..tables.needles import Needles
 from ..tables.sql import count
+from .connections import VERSION
 from .postings import PostingsTables
-from .schema import MIGRATIONS, TABLES
+from .schema import TABLES
 from .vectors import VectorStore
 
 if TYPE_CHECKING:
@@ -216,9 +217,7 @@ class PostgresStore(VectorStore):
             ]
             size = sum(count(c, f"SELECT sum(pg_column_size(t)) FROM {table} t") for table in TABLES)
             generation = int(self._db.counters()["generation"])
-        return StoreStatistics(
-            self._name, size, len(MIGRATIONS), generation, documents, sections, units, base, delta, *groups
-        )
+        return StoreStatistics(self._name, size, VERSION, generation, documents, sections, units, base, delta, *groups)
 
     # -- as tables ----------------------------------------------------------------------------------
 
