@@ -38,10 +38,6 @@ class StoreUnreachable(StoreError):
     """The server that holds the index does not answer."""
 
 
-class VectorsLate(StoreError):
-    """The server that holds the vectors did not score them in time: what is asked is answered by words."""
-
-
 class RequestError(OpenClawMemoryError):
     """A question contradicts itself, or an argument is not what it has to be."""
 

@@ -51,7 +51,7 @@ def program(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Memo
     def opened(*allow: str, version: int = 2, **values: Any) -> Memory:
         with monkeypatch.context() as patch:
             patch.setattr(linking, "EXTRACTION_VERSION", (1, version))
-            return open_memory(notes, redaction__allow=list(allow), store__idle_close=0, **values)
+            return open_memory(notes, redaction__allow=list(allow), idle=0, **values)
 
     return opened
 

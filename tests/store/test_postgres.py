@@ -218,7 +218,7 @@ def test_tables_of_another_version_are_refused_and_left_as_they_are(own_server: 
     first.close()
     own_server.sql("UPDATE openclaw_memory.schemas SET version = 99 WHERE part = 'index'")
     again = opened(url, "main")
-    with pytest.raises(StoreError, match="have the version 99, .*choose another database"):
+    with pytest.raises(StoreError, match=r"have the version 99, .*choose another database"):
         again.state()
     again.close()
     own_server.sql("UPDATE openclaw_memory.schemas SET version = 1 WHERE part = 'index'")
@@ -231,10 +231,6 @@ def test_tables_of_another_version_are_refused_and_left_as_they_are(own_server: 
 def test_who_may_not_make_the_tables_is_told_who_does(own_server: Postgres) -> None:
     own_server.sql("CREATE ROLE other LOGIN")
     own_server.sql("CREATE DATABASE others OWNER other ENCODING 'UTF8' TEMPLATE template0")
-    with pytest.raises(StoreError, match="superuser in SQL: CREATE EXTENSION vector"):
-        opened(own_server.url("other", "others"), "main").state()
-    with psycopg.connect(own_server.url("postgres", "others"), autocommit=True) as c:
-        c.execute("CREATE EXTENSION vector")
     with pytest.raises(StoreError, match="let the role that owns the database run a command first"):
         opened(own_server.url("owner", "others"), "main").state()
     store = opened(own_server.url("other", "others"), "main")
@@ -327,26 +323,12 @@ def test_no_statement_of_a_question_takes_longer_than_what_is_left_of_its_time(p
     refused(store._db.rows)
     refused(state.read)
     with store.session():
-        with store._db.within(0.5):
-            assert store._db.rows(sleeps)
-        assert store._db.rows(sleeps)  # without a deadline half of it is no deadline either
+        assert store._db.rows(sleeps)
     with store.session(30.0):
         with store._db.patience(Deadline.after(0.3)), pytest.raises(LeaseTimeout):
             store._db.rows(sleeps)
         assert list(texts_of(store).values()) == ["the fox"] and store._db.rows(sleeps)
     store.close(), state.close()  # type: ignore[func-returns-value]
-
-
-@server
-def test_one_process_embeds_at_a_time(postgres: Postgres) -> None:
-    url = postgres.url("owner")
-    store, other, elsewhere = opened(url, "turn"), opened(url, "turn"), opened(url, "another turn")
-    with store.embedding_turn(1) as ours, other.embedding_turn(0.05) as theirs, elsewhere.embedding_turn(0.05) as free:
-        assert (ours, theirs, free) == (True, False, True)
-    with other.embedding_turn(1) as ours:
-        assert ours
-    for each in (store, other, elsewhere):
-        each.close()
 
 
 # -- every day ---------------------------------------------------------------------------------------

@@ -138,7 +138,7 @@ def test_what_concerns_all_texts_voids_every_plan(store: DuckStore, change: str)
 
 
 def test_two_processes_that_write_different_notes_do_not_plan_again(path: Path) -> None:
-    store = open_store(path, idle_close=0)
+    store = open_store(path, idle=0)
     put(store, {"a.md": [["one"]], "b.md": [["two"]]})
     child = python(
         "import sys\n"
@@ -146,7 +146,7 @@ def test_two_processes_that_write_different_notes_do_not_plan_again(path: Path) 
         "from pathlib import Path\n"
         "from indexing import note, open_store\n"
         "from openclaw_memory.store.api import TextsChanged\n"
-        "store = open_store(Path(sys.argv[1]), idle_close=0)\n"
+        "store = open_store(Path(sys.argv[1]), idle=0)\n"
         "documents = store.documents()\n"
         "print('planned', flush=True)\n"
         "sys.stdin.readline()\n"
@@ -388,7 +388,7 @@ def test_an_index_of_another_version_is_moved_aside_and_begun_anew(path: Path, v
     store.close()
     with duckdb.connect(str(path)) as c:
         c.execute("UPDATE meta SET value = ? WHERE key = 'schema'", [version])
-    with pytest.raises(StoreError, match="another version uses the index too.*restart"):
+    with pytest.raises(StoreError, match=r"another version uses the index too.*restart"):
         store.state()  # not in turns with a program that has been running for long
     store.close()
 
@@ -418,7 +418,7 @@ def test_a_file_of_a_newer_duckdb_is_refused_and_left_untouched(path: Path) -> N
 
 
 def with_analysis(path: Path, version: int, stem: Any) -> DuckStore:
-    return DuckStore(path, StoreSettings(idle_close=5), stem, version)
+    return DuckStore(path, StoreSettings(), stem, version)
 
 
 @both
@@ -643,7 +643,7 @@ from indexing import open_store, put, texts_of
 from openclaw_memory.errors import StoreError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 path, room = Path(sys.argv[1]), int(sys.argv[2])
-store = open_store(path, idle_close=float(sys.argv[3]))
+store = open_store(path, idle=float(sys.argv[3]))
 store.state()
 resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
 done = 0

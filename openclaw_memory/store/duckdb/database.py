@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from ...errors import StoreError
 from ..api import batches
+from ..tables.needles import Cells
+from ..tables.sql import VERSION
 from . import schema
 from .lease import Lease, is_conflict
 from .transaction import transaction
@@ -73,6 +75,9 @@ _PASSING = (
 class Database:
     """A DuckDB file behind a :class:`Lease`, moved aside and begun anew where it is damaged or of another version."""
 
+    texts = "(SELECT unnest(from_json(?, '[\"VARCHAR\"]')))"
+    blob = "from_base64({})"
+
     def __init__(
         self,
         path: Path,
@@ -80,15 +85,13 @@ class Database:
         timeout: float,
         idle: float,
         memory_limit_mb: int,
-        threads: int,
         opened: Callable[[duckdb.DuckDBPyConnection], None],
     ) -> None:
         self.path = path
-        self.texts = "(SELECT unnest(from_json(?, '[\"VARCHAR\"]')))"
         self._opened = opened
         self.warnings: list[str] = []
         self._options: dict[str, Any] = {
-            "threads": threads,
+            "threads": 1,
             "memory_limit": f"{memory_limit_mb}MB",
             "preserve_insertion_order": "false",
             "autoinstall_known_extensions": "false",
@@ -126,19 +129,20 @@ class Database:
             found = connection.execute(sql, list(parameters)).fetchnumpy()
         return [np.ma.getdata(column) for column in found.values()]
 
-    @contextlib.contextmanager
-    def write(self, counted: bool = True) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A transaction that is committed at the end of the block and undone by an exception.
+    def vectors(self, sql: str) -> tuple[NDArray[Any], bytes]:
+        """The ids of a query, and the bytes that it has for each, one after the other."""
+        ids, found = self.columns(sql)
+        return ids, b"".join(found)
 
-        One that is not ``counted`` changes nothing that anybody sees yet.
-        """
+    @contextlib.contextmanager
+    def write(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A transaction that is committed at the end of the block and undone by an exception."""
         with self.read() as connection:
             self._writes += 1  # also for what is read within
             try:
                 with transaction(connection):
                     yield connection
-                    if counted:
-                        connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'generation'")
+                    connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'generation'")
             finally:
                 self._writes += 1
             self._protect()
@@ -221,6 +225,27 @@ class Database:
         """Append ``rows``, bound as one JSON text."""
         insert_rows(c, table, types, rows, select)
 
+    def size(self, c: duckdb.DuckDBPyConnection) -> int:
+        """What the file and its log take."""
+        return sum(file.stat().st_size for file in self.files if file.exists())
+
+    @property
+    def files(self) -> tuple[Path, Path]:
+        """The file and its log."""
+        return self.path, Path(f"{self.path}.wal")
+
+    def cells(self, c: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, Cells]]:
+        """Every column of texts or bytes by its name, with its different values."""
+        rows = c.execute(
+            "SELECT t.schema_name, c.table_name, c.column_name FROM duckdb_columns() c "
+            "JOIN duckdb_tables() t USING (table_oid, database_name) WHERE NOT t.internal "
+            "AND (c.data_type LIKE 'VARCHAR%' OR c.data_type LIKE 'BLOB%') ORDER BY ALL"
+        ).fetchall()
+        for schema_name, table_name, column in rows:
+            table = table_name if schema_name == "main" else f'"{schema_name}"."{table_name}"'
+            cells = c.execute(f'SELECT DISTINCT "{column}" FROM {table} WHERE "{column}" IS NOT NULL')
+            yield f"{table}.{column}", cells
+
     def close(self) -> None:
         """Let go of the file."""
         self.lease.close()
@@ -262,7 +287,7 @@ class Database:
             if self._replaced:
                 raise StoreError(
                     f"{self.path}: openclaw-memory of another version uses the index too (its tables have the version "
-                    f"{other}, these {schema.VERSION}); restart what runs the older one, or choose another file with "
+                    f"{other}, these {VERSION}); restart what runs the older one, or choose another file with "
                     "--db"
                 ) from None
             self._move_aside(f"of another version ({other})", other, "outdated")
@@ -311,7 +336,7 @@ class Database:
 
     def _protect(self) -> None:
         """Only the owner may read the index: it holds the agent's memory."""
-        for file in (self.path, Path(f"{self.path}.wal")):
+        for file in self.files:
             with contextlib.suppress(OSError):
                 if file.stat().st_mode & 0o077:
                     file.chmod(0o600)

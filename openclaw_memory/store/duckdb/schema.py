@@ -11,13 +11,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...errors import StoreError
+from ..tables.sql import VERSION
 from .transaction import transaction
 
 if TYPE_CHECKING:
     import duckdb
 
-#: Another number whenever the tables are others: an index of another one is rebuilt from the notes.
-VERSION = 1
 _TABLES = """
 CREATE TABLE meta (key VARCHAR, value VARCHAR);
 CREATE TABLE counters (name VARCHAR, value BIGINT);

@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ...config.store_url import shown
 from ...errors import LeaseTimeout, StoreError, StoreUnreachable
 from ...system.deadline import NEVER, Deadline
+from ..tables.sql import VERSION
 
 if TYPE_CHECKING:
     import psycopg
@@ -46,8 +47,6 @@ VIEWS = "openclaw_memory_view"
 _PAUSE = 1.0
 #: Connections of a process to one server.
 _MOST = 8
-#: The version of the tables of every part.
-VERSION = 1
 #: Advisory locks are numbers; this one is of who makes the tables.
 _MAKING = 0x6F636D67
 
@@ -225,10 +224,10 @@ class Server:
         finally:
             self._local.until = before
 
-    def left(self, share: float = 1.0) -> float | None:
-        """A ``share`` of the seconds that this thread may wait; ``None`` for as long as it takes."""
+    def left(self) -> float | None:
+        """The seconds that this thread may wait; ``None`` for as long as it takes."""
         until: Deadline = getattr(self._local, "until", NEVER)
-        return until.left(share)
+        return until.left()
 
     def remarks(self) -> list[str]:
         """What there is to say while the server is away."""
@@ -267,18 +266,16 @@ class Server:
 
     @contextlib.contextmanager
     def _owning(self) -> Iterator[None]:
-        """Say who has to run what makes or changes the tables, where this role may not."""
+        """Say who has to run what makes the tables, where this role may not."""
         import psycopg
 
-        refused = psycopg.errors.InsufficientPrivilege, psycopg.errors.FeatureNotSupported, psycopg.errors.UndefinedFile
         try:
             yield
-        except refused as error:
+        except psycopg.errors.InsufficientPrivilege as error:
             first = str(error).strip().splitlines()[0]
             raise StoreError(
-                f"{self.name}: the tables cannot be made or changed by this role ({first}); where pgvector is missing, "
-                "install it and run as a superuser in SQL: CREATE EXTENSION vector; then let the role that owns the "
-                "database run a command first, such as: openclaw-memory ingest"
+                f"{self.name}: the tables cannot be made by this role ({first}); let the role that owns the database "
+                "run a command first, such as: openclaw-memory ingest"
             ) from error
 
     def _make(self, c: psycopg.Connection[Any], parts: dict[str, str]) -> None:

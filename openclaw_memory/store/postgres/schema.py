@@ -23,7 +23,7 @@ _TABLES = {
         amount BOOLEAN, KEY (id)""",
     "words": "document_id INTEGER, initial TEXT, words TEXT",
     "models": "id INTEGER, name TEXT, dimensions INTEGER, noise REAL, KEY (id)",
-    "vectors": "unit_id INTEGER, model_id INTEGER, status TEXT, generation BIGINT, v HALFVEC, KEY (unit_id)",
+    "vectors": "unit_id INTEGER, model_id INTEGER, status TEXT, generation BIGINT, v BYTEA, KEY (unit_id)",
     "postings": "term BIGINT, n INTEGER, unit_id BYTEA, tf BYTEA, KEY (term)",
     "postings_delta": "unit INTEGER, n INTEGER, term BYTEA, unit_id BYTEA, tf BYTEA, KEY (unit)",
     "mentions": "unit_id INTEGER, document_id INTEGER, key BIGINT, rule SMALLINT, text TEXT",
@@ -77,31 +77,12 @@ def _table(name: str, columns: str) -> str:
     return f"{made}; {indexes}SELECT protect('{name}'); SELECT show('{name}');"
 
 
-#: What units lost a vector, so that no more is read than what changed.
-_GONE = """
-CREATE FUNCTION note_gone() RETURNS TRIGGER LANGUAGE plpgsql AS $$
-BEGIN
-    INSERT INTO openclaw_memory.gone
-        SELECT g.memory, g.unit_id, c.value + 1 FROM deleted g
-        JOIN openclaw_memory.counters c ON c.memory = g.memory AND c.name = 'generation';
-    RETURN NULL;
-END $$;
-CREATE TRIGGER note_gone AFTER DELETE ON vectors REFERENCING OLD TABLE AS deleted
-    FOR EACH STATEMENT EXECUTE FUNCTION note_gone();
-"""
-
 #: Given to :meth:`Server.prepare` as the part ``index``.
 INDEX = "\n".join(
     [
-        "CREATE EXTENSION IF NOT EXISTS vector SCHEMA public;",
         _TYPES,
         *(_table(name, columns) for name, columns in _TABLES.items()),
         "CREATE INDEX ON vectors (memory, model_id, generation) INCLUDE (unit_id) WHERE status = 'ready';",
-        "CREATE INDEX ON vectors (memory) WHERE status = 'failed';",
-        _table("gone", "unit_id INTEGER, generation BIGINT").replace("(memory);", "(memory, generation);"),
-        _GONE,
-        #: Whose turn it is, until when: a lock that needs no connection while it is held.
-        _table("turns", "name TEXT, holder TEXT, until TIMESTAMPTZ, KEY (name)"),
         _BEGIN,
     ]
 )

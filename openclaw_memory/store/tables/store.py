@@ -15,20 +15,21 @@ from ..api import (
     DocumentInfo,
     DocumentRow,
     Documents,
-    ModelChoice,
     SectionText,
     StoredUnit,
     StoreState,
+    StoreStatistics,
     UnitRows,
     UnitText,
     UnitTraces,
-    VectorModel,
     Version,
     batches,
 )
 from . import writing
+from .embedded import VectorTables
 from .graph import GraphTables
-from .sql import WHOLE, Connection, Sql, among, count
+from .needles import Needles
+from .sql import VERSION, Connection, Sql, among, count
 from .summaries import SummaryTables
 
 #: A section's day, where a name or a text states it.
@@ -39,6 +40,8 @@ _GRAINS = {grain.value: grain for grain in Grain}
 _ORIGINS = {origin.value: origin for origin in Origin}
 #: Where the days of sections stand in the fields of UnitRows.
 _DAY = 14
+#: New postings that are not worth folding.
+_NEW = 20_000
 #: Sections asked by key in one statement.
 _KEYS = 50
 #: Sections from which on reading through all of them is quicker.
@@ -47,7 +50,7 @@ _SCANNED = 1_000
 _Document = tuple[DocumentRow, DocumentInfo, tuple[int, str, int]]
 
 
-class TableStore(GraphTables, SummaryTables):
+class TableStore(GraphTables, SummaryTables, VectorTables):
     """The part of a store that is the same in both databases: methods of :class:`~openclaw_memory.store.api.Store`.
 
     ``name`` is how a person knows the index: its file, or its URL.
@@ -63,8 +66,6 @@ class TableStore(GraphTables, SummaryTables):
         self._analyse = analyse
         self._analysis_version = str(analysis_version)
         self._read_as = read_as
-        self._models: dict[VectorModel, int] = {}
-        self._models_of: Any = None
         #: Documents by id as of a moment and of an index: thousands of them take longer to read than what a change
         #: needs of the rest.
         self._documents: tuple[Any, str, dict[int, _Document]] = None, "", {}
@@ -153,55 +154,6 @@ class TableStore(GraphTables, SummaryTables):
             writing.check_version(self._db, c, version, self._db.counters(), [document_id for document_id, _ in files])
             writing.touch(self._db, c, files)
 
-    # -- vectors ----------------------------------------------------------------------------------
-
-    def retry_failed(self, model: VectorModel) -> None:
-        """Make failed units pending again."""
-        with self._db.write() as c:
-            c.execute("DELETE FROM vectors WHERE status = 'failed' AND model_id = ?", [self._model_id(c, model)])
-
-    def noise(self, model: VectorModel) -> float | None:
-        """What was noted of a model's unrelated texts."""
-        with self._db.read() as c:
-            row = c.execute("SELECT noise FROM models WHERE id = ?", [self._model_id(c, model)]).fetchone()
-        return None if row is None or row[0] is None else float(row[0])
-
-    def put_noise(self, model: VectorModel, noise: float) -> None:
-        """Note the cosine that unrelated texts rarely exceed."""
-        with self._db.write() as c:
-            c.execute("UPDATE models SET noise = ? WHERE id = ?", [noise, self._model_id(c, model, create=True)])
-
-    def model_choice(self) -> ModelChoice | None:
-        """What was noted of the model for the notes."""
-        name, _, units = self._db.counters().get("model", "").rpartition(" ")
-        return ModelChoice(name, int(units)) if name else None
-
-    def put_model_choice(self, choice: ModelChoice) -> None:
-        """Note the model for the notes."""
-        with self._db.write() as c:
-            c.execute("DELETE FROM meta WHERE key = 'model'")
-            c.execute("INSERT INTO meta VALUES ('model', ?)", [f"{choice.name} {choice.units}"])
-
-    def _model_id(self, c: Connection, model: VectorModel, create: bool = False) -> int:
-        # Ids never change while one connection is open; another process may have moved the file since.
-        if self._models_of != self._db.epoch:
-            self._models_of = self._db.epoch
-            self._models.clear()
-        if model not in self._models:
-            row = c.execute(
-                "SELECT id FROM models WHERE name = ? AND dimensions = ?", [model.name, model.dimensions]
-            ).fetchone()
-            if row is None:
-                # A new id is not remembered: its transaction may yet be undone.
-                return self._new_model(c, model) if create else -1
-            self._models[model] = int(row[0])
-        return self._models[model]
-
-    def _new_model(self, c: Connection, model: VectorModel) -> int:
-        new = count(c, "SELECT coalesce(max(id), 0) + 1 FROM models")
-        c.execute("INSERT INTO models VALUES (?, ?, ?, NULL)", [new, model.name, model.dimensions])
-        return new
-
     # -- what search reads --------------------------------------------------------------------------
 
     def document_infos(self) -> list[DocumentInfo]:
@@ -211,7 +163,7 @@ class TableStore(GraphTables, SummaryTables):
 
     def unit_rows(self, document_ids: Sequence[int] | None) -> UnitRows:
         """Columns of units in reading order."""
-        where = WHOLE if document_ids is None else f"document_id IN {among(document_ids)}"
+        where = "true" if document_ids is None else f"document_id IN {among(document_ids)}"
         # Joined and put in order here, which takes the database longer.
         with self._db.read():
             *columns, ordinal = self._db.columns(
@@ -260,7 +212,7 @@ class TableStore(GraphTables, SummaryTables):
         """Units with their texts, in order of document and place."""
         rows = self._db.rows(
             "SELECT id, document_id, start_line, end_line, form, speaker, text, hash, occurrence "
-            f"FROM units WHERE {WHOLE} AND id IN {among(unit_ids)} ORDER BY document_id, ordinal"
+            f"FROM units WHERE id IN {among(unit_ids)} ORDER BY document_id, ordinal"
         )
         return [UnitText(*row) for row in rows]
 
@@ -293,6 +245,41 @@ class TableStore(GraphTables, SummaryTables):
             c.execute("INSERT INTO meta VALUES ('masks', ?)", [masks])
             c.execute("DELETE FROM meta WHERE key = 'unpurged'")
             c.execute("INSERT INTO meta SELECT 'unpurged', '' WHERE (SELECT count(*) FROM documents) > 0")
+
+    # -- upkeep -----------------------------------------------------------------------------------
+
+    def maintain(self, force: bool = False) -> bool:
+        """Fold the postings' delta into their base, and drop what is dead, once either has grown."""
+        with self._db.read() as c:
+            base, delta = self._db.sizes(c)
+            if not force and delta <= max(_NEW, base // 8) and not writing.many_dead(c):
+                return False
+            with self._db.write() as c:
+                self._db.fold_postings(c)
+                writing.note_compacted(c)
+        return True
+
+    def statistics(self) -> StoreStatistics:
+        """Counts and sizes."""
+        with self._db.read() as c:
+            documents, sections, units = (
+                count(c, f"SELECT count(*) FROM {table}") for table in ("documents", "sections", "units")
+            )
+            groups = [
+                dict(c.execute(f"SELECT {column}, sum(units)::BIGINT FROM documents GROUP BY 1 ORDER BY 1").fetchall())
+                for column in ("kind", "grain")
+            ]
+            generation = int(self._db.counters()["generation"])
+            size, sizes = self._db.size(c), self._db.sizes(c)
+        return StoreStatistics(self._name, size, VERSION, generation, documents, sections, units, *sizes, *groups)
+
+    def contains(self, needles: Sequence[str]) -> list[str]:
+        """Which columns hold any of ``needles``: ``units.text``."""
+        search = Needles(needles)
+        if not search:
+            return []
+        with self._db.read() as c:
+            return [name for name, cells in self._db.cells(c) if search.any_in(cells)]
 
     def _note_purged(self) -> None:
         if self.unpurged():
