@@ -30,14 +30,12 @@ from openclaw_memory.ingest import pipeline
 from openclaw_memory.memory import Memory
 from openclaw_memory.search import bm25
 from openclaw_memory.store.api import VectorModel
-from openclaw_memory.store.duckdb import slices
+from openclaw_memory.store.duckdb import duck
 from openclaw_memory.text import analysis
 
 DIMENSIONS = 32
 #: Few, so that one ingest takes several transactions and a kill falls between them.
 UNITS_PER_TRANSACTION = 25
-#: Units from which on a document is written in slices, and those of a slice: most are.
-LARGE, SLICE = 12, 5
 _MODEL = VectorModel(f"hashing-{DIMENSIONS}", DIMENSIONS)
 
 
@@ -74,7 +72,7 @@ def run(rounds: int, seed: int = 1, longest: float = 0.6, store: str = "") -> Re
 
 
 def _memory(workspace: Path, db: Path, store: str = "") -> Memory:
-    given = {"ingest.embed": "eager", "store.idle_close": 0.05, "store.workspace": str(db)}
+    given = {"ingest.embed": "eager", "store.workspace": str(db)}
     return Memory(
         workspace,
         settings=Settings.load(overrides=given, environ={}),
@@ -92,7 +90,7 @@ def _contents(workspace: Path) -> dict[str, str]:
 
 def _child(workspace: Path, db: Path, store: str, seed: int) -> None:
     pipeline._UNITS_PER_TRANSACTION = UNITS_PER_TRANSACTION
-    slices._LARGE, slices._SLICE, slices._DELETED, slices._FOLDED = LARGE, SLICE, 10, 400
+    duck.IDLE = 0.05
     chance = random.Random(seed)
     with _memory(workspace, db, store) as memory:
         while True:

@@ -37,7 +37,7 @@ def timed(call: Callable[[], object], rounds: int) -> tuple[float, float]:
 
 def measured(bench: Bench, units: int, rounds: int) -> Iterator[tuple[str, float, float]]:
     """Name, median and 95th percentile of every measurement on one corpus."""
-    with bench.memory(units, store__idle_close=60.0) as memory:
+    with bench.memory(units) as memory:
         memory.warm()  # as a server does before the first question
         texts = queries()
         messages = [MESSAGE.format(question=text) for text in texts]

@@ -211,9 +211,12 @@ def test_search_resident_float32(benchmark: Any, bench: Bench, units: int) -> No
     _search(benchmark, bench, units, MODES[0], {"store__vector_dtype": "float32"}, max_results=6)
 
 
-def test_search_with_the_lease_taken_each_time(benchmark: Any, bench: Bench, units: int) -> None:
+def test_search_with_the_lease_taken_each_time(
+    benchmark: Any, bench: Bench, units: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As resident, but the file is opened and let go by every search."""
-    _search(benchmark, bench, units, MODES[0], {"store__idle_close": 0}, max_results=6)
+    monkeypatch.setattr("openclaw_memory.store.duckdb.duck.IDLE", 0.0)
+    _search(benchmark, bench, units, MODES[0], {}, max_results=6)
 
 
 def _search(

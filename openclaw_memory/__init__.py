@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._moved import know_old_names
 from .version import __version__
 
 __all__ = ["Memory", "SearchHit", "SearchRequest", "Settings", "__version__", "hookimpl"]
@@ -39,6 +38,3 @@ def __getattr__(name: str) -> Any:
 
         return getattr(import_module(f".{_HOME[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-know_old_names()

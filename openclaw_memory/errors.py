@@ -34,16 +34,8 @@ class LeaseTimeout(StoreError):
     """Another process kept the index file for longer than ``store.lock_timeout``."""
 
 
-class SchemaTooNew(StoreError):
-    """The index file was written by a newer version of this package."""
-
-
 class StoreUnreachable(StoreError):
     """The server that holds the index does not answer."""
-
-
-class VectorsLate(StoreError):
-    """The server that holds the vectors did not score them in time: what is asked is answered by words."""
 
 
 class RequestError(OpenClawMemoryError):

@@ -115,8 +115,7 @@ class Memory(Asking):
         foreign = partial(other_than_english, self.workspace, self.settings.ingest)
         self._vectorizer = Vectorizer(self.settings, self._store, self.plugins, self._models, foreign)
         file = expanded(state) if state is not None else None
-        own = self.settings
-        self.state = open_state(self.workspace, own.state, own.store, store.beside(""), file, server)
+        self.state = open_state(self.workspace, self.settings.state, file, server)
         self.usage = Usage(self.state)
         self.forgotten = Tombstones(self.state)
         retired = Retired(self.state, self.settings.retention.plan != "keep")

@@ -82,8 +82,12 @@ class Notes:
         (self.root / old).rename(self.root / new)
 
 
-def open_memory(notes: Notes, embedder: Any = None, *, name: str = "index", **values: Any) -> Memory:
+def open_memory(
+    notes: Notes, embedder: Any = None, *, name: str = "index", idle: float | None = None, **values: Any
+) -> Memory:
     """A memory whose index lies beside the workspace; ``values`` are settings, ``group__name=value``.
+
+    A file of which nobody asks anything is let go after ``idle`` seconds.
 
     It looks at the files at every search, and takes no model unless one is given.
     """
@@ -94,7 +98,16 @@ def open_memory(notes: Notes, embedder: Any = None, *, name: str = "index", **va
     if indexing.SERVER:
         place = {"store": indexing.SERVER[0]}
         given["store.workspace"] = str(notes.root.parent / name)
-    return Memory(notes.root, settings=Settings().with_values(given), embedder=embedder, **{**place, **options})
+    memory = Memory(notes.root, settings=Settings().with_values(given), embedder=embedder, **{**place, **options})
+    return memory if idle is None else let_go(memory, idle)
+
+
+def let_go(memory: Memory, idle: float) -> Memory:
+    """``memory``, which lets its file go after so many seconds of idleness."""
+    store: Any = memory.store
+    if not indexing.SERVER:
+        store._db.lease._idle = idle
+    return memory
 
 
 def snippets(memory: Memory, query: str, **options: Any) -> list[str]:

@@ -19,10 +19,9 @@ import pytest
 from openclaw_memory.config.settings import StoreSettings
 from openclaw_memory.ingest import plan
 from openclaw_memory.model import Grain, Kind, Origin, Section, SourceFile, Unit
-from openclaw_memory.store.api import DocumentChange, Extraction, PlannedUnit, VectorModel
+from openclaw_memory.store.api import DocumentChange, PlannedUnit, VectorModel
 from openclaw_memory.store.duckdb.duck import DuckStore
 from openclaw_memory.store.postgres.store import PostgresStore
-from openclaw_memory.store.tables.store import NO_WAY
 from openclaw_memory.text import analysis
 
 ROOT = Path(__file__).parent.parent
@@ -37,11 +36,11 @@ both = pytest.mark.usefixtures("over_both")
 file_only = pytest.mark.file_only
 
 
-def open_store(path: Path, read_as: Extraction = NO_WAY, **settings: Any) -> Any:
+def open_store(path: Path, read_as: str = "", idle: float = 5.0, **settings: Any) -> Any:
     """A store that keeps its file open between calls unless told otherwise; or the memory of that name on a server."""
-    given: dict[str, Any] = {"idle_close": 5.0, "lock_timeout": 10.0, **settings}
+    given: dict[str, Any] = {"lock_timeout": 10.0, **settings}
     common = StoreSettings(**given), analysis.terms, analysis.ANALYSIS_VERSION, read_as
-    return PostgresStore(SERVER[0], "main", str(path), *common) if SERVER else DuckStore(path, *common)
+    return PostgresStore(SERVER[0], "main", str(path), *common) if SERVER else DuckStore(path, *common, idle=idle)
 
 
 def source(path: str, text: str = "", **fields: Any) -> SourceFile:

@@ -43,7 +43,6 @@ class Postgres:
         self.sql(
             "CREATE ROLE owner LOGIN; GRANT CREATE ON DATABASE postgres TO owner; GRANT ALL ON SCHEMA public TO owner"
         )
-        self.sql("CREATE EXTENSION vector")
 
     @property
     def data(self) -> str:

@@ -26,7 +26,7 @@ _PLACES = "harbour attic greenhouse station library cellar lighthouse market bak
 
 def summarised(notes: Notes, **values: Any) -> Memory:
     """A memory with small budgets, whose days are those of UTC."""
-    given = {"consolidate__budgets": BUDGETS, "consolidate__time_zone": "UTC", "store__idle_close": 5.0}
+    given = {"consolidate__budgets": BUDGETS, "consolidate__time_zone": "UTC"}
     return open_memory(notes, **{**given, **values})
 
 

@@ -1,12 +1,9 @@
-"""The layout: what lies where, what may import what, and what things were called before."""
+"""The layout: what lies where, what may import what."""
 
 from __future__ import annotations
 
 import ast
-import importlib
 import re
-import subprocess
-import sys
 from collections import defaultdict
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -15,14 +12,8 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "openclaw_memory"
-MOVED = [
-    line.split()
-    for line in (PACKAGE / "moved.txt").read_text(encoding="ascii").splitlines()
-    if not line.startswith("#")
-]
-
 #: Lines of a module, and entries of the package's folder.
-LONGEST, ROOMS = 500, {"__init__", "__main__", "_moved", "errors", "hookspecs", "memory", "version"}
+LONGEST, ROOMS = 500, {"__init__", "__main__", "errors", "hookspecs", "memory", "version"}
 
 
 def modules() -> dict[str, Path]:
@@ -67,7 +58,7 @@ def rows() -> list[list[str]]:
 def test_an_import_points_down_the_picture_of_the_documentation() -> None:
     height = {name: -at for at, row in enumerate(rows()) for name in row}
     skins = {"__init__", "__main__"}  # they say where things are, and start the command line
-    assert {room(name) for name in modules()} - skins - {"_moved"} == set(height)
+    assert {room(name) for name in modules()} - skins == set(height)
     wrong = {
         (importer, imported)
         for importer, imported in imports()
@@ -97,22 +88,3 @@ def test_no_module_is_long_and_none_lies_about() -> None:
     lengths = {name: len(file.read_text(encoding="utf-8").splitlines()) for name, file in modules().items()}
     assert {name: length for name, length in lengths.items() if length > LONGEST} == {}
     assert {file.stem for file in PACKAGE.glob("*.py")} == ROOMS
-
-
-def test_old_names_import_the_new_ones_and_warn() -> None:
-    for old, new in MOVED:
-        sys.modules.pop(f"openclaw_memory.{old}", None)
-        with pytest.warns(DeprecationWarning, match=f"openclaw_memory.{new} now"):
-            module = importlib.import_module(f"openclaw_memory.{old}")
-        assert module is importlib.import_module(f"openclaw_memory.{new}")
-        assert module.__name__ == f"openclaw_memory.{new}"
-
-
-def test_what_was_imported_from_old_names_is_there() -> None:
-    code = (
-        "from openclaw_memory.types import SearchRequest\nfrom openclaw_memory.settings import Settings, load\n"
-        "from openclaw_memory.store.protocol import Store\nfrom openclaw_memory.errors import RequestError\n"
-        "from openclaw_memory import Memory, Settings as same\nassert same is Settings\n"
-    )
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr

@@ -334,7 +334,7 @@ def _states(cli: CliContext, chosen: Options, host: OpenClaw) -> list[State]:
     settings = _settings(cli, chosen, host)
     found = {}
     for agent in _agents(cli, host):
-        state = open_state(agent.workspace, settings.state, settings.store, None)
+        state = open_state(agent.workspace, settings.state)
         if state.file is not None and state.file.exists():
             found[state.file] = state
     return list(found.values())

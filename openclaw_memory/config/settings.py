@@ -220,19 +220,13 @@ class StoreSettings:
         "",
         "folder of the index files; empty = the OpenClaw plugin's if it is installed, else the data folder",
     )
-    vector_index: Literal["auto", "exact", "vss"] = setting("auto", "exact matrix, in-memory HNSW, or by size")
-    vss_threshold: int = setting(1_500_000, "units from which 'auto' takes vss", minimum=1)
-    resident_vectors: int = setting(
-        500_000,
-        "units up to which 'auto' holds a server's vectors in memory; more than that the server scores",
-        minimum=0,
+    vector_index: Literal["auto", "exact", "vss"] = setting(
+        "auto", "auto and exact score every vector; vss builds DuckDB's HNSW graph in memory, slower below millions"
     )
     vector_dtype: Literal["float32", "int8"] = setting("int8", "the matrix in memory; float32 takes four times as much")
     keyword_index: Literal["postings", "fts"] = setting("postings", "our postings, or DuckDB's FTS extension")
     lock_timeout: float = setting(30.0, "seconds to wait for another process", minimum=0)
-    idle_close: float = setting(0.25, "seconds of idleness after which the file is let go", minimum=0)
     memory_limit_mb: int = setting(384, "DuckDB's memory limit", minimum=64)
-    threads: int = setting(1, "DuckDB's threads", minimum=1)
 
 
 @dataclass(frozen=True, slots=True)

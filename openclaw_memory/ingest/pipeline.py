@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from ..config.settings import IngestSettings
 from ..errors import RedactionError, WorkspaceError
-from ..knowledge.linking import Linker, fingerprint
+from ..knowledge.linking import Linker
 from ..model import IngestReport, Progress, ScanResult, SkippedFile, SourceFile, silent
 from ..plugins.manager import Plugins
 from ..store.api import (
@@ -106,8 +106,6 @@ class Ingestor:
         self._ontology = OntologyRows()
         self._linker = Linker(self._ontology)
         self._names: dict[str, str] = {}
-        #: What redaction leaves, by its hashes; ``None`` before the index has been asked.
-        self._allow: frozenset[str] | None = None
         #: Files by path as the last look found them.
         self._known: dict[str, SourceFile] = {}
         #: Files that were set since an earlier look and have the size and time of then: it may have been put back.
@@ -130,7 +128,7 @@ class Ingestor:
         """
         started = time.monotonic()
         self._ready()
-        documents = self._documents()
+        documents = self._store.documents()
         found, files, unnamed = self._found(paths)
         # Before the notes: what these mention is looked for by the curated concepts as they are now.
         broken = {
@@ -152,7 +150,7 @@ class Ingestor:
                 # Another process ingests one of the same files; what it wrote is not ours to do again.
                 # It may have read files that were not there yet when we looked: these are not gone.
                 log.debug("the index changed during ingest; planning again")
-                documents = self._documents()
+                documents = self._store.documents()
                 found, files, _ = self._found(paths)
         for file in files:
             if file.path in run.skipped:
@@ -256,15 +254,6 @@ class Ingestor:
         if touched:
             self._store.touch(touched, version)
         return wrote
-
-    def _documents(self) -> Documents:
-        """What the index holds; from here on redaction leaves what all who share the index allow."""
-        documents = self._store.documents()
-        if documents.allow != self._allow:
-            self._plugins.leave([text for text in self._plugins.allow if fingerprint(text) in documents.allow])
-            self._names.clear()
-            self._allow = documents.allow
-        return documents
 
     def _shown(self, path: str) -> str:
         """A file's path without the secrets in it."""

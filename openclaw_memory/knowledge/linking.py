@@ -9,7 +9,7 @@ from typing import Any
 
 from ..model import Section
 from ..plugins import redact
-from ..store.api import Extraction, Mention, OntologyRows, PendingText, PlannedUnit
+from ..store.api import Mention, OntologyRows, PendingText, PlannedUnit
 from . import concepts
 from . import facts as rules
 from .curated import spellings
@@ -19,18 +19,14 @@ from .matcher import NameMatcher
 #: What of a file counts, and for how much it is trusted.
 _READING = 2
 
-#: Of what make texts, mentions and facts are: a higher one has files read again.  No number in it may ever fall.
+#: Of what make texts, mentions and facts are: another one has files read again.
 EXTRACTION_VERSION = (concepts.VERSION, rules.VERSION, _READING, redact.VERSION)
 
 
-def extraction(allow: Sequence[str] = ()) -> Extraction:
-    """How this program reads texts, with ``allow`` for ``redaction.allow``: a change of that is one of the texts."""
-    return Extraction(EXTRACTION_VERSION, frozenset(map(fingerprint, allow)))
-
-
-def fingerprint(text: str) -> str:
-    """What the index knows an allowed text by."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+def extraction(allow: Sequence[str] = ()) -> str:
+    """How texts are read, with ``allow`` for ``redaction.allow``: files are read again where it is another."""
+    allowed = "\0".join(sorted(allow)).encode("utf-8", "surrogatepass")
+    return ".".join([*map(str, EXTRACTION_VERSION), hashlib.sha256(allowed).hexdigest()[:16]])
 
 
 class Linker:

@@ -42,7 +42,6 @@ class Plugins:
         self.manager = pluggy.PluginManager(hookspecs.PROJECT)
         self.manager.add_hookspecs(hookspecs)
         self.failed: dict[str, str] = {}
-        self.allow = tuple(allow)
         for name in disabled:
             self.manager.set_blocked(name)
         from importlib import import_module
@@ -171,12 +170,6 @@ class Plugins:
         """``text`` after the built-in redaction alone, unless that is disabled: for names, and files that are ours."""
         redaction = self.manager.get_plugin(REDACTION)
         return text if redaction is None else str(redaction.redact(text))
-
-    def leave(self, texts: Sequence[str]) -> None:
-        """Have the built-in redaction leave no texts but these as they are."""
-        redaction = self.manager.get_plugin(REDACTION)
-        if redaction is not None:
-            redaction.leave(texts)
 
     def prepare_unit(self, unit: Unit) -> Unit | None:
         """The unit after every plugin has seen it; ``None`` when one drops it."""

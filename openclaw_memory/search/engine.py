@@ -12,7 +12,6 @@ from itertools import islice
 import numpy as np
 
 from ..config.settings import SearchSettings
-from ..errors import VectorsLate
 from ..graph import thread
 from ..graph.view import GraphView
 from ..graph.walk import walk
@@ -108,9 +107,8 @@ class SearchEngine:
         self.behind: list[str] = []
         self.as_typed: set[str] = set()  # words that no note has, and that are misspelt for none of this state
         self.held = False
-        #: Units that had no vector in the last ranking, and why it had none at all where they came too late.
+        #: Units that had no vector in the last ranking.
         self.missing = 0
-        self.late: str | None = None
 
     def refresh(self, model: VectorModel | None, until: Deadline = NEVER) -> bool:
         """Take over what any process has written; cheap when nothing was.
@@ -327,13 +325,9 @@ class SearchEngine:
         assert self.keyword is not None
         keyword = self._keywords(self.keyword, request.query) if mode != "vector" else None
         named = self.graph.mentioned(request.query) if mode == "graph" else []
-        similarities, self.late = None, None
+        similarities = None
         if query_vector is not None and mode != "keyword" and self._vector is not None:
-            try:
-                similarities, self.missing = nearest.similarities(corpus, self._vector, query_vector, keyword)
-            except VectorsLate as error:
-                self.missing, self.late, mode = 0, str(error), mode if mode == "graph" else "keyword"
-                keyword = keyword or self._keywords(self.keyword, request.query)
+            similarities, self.missing = nearest.similarities(corpus, self._vector, query_vector, keyword)
         known = self.knowledge(request.query) if similarities is not None else 1.0
         whole = self._vector is None or self._vector.exhaustive
         features = ranking.collect(corpus, request.query, asked, keyword, similarities, known, whole)

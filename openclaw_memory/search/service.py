@@ -311,9 +311,6 @@ class Questions:
         hits = ranked()
         if asked.embedder is not None and self._embed_candidates(asked, engine, asked.embedder):
             hits = ranked()
-        if engine.late is not None:
-            asked.fallback = f"searching by keywords: {engine.late}"
-            asked.mode = asked.mode if asked.mode == "graph" else "keyword"
         if asked.model is not None and engine.missing:
             asked.remarks.append(
                 f"{counted(engine.missing, 'unit')} without a vector yet, ranked by keywords; "

@@ -191,7 +191,7 @@ class Usage:
             id=id,
             verdict=verdict,
             **known.counts,
-            boost=known.boost(now.toordinal()),
+            boost=known.boost,
             last=date.fromordinal(known.last),
         )
 
@@ -211,8 +211,7 @@ class Usage:
             log.debug("use is not known: %s", problem)
             return self._uses or Uses("", {}, {}, {})
         with self._lock:
-            day = today.toordinal()
-            boosts = {unit: boost for unit, one in known.items() if (boost := one.boost(day))}
+            boosts = {unit: boost for unit, one in known.items() if (boost := one.boost)}
             paths = {unit: one.path for unit, one in known.items()}
             last = {unit: date.fromordinal(one.last) for unit, one in known.items()}
             old = self._uses
@@ -222,13 +221,12 @@ class Usage:
             assert self._uses is not None
             return self._uses
 
-    def rows(self, today: date | None = None) -> list[UseRow]:
-        """What is known of every unit that was ever shown or judged, by path and id; boosts are those of ``today``.
+    def rows(self) -> list[UseRow]:
+        """What is known of every unit that was ever shown or judged, by path and id.
 
         Raises :class:`~openclaw_memory.store.state.StateError` when the state cannot be read.
         """
         self.flush()
-        day = (today or date.today()).toordinal()
         rows = [
             UseRow(
                 id=unit,
@@ -236,7 +234,7 @@ class Usage:
                 **one.counts,
                 first=date.fromordinal(one.first),
                 last=date.fromordinal(one.last),
-                boost=one.boost(day),
+                boost=one.boost,
             )
             for unit, one in sums(self._state).items()
         ]

@@ -137,7 +137,7 @@ def test_watching_goes_on_when_it_cannot_be_finished(notes: Notes) -> None:
 
 def test_who_reads_a_file_meanwhile_must_read_it_again(notes: Notes) -> None:
     filled(notes)
-    with open_memory(notes, store__idle_close=0.0) as here:
+    with open_memory(notes, idle=0.0) as here:
         here.ingest()
 
         class Meanwhile:
@@ -153,7 +153,7 @@ def test_who_reads_a_file_meanwhile_must_read_it_again(notes: Notes) -> None:
                     assert here.forget(query="zebra bakery").verified
 
         late = Meanwhile()
-        with open_memory(notes, store__idle_close=0.0, plugins=[late]) as there:
+        with open_memory(notes, idle=0.0, plugins=[late]) as there:
             notes.write("memory/copy.md", f"- copied from Monday:\n- {SECRET}\n")
             there.ingest()
             assert late.done

@@ -26,8 +26,6 @@ def server(postgres: Postgres) -> str:
     with psycopg.connect(postgres.url(), autocommit=True) as connection:
         connection.execute("CREATE ROLE mover LOGIN")
         connection.execute("CREATE DATABASE moved OWNER mover")
-    with psycopg.connect(postgres.url("postgres", "moved"), autocommit=True) as connection:
-        connection.execute("CREATE EXTENSION vector")
     return postgres.url("mover", "moved")
 
 

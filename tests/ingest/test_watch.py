@@ -94,7 +94,7 @@ def test_what_is_no_note_wakes_nobody(notes: Notes, watch: Callable[..., Watchin
     notes.write("MEMORY.md", "- one\n")
     runs: list[int] = []
     # The index beside the notes must not wake its own watcher.
-    with open_memory(notes, **QUICK, store__idle_close=0.0, db=notes.root / "memory" / "index.duckdb") as memory:
+    with open_memory(notes, **QUICK, idle=0.0, db=notes.root / "memory" / "index.duckdb") as memory:
         real = memory.ingest
         memory.ingest = lambda *a, **k: runs.append(1) or real(*a, **k)  # type: ignore[method-assign,func-returns-value]
         watching = watch(memory)

@@ -48,7 +48,7 @@ def test_questions_with_a_deadline_do_not_wait_for_a_large_change(
     if again:
         cellar(notes, "barrel")
     with (
-        open_memory(notes, embedder, store__idle_close=0.0) as memory,
+        open_memory(notes, embedder, idle=0.0) as memory,
         open_memory(notes, embedder, ingest__fresh_seconds=1e9) as other,
     ):
         other.ingest()

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fakes import let_go
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
@@ -58,9 +59,11 @@ class Months(RuleBasedStateMachine):
     def process(self) -> Memory:
         # Questions embed nothing, so that units without a vector stay without one.
         given: dict[str, Any] = {"ingest.fresh_seconds": 1e9, "ingest.embed": "lazy", "search.lazy_candidates": 0}
-        given |= {"store.idle_close": 0} | {f"store.{name}": value for name, value in self.store.items()}
+        given |= {f"store.{name}": value for name, value in self.store.items()}
         read = Settings.load(overrides=given, environ={})
-        return Memory(self.workspace, settings=read, db=Path(self.folder.name) / "i.duckdb", embedder=EMBEDDER)
+        return let_go(
+            Memory(self.workspace, settings=read, db=Path(self.folder.name) / "i.duckdb", embedder=EMBEDDER), 0
+        )
 
     def teardown(self) -> None:
         self.resident.close()
@@ -412,7 +415,7 @@ def test_candidates_are_as_sure_as_where_every_row_is_scored(tmp_path: Path, mon
     compared = 0
     made = []
     for kind in ("exact", "vss"):
-        own = open_store(tmp_path / "i.duckdb", vector_index=kind, idle_close=0)
+        own = open_store(tmp_path / "i.duckdb", vector_index=kind, idle=0)
         engine = SearchEngine(own, SearchSettings())
         engine.refresh(model)
         made.append((own, engine))
@@ -576,9 +579,9 @@ class Beside:
         self.settle()
 
     def process(self) -> Memory:
-        given = {"ingest.fresh_seconds": 0, "ingest.embed": "lazy", "search.lazy_candidates": 0, "store.idle_close": 0}
+        given = {"ingest.fresh_seconds": 0, "ingest.embed": "lazy", "search.lazy_candidates": 0}
         read = Settings.load(overrides=given, environ={})
-        return Memory(self.workspace, settings=read, db=self.folder / "i.duckdb", embedder=EMBEDDER)
+        return let_go(Memory(self.workspace, settings=read, db=self.folder / "i.duckdb", embedder=EMBEDDER), 0)
 
     def write(self, day: str, text: str) -> None:
         (self.workspace / "memory" / f"{day}.md").write_text(text, encoding="utf-8")

@@ -162,8 +162,7 @@ def test_words_go_with_their_notes(tmp_path: Path) -> None:
 
 
 @both
-def test_words_of_a_note_that_is_written_in_slices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("openclaw_memory.store.duckdb.slices._LARGE", 5)
+def test_words_of_a_large_note_come_and_go_with_it(tmp_path: Path) -> None:
     store = open_store(tmp_path / "a.duckdb")
     lines = [f"line {n} of the zeppelin" for n in range(300)]
     put(store, {"1.md": [lines]})

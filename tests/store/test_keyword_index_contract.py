@@ -72,7 +72,7 @@ class Histories(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory()
         path = Path(self.folder.name) / "i.duckdb"
         # Neither keeps the file, as if they were two processes.
-        self.stores = [open_store(path, keyword_index=self.kind, idle_close=0) for _ in range(2)]
+        self.stores = [open_store(path, keyword_index=self.kind, idle=0) for _ in range(2)]
         self.resident = self.stores[0].keyword_index()
         self.resident.refresh()
 
@@ -179,7 +179,7 @@ def test_a_resident_index_sees_what_another_compacted_before_it_looked(
     put(store, {"a.md": [["fox one", "fox two"]]})
     index = store.keyword_index()
     index.refresh()
-    other = open_store(tmp_path / "i.duckdb", keyword_index=kind, idle_close=0)
+    other = open_store(tmp_path / "i.duckdb", keyword_index=kind, idle=0)
     store._db.lease.release()
     put(other, {"b.md": [["fox three"]], "a.md": [["fox two"]]})
     other.maintain(force=True)

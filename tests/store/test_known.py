@@ -7,20 +7,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from indexing import both, drop, open_store, put, source, unit_vectors
 
 from openclaw_memory.store.api import VectorModel
-from openclaw_memory.store.duckdb import slices
 
 MODELS = VectorModel("one", 16), VectorModel("two", 16)
 PATHS = "a.md", "b.md", "c.md"
 
 
 def write(store: Any, number: int) -> None:
-    """A note of some lines, of which some are those of before; from six on it is written in slices."""
+    """A note of some lines, of which some are those of before."""
     path = PATHS[number % 3]
     put(store, {path: [[f"line {number % 4 + at} of {path}" for at in range(1 + number % 9)]]})
 
@@ -119,9 +117,7 @@ def held(store: Any) -> object:
 @example([(write, 8, 0), (embed_all, 0, 0), (embed, 5, 0), (write, 4, 1), (embed, 2, 0), (read_again, 1, 0)])
 @given(st.lists(st.tuples(st.sampled_from(ACTS), st.integers(0, 50), st.sampled_from([0] * 9 + [1])), max_size=15))
 def test_what_is_known_of_an_index_is_what_it_holds(acts: list[tuple[Callable[[Any, int], None], int, int]]) -> None:
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(slices, "_LARGE", 5)
-        patch.setattr(slices, "_SLICE", 2)
+    with tempfile.TemporaryDirectory() as folder:
         stores = [open_store(Path(folder) / "index.duckdb") for _ in range(2)]
         try:
             for act, number, which in acts:

@@ -26,7 +26,7 @@ HOLD = """
 import sys, time
 from pathlib import Path
 from indexing import open_store
-store = open_store(Path(sys.argv[1]), idle_close=float(sys.argv[2]))
+store = open_store(Path(sys.argv[1]), idle=float(sys.argv[2]))
 with store.session():
     store.state()
     print("held", flush=True)
@@ -167,7 +167,7 @@ def test_an_idle_holder_lets_go_at_once_when_somebody_comes(
 
 
 def test_the_file_is_let_go_when_idle(path: Path) -> None:
-    store = open_store(path, idle_close=0.05)
+    store = open_store(path, idle=0.05)
     store.state()
     for _ in range(200):
         if not store._db.lease._owner.is_locked:
@@ -198,7 +198,7 @@ sys.stdin.readline()
 def test_memory_is_given_back_when_the_file_is_let_go_idle(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = threading.Event()
     monkeypatch.setattr("openclaw_memory.store.duckdb.database.free_unused_heap", given.set)
-    store = open_store(path, idle_close=0.05)
+    store = open_store(path, idle=0.05)
     with store.session():
         store.state()
         assert not given.wait(0.2)
@@ -293,7 +293,7 @@ warnings.simplefilter("ignore")
 from pathlib import Path
 from indexing import open_store, put
 from openclaw_memory.errors import StoreError
-store = open_store(Path(sys.argv[1]), idle_close=60)
+store = open_store(Path(sys.argv[1]), idle=60)
 put(store, {"a.md": [["one"]]})
 
 def child(work):
@@ -395,7 +395,7 @@ def test_a_search_and_a_warm_up_at_once_do_not_wait_for_each_other(tmp_path: Pat
 
 
 def test_two_stores_of_one_process_take_turns(path: Path) -> None:
-    stores = [open_store(path, idle_close=idle) for idle in (0, 0.01, 5)]
+    stores = [open_store(path, idle=idle) for idle in (0, 0.01, 5)]
 
     def work(store: DuckStore, me: int) -> None:
         for turn in range(5):
@@ -440,7 +440,7 @@ def test_a_busy_thread_is_said_so(path: Path) -> None:
 
 
 def test_a_session_is_re_entrant(path: Path) -> None:
-    store = open_store(path, idle_close=0)
+    store = open_store(path, idle=0)
     with store.session():
         with store.session(timeout=0):
             put(store, {"a.md": [["one"]]})
@@ -456,7 +456,7 @@ def test_a_session_is_re_entrant(path: Path) -> None:
 
 
 def test_an_error_in_a_session_lets_the_file_go(path: Path) -> None:
-    store = open_store(path, idle_close=0)
+    store = open_store(path, idle=0)
     with pytest.raises(KeyboardInterrupt), store.session():
         raise KeyboardInterrupt
     assert store._db.lease._connection is None and not store._db.lease._owner.is_locked
@@ -486,7 +486,7 @@ def test_a_forgotten_store_lets_go_of_its_file_and_thread(path: Path) -> None:
     import gc
 
     before = set(closers())
-    store = open_store(path, idle_close=0.05)
+    store = open_store(path, idle=0.05)
     store.state()
     del store
     gc.collect()

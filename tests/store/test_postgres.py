@@ -25,8 +25,8 @@ from openclaw_memory.capture.capturer import Message, Turn
 from openclaw_memory.cli.main import cli
 from openclaw_memory.config.settings import StoreSettings
 from openclaw_memory.config.store_url import has_password, shown
-from openclaw_memory.errors import LeaseTimeout, OpenClawMemoryError, SchemaTooNew, StoreError, StoreUnreachable
-from openclaw_memory.store.api import Extraction, VectorModel
+from openclaw_memory.errors import LeaseTimeout, OpenClawMemoryError, StoreError, StoreUnreachable
+from openclaw_memory.store.api import VectorModel
 from openclaw_memory.store.postgres import database
 from openclaw_memory.store.postgres.connections import Server, memory_id
 from openclaw_memory.store.postgres.state import ServerState
@@ -211,22 +211,19 @@ def test_a_superuser_is_warned_once_and_reads_one_memory(postgres: Postgres) -> 
 
 
 @server
-def test_a_newer_schema_is_refused_and_left_as_it_is(own_server: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_of_another_version_are_refused_and_left_as_they_are(own_server: Postgres) -> None:
     url = own_server.url("owner")
     first = opened(url, "main")
     put(first, {"a.md": [["the fox"]]})
     first.close()
     own_server.sql("UPDATE openclaw_memory.schemas SET version = 99 WHERE part = 'index'")
     again = opened(url, "main")
-    with pytest.raises(SchemaTooNew, match="99"):
+    with pytest.raises(StoreError, match=r"have the version 99, .*choose another database"):
         again.state()
     again.close()
-    own_server.sql(f"UPDATE openclaw_memory.schemas SET version = {len(database.MIGRATIONS)} WHERE part = 'index'")
-    monkeypatch.setattr(
-        database, "MIGRATIONS", (*database.MIGRATIONS, "CREATE TABLE openclaw_memory.later (memory INTEGER)")
-    )
+    own_server.sql("UPDATE openclaw_memory.schemas SET version = 1 WHERE part = 'index'")
     later = opened(url, "main")
-    assert list(texts_of(later).values()) == ["the fox"]  # brought up, and all is there
+    assert list(texts_of(later).values()) == ["the fox"]
     later.close()
 
 
@@ -234,10 +231,6 @@ def test_a_newer_schema_is_refused_and_left_as_it_is(own_server: Postgres, monke
 def test_who_may_not_make_the_tables_is_told_who_does(own_server: Postgres) -> None:
     own_server.sql("CREATE ROLE other LOGIN")
     own_server.sql("CREATE DATABASE others OWNER other ENCODING 'UTF8' TEMPLATE template0")
-    with pytest.raises(StoreError, match="superuser in SQL: CREATE EXTENSION vector"):
-        opened(own_server.url("other", "others"), "main").state()
-    with psycopg.connect(own_server.url("postgres", "others"), autocommit=True) as c:
-        c.execute("CREATE EXTENSION vector")
     with pytest.raises(StoreError, match="let the role that owns the database run a command first"):
         opened(own_server.url("owner", "others"), "main").state()
     store = opened(own_server.url("other", "others"), "main")
@@ -304,21 +297,6 @@ def test_one_snapshot_a_session_and_own_writes_are_read(postgres: Postgres) -> N
 
 
 @server
-def test_what_another_process_does_not_allow_is_not_left_by_one_that_goes_on(postgres: Postgres) -> None:
-    def allowing(*hashes: str) -> PostgresStore:
-        given = StoreSettings(), analysis.terms, analysis.ANALYSIS_VERSION, Extraction((1,), frozenset(hashes))
-        return PostgresStore(postgres.url("owner"), "allowing", "garden", *given)
-
-    store = allowing("a", "b")
-    assert store.documents().allow == {"a", "b"}
-    other = allowing("a")
-    assert other.documents().allow == {"a"}
-    assert store.documents().allow == {"a"}
-    assert "redacted" in store.warnings()[0]
-    store.close(), other.close()  # type: ignore[func-returns-value]
-
-
-@server
 def test_a_statement_that_fails_ends_its_snapshot_and_no_more(postgres: Postgres) -> None:
     store = opened(postgres.url("owner"), "failing")
     put(store, {"a.md": [["the fox"]]})
@@ -345,26 +323,12 @@ def test_no_statement_of_a_question_takes_longer_than_what_is_left_of_its_time(p
     refused(store._db.rows)
     refused(state.read)
     with store.session():
-        with store._db.within(0.5):
-            assert store._db.rows(sleeps)
-        assert store._db.rows(sleeps)  # without a deadline half of it is no deadline either
+        assert store._db.rows(sleeps)
     with store.session(30.0):
         with store._db.patience(Deadline.after(0.3)), pytest.raises(LeaseTimeout):
             store._db.rows(sleeps)
         assert list(texts_of(store).values()) == ["the fox"] and store._db.rows(sleeps)
     store.close(), state.close()  # type: ignore[func-returns-value]
-
-
-@server
-def test_one_process_embeds_at_a_time(postgres: Postgres) -> None:
-    url = postgres.url("owner")
-    store, other, elsewhere = opened(url, "turn"), opened(url, "turn"), opened(url, "another turn")
-    with store.embedding_turn(1) as ours, other.embedding_turn(0.05) as theirs, elsewhere.embedding_turn(0.05) as free:
-        assert (ours, theirs, free) == (True, False, True)
-    with other.embedding_turn(1) as ours:
-        assert ours
-    for each in (store, other, elsewhere):
-        each.close()
 
 
 # -- every day ---------------------------------------------------------------------------------------

@@ -294,7 +294,7 @@ def test_a_memory_that_the_server_has_not_counted_yet_is_not_read_once_for_each_
     units, model = 1_200, VectorModel("test", 8)
 
     def filled(name: str) -> PostgresStore:
-        settings = StoreSettings(resident_vectors=100)
+        settings = StoreSettings()
         store = PostgresStore(own_server.url("owner"), "main", name, settings, analysis.terms)
         for at in range(0, units, 40):
             put(store, {f"{at}.md": [[f"{name} line {at + i}" for i in range(20)] for _ in range(2)]})

@@ -1,31 +1,24 @@
-"""Vectors on a server: what waits for one, what an index takes over, and what it leaves with the server."""
+"""Vectors on a server: what waits for one, and what an index takes over."""
 
 from __future__ import annotations
 
-import gc
 import random
 import threading
-import time
-import weakref
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-import psycopg
 import pytest
 from fakes import CountingEmbedder, Notes
 from indexing import drop, put, unit_vectors
 from postgres_server import Postgres
 
-from benchmarks import postgres_graph
 from openclaw_memory import Memory, Settings
 from openclaw_memory.capture.capturer import Message, Turn
 from openclaw_memory.config.settings import StoreSettings
 from openclaw_memory.store.api import VectorIndex, VectorModel
-from openclaw_memory.store.postgres import connections, database
-from openclaw_memory.store.postgres import vectors as stored
-from openclaw_memory.store.postgres.growing_index import GrowingIndex
+from openclaw_memory.store.postgres import connections
 from openclaw_memory.store.postgres.store import PostgresStore
 from openclaw_memory.text import analysis
 
@@ -66,20 +59,14 @@ def same(index: VectorIndex, other: VectorIndex, store: PostgresStore) -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("seed", "resident"), [(0, 10**6), (1, 10**6), (2, 0), (3, 0)])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_after_any_history_what_waits_and_what_an_index_has_is_what_the_tables_say(
-    postgres: Postgres, seed: int, resident: int
+    postgres: Postgres, seed: int
 ) -> None:
     chance = random.Random(seed)
     store, other = (opened(postgres, f"history {seed}") for _ in range(2))
-    held = opened(postgres, f"history {seed}", resident_vectors=resident)
+    held = opened(postgres, f"history {seed}")
     indexes = [held.vector_index(model) for model in MODELS]
-    assert {index.name for index in indexes} == {"exact"}  # nothing is there yet
-    if not resident:
-        put(store, {"first.md": [["one line"]]})
-        for index in indexes:
-            index.refresh()
-        assert {index.name for index in indexes} == {"server"}
     for step in range(40):
         one, model = chance.choice([store, other]), chance.choice([*MODELS, MODELS[0], MODELS[0]])
         what = chance.choice(
@@ -120,174 +107,6 @@ def test_after_any_history_what_waits_and_what_an_index_has_is_what_the_tables_s
     store.close(), other.close(), held.close()  # type: ignore[func-returns-value]
 
 
-def test_what_all_units_have_is_not_looked_through_again(postgres: Postgres) -> None:
-    store = opened(postgres, "marked")
-    put(store, {"a.md": [[f"line {i}" for i in range(50)]]})
-    model_id = 1
-    store.put_vectors(MODELS[0], list(range(1, 51)), unit_vectors(50, D))
-    assert store._reached(model_id)[0] == 50
-    put(store, {"a.md": [[f"line {i}" for i in range(49)] + ["another"]]})
-    assert [text.unit_id for text in store.pending(MODELS[0], 99)] == [51]
-    store.put_vectors(MODELS[0], [51], unit_vectors(1, D))
-    assert store._reached(model_id) == (51, store.state().generation)
-    store.maintain(force=True)
-    assert store._reached(model_id) == (51, store.state().generation)
-    assert store._db.rows("SELECT count(*) FROM gone") == [(0,)]
-    index = store.vector_index(MODELS[0])
-    index.refresh()
-    put(store, {"a.md": [[f"line {i}" for i in range(48)] + ["another"]]})
-    store.put_vectors(MODELS[0], [3], unit_vectors(1, D, 9))
-    assert sorted(set(index.refresh().tolist())) == [3, 49]
-    assert len(index.refresh()) == 0
-    store.close()
-
-
-def test_a_memory_of_before_is_brought_up(own_server: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(database, "MIGRATIONS", database.MIGRATIONS[:1])
-        # An earlier program knew no words.
-        patch.setattr("openclaw_memory.store.tables.writing._insert_words", lambda *_: None)
-        patch.setattr("openclaw_memory.store.tables.writing.analyse_anew", lambda *_: None)
-        store = opened(own_server, "older")
-        put(store, {"a.md": [["the fox", "the wolf", "the owl"]]})
-        store._db.rows("SELECT 1")
-        with store._db.write() as c:
-            c.execute("INSERT INTO models VALUES (1, 'one', ?, NULL)", [D])
-            c.execute("INSERT INTO vectors SELECT 1, 1, 'ready', 2, ?::HALFVEC", [str(unit_vectors(1, D)[0].tolist())])
-        store.close()
-    store = opened(own_server, "older")
-    assert [text.unit_id for text in store.pending(MODELS[0], 9)] == [2, 3]
-    index = store.vector_index(MODELS[0])
-    assert index.refresh().tolist() == [1]
-    store.put_vectors(MODELS[0], [2, 3], unit_vectors(2, D, 3))
-    assert index.refresh().tolist() == [2, 3] and store.vector_states(MODELS[0]).ready == 3
-    drop(store, "a.md")
-    store.maintain(force=True)
-    index.refresh()
-    assert not index.has(np.array([1, 2, 3], np.int32)).any()
-    store.close()
-
-
-# -- an index that the server scores ------------------------------------------------------------------
-
-
-def test_the_best_512_of_the_server_are_those_of_the_vectors_it_holds(postgres: Postgres) -> None:
-    store = opened(postgres, "recall", resident_vectors=100)
-    put(store, {"a.md": [[f"line {i}" for i in range(4_000)]]})
-    vectors = unit_vectors(4_000, D, 5)
-    store.put_vectors(MODELS[0], list(range(1, 4_001)), vectors)
-    index = store.vector_index(MODELS[0])
-    index.refresh()
-    assert index.name == "server" and index.exhaustive
-    ids = np.arange(1, 4_001, dtype=np.int32)
-    stored = vectors.astype(np.float16).astype(np.float32)
-    np.testing.assert_array_equal(index.vectors(ids[[7, 3, 3_999]]), stored[[7, 3, 3_999]])
-    for query in unit_vectors(20, D, 6):
-        given = query.astype(np.float16).astype(np.float32)
-        best = set((np.argsort(-(stored @ given), kind="stable")[:512] + 1).tolist())
-        found, scores = index.search(query, 512)
-        assert len(best & set(found.tolist())) / 512 == 1.0
-        assert (np.diff(scores) <= 0).all()
-        np.testing.assert_allclose(scores, stored[found - 1] @ query, atol=2e-3)
-        few = np.array([1, 9, 4_000, 10**7], np.int32)
-        np.testing.assert_allclose(index.similarities(query, few)[:3], stored[few[:3] - 1] @ query, atol=2e-3)
-    assert index.neighbour_similarities(ids, 4)[3, 10] == pytest.approx(float(stored[10] @ stored[14]), abs=1e-3)
-    store.close()
-
-
-def test_hits_are_the_same_whoever_scores_and_late_vectors_mean_keywords(own_server: Postgres, notes: Notes) -> None:
-    for day in range(1, 13):
-        lines = "".join(f"- bed {day} row {row} was dug by Birgit Olsen in the rain\n" for row in range(20))
-        notes.write(f"memory/2026-01-{day:02d}.md", f"# Day {day}\n\n{lines}\n## Visitors\n\n- a heron number {day}\n")
-
-    def memory(resident: int) -> Memory:
-        given = {
-            "ingest.embed": "eager", "ingest.fresh_seconds": 1e6, "store.workspace": "same",
-            "store.resident_vectors": resident, "store.vector_dtype": "float32",
-        }  # fmt: skip
-        settings = Settings().with_values(given)
-        return Memory(notes.root, settings=settings, store=own_server.url("owner"), embedder=CountingEmbedder())
-
-    with memory(10**6) as held, memory(0) as asked:
-        held.ingest()
-        for mode in ("hybrid", "vector", "graph"):
-            for question in ("heron number seven", "who dug bed 4?", "rain", "a visitor", "nothing of this"):
-                one, two = (each.search(question, mode=mode, deadline=30.0).results for each in (held, asked))
-                assert [hit.id for hit in one] == [hit.id for hit in two]
-                assert [hit.score for hit in one] == pytest.approx([hit.score for hit in two], abs=2e-3)
-        assert [each._questions.engine().index_names()[1] for each in (held, asked)] == ["exact", "server"]
-        with psycopg.connect(own_server.url()) as locked:
-            locked.execute("LOCK TABLE openclaw_memory.vectors IN ACCESS EXCLUSIVE MODE")
-            for mode in ("hybrid", "vector"):
-                late = asked.search("heron number seven", mode=mode, deadline=2.0)
-                assert late.results and late.mode == "keyword"
-                assert "searching by keywords" in str(late.fallback) and "took too long" in str(late.fallback)
-        assert asked.search("heron number seven", deadline=30.0).fallback is None
-        own_server.stop()
-        away = asked.search("heron number seven", deadline=30.0)
-        assert away.results and away.mode == "keyword"
-        assert "cannot be reached" in str(away.fallback) and "cannot be reached" in str(away.warning)
-        own_server.start()
-        for _ in range(100):
-            if asked.search("heron number seven", deadline=30.0).mode == "hybrid":
-                return
-            time.sleep(0.1)
-        pytest.fail("it did not come back")
-
-
-def test_a_memory_that_outgrows_a_running_gateway_is_left_to_the_server(postgres: Postgres, notes: Notes) -> None:
-    def memory(resident: int) -> Memory:
-        given = {
-            "ingest.embed": "eager", "ingest.fresh_seconds": 1e6, "store.workspace": "grows",
-            "store.resident_vectors": resident, "store.vector_dtype": "float32",
-        }  # fmt: skip
-        settings = Settings().with_values(given)
-        return Memory(notes.root, settings=settings, store=postgres.url("owner"), embedder=CountingEmbedder())
-
-    def asked(one: Memory) -> list[tuple[str, float]]:
-        hits = [
-            hit for mode in ("hybrid", "vector", "graph") for question in ("heron number seven", "who dug bed 4?", "rain")
-            for hit in one.search(question, mode=mode, deadline=30.0).results
-        ]  # fmt: skip
-        return [(hit.id, round(hit.score, 2)) for hit in hits]
-
-    def names(one: Memory) -> str | None:
-        return one._questions.engine().index_names()[1]
-
-    notes.write("memory/2026-01-01.md", "# Day\n\n- a heron number seven\n- bed 4 was dug in the rain\n")
-    with memory(20) as running, memory(10**6) as holding:
-        running.ingest()
-        assert asked(running) == asked(holding) and names(running) == "exact"
-        index = running._questions.engine()._vector
-        assert isinstance(index, GrowingIndex)
-        matrix = weakref.ref(index._index._matrix)  # type: ignore[union-attr]
-        for day in range(2, 9):
-            lines = "".join(f"- bed {day} row {row} was dug in the rain\n" for row in range(6))
-            notes.write(f"memory/2026-01-{day:02d}.md", f"# Day {day}\n\n{lines}- a heron number {day}\n")
-        notes.write("memory/2026-01-01.md", "# Day\n\n- a heron number seven\n")  # one of those held goes
-        holding.ingest()
-        assert asked(running) == asked(holding)
-        assert (names(running), names(holding)) == ("server", "exact")
-        gc.collect()
-        assert matrix() is None and running._questions.engine()._vector is index
-        notes.write("memory/2026-01-09.md", "# Day\n\n- a heron number nine was seen in the rain\n")
-        holding.ingest()
-        assert asked(running) == asked(holding)
-
-
-def test_what_a_graph_would_find_is_measured_beside_every_vector(postgres: Postgres) -> None:
-    store = opened(postgres, "graph")
-    put(store, {"a.md": [[f"line {i}" for i in range(1_000)]]})
-    store.put_vectors(MODELS[0], list(range(1, 1_001)), unit_vectors(1_000, D, 5))
-    store.close()
-    figures = postgres_graph.run(postgres.url(), 10**6, 2, 4, 64, [1_000], 64)
-    assert figures["vectors"] >= 2 * 996  # the largest memory there is, but for those that ask
-    share, least = figures["share of the best 512, ef_search 1000"].split(", least ")
-    assert 0.9 < float(least) <= float(share) <= 1
-    with psycopg.connect(postgres.url()) as c:
-        assert c.execute("SELECT to_regnamespace('benchmark')").fetchone() == (None,)
-
-
 # -- who embeds, and connections ------------------------------------------------------------------------
 
 
@@ -321,33 +140,10 @@ def test_all_works_over_one_connection(postgres: Postgres, notes: Notes, monkeyp
         assert all(one.result().results and one.result().fallback is None for one in asked)
 
 
-def test_a_turn_to_embed_ends_with_its_time_where_nobody_gives_it_back(
-    postgres: Postgres, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store, other = opened(postgres, "lost turn"), opened(postgres, "lost turn")
-    put(store, {"a.md": [["the fox", "the wolf"]]})
-    monkeypatch.setattr(stored, "TURN", 0.3)
-    with store.embedding_turn(1) as ours:
-        assert ours
-        time.sleep(0.2)
-        store.put_vectors(MODELS[0], [1], unit_vectors(1, D))  # who gets on with it keeps it
-        time.sleep(0.2)
-        with other.embedding_turn(0) as theirs:
-            assert not theirs
-        with other.embedding_turn(5) as theirs:  # who does not loses it
-            assert theirs
-            with store.embedding_turn(0) as again:
-                assert not again
-    with other.embedding_turn(0) as free:
-        assert free
-    store.close(), other.close()  # type: ignore[func-returns-value]
-
-
-def test_two_that_embed_the_same_at_once_lose_nothing(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_that_embed_the_same_at_once_lose_nothing(postgres: Postgres) -> None:
     stores = [opened(postgres, "both") for _ in range(2)]
     put(stores[0], {"a.md": [[f"line {i}" for i in range(60)]]})
     vectors = unit_vectors(60, D, 3)
-    monkeypatch.setattr(stored, "TURN", 0.0)
     both = threading.Barrier(2)
 
     def embed(store: PostgresStore) -> None:
@@ -363,7 +159,6 @@ def test_two_that_embed_the_same_at_once_lose_nothing(postgres: Postgres, monkey
         list(threads.map(embed, stores))
     with ThreadPoolExecutor(2) as threads:  # and two of one process
         list(threads.map(embed, [stores[0], stores[0]]))
-    assert stores[0]._turn is None
     ids = np.arange(1, 61, dtype=np.int32)
     for store in stores:
         assert store.pending(MODELS[0], 99) == [] and store.vector_states(MODELS[0]).ready == 60

@@ -210,11 +210,11 @@ def test_whatever_the_texts_are_they_stay(
 
 def test_other_processes_wait_and_go_on(tmp_path: Path) -> None:
     path = tmp_path / "a.duckdb"
-    store = filled(path, idle_close=0.0)
+    store = filled(path, idle=0.0)
     code = (
         "import sys\nfrom pathlib import Path\nfrom indexing import open_store, put\n"
         "from openclaw_memory.store.api import TextsChanged\n"
-        "store = open_store(Path(sys.argv[1]), idle_close=0.0, lock_timeout=60)\n"
+        "store = open_store(Path(sys.argv[1]), idle=0.0, lock_timeout=60)\n"
         "left = list(range(4))\n"
         "while left:\n"
         "    try:\n"
@@ -317,7 +317,7 @@ def test_traces_and_leftovers(tmp_path: Path) -> None:
     assert store.leftovers() == []
     aside = tmp_path / f"a.duckdb.damaged-{time.strftime('%Y%m%d')}-000000"
     aside.write_text(SECRET)
-    assert store.leftovers() == [f"{aside} (an older index, put aside as it was damaged)"]
+    assert store.leftovers() == [f"{aside} (an older index, put aside)"]
     store.close()
     for agent in ("main", "scout"):
         own = open_store(tmp_path / agent / "notes-0123456789ab.duckdb")

@@ -41,8 +41,6 @@ def owner(postgres: Postgres) -> str:
         for role in ("keeper", "gateway", "stranger", "auditor"):
             connection.execute(f"CREATE ROLE {role} LOGIN")
         connection.execute("CREATE DATABASE states OWNER keeper")
-    with psycopg.connect(postgres.url("postgres", "states"), autocommit=True) as connection:
-        connection.execute("CREATE EXTENSION vector")
     return postgres.url("keeper", "states")
 
 

@@ -167,7 +167,7 @@ def test_refresh_takes_over_new_and_overwritten_vectors(store: DuckStore, kind: 
     index.refresh()
     store.put_vectors(MODEL, ids[:100], vectors[:100])
     index.refresh()
-    other = open_store(tmp_path / "i.duckdb", idle_close=0, **KINDS[kind])  # as another process would
+    other = open_store(tmp_path / "i.duckdb", idle=0, **KINDS[kind])  # as another process would
     store._db.lease.release()
     other.put_vectors(MODEL, ids[100:], vectors[100:])
     swapped = unit_vectors(20, D, 4)
@@ -302,9 +302,9 @@ def test_a_matrix_holds_the_last_row_put(puts: list[list[int]]) -> None:
 
 
 @file_only
-@pytest.mark.parametrize(("threshold", "expected"), [(11, "exact"), (10, "vss"), (1, "vss")])
-def test_auto_takes_the_graph_from_the_threshold_on(tmp_path: Path, threshold: int, expected: str) -> None:
-    store = open_store(tmp_path / "i.duckdb", vector_index="auto", vss_threshold=threshold)
+@pytest.mark.parametrize(("chosen", "expected"), [("auto", "exact"), ("exact", "exact"), ("vss", "vss")])
+def test_auto_is_exact_and_the_graph_a_choice(tmp_path: Path, chosen: str, expected: str) -> None:
+    store = open_store(tmp_path / "i.duckdb", vector_index=chosen)
     written(store, 10)
     assert store.vector_index(MODEL).name == expected
     store.close()

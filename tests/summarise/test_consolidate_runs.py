@@ -191,9 +191,7 @@ def test_hash_seeds_and_threads_do_not_matter(
         monkeypatch.setenv("PYTHONHASHSEED", seed)
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
             monkeypatch.setenv(name, threads)
-        child = python(
-            CHILD, str(notes.root), str(notes.root.parent / f"{seed}.duckdb"), str(LATER), f"store__threads={threads}"
-        )
+        child = python(CHILD, str(notes.root), str(notes.root.parent / f"{seed}.duckdb"), str(LATER))
         out, errors = child.communicate()
         assert out.split()[-1] == "True", errors
         assert tree(notes) == whole

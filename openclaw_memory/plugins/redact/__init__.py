@@ -293,12 +293,8 @@ class Redaction:
     """The built-in plugin; ``allow`` are texts that are no secrets, whatever they look like."""
 
     def __init__(self, allow: Collection[str] = ()) -> None:
-        self.leave(allow)
-        self._file = threading.local()
-
-    def leave(self, allow: Collection[str]) -> None:
-        """From here on leave these texts as they are, and no others."""
         self._allow = (frozenset(allow),) if allow else ()
+        self._file = threading.local()
 
     def redact(self, text: str) -> str:
         """``text`` with its secrets replaced."""

@@ -18,7 +18,6 @@ from .catalog import DocumentChange as DocumentChange
 from .catalog import DocumentInfo as DocumentInfo
 from .catalog import DocumentRow as DocumentRow
 from .catalog import Documents as Documents
-from .catalog import Extraction as Extraction
 from .catalog import PlannedUnit as PlannedUnit
 from .catalog import StoredUnit as StoredUnit
 from .catalog import StoreState as StoreState

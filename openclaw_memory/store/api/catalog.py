@@ -33,18 +33,6 @@ class DocumentRow(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Extraction:
-    """How texts are read: another way has them read again.
-
-    ``version`` has a number for each thing that makes texts, mentions and facts, and none of them ever falls; ``allow``
-    are hashes of the texts that redaction leaves as they are.
-    """
-
-    version: tuple[int, ...] = ()
-    allow: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
 class Version:
     """What a plan was made from: it is void for a document that is another by now, and for all when ``shared`` is.
 
@@ -57,11 +45,10 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """All indexed files by path, and the ``version`` of this; ``allow`` is what redaction may leave in them."""
+    """All indexed files by path, and the ``version`` of this."""
 
     by_path: Mapping[str, DocumentRow]
     version: Version
-    allow: frozenset[str] = frozenset()
 
 
 class TextsChanged(Exception):

@@ -175,7 +175,7 @@ class VectorIndex(Protocol):
 
     @property
     def name(self) -> str:
-        """``exact``, ``vss`` or ``server``."""
+        """``exact`` or ``vss``."""
 
     @property
     def exhaustive(self) -> bool:
@@ -191,10 +191,7 @@ class VectorIndex(Protocol):
         """The vector of each unit, of which every one must have one: ``float32[n, d]``."""
 
     def similarities(self, query: Floats, unit_ids: Ints) -> Floats:
-        """Cosine of ``query`` (``float32[d]``, unit length) with each unit; NaN without a vector.
-
-        Raises :class:`~openclaw_memory.errors.VectorsLate` where they are elsewhere and do not come in time.
-        """
+        """Cosine of ``query`` (``float32[d]``, unit length) with each unit; NaN without a vector."""
 
     def neighbour_similarities(self, unit_ids: Ints, reach: int) -> Floats:
         """Cosine of unit ``i`` with unit ``i + d`` for ``d = 1..reach``: ``float32[reach, n]``.

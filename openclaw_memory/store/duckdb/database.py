@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import SchemaTooNew, StoreError
+from ...errors import StoreError
 from ..api import batches
+from ..tables.needles import Cells
+from ..tables.sql import VERSION
 from . import schema
 from .lease import Lease, is_conflict
 from .transaction import transaction
@@ -71,7 +73,10 @@ _PASSING = (
 
 
 class Database:
-    """A DuckDB file behind a :class:`Lease`, brought to the current schema whenever it is opened."""
+    """A DuckDB file behind a :class:`Lease`, moved aside and begun anew where it is damaged or of another version."""
+
+    texts = "(SELECT unnest(from_json(?, '[\"VARCHAR\"]')))"
+    blob = "from_base64({})"
 
     def __init__(
         self,
@@ -80,21 +85,21 @@ class Database:
         timeout: float,
         idle: float,
         memory_limit_mb: int,
-        threads: int,
         opened: Callable[[duckdb.DuckDBPyConnection], None],
     ) -> None:
         self.path = path
-        self.texts = "(SELECT unnest(from_json(?, '[\"VARCHAR\"]')))"
         self._opened = opened
         self.warnings: list[str] = []
         self._options: dict[str, Any] = {
-            "threads": threads,
+            "threads": 1,
             "memory_limit": f"{memory_limit_mb}MB",
             "preserve_insertion_order": "false",
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
         }
         self.lease = Lease(path, self, timeout, idle)
+        #: Whether a file of another version was moved aside: two versions on one index must not do so in turns.
+        self._replaced = False
         self._writes = 0
         self._counted: tuple[tuple[int, int], dict[str, str]] | None = None
 
@@ -124,19 +129,20 @@ class Database:
             found = connection.execute(sql, list(parameters)).fetchnumpy()
         return [np.ma.getdata(column) for column in found.values()]
 
-    @contextlib.contextmanager
-    def write(self, counted: bool = True) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A transaction that is committed at the end of the block and undone by an exception.
+    def vectors(self, sql: str) -> tuple[NDArray[Any], bytes]:
+        """The ids of a query, and the bytes that it has for each, one after the other."""
+        ids, found = self.columns(sql)
+        return ids, b"".join(found)
 
-        One that is not ``counted`` changes nothing that anybody sees yet.
-        """
+    @contextlib.contextmanager
+    def write(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A transaction that is committed at the end of the block and undone by an exception."""
         with self.read() as connection:
             self._writes += 1  # also for what is read within
             try:
                 with transaction(connection):
                     yield connection
-                    if counted:
-                        connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'generation'")
+                    connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'generation'")
             finally:
                 self._writes += 1
             self._protect()
@@ -219,6 +225,27 @@ class Database:
         """Append ``rows``, bound as one JSON text."""
         insert_rows(c, table, types, rows, select)
 
+    def size(self, c: duckdb.DuckDBPyConnection) -> int:
+        """What the file and its log take."""
+        return sum(file.stat().st_size for file in self.files if file.exists())
+
+    @property
+    def files(self) -> tuple[Path, Path]:
+        """The file and its log."""
+        return self.path, Path(f"{self.path}.wal")
+
+    def cells(self, c: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, Cells]]:
+        """Every column of texts or bytes by its name, with its different values."""
+        rows = c.execute(
+            "SELECT t.schema_name, c.table_name, c.column_name FROM duckdb_columns() c "
+            "JOIN duckdb_tables() t USING (table_oid, database_name) WHERE NOT t.internal "
+            "AND (c.data_type LIKE 'VARCHAR%' OR c.data_type LIKE 'BLOB%') ORDER BY ALL"
+        ).fetchall()
+        for schema_name, table_name, column in rows:
+            table = table_name if schema_name == "main" else f'"{schema_name}"."{table_name}"'
+            cells = c.execute(f'SELECT DISTINCT "{column}" FROM {table} WHERE "{column}" IS NOT NULL')
+            yield f"{table}.{column}", cells
+
     def close(self) -> None:
         """Let go of the file."""
         self.lease.close()
@@ -251,10 +278,20 @@ class Database:
             raise StoreError(f"{self.path}: is no index, and is left as it is; choose another file with --db")
 
     def connect(self) -> duckdb.DuckDBPyConnection:
-        """Open the file; one that is damaged is moved aside first."""
+        """Open the file; one that is damaged, or of another version, is moved aside first."""
         import duckdb
 
         try:
+            connection = self._open()
+        except schema.OtherVersion as other:
+            if self._replaced:
+                raise StoreError(
+                    f"{self.path}: openclaw-memory of another version uses the index too (its tables have the version "
+                    f"{other}, these {VERSION}); restart what runs the older one, or choose another file with "
+                    "--db"
+                ) from None
+            self._move_aside(f"of another version ({other})", other, "outdated")
+            self._replaced = True
             connection = self._open()
         except duckdb.Error as error:
             if is_conflict(error) or not self.doubts(error):
@@ -262,7 +299,7 @@ class Database:
             damage = self._find_damage()
             if damage is None:
                 raise
-            self._move_aside(damage)
+            self._move_aside(f"damaged ({_first_line(damage)})", damage)
             connection = self._open()
         self._protect()
         return connection
@@ -279,7 +316,7 @@ class Database:
         """Move the file aside if it really is damaged."""
         damage = self._find_damage()
         if damage is not None:
-            self._move_aside(damage)
+            self._move_aside(f"damaged ({_first_line(damage)})", damage)
 
     def rest(self) -> None:
         """Give memory back: a millisecond for what may be some megabytes."""
@@ -290,7 +327,7 @@ class Database:
 
         connection = duckdb.connect(str(self.path), config=dict(self._options))
         try:
-            schema.migrate(connection, str(self.path))
+            schema.prepare(connection, str(self.path))
             self._opened(connection)
         except BaseException:
             connection.close()
@@ -299,19 +336,18 @@ class Database:
 
     def _protect(self) -> None:
         """Only the owner may read the index: it holds the agent's memory."""
-        for file in (self.path, Path(f"{self.path}.wal")):
+        for file in self.files:
             with contextlib.suppress(OSError):
                 if file.stat().st_mode & 0o077:
                     file.chmod(0o600)
 
-    def _move_aside(self, error: Exception) -> None:
+    def _move_aside(self, why: str, error: Exception, called: str = "damaged") -> None:
         stamp = time.strftime("%Y%m%d-%H%M%S")
-        target = Path(f"{self.path}.damaged-{stamp}")
+        target = Path(f"{self.path}.{called}-{stamp}")
         number = 1
         while target.exists():
             number += 1
-            target = Path(f"{self.path}.damaged-{stamp}-{number}")
-        reason = _first_line(error)
+            target = Path(f"{self.path}.{called}-{stamp}-{number}")
         try:
             os.replace(self.path, target)
             wal = Path(f"{self.path}.wal")
@@ -319,12 +355,10 @@ class Database:
                 os.replace(wal, f"{target}.wal")
         except OSError as failed:
             raise StoreError(
-                f"{self.path}: the index is damaged ({reason}) and cannot be moved aside ({failed.strerror}); "
+                f"{self.path}: the index is {why} and cannot be moved aside ({failed.strerror}); "
                 "move it yourself and run: openclaw-memory ingest"
             ) from error
-        message = (
-            f"the index was damaged ({reason}); it was moved to {target} and is being rebuilt from the Markdown files"
-        )
+        message = f"the index was {why}; it was moved to {target} and is being rebuilt from the Markdown files"
         log.warning(message)
         self.warnings.append(message)
 
@@ -356,7 +390,7 @@ class Database:
                     "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' AND NOT internal"
                 ).fetchall():
                     connection.execute(f'SELECT max(hash(t)) FROM "{table}" t').fetchall()
-                if schema.schema_version(connection):
+                if schema.version_of(connection):
                     keys = [row[0] for row in connection.execute("SELECT id FROM sections").fetchall()]
                     for some in batches(keys, 50):
                         asked = ", ".join("?" * len(some))
@@ -376,7 +410,7 @@ class Database:
                 "free some space and run it again"
             )
         if "version number" in text and "read" in text:
-            return SchemaTooNew(
+            return StoreError(
                 f"{self.path}: written by a newer DuckDB ({first}); upgrade openclaw-memory, "
                 "or choose another file with --db"
             )

@@ -38,8 +38,6 @@ log = logging.getLogger("openclaw_memory.store")
 
 #: Seconds that somebody without any time waits all the same: closing an idle file takes this process a moment.
 _PASSING = 0.25
-#: Seconds after which a thread that has been let in front is not waited for any more.
-_HANDED_ON = 0.1
 #: Nanoseconds from which on two writes have different times everywhere.
 _COARSE = 2_500_000_000
 
@@ -87,8 +85,6 @@ class Lease:
         self._queue = FileLock(f"{self.path}.queue", mode=0o600)
         self._owner = FileLock(f"{self.path}.lock", mode=0o600, thread_local=False)
         self._mutex = threading.RLock()
-        #: A thing for each thread that waits for the mutex, the one that has waited longest first.
-        self._line: list[object] = []
         self._wake = threading.Condition()
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._depth = 0
@@ -123,13 +119,7 @@ class Lease:
         """
         patience = self.time_left(timeout)
         deadline = Deadline.after(patience)
-        waiting = object()
-        self._line.append(waiting)
-        try:
-            taken = self._mutex.acquire(timeout=max(0.0, patience))
-        finally:
-            self._line.remove(waiting)
-        if not taken:
+        if not self._mutex.acquire(timeout=max(0.0, patience)):
             raise LeaseTimeout(
                 f"{self.path}: another thread of this process (PID {os.getpid()}) is using the index; try again"
             )
@@ -155,13 +145,6 @@ class Lease:
         """Seconds for which this thread may wait, ``timeout`` or those of the settings at most."""
         until: Deadline = getattr(self._patience, "until", NEVER)
         return min(self._timeout if timeout is None else timeout, max(_PASSING, until.within()))
-
-    def give_way(self) -> None:
-        """Let a thread that has been waiting have its turn first: a lock goes to who asks, not to who has waited."""
-        first = next(iter(self._line), None)
-        late = Deadline.after(_HANDED_ON)
-        while first is not None and first in self._line and not late.passed:
-            time.sleep(_POLL / 4)
 
     @property
     def untouched(self) -> bool:

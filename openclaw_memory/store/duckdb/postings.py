@@ -27,14 +27,22 @@ class PostingsFile(Database):
             named = zip(_COLUMNS.items(), given, strict=True)
             insert_numbers(c, "postings_delta", {name: (values, kind) for (name, kind), values in named})
 
-    def fold_part(self, c: duckdb.DuckDBPyConnection, part: int, parts: int) -> None:
-        """Copy a part of the postings, by their terms, of the units that ``folding`` names into the next table."""
-        low, high = ((1 << 63) * at // parts for at in (part, part + 1))
+    def fold_postings(self, c: duckdb.DuckDBPyConnection) -> None:
+        """Make the table that is sorted by term again, from the postings of the units that are there."""
         c.execute(
-            "INSERT INTO postings_next SELECT term, unit_id, tf FROM "
+            "CREATE OR REPLACE TABLE postings_next AS SELECT term, unit_id, tf FROM "
             "(SELECT * FROM postings UNION ALL SELECT * FROM postings_delta) "
-            f"WHERE term >= {low} AND term < {high} AND unit_id IN (SELECT id FROM folding) ORDER BY term, unit_id"
+            "WHERE unit_id IN (SELECT id FROM units) ORDER BY term, unit_id"
         )
+        c.execute("DROP TABLE postings")
+        c.execute("ALTER TABLE postings_next RENAME TO postings")
+        c.execute("DELETE FROM postings_delta")
+        # Those of one initial are read together.
+        c.execute("CREATE OR REPLACE TABLE words AS SELECT * FROM words ORDER BY initial")
+
+    def sizes(self, c: duckdb.DuckDBPyConnection) -> tuple[int, int]:
+        """How many postings the base has, and the delta."""
+        return count(c, "SELECT count(*) FROM postings"), count(c, "SELECT count(*) FROM postings_delta")
 
     def load_postings(self, unit: int, compaction: int) -> Loaded:
         """What :class:`~openclaw_memory.store.tables.keywords.PostingsIndex` takes over."""
@@ -43,7 +51,7 @@ class PostingsFile(Database):
             base, rows = None, 0
             if reached != compaction:
                 base = self._postings("postings", unit, "ORDER BY term")
-                rows = count(c, "SELECT (SELECT count(*) FROM postings) + (SELECT count(*) FROM postings_delta)")
+                rows = sum(self.sizes(c))
             return base, self._postings("postings_delta", unit), highest, reached, rows
 
     def _postings(self, table: str, unit: int, order: str = "") -> Columns:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..tables.needles import Needles
 from ..tables.sql import count
-from .database import Database
+from ..tables.store import TableStore
+from .postings import PostingsFile
 
 if TYPE_CHECKING:
     import duckdb
@@ -17,17 +18,13 @@ if TYPE_CHECKING:
 _OF_WORKSPACE = re.compile(r"-[0-9a-f]{12}\.duckdb$")
 #: Free bytes of a file from which it is rewritten.
 _WORTH_IT = 8_000_000
-#: Cells that are read at once.
-_CELLS = 2_000
 
 
-class PurgeTables:
+class PurgeTables(TableStore):
     """The part of the DuckDB store that forgets: methods of the store's protocol."""
 
-    _db: Database
+    _db: PostingsFile
     path: Path
-    maintain: Callable[[bool], bool]
-    _note_purged: Callable[[], None]
 
     def purge(self) -> None:
         """Leave no trace of deleted rows: compact what is derived from texts, and write the whole file again."""
@@ -57,48 +54,31 @@ class PurgeTables:
     def contains(self, needles: Sequence[str]) -> list[str]:
         """Where any of ``needles`` stands: columns (``units.text``) by a scan of each, files by their bytes."""
         search = Needles(needles)
-        if not search:
-            return []
-        with self._db.read() as c:
-            found = [f"{table}.{column}" for table, column in _columns(c) if _in_column(c, table, column, search)]
-            files = [self.path, Path(f"{self.path}.wal")]
-            return found + [file.name for file in files if file.exists() and search.finds(file.read_bytes())]
+        with self._db.read():
+            found = super().contains(needles)
+            files = [file for file in self._db.files if search and file.exists()]
+            return found + [file.name for file in files if search.finds(file.read_bytes())]
 
     def leftovers(self) -> list[str]:
         """Files that were this index once, and those of other agents on the same workspace, and what they are."""
         folder, name = self.path.parent, self.path.name
         try:
-            aside = [path for path in folder.iterdir() if path.name.startswith(f"{name}.damaged-")]
+            aside = [path for path in folder.iterdir() if path.name.startswith(_aside(name))]
             # By its name an index of the default folder tells the workspace, by its folder the agent.
             others = folder.parent.glob(f"*/{name}") if _OF_WORKSPACE.search(name) else ()
             siblings = [path for path in others if path != self.path]
         except OSError:
             return []
         return [
-            *(f"{path} (an older index, put aside as it was damaged)" for path in sorted(aside)),
+            *(f"{path} (an older index, put aside)" for path in sorted(aside)),
             *(f"{path} (the index of another agent)" for path in sorted(siblings)),
         ]
 
 
+def _aside(name: str) -> tuple[str, str]:
+    """How the names of indexes begin that were moved aside."""
+    return f"{name}.damaged-", f"{name}.outdated-"
+
+
 def _has_fts(c: duckdb.DuckDBPyConnection) -> bool:
     return bool(count(c, "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'fts_source' AND NOT internal"))
-
-
-def _columns(c: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
-    """Every column of texts or bytes, with its table."""
-    rows = c.execute(
-        "SELECT t.schema_name, c.table_name, c.column_name FROM duckdb_columns() c "
-        "JOIN duckdb_tables() t USING (table_oid, database_name) WHERE NOT t.internal "
-        "AND (c.data_type LIKE 'VARCHAR%' OR c.data_type LIKE 'BLOB%') ORDER BY ALL"
-    ).fetchall()
-    return [(f'"{row[0]}"."{row[1]}"' if row[0] != "main" else row[1], row[2]) for row in rows]
-
-
-def _in_column(c: duckdb.DuckDBPyConnection, table: str, column: str, search: Needles) -> bool:
-    cells = c.execute(f'SELECT DISTINCT "{column}" FROM {table} WHERE "{column}" IS NOT NULL')
-    while some := cells.fetchmany(_CELLS):
-        for (cell,) in some:
-            said = cell if isinstance(cell, bytes) else str(cell).encode("utf-8", "surrogatepass")
-            if search.finds(said):
-                return True
-    return False

@@ -6,7 +6,6 @@ holds only the float16 blobs and the graph is rebuilt.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -109,8 +108,3 @@ def _incoming(connection: duckdb.DuckDBPyConnection, columns: dict[str, NDArray[
         yield
     finally:
         connection.unregister("incoming")
-
-
-def pack(vectors: Floats) -> list[str | None]:
-    """Rows as base64 of float16, the form in which they are bound."""
-    return [base64.b64encode(row.tobytes()).decode("ascii") for row in vectors.astype(np.float16)]

@@ -1,9 +1,9 @@
-"""A PostgreSQL server: its URL without the password, pooled transactions, numbered migrations, roles.
+"""A PostgreSQL server: its URL without the password, pooled transactions, tables, roles.
 
 How to use it::
 
     server = Server.of("postgresql://gateway@db/memories")    # one pool a process and URL; connects when first used
-    server.migrate("state", STATE_MIGRATIONS)                 # SQL by number; at once where nothing is to be done
+    server.prepare("state", STATE_TABLES)                     # SQL; at once where the tables are there
     with server.transaction() as c:                           # psycopg.Connection; committed, or undone by an exception
         memory = memory_id(c, agent, workspace)               # made if it is new; an agent "" is the workspace itself
         c.execute("INSERT INTO uses VALUES (%s, %s)", [memory, "…"])
@@ -12,7 +12,7 @@ How to use it::
     server.close()                                            # the last one of this process closes the pool
 
 Tables lie in the schema ``openclaw_memory``, which is the search path; each has a column ``memory INTEGER`` and is
-given to :func:`protect` in its migration (``SELECT protect('uses')``): from then on a role reads and writes the
+given to :func:`protect` where it is made (``SELECT protect('uses')``): from then on a role reads and writes the
 memories it made itself, and those that the owner of the schema shared with it::
 
     SELECT openclaw_memory.permit('gateway', true);                       -- a role that may write; false: only read
@@ -27,12 +27,13 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...config.store_url import shown
-from ...errors import LeaseTimeout, SchemaTooNew, StoreError, StoreUnreachable
+from ...errors import LeaseTimeout, StoreError, StoreUnreachable
 from ...system.deadline import NEVER, Deadline
+from ..tables.sql import VERSION
 
 if TYPE_CHECKING:
     import psycopg
@@ -46,12 +47,14 @@ VIEWS = "openclaw_memory_view"
 _PAUSE = 1.0
 #: Connections of a process to one server.
 _MOST = 8
-#: Advisory locks are numbers; this one is that of the migrations.
-_MIGRATING = 0x6F636D67
+#: Advisory locks are numbers; this one is of who makes the tables.
+_MAKING = 0x6F636D67
 
-#: What the other parts stand on: whose memory is whose, and which role may do what.
-_CORE = (
-    """
+#: What the other parts stand on: whose memory is whose, and which role may do what.  A function that is not said to be
+#: safe keeps the server from scanning with several processes, and these are in every policy.  The memory of a view is
+#: a subquery: looked up once rather than for each row, and unknown when the server plans.  By its number it would be
+#: taken to be empty until the server counts, and joined row by row.
+_CORE = """
     CREATE TABLE memories (
         memory INTEGER GENERATED ALWAYS AS IDENTITY PRIMARY KEY, agent TEXT NOT NULL, workspace TEXT NOT NULL,
         role TEXT NOT NULL DEFAULT current_user, made TIMESTAMPTZ NOT NULL DEFAULT now(), UNIQUE (agent, workspace));
@@ -60,16 +63,16 @@ _CORE = (
         role TEXT, memory INTEGER REFERENCES memories ON DELETE CASCADE, writes BOOLEAN NOT NULL,
         PRIMARY KEY (role, memory));
 
-    CREATE FUNCTION is_mine(role TEXT) RETURNS BOOLEAN LANGUAGE sql STABLE AS
+    CREATE FUNCTION is_mine(role TEXT) RETURNS BOOLEAN LANGUAGE sql STABLE PARALLEL SAFE AS
         $$ SELECT coalesce(pg_has_role(to_regrole(quote_ident(role)), 'MEMBER'), false) $$;
-    CREATE FUNCTION asked() RETURNS INTEGER LANGUAGE sql STABLE AS
+    CREATE FUNCTION asked() RETURNS INTEGER LANGUAGE sql STABLE PARALLEL SAFE AS
         $$ SELECT nullif(current_setting('openclaw_memory.memory', true), '')::INTEGER $$;
-    CREATE FUNCTION readable() RETURNS INTEGER[] LANGUAGE sql STABLE AS
+    CREATE FUNCTION readable() RETURNS INTEGER[] LANGUAGE sql STABLE PARALLEL SAFE AS
         $$ SELECT coalesce(array_agg(memory), '{}') FROM openclaw_memory.memories m
            WHERE memory = coalesce(openclaw_memory.asked(), memory) AND (openclaw_memory.is_mine(m.role) OR EXISTS (
                SELECT FROM openclaw_memory.shares s
                WHERE s.memory = m.memory AND openclaw_memory.is_mine(s.role))) $$;
-    CREATE FUNCTION writable() RETURNS INTEGER[] LANGUAGE sql STABLE AS
+    CREATE FUNCTION writable() RETURNS INTEGER[] LANGUAGE sql STABLE PARALLEL SAFE AS
         $$ SELECT coalesce(array_agg(memory), '{}') FROM openclaw_memory.memories m
            WHERE memory = coalesce(openclaw_memory.asked(), memory) AND (openclaw_memory.is_mine(m.role) OR EXISTS (
                SELECT FROM openclaw_memory.shares s
@@ -93,7 +96,7 @@ _CORE = (
     BEGIN
         EXECUTE (
             SELECT format('CREATE OR REPLACE VIEW openclaw_memory_view.%I WITH (security_invoker) AS SELECT %s
-                FROM openclaw_memory.%I WHERE memory = current_setting(''openclaw_memory.memory'')::INTEGER',
+                FROM openclaw_memory.%I WHERE memory = (SELECT current_setting(''openclaw_memory.memory'')::INTEGER)',
                 name, string_agg(quote_ident(column_name), ', ' ORDER BY ordinal_position), name)
             FROM information_schema.columns
             WHERE table_schema = 'openclaw_memory' AND table_name = name AND column_name <> 'memory');
@@ -126,27 +129,7 @@ _CORE = (
             RAISE EXCEPTION 'no memory of the agent % in the workspace %', agent_name, workspace_name;
         END IF;
     END $$;
-    """,
-    # A function that is not said to be safe keeps the server from scanning with several processes, and these are in
-    # every policy.  The memory of a view is a subquery: looked up once rather than for each row, and unknown when the
-    # server plans.  By its number it would be taken to be empty until the server counts, and joined row by row.
     """
-    ALTER FUNCTION is_mine(TEXT) PARALLEL SAFE;
-    ALTER FUNCTION asked() PARALLEL SAFE;
-    ALTER FUNCTION readable() PARALLEL SAFE;
-    ALTER FUNCTION writable() PARALLEL SAFE;
-    CREATE OR REPLACE FUNCTION show(name TEXT) RETURNS VOID LANGUAGE plpgsql AS $$
-    BEGIN
-        EXECUTE (
-            SELECT format('CREATE OR REPLACE VIEW openclaw_memory_view.%I WITH (security_invoker) AS SELECT %s
-                FROM openclaw_memory.%I WHERE memory = (SELECT current_setting(''openclaw_memory.memory'')::INTEGER)',
-                name, string_agg(quote_ident(column_name), ', ' ORDER BY ordinal_position), name)
-            FROM information_schema.columns
-            WHERE table_schema = 'openclaw_memory' AND table_name = name AND column_name <> 'memory');
-    END $$;
-    SELECT show(viewname::TEXT) FROM pg_views WHERE schemaname = 'openclaw_memory_view';
-    """,
-)
 
 
 class Server:
@@ -161,7 +144,7 @@ class Server:
         self._pool: ConnectionPool[psycopg.Connection[Any]] | None = None
         self._uses = 0
         self._opening = threading.Lock()
-        self._migrated: set[str] = set()
+        self._prepared: set[str] = set()
         self._away: tuple[float, str] | None = None
         #: The connections by which a thread reads, innermost last, and until when it waits.
         self._local = threading.local()
@@ -241,62 +224,61 @@ class Server:
         finally:
             self._local.until = before
 
-    def left(self, share: float = 1.0) -> float | None:
-        """A ``share`` of the seconds that this thread may wait; ``None`` for as long as it takes."""
+    def left(self) -> float | None:
+        """The seconds that this thread may wait; ``None`` for as long as it takes."""
         until: Deadline = getattr(self._local, "until", NEVER)
-        return until.left(share)
+        return until.left()
 
     def remarks(self) -> list[str]:
         """What there is to say while the server is away."""
         return [] if self._away is None else [f"answered from memory, which may be out of date: {self._away[1]}"]
 
-    def migrate(self, part: str, steps: Sequence[str]) -> None:
-        """Bring the tables of ``part`` to the schema ``len(steps)``: each step is SQL, run once, under a lock.
+    def prepare(self, part: str, tables: str) -> None:
+        """Make the tables of ``part``, which is SQL, where they are not there yet; under a lock.
 
-        Raises :class:`SchemaTooNew` when a newer version was here, and changes nothing then.
+        Raises :class:`StoreError` where those of another version are there, and changes nothing then.
         """
-        parts = {"core": _CORE, part: tuple(steps)}
-        if all(name in self._migrated for name in parts):
+        parts = {"core": _CORE, part: tables}
+        if self._prepared.issuperset(parts):
             return
         with self.transaction() as c:
-            found = self._schemas(c, parts)
-        if any(found.get(name, 0) < len(all_steps) for name, all_steps in parts.items()):
+            there = self._parts(c)
+        if not there.issuperset(parts):
             with self.transaction(wait=60.0) as c:
-                c.execute("SELECT pg_advisory_xact_lock(%s)", [_MIGRATING])
+                c.execute("SELECT pg_advisory_xact_lock(%s)", [_MAKING])
                 with self._owning():
-                    self._bring_up(c, parts)
-        self._migrated.update(parts)
+                    self._make(c, parts)
+        self._prepared.update(parts)
 
-    def _schemas(self, c: psycopg.Connection[Any], parts: dict[str, tuple[str, ...]]) -> dict[str, int]:
+    def _parts(self, c: psycopg.Connection[Any]) -> set[str]:
+        """The parts whose tables are there."""
         there = c.execute("SELECT to_regclass('openclaw_memory.schemas') IS NOT NULL").fetchone()
         if not there or not there[0]:
-            return {}
+            return set()
         found = dict(c.execute("SELECT part, version FROM openclaw_memory.schemas").fetchall())
-        for name, steps in parts.items():
-            if found.get(name, 0) > len(steps):
-                raise SchemaTooNew(
-                    f"{self.name}: written by a newer openclaw-memory (schema {found[name]} of {name}, this one knows "
-                    f"{len(steps)}); upgrade openclaw-memory, or choose another database"
+        for name, version in found.items():
+            if version != VERSION:
+                raise StoreError(
+                    f"{self.name}: the tables of {name} have the version {version}, and this openclaw-memory knows "
+                    f"{VERSION}; use the one that made them, or choose another database"
                 )
-        return found
+        return set(found)
 
     @contextlib.contextmanager
     def _owning(self) -> Iterator[None]:
-        """Say who has to run what makes or changes the tables, where this role may not."""
+        """Say who has to run what makes the tables, where this role may not."""
         import psycopg
 
-        refused = psycopg.errors.InsufficientPrivilege, psycopg.errors.FeatureNotSupported, psycopg.errors.UndefinedFile
         try:
             yield
-        except refused as error:
+        except psycopg.errors.InsufficientPrivilege as error:
             first = str(error).strip().splitlines()[0]
             raise StoreError(
-                f"{self.name}: the tables cannot be made or changed by this role ({first}); where pgvector is missing, "
-                "install it and run as a superuser in SQL: CREATE EXTENSION vector; then let the role that owns the "
-                "database run a command first, such as: openclaw-memory ingest"
+                f"{self.name}: the tables cannot be made by this role ({first}); let the role that owns the database "
+                "run a command first, such as: openclaw-memory ingest"
             ) from error
 
-    def _bring_up(self, c: psycopg.Connection[Any], parts: dict[str, tuple[str, ...]]) -> None:
+    def _make(self, c: psycopg.Connection[Any], parts: dict[str, str]) -> None:
         encoding = c.execute("SHOW server_encoding").fetchone()
         if encoding != ("UTF8",):
             raise StoreError(
@@ -305,14 +287,11 @@ class Server:
             )
         c.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}; CREATE SCHEMA IF NOT EXISTS {VIEWS}")
         c.execute(f"CREATE TABLE IF NOT EXISTS {SCHEMA}.schemas (part TEXT PRIMARY KEY, version INTEGER NOT NULL)")
-        found = self._schemas(c, parts)
-        for name, steps in parts.items():
-            for step in steps[found.get(name, 0) :]:
-                c.execute(step)
-            c.execute(
-                "INSERT INTO schemas VALUES (%s, %s) ON CONFLICT (part) DO UPDATE SET version = excluded.version",
-                [name, len(steps)],
-            )
+        there = self._parts(c)
+        for name, tables in parts.items():
+            if name not in there:
+                c.execute(tables)
+                c.execute("INSERT INTO schemas VALUES (%s, %s)", [name, VERSION])
         c.execute("SELECT permit(role, writes) FROM roles WHERE to_regrole(quote_ident(role)) IS NOT NULL")
 
     def _begun(self, read: bool, timeout: float | None, wait: float, memory: int | None) -> psycopg.Connection[Any]:

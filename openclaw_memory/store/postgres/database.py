@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from ...errors import StoreError
 from ...system.deadline import Deadline
+from ..tables.needles import Cells
+from ..tables.sql import count
 from .connections import SCHEMA, Server, memory_id
-from .schema import MIGRATIONS
+from .schema import INDEX, TABLES
 
 if TYPE_CHECKING:
     import psycopg
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 #: How numpy reads a number, and what the server writes it by, by the type's oid.
 _NUMBERS = {
     16: ("?", "boolsend"), 20: (">i8", "int8send"), 21: (">i2", "int2send"), 23: (">i4", "int4send"),
-    700: (">f4", "float4send"), 701: (">f8", "float8send"),
+    700: (">f4", "float4send"), 701: (">f8", "float8send"), 17: ("u1", ""),
 }  # fmt: skip
 #: From so many rows on they are copied: a table for them costs more than it saves for fewer.
 _MANY = 200
@@ -114,6 +116,7 @@ class MemoryTables:
     """
 
     texts = "(SELECT json_array_elements_text(?::JSON))"
+    blob = "decode({}, 'base64')"
     epoch = 0  # ids never change
 
     def __init__(self, url: str, agent: str, workspace: str, timeout: float, opened: Callable[[Any], None]) -> None:
@@ -189,10 +192,6 @@ class MemoryTables:
         """Wait for the server and for others no longer than ``until`` in the block of this thread."""
         return self.server.patience(until)
 
-    def within(self, share: float) -> contextlib.AbstractContextManager[None]:
-        """Wait no longer than a ``share`` of the time that is left."""
-        return self.patience(Deadline.after(self.server.left(share)))
-
     def _session(self) -> Session:
         found: Session | None = getattr(self._local, "session", None)
         if found is None:
@@ -222,7 +221,7 @@ class MemoryTables:
                 self._local.opening = False
 
     def _find(self) -> None:
-        self.server.migrate("index", MIGRATIONS)
+        self.server.prepare("index", INDEX)
         with self.server.transaction() as c:
             self.memory = memory_id(c, *self._owner)
             rights = c.execute(
@@ -262,18 +261,37 @@ class MemoryTables:
     def columns(self, sql: str, parameters: Sequence[Any] = ()) -> list[NDArray[Any]]:
         """The columns of a query for numbers that are not null, as numpy arrays in its order.
 
-        A column of halfvec comes as bytes: for each vector two numbers of two bytes, then its own, all big-endian.
+        A column of bytes comes as all of them, one after the other.
         Each column is one value on its way here, as a row a number would take ten times as long.
         """
         with self.read() as c:
             described = c.execute(f"SELECT * FROM ({sql}) q LIMIT 0", parameters).description or ()
-            kinds = [_NUMBERS.get(column.type_code, ("u1", "halfvec_send")) for column in described]
+            kinds = [_NUMBERS[column.type_code] for column in described]
             names = ", ".join(f"c{at}" for at in range(len(kinds)))
             whole = ", ".join(f"string_agg({send}(c{at}), '')" for at, (_, send) in enumerate(kinds))
             row = c.execute(f"SELECT {whole} FROM ({sql}) q ({names})", parameters).fetchone()
         assert row is not None
         found = [np.frombuffer(data or b"", kind) for data, (kind, _) in zip(row, kinds, strict=True)]
         return [column.astype(column.dtype.newbyteorder("=")) for column in found]
+
+    def vectors(self, sql: str) -> tuple[NDArray[Any], bytes]:
+        """The ids of a query, and the bytes that it has for each, one after the other."""
+        ids, data = self.columns(sql)
+        return ids, data.tobytes()
+
+    def size(self, c: Session) -> int:
+        """Bytes of the memory's rows, without indexes."""
+        return sum(count(c, f"SELECT sum(pg_column_size(t)) FROM {table} t") for table in TABLES)
+
+    def cells(self, c: Session) -> Iterator[tuple[str, Cells]]:
+        """Every column of texts or bytes by its name, with its different values."""
+        columns = c.execute(
+            "SELECT table_name::TEXT, column_name::TEXT FROM information_schema.columns "
+            "WHERE table_schema = 'openclaw_memory_view' AND data_type IN ('text', 'bytea') ORDER BY 1, 2"
+        ).fetchall()
+        for table, column in columns:
+            cells = c.execute(f'SELECT DISTINCT "{column}" FROM "{table}" WHERE "{column}" IS NOT NULL')
+            yield f"{table}.{column}", cells
 
     def counters(self) -> Mapping[str, str]:
         """All counters and what is noted of the memory, read once a snapshot."""
@@ -302,18 +320,13 @@ class MemoryTables:
             copied(c, table, kinds, rows, select)
         elif rows:
             given = ", ".join(f"${at}::{kind}[]" for at, kind in enumerate(kinds, 1))
+            names = ", ".join(f"c{at}" for at in range(len(kinds)))
             columns = [_array(kind, column) for kind, column in zip(kinds, zip(*rows, strict=True), strict=True)]
-            c.execute(f"INSERT INTO {table} SELECT {select} FROM unnest({given})", columns)
+            c.execute(f"INSERT INTO {table} SELECT {select} FROM unnest({given}) g ({names})", columns)
 
     def close(self) -> None:
         """Let go of the server."""
         self.server.close()
-
-
-def put_counter(c: Session, name: str, value: int) -> None:
-    """Note a number of the memory."""
-    c.execute("DELETE FROM counters WHERE name = ?", [name])
-    c.execute("INSERT INTO counters VALUES (?, ?)", [name, value])
 
 
 def copied(

@@ -6,26 +6,17 @@ A row holds arrays, little-endian: 165 MB for a million lines, where a row a pos
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..tables.keywords import Columns, Loaded, posting_columns
 from ..tables.sql import count
-from .database import MemoryTables, Session, copied, put_counter
+from .database import MemoryTables, Session, copied
 
 _TERM, _UNIT, _TF = np.dtype("<i8"), np.dtype("<i4"), np.dtype("<i2")
 _NONE: Columns = np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int16)
-
-
-class Folded(NamedTuple):
-    """Postings of the ``living`` units up to the id ``unit``, by term and unit, as of the number of a compaction."""
-
-    postings: Columns
-    living: NDArray[np.int32]
-    unit: int
-    compaction: int
 
 
 class PostingsTables(MemoryTables):
@@ -40,44 +31,25 @@ class PostingsTables(MemoryTables):
                 [max(unit_ids), len(terms), _bytes(terms, _TERM), _bytes(unit_ids, _UNIT), _bytes(tfs, _TF)],
             )
 
-    def fold_postings(self, c: Session) -> Folded:
-        """Make the rows of all terms again, from the postings of living units."""
-        folded = self.folded(c)
-        self.put_folded(c, folded)
-        return folded
-
-    def folded(self, c: Session) -> Folded:
-        """What the rows of all terms are to be, as of this session."""
-        known = self.counters()
-        (living,) = self.columns("SELECT id FROM units ORDER BY 1")
+    def fold_postings(self, c: Session) -> None:
+        """Make the rows of all terms again, from the postings of the units that are there."""
+        (living,) = self.columns("SELECT id FROM units")
         base, delta = self.term_postings(c), self.new_postings(c)
         term, unit_id, tf = (np.concatenate([base[at], delta[at]]) for at in range(3))
         kept = np.isin(unit_id, living)
         term, unit_id, tf = term[kept], unit_id[kept], tf[kept]
         order = np.lexsort((unit_id, term))
-        return Folded((term[order], unit_id[order], tf[order]), living, int(known["unit"]), int(known["compaction"]))
-
-    def put_folded(self, c: Session, folded: Folded) -> bool:
-        """Write these rows, unless some have been made again since, or a unit that was away is there again."""
-        if int(self.counters()["compaction"]) != folded.compaction:
-            return False
-        (now,) = self.columns(f"SELECT id FROM units WHERE id <= {folded.unit:d}")
-        if not np.isin(now, folded.living).all():
-            return False
-        term, unit_id, tf = folded.postings
+        term, unit_id, tf = term[order], unit_id[order], tf[order]
         starts = np.flatnonzero(np.r_[True, term[1:] != term[:-1]]) if len(term) else np.zeros(0, np.int64)
         ends = [*starts[1:].tolist(), len(term)][: len(starts)]  # of no postings none
         ids, frequencies = unit_id.astype(_UNIT).view(np.uint8), tf.astype(_TF).view(np.uint8)
-        c.execute("DELETE FROM postings_delta WHERE unit <= ?", [folded.unit])
+        c.execute("DELETE FROM postings_delta")
         c.execute("DELETE FROM postings")
-        put_counter(c, "base", len(term))
-        put_counter(c, "base as of", folded.compaction + 1)
         rows = (
             (one, end - start, ids[4 * start : 4 * end].tobytes(), frequencies[2 * start : 2 * end].tobytes())
             for one, start, end in zip(term[starts].tolist(), starts.tolist(), ends, strict=True)
         )
         copied(c, "postings", ("BIGINT", "INTEGER", "BYTEA", "BYTEA"), rows, binary=True)
-        return True
 
     def load_postings(self, unit: int, compaction: int) -> Loaded:
         """What :class:`~openclaw_memory.store.tables.keywords.PostingsIndex` takes over."""
@@ -93,11 +65,11 @@ class PostingsTables(MemoryTables):
             return base, self.new_postings(c, unit), highest, reached, rows
 
     def sizes(self, c: Session) -> tuple[int, int]:
-        """How many postings the base has, as was noted when it was made, and the delta."""
-        known = self.counters()
-        noted = known.get("base") if known.get("base as of") == known["compaction"] else None
-        base = count(c, "SELECT coalesce(sum(n), 0) FROM postings") if noted is None else int(noted)
-        return base, count(c, "SELECT coalesce(sum(n), 0) FROM postings_delta")
+        """How many postings the base has, and the delta."""
+        return (
+            count(c, "SELECT coalesce(sum(n), 0) FROM postings"),
+            count(c, "SELECT coalesce(sum(n), 0) FROM postings_delta"),
+        )
 
     def term_postings(self, c: Session) -> Columns:
         """The base, sorted by term."""

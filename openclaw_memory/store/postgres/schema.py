@@ -19,10 +19,11 @@ _TABLES = {
     "units": """id INTEGER, document_id INTEGER, section_id INTEGER, ordinal INTEGER, start_line INTEGER,
         end_line INTEGER, form TEXT, speaker TEXT, speaker_key BIGINT, text TEXT, indexed TEXT, hash BIGINT,
         occurrence INTEGER, terms SMALLINT, chars INTEGER, question BOOLEAN, time_words SMALLINT,
-        said_first INTEGER DEFAULT 0, said_last INTEGER DEFAULT 0, tokens REAL DEFAULT 0, likeness BIGINT DEFAULT 0,
-        script SMALLINT DEFAULT 0, amount BOOLEAN DEFAULT FALSE, KEY (id)""",
+        said_first INTEGER, said_last INTEGER, tokens REAL, likeness BIGINT, script SMALLINT,
+        amount BOOLEAN, KEY (id)""",
+    "words": "document_id INTEGER, initial TEXT, words TEXT",
     "models": "id INTEGER, name TEXT, dimensions INTEGER, noise REAL, KEY (id)",
-    "vectors": "unit_id INTEGER, model_id INTEGER, status TEXT, generation BIGINT, v HALFVEC, KEY (unit_id)",
+    "vectors": "unit_id INTEGER, model_id INTEGER, status TEXT, generation BIGINT, v BYTEA, KEY (unit_id)",
     "postings": "term BIGINT, n INTEGER, unit_id BYTEA, tf BYTEA, KEY (term)",
     "postings_delta": "unit INTEGER, n INTEGER, term BYTEA, unit_id BYTEA, tf BYTEA, KEY (unit)",
     "mentions": "unit_id INTEGER, document_id INTEGER, key BIGINT, rule SMALLINT, text TEXT",
@@ -76,42 +77,14 @@ def _table(name: str, columns: str) -> str:
     return f"{made}; {indexes}SELECT protect('{name}'); SELECT show('{name}');"
 
 
-_V1 = "\n".join(
+#: Given to :meth:`Server.prepare` as the part ``index``.
+INDEX = "\n".join(
     [
-        "CREATE EXTENSION IF NOT EXISTS vector SCHEMA public;",
         _TYPES,
         *(_table(name, columns) for name, columns in _TABLES.items()),
+        "CREATE INDEX ON vectors (memory, model_id, generation) INCLUDE (unit_id) WHERE status = 'ready';",
         _BEGIN,
     ]
 )
-
-#: So that no more is read than what changed: vectors by their writing, those that failed, units that lost theirs.
-_V2 = "\n".join(
-    [
-        "CREATE INDEX ON vectors (memory, model_id, generation) INCLUDE (unit_id) WHERE status = 'ready';",
-        "CREATE INDEX ON vectors (memory) WHERE status = 'failed';",
-        _table("gone", "unit_id INTEGER, generation BIGINT").replace("(memory);", "(memory, generation);"),
-        """
-        CREATE FUNCTION note_gone() RETURNS TRIGGER LANGUAGE plpgsql AS $$
-        BEGIN
-            INSERT INTO openclaw_memory.gone
-                SELECT g.memory, g.unit_id, c.value + 1 FROM deleted g
-                JOIN openclaw_memory.counters c ON c.memory = g.memory AND c.name = 'generation';
-            RETURN NULL;
-        END $$;
-        CREATE TRIGGER note_gone AFTER DELETE ON vectors REFERENCING OLD TABLE AS deleted
-            FOR EACH STATEMENT EXECUTE FUNCTION note_gone();
-        """,
-    ]
-)
-
-#: Whose turn it is, until when: a lock that needs no connection while it is held.
-_V3 = _table("turns", "name TEXT, holder TEXT, until TIMESTAMPTZ, KEY (name)")
-
-#: How the words of the notes are spelt; the analysis, which is of another version, fills it in.
-_V4 = _table("words", "document_id INTEGER, initial TEXT, words TEXT")
-
-#: ``MIGRATIONS[i]`` leads from schema ``i`` to ``i + 1``; given to :meth:`Server.migrate` as the part ``index``.
-MIGRATIONS = (_V1, _V2, _V3, _V4)
 #: All tables, for counts and searches.
-TABLES = (*_TABLES, "words")
+TABLES = tuple(_TABLES)

@@ -36,9 +36,8 @@ _TABLES = {
     "versions": "name TEXT, token TEXT NOT NULL, KEY (name)",
     "tombstones": "hash TEXT, key TEXT, words INTEGER, at TEXT NOT NULL, KEY (hash, key, words)",
     "forgetting": "id TEXT, todo TEXT NOT NULL, at TEXT NOT NULL, KEY (id)",
-    "use": """unit TEXT, ids INTEGER, path TEXT NOT NULL, first TEXT NOT NULL, last TEXT NOT NULL,
-        worth DOUBLE PRECISION NOT NULL, shown BIGINT NOT NULL, used BIGINT NOT NULL, useful BIGINT NOT NULL,
-        irrelevant BIGINT NOT NULL, KEY (unit, ids)""",
+    "use": """unit TEXT, path TEXT NOT NULL, first TEXT NOT NULL, last TEXT NOT NULL, shown BIGINT NOT NULL,
+        used BIGINT NOT NULL, useful BIGINT NOT NULL, irrelevant BIGINT NOT NULL, KEY (unit)""",
     "retired": """path TEXT, size BIGINT NOT NULL, mtime_ns BIGINT NOT NULL, sha256 TEXT NOT NULL,
         origin TEXT NOT NULL, KEY (path)""",
     "flags": "name TEXT, value TEXT NOT NULL, at TEXT NOT NULL, KEY (name)",
@@ -57,8 +56,8 @@ def _table(name: str, columns: str) -> str:
     )
 
 
-#: Given to :meth:`Server.migrate` as the part ``state``.
-MIGRATIONS = ("\n".join(_table(*each) for each in _TABLES.items()),)
+#: Given to :meth:`Server.prepare` as the part ``state``.
+TABLES_OF_STATE = "\n".join(_table(*each) for each in _TABLES.items())
 
 
 class ServerState(State):
@@ -220,7 +219,7 @@ class ServerState(State):
     def _known(self, write: bool) -> int | None:
         """The number of this memory; ``None`` where there is none, and nothing is to be written."""
         if self._memory is None:
-            self._server.migrate("state", MIGRATIONS)
+            self._server.prepare("state", TABLES_OF_STATE)
             with suppress(LookupError), self._server.transaction(read=not write, joins=True) as c:
                 self._memory = memory_id(c, "", self._workspace)
         return self._memory

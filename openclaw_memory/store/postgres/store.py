@@ -3,40 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-import secrets
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...config.settings import StoreSettings
 from ...errors import StoreUnreachable
 from ...model import ExportReport, Progress, QueryResult
 from ...system.deadline import Deadline
-from ..api import (
-    Analyse,
-    Documents,
-    Extraction,
-    KeywordIndex,
-    StoreStatistics,
-)
-from ..tables import writing
+from ..api import Analyse, Documents, Ints, KeywordIndex, ModelChoice, PendingText, VectorModel
 from ..tables.keywords import PostingsIndex
-from ..tables.needles import Needles
-from ..tables.sql import count
-from ..tables.store import NO_WAY
+from ..tables.store import TableStore
 from .postings import PostingsTables
-from .schema import MIGRATIONS, TABLES
-from .vectors import VectorStore
 
 if TYPE_CHECKING:
     from ..api.derived import Collect, KeywordSearch
     from ..duckdb.duck import DuckStore
-
-#: New postings that are not worth folding, and postings that take about a second to be folded into.
-_NEW, _LARGE = 20_000, 1_000_000
-#: Cells that are searched at once.
-_CELLS = 2_000
 
 _SUPERUSER = (
     "this role is a superuser or bypasses row-level security, so the server does not keep it from the memories of "
@@ -44,7 +27,7 @@ _SUPERUSER = (
 )
 
 
-class PostgresStore(VectorStore):
+class PostgresStore(TableStore):
     """One agent's index of one workspace in a database; implements :class:`~openclaw_memory.store.api.Store`.
 
     ``workspace`` is a name that is the same wherever the same notes are, ``files`` are where indexes of it would lie on
@@ -62,7 +45,7 @@ class PostgresStore(VectorStore):
         settings: StoreSettings,
         analyse: Analyse,
         analysis_version: int = 0,
-        read_as: Extraction = NO_WAY,
+        read_as: str = "",
         files: Sequence[Path] = (),
     ) -> None:
         self._db = PostingsTables(url, agent, workspace, settings.lock_timeout, self._check_versions)
@@ -105,7 +88,7 @@ class PostgresStore(VectorStore):
     def warnings(self) -> list[str]:
         """What a person should hear of the role and of the index."""
         with self._db.read():
-            return [*([_SUPERUSER] if self._db.is_superuser else []), *self._remarks, *self.without_vectors()]
+            return [_SUPERUSER] if self._db.is_superuser else []
 
     def close(self) -> None:
         """Let go of the server."""
@@ -117,6 +100,31 @@ class PostgresStore(VectorStore):
         """All indexed files by path; and whether they must be read another way than this process did the last time."""
         self._db.look()
         return super().documents()
+
+    # -- vectors ----------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def embedding_turn(self, timeout: float) -> Iterator[bool]:
+        """Whether this role may store what it embeds; of what two embed at once one is kept."""
+        self._db.open()
+        yield self._db.may_write
+
+    def pending(self, model: VectorModel, limit: int, unit_ids: Ints | None = None) -> list[PendingText]:
+        """Units without a vector of ``model``; none for a role that only reads, which could not store any."""
+        self._db.open()
+        return super().pending(model, limit, unit_ids) if self._db.may_write else []
+
+    def put_noise(self, model: VectorModel, noise: float) -> None:
+        """Note the cosine that unrelated texts rarely exceed; a role that only reads keeps it to itself."""
+        self._db.open()
+        if self._db.may_write:
+            super().put_noise(model, noise)
+
+    def put_model_choice(self, choice: ModelChoice) -> None:
+        """Note the model for the notes; a role that only reads keeps it to itself."""
+        self._db.open()
+        if self._db.may_write:
+            super().put_model_choice(choice)
 
     # -- what search reads --------------------------------------------------------------------------
 
@@ -133,40 +141,9 @@ class PostgresStore(VectorStore):
         free_unused_heap()
 
     def maintain(self, force: bool = False) -> bool:
-        """Fold the delta into the base, and drop what is dead, once either has grown.
-
-        Unless ``force`` is given, one process does it at a time, nobody waits for it, and others write meanwhile but
-        for the moment in which the new rows are put.
-        """
-        if force:
-            with self._db.write() as c:
-                folded = self._db.fold_postings(c)
-                writing.note_compacted(c, folded.unit - len(folded.living))
-                self.forget_gone(c)
-            return True
+        """Fold the postings' delta into their base, and drop what is dead; a role that only reads leaves it."""
         self._db.open()
-        holder = secrets.token_hex(16)
-        if not (self._db.may_write and self._is_due() and self._take_turn("compaction", holder)):
-            return False
-        try:
-            with self._db.read() as c:
-                folded = self._db.folded(c)
-            with self._db.write() as c:
-                if not self._db.put_folded(c, folded):
-                    return False  # another process was faster, or a unit has come back: the next one does it
-                writing.note_compacted(c, folded.unit - len(folded.living))
-                self.forget_gone(c)
-            return True
-        finally:
-            self._end_turn(holder)
-
-    def _is_due(self) -> bool:
-        """Whether enough is new or dead; a question, which has a deadline, leaves large memories to others."""
-        hurried = self._db.server.left() is not None
-        with self._db.read() as c:
-            base, delta = self._db.sizes(c)
-            hurried &= base > _LARGE
-            return delta > max(_NEW, base // (2 if hurried else 8)) or (not hurried and writing.many_dead(c))
+        return self._db.may_write and super().maintain(force)
 
     def purge(self) -> None:
         """Leave no row of what was deleted, nor postings of it; what the server keeps of it say :meth:`leftovers`."""
@@ -181,22 +158,6 @@ class PostgresStore(VectorStore):
         """The server does that itself: autovacuum."""
         return False
 
-    def contains(self, needles: Sequence[str]) -> list[str]:
-        """Which columns of this memory hold any of ``needles``: ``units.text``."""
-        search, found = Needles(needles), []
-        with self._db.read() as c:
-            columns = c.execute(
-                "SELECT table_name::TEXT, column_name::TEXT FROM information_schema.columns "
-                "WHERE table_schema = 'openclaw_memory_view' AND data_type IN ('text', 'bytea') ORDER BY 1, 2"
-            ).fetchall()
-            for table, column in columns if search else ():
-                cells = c.execute(f'SELECT DISTINCT "{column}" FROM "{table}" WHERE "{column}" IS NOT NULL')
-                while some := cells.fetchmany(_CELLS):
-                    if any(search.finds(one if isinstance(one, bytes) else one.encode()) for (one,) in some):
-                        found.append(f"{table}.{column}")
-                        break
-        return found
-
     def leftovers(self) -> list[str]:
         """What a server keeps of deleted rows, and this store cannot take out."""
         return [
@@ -204,23 +165,6 @@ class PostgresStore(VectorStore):
             "until that is recycled, and in replicas, archives and backups for as long as these are kept)",
             *(f"{file} (an index of this workspace in a file, which no server changes)" for file in self.files()),
         ]
-
-    def statistics(self) -> StoreStatistics:
-        """Counts and sizes; bytes are those of the memory's rows, without indexes."""
-        with self._db.read() as c:
-            documents, sections, units = (
-                count(c, f"SELECT count(*) FROM {table}") for table in ("documents", "sections", "units")
-            )
-            base, delta = self._db.sizes(c)
-            groups: list[dict[Any, Any]] = [
-                dict(c.execute(f"SELECT {column}, sum(units)::BIGINT FROM documents GROUP BY 1 ORDER BY 1").fetchall())
-                for column in ("kind", "grain")
-            ]
-            size = sum(count(c, f"SELECT sum(pg_column_size(t)) FROM {table} t") for table in TABLES)
-            generation = int(self._db.counters()["generation"])
-        return StoreStatistics(
-            self._name, size, len(MIGRATIONS), generation, documents, sections, units, base, delta, *groups
-        )
 
     # -- as tables ----------------------------------------------------------------------------------
 
@@ -244,6 +188,6 @@ class PostgresStore(VectorStore):
         from ..duckdb.duck import DuckStore
         from .copying import copied
 
-        given = self._settings, self._analyse, int(self._analysis_version), self._extraction
+        given = self._settings, self._analyse, int(self._analysis_version), self._read_as
         with tempfile.TemporaryDirectory(prefix="openclaw-memory-") as folder:
             yield from copied(self._db, DuckStore(Path(folder) / "copy.duckdb", *given))

@@ -86,15 +86,11 @@ class State:
     """What outlives the index of one workspace, at a ``place``; without one in memory only.
 
     Safe to use from several threads and processes.  The file is made by the first write.  What a write has returned
-    from survives a power cut; what is deleted is overwritten.  ``takes_over`` is asked once, at the first use, for what
-    earlier versions kept elsewhere.
+    from survives a power cut; what is deleted is overwritten.
     """
 
-    def __init__(self, place: Place | None, takes_over: Callable[[State], object] | None = None) -> None:
+    def __init__(self, place: Place | None) -> None:
         self._place = place
-        self._takes_over = takes_over
-        self._taking = threading.RLock()
-        self._taken = takes_over is None
         # Nobody who reads waits for who writes; what is in memory has one connection only.
         self._writer = _Side()
         self._reader = self._writer if place is None else _Side()
@@ -105,7 +101,6 @@ class State:
 
     def read(self, query: str, values: Sequence[Any] = ()) -> list[Row]:
         """The rows of a query; none where nothing was ever written.  Raises :class:`StateError`."""
-        self._take_over()
         with self._reader.lock:
             connection = self._open(self._reader)
             if connection is None:
@@ -166,7 +161,6 @@ class State:
 
         Raises :class:`StateError`, also after ``patience`` seconds of another process' writing; nothing is written.
         """
-        self._take_over()
         with self._writer.lock:
             connection = self._open(self._writer, lasting)
             assert connection is not None
@@ -270,7 +264,6 @@ class State:
 
     def backup(self, target: Path, with_key: bool = False) -> None:
         """Write everything to the new file ``target``, the keys beside it if told.  Raises :class:`StateError`."""
-        self._take_over()
         Keys(target.parent).check_new(target.name, with_key)
         with self._told(file=target):
             try:
@@ -295,7 +288,6 @@ class State:
 
         Raises :class:`StateError`, before anything is changed, for what is no backup.
         """
-        self._take_over()
         with self._told(file=source), closing(read_only(source)) as old:
             if not check_version(old, source) or not {"tombstones", "use"} <= tables_of(old):
                 raise StateError(f"{source}: is no backup of a state; name one that 'state backup' wrote")
@@ -310,8 +302,6 @@ class State:
 
     def purge(self) -> None:
         """Delete everything, the keys and the identity of the workspace too.  Raises :class:`StateError`."""
-        with suppress(WorkspaceError):  # what earlier versions kept goes along
-            self._take_over()
         self.close()
         if self._place is not None:
             with self._told():
@@ -327,21 +317,6 @@ class State:
                 side.close()
 
     # -- the file -----------------------------------------------------------------------------------
-
-    def _take_over(self) -> None:
-        """Have what earlier versions kept in here before anybody reads or writes; no lock of a side is held."""
-        if self._taken:
-            return
-        with self._taking:
-            takes_over, self._takes_over = self._takes_over, None  # it reads and writes too
-            if takes_over is None:
-                return
-            try:
-                takes_over(self)
-            except BaseException:
-                self._takes_over = takes_over
-                raise
-            self._taken = True
 
     def _open(self, side: _Side, lasting: bool = True) -> sqlite3.Connection | None:
         """The connection of a side, whose lock the caller holds; ``None`` where there is no file to read."""

@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...config.index_paths import index_files
 from ...config.settings import config_path, data_dir
 from ...config.workspace import expanded
-from . import journal
 from .database import State
 from .keys import Keys
 from .place import File, Workplace
 
 if TYPE_CHECKING:
-    from ...config.settings import StateSettings, StoreSettings
+    from ...config.settings import StateSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,31 +38,16 @@ def keys_of(settings: StateSettings) -> Keys:
 def open_state(
     workspace: Path,
     settings: StateSettings,
-    store: StoreSettings,
-    index: Path | None,
     file: Path | None = None,
     server: OnServer | None = None,
 ) -> State:
-    """The state of ``workspace``, or that in ``file``; it takes over what earlier versions kept beside an ``index``.
+    """The state of ``workspace``, or that in ``file``; on the ``server`` where the index is on one.
 
-    Those are the index in use and the indexes of all agents of the workspace.  It is on the ``server`` where the index
-    is on one.  Nothing is opened yet.
+    Nothing is opened yet.
     """
     keys = keys_of(settings)
     if server is not None and file is None:
         from ..postgres.state import ServerState
 
         return ServerState(server.url, server.workspace, server.agent, keys)
-    place = Workplace(workspace, folder_of(settings), keys) if file is None else File(file.absolute(), keys)
-
-    def take_over(state: State) -> None:
-        indexes = dict.fromkeys(
-            [*([index] if index else []), *(index_files(workspace, store.folder) if file is None else [])]
-        )
-        journal.take_over(
-            state,
-            [each.with_name(f"{each.name}.journal") for each in indexes],
-            [each.with_name(f"{each.name}.upkeep.json") for each in indexes],
-        )
-
-    return State(place, take_over)
+    return State(Workplace(workspace, folder_of(settings), keys) if file is None else File(file.absolute(), keys))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
-from typing import Any
 
 from .database import Row, State, Transaction
 
@@ -13,7 +12,7 @@ from .database import Row, State, Transaction
 TABLES = {
     "tombstones": ("hash", "key", "words", "at"),
     "forgetting": ("id", "todo", "at"),
-    "use": ("unit", "ids", "path", "first", "last", "worth", "shown", "used", "useful", "irrelevant"),
+    "use": ("unit", "path", "first", "last", "shown", "used", "useful", "irrelevant"),
     "retired": ("path", "size", "mtime_ns", "sha256", "origin"),
     "flags": ("name", "value", "at"),
 }
@@ -46,7 +45,7 @@ def digest(rows: Rows) -> str:
     """32 hexadecimal digits that are the same for the same rows in any database."""
     made = blake2b(digest_size=16)
     for table in TABLES:
-        made.update(repr((table, [[_plain(value) for value in row] for row in rows[table]])).encode())
+        made.update(repr((table, rows[table])).encode())
     return made.hexdigest()
 
 
@@ -57,7 +56,3 @@ def of_file(connection: sqlite3.Connection) -> Rows:
 
 def _select(table: str) -> str:
     return f"SELECT {', '.join(TABLES[table])} FROM {table}"
-
-
-def _plain(value: Any) -> Any:
-    return float(value) if isinstance(value, float) else value

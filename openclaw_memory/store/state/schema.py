@@ -18,9 +18,8 @@ CREATE TABLE tombstones (
     hash TEXT, key TEXT, words INTEGER, at TEXT NOT NULL, PRIMARY KEY (hash, key, words)) WITHOUT ROWID;
 CREATE TABLE forgetting (id TEXT PRIMARY KEY, todo TEXT NOT NULL, at TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE use (
-    unit TEXT, ids INTEGER, path TEXT NOT NULL, first TEXT NOT NULL, last TEXT NOT NULL, worth REAL NOT NULL,
-    shown INTEGER NOT NULL, used INTEGER NOT NULL, useful INTEGER NOT NULL, irrelevant INTEGER NOT NULL,
-    PRIMARY KEY (unit, ids)) WITHOUT ROWID;
+    unit TEXT PRIMARY KEY, path TEXT NOT NULL, first TEXT NOT NULL, last TEXT NOT NULL, shown INTEGER NOT NULL,
+    used INTEGER NOT NULL, useful INTEGER NOT NULL, irrelevant INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE retired (
     path TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, sha256 TEXT NOT NULL,
     origin TEXT NOT NULL) WITHOUT ROWID;
@@ -80,8 +79,11 @@ def tables_of(connection: sqlite3.Connection) -> set[str]:
 
 
 def check_version(connection: sqlite3.Connection, file: Path) -> int:
-    """The version of the tables, 0 where there are none.  Raises :class:`StateError` for one to come."""
+    """The version of the tables, 0 where there are none.  Raises :class:`StateError` for another than this one's."""
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    if version > VERSION:
-        raise StateError(f"{file}: was written by a newer openclaw-memory; upgrade this one")
+    if version not in (0, VERSION):
+        raise StateError(
+            f"{file}: a state of version {version}, and this openclaw-memory knows {VERSION}; use the one that wrote "
+            "it, or move the file away to start over: what was forgotten is not known then"
+        )
     return version

@@ -1,9 +1,9 @@
-"""What the uses of each unit add up to: counts, days and what they are worth, as rows of the state."""
+"""How each unit was used: counts and days, as rows of the state, and what they are worth to ranking."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -12,89 +12,71 @@ from .database import State, Transaction
 
 #: What goes by this name changes with these rows.
 NAME = "use"
-#: The version of the ids of hits; a row of another one is kept, and says nothing until somebody can translate it.
-IDS = 1
 #: What an event is worth; being shown is worth nothing, or what is shown once would be shown ever more.
 WORTH = {"used": 1.0, "useful": 3.0, "irrelevant": -4.0}
 COUNTS = ("shown", *WORTH)
-#: Days after which an event is worth half, and after which a unit that was shown and nothing more is dropped.
-HALF_LIFE, FADED = 30.0, 400
+#: Days after which a unit that was shown and nothing more is dropped.
+FADED = 400
 
-_COLUMNS = "path, first, last, worth, shown, used, useful, irrelevant"
-_IN_USE = f"ids = {IDS}"
+_COLUMNS = "path, first, last, shown, used, useful, irrelevant"
 
 
 def boost_of(worth: float) -> float:
-    """How far a unit moves whose events are still worth ``worth``: ``sign(u) (1 - 2^(-|u| / 2))``, in [-1, 1]."""
+    """How far a unit moves whose events are worth ``worth``: ``sign(u) (1 - 2^(-|u| / 2))``, in [-1, 1]."""
     return math.copysign(1.0 - math.exp2(-abs(worth) / 2), worth)
-
-
-def _left(days: int) -> float:
-    """What is left of the worth of an event after some days; all of it on days to come."""
-    return math.exp2(-max(0, days) / HALF_LIFE)
 
 
 @dataclass(slots=True)
 class Sum:
-    """All uses of a unit; ``worth`` is that of its events on the day ``last``, days being ordinals."""
+    """All uses of a unit: the first and the last day as ordinals, and how often each event happened."""
 
     path: str
     first: int
     last: int
-    worth: float = 0.0
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0))
 
     @classmethod
     def of(cls, path: str, day: date, counts: Mapping[str, int]) -> Sum:
         """The uses of one day."""
-        known = cls(path, day.toordinal(), day.toordinal())
-        known.count(counts)
-        return known
-
-    def count(self, counts: Mapping[str, int]) -> None:
-        """Add events of the day ``last``."""
-        for name, number in counts.items():
-            self.counts[name] += number
-            self.worth += number * WORTH.get(name, 0.0)
+        return cls(path, day.toordinal(), day.toordinal(), {name: counts.get(name, 0) for name in COUNTS})
 
     def add(self, other: Sum) -> None:
         """Add what another one says of the same unit."""
         if other.last > self.last:
             self.path = other.path
-        last = max(self.last, other.last)
-        self.worth = self.worth * _left(last - self.last) + other.worth * _left(last - other.last)
-        self.first, self.last = min(self.first, other.first), last
+        self.first, self.last = min(self.first, other.first), max(self.last, other.last)
         for name, number in other.counts.items():
             self.counts[name] += number
 
-    def boost(self, today: int) -> float:
-        """The boost on a day, to four digits."""
-        return round(boost_of(self.worth * _left(today - self.last)), 4)
+    @property
+    def boost(self) -> float:
+        """How far ranking moves the unit, to four digits."""
+        return round(boost_of(sum(WORTH.get(name, 0.0) * number for name, number in self.counts.items())), 4)
 
 
 def sums(state: State) -> dict[str, Sum]:
     """What is known of every unit, by the ids of hits.  Raises :class:`~openclaw_memory.store.state.StateError`."""
-    return {row[0]: _sum(row[1:]) for row in state.read(f"SELECT unit, {_COLUMNS} FROM use WHERE {_IN_USE}")}
+    return {row[0]: _sum(row[1:]) for row in state.read(f"SELECT unit, {_COLUMNS} FROM use")}
 
 
 def sum_of(state: State, unit: str) -> Sum | None:
     """What is known of one unit.  Raises as :func:`sums`."""
-    rows = state.read(f"SELECT {_COLUMNS} FROM use WHERE {_IN_USE} AND unit = ?", [unit])
+    rows = state.read(f"SELECT {_COLUMNS} FROM use WHERE unit = ?", [unit])
     return _sum(rows[0]) if rows else None
 
 
 def put(connection: Transaction, unit: str, new: Sum) -> None:
     """Add ``new`` to what is known of a unit, within a transaction."""
-    row = connection.execute(f"SELECT {_COLUMNS} FROM use WHERE {_IN_USE} AND unit = ?", [unit]).fetchone()
+    row = connection.execute(f"SELECT {_COLUMNS} FROM use WHERE unit = ?", [unit]).fetchone()
     if row is not None:
         known = _sum(row)
         known.add(new)
         new = known
     days = (date.fromordinal(day).isoformat() for day in (new.first, new.last))
-    connection.execute(f"DELETE FROM use WHERE {_IN_USE} AND unit = ?", [unit])
+    connection.execute("DELETE FROM use WHERE unit = ?", [unit])
     connection.execute(
-        f"INSERT INTO use (unit, ids, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [unit, IDS, new.path, *days, new.worth, *(new.counts[name] for name in COUNTS)],
+        f"INSERT INTO use (unit, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [unit, new.path, *days, *(new.counts[name] for name in COUNTS)],
     )
 
 
@@ -106,36 +88,11 @@ def fade(connection: Transaction, today: date) -> None:
     )
 
 
-def sums_in(records: Iterable[Mapping[str, Any]]) -> dict[str, Sum]:
-    """What the records of a journal add up to; those that were spoilt by hand say nothing."""
-    found: dict[str, Sum] = {}
-    for record in records:
-        try:
-            one = Sum.of(
-                str(record["path"]),
-                date.fromisoformat(record["day"]),
-                {n: int(record[n]) for n in COUNTS if n in record},
-            )
-            one.worth = float(record.get("worth", one.worth))
-            one.first = date.fromisoformat(record.get("first", record["day"])).toordinal()
-            unit = str(record["id"])
-        except (KeyError, TypeError, ValueError, OverflowError):
-            continue
-        if not math.isfinite(one.worth):
-            continue
-        if unit in found:
-            found[unit].add(one)
-        else:
-            found[unit] = one
-    return found
-
-
 def _sum(row: Sequence[Any]) -> Sum:
-    path, first, last, worth, *counts = row
+    path, first, last, *counts = row
     return Sum(
         path,
         date.fromisoformat(first).toordinal(),
         date.fromisoformat(last).toordinal(),
-        worth,
         dict(zip(COUNTS, counts, strict=True)),
     )

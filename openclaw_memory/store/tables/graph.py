@@ -24,7 +24,7 @@ from ..api import (
     StatedFact,
     WorkspaceFile,
 )
-from .sql import WHOLE, Connection, Sql, among, count, unit_texts
+from .sql import Connection, Sql, among, count, unit_texts
 
 Links = Callable[[Sequence[PendingText]], Iterable[tuple[int, Mention]]]
 
@@ -43,7 +43,7 @@ class GraphTables:
 
     def mention_rows(self, document_ids: Sequence[int] | None) -> MentionRows:
         """Mentions in these documents."""
-        where = WHOLE if document_ids is None else f"document_id IN {among(document_ids)}"
+        where = "true" if document_ids is None else f"document_id IN {among(document_ids)}"
         unit_id, document_id, key, rule = self._db.columns(
             f"SELECT unit_id, document_id, key, rule FROM mentions WHERE {where}"
         )
@@ -61,7 +61,7 @@ class GraphTables:
         some = "" if keys is None else f" AND key IN {among(keys)}"
         if documents is None:
             rows = self._db.rows(
-                f"SELECT key, text, min(rule), count(*) FROM mentions WHERE {WHOLE}{some} GROUP BY key, text"
+                f"SELECT key, text, min(rule), count(*) FROM mentions WHERE true{some} GROUP BY key, text"
             )
         else:  # counting those of a few documents takes the database twice as long as reading them
             said = f"SELECT key, text, rule FROM mentions WHERE document_id IN {among(documents)}{some}"
@@ -122,7 +122,7 @@ class GraphTables:
 
     def found_facts(self, document_ids: Sequence[int] | None = None) -> list[FactObservation]:
         """What rules found in these documents, or in all, by path and place in the file."""
-        where = WHOLE if document_ids is None else f"document_id IN {among(document_ids)}"
+        where = "true" if document_ids is None else f"document_id IN {among(document_ids)}"
         with self._db.read() as c:
 
             def by_id(columns: str, table: str, ids: Iterable[int]) -> dict[int, tuple[Any, ...]]:

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 #: Bytes of a needle that are looked for first.
 _HEAD = 12
+#: Cells that are searched at once.
+_CELLS = 2_000
+
+
+class Cells(Protocol):
+    """The answer of a query for one column."""
+
+    def fetchmany(self, size: int, /) -> list[Any]:
+        """The next rows; none behind the last one."""
 
 
 class Needles:
@@ -29,6 +38,14 @@ class Needles:
 
     def __bool__(self) -> bool:
         return bool(self._by_head)
+
+    def any_in(self, cells: Cells) -> bool:
+        """Whether one of the texts stands in one of the ``cells``."""
+        while some := cells.fetchmany(_CELLS):
+            for (cell,) in some:
+                if self.finds(cell if isinstance(cell, bytes) else str(cell).encode("utf-8", "surrogatepass")):
+                    return True
+        return False
 
     def finds(self, data: bytes) -> bool:
         """Whether one of the texts stands in ``data``."""

@@ -13,12 +13,14 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
+from .needles import Cells
+
+#: Another number whenever the tables are others, in either database.
+VERSION = 1
 #: Units whose texts are in memory at once.
 _RUN = 20_000
 #: So many ids are written as numbers, for which an index or the ranges of blocks can be asked.
 _FEW = 100
-#: Rows of documents that are there: not of one that is being written, or that another one has replaced.
-WHOLE = "document_id IN (SELECT id FROM documents)"
 
 
 class Cursor(Protocol):
@@ -43,6 +45,8 @@ class Sql(Protocol):
 
     #: A subquery of the texts that are bound as one JSON list.
     texts: str
+    #: What makes bytes of the base64 in ``{}``.
+    blob: str
 
     def read(self, timeout: float | None = None) -> AbstractContextManager[Any]:
         """A :class:`Connection` for queries."""
@@ -58,6 +62,9 @@ class Sql(Protocol):
 
     def columns(self, sql: str, parameters: Sequence[Any] = ()) -> list[NDArray[Any]]:
         """The columns of a query for numbers, as numpy arrays in its order."""
+
+    def vectors(self, sql: str) -> tuple[NDArray[Any], bytes]:
+        """The ids of a query, and the bytes that it has for each, one after the other."""
 
     def counters(self) -> Mapping[str, str]:
         """All counters and what is noted of the index."""
@@ -75,6 +82,18 @@ class Sql(Protocol):
 
     def insert_rows(self, c: Any, table: str, types: str, rows: Sequence[tuple[Any, ...]], select: str = "*") -> None:
         """Append ``rows``; ``types`` are DuckDB's types of their places, with blanks between."""
+
+    def fold_postings(self, c: Any) -> None:
+        """Make the base of the postings again, from those of the units that are there, and empty the delta."""
+
+    def sizes(self, c: Any) -> tuple[int, int]:
+        """How many postings the base has, and the delta."""
+
+    def size(self, c: Any) -> int:
+        """What all of it takes."""
+
+    def cells(self, c: Any) -> Iterator[tuple[str, Cells]]:
+        """Every column of texts or bytes by its name, with its different values."""
 
     def insert_postings(self, c: Any, units: Sequence[tuple[int, Mapping[str, int]]]) -> None:
         """Add the terms of new units, with how often each stands there; ids above all before."""
@@ -99,7 +118,7 @@ def unit_texts(connection: Connection, run: int = _RUN) -> Iterator[list[tuple[i
     highest = count(connection, "SELECT coalesce(max(id), 0) FROM units")
     for low in range(0, highest + 1, run):
         rows = connection.execute(
-            f"SELECT id, coalesce(indexed, text), document_id FROM units WHERE {WHOLE} AND id >= ? AND id < ?",
+            "SELECT id, coalesce(indexed, text), document_id FROM units WHERE id >= ? AND id < ?",
             [low, low + run],
         ).fetchall()
         if rows:

@@ -1,16 +1,13 @@
-"""What both stores answer with the same SQL: documents, units, states of vectors; and who has read the texts."""
+"""What both stores answer with the same SQL: documents, units, states of vectors."""
 
 from __future__ import annotations
 
-import logging
-import time
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...config.settings import StoreSettings
-from ...errors import SchemaTooNew
 from ...model import Grain, Kind, Origin, SourceFile
 from ..api import (
     Analyse,
@@ -18,27 +15,23 @@ from ..api import (
     DocumentInfo,
     DocumentRow,
     Documents,
-    Extraction,
-    ModelChoice,
     SectionText,
     StoredUnit,
     StoreState,
+    StoreStatistics,
     UnitRows,
     UnitText,
     UnitTraces,
-    VectorModel,
     Version,
     batches,
 )
-from . import extraction, writing
+from . import writing
+from .embedded import VectorTables
 from .graph import GraphTables
-from .sql import WHOLE, Connection, Sql, among, count
+from .needles import Needles
+from .sql import VERSION, Connection, Sql, among, count
 from .summaries import SummaryTables
 
-log = logging.getLogger("openclaw_memory.store")
-
-#: For an index that nobody has read texts into.
-NO_WAY = Extraction()
 #: A section's day, where a name or a text states it.
 _STATED = "CASE WHEN date_source <> 'mtime' THEN date END"
 #: By their values, as calling the class of an enum is slow.
@@ -47,6 +40,8 @@ _GRAINS = {grain.value: grain for grain in Grain}
 _ORIGINS = {origin.value: origin for origin in Origin}
 #: Where the days of sections stand in the fields of UnitRows.
 _DAY = 14
+#: New postings that are not worth folding.
+_NEW = 20_000
 #: Sections asked by key in one statement.
 _KEYS = 50
 #: Sections from which on reading through all of them is quicker.
@@ -55,7 +50,7 @@ _SCANNED = 1_000
 _Document = tuple[DocumentRow, DocumentInfo, tuple[int, str, int]]
 
 
-class TableStore(GraphTables, SummaryTables):
+class TableStore(GraphTables, SummaryTables, VectorTables):
     """The part of a store that is the same in both databases: methods of :class:`~openclaw_memory.store.api.Store`.
 
     ``name`` is how a person knows the index: its file, or its URL.
@@ -64,17 +59,13 @@ class TableStore(GraphTables, SummaryTables):
     _db: Sql
 
     def __init__(
-        self, name: str, settings: StoreSettings, analyse: Analyse, analysis_version: int, read_as: Extraction
+        self, name: str, settings: StoreSettings, analyse: Analyse, analysis_version: int, read_as: str
     ) -> None:
         self._name = name
         self._settings = settings
         self._analyse = analyse
         self._analysis_version = str(analysis_version)
-        self._extraction = read_as
-        self._left: frozenset[str] = frozenset()
-        self._remarks: list[str] = []
-        self._models: dict[VectorModel, int] = {}
-        self._models_of: Any = None
+        self._read_as = read_as
         #: Documents by id as of a moment and of an index: thousands of them take longer to read than what a change
         #: needs of the rest.
         self._documents: tuple[Any, str, dict[int, _Document]] = None, "", {}
@@ -82,50 +73,19 @@ class TableStore(GraphTables, SummaryTables):
         self._by_path: tuple[Any, dict[str, DocumentRow], dict[int, tuple[int, str, int]]] = None, {}, {}
 
     def _check_versions(self, c: Connection) -> None:
-        self._check_analysis(c)
-        self._check_extraction(c)
-
-    def _check_extraction(self, c: Connection) -> None:
-        """Have texts read again that were read another way; see :mod:`openclaw_memory.store.tables.extraction`."""
-        meta = dict(c.execute("SELECT key, value FROM meta WHERE key IN ('extraction', 'older')").fetchall())
-        known = extraction.noted(meta.get("extraction"))
-        new = extraction.decided(known, self._extraction, time.time())
-        behind = self._extraction.version < new.extraction.version
-        due = extraction.is_due(known, new, self._extraction)
-        if due or behind != ("older" in meta):
-            generation = count(c, "SELECT value FROM counters WHERE name = 'generation'")
-            since = int(meta.get("older", generation))
-            with self._db.change(c):
-                if known is None or known.extraction != new.extraction:
-                    writing.read_anew(c)
-                elif not behind and since < generation:
-                    writing.read_anew(c, since)
-                c.execute("DELETE FROM meta WHERE key IN ('extraction', 'older')")
-                c.execute("INSERT INTO meta VALUES ('extraction', ?)", [new.text()])
-                if behind:  # a newer program reads again what is written from here on
-                    c.execute("INSERT INTO meta VALUES ('older', ?)", [str(since)])
-        self._left = new.extraction.allow
-        remarks = extraction.remarks(new, self._extraction)
-        for remark in remarks:
-            if remark not in self._remarks:
-                log.warning("%s: %s", self._name, remark)
-        self._remarks = remarks
-
-    def _check_analysis(self, c: Connection) -> None:
-        """Make postings again when they were made by another version of the text analysis."""
-        row = c.execute("SELECT value FROM meta WHERE key = 'analysis'").fetchone()
-        if row is not None and row[0] == self._analysis_version:
+        """Make postings again of another text analysis, and have texts read again that were read another way."""
+        known = dict(c.execute("SELECT key, value FROM meta WHERE key IN ('analysis', 'extraction')").fetchall())
+        mine = {"analysis": self._analysis_version, "extraction": self._read_as}
+        if known == mine:
             return
-        if row is not None and int(row[0]) > int(self._analysis_version):
-            # Two programs of different age would otherwise make all postings again in turns.
-            raise SchemaTooNew(
-                f"{self._name}: its texts were analysed by a newer openclaw-memory; upgrade or restart this one, "
-                "or choose another file with --db"
-            )
         with self._db.change(c):
-            writing.analyse_anew(self._db, c, self._analyse)
-            c.execute("DELETE FROM meta WHERE key = 'analysis'")
-            c.execute("INSERT INTO meta VALUES ('analysis', ?)", [self._analysis_version])
+            if known.get("analysis") != mine["analysis"]:
+                writing.analyse_anew(self._db, c, self._analyse)
+            if known.get("extraction") != mine["extraction"]:
+                writing.read_anew(c)
+            for name, value in mine.items():
+                c.execute("DELETE FROM meta WHERE key = ?", [name])
+                c.execute("INSERT INTO meta VALUES (?, ?)", [name, value])
 
     def state(self) -> StoreState:
         """Identity of the file and its write counter."""
@@ -143,7 +103,7 @@ class TableStore(GraphTables, SummaryTables):
                 written = {row.id: state for row, _, state in there.values()}
                 self._by_path = there, by_path, written
             version = writing.version_of(self._db.counters(), self._by_path[2])
-            return Documents(self._by_path[1], version, self._left)
+            return Documents(self._by_path[1], version)
 
     def _all_documents(self) -> dict[int, _Document]:
         """All documents by id; what is known of one that is as it was is not read again."""
@@ -194,55 +154,6 @@ class TableStore(GraphTables, SummaryTables):
             writing.check_version(self._db, c, version, self._db.counters(), [document_id for document_id, _ in files])
             writing.touch(self._db, c, files)
 
-    # -- vectors ----------------------------------------------------------------------------------
-
-    def retry_failed(self, model: VectorModel) -> None:
-        """Make failed units pending again."""
-        with self._db.write() as c:
-            c.execute("DELETE FROM vectors WHERE status = 'failed' AND model_id = ?", [self._model_id(c, model)])
-
-    def noise(self, model: VectorModel) -> float | None:
-        """What was noted of a model's unrelated texts."""
-        with self._db.read() as c:
-            row = c.execute("SELECT noise FROM models WHERE id = ?", [self._model_id(c, model)]).fetchone()
-        return None if row is None or row[0] is None else float(row[0])
-
-    def put_noise(self, model: VectorModel, noise: float) -> None:
-        """Note the cosine that unrelated texts rarely exceed."""
-        with self._db.write() as c:
-            c.execute("UPDATE models SET noise = ? WHERE id = ?", [noise, self._model_id(c, model, create=True)])
-
-    def model_choice(self) -> ModelChoice | None:
-        """What was noted of the model for the notes."""
-        name, _, units = self._db.counters().get("model", "").rpartition(" ")
-        return ModelChoice(name, int(units)) if name else None
-
-    def put_model_choice(self, choice: ModelChoice) -> None:
-        """Note the model for the notes."""
-        with self._db.write() as c:
-            c.execute("DELETE FROM meta WHERE key = 'model'")
-            c.execute("INSERT INTO meta VALUES ('model', ?)", [f"{choice.name} {choice.units}"])
-
-    def _model_id(self, c: Connection, model: VectorModel, create: bool = False) -> int:
-        # Ids never change while one connection is open; another process may have moved the file since.
-        if self._models_of != self._db.epoch:
-            self._models_of = self._db.epoch
-            self._models.clear()
-        if model not in self._models:
-            row = c.execute(
-                "SELECT id FROM models WHERE name = ? AND dimensions = ?", [model.name, model.dimensions]
-            ).fetchone()
-            if row is None:
-                # A new id is not remembered: its transaction may yet be undone.
-                return self._new_model(c, model) if create else -1
-            self._models[model] = int(row[0])
-        return self._models[model]
-
-    def _new_model(self, c: Connection, model: VectorModel) -> int:
-        new = count(c, "SELECT coalesce(max(id), 0) + 1 FROM models")
-        c.execute("INSERT INTO models VALUES (?, ?, ?, NULL)", [new, model.name, model.dimensions])
-        return new
-
     # -- what search reads --------------------------------------------------------------------------
 
     def document_infos(self) -> list[DocumentInfo]:
@@ -252,7 +163,7 @@ class TableStore(GraphTables, SummaryTables):
 
     def unit_rows(self, document_ids: Sequence[int] | None) -> UnitRows:
         """Columns of units in reading order."""
-        where = WHOLE if document_ids is None else f"document_id IN {among(document_ids)}"
+        where = "true" if document_ids is None else f"document_id IN {among(document_ids)}"
         # Joined and put in order here, which takes the database longer.
         with self._db.read():
             *columns, ordinal = self._db.columns(
@@ -301,7 +212,7 @@ class TableStore(GraphTables, SummaryTables):
         """Units with their texts, in order of document and place."""
         rows = self._db.rows(
             "SELECT id, document_id, start_line, end_line, form, speaker, text, hash, occurrence "
-            f"FROM units WHERE {WHOLE} AND id IN {among(unit_ids)} ORDER BY document_id, ordinal"
+            f"FROM units WHERE id IN {among(unit_ids)} ORDER BY document_id, ordinal"
         )
         return [UnitText(*row) for row in rows]
 
@@ -334,6 +245,41 @@ class TableStore(GraphTables, SummaryTables):
             c.execute("INSERT INTO meta VALUES ('masks', ?)", [masks])
             c.execute("DELETE FROM meta WHERE key = 'unpurged'")
             c.execute("INSERT INTO meta SELECT 'unpurged', '' WHERE (SELECT count(*) FROM documents) > 0")
+
+    # -- upkeep -----------------------------------------------------------------------------------
+
+    def maintain(self, force: bool = False) -> bool:
+        """Fold the postings' delta into their base, and drop what is dead, once either has grown."""
+        with self._db.read() as c:
+            base, delta = self._db.sizes(c)
+            if not force and delta <= max(_NEW, base // 8) and not writing.many_dead(c):
+                return False
+            with self._db.write() as c:
+                self._db.fold_postings(c)
+                writing.note_compacted(c)
+        return True
+
+    def statistics(self) -> StoreStatistics:
+        """Counts and sizes."""
+        with self._db.read() as c:
+            documents, sections, units = (
+                count(c, f"SELECT count(*) FROM {table}") for table in ("documents", "sections", "units")
+            )
+            groups = [
+                dict(c.execute(f"SELECT {column}, sum(units)::BIGINT FROM documents GROUP BY 1 ORDER BY 1").fetchall())
+                for column in ("kind", "grain")
+            ]
+            generation = int(self._db.counters()["generation"])
+            size, sizes = self._db.size(c), self._db.sizes(c)
+        return StoreStatistics(self._name, size, VERSION, generation, documents, sections, units, *sizes, *groups)
+
+    def contains(self, needles: Sequence[str]) -> list[str]:
+        """Which columns hold any of ``needles``: ``units.text``."""
+        search = Needles(needles)
+        if not search:
+            return []
+        with self._db.read() as c:
+            return [name for name, cells in self._db.cells(c) if search.any_in(cells)]
 
     def _note_purged(self) -> None:
         if self.unpurged():

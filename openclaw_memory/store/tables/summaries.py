@@ -11,7 +11,7 @@ import numpy as np
 
 from ...model import Grain
 from ..api import DerivedRows, SummaryInfo
-from .sql import WHOLE, Sql, among
+from .sql import Sql, among
 
 
 class SummaryTables:
@@ -51,7 +51,7 @@ class SummaryTables:
         """What the sentences of summaries cite: of those ``documents``, or of all."""
         found = self._db.rows(
             "SELECT unit_id, document_id, path, start_line, end_line FROM derived_from "
-            f"WHERE {WHOLE} {'' if documents is None else f'AND document_id IN {among(documents)}'} "
+            f"{'' if documents is None else f'WHERE document_id IN {among(documents)} '}"
             "ORDER BY document_id, unit_id, path, start_line"
         )
         columns = list(zip(*found, strict=True)) if found else [(), (), (), (), ()]

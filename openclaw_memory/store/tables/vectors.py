@@ -26,14 +26,12 @@ Dtype = Literal["float32", "int8"]
 class Written(NamedTuple):
     """What was written after a generation, up to the generation ``reached``.
 
-    ``parts`` are ``(unit ids, float16[n, d])`` that are new; ``gone`` are units that lost their vectors, or ``ready``
-    are all that have one: where it is given, all others are gone.
+    ``parts`` are ``(unit ids, float16[n, d])`` that are new; ``ready`` are all units that have a vector now.
     """
 
     parts: Sequence[tuple[Ints, NDArray[np.float16]]]
     reached: int
-    ready: Ints | None = None
-    gone: Ints = np.zeros(0, np.int32)
+    ready: Ints
 
 
 #: ``load(since)`` returns what was written after generation ``since``.
@@ -170,21 +168,11 @@ class ExactIndex:
         self._generation = -1
         self._asked: tuple[Ints, Ints, Bools] | None = None
 
-    @property
-    def generation(self) -> int:
-        """Up to which generation everything was taken over; -1 before the first refresh."""
-        return self._generation
-
-    @property
-    def unit_ids(self) -> Ints:
-        """The units that have a vector, ascending."""
-        return self._matrix.unit_ids
-
     def refresh(self) -> Ints:
         """Take over the vectors that were written or removed since the last call; returns whose these are."""
         written = self._load(self._generation)
         self._asked = None
-        gone = written.gone if written.ready is None else self._matrix.beyond(written.ready)
+        gone = self._matrix.beyond(written.ready)
         self._drop(gone)
         for unit_ids, vectors in written.parts:
             self._put(unit_ids, vectors)

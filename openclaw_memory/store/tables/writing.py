@@ -14,7 +14,7 @@ from ...model import Section, SourceFile, script_of, tokens_of
 from ...text.analysis import has_amount, likeness, vocabulary
 from ..api import RULES, Analyse, DocumentChange, PlannedUnit, TextsChanged, Version
 from .keywords import MOST
-from .sql import WHOLE, Connection, Sql, among, count, next_ids, unit_texts
+from .sql import Connection, Sql, among, count, next_ids, unit_texts
 
 #: What units own beside vectors and postings; it goes with their document and is rewritten with it.
 OF_UNITS = ("mentions", "found_facts", "derived_from")
@@ -53,7 +53,7 @@ def apply(db: Sql, c: Connection, changes: Sequence[DocumentChange], known: Iter
         document_id = next(given["document"]) if change.replaces is None else change.replaces
         documents.append(_document(document_id, change))
         sections = rows.add_sections(document_id, change.sections, given["section"])
-        rows.add_units(document_id, sections, 0, change.units, given["unit"])
+        rows.add_units(document_id, sections, change.units, given["unit"])
     _insert_documents(db, c, documents)
     rows.insert(db, c)
     if rows.facts:
@@ -82,10 +82,10 @@ class Rows:
         return given
 
     def add_units(
-        self, document_id: int, sections: Sequence[int], first: int, units: Sequence[PlannedUnit], ids: Iterator[int]
+        self, document_id: int, sections: Sequence[int], units: Sequence[PlannedUnit], ids: Iterator[int]
     ) -> None:
-        """Give new units their ids; ``first`` is the place of the first of them, ``sections`` are all ids so far."""
-        for ordinal, planned in enumerate(units, first):
+        """Give new units their ids; ``sections`` are those of the document."""
+        for ordinal, planned in enumerate(units):
             unit_id = next(ids) if planned.id is None else planned.id
             source = planned.unit
             self._units.append((
@@ -136,23 +136,6 @@ def _insert_words(db: Sql, c: Connection, texts: Iterable[tuple[int, str]]) -> N
     db.insert_rows(c, "words", "INTEGER VARCHAR VARCHAR", rows)
 
 
-def put_whole(db: Sql, c: Connection, document_id: int, change: DocumentChange, known: Iterable[int]) -> None:
-    """Have the document stand for its file, all units of which have been inserted; the caller owns the transaction.
-
-    ``known`` is as for :func:`apply`.  What the document that it replaces owned is left behind.
-    """
-    replaced = [] if change.replaces is None else [change.replaces]
-    living = [planned.id for planned in change.units if planned.id is not None]
-    if left := sorted(set(known).difference(replaced)):
-        _take(c, living, left)
-    if change.lost:
-        _delete_where(c, "vectors", "unit_id", change.lost)
-    if any(planned.facts for planned in change.units) or (replaced and _have_facts(c, replaced)):
-        facts_changed(c)
-    _delete_where(c, "documents", "id", replaced)
-    _insert_documents(db, c, [_document(document_id, change)])
-
-
 def _document(document_id: int, change: DocumentChange) -> tuple[Any, ...]:
     file = change.file
     return (
@@ -170,19 +153,11 @@ def _insert_documents(db: Sql, c: Connection, rows: Sequence[tuple[Any, ...]]) -
 
 def remove(c: Connection, document_ids: Sequence[int], keep_units: Sequence[int]) -> None:
     """Remove documents, sections, units, and the vectors of units that do not live on elsewhere."""
-    take_out(c, document_ids, keep_units)
-    _delete(c, document_ids)
-
-
-def take_out(c: Connection, document_ids: Sequence[int], keep_units: Sequence[int]) -> None:
-    """Remove documents, and vectors as :func:`remove` does; what else they own is left behind."""
     c.execute(
         "DELETE FROM vectors WHERE unit_id IN "
         f"(SELECT id FROM units WHERE document_id IN {among(document_ids)}) AND unit_id NOT IN {among(keep_units)}"
     )
-    if _have_facts(c, document_ids):
-        facts_changed(c)
-    _delete_where(c, "documents", "id", document_ids)
+    _delete(c, document_ids)
 
 
 #: What all texts are read by, and what a unit that is between two files has its vector and postings by.
@@ -209,7 +184,7 @@ def check_version(
     """
     if tuple(shared.get(name, "") for name in _SHARED) != version.shared:
         raise TextsChanged
-    owners = f"SELECT DISTINCT document_id FROM units WHERE {WHOLE} AND id IN {among(unit_ids)}"
+    owners = f"SELECT DISTINCT document_id FROM units WHERE id IN {among(unit_ids)}"
     found = c.execute(owners).fetchall() if unit_ids else []
     asked = list(dict.fromkeys((*document_ids, *(row[0] for row in found))))
     now = _written(c, asked)
@@ -233,12 +208,12 @@ def _written(c: Connection, document_ids: Sequence[int]) -> dict[int, tuple[int,
     return {row[0]: row[1:] for row in rows}
 
 
-def read_anew(c: Connection, since: int = -1) -> None:
-    """Have the next ingest read every file that was written after generation ``since``, and those that are no notes.
+def read_anew(c: Connection) -> None:
+    """Have the next ingest read every file, and those that are no notes.
 
     What is looked for in texts has changed, the texts have not.
     """
-    c.execute("UPDATE documents SET sha256 = '', mtime_ns = -1 WHERE generation > ?", [since])
+    c.execute("UPDATE documents SET sha256 = '', mtime_ns = -1")
     # A file that is gone meanwhile is known by its hash; what is curated has its keys made again.
     c.execute("UPDATE workspace_files SET size = -1, mtime_ns = -1 WHERE mtime_ns <> 0")
     c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")
@@ -274,18 +249,17 @@ def many_dead(c: Connection) -> bool:
     return dead > max(_DEAD, _DEAD_SHARE * living)
 
 
-def note_compacting(c: Connection) -> None:
-    """Void every plan: one may be about to give a unit that is between two files its old id."""
-    c.execute("UPDATE counters SET value = value + 1 WHERE name = 'compaction'")
+def note_compacted(c: Connection) -> None:
+    """Drop orphaned vectors, and note that of the units ever given only those that are there have postings.
 
-
-def note_compacted(c: Connection, dropped: int) -> None:
-    """Drop orphaned vectors, and note that postings of so many units ever given are not there any more."""
+    Every plan is void: one may be about to give a unit that is between two files its old id.
+    """
     c.execute("DELETE FROM vectors WHERE NOT EXISTS (SELECT 1 FROM units WHERE id = unit_id)")
     c.execute("DELETE FROM counters WHERE name = 'dropped'")
-    c.execute("INSERT INTO counters VALUES ('dropped', ?)", [dropped])
-    c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")
-    note_compacting(c)
+    c.execute(
+        "INSERT INTO counters SELECT 'dropped', value - (SELECT count(*) FROM units) FROM counters WHERE name = 'unit'"
+    )
+    c.execute("UPDATE counters SET value = value + 1 WHERE name IN ('compaction', 'texts')")
 
 
 def analyse_anew(db: Sql, c: Connection, analyse: Analyse) -> None:
