@@ -138,11 +138,11 @@ def examine(memory: Examined, store: Store) -> list[Check]:
     """Every check of ``doctor``, in the order of ``setup``: host, model, notes, index; nothing is changed."""
     from ..hosts.openclaw_checks import examine_openclaw
 
-    checks = [python_check(), *map(_remark, unknown_variables()), *_settings(memory.settings), *examine_openclaw()]
+    checks = [*map(_remark, unknown_variables()), *_settings(memory.settings), *examine_openclaw()]
     checks += [*model_checks(memory.prove_embedder(), memory.settings), *reranker_checks(memory.settings)]
     checks += [*_workspace(memory), *_sidecars(memory)]
     checks += languages(memory)
-    checks += _extensions(memory)
+    checks += _extensions(memory.settings)
     checks += _index(memory, store)
     known = {*memory.plugins.names(), *memory.plugins.blocked()}
     checks += [
@@ -189,19 +189,6 @@ def _remark(text: str) -> Check:
     return Check(name, True, what, step or None, remark=True)
 
 
-def python_check() -> Check:
-    """Whether this Python is new enough."""
-    import platform
-    import sys
-
-    return Check(
-        "python",
-        sys.version_info >= (3, 11),
-        f"{platform.python_version()} at {sys.executable}",
-        None if sys.version_info >= (3, 11) else "install Python 3.11 or newer",
-    )
-
-
 def _workspace(memory: Examined) -> list[Check]:
     from ..ingest.scan import scan
 
@@ -218,9 +205,6 @@ def _workspace(memory: Examined) -> list[Check]:
         )
     ]
     said = _said(memory, found)
-    if any(said.private):
-        files = counted(sum(map(bool, said.private)), "file")
-        checks.append(Check("private", True, f"{counted(sum(said.private), 'line')} in {files} kept out of the memory"))
     for one in said.unread[:_NAMED]:
         what, _, step = one.reason.rpartition("; ")
         told = f"{one.path} is taken as untrusted, as its front matter cannot be read: {what}"
@@ -353,23 +337,16 @@ def _graphics() -> str | None:
     return next((line.strip() for line in told.splitlines() if line.strip()), None)
 
 
-def _extensions(memory: Examined) -> list[Check]:
+def _extensions(settings: Settings) -> list[Check]:
+    """What is missing of the extensions that the settings ask for."""
     from ..store.duckdb.extensions import extension_file
 
-    settings = memory.settings.store
-    needed = {"fts": settings.keyword_index == "fts", "vss": settings.vector_index == "vss"}
-    checks = []
-    for name, used in needed.items():
-        here = extension_file(name) is not None
-        checks.append(
-            Check(
-                f"extension {name}",
-                here or not used,
-                ("installed" if here else "missing") + ("" if used else ", not in use"),
-                None if here else f"run: pip install duckdb-extension-{name}",
-            )
-        )
-    return checks
+    needed = {"fts": settings.store.keyword_index == "fts", "vss": settings.store.vector_index == "vss"}
+    return [
+        Check(f"extension {name}", False, "missing", f"run: pip install duckdb-extension-{name}")
+        for name, used in needed.items()
+        if used and extension_file(name) is None
+    ]
 
 
 def _index(memory: Examined, store: Store) -> list[Check]:
