@@ -13,11 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-#: A deeper nesting is nothing that a person wrote here.
-_DEEPEST = 8
-_TOO_DEEP = "this is nested too deep"
-#: What the library says since its 6.0.4, which reads ahead of us, of more levels than it takes itself.
-_LIBRARY_TOO_DEEP = "exceeded maximum nesting depth"
 _NOTHING = ("", "~", "null", "Null", "NULL")
 #: What stands without quotes, but for the words that YAML takes for something else.
 _PLAIN = re.compile(r"(?!.* #)[^\W\d_](?:[\w ./@+#-]*\w)?|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
@@ -101,8 +96,6 @@ def parse(text: str) -> Node | None:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         reason = " ".join(part for part in (error.context, error.problem) if part) or "no YAML"
-        if error.problem == _LIBRARY_TOO_DEEP:
-            reason = _TOO_DEEP
         raise YamlTextError(reason, mark.line + 1 if mark else 1) from error
     except yaml.reader.ReaderError as error:
         at = error.position if isinstance(error.position, int) else 0
@@ -139,8 +132,8 @@ class _Builder:
             raise YamlTextError("an anchor (& or *) cannot stand here; write the value out", mark.line + 1)
         if event.tag is not None and event.tag != "!":
             raise YamlTextError(f"a tag ({event.tag}) cannot stand here; leave it out", mark.line + 1)
-        if depth > _DEEPEST:
-            raise YamlTextError(_TOO_DEEP, mark.line + 1)
+        if depth > 8:  # nothing that a person wrote here
+            raise YamlTextError("this is nested too deep", mark.line + 1)
         at = {"start": mark.index, "line": mark.line + 1}
         if isinstance(event, yaml.ScalarEvent):
             # The end of a block scalar is that of its last line, not the beginning of what follows.
