@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..config.openclaw_home import OpenClawHome
 from ..config.settings import unknown_variables
-from ..errors import LeaseTimeout, ModelError, OpenClawMemoryError, SettingsError
+from ..errors import ModelError, OpenClawMemoryError, SettingsError
 from ..hookspecs import MemoryApi
 from ..model import Check, Grain, Origin, ScanResult, SkippedFile, Status, VectorCacheUse, counted, joined
 from .languages import Languages, unknown_ones
@@ -356,10 +356,9 @@ def _index(memory: Examined, store: Store) -> list[Check]:
             numbers = store.statistics()
             documents = store.documents()
             states = store.vector_states(model)
-    except LeaseTimeout as error:
-        return [_held(str(error), memory.settings.store.lock_timeout)]
     except OpenClawMemoryError as error:
-        return [Check("index", False, str(error), None)]
+        what, _, step = str(error).rpartition("; ")
+        return [Check("index", False, what or step, step if what else None)]
     checks = [Check("index", True, f"{numbers.path}: {counted(numbers.units, 'unit')}, {numbers.bytes / 1e6:.1f} MB")]
     checks += [Check("index", False, warning, "run: openclaw-memory ingest") for warning in store.warnings()]
     for remark in memory.remarks()[len(store.warnings()) :]:
@@ -408,30 +407,3 @@ def freshness(memory: Examined, documents: Documents) -> list[Check]:
             changed += 1
     detail = f"{counted(changed, 'file')} to be read again" if changed else "the index is up to date"
     return [*checks, Check("freshness", not changed, detail, "run: openclaw-memory ingest" if changed else None)]
-
-
-def _held(message: str, waited: float) -> Check:
-    """The index is another's: which process that is, by the number that the lease tells."""
-    import re
-
-    import psutil
-
-    from ..system import shell
-
-    path = message.partition(": ")[0]
-    found = re.search(r"in use by PID (\d+)", message)
-    if found is None:
-        return Check("index", False, message)
-    pid = int(found[1])
-    try:
-        process = psutil.Process(pid)
-        arguments = " ".join(" ".join(process.cmdline()).split())
-        what = f"PID {pid} ({arguments[:200] or process.name()})"
-    except psutil.Error:
-        what = f"PID {pid}"
-    return Check(
-        "index",
-        False,
-        f"{path}: held by {what}; waited {waited:g} s for it",
-        f"wait until it is done, or end it: {shell.ending(pid)}",
-    )
