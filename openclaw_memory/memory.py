@@ -199,7 +199,6 @@ class Memory(Asking):
         self.others: Others[Asking] = Others(
             partial(sources.sources, self.settings, names, agent, self.workspace),
             kept.use if peers is None else peers,
-            self.settings.sharing.deadline,
             kept,
         )
 

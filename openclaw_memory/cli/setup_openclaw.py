@@ -29,11 +29,9 @@ def install(cli: CliContext, chosen: Options, teller: Teller) -> None:
     from ..hosts import HostError
     from ..hosts.openclaw_config import wanted_changes, without_slot
     from ..hosts.plugin_files import same_files
-    from ..upkeep.doctor import python_check
 
     if cli.db is not None:
         raise click.UsageError("--db cannot be given: the plugin chooses the index file, and setup fills that one")
-    teller.check(python_check())
     host = _found(chosen, teller)
     settings = _settings(cli, chosen, host)
     _check_model(teller, settings)

@@ -250,7 +250,6 @@ class SharingSettings:
         [],
         "memories by name: a list of {name, workspace, agent, origin, context, readers, on_server}; see docs/teams.md",
     )
-    deadline: float = setting(2.0, "seconds that the other memories may take to answer a question", minimum=0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from datetime import date
 from functools import cache, lru_cache
 
 from ..knowledge import fact_words
-from ..knowledge.concept_keys import concept_key, former_key
+from ..knowledge.concept_keys import concept_key
 from ..knowledge.predicates import kind_of_key, normalise
 from ..model import FactRow, Origin, citation
 from ..store.api import FactObservation, StatedFact
@@ -328,8 +328,7 @@ def _chain(
     # Ids go by the name as it is written, so that a new alias changes none.
     lasting: defaultdict[str, list[str]] = defaultdict(list)
     for name, value in dict.fromkeys((seen.subject, folded(seen.object)) for seen in chain):
-        for subject in dict.fromkeys((name_key(name), former_key(name) or name_key(name))):
-            lasting[value].append(found_id((subject, relation[1]), rule, trusted, value, 0))
+        lasting[value].append(found_id((name_key(name), relation[1]), rule, trusted, value, 0))
     ends: dict[str, list[End]] = {}
     for value, ids in lasting.items():
         told = {end for one in ids for end in stated.ends.get(one, ())}

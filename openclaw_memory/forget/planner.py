@@ -200,7 +200,12 @@ class Planner:
             remains=tuple(self._remaining(snapshot, going, whole, files, matcher)),
             below=tuple(_below(snapshot, going)),
             dry_run=True,
-            warning=_kept_elsewhere(decided.common),
+            warning=(
+                f"other notes too have {decided.common} of these texts and keep them; to forget one everywhere, name "
+                "its words with --query"
+            )
+            if decided.common
+            else None,
         )
         return Plan(
             report,
@@ -333,17 +338,3 @@ def _below(snapshot: Snapshot, going: Collection[int]) -> list[str]:
     first, last = np.minimum.reduceat(rows.start_line[left], starts), np.maximum.reduceat(rows.end_line[left], starts)
     places = zip(left[starts].tolist(), first.tolist(), last.tolist(), strict=True)
     return sorted(citation(snapshot.info(at).path, *lines) for at, *lines in places if not snapshot.is_summary(at))
-
-
-def _kept_elsewhere(common: int) -> str | None:
-    if not common:
-        return None
-    if common == 1:
-        return (
-            "a text of these stands in other notes too and stays there; to forget it everywhere, name its words with "
-            "--query"
-        )
-    return (
-        f"{common} of these texts stand in other notes too and stay there; to forget one everywhere, name its words "
-        "with --query"
-    )

@@ -40,7 +40,7 @@ class Match:
 
 @dataclass(slots=True)
 class Matcher:
-    """Finds forgotten words by their hashes: those made with ``key`` of words of a ``version``, and ``earlier`` ones.
+    """Finds forgotten words by their hashes, which were made with ``key``, or by those of ``others``.
 
     What is hashed is scope, file and words.  So that not every run of words has to be hashed, 16 bits of the first
     two are kept beside the length: a text of *w* words costs *w* look-ups and about ``w * n / 65536`` hashes for *n*
@@ -48,8 +48,7 @@ class Matcher:
     """
 
     key: bytes
-    version: int = VERSION
-    earlier: tuple[Matcher, ...] = ()
+    others: tuple[Matcher, ...] = ()
     digests: set[bytes] = field(default_factory=set)
     #: Scopes and lengths by 16 bits of the first two words, the longest first; and of single words.
     anchors: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
@@ -58,7 +57,7 @@ class Matcher:
     _bits: dict[str, int] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.digests) or any(self.earlier)
+        return bool(self.digests) or any(self.others)
 
     # -- adding -----------------------------------------------------------------------------------
 
@@ -82,7 +81,7 @@ class Matcher:
 
     def concepts(self, slug: str) -> set[str]:
         """All names by which :meth:`concept` may have named it."""
-        return {one.concept(slug) for one in (self, *self.earlier)}
+        return {each.concept(slug) for each in (self, *self.others)}
 
     def add(self, tombstone: str) -> None:
         """Take over a tombstone.  Raises :class:`ValueError` when it is none."""
@@ -109,50 +108,44 @@ class Matcher:
 
         Of those that begin with the same word the longest is found, or with ``every`` each.
         """
-        found = [match for one in self.earlier for match in one.find(words, path, every)]
+        found = [match for each in self.others for match in each.find(words, path, every)]
         if not self.digests:
             return found
-        own, before = words.of(self.version), len(found)
-        bits = [self._word(word) for word in own.folded]
-        anchors, single, total = self.anchors, self.single, len(own.folded)
+        bits = [self._word(word) for word in words.folded]
+        anchors, single, total = self.anchors, self.single, len(words.folded)
         for at in range(total - 1):
             kinds = anchors.get((31 * bits[at] + bits[at + 1]) & _BITS)
             if kinds is not None:
                 for code, length in kinds:
-                    if at + length <= total and (match := self._match(own, path, code, at, length)) is not None:
+                    if at + length <= total and (match := self._match(words, path, code, at, length)) is not None:
                         found.append(match)
                         if not every:
                             break
         if single:
             for at in range(total):
                 for code in single.get(bits[at] & _BITS, ()):
-                    if (match := self._match(own, path, code, at, 1)) is not None:
+                    if (match := self._match(words, path, code, at, 1)) is not None:
                         found.append(match)
                         break
-        if own is not words:
-            found[before:] = [
-                Match(words.at(own.starts[match.first]), words.at(own.ends[match.last] - 1), match.digest)
-                for match in found[before:]
-            ]
-        if single or self.earlier:
+        if single or self.others:
             found.sort(key=lambda match: match.first)
         return found
 
     def holds_text(self, words: Words, path: str) -> bool:
         """Whether these are all the words of a file that was forgotten as it is."""
         return any(
-            one.texts and bool(words.folded) and one._text(words.of(one.version).folded, path) in one.digests
-            for one in (self, *self.earlier)
+            each.texts and bool(words.folded) and each._text(words.folded, path) in each.digests
+            for each in (self, *self.others)
         )
 
     @property
     def whole(self) -> bool:
         """Whether any file was forgotten as it is."""
-        return any(one.texts for one in (self, *self.earlier))
+        return any(each.texts for each in (self, *self.others))
 
     def holds_fact(self, id: str) -> bool:
         """Whether a stated fact was forgotten."""
-        return any(one.digests and one.digest(_CODE["fact"], [id]) in one.digests for one in (self, *self.earlier))
+        return any(each.digests and each.digest(_CODE["fact"], [id]) in each.digests for each in (self, *self.others))
 
     def digest(self, code: str, words: Sequence[str], path: str = "") -> bytes:
         """The keyed hash of words."""
@@ -168,9 +161,7 @@ class Matcher:
         if digest not in self.digests:
             return None
         # In their own file many words in a row are the unit, however it is wrapped.
-        if (code == "b" or (code == "f" and weight(said, self.version) < WIDE)) and not words.alone(
-            at, at + length - 1
-        ):
+        if (code == "b" or (code == "f" and weight(said) < WIDE)) and not words.alone(at, at + length - 1):
             return None
         return Match(at, at + length - 1, digest)
 
@@ -210,8 +201,11 @@ class Tombstones:
     def check(self) -> None:
         """Raise :class:`~openclaw_memory.store.state.StateError` when it is not known what was forgotten."""
         self._state.check()
-        if self._state.read("SELECT 1 FROM tombstones WHERE words > ? LIMIT 1", [VERSION]):
-            raise StateError(f"{self._state.file}: a newer openclaw-memory has forgotten something; upgrade this one")
+        if self._state.read("SELECT 1 FROM tombstones WHERE words <> ? LIMIT 1", [VERSION]):
+            raise StateError(
+                f"{self._state.file}: another version of openclaw-memory has forgotten something; use that one, or "
+                "give up what was forgotten: openclaw-memory state drop-tombstones"
+            )
 
     @property
     def version(self) -> str:
@@ -238,20 +232,12 @@ class Tombstones:
 
     def _read(self) -> Matcher:
         keys = self._state.keys()
-        made: dict[tuple[str, int], Matcher] = {}
-        for tombstone, key, words in self._state.read("SELECT hash, key, words FROM tombstones"):
-            if key not in keys or words > VERSION:
-                continue  # the check of the state says so
-            matcher = made.setdefault((key, words), Matcher(keys[key], words))
-            try:
-                matcher.add(tombstone)
-            except (AttributeError, ValueError):
-                continue  # of a newer version: what it means is not known here
-        latest = max(made, key=lambda of: of[1], default=None)
-        if latest is None:
-            return Matcher(b"")
-        first = made.pop(latest)
-        first.earlier = tuple(made.values())
+        matchers: dict[str, Matcher] = {}
+        for tombstone, key in self._state.read("SELECT hash, key FROM tombstones WHERE words = ?", [VERSION]):
+            if key in keys:  # the check of the state says so of others
+                matchers.setdefault(key, Matcher(keys[key])).add(tombstone)
+        first, *others = [*matchers.values()] or [Matcher(b"")]
+        first.others = tuple(others)
         return first
 
     def covers(self, text: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -12,11 +11,8 @@ from functools import cache
 from ..text.characters import alike
 from ..text.sentences import sentence_spans
 
-#: Grows with every change of what a word is, how it is folded, or how much it weighs.  What was forgotten is hashed by
-#: one version for good, so the earlier ones stay here.  1 gave each character of a script without spaces the weight of
-#: a word, 2 took the capitals of Turkish for other letters than its small ones, and ё for another than е, 3
-#: read the vowel marks of Arabic and Hebrew, digits and characters of Chinese as they are written.
-VERSION = 4
+#: Grows with every change of what a word is, how it is folded, or how much it weighs: what was forgotten is hashed.
+VERSION = 1
 
 #: A text of this weight or more is a sentence: those of a unit are forgotten by themselves too.
 LONG = 4
@@ -31,14 +27,13 @@ _UNSPACED = (
 )
 #: Inside a word: accents that stand by themselves, and what nobody sees.
 _INNER = "\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff"
-_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}](?:[^\W_{_UNSPACED}]|[{_INNER}])*")
 #: Written above and below the letters of Hebrew, Arabic and Syriac, or left out; and what tells which way they run.
 _MARKS = (
     "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u061c\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed"
     "\u0730-\u074a\u08ca-\u08e1\u08e3-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufe00-\ufe0f"
 )
 #: The marks of a voiced syllable stand by themselves where kana are half as wide, or decomposed.
-_MARKED_WORD = re.compile(
+_WORD = re.compile(
     rf"[{_UNSPACED}][\u3099\u309a\uff9e\uff9f]?|[^\W_{_UNSPACED}](?:[^\W_{_UNSPACED}]|[{_INNER}{_MARKS}])*"
 )
 _UNSEEN = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]+")
@@ -63,10 +58,8 @@ _AFTER_NAME = re.compile(r"(?:\*\*|__)?[:：](?:\*\*|__)?[ \t]*")
 _PER_WORD = ((re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]"), 4), (re.compile(f"[{_UNSPACED}]"), 2))
 
 
-def weight(words: Sequence[str], version: int = VERSION) -> float:
+def weight(words: Sequence[str]) -> float:
     """How many words these are; a character of a script without spaces counts as a part of one."""
-    if version == 1:
-        return len(words)
     return sum(_weight(word) for word in words)
 
 
@@ -86,15 +79,6 @@ class Words:
     starts: list[int]
     ends: list[int]
     folded: list[str]
-    version: int = VERSION
-
-    def of(self, version: int) -> Words:
-        """The words of the text as that version reads them."""
-        return self if version == self.version or self.text.isascii() else words_of(self.text, version)
-
-    def at(self, place: int) -> int:
-        """Which word the character at ``place`` is in."""
-        return max(0, bisect_right(self.starts, place) - 1)
 
     def alone(self, first: int, last: int) -> bool:
         """Whether words ``first..last`` are a line, a cell or a sentence of their own rather than a part of one."""
@@ -123,36 +107,34 @@ class Phrase:
         return weight(self.words) >= LONG
 
 
-def words_of(text: str, version: int = VERSION) -> Words:
+def words_of(text: str) -> Words:
     """The words of ``text``, citations left out."""
     scanned = _CITATION.sub(lambda match: " " * len(match[0]), text) if "#" in text else text
-    words = Words(text, [], [], [], version)
-    for match in (_WORD if version < 4 else _MARKED_WORD).finditer(scanned):
+    words = Words(text, [], [], [])
+    for match in _WORD.finditer(scanned):
         # Nothing is left of a stroke that lengthens a letter where it stands alone.
-        if folded := _folded(match[0], version):
+        if folded := _folded(match[0]):
             words.starts.append(match.start())
             words.ends.append(match.end())
             words.folded.append(folded)
     return words
 
 
-def _folded(word: str, version: int) -> str:
+def _folded(word: str) -> str:
     if word.isascii():
         return word.lower()
-    word = unicodedata.normalize("NFKC", _UNSEEN.sub("", word)).casefold()
-    return word if version < 3 else word.translate(_SAME if version == 3 else _same())
-
-
-#: Letters that are told apart by no reader: ``I`` is the capital of ``ı`` in Turkish and of ``i`` elsewhere, and the
-#: small letter of ``İ`` is ``i`` with a dot above; ``ё`` is written ``е`` as a rule.
-_SAME = {ord("ı"): "i", 0x307: None, ord("ё"): "е"}
+    return unicodedata.normalize("NFKC", _UNSEEN.sub("", word)).casefold().translate(_same())
 
 
 @cache
 def _same() -> dict[int, str | None]:
-    """What characters are compared as, where that is not as they are."""
+    """What characters are compared as, where that is not as they are.
+
+    Letters that are told apart by no reader: ``I`` is the capital of ``ı`` in Turkish and of ``i`` elsewhere, and the
+    small letter of ``İ`` is ``i`` with a dot above; ``ё`` is written ``е`` as a rule.
+    """
     same: dict[int, str | None] = {n: None for n in range(0x591, 0x2070) if re.match(f"[{_MARKS}]", chr(n))}
-    return same | dict.fromkeys(range(0xFE00, 0xFE10)) | alike() | _SAME
+    return same | dict.fromkeys(range(0xFE00, 0xFE10)) | alike() | {ord("ı"): "i", 0x307: None, ord("ё"): "е"}
 
 
 def phrases(text: str, speaker: str | None = None, code: bool = False) -> list[Phrase]:

@@ -16,7 +16,6 @@ from .mcp import SERVERS, Registration, Server, added_to_json, entry_diff, remov
 from .process import find, run
 
 TITLE = "Claude Code"
-_SECONDS = 60.0
 
 
 def register(server: Server, project: Path | None) -> Registration:
@@ -95,6 +94,6 @@ def _user_file() -> Path:
 
 
 def _run(claude: str, *arguments: str) -> None:
-    done = run([claude, "mcp", *arguments], timeout=_SECONDS)
+    done = run([claude, "mcp", *arguments], timeout=60)
     if done.code:
         raise HostError(f"'claude mcp {arguments[0]}' failed: {done.reason}; run it yourself, or use --project DIR")

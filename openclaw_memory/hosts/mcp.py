@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import NAME, HostError
+from . import NAME, HostError, backup
 from .change import FileChange, read_text
 from .json_edit import entry_in, load, remove_member, set_member
-from .made import Made, around, recall, remember
 
 #: In JSON files of hosts the servers stand below this key.
 SERVERS = "mcpServers"
@@ -65,26 +64,30 @@ class Registration:
         return bool(self.lines)
 
 
-def added(change: FileChange, made: Made | None, then: str) -> Registration:
-    """The registration that writes our entry into a file; ``made`` is what that makes, ``None`` if it is there."""
+def added(file: Path, before: str | None, after: str, new: bool, then: str) -> Registration:
+    """The registration that writes our entry into a file; ``new`` unless it has one."""
+    change = FileChange(file, before, after)
 
     def apply() -> None:
-        if made is not None:
-            remember(change.file, made)
+        backup.keep(file, before, after, new)
         change.write()
 
-    return Registration(str(change.file), change.diff() if change.needed else [], apply, then)
+    return Registration(str(file), change.diff() if change.needed else [], apply, then)
 
 
 def removed(file: Path, before: str | None, after: str, empty: bool, then: str) -> Registration:
-    """The registration that takes our entry out of a file, and the ``empty`` file if setup has made it."""
-    made = recall(file)
-    gone = made.file and empty and after != (before or "")
-    change = FileChange(file, before, None if gone else after, tuple(map(Path, made.folders)))
+    """The registration that takes our entry out of a file, and the ``empty`` file if setup has made it.
+
+    A file that nobody has changed since setup is put back as it was.
+    """
+    change, kept = FileChange(file, before, after), backup.kept(file)
+    if kept is not None and after != (before or ""):
+        wanted = kept.text if kept.is_of(before) else None if kept.text is None and empty else after
+        change = FileChange(file, before, wanted, tuple(map(Path, kept.folders)))
 
     def apply() -> None:
         change.write()
-        remember(file, None)
+        backup.drop(file)
 
     return Registration(str(file), change.diff() if change.needed else [], apply, then)
 
@@ -96,15 +99,13 @@ def added_to_json(file: Path, server: Server, then: str, *, group: str = SERVERS
     entry = server.entry(before)
     if not typed and "type" not in (before or {}):
         del entry["type"]
-    after = set_member(text or "", file, group, NAME, entry)
-    made = None if before is not None else around(file, group in load(text or "", file))
-    return added(FileChange(file, text, after), made, then)
+    return added(file, text, set_member(text or "", file, group, NAME, entry), before is None, then)
 
 
 def removed_from_json(file: Path, then: str, *, group: str = SERVERS) -> Registration:
     """:func:`removed` for a JSON file with the servers below ``group``."""
     text = read_text(file)
-    after = remove_member(text or "", file, group, NAME, with_group=recall(file).group)
+    after = remove_member(text or "", file, group, NAME)
     return removed(file, text, after, not load(after, file), then)
 
 

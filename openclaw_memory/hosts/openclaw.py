@@ -20,8 +20,6 @@ from .process import Done, find, run
 
 TITLE = "OpenClaw"
 OLDEST = (2026, 9, 6)
-#: Seconds; a Raspberry Pi takes ten times as long as a laptop, and an install may wait for the network.
-_ASK, _CHANGE = 120.0, 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +41,8 @@ class OpenClaw:
     #: What its command said when it changed something.
     said: list[str] = field(default_factory=list)
 
-    def call(self, *arguments: str, timeout: float = _ASK, input: str | None = None) -> Done:
-        """Run ``openclaw`` with these arguments."""
+    def call(self, *arguments: str, timeout: float = 120, input: str | None = None) -> Done:
+        """Run ``openclaw`` with these arguments; a Raspberry Pi takes ten times as long as a laptop."""
         options = ["--profile", self.profile] if self.profile else []
         node = ["node"] if self.command.endswith((".js", ".mjs")) else []
         return run([*node, self.command, *options, *arguments], timeout=timeout, input=input, environ=self.environ)
@@ -135,7 +133,7 @@ class OpenClaw:
             self._change("config", "patch", "--stdin", input=json.dumps(patch, ensure_ascii=False))
 
     def _change(self, *arguments: str, input: str | None = None) -> None:
-        done = self.call(*arguments, timeout=_CHANGE, input=input)
+        done = self.call(*arguments, timeout=600, input=input)  # an install may wait for the network
         if done.code:
             shown = " ".join(arguments[:2])
             raise HostError(f"'openclaw {shown}' failed: {done.reason}; mend that and run this again")

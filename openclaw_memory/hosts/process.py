@@ -21,7 +21,6 @@ import psutil
 from . import NAME, HostError
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-_TIDY = 3.0  # seconds
 _BOX = "│╭╮╯╰├┤┼─◇┌┐└┘"
 
 
@@ -95,8 +94,8 @@ def run(
     return Done(process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the command and what it started; it may tidy up first."""
+def _end(process: subprocess.Popen[bytes], patience: float = 3.0) -> None:
+    """End the command and what it started; for so many seconds it may tidy up first."""
     if sys.platform == "win32":  # no process groups, and what runs is often a script that started the program
         with contextlib.suppress(psutil.Error):
             for started in psutil.Process(process.pid).children(recursive=True):
@@ -104,10 +103,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
                     started.kill()
         process.kill()
         return
-    for number, patience in ((signal.SIGTERM, _TIDY), (signal.SIGKILL, None)):
+    for number, seconds in ((signal.SIGTERM, patience), (signal.SIGKILL, None)):
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
             os.killpg(process.pid, number)
-            process.wait(patience)
+            process.wait(seconds)
 
 
 def find(name: str, given: str | Path | None = None) -> str | None:

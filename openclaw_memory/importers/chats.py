@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from .entry import ID_CHARS, SPEAKERS, Entry, Said, Unusable, day_of, first, identity_of, listed, text_of
@@ -76,8 +76,7 @@ def _remembered(item: Mapping[str, Any]) -> Entry:
     said = tuple(Said(text) for text in texts if isinstance(text, str) and text.strip())
     if not said:
         raise Unusable("nothing is remembered in it")
-    left = Counter(f"member '{name}'" for name in item if item[name] and name not in (*_REMEMBERED, "account_uuid"))
-    return Entry(f"memory of {item.get('account_uuid') or ''}", said, left_out=left)
+    return Entry(f"memory of {item.get('account_uuid') or ''}", said)
 
 
 def _conversation(
@@ -106,14 +105,10 @@ def _path(nodes: Mapping[str, Any], last: Any) -> dict[str, None]:
 
 
 def _spoken(node: Any, zone: str, left: Counter[str]) -> list[Said]:
-    return list(_of_node(node, zone, left))
-
-
-def _of_node(node: Any, zone: str, left: Counter[str]) -> Iterator[Said]:
     """What is said in a node of ChatGPT's tree; what else it holds is counted in ``left``."""
     message = node.get("message") if isinstance(node, Mapping) else None
     if not isinstance(message, Mapping):
-        return  # the root has none
+        return []  # the root has none
     author, content = message.get("author"), message.get("content")
     role = author.get("role") if isinstance(author, Mapping) else None
     kind = content.get("content_type", "text") if isinstance(content, Mapping) else "text"
@@ -131,7 +126,8 @@ def _of_node(node: Any, zone: str, left: Counter[str]) -> Iterator[Said]:
         parts = content.get("parts") if isinstance(content, Mapping) else None
         left["picture or sound"] += sum(not text_of(part) for part in listed(parts) if isinstance(part, Mapping))
         if text.strip():
-            yield Said(text, SPEAKERS[role], day_of(message.get("create_time"), zone))
+            return [Said(text, SPEAKERS[role], day_of(message.get("create_time"), zone))]
+    return []
 
 
 def _shown(found: re.Match[str]) -> str:

@@ -25,8 +25,6 @@ _LISTS = ("results", "memories", "conversations")
 _PLACES = ("item", *(f"{name}.item" for name in _LISTS), "")
 #: How the reading is called to who shows it; names of files are not ours to show there.
 STAGE = "export"
-#: A longer line is no entry that somebody wrote.
-_LINE_BYTES = 64_000_000
 #: Lists and objects within each other; more are none that a program writes.
 _DEEPEST = 200
 _BOM = b"\xef\xbb\xbf"
@@ -185,15 +183,8 @@ def _shallow(events: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
 
 def _lines(name: str, stream: IO[bytes]) -> Iterator[tuple[str, Any]]:
     """What each line of a file holds, with its place; blank lines are none."""
-    number = 0
-    while line := stream.readline(_LINE_BYTES):
-        number += 1
+    for number, line in enumerate(stream, start=1):
         place = f"{name}, line {number}"
-        if len(line) == _LINE_BYTES and not line.endswith(b"\n"):
-            while line and not line.endswith(b"\n"):
-                line = stream.readline(_LINE_BYTES)
-            yield place, SkippedFile(place, f"a line of more than {_LINE_BYTES // 1_000_000} MB")
-            continue
         try:
             if line.strip():
                 yield place, json.loads(line.removeprefix(_BOM) if number == 1 else line)

@@ -77,7 +77,7 @@ def _head(entry: Entry, source: str, key: str, origin: Origin) -> str:
         lines.append(f"date: {entry.day.isoformat()}")
     lines.append(f"origin: {origin.value}")
     if tags := [" ".join(_clean(tag).split()) for tag in entry.tags]:
-        lines.append(f"tags: {yaml_edit.flow_list(tags)}")
+        lines.append(f"tags: {yaml_edit.flow(tags)}")
     more = "".join(
         f", {name}: {yaml_edit.scalar(' '.join(_clean(value).split()))}" for name, value in entry.facts.items()
     )

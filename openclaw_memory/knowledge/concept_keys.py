@@ -40,24 +40,13 @@ def concept_key(name: str) -> int:
     return analysis.unit_hash("\0".join(map(_stem, words))) or 1
 
 
-@lru_cache(maxsize=1 << 16)
-def former_key(name: str) -> int:
-    """The key that ``name`` had when every ending made the same word, which ids in files of persons go by."""
-    words = slug(name).split("-")
-    return 0 if words == [""] else analysis.unit_hash("\0".join(map(_stemmed, words))) or 1
-
-
-def _stemmed(word: str) -> str:
-    known = language.ENGLISH if word.isascii() else language.of_script(word) or language.ENGLISH
-    return language.stems([word], known)[0]
-
-
 def _stem(word: str) -> str:
     """The stem of a word in the language of its script; English for Latin letters.
 
     What takes four letters off makes another word of an English one: Excel is no excellence, an organ no organisation.
     """
-    stem = _stemmed(word)
+    known = language.ENGLISH if word.isascii() else language.of_script(word) or language.ENGLISH
+    stem = language.stems([word], known)[0]
     if word.isascii():
         one = word[:-1] if word.endswith("s") and not word.endswith("ss") else word
         return stem if len(one) - len(stem) < _OTHER_WORD else one

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 from ..system import atomic, yaml_edit
-from ..system.yaml_edit import Edit, Node, list_items
+from ..system.yaml_edit import Node, list_items
 from .concept_keys import concept_key, slug
 from .curated import (
     FILE_NAME,
@@ -195,86 +195,100 @@ def _edit(file: Path, change: Callable[[ParsedFile], _Change]) -> Edited:
 
 def _written(before: ParsedFile, wanted: _Change) -> str:
     """The file's text with what ``wanted`` changes, and nothing else."""
-    text, root = before.text, before.root
     concepts, after = wanted.after.concepts, wanted.after
-    new = [(each, _entry(concepts[each])) for each in dict.fromkeys(wanted.entries) if each not in before.entries]
-    more = [each for each in after.ignored if each not in before.ontology.ignored]
-    if root is None:
-        return _first(text, new, more)
-    # Of additions at the same place the innermost come first.
-    edits: list[Edit] = []
-    owners = after.by_key()
-    for own, entry in before.entries.items():
-        old, now = before.ontology.concepts[own], concepts.get(own)
-        if now is not None and now != old:
-            edits += _entry_edits(text, entry, old, now, owners)
-    group = root.get("concepts")
-    if group is not None:
-        out = {id(entry) for own, entry in before.entries.items() if own not in concepts}
-        edits += yaml_edit.delete(text, group, [id(value) in out for _, value in group.pairs])
-    edits += yaml_edit.insert_in_group(text, root, "concepts", new)
-    ignore = root.get("ignore")
-    if ignore is not None:
-        gone = [" ".join(item.text.split()) not in after.ignored for item in list_items(ignore)]
-        edits += yaml_edit.change_items(text, ignore, gone, more)
-    elif more:
-        edits += yaml_edit.insert_pairs(text, root, [("ignore", yaml_edit.flow_list(more))], indent=0, block=True)
-    return yaml_edit.apply(text, edits)
+    new = {own: concepts[own] for own in dict.fromkeys(wanted.entries) if own not in before.entries}
+    ignored = [each for each in after.ignored if each not in before.ontology.ignored]
+    if before.root is None:
+        return _first(before.text, new.values(), ignored)
+    root, owners = before.root, after.by_key()
+
+    def change(document: Any) -> None:
+        group = document.get("concepts")
+        if group is None and new:
+            group = document["concepts"] = yaml_edit.mapping()
+        for own, key in zip(before.entries, _keys(before, group), strict=True):
+            old, now = before.ontology.concepts[own], concepts.get(own)
+            if now is not None and now != old:
+                group[key] = _changed_entry(group[key], before.entries[own], old, now, owners)
+        yaml_edit.add(group, [(own, _fields(concept)) for own, concept in new.items()])
+        node = root.get("ignore")
+        if node is not None:
+            gone = [" ".join(item.text.split()) not in after.ignored for item in list_items(node)]
+            document["ignore"] = _changed_list(document["ignore"], gone, ignored)
+        elif ignored:
+            yaml_edit.add(document, [("ignore", ignored)])
+
+    text = before.text
+    changes = [concept for own, concept in before.ontology.concepts.items() if concepts.get(own, concept) != concept]
+    if new or changes or after.ignored != before.ontology.ignored:
+        text = yaml_edit.changed(text, change)
+    if any(own not in concepts for own in before.entries):
+        group = (yaml_edit.parse(text) or root).get("concepts")
+        assert group is not None
+        text = yaml_edit.without(text, group, [slug(key.text) not in concepts for key, _ in group.pairs])
+    return text
 
 
-def _first(text: str, new: list[tuple[str, str]], ignored: list[str]) -> str:
+def _keys(before: ParsedFile, group: Any) -> list[Any]:
+    """The keys by which the entries stand in ``group``, the mapping of concepts: ``2026`` is a number there."""
+    node = before.root and before.root.get("concepts")
+    slugs = [slug(key.text) for key, _ in node.pairs] if node else []
+    return [key for own, key in zip(slugs, group or (), strict=True) if own in before.entries]
+
+
+def _first(text: str, new: Iterable[CuratedConcept], ignored: list[str]) -> str:
     """The text of a file that says nothing so far, but for its comments."""
     end = yaml_edit.line_break(text)
+    entries = [f"  {yaml_edit.scalar(concept.slug)}: {yaml_edit.flow(_fields(concept))}" for concept in new]
     lines = [text.rstrip("\r\n")] if text.strip() else _HEADER.splitlines()
-    lines += ["concepts:", *(f"  {yaml_edit.scalar(own)}: {entry}" for own, entry in new)] if new else []
-    lines += [f"ignore: {yaml_edit.flow_list(ignored)}"] if ignored else []
+    lines += ["concepts:", *entries] if entries else []
+    lines += [f"ignore: {yaml_edit.flow(ignored)}"] if ignored else []
     return end.join([*lines, ""])
 
 
-def _entry(concept: CuratedConcept) -> str:
-    return yaml_edit.flow_map((key, value) for key, value in _fields(concept).items() if value)
-
-
-def _fields(concept: CuratedConcept) -> dict[str, str]:
-    """Each field in YAML; empty where it says nothing that is not so anyway."""
-    lists = {each: yaml_edit.flow_list(getattr(concept, each)) if getattr(concept, each) else "" for each in _LISTS}
-    return {
-        "name": yaml_edit.scalar(concept.name),
-        "aliases": lists["aliases"],
-        "parents": lists["parents"],
-        "kind": yaml_edit.scalar(concept.kind) if concept.kind else "",
-        "weight": repr(concept.weight) if concept.weight != 1 else "",
-        "related": lists["related"],
+def _fields(concept: CuratedConcept) -> dict[str, Any]:
+    """What an entry says; nothing that is so anyway."""
+    fields: dict[str, Any] = {
+        "name": concept.name,
+        "aliases": list(concept.aliases),
+        "parents": list(concept.parents),
+        "kind": concept.kind,
+        "weight": None if concept.weight == 1 else concept.weight,
+        "related": list(concept.related),
     }
+    return {key: value for key, value in fields.items() if value not in (None, [])}
 
 
-def _entry_edits(
-    text: str, entry: Node, old: CuratedConcept, now: CuratedConcept, owners: Mapping[int, str]
-) -> list[Edit]:
-    """Edits that make the entry of ``old`` say ``now``."""
+def _changed_entry(entry: Any, node: Node, old: CuratedConcept, now: CuratedConcept, owners: Mapping[int, str]) -> Any:
+    """The entry of ``old``, which stands at ``node``, when it says ``now``."""
+    entry = {} if entry is None else entry
     written, was = _fields(now), _fields(old)
-    changed = [each for each in written if written[each] != was[each]]
-    missing = [(each, written[each]) for each in changed if entry.get(each) is None]
-    edits: list[Edit] = []
-    emptied: set[str] = set()
-    for each in changed:
-        node = entry.get(each)
-        if node is None:
+    for field in dict.fromkeys((*was, *written)):
+        if was.get(field) == written.get(field):
             continue
-        if not written[each] and not missing and each != "weight":
-            emptied.add(each)
-        elif not written[each]:
-            edits += yaml_edit.set_value(text, node, {"kind": "null", "weight": repr(now.weight)}.get(each, "[]"))
-        elif each in _LISTS:
-            said = [_said(item, each, owners) for item in list_items(node)]
-            wanted = getattr(now, each)
+        there = node.get(field)
+        if field not in written and node.flow:
+            del entry[field]
+        elif field not in written:
+            entry[field] = None  # the remarks below it stay
+        elif field in _LISTS and there is not None and not there.nothing:
+            said = [_said(item, field, owners) for item in list_items(there)]
             # An alias is never taken away.
-            gone = [each != "aliases" and item not in wanted for item in said]
-            edits += yaml_edit.change_items(text, node, gone, [item for item in wanted if item not in said])
+            gone = [field != "aliases" and item not in written[field] for item in said]
+            entry[field] = _changed_list(entry[field], gone, [item for item in written[field] if item not in said])
         else:
-            edits += yaml_edit.set_value(text, node, written[each])
-    edits += yaml_edit.delete(text, entry, [key.text in emptied for key, _ in entry.pairs])
-    return edits + yaml_edit.insert_pairs(text, entry, missing, indent=0, block=False)
+            entry[field] = yaml_edit.value(written[field])
+    return yaml_edit.value(entry) if node.nothing else entry
+
+
+def _changed_list(items: Any, gone: Sequence[bool], more: Iterable[str]) -> Any:
+    """The list ``items``, or that of the one text in its place, without what is ``gone`` and with ``more``."""
+    items = items if isinstance(items, list) else yaml_edit.value([] if items is None else [items])
+    for at in reversed(range(len(gone))):
+        if gone[at]:
+            del items[at]
+    yaml_edit.add(items, [(None, each) for each in more])
+    return items
 
 
 def _said(item: Node, field: str, owners: Mapping[int, str]) -> str:

@@ -93,13 +93,7 @@ def _entry(fact: StatedFact) -> str:
     values |= {"from": fact.valid_from, "to": fact.valid_to}
     values |= {"confidence": fact.confidence if fact.retracts is None else None, "origin": fact.origin.value}
     values |= {"source": fact.source, "recorded": fact.recorded or None, "replaces": fact.replaces or None}
-    return yaml_edit.flow_map((key, _yaml(value)) for key, value in values.items() if value is not None)
-
-
-def _yaml(value: str | float | date | tuple[str, ...]) -> str:
-    if isinstance(value, tuple):
-        return yaml_edit.flow_list(value)
-    return yaml_edit.scalar(value) if isinstance(value, str) else str(value)
+    return yaml_edit.flow({key: value for key, value in values.items() if value is not None})
 
 
 def remove(path: Path, gone: Callable[[StatedFact], bool], comment: Callable[[str], bool]) -> list[StatedFact]:
@@ -111,7 +105,7 @@ def remove(path: Path, gone: Callable[[StatedFact], bool], comment: Callable[[st
     said = [fact for _, fact in _said(path, text)]
     flags = [gone(fact) for fact in said]
     if any(flags) and (node := yaml_edit.parse(text)) is not None:
-        text = yaml_edit.apply(text, yaml_edit.delete(text, node, flags))
+        text = yaml_edit.without(text, node, flags)
     lines = [line for line in text.split("\n") if not (line.lstrip().startswith("#") and comment(line))]
     made = "\n".join(lines)
     left = dict.fromkeys(fact for fact, out in zip(said, flags, strict=True) if not out)

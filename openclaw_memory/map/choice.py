@@ -12,8 +12,6 @@ from ..store.api import Bools, Ints
 
 #: Lines, sentences of summaries that only repeat some, and concepts that a page holds at most; the others are counted.
 LINES, REPEATED, CONCEPTS = 12_000, 3_000, 5_000
-#: Lines that are kept of each concept before others.
-_OF_A_CONCEPT = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,44 +63,15 @@ def scope(view: GraphView, concept: str | None, since: date | None) -> Scope:
 
 
 def readable(view: GraphView, within: Scope, sources: Ints, decided: Bools) -> Ints:
-    """The rows whose lines the page holds, ascending: all of them, or the most telling :data:`LINES`.
+    """The rows whose lines the page holds, ascending: all of them, or :data:`LINES`.
 
-    First those that facts rest on (``sources``), then the best and newest of each concept, decisions, and an even
-    selection of the rest.  Of what summaries repeat it holds the coarsest grains first.
+    First those that facts rest on (``sources``) and decisions, then the newest.  Of what summaries repeat it holds the
+    coarsest grains first.
     """
     again = np.flatnonzero(within.repeats).astype(np.int32)
     coarse = np.argsort(-view.corpus.shape.grain[again], kind="stable")[:REPEATED]
     every = np.flatnonzero(within.rows).astype(np.int32)
-    if len(every) <= LINES:
-        return np.sort(np.concatenate([every, again[coarse]]))
-    chosen = np.zeros(len(within.rows), bool)
-    newest = np.argsort(-view.corpus.rows.day, kind="stable")
-    based = np.zeros(len(chosen), bool)
-    based[sources] = True
-    # The first of each group in the order of what they tell; a third is left for the rest.
-    for some, most in (
-        (newest[(based & within.rows)[newest]], LINES // 6),
-        (_of_concepts(view, within), LINES // 3),
-        (newest[(decided & within.rows)[newest]], LINES // 6),
-    ):
-        chosen[some[~chosen[some]][:most]] = True
-    rest = every[~chosen[every]]
-    chosen[rest[np.unique(np.linspace(0, len(rest) - 1, LINES - int(chosen.sum())).astype(np.int64))]] = True
-    chosen[again[coarse]] = True
-    return np.flatnonzero(chosen).astype(np.int32)
-
-
-def _of_concepts(view: GraphView, within: Scope) -> Ints:
-    """The rows of each concept that say most of it and are newest, a round of all concepts at a time."""
-    references = view.index.references
-    shown = np.zeros(len(references.keys), bool)
-    shown[within.concepts[:CONCEPTS]] = True
-    at = np.flatnonzero(shown[references.concept] & within.rows[references.row])
-    concept, row, weight = references.concept[at], references.row[at], references.weight[at]
-    order = np.lexsort((-view.corpus.rows.day[row], -weight, concept))
-    concept, row = concept[order], row[order]
-    rank = np.arange(len(concept)) - np.searchsorted(concept, concept)
-    few = rank < _OF_A_CONCEPT
-    turns = row[few][np.argsort(rank[few], kind="stable")]
-    first: Ints = turns[np.sort(np.unique(turns, return_index=True)[1])]
-    return first
+    telling = decided.copy()
+    telling[sources] = True
+    first = np.lexsort((-view.corpus.rows.day[every], ~telling[every]))[:LINES]
+    return np.sort(np.concatenate([every[first], again[coarse]]))

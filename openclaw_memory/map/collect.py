@@ -23,10 +23,8 @@ from ..text.plain import is_delimiter, plain
 from .choice import CONCEPTS, Scope
 from .layout import placed
 
-#: Facts that a page holds at most, links that start from a concept, units of the most used, characters of a line.
-FACTS, _LINKS, _USED, _CHARS = 4_000, 5, 12, 280
-#: Concepts that are all drawn, linked or not.
-_FEW = 300
+#: Facts that a page holds at most.
+FACTS = 4_000
 #: Points of a word that says that something was decided, settled, shipped or learned outright.
 _DECIDED = 4
 _REDACTED = re.compile(r"\[redacted:([\w-]{1,40})\]")
@@ -112,8 +110,8 @@ def lines(
     }
 
 
-def _readable(unit: UnitText, note: bool) -> str:
-    """What a unit says without its marks; a sentence of a summary without its citation."""
+def _readable(unit: UnitText, note: bool, most: int = 280) -> str:
+    """At most so many characters of what a unit says, without its marks; of a summary without its citation."""
     text = unit.text
     if not note and (found := read_line(text)) is not None:
         text = found.text
@@ -122,7 +120,7 @@ def _readable(unit: UnitText, note: bool) -> str:
         text = "\n".join(" · ".join(cell for part in row.split("|") if (cell := part.strip())) for row in rows)
     if unit.form not in ("code", "meta", "machine"):
         text = plain(text) or text
-    return text if len(text) <= _CHARS else f"{text[: _CHARS - 2].rstrip()} …"
+    return text if len(text) <= most else f"{text[: most - 2].rstrip()} …"
 
 
 def _languages(units: Sequence[UnitText], documents: Sequence[int]) -> list[str]:
@@ -141,8 +139,11 @@ def _languages(units: Sequence[UnitText], documents: Sequence[int]) -> list[str]
     return out
 
 
-def network(view: GraphView, within: Scope) -> dict[str, Any]:
-    """The concepts that matter most, where they stand (``x`` and ``y`` are -1 for nowhere), and their closest links."""
+def network(view: GraphView, within: Scope, most_links: int = 5, few: int = 300) -> dict[str, Any]:
+    """The concepts that matter most, where they stand (``x`` and ``y`` are -1 for nowhere), and their closest links.
+
+    Of each concept ``most_links`` are kept; a ``few`` concepts are all drawn, linked or not.
+    """
     places = within.concepts[:CONCEPTS]
     labels, days, net = view.labels(), view.days(), view.network
     at = {int(place): index for index, place in enumerate(places.tolist())}
@@ -153,14 +154,14 @@ def network(view: GraphView, within: Scope) -> dict[str, Any]:
             near = [
                 (other, weight) for other, weight in zip(others.tolist(), weights.tolist(), strict=True) if other in at
             ]
-            for other, weight in near[:_LINKS]:
+            for other, weight in near[:most_links]:
                 pair = min(index, at[other]), max(index, at[other])
                 links[pair] = max(weight, links.get(pair, 0.0))
     units = within.units[places]
     ends = np.array(sorted(links), np.int64).reshape(-1, 2)
     weight = np.array([links[a, b] for a, b in ends.tolist()], np.float64)
     # Among many, what is linked to nothing is found by name alone: nothing hangs together there.
-    drawn = np.isin(np.arange(len(places)), ends) | (len(places) <= _FEW)
+    drawn = np.isin(np.arange(len(places)), ends) | (len(places) <= few)
     at_last = np.cumsum(drawn) - 1
     spots = np.full((len(places), 2), -1)
     where = placed(int(drawn.sum()), at_last[ends[:, 0]], at_last[ends[:, 1]], weight, 1.0 + units[drawn])
@@ -243,10 +244,10 @@ def facts(view: GraphView, rows: Sequence[FactRow], concepts: Ints) -> list[dict
     return out
 
 
-def used(rows: Sequence[UseRow]) -> list[list[Any]]:
-    """The units that were opened, quoted or judged useful most: id, path, uses, times shown."""
+def used(rows: Sequence[UseRow], most: int = 12) -> list[list[Any]]:
+    """At most so many of the units that were opened, quoted or judged useful most: id, path, uses, times shown."""
     best = sorted(rows, key=lambda row: (-(row.used + row.useful), -row.shown, row.path, row.id))
-    return [[row.id, row.path, row.used + row.useful, row.shown] for row in best[:_USED] if row.used + row.useful]
+    return [[row.id, row.path, row.used + row.useful, row.shown] for row in best[:most] if row.used + row.useful]
 
 
 def _ordinal(day: date | None) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import statistics
 import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from ..config.workspace import expanded
 from ..errors import WorkspaceError
 from ..hookspecs import MemoryApi
-from ..model import FactRow, Grain, Kind, MapReport, Progress, SearchRequest, SearchResult, Status, joined, silent
+from ..model import FactRow, Grain, Kind, MapReport, Progress, Status, joined, silent
 from ..model.map import BESIDE
 from ..store.api import Bools, Store
 from ..system import atomic
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
 #: How the file begins, by which an older map is told from a file that is not ours to replace.
 MARK = "<!doctype html>\n<!-- openclaw-memory map -->"
 _STEPS = 6
-#: Questions that are asked to see how long an answer takes: the names of so many concepts.
-_ASKED = 7
 
 
 class Drawn(MemoryApi, Protocol):
@@ -55,13 +52,12 @@ class Drawn(MemoryApi, Protocol):
 
 
 class Asked(Protocol):
-    """What answers questions: its graph and its vectors, both in step with the files."""
+    """The graph and the vectors, both in step with the files."""
 
     def graph(
         self, deadline: float | None = None, remarks: list[str] | None = None
     ) -> AbstractContextManager[GraphView]: ...
     def vectors(self, model: VectorModel) -> VectorIndex | None: ...
-    def search(self, request: SearchRequest) -> SearchResult: ...
 
 
 def draw(
@@ -126,8 +122,7 @@ def draw(
         "retired": sorted(
             [_day(note.path), note.path] for note in retired() if since is None or _day(note.path) >= since.toordinal()
         ),
-        "numbers": _numbers(status, told.redacted)
-        | {"used": collect.used(memory.usage.rows()), "searches": _searches(questions, network["name"])},
+        "numbers": _numbers(status, told.redacted) | {"used": collect.used(memory.usage.rows())},
     }
     text = page(data)
     size = _write(target, text)
@@ -219,24 +214,10 @@ def _day(path: str) -> int:
     return 0 if day is None else day.toordinal()
 
 
-def _searches(questions: Asked, names: list[str]) -> dict[str, Any] | None:
-    """How long some questions take just now; ``None`` where there is nothing to ask for."""
-    asked = names[:_ASKED]
-    if not asked:
-        return None
-    found = [questions.search(SearchRequest(name)) for name in asked]
-    times = sorted(result.took_ms for result in found[1:] or found)  # the first one warms up
-    return {
-        "asked": len(times), "median": round(statistics.median(times), 1), "longest": round(times[-1], 1),
-        "mode": found[-1].mode,
-    }  # fmt: skip
-
-
 def _numbers(status: Status, redacted: dict[str, int]) -> dict[str, Any]:
     def ordinal(day: date | None) -> int:
         return 0 if day is None else day.toordinal()
 
-    use = status.context
     return {
         "bytes": status.bytes,
         "files": status.files,
@@ -253,7 +234,4 @@ def _numbers(status: Status, redacted: dict[str, int]) -> dict[str, Any]:
             asdict(one) | {"grain": one.grain.value, "first": ordinal(one.first), "last": ordinal(one.last)}
             for one in status.grains
         ],
-        "context": None
-        if use is None or not use.messages
-        else {"messages": use.messages, "share": use.share, "p50": use.p50_ms, "p95": use.p95_ms},
     }

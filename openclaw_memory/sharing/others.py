@@ -20,6 +20,8 @@ from .sources import Source
 
 log = logging.getLogger("openclaw_memory")
 
+#: Seconds that all other memories may take together, as they are asked at the same time.
+SECONDS = 2.0
 #: Seconds beyond the deadline that an answer which is nearly done may take.
 _GRACE = 0.1
 #: Seconds to wait for what is late when the memory is closed.
@@ -73,20 +75,19 @@ class Others(Generic[M]):
     """The other memories that one memory reads; safe to use from several threads.
 
     ``known(parent)`` says which these are as things are, and what to say of those that are not there; ``use`` opens
-    one, and ``seconds`` is what all of them may take together, as they are asked at the same time.
+    one.
     """
 
     def __init__(
         self,
         known: Callable[[str | None], tuple[list[Source], list[str]]],
         use: Callable[[Source], AbstractContextManager[M]],
-        seconds: float,
         kept: Kept[M] | None = None,
     ) -> None:
         self._known = known
         self._parent: str | None = None
         self._use = use
-        self._seconds = seconds
+        self._seconds = SECONDS
         self._kept = kept
         #: Those that still work on a question that nobody waits for.
         self._late: dict[Source, threading.Thread] = {}

@@ -22,8 +22,3 @@ def split(line: str, windows: bool = WINDOWS) -> list[str]:
 def join(words: Sequence[str], windows: bool = WINDOWS) -> str:
     """The command line that has these words."""
     return subprocess.list2cmdline(words) if windows else shlex.join(words)
-
-
-def ending(pid: int, windows: bool = WINDOWS) -> str:
-    """The command that ends a process."""
-    return f"taskkill /PID {pid}" if windows else f"kill {pid}"

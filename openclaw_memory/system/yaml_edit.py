@@ -1,23 +1,18 @@
-"""Changing a few values of a YAML text while every other character of it, comments too, stays as it is.
+"""YAML that people write by hand: read strictly, and changed by commands with its comments kept.
 
-Reads the part of YAML that hand-written files of ours need: one document of mappings, lists and plain or quoted
-texts, in block or flow style.  Every scalar is a text: ``no`` and ``2026-02-16`` are names like any other.  A library
-that writes the whole tree again (ruamel.yaml) keeps comments, but changes indentation, blanks and line ends everywhere.
+Read is the part of YAML that such files need: one document of mappings, lists and plain or quoted texts, in block or
+flow style.  Every scalar is a text: ``no`` and ``2026-02-16`` are names like any other.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-#: A deeper nesting is nothing that a person wrote here.
-_DEEPEST = 8
-_TOO_DEEP = "this is nested too deep"
-#: What the library says since its 6.0.4, which reads ahead of us, of more levels than it takes itself.
-_LIBRARY_TOO_DEEP = "exceeded maximum nesting depth"
 _NOTHING = ("", "~", "null", "Null", "NULL")
 #: What stands without quotes, but for the words that YAML takes for something else.
 _PLAIN = re.compile(r"(?!.* #)[^\W\d_](?:[\w ./@+#-]*\w)?|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
@@ -37,7 +32,7 @@ class YamlTextError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value and where it stands: the characters ``start:end``, in ``line`` (from 1) at ``column`` (from 0).
+    """A value and where it stands: the characters ``start:end``, in ``line`` (from 1).
 
     ``text`` is that of a scalar; ``items`` those of a list; ``pairs`` those of a mapping, in their order.
     """
@@ -46,7 +41,6 @@ class Node:
     start: int
     end: int
     line: int
-    column: int
     flow: bool = False
     plain: bool = False
     text: str = ""
@@ -70,15 +64,6 @@ def list_items(node: Node) -> list[Node]:
     return [] if node.nothing else [node]
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """Put ``text`` in place of the characters ``start:end``."""
-
-    start: int
-    end: int
-    text: str
-
-
 def scalar(text: str) -> str:
     """``text`` as YAML in one line, in quotes where it needs them; right in block and in flow style."""
     if _PLAIN.fullmatch(text) and text.casefold() not in _AMBIGUOUS:
@@ -87,14 +72,13 @@ def scalar(text: str) -> str:
     return escaped if "\\" in escaped else "'" + text.replace("'", "''") + "'"
 
 
-def flow_list(texts: Iterable[str]) -> str:
-    """``texts`` as a YAML list in one line."""
-    return f"[{', '.join(scalar(text) for text in texts)}]"
-
-
-def flow_map(pairs: Iterable[tuple[str, str]]) -> str:
-    """A mapping in one line; the values are YAML already."""
-    return f"{{{', '.join(f'{scalar(key)}: {value}' for key, value in pairs)}}}"
+def flow(given: Any) -> str:
+    """``given``, which may be a list or mapping, as YAML in one line."""
+    if isinstance(given, Mapping):
+        return f"{{{', '.join(f'{scalar(key)}: {flow(inner)}' for key, inner in given.items())}}}"
+    if isinstance(given, (list, tuple)):
+        return f"[{', '.join(map(flow, given))}]"
+    return scalar(given) if isinstance(given, str) else str(given)
 
 
 def parse(text: str) -> Node | None:
@@ -112,8 +96,6 @@ def parse(text: str) -> Node | None:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         reason = " ".join(part for part in (error.context, error.problem) if part) or "no YAML"
-        if error.problem == _LIBRARY_TOO_DEEP:
-            reason = _TOO_DEEP
         raise YamlTextError(reason, mark.line + 1 if mark else 1) from error
     except yaml.reader.ReaderError as error:
         at = error.position if isinstance(error.position, int) else 0
@@ -150,9 +132,9 @@ class _Builder:
             raise YamlTextError("an anchor (& or *) cannot stand here; write the value out", mark.line + 1)
         if event.tag is not None and event.tag != "!":
             raise YamlTextError(f"a tag ({event.tag}) cannot stand here; leave it out", mark.line + 1)
-        if depth > _DEEPEST:
-            raise YamlTextError(_TOO_DEEP, mark.line + 1)
-        at = {"start": mark.index, "line": mark.line + 1, "column": mark.column}
+        if depth > 8:  # nothing that a person wrote here
+            raise YamlTextError("this is nested too deep", mark.line + 1)
+        at = {"start": mark.index, "line": mark.line + 1}
         if isinstance(event, yaml.ScalarEvent):
             # The end of a block scalar is that of its last line, not the beginning of what follows.
             after: Any = event.end_mark
@@ -183,115 +165,106 @@ class _Builder:
             yield self.node(event, depth + 1)
 
 
-def apply(text: str, edits: Sequence[Edit]) -> str:
-    """``text`` with all ``edits`` made; those at the same place follow each other in the order given."""
-    parts: list[str] = []
-    at = 0
-    for edit in sorted(edits, key=lambda edit: edit.start):
-        parts += (text[at : edit.start], edit.text)
-        at = max(at, edit.end)
-    return "".join([*parts, text[at:]])
+def changed(text: str, change: Callable[[Any], None]) -> str:
+    """``text``, a mapping, after ``change`` was made to what ruamel.yaml reads of it; comments and quotes stay."""
+    from ruamel.yaml import YAML
+
+    yaml = YAML()
+    yaml.preserve_quotes = True
+    yaml.width = 1 << 20
+    yaml.explicit_start = text.startswith("---")
+    step, dash = re.search(r"^( +)[^\s#-]", text, re.M), re.search(r"^( *)[^\s#-][^\n]*:\s*\n( *)- ", text, re.M)
+    offset = len(dash[2]) - len(dash[1]) if dash else 2
+    yaml.indent(mapping=len(step[1]) if step else 2, sequence=offset + 2, offset=offset)
+    document = yaml.load(text.replace("\r\n", "\n"))
+    document = mapping() if document is None else document
+    change(document)
+    out = io.StringIO()
+    yaml.dump(document, out)
+    return out.getvalue().replace("\n", line_break(text))
 
 
-def insert_pairs(text: str, node: Node, pairs: Sequence[tuple[str, str]], indent: int, block: bool) -> list[Edit]:
-    """Edits that add ``key: value`` pairs, the values being YAML, to the end of a mapping or in place of nothing.
+def mapping() -> Any:
+    """An empty mapping with a line for each pair, to stand in what :func:`changed` gives."""
+    from ruamel.yaml.comments import CommentedMap
 
-    ``block`` writes a mapping that is empty as lines indented by ``indent``, else between braces.
+    return CommentedMap()
+
+
+def add(items: Any, more: Iterable[tuple[Any, Any]]) -> None:
+    """Put ``more`` keys (none in a list) and values at the end of what :func:`changed` gives, before what stands there.
+
+    The library takes remarks below the last one for a part of it.
     """
-    if not pairs:
-        return []
-    written = [f"{scalar(key)}: {value}" for key, value in pairs]
-    if node.kind == "map" and not node.flow:
-        return [_lines(text, node.end, [" " * node.column + each for each in written])]
-    if node.pairs:
-        return [Edit(node.pairs[-1][1].end, node.pairs[-1][1].end, "".join(f", {each}" for each in written))]
-    if block:
-        start = len(text[: node.start].rstrip(" "))
-        return [Edit(start, node.end, ""), _lines(text, node.end, [" " * indent + each for each in written])]
-    return [Edit(node.start, node.end, ("" if node.flow else " ") + "{" + ", ".join(written) + "}")]
+    for key, given in more:
+        below = _cut_comment(items)
+        if isinstance(items, list):
+            key = len(items)
+            items.append(value(given))
+        else:
+            items[key] = value(given)
+        if below is not None:
+            items.ca.items[key] = [below, None] if isinstance(items, list) else [None, None, below, None]
 
 
-def insert_in_group(text: str, root: Node, group: str, pairs: Sequence[tuple[str, str]]) -> list[Edit]:
-    """Edits that add ``key: value`` pairs, the values being YAML, to a mapping of the top level, made if need be."""
-    node = root.get(group)
-    if node is not None:
-        return insert_pairs(text, node, pairs, indent=root.column + 2, block=not root.flow)
-    lines = "".join(f"{line_break(text)}  {scalar(key)}: {value}" for key, value in pairs)
-    made = [(group, flow_map(pairs) if root.flow else lines)] if pairs else []
-    return insert_pairs(text, root, made, indent=0, block=True)
+def _cut_comment(items: Any) -> Any:
+    """Take off the lines that stand below the last of ``items``: a token, or nothing."""
+    from ruamel.yaml.tokens import CommentToken
+
+    while items and hasattr(items, "ca") and not items.fa.flow_style():
+        key = len(items) - 1 if isinstance(items, list) else next(reversed(items))
+        token = (items.ca.items.get(key) or [None] * 4)[0 if isinstance(items, list) else 2]
+        if token is not None:
+            line, end, rest = token.value.partition("\n")
+            token.value = line + end
+            return CommentToken(f"\n{rest}", token.start_mark) if rest else None
+        items = items[key]
+    return None
 
 
-def change_items(text: str, node: Node, gone: Sequence[bool], more: Sequence[str]) -> list[Edit]:
-    """Edits that take items out of a list and add ``more`` to its end; see :func:`list_items` for ``gone``."""
-    kept = [item for item, out in zip(list_items(node), gone, strict=True) if not out]
-    if not more:
-        return delete(text, node, gone) if node.kind == "list" or not any(gone) else set_value(text, node, "[]")
-    if not kept:
-        if node.kind == "scalar" or node.flow:
-            return set_value(text, node, flow_list(more))
-        between = line_break(text) + " " * node.column
-        return [Edit(node.start, node.end, between.join(f"- {scalar(each)}" for each in more))]
-    if node.kind == "scalar":
-        return set_value(text, node, f"[{', '.join([text[node.start : node.end], *map(scalar, more)])}]")
-    end = kept[-1].end
-    if node.flow:
-        return [*delete(text, node, gone), Edit(end, end, "".join(f", {scalar(each)}" for each in more))]
-    return [*delete(text, node, gone), _lines(text, end, [" " * node.column + f"- {scalar(each)}" for each in more])]
+def value(given: Any) -> Any:
+    """``given`` as :func:`changed` takes it: in one line, with quotes where another reader may need them."""
+    from ruamel.yaml.comments import CommentedMap, CommentedSeq
+    from ruamel.yaml.scalarstring import SingleQuotedScalarString
+
+    if isinstance(given, str):
+        return given if scalar(given) == given else SingleQuotedScalarString(given)
+    if not isinstance(given, (Mapping, list, tuple)):
+        return given
+    made: Any = CommentedMap() if isinstance(given, Mapping) else CommentedSeq()
+    made.fa.set_flow_style()
+    if isinstance(given, Mapping):
+        made.update({key: value(inner) for key, inner in given.items()})
+    else:
+        made.extend(map(value, given))
+    return made
 
 
-def set_value(text: str, node: Node, value: str) -> list[Edit]:
-    """Edits that put ``value``, which is YAML in one line, in place of what stands there."""
-    # A list in block style may begin in the column of its key, where no other value may.
-    block = node.kind != "scalar" and not node.flow
-    stuck = node.start == node.end and not text[node.start - 1 : node.start].isspace()
-    return [Edit(node.start, node.end, f" {value}" if block or stuck else value)]
-
-
-def delete(text: str, node: Node, gone: Sequence[bool]) -> list[Edit]:
-    """Edits that take those items, or pairs, out of a list or mapping for which ``gone`` is true.
+def without(text: str, node: Node, gone: Sequence[bool]) -> str:
+    """``text`` without those items, or pairs, of a list or mapping for which ``gone`` is true.
 
     In block style whole lines go, with the remark at their end; comments on lines of their own stay.
     """
     spans = [(each.start, each.end) for each in node.items] or [(key.start, value.end) for key, value in node.pairs]
-    if not any(gone):
-        return []
+    cuts = [span for span, out in zip(spans, gone, strict=True) if out]
     if not node.flow:
-        lines = [(_line_start(text, start), _line_end(text, end)) for start, end in spans]
-        return [Edit(start, _after_break(text, end), "") for (start, end), out in zip(lines, gone, strict=True) if out]
-    if all(gone):
-        return [Edit(node.start + 1, node.end - 1, "")]
-    edits = []
-    first = gone.index(False)
-    if first:
-        edits.append(Edit(spans[0][0], spans[first][0], ""))
-    for i in range(first + 1, len(spans)):
-        if gone[i]:
-            edits.append(Edit(spans[i - 1][1], spans[i][1], ""))
-    return edits
+        cuts = [(text.rfind("\n", 0, start) + 1, text.find("\n", end) + 1 or len(text)) for start, end in cuts]
+    elif all(gone):
+        cuts = [(node.start + 1, node.end - 1)] if cuts else []
+    else:
+        # With one of its commas: that behind it, or, behind the last that stays, that before it.
+        last = max(at for at, out in enumerate(gone) if not out)
+        starts, ends = [start for start, _ in spans], [end for _, end in spans]
+        cuts = [
+            (starts[at], starts[at + 1]) if at < last else (ends[at - 1], ends[at])
+            for at, out in enumerate(gone)
+            if out
+        ]
+    for start, end in reversed(cuts):
+        text = text[:start] + text[end:]
+    return text
 
 
 def line_break(text: str) -> str:
     """How lines of ``text`` end."""
     return "\r\n" if "\r\n" in text else "\n"
-
-
-def _lines(text: str, after: int, lines: Sequence[str]) -> Edit:
-    """New lines below the one in which the character before ``after`` stands."""
-    at = _line_end(text, after)
-    return Edit(at, at, "".join(line_break(text) + line for line in lines))
-
-
-def _line_start(text: str, at: int) -> int:
-    return text.rfind("\n", 0, at) + 1
-
-
-def _line_end(text: str, at: int) -> int:
-    """Where the line of ``at`` ends, before its line break."""
-    end = text.find("\n", at)
-    if end < 0:
-        return len(text)
-    return end - 1 if text[end - 1 : end] == "\r" and end > at else end
-
-
-def _after_break(text: str, at: int) -> int:
-    return at + len("\r\n") if text.startswith("\r\n", at) else min(at + 1, len(text))

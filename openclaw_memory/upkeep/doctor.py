@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..config.openclaw_home import OpenClawHome
 from ..config.settings import unknown_variables
-from ..errors import LeaseTimeout, ModelError, OpenClawMemoryError, SettingsError
+from ..errors import ModelError, OpenClawMemoryError, SettingsError
 from ..hookspecs import MemoryApi
 from ..model import Check, Grain, Origin, ScanResult, SkippedFile, Status, VectorCacheUse, counted, joined
 from .languages import Languages, unknown_ones
@@ -138,11 +138,11 @@ def examine(memory: Examined, store: Store) -> list[Check]:
     """Every check of ``doctor``, in the order of ``setup``: host, model, notes, index; nothing is changed."""
     from ..hosts.openclaw_checks import examine_openclaw
 
-    checks = [python_check(), *map(_remark, unknown_variables()), *_settings(memory.settings), *examine_openclaw()]
+    checks = [*map(_remark, unknown_variables()), *_settings(memory.settings), *examine_openclaw()]
     checks += [*model_checks(memory.prove_embedder(), memory.settings), *reranker_checks(memory.settings)]
     checks += [*_workspace(memory), *_sidecars(memory)]
     checks += languages(memory)
-    checks += _extensions(memory)
+    checks += _extensions(memory.settings)
     checks += _index(memory, store)
     known = {*memory.plugins.names(), *memory.plugins.blocked()}
     checks += [
@@ -189,19 +189,6 @@ def _remark(text: str) -> Check:
     return Check(name, True, what, step or None, remark=True)
 
 
-def python_check() -> Check:
-    """Whether this Python is new enough."""
-    import platform
-    import sys
-
-    return Check(
-        "python",
-        sys.version_info >= (3, 11),
-        f"{platform.python_version()} at {sys.executable}",
-        None if sys.version_info >= (3, 11) else "install Python 3.11 or newer",
-    )
-
-
 def _workspace(memory: Examined) -> list[Check]:
     from ..ingest.scan import scan
 
@@ -218,9 +205,6 @@ def _workspace(memory: Examined) -> list[Check]:
         )
     ]
     said = _said(memory, found)
-    if any(said.private):
-        files = counted(sum(map(bool, said.private)), "file")
-        checks.append(Check("private", True, f"{counted(sum(said.private), 'line')} in {files} kept out of the memory"))
     for one in said.unread[:_NAMED]:
         what, _, step = one.reason.rpartition("; ")
         told = f"{one.path} is taken as untrusted, as its front matter cannot be read: {what}"
@@ -353,23 +337,16 @@ def _graphics() -> str | None:
     return next((line.strip() for line in told.splitlines() if line.strip()), None)
 
 
-def _extensions(memory: Examined) -> list[Check]:
+def _extensions(settings: Settings) -> list[Check]:
+    """What is missing of the extensions that the settings ask for."""
     from ..store.duckdb.extensions import extension_file
 
-    settings = memory.settings.store
-    needed = {"fts": settings.keyword_index == "fts", "vss": settings.vector_index == "vss"}
-    checks = []
-    for name, used in needed.items():
-        here = extension_file(name) is not None
-        checks.append(
-            Check(
-                f"extension {name}",
-                here or not used,
-                ("installed" if here else "missing") + ("" if used else ", not in use"),
-                None if here else f"run: pip install duckdb-extension-{name}",
-            )
-        )
-    return checks
+    needed = {"fts": settings.store.keyword_index == "fts", "vss": settings.store.vector_index == "vss"}
+    return [
+        Check(f"extension {name}", False, "missing", f"run: pip install duckdb-extension-{name}")
+        for name, used in needed.items()
+        if used and extension_file(name) is None
+    ]
 
 
 def _index(memory: Examined, store: Store) -> list[Check]:
@@ -379,10 +356,9 @@ def _index(memory: Examined, store: Store) -> list[Check]:
             numbers = store.statistics()
             documents = store.documents()
             states = store.vector_states(model)
-    except LeaseTimeout as error:
-        return [_held(str(error), memory.settings.store.lock_timeout)]
     except OpenClawMemoryError as error:
-        return [Check("index", False, str(error), None)]
+        what, _, step = str(error).rpartition("; ")
+        return [Check("index", False, what or step, step if what else None)]
     checks = [Check("index", True, f"{numbers.path}: {counted(numbers.units, 'unit')}, {numbers.bytes / 1e6:.1f} MB")]
     checks += [Check("index", False, warning, "run: openclaw-memory ingest") for warning in store.warnings()]
     for remark in memory.remarks()[len(store.warnings()) :]:
@@ -431,30 +407,3 @@ def freshness(memory: Examined, documents: Documents) -> list[Check]:
             changed += 1
     detail = f"{counted(changed, 'file')} to be read again" if changed else "the index is up to date"
     return [*checks, Check("freshness", not changed, detail, "run: openclaw-memory ingest" if changed else None)]
-
-
-def _held(message: str, waited: float) -> Check:
-    """The index is another's: which process that is, by the number that the lease tells."""
-    import re
-
-    import psutil
-
-    from ..system import shell
-
-    path = message.partition(": ")[0]
-    found = re.search(r"in use by PID (\d+)", message)
-    if found is None:
-        return Check("index", False, message)
-    pid = int(found[1])
-    try:
-        process = psutil.Process(pid)
-        arguments = " ".join(" ".join(process.cmdline()).split())
-        what = f"PID {pid} ({arguments[:200] or process.name()})"
-    except psutil.Error:
-        what = f"PID {pid}"
-    return Check(
-        "index",
-        False,
-        f"{path}: held by {what}; waited {waited:g} s for it",
-        f"wait until it is done, or end it: {shell.ending(pid)}",
-    )

@@ -13,14 +13,6 @@ from ..ingest.scan import scan
 from ..model.embedder import Embedder
 from ..text import language
 
-#: Lines of a file that tell its language as well as all of them.
-_LINES = 60
-#: A language with a smaller share is not named, and one that the model does not know is told from this share on.
-_NAMED, _TOLD = 0.01, 0.2
-#: What a model knows of a language for its vectors to mean something.
-_KNOWN = 0.7
-#: Files that tell the languages of all, and characters of each.
-_FILES, _READ = 64, 16_384
 #: Characters of a language that are looked at.
 _SAMPLE = 4_000
 
@@ -32,9 +24,9 @@ class Languages:
     weights: dict[str, float] = field(default_factory=dict)
     samples: dict[str, str] = field(default_factory=dict)
 
-    def add(self, lines: Sequence[str]) -> None:
-        """Count a file, by lines from all parts of it."""
-        step = max(1, len(lines) // _LINES)
+    def add(self, lines: Sequence[str], enough: int = 60) -> None:
+        """Count a file, by about ``enough`` lines from all parts of it."""
+        step = max(1, len(lines) // enough)
         text = "\n".join(lines[::step])
         for name, weight in language.weights(text).items():
             self.weights[name] = self.weights.get(name, 0.0) + step * weight
@@ -42,10 +34,10 @@ class Languages:
                 self.samples[name] = f"{self.samples.get(name, '')}{_lines_in(name, lines[::step])}\n"
 
     def shares(self) -> dict[str, float]:
-        """Share of each language, the largest first."""
+        """Share of each language that has one worth naming, the largest first."""
         total = sum(self.weights.values())
         found = sorted(self.weights.items(), key=lambda one: (-one[1], one[0]))
-        return {name: round(weight / total, 3) for name, weight in found if weight >= _NAMED * total}
+        return {name: round(weight / total, 3) for name, weight in found if weight >= 0.01 * total}
 
     def known(self, embedder: Embedder | None) -> dict[str, float]:
         """How well a model knows each language, from 0 to 1; nothing without a model."""
@@ -68,16 +60,16 @@ def _lines_in(name: str, lines: Sequence[str]) -> str:
     return "\n".join(own or lines)[:_SAMPLE]
 
 
-def other_than_english(workspace: Path, settings: IngestSettings) -> float:
-    """Share of the notes that is in other languages than English, in [0, 1], by a sample of the files."""
+def other_than_english(workspace: Path, settings: IngestSettings, enough: int = 64, characters: int = 16_384) -> float:
+    """Share of the notes that is in other languages than English, by the first characters of ``enough`` files."""
     said = Languages()
     try:
         files = scan(workspace, settings).files
     except OpenClawMemoryError:
         return 0.0  # whoever reads the notes says so
-    for file in files[:: max(1, len(files) // _FILES)]:
+    for file in files[:: max(1, len(files) // enough)]:
         with suppress(OSError), open(file.absolute, encoding="utf-8", errors="replace") as text:
-            said.add(text.read(_READ).split("\n"))
+            said.add(text.read(characters).split("\n"))
     return 1 - said.shares().get(language.ENGLISH, 0.0) if said.weights else 0.0
 
 
@@ -86,12 +78,12 @@ def unknown_ones(
 ) -> tuple[str, str] | None:
     """What to say of notes in languages that ``model`` does not know, and what to do; ``None`` where there are few.
 
-    ``wanted`` is the one that the settings name.
+    ``wanted`` is the one that the settings name.  A fifth of the notes is worth telling of.
     """
     from ..embed.registry import AUTO, MULTILINGUAL
 
-    strange = {name: share for name, share in shares.items() if known.get(name, 1.0) < _KNOWN}
-    if sum(strange.values()) < _TOLD:
+    strange = {name: share for name, share in shares.items() if known.get(name, 1.0) < 0.7}
+    if sum(strange.values()) < 0.2:
         return None
     said = " and ".join(f"{share:.0%} {name.title()}" for name, share in list(strange.items())[:2])
     what = f"your notes are {said}, which {model} does not know: they are found by their words"

@@ -163,8 +163,8 @@ class Upkeep:
         last = self._last()
         if "now" not in last:
             return f"{state}; has not run yet"
-        did = [f"{'would write' if last.get('dry_run') else 'wrote'} {counted(_number(last, 'created'), 'file')}"]
-        if retired := _number(last, "retired"):
+        did = [f"{'would write' if last.get('dry_run') else 'wrote'} {counted(last.get('created', 0), 'file')}"]
+        if retired := last.get("retired"):
             did.append(f"{'would retire' if last.get('dry_run') else 'retired'} {retired}")
         if last.get("problem"):
             did = [f"failed: {last['problem']}"]
@@ -177,10 +177,9 @@ class Upkeep:
     def _last(self) -> dict[str, Any]:
         """What the last automatic run of any process did; nothing where there was none."""
         try:
-            found = self._state.flag(_RUN)
+            return self._state.flag(_RUN) or {}
         except StateError:
             return {}
-        return found if isinstance(found, dict) else {}
 
     def _note(self, **values: Any) -> None:
         """Never fails: what cannot be noted is tried again."""
@@ -190,16 +189,10 @@ class Upkeep:
             log.warning("the run is not noted: %s", problem)
 
     def _is_due(self, now: datetime, last: Any) -> bool:
-        try:
-            waited = _aware(now) - _aware(datetime.fromisoformat(last["now"]))
-        except (KeyError, TypeError, ValueError):
+        if not last:
             return True
+        waited = _aware(now) - _aware(datetime.fromisoformat(last["now"]))
         return waited < timedelta(0) or waited >= timedelta(minutes=self._settings.interval_minutes)
-
-
-def _number(values: dict[str, Any], name: str) -> int:
-    value = values.get(name)
-    return value if isinstance(value, int) else 0
 
 
 def _aware(moment: datetime) -> datetime:

@@ -126,7 +126,7 @@ def test_a_check_looks_the_same_in_every_command(notes: Notes) -> None:
     run(notes, "ingest")
     assert run(notes, "status").stdout.endswith("next: openclaw-memory search QUESTION\n")
     names = [line.split(":")[0].split()[1] for line in run(notes, "doctor").stdout.splitlines() if line[0] != " "]
-    assert names[:3] == ["python", "model", "workspace"]  # as setup looks
+    assert names[:2] == ["model", "workspace"]  # as setup looks
 
 
 def test_a_terminal_without_the_marks_gets_words(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:

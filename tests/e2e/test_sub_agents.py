@@ -21,7 +21,7 @@ def host(new_host: Callable[[str], Host], plugin: Callable[..., Mapping[str, Any
     agents = {name: host.folder / name for name in ("main", "helper")}
     write(agents["main"], "memory/2026-03-02.md", f"# 2026-03-02\n\n- {KEY}\n")
     write(agents["helper"], "memory/2026-03-03.md", "# 2026-03-03\n\n- The helper looks for keys.\n")
-    settings = {"settings": {"sharing.read_from": ["parent"], "sharing.deadline": 10}}
+    settings = {"settings": {"sharing.read_from": ["parent"]}}
     host.configure(
         plugin(),
         {

@@ -527,16 +527,6 @@ def test_a_found_fact_can_be_removed_and_replaced() -> None:
     assert [row.superseded_by for row in rows if row.object == "tea"] == ["f-2"]
 
 
-def test_an_id_that_a_person_wrote_down_with_an_earlier_version_still_counts() -> None:
-    # As versions gave it that took "organisation" and "organ" for one word.
-    former = "f-0dd34b9e969f75f2"
-    notes = [seen("tea", 10, subject="Tea organisation", predicate="likes")]
-    assert [row.id for row in resolve(notes, [], today=TODAY)] != [former]
-    assert current(resolve(notes, [removed("f-1", former, None)], today=TODAY)) == []
-    better = stated("f-2", "green tea", 20, subject="Tea organisation", predicate="likes", replaces=(former,))
-    assert current(resolve(notes, [better], today=TODAY)) == ["green tea"]
-
-
 def test_what_untrusted_notes_say_ends_nothing() -> None:
     notes = [seen("Utrecht", 1, origin=Origin.OWNER), seen("Rome", 9, origin=Origin.UNTRUSTED)]
     assert sorted(current(resolve(notes, [], today=TODAY))) == ["Rome", "Utrecht"]

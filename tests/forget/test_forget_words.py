@@ -14,7 +14,7 @@ from states import content, state_in
 
 from openclaw_memory.forget.masking import INDEX_MARK, READ_MARK, is_ours, masked, readable, shown, touched
 from openclaw_memory.forget.tombstones import NAME, Matcher, Scope, Tombstones, put
-from openclaw_memory.forget.words import LONG, VERSION, needles, phrases, words_of
+from openclaw_memory.forget.words import LONG, needles, phrases, words_of
 from openclaw_memory.model import Origin
 from openclaw_memory.store.api import StatedFact
 from openclaw_memory.store.state import State
@@ -283,41 +283,16 @@ def test_it_is_recognised_in_the_letters_of_its_language(text: str, again: str, 
     assert masked(f"- {again}", "a.md", forgetting(text)) == f"- {INDEX_MARK}"
 
 
-@pytest.mark.parametrize("version", range(1, VERSION))
-@pytest.mark.parametrize(
-    "text",
-    [
-        "İskeledeki ışık kırıldı ve pompa durdu",
-        "Пётр ещё живёт у маяка на севере",
-        "مُحَمَّدٌ يَسْكُنُ عِنْدَ المَنارَةِ",
-        "陳曉東住在燈塔後面的ｶﾞﾚｰｼﾞ",
-    ],
-)
-def test_what_was_forgotten_by_an_earlier_version_stays_forgotten(text: str, version: int, tmp_path: Path) -> None:
-    state, matcher = state_in(tmp_path / "state"), Matcher(KEY)
-    words = words_of(text)
-    before = words.of(version).folded
-    whole = matcher.digest("t", before, "b.md").hex()
-    set_in(state, KEY, [matcher.tombstone(before, "anywhere", ""), f"t{len(before)}.0000.{whole}"], version)
-    set_in_too = Matcher(KEY).tombstone(tuple(said(SECRET)), "anywhere", "")
-    with state.writing(NAME) as connection:
-        put(connection, KEY, [set_in_too])
-    again = Tombstones(state_in(tmp_path / "state"))
-    assert readable(again, "a.md", f"- {text}\n- {SECRET}") == f"- {INDEX_MARK}\n- {INDEX_MARK}"
-    assert again.matcher.holds_text(words, "b.md")
-
-
 # -- in the state -----------------------------------------------------------------------------------
 
 
 KEY = b"k" * 32
 
 
-def set_in(state: State, key: bytes, hashes: list[str], words: int = VERSION) -> None:
+def set_in(state: State, key: bytes, hashes: list[str]) -> None:
     state.add_key(key)
     with state.writing(NAME) as connection:
         put(connection, key, hashes)
-        connection.execute("UPDATE tombstones SET words = ?", [words])
 
 
 def test_the_state_holds_no_word(tmp_path: Path) -> None:
@@ -326,7 +301,7 @@ def test_the_state_holds_no_word(tmp_path: Path) -> None:
     set_in(
         state,
         KEY,
-        [*(matcher.tombstone(phrase.words, "anywhere", "") for phrase in phrases(SECRET)), "q9.0.aa", "a0.zz"],
+        [matcher.tombstone(phrase.words, "anywhere", "") for phrase in phrases(SECRET)],
     )
     assert not re.search(b"vault|zebra|7714", content(tmp_path / "state"))
     again = Tombstones(state_in(tmp_path / "state"))

@@ -21,6 +21,7 @@ from openclaw_memory.config.index_paths import default_path
 from openclaw_memory.errors import RequestError, SettingsError
 from openclaw_memory.model import Origin, tokens_of
 from openclaw_memory.serve.pool import Pool
+from openclaw_memory.sharing import others
 from openclaw_memory.sharing.sources import sources
 
 HOLD = """
@@ -34,6 +35,12 @@ with store.session():
     sys.stdin.readline()
 store.close()
 """
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine is no reason for another memory to be late."""
+    monkeypatch.setattr(others, "SECONDS", 30.0)
 
 
 @pytest.fixture
@@ -53,15 +60,10 @@ def research(tmp_path: Path) -> Notes:
     return research
 
 
-def sharing(*memories: dict[str, Any], names: list[str] | None = None, **more: Any) -> dict[str, Any]:
+def sharing(*memories: dict[str, Any], names: list[str] | None = None) -> dict[str, Any]:
     """Settings that read from ``memories``."""
     listed = [one["name"] for one in memories] if names is None else names
-    more.setdefault("deadline", 30.0)
-    return {
-        "sharing__read_from": listed,
-        "sharing__memories": list(memories),
-        **{f"sharing__{key}": value for key, value in more.items()},
-    }
+    return {"sharing__read_from": listed, "sharing__memories": list(memories)}
 
 
 def of(notes: Notes, name: str = "team", **more: Any) -> dict[str, Any]:

@@ -39,7 +39,6 @@ def gateway(
     """A gateway's memory of ``notes``, called ``name`` on the server; it reads the files when it is told to."""
     given = {
         "embedding.model": "none", "ingest.fresh_seconds": 1e6, "ingest.embed": "eager", "store.workspace": name,
-        "sharing.deadline": 30.0,
     }  # fmt: skip
     given |= {key.replace("__", "."): value for key, value in values.items()}
     settings = Settings().with_values(given)

@@ -40,10 +40,6 @@ def test_words_that_are_joined_come_apart_again(words: list[str], windows: bool)
     assert shell.split(shell.join(words, windows), windows) == words
 
 
-def test_a_process_is_ended_with_what_the_system_has() -> None:
-    assert (shell.ending(7, windows=True), shell.ending(7, windows=False)) == ("taskkill /PID 7", "kill 7")
-
-
 def refused(number: int) -> PermissionError:
     """What ``os.replace`` raises on Windows while another program has the target open."""
     error = PermissionError(13, "Access is denied")

@@ -115,12 +115,11 @@ def test_private_lines_are_neither_captured_nor_exported_nor_summarised(notes: N
         assert "zeppelin" not in str(duckdb.sql(f"SELECT * FROM '{table}'").fetchall())
 
 
-def test_doctor_and_status_count_what_is_private(notes: Notes) -> None:
+def test_status_counts_what_is_private(notes: Notes) -> None:
     notes.write("memory/2026-02-13.md", NOTE)
     options = ["-w", str(notes.root), "--db", str(notes.root.parent / "i.duckdb"), "--set", "embedding.model=none"]
     runner = CliRunner()
     assert "private: 6 lines in 1 file kept out" in runner.invoke(cli, [*options, "status"]).output
-    assert "6 lines in 1 file kept out of the memory" in runner.invoke(cli, [*options, "doctor"]).output
     found = json.loads(runner.invoke(cli, [*options, "--json", "status"]).stdout)
     assert (found["privateFiles"], found["privateLines"]) == (1, 6)
 

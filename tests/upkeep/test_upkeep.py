@@ -161,15 +161,6 @@ def test_what_cannot_be_meant_is_refused(week: Notes, options: dict[str, Any], m
         memory.consolidate(now=NOW, **options)
 
 
-@pytest.mark.parametrize("spoilt", ["", [], {"now": 7}, {"now": "yesterday", "created": "many", "complete": []}])
-def test_a_spoilt_note_of_the_last_run_is_none(week: Notes, spoilt: Any) -> None:
-    with summarised(week) as memory:
-        memory.state.set_flag("last run", spoilt)
-        assert memory.upkeep.remark()
-        assert len(beat(memory, NOW)) == 1
-        assert memory.state.flag("last run")["complete"] is True
-
-
 def test_a_failure_is_a_remark(week: Notes) -> None:
     (week.root / "memory/consolidated").write_text("in the way")
     with summarised(week, consolidate__automatic="on") as memory:

@@ -17,8 +17,6 @@ views.numbers = {
     const states = Object.entries(n.vectors).filter(([, count]) => count), all = d3.sum(states, ([, count]) => count);
     const words = { ready: "ready", pending: "not yet", failed: "failed", outdated: "of another model" };
     part("Vectors", false, all && n.model ? this.bars(states.map(([name, count]) => [words[name] ?? name, count / all, thousands(count)])) : [el("p", { class: "hint" }, data.space.why ?? "None.")], n.model && el("p", { class: "hint" }, n.model));
-    const s = n.searches;
-    if (s) part("Search times", false, el("dl", { class: "figures" }, figure(`${s.median} ms`, "median"), figure(`${s.longest} ms`, "longest")), el("p", { class: "hint" }, `${counted(s.asked, "question")}, ${s.mode}, asked when this page was made.${n.context ? ` Context for ${counted(n.context.messages, "message")}: ${n.context.p50 ?? "–"} ms median, ${n.context.p95 ?? "–"} ms at most for 95%.` : ""}`));
     const secrets = Object.entries(n.redacted);
     part("Redacted", false, secrets.length ? this.bars(secrets.slice(0, 8).map(([kind, count]) => [kind, count / secrets[0][1], thousands(count)])) : [el("p", { class: "hint" }, "No secret was found in the lines of this page.")], n.private > 0 && el("p", { class: "hint" }, `${counted(n.private, "private line")} kept out.`));
     const at = new Map(lines.id.map((id, i) => [id, i]));
