@@ -7,10 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
 from ..graph.evidence import POINTS, STRONG
-from ..text import language
+from ..text import language, word_lists
 from ..text.labels import names_subject
 from .scoring import Speakers, Weighed, is_milestone, is_turn
 from .sentences import Sentence
@@ -112,10 +111,9 @@ def headings(chosen: Sequence[Weighed]) -> Mapping[str, str]:
 def _headings() -> dict[str, dict[str, str]]:
     """Headings by language and name, of ``headings.txt``."""
     out: dict[str, dict[str, str]] = {}
-    for line in files(__package__).joinpath("headings.txt").read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith("#"):
-            spoken, _, said = line.partition(": ")
-            out[spoken] = dict(zip(("changed", "milestones", "other", "notes"), said.split("; "), strict=True))
+    for _, line in word_lists.lines_of(__package__, "headings.txt"):
+        spoken, _, said = line.partition(": ")
+        out[spoken] = dict(zip(("changed", "milestones", "other", "notes"), said.split("; "), strict=True))
     return out
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
 
+from ..text import word_lists
 from ..text.negation import negations
 from ..text.scripts import HANGUL, UNSPACED
 
@@ -205,9 +205,5 @@ def _spaced(phrase: str) -> bool:
 
 
 def _lines(name: str) -> Iterator[tuple[str, str]]:
-    section = ""
-    for line in files(__package__).joinpath(name).read_text(encoding="utf-8").splitlines():
-        if line.startswith("["):
-            section = line.strip("[]")
-        elif line.strip() and not line.startswith("#"):
-            yield section, line.casefold()
+    for section, line in word_lists.lines_of(__package__, name):
+        yield section, line.casefold()

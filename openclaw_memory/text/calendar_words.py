@@ -11,10 +11,10 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache, lru_cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 from . import language as languages
+from . import word_lists
 from .scripts import ARABIC, ARMENIAN, CYRILLIC, DEVANAGARI, GREEK, HAN, HANGUL, HEBREW, KANA, THAI, UNSPACED
 
 #: What holds for all languages stands under this name.
@@ -89,13 +89,12 @@ def plain(text: str) -> str:
 
 
 @cache
-def _sources() -> dict[str, str]:
+def _sources() -> dict[str, list[str]]:
     """The lines of each language, of both files."""
-    out: defaultdict[str, str] = defaultdict(str)
+    out: defaultdict[str, list[str]] = defaultdict(list)
     for name in ("calendar_cldr.txt", "calendar_own.txt"):
-        for section in files(__package__).joinpath(name).read_text(encoding="utf-8").split("\n[")[1:]:
-            language, _, lines = section.partition("]\n")
-            out[language] += lines
+        for language, line in word_lists.lines_of(__package__, name):
+            out[language].append(line)
     return dict(out)
 
 
@@ -103,7 +102,7 @@ def _sources() -> dict[str, str]:
 def keys_of(language: str) -> dict[str, tuple[str, ...]]:
     """What a language says, by key; nothing for one that is not known."""
     out: dict[str, tuple[str, ...]] = {}
-    for line in _sources().get(language, "").splitlines():
+    for line in _sources().get(language, ()):
         key, _, said = line.partition(": ")
         if said:
             out[key] = (*out.get(key, ()), *said.split(" | "))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
+
+from . import word_lists
 
 #: An alef with or without its hamza, and kaf and yeh as Arabic and as Persian keyboards have them; a stroke that only
 #: draws a word out is none.
@@ -17,7 +18,6 @@ def alike() -> dict[int, str]:
     """What characters are compared as, where that is not as they are: a table for ``str.translate``."""
     same = {ord(written): read for written, read in _ARABIC.items()}
     same |= {ord(zero) + n: str(n) for zero in _ZEROS for n in range(10)}
-    for line in files(__package__).joinpath("characters.txt").read_text(encoding="utf-8").splitlines():
-        if not line.startswith("#"):
-            same |= {ord(pair[0]): pair[1] for pair in line.split()}
+    for _, line in word_lists.lines_of(__package__, "characters.txt"):
+        same |= {ord(pair[0]): pair[1] for pair in line.split()}
     return same

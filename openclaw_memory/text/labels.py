@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache, lru_cache
-from importlib.resources import files
 
-from . import language
+from . import language, word_lists
 from .scripts import UNSPACED
 
 #: Words; of scripts that put no spaces between them, single characters.
@@ -57,9 +56,8 @@ def _atoms(text: str) -> list[str]:
 @cache
 def _labels() -> frozenset[tuple[str, ...]]:
     out: set[tuple[str, ...]] = set()
-    for line in files(__package__).joinpath("labels.txt").read_text(encoding="utf-8").splitlines():
-        if not line.startswith(("#", "[")):
-            out.update(tuple(_atoms(phrase)) for phrase in line.split(";"))
+    for _, line in word_lists.lines_of(__package__, "labels.txt"):
+        out.update(tuple(_atoms(phrase)) for phrase in line.split(";"))
     return frozenset(out - {()})
 
 

@@ -11,10 +11,10 @@ import re
 import threading
 from collections.abc import Iterable
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from ..model import tokens_of
+from . import word_lists
 from .scripts import ARABIC, ARMENIAN, CYRILLIC, DEVANAGARI, GREEK, HAN, HANGUL, HEBREW, KANA, TAMIL, THAI
 
 ENGLISH = "english"
@@ -53,14 +53,7 @@ _local = threading.local()
 @cache
 def stop_words() -> dict[str, frozenset[str]]:
     """Stop words by language."""
-    out: dict[str, frozenset[str]] = {}
-    name = ""
-    for line in files(__package__).joinpath("stop_words.txt").read_text(encoding="utf-8").splitlines():
-        if line.startswith("["):
-            name = line.strip("[]")
-        elif line and not line.startswith("#"):
-            out[name] = frozenset(line.split())
-    return out
+    return {language: frozenset(line.split()) for language, line in word_lists.lines_of(__package__, "stop_words.txt")}
 
 
 @cache

@@ -10,9 +10,8 @@ import unicodedata
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.resources import files
 
-from . import language
+from . import language, word_lists
 
 #: Letters with the vowel signs of Indian scripts, which are no word characters.
 _LETTERS = r"[\w\u0900-\u0963\u0966-\u0dff]+"
@@ -80,18 +79,14 @@ def _said() -> _Said:
     entries: defaultdict[str, list[str]] = defaultdict(list)
     within: set[str] = set()
     none: set[str] = set()
-    spoken = ""
-    for line in files(__package__).joinpath("negation.txt").read_text(encoding="utf-8").splitlines():
-        if line.startswith("["):
-            spoken = line.strip("[]")
-        elif not line.startswith("#"):
-            for entry in line.casefold().split():
-                if entry.startswith("-"):
-                    none.add(entry[1:])
-                elif entry.startswith("*") and entry.endswith("*"):
-                    within.add(entry.strip("*"))
-                else:
-                    entries[spoken if entry.endswith("?") else ""].append(entry.rstrip("?"))
+    for spoken, line in word_lists.lines_of(__package__, "negation.txt"):
+        for entry in line.casefold().split():
+            if entry.startswith("-"):
+                none.add(entry[1:])
+            elif entry.startswith("*") and entry.endswith("*"):
+                within.add(entry.strip("*"))
+            else:
+                entries[spoken if entry.endswith("?") else ""].append(entry.rstrip("?"))
     # The longest first, so that a word in which nothing is denied wins over the part of it that would deny.
     either = sorted(within | none, key=lambda form: (-len(form), form))
     forms = {name: _forms(entries[name]) for name in sorted(entries)}

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib.resources import files
 
+from . import word_lists
 from .dates import MONTH_NUMBERS, NAMES
 
 Span = tuple[int, int]
@@ -88,11 +88,8 @@ def pieces(text: str, size: int) -> list[Span]:
 def _abbreviations() -> dict[str, frozenset[str]]:
     """Words behind or before which a full stop ends nothing, by what stands beside it."""
     out: dict[str, set[str]] = {}
-    for line in files(__package__).joinpath("abbreviations.txt").read_text(encoding="utf-8").splitlines():
-        if line.startswith("["):
-            words = out.setdefault(line.strip("[]"), set())
-        elif line and not line.startswith("#"):
-            words.update(line.split()[1:] if words is out.get("always") else line.split())
+    for place, line in word_lists.lines_of(__package__, "abbreviations.txt"):
+        out.setdefault(place, set()).update(line.split()[1:] if place == "always" else line.split())
     return {name: frozenset(words) for name, words in out.items()}
 
 

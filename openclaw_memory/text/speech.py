@@ -14,9 +14,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.resources import files
 
-from . import analysis, language
+from . import analysis, language, word_lists
 from .scripts import GREEK, HIRAGANA, UNSPACED
 from .sentences import sentence_spans
 
@@ -251,18 +250,14 @@ def _phrases() -> tuple[dict[str, list[_Phrase]], dict[str, list[_Phrase]]]:
     """Phrases by their first atom: those that begin with just it, and those whose one atom has any ending."""
     closed: dict[str, list[_Phrase]] = {}
     opened: dict[str, list[_Phrase]] = {}
-    name = ""
-    for line in files(__package__).joinpath("speech.txt").read_text(encoding="utf-8").splitlines():
-        if line.startswith("["):
-            name = line.strip("[]")
-        elif line and not line.startswith("#"):
-            kind, _, words = line.partition(":")
-            for word in words.split(";"):
-                bare = word.strip().removesuffix("*")
-                atoms = tuple(atom for atom, _, _ in _atoms(bare))
-                if atoms:
-                    phrase = _Phrase(atoms, tuple(_words(bare)), word.strip().endswith("*"), kind, name)
-                    (opened if phrase.open and len(atoms) == 1 else closed).setdefault(atoms[0], []).append(phrase)
+    for spoken, line in word_lists.lines_of(__package__, "speech.txt"):
+        kind, _, words = line.partition(":")
+        for word in words.split(";"):
+            bare = word.strip().removesuffix("*")
+            atoms = tuple(atom for atom, _, _ in _atoms(bare))
+            if atoms:
+                phrase = _Phrase(atoms, tuple(_words(bare)), word.strip().endswith("*"), kind, spoken)
+                (opened if phrase.open and len(atoms) == 1 else closed).setdefault(atoms[0], []).append(phrase)
     return closed, opened
 
 

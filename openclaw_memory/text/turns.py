@@ -10,10 +10,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from importlib.resources import files
 from itertools import pairwise
 from typing import NamedTuple
 
+from . import word_lists
 from .labels import is_label
 from .lines import ITEM
 from .sentences import QUESTION_MARKS, ends_sentence
@@ -60,11 +60,8 @@ class _Label(NamedTuple):
 def roles() -> dict[str, frozenset[str]]:
     """What ``person`` and ``assistant`` are called in a chat, in small letters."""
     out: dict[str, set[str]] = {}
-    for line in files(__package__).joinpath("roles.txt").read_text(encoding="utf-8").splitlines():
-        if line.startswith("["):
-            out[name := line.strip("[]")] = set()
-        elif line and not line.startswith("#"):
-            out[name] |= {word.replace("_", " ") for word in line.split()}
+    for role, line in word_lists.lines_of(__package__, "roles.txt"):
+        out.setdefault(role, set()).update(word.replace("_", " ") for word in line.split())
     return {name: frozenset(words) for name, words in out.items()}
 
 

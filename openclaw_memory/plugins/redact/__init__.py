@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from ...hookspecs import hookimpl
 from . import below, labels, opaque, seeds, shapes, values
 from .keys import redact_key_blocks
-from .shapes import RULES as RULES
+from .shapes import rules as rules
 
 if TYPE_CHECKING:
     from ...model import Unit

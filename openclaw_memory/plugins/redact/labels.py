@@ -6,9 +6,9 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
+from ...text import word_lists
 from .opaque import is_random
 from .values import NOT_SECRET, PASSWORDS, QUANTITY, has_digit_or_symbol, is_disorderly, is_joined, is_mixed, passes
 
@@ -35,14 +35,8 @@ LISTED = ("seed-phrase", "recovery-code")
 def words() -> dict[str, dict[str, None]]:
     """The entries of ``labels.txt`` by the title above them."""
     found: dict[str, dict[str, None]] = {}
-    title = ""
-    for line in files(__package__).joinpath("labels.txt").read_text(encoding="utf-8").splitlines():
-        if line.startswith("["):
-            title = line.strip("[]")
-        elif line and not line.startswith("#"):
-            found.setdefault(title, {}).update(
-                dict.fromkeys(word.strip() for word in line.partition(":")[2].split(","))
-            )
+    for title, line in word_lists.lines_of(__package__, "labels.txt"):
+        found.setdefault(title, {}).update(dict.fromkeys(word.strip() for word in line.partition(":")[2].split(",")))
     return found
 
 
