@@ -126,10 +126,6 @@ class SearchSettings:
     lazy_candidates: int = setting(256, "units embedded on first need by one lazy search", minimum=0)
     weights: dict[str, float] = setting({}, "changes to the weights of docs/ranking.md, feature: number")
     recency_weight: float = setting(0.0, "share of the score that is the text's youth alone", minimum=0, maximum=1)
-    half_life_days: dict[str, float] = setting(
-        {}, "days after which a text of this kind (daily, note) counts half; curated files never fade"
-    )
-    half_life_by: Literal["age", "access"] = setting("age", "what fades: what is old, or what was long not used")
     use_weight: float = setting(
         0.05,
         "most that use and feedback may move a hit, as a share of the scores' range; 0 = nothing",

@@ -21,7 +21,7 @@ from ..model import SEEDS, Grain, Kind, RecallHit, SearchHit, SearchRequest
 from ..store.api import Bools, Floats, Ints, KeywordIndex, Store, StoreState, VectorIndex, VectorModel
 from ..system.deadline import NEVER, Deadline
 from ..text import analysis
-from ..use.boosts import UseColumns, UsedRows, UsesOn
+from ..use.boosts import UsedRows, UsesOn
 from . import bm25, confidence, decay, hits, lowered, nearest, ranking, telling, timeline
 from . import question as asking
 from .ahead import Ahead, Resident, large
@@ -403,22 +403,13 @@ class SearchEngine:
         """What time and use make of the scores; ``None`` for nothing, as it is unless somebody wants it or told us."""
         corpus, own = self._corpus, self._settings
         weight = own.recency_weight if request.recency_weight is None else request.recency_weight
-        by_access = bool(own.half_life_days) and own.half_life_by == "access"
-        used = UseColumns()
-        if self._uses is not None and (own.use_weight or by_access):
-            used = self._used.columns(self._uses(today), today, corpus, self.archive, by_access)
-        boost = used.boost if own.use_weight else None
-        if not weight and not own.half_life_days and boost is None:
+        boost = None
+        if self._uses is not None and own.use_weight:
+            boost = self._used.boost(self._uses(today), corpus, self.archive)
+        if not weight and boost is None:
             return None
-        return decay.Moves(
-            youth=decay.youth(corpus, today) if weight else None,
-            weight=weight,
-            fade=decay.fading(corpus, today, own.half_life_days, used.last if by_access else None)
-            if own.half_life_days
-            else None,
-            use=boost,
-            most=own.use_weight,
-        )
+        youth = decay.youth(corpus, today) if weight else None
+        return decay.Moves(youth=youth, weight=weight, use=boost, most=own.use_weight)
 
     def _by_concepts(self, named: Sequence[int], score: Floats, allowed: Bools | None) -> Floats:
         """Rows by the concepts that the question names, or else by those of the best rows: ``float32[n]`` in [0, 1]."""

@@ -15,7 +15,6 @@ from ..embed.vectorizer import Vectorizer
 from ..errors import LeaseTimeout, ModelError, SettingsError
 from ..model import (
     GrainUse,
-    Kind,
     RecallHit,
     RecallResult,
     SearchHit,
@@ -391,16 +390,9 @@ def _dated(request: SearchRequest, hits: list[H]) -> list[H]:
 
 
 def check_settings(settings: SearchSettings) -> None:
-    """Whether the features and kinds that are named are there; raises ``SettingsError``."""
+    """Whether the features that are named are there; raises ``SettingsError``."""
     from .ranking import WEIGHTS
 
     for name in settings.weights:
         if name not in WEIGHTS:
             raise SettingsError(f"search.weights: there is no feature '{name}'; valid are {', '.join(WEIGHTS)}")
-    kinds = [kind.value for kind in Kind if kind is not Kind.CURATED]
-    for kind, half_life in settings.half_life_days.items():
-        if kind not in kinds:
-            why = "curated files never fade" if kind == Kind.CURATED else f"there is no kind '{kind}'"
-            raise SettingsError(f"search.half_life_days: {why}; valid are {', '.join(kinds)}")
-        if half_life <= 0:
-            raise SettingsError(f"search.half_life_days: '{kind}' must be more than 0 days, not {half_life:g}")

@@ -70,7 +70,7 @@ class Asking:
         Raises :class:`~openclaw_memory.errors.RequestError` for an option that cannot be meant.
         """
         request = SearchRequest.of(query, options)
-        until, as_of = Deadline.after(request.deadline), self.usage.as_of()
+        until = Deadline.after(request.deadline)
         result = self.plugins.first("openclaw_memory_search", SearchResult, memory=self, request=request)
         if result is None:
             result = self.search_index(request)
@@ -79,7 +79,7 @@ class Asking:
             result, request, until, lambda memory, asked: memory.search_index(asked), _best, limit, request.budget
         )
         hits = self.plugins.rerank(request.query, result.results)
-        self._shown(hits, request.now, as_of)
+        self._shown(hits, request.now)
         return replace(result, results=tuple(hits))
 
     def search_index(self, request: SearchRequest) -> SearchResult:
@@ -95,7 +95,7 @@ class Asking:
         :class:`~openclaw_memory.errors.RequestError` when ``hops`` is not from 1 to 4.
         """
         request = SearchRequest.of(query, options)
-        until, as_of = Deadline.after(request.deadline), self.usage.as_of()
+        until = Deadline.after(request.deadline)
         own = self._questions.recall(request, hops)
         budget = request.budget or SEEDS * self.settings.search.hit_tokens
         result = self.others.joined(
@@ -104,7 +104,7 @@ class Asking:
         )  # fmt: skip
         if result.results != own.results:
             result = replace(result, results=tuple(sorted(result.results, key=_by_time)))
-        self._shown(result.results, request.now, as_of)
+        self._shown(result.results, request.now)
         return result
 
     def context(self, message: str, **options: Any) -> ContextResult:
@@ -116,9 +116,9 @@ class Asking:
         ``serendipity`` of weaker notes that come along; ``explain`` for why each source was chosen.  Raises
         :class:`~openclaw_memory.errors.RequestError` for an option that cannot be meant.
         """
-        until, as_of = Deadline.after(options.get("deadline")), self.usage.as_of()
+        until = Deadline.after(options.get("deadline"))
         result = self.ambient.context(message, **options)
-        self._shown(result.sources, options.get("now"), as_of)
+        self._shown(result.sources, options.get("now"))
         return self._with_others(result, message, until, options) if self.settings.context.enabled else result
 
     def timeline(
@@ -143,13 +143,13 @@ class Asking:
             result = self.search(request)
             result = replace(result, results=tuple(timeline.relevant(result.results)))
         else:
-            until, as_of = Deadline.after(request.deadline), self.usage.as_of()
+            until = Deadline.after(request.deadline)
             limit = request.max_results or self.settings.search.max_results
             result = self.others.joined(
                 self._questions.listing(request), request, until,
                 lambda memory, asked: memory._questions.listing(asked), _newest, limit, request.budget,
             )  # fmt: skip
-            self._shown(result.results, request.now, as_of)
+            self._shown(result.results, request.now)
         return replace(result, results=tuple(timeline.in_order(result.results)))
 
     def get(self, path: str, from_line: int | None = None, lines: int | None = None) -> FileText:
@@ -177,8 +177,8 @@ class Asking:
 
     # -- parts ------------------------------------------------------------------------------------
 
-    def _shown(self, hits: Any, day: date | None, as_of: str | None) -> None:
-        self.usage.shown([hit for hit in hits if hit.memory is None], day or date.today(), as_of)
+    def _shown(self, hits: Any, day: date | None) -> None:
+        self.usage.shown([hit for hit in hits if hit.memory is None], day or date.today())
 
     def _read(self, path: str, from_line: int | None, lines: int | None) -> FileText:
         from ..ingest.file_lines import read_lines

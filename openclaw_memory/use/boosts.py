@@ -6,93 +6,63 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Protocol
 
 import numpy as np
 
 from ..index.archive import Archive
 from ..index.corpus import Corpus
-from ..store.api import Floats, Ints
+from ..store.api import Floats
 from ..text import analysis
 
 
-class Uses(Protocol):
-    """What is known of use on a day, by ids of hits.
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """What use says about units on a day, by the ids of hits; while nothing of it changes it is the same object.
 
-    ``version`` changes whenever anything else does but for the day; ``boosts`` are in [-1, 1]; ``paths`` tells the
-    file of every id; ``last`` is the day of the last use of any kind.
+    ``version`` changes whenever anything else does; ``boosts`` are in [-1, 1] and hold only what is not 0, ``paths``
+    are the files of those ids.
     """
 
-    @property
-    def version(self) -> str:
-        """Another value after every change."""
-
-    @property
-    def boosts(self) -> Mapping[str, float]:
-        """What moves in the ranking, and how far."""
-
-    @property
-    def paths(self) -> Mapping[str, str]:
-        """The file that each id is in."""
-
-    @property
-    def last(self) -> Mapping[str, date]:
-        """When each was last used."""
+    version: str
+    boosts: Mapping[str, float]
+    paths: Mapping[str, str]
 
 
 #: What is known of use on a day.
 UsesOn = Callable[[date], Uses]
 
 
-@dataclass(frozen=True, slots=True)
-class UseColumns:
-    """``boost`` in [-1, 1] and ``last``, an ordinal (0: never), of every row; absent where there is none."""
-
-    boost: Floats | None = None
-    last: Ints | None = None
-
-
 class UsedRows:
     """Finds the rows of what was used, and keeps what it found until the corpus or the use changes."""
 
     def __init__(self) -> None:
-        self._key: tuple[str, date, int, bool] | None = None
-        self._columns = UseColumns()
+        self._key: tuple[str, int] | None = None
+        self._boost: Floats | None = None
         #: Units by ids, with the document and its generation for which that holds; -1 for what is there no more.
         self._units: dict[str, tuple[int, int, int]] = {}
 
-    def columns(self, uses: Uses, today: date, corpus: Corpus, archive: Archive, with_days: bool) -> UseColumns:
-        """Use by row, ``last`` only where it is wanted.
+    def boost(self, uses: Uses, corpus: Corpus, archive: Archive) -> Floats | None:
+        """The boost of every row in [-1, 1], ``float32[n]``; ``None`` where no row has one.
 
         What was said of a note goes to the sentences of its summary when it is archived, as long as it is in the index.
         """
-        key = uses.version, today, corpus.version, with_days
+        key = uses.version, corpus.version
         if key != self._key:
-            self._columns = self._made(uses, corpus, archive, with_days)
+            self._boost = self._made(uses, corpus, archive)
             self._key = key
-        return self._columns
+        return self._boost
 
-    def _made(self, uses: Uses, corpus: Corpus, archive: Archive, with_days: bool) -> UseColumns:
-        wanted = uses.paths if with_days else {hit: uses.paths[hit] for hit in uses.boosts if hit in uses.paths}
-        rows = self._rows(wanted, corpus)
-        boosts = [(row, boost) for hit, boost in uses.boosts.items() if boost and (row := rows.get(hit)) is not None]
-        last_days = uses.last if with_days else {}
-        days = [(row, day.toordinal()) for hit, day in last_days.items() if (row := rows.get(hit)) is not None]
-        summary, source = archive.originals() if boosts or days else (np.zeros(0, np.int32),) * 2
-        boost: Floats | None = None
-        last: Ints | None = None
-        if boosts:
-            boost = np.zeros(len(corpus), np.float32)
-            for row, value in boosts:
-                boost[row] = value
-            np.add.at(boost, summary, boost[source])
-            boost = np.clip(boost, -1, 1)
-        if days:
-            last = np.zeros(len(corpus), np.int32)
-            for row, day in days:
-                last[row] = day
-            np.maximum.at(last, summary, last[source])
-        return UseColumns(boost, last)
+    def _made(self, uses: Uses, corpus: Corpus, archive: Archive) -> Floats | None:
+        rows = self._rows(uses.paths, corpus)
+        boosts = [(row, value) for hit, value in uses.boosts.items() if (row := rows.get(hit)) is not None]
+        if not boosts:
+            return None
+        boost = np.zeros(len(corpus), np.float32)
+        for row, value in boosts:
+            boost[row] = value
+        summary, source = archive.originals()
+        np.add.at(boost, summary, boost[source])
+        return np.clip(boost, -1, 1)
 
     def _rows(self, paths: Mapping[str, str], corpus: Corpus) -> dict[str, int]:
         """Rows by id, of those that are in the corpus."""

@@ -6,7 +6,7 @@ import re
 from datetime import date
 from typing import TYPE_CHECKING
 
-from ..errors import RequestError, WorkspaceError
+from ..errors import RequestError
 from ..model import FeedbackReport, bounds, cited
 from ..text import analysis
 from .tracker import Usage
@@ -15,23 +15,16 @@ if TYPE_CHECKING:
     from ..store.api import Store, UnitRows
 
 _ID = re.compile(r"[0-9a-f]{16}")
-#: Times that a unit is looked for, each after something was forgotten.
-_TRIES = 5
 
 
 def give(store: Store, usage: Usage, chunk: str, verdict: str, today: date) -> FeedbackReport:
     """Note that the unit which ``chunk`` names was ``useful`` or ``irrelevant``; see :func:`place`.
 
-    Looked for again where something was forgotten meanwhile.  Raises :class:`~openclaw_memory.errors.RequestError`, and
-    :class:`~openclaw_memory.errors.WorkspaceError` when the state cannot be written.
+    Raises :class:`~openclaw_memory.errors.RequestError`, and :class:`~openclaw_memory.errors.WorkspaceError` when the
+    state cannot be written.
     """
-    for _ in range(_TRIES):
-        as_of = usage.as_of()
-        unit, path = place(store, usage, chunk)
-        report = usage.feedback(unit, path, verdict, today, as_of)
-        if report is not None:
-            return report
-    raise WorkspaceError("other processes keep forgetting, so the verdict was not written; try again in a moment")
+    unit, path = place(store, usage, chunk)
+    return usage.feedback(unit, path, verdict, today)
 
 
 def place(store: Store, usage: Usage, chunk: str) -> tuple[str, str]:

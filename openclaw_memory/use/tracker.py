@@ -8,7 +8,7 @@ import threading
 import time
 import unicodedata
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import date
 
@@ -18,6 +18,7 @@ from ..store.state import State
 from ..store.state.database import renew
 from ..store.state.use import NAME, Sum, fade, put, sum_of, sums
 from ..text.scripts import HAN, KANA
+from .boosts import Uses
 
 log = logging.getLogger("openclaw_memory")
 
@@ -26,8 +27,6 @@ VERDICTS = ("useful", "irrelevant")
 
 #: What goes by this name changes when units are forgotten.
 _FORGOT = "forgot"
-#: In place of what :meth:`Usage.as_of` said: found while nothing can have been forgotten meanwhile.
-_NOW = "now"
 #: Seconds and events after which counts are written, and seconds to wait for another process that writes.
 _SECONDS, _EVENTS, _PATIENCE = 60.0, 200, 1.0
 #: Seconds for which what was shown can be opened or quoted, and how much of it is remembered.
@@ -55,20 +54,6 @@ class _Shown:
     counted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Uses:
-    """What use says about units, by the ids of hits; while nothing of it changes it is the same object.
-
-    ``boosts`` are in [-1, 1] and hold only what is not 0, ``paths`` are the files of all the ids, ``last`` the days
-    on which each was last shown, opened, quoted or judged.
-    """
-
-    version: str
-    boosts: Mapping[str, float]
-    paths: Mapping[str, str]
-    last: Mapping[str, date]
-
-
 class Usage:
     """Counts how units are used, in ``state``; ``clock()`` are seconds that only grow.
 
@@ -85,28 +70,13 @@ class Usage:
         self._events = 0
         self._written = clock()
         #: Which forgetting is known here: what was counted before another one is dropped.
-        self._forgot: str | None = None
-        #: What was known before: a question that was asked earlier, or in an older snapshot, may be answered later.
-        self._outdated: set[str] = set()
-        #: Whether such an answer came, or the state was made anew: the next writing looks.
-        self._doubtful = False
+        self._forgot = ""
         self._uses: Uses | None = None
-        self._uses_of: tuple[str, date] | None = None
+        self._uses_version: tuple[str, date] | None = None
         self._lock = threading.Lock()
         self._writing = threading.Lock()
 
     # -- what happens -----------------------------------------------------------------------------
-
-    def as_of(self) -> str | None:
-        """As of which forgetting one looks for hits now, for :meth:`shown` and :meth:`feedback` of what is found.
-
-        Mostly what is known here, which costs no look at the state; ``None`` where nothing is, and it cannot be read.
-        """
-        if self._forgot is None:
-            forgot = self.forgot()
-            with self._lock:
-                self._keep_out(forgot)
-        return self._forgot
 
     def forgot(self) -> str | None:
         """Another value after every forgetting, wherever it was; ``None`` while the state cannot be read.
@@ -118,16 +88,13 @@ class Usage:
         except OpenClawMemoryError:
             return None
 
-    def shown(self, hits: Iterable[SearchHit], day: date, as_of: str | None = _NOW) -> None:
-        """Count that ``hits`` were given to somebody; they can be opened and quoted for half an hour from now.
-
-        Unless something was forgotten since ``as_of``, when they were looked for: it may have been one of them.
-        """
+    def shown(self, hits: Iterable[SearchHit], day: date) -> None:
+        """Count that ``hits`` were given to somebody; they can be opened and quoted for half an hour from now."""
         now = self._clock()
         forgot = self.forgot()
         with self._lock:
-            counts = self._keep_out(forgot) and as_of in (_NOW, self._forgot)
-            for hit in hits if counts else ():
+            self._follow(forgot)
+            for hit in hits:
                 self._recent.append(_Shown(now, hit.id, hit.path, hit.start_line, hit.end_line, hit.snippet))
                 self._count(hit.id, hit.path, day, "shown")
         self._write_if_due()
@@ -136,8 +103,8 @@ class Usage:
         """Count that a hit was of use: it was opened, or a reply quotes it."""
         forgot = self.forgot()
         with self._lock:
-            if self._keep_out(forgot):
-                self._count(id, path, day, "used")
+            self._follow(forgot)
+            self._count(id, path, day, "used")
         self._write_if_due()
 
     def opened(
@@ -168,10 +135,9 @@ class Usage:
 
         return self._use_of(meant, day)
 
-    def feedback(self, id: str, path: str, verdict: str, now: date, as_of: str | None = _NOW) -> FeedbackReport | None:
+    def feedback(self, id: str, path: str, verdict: str, now: date) -> FeedbackReport:
         """Write down at once that a unit was ``useful`` or ``irrelevant``; what is known of it then.
 
-        ``None``, and nothing is written, where something was forgotten since ``as_of``, when the unit was looked for.
         Raises :class:`~openclaw_memory.errors.RequestError` for another verdict, and
         :class:`~openclaw_memory.errors.WorkspaceError` when the state cannot be written.
         """
@@ -180,11 +146,6 @@ class Usage:
         self.flush()
         new = Sum.of(path, now, {verdict: 1})
         with self._state.writing(NAME) as connection:
-            forgot = self._state.version(_FORGOT, connection)
-            if as_of not in (_NOW, forgot):
-                with self._lock:
-                    self._take(forgot)
-                return None
             put(connection, id, new)
         known = sum_of(self._state, id) or new
         return FeedbackReport(
@@ -203,21 +164,20 @@ class Usage:
         While the state cannot be read it is what was known before.
         """
         try:
-            of = self._state.version(NAME), today
-            if of == self._uses_of and self._uses is not None:  # which was set before its mark
+            version = self._state.version(NAME), today
+            if version == self._uses_version and self._uses is not None:  # which was set before its mark
                 return self._uses
             known = sums(self._state)
         except OpenClawMemoryError as problem:
             log.debug("use is not known: %s", problem)
-            return self._uses or Uses("", {}, {}, {})
+            return self._uses or Uses("", {}, {})
         with self._lock:
             boosts = {unit: boost for unit, one in known.items() if (boost := one.boost)}
-            paths = {unit: one.path for unit, one in known.items()}
-            last = {unit: date.fromordinal(one.last) for unit, one in known.items()}
+            paths = {unit: known[unit].path for unit in boosts}
             old = self._uses
-            if old is None or (old.boosts, old.paths, old.last) != (boosts, paths, last):
-                self._uses = Uses(f"{of[0]}-{today}", boosts, paths, last)
-            self._uses_of = of
+            if old is None or (old.boosts, old.paths) != (boosts, paths):
+                self._uses = Uses(f"{version[0]}-{today}", boosts, paths)
+            self._uses_version = version
             assert self._uses is not None
             return self._uses
 
@@ -253,7 +213,7 @@ class Usage:
     def forget(self, ids: Collection[str]) -> int:
         """Drop everything about some ids, here and in the state; how many of them there was anything of.
 
-        What other processes have counted and not yet written, they drop too, as this one does where others
+        Every other process drops all that it has counted before and not yet written, as this one does where others
         forgot.  Raises as :meth:`~openclaw_memory.store.state.State.writing`.
         """
         gone = frozenset(ids)
@@ -267,8 +227,7 @@ class Usage:
                 forgot = self._state.version(_FORGOT, connection)
             self._state.wipe()
             with self._lock:
-                self._take(before)
-                self._outdated.add(before)
+                self._follow(before)
                 self._forgot = forgot
                 for unit, day in list(self._new):
                     if unit in gone:
@@ -286,7 +245,7 @@ class Usage:
         try:
             with self._lock:
                 self._written, self._events = self._clock(), 0
-                if not self._new and not self._doubtful:
+                if not self._new:
                     return
             self._write()
         except OpenClawMemoryError as error:
@@ -299,31 +258,27 @@ class Usage:
         self.flush()
 
     def _write(self) -> None:
-        known = self.forgot()
         with self._lock:
-            self._keep_out(known)
-            taken, self._new, forgot = self._new, {}, self._forgot
+            counted, self._new, forgot = self._new, {}, self._forgot
         try:
             with self._state.writing(NAME, patience=_PATIENCE, lasting=False) as connection:
-                now = self._state.version(_FORGOT, connection)
-                with self._lock:
-                    self._doubtful = False
-                    if now != forgot:  # it may be just what somebody has forgotten since
-                        self._take(now)
-                        return
-                for (unit, day), (path, counts) in taken.items():
+                if (now := self._state.version(_FORGOT, connection)) != forgot:
+                    with self._lock:
+                        self._follow(now)
+                    return
+                for (unit, day), (path, counts) in counted.items():
                     put(connection, unit, Sum.of(path, day, counts))
                 fade(connection, date.today())
         except BaseException:
             with self._lock:
-                for (unit, day), (path, counts) in taken.items():
+                for (unit, day), (path, counts) in counted.items():
                     for name, number in counts.items():
                         self._count(unit, path, day, name, number)
                 if len(self._new) > _WAITING:
-                    self._new = {key: told for key, told in self._new.items() if set(told[1]) != {"shown"}}
+                    self._new.clear()
             raise
-        if self._uses_of is not None:
-            self.state(self._uses_of[1])  # here rather than in the next search
+        if self._uses_version is not None:
+            self.state(self._uses_version[1])  # here rather than in the next search
 
     # -- the caller holds the lock ----------------------------------------------------------------
 
@@ -332,27 +287,12 @@ class Usage:
         counts[what] = counts.get(what, 0) + number
         self._events += number
 
-    def _keep_out(self, forgot: str | None) -> bool:
-        """Drop what was counted and shown before something was forgotten elsewhere: it may have been just that.
-
-        False where ``forgot`` is older than what is known here: then what is to be counted now may be it as well.
-        """
-        if forgot in self._outdated:
-            self._doubtful = True
-            return False
-        if forgot is not None:  # else nothing is written then
-            self._take(forgot)
-        return True
-
-    def _take(self, forgot: str) -> None:
-        """Take over a version that is the state's now; where none was known, something was forgotten if it has one."""
-        if self._forgot is not None:
-            self._outdated.add(self._forgot)
-        if (self._forgot or "") != forgot:
+    def _follow(self, forgot: str | None) -> None:
+        """Drop what was counted and shown before something was forgotten elsewhere: it may have been just that."""
+        if forgot is not None and forgot != self._forgot:
             self._new.clear()
             self._recent.clear()
-        self._outdated.discard(forgot)
-        self._forgot = forgot
+            self._forgot = forgot
 
     # -- without it -------------------------------------------------------------------------------
 
@@ -360,8 +300,7 @@ class Usage:
         oldest = self._clock() - _RECENT
         forgot = self.forgot()
         with self._lock:
-            if not self._keep_out(forgot):
-                return []
+            self._follow(forgot)
             while self._recent and self._recent[0].at < oldest:
                 self._recent.popleft()
             found = {one.id: one.path for one in self._recent if not one.counted and meant(one)}
@@ -374,9 +313,7 @@ class Usage:
 
     def _write_if_due(self) -> None:
         with self._lock:
-            due = (self._new or self._doubtful) and (
-                self._events >= _EVENTS or self._clock() - self._written >= _SECONDS
-            )
+            due = self._new and (self._events >= _EVENTS or self._clock() - self._written >= _SECONDS)
             if due:
                 self._written, self._events = self._clock(), 0
         if due:

@@ -135,7 +135,7 @@ def test_doctor(run: Callable[..., Result], notes: Notes) -> None:
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        ("search.weights={dat: 1}", "no feature 'dat'"), ("search.half_life_days={dayly: 1}", "no kind 'dayly'"),
+        ("search.weights={dat: 1}", "no feature 'dat'"),
         ("consolidate.time_zone=Mars/Base", "no time zone 'Mars/Base'"),
     ],
 )  # fmt: skip

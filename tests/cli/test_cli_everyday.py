@@ -112,7 +112,7 @@ def test_a_setting_is_taken_out_and_the_rest_of_the_file_stays(file: Path, befor
     [
         ("search.max_result", "3", "search.max_results"), ("search.max_results", "many", "a whole number"),
         ("search.min_score", "2", "between 0 and 1"), ("search.weights", "{dat: 1}", "no feature 'dat'"),
-        ("search.half_life_days", "{dayly: 1}", "no kind 'dayly'"), ("consolidate.time_zone", "Mars/Base", "no time zone"),
+        ("consolidate.time_zone", "Mars/Base", "no time zone"),
         ("store.url", "mysql://x", "no URL of PostgreSQL"),
     ],
 )  # fmt: skip

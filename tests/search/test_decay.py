@@ -1,12 +1,11 @@
-"""Time and use in the ranking: youth, half-lives, a bounded gain by use, and nothing of it unless it is wanted."""
+"""Time and use in the ranking: youth, a bounded gain by use, and nothing of it unless it is wanted."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import date, timedelta
+from collections.abc import Iterator
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -20,25 +19,16 @@ from numpy.testing import assert_array_equal
 
 from openclaw_memory import Memory, SearchRequest
 from openclaw_memory.cli.main import cli
-from openclaw_memory.errors import RequestError, SettingsError
+from openclaw_memory.errors import RequestError
 from openclaw_memory.index.corpus import Corpus
 from openclaw_memory.model import Grain, SearchHit
 from openclaw_memory.search import decay
 from openclaw_memory.search.ranking import scaled
 from openclaw_memory.system.deadline import Deadline
+from openclaw_memory.use.boosts import Uses
 
 TODAY = date(2026, 3, 10)
 OLD, NEW = "memory/2025-06-01.md", "memory/2026-03-09.md"
-
-
-@dataclass(frozen=True)
-class Known:
-    """What is known of use, as the state tells it."""
-
-    version: str = "1"
-    boosts: Mapping[str, float] = field(default_factory=dict)
-    paths: Mapping[str, str] = field(default_factory=dict)
-    last: Mapping[str, date] = field(default_factory=dict)
 
 
 def fill(notes: Notes) -> None:
@@ -64,7 +54,7 @@ def order(memory: Memory, query: str = "lantern lit in the big barn", **options:
     return [hit.path for hit in hits(memory, query, **options)]
 
 
-def with_uses(memory: Memory, uses: Known) -> None:
+def with_uses(memory: Memory, uses: Uses) -> None:
     """Let the engine know of use, as the memory's wiring does."""
     memory._questions._uses = memory._questions.engine()._uses = lambda day: uses
 
@@ -98,7 +88,6 @@ def test_youth_is_that_of_the_formula_and_curated_files_stay_young(memory: Memor
 def test_what_is_of_today_or_later_is_as_young_as_can_be(memory: Memory) -> None:
     corpus = corpus_of(memory)
     assert decay.youth(corpus, date(2025, 1, 1)).tolist() == [1.0] * len(corpus)
-    assert decay.fading(corpus, date(2025, 1, 1), {"daily": 5}).tolist() == [1.0] * len(corpus)
 
 
 def test_a_weight_brings_the_young_forward_and_says_so(memory: Memory) -> None:
@@ -139,53 +128,6 @@ def test_youth_mixes_with_the_scaled_score(values: list[float], weight: float) -
     assert moved.dtype == np.float32 and moved.min() >= 0 and moved.max() <= 1 + 1e-6
 
 
-# -- half-lives -----------------------------------------------------------------------------------------
-
-
-def test_a_kind_fades_by_its_half_life_and_others_do_not(notes: Notes) -> None:
-    fill(notes)
-    with open_memory(notes, search__half_life_days={"daily": 30}) as memory:
-        memory.ingest()
-        corpus = corpus_of(memory)
-        paths = [corpus.documents[d].path for d in corpus.rows.document_id.tolist()]
-        fade = dict(zip(paths, decay.fading(corpus, TODAY, {"daily": 30}), strict=True))
-        assert fade[NEW] == pytest.approx(0.5 ** (1 / 30)) and fade[OLD] == pytest.approx(0.5 ** (282 / 30))
-        assert fade["MEMORY.md"] == fade["memory/garden.md"] == 1
-        assert decay.fading(corpus, TODAY, {"note": 30.0})[paths.index("memory/garden.md")] == pytest.approx(0.5)
-        assert order(memory)[0] == NEW
-        (old,) = [hit for hit in hits(memory) if hit.path == OLD]
-        assert old.why is not None and "faded to 0.00" in old.why and old.score < 0.1
-        # What has no day cannot have faded.
-        corpus.rows.day[:] = 0
-        assert decay.fading(corpus, TODAY, {"daily": 30}).tolist() == [1.0] * len(corpus)
-
-
-@pytest.mark.parametrize(
-    ("days", "message"),
-    [
-        ({"curated": 30}, "curated files never fade; valid are daily, note"),
-        ({"weekly": 30}, "there is no kind 'weekly'"),
-        ({"daily": 0}, "'daily' must be more than 0 days, not 0"),
-        ({"note": -1}, "'note' must be more than 0 days, not -1"),
-    ],
-)  # fmt: skip
-def test_half_lives_that_cannot_be_meant_are_refused(notes: Notes, days: dict[str, float], message: str) -> None:
-    fill(notes)
-    with open_memory(notes, search__half_life_days=days) as memory, pytest.raises(SettingsError, match=message):
-        memory.search("lantern")
-
-
-def test_what_was_used_lately_has_not_faded_by_access(notes: Notes) -> None:
-    fill(notes)
-    with open_memory(notes, search__half_life_days={"daily": 30}, search__half_life_by="access") as memory:
-        (old,) = [hit for hit in hits(memory) if hit.path == OLD]
-        assert order(memory)[0] == NEW
-        with_uses(memory, Known("2", {}, {old.id: OLD, "gone": "memory/gone.md"}, {old.id: TODAY, "gone": TODAY}))
-        assert order(memory)[0] == OLD
-        with_uses(memory, Known("3", {}, {old.id: OLD}, {old.id: TODAY - timedelta(days=300)}))
-        assert order(memory)[0] == NEW  # it was written later than that
-
-
 # -- use -------------------------------------------------------------------------------------------------
 
 
@@ -194,7 +136,7 @@ def test_use_moves_a_little_and_never_more(memory: Memory) -> None:
     score = ranked(memory).score
     ids = {path: hit.id for path, hit in plain.items()}
     for value in (1.0, -1.0, 0.25):
-        with_uses(memory, Known(str(value), {ids[NEW]: value, "gone": 1.0}, {ids[NEW]: NEW, "gone": NEW}))
+        with_uses(memory, Uses(str(value), {ids[NEW]: value, "gone": 1.0}, {ids[NEW]: NEW, "gone": NEW}))
         moved = ranked(memory)
         (row,) = np.flatnonzero(moved.score != score).tolist()
         corpus = memory._questions.engine().graph.corpus
@@ -219,7 +161,7 @@ def test_of_two_that_are_alike_the_used_one_comes_first(notes: Notes) -> None:
         assert order(memory, "lantern")[0] == "memory/2026-03-01.md"
         (third,) = [hit for hit in hits(memory, "lantern") if "03-03" in hit.path]
         (first,) = [hit for hit in hits(memory, "lantern") if "03-01" in hit.path]
-        with_uses(memory, Known("1", {third.id: 0.5, first.id: -0.5}, {third.id: third.path, first.id: first.path}))
+        with_uses(memory, Uses("1", {third.id: 0.5, first.id: -0.5}, {third.id: third.path, first.id: first.path}))
         # Alike in everything else, use alone orders them.
         assert order(memory, "lantern") == [f"memory/2026-03-0{n}.md" for n in (3, 2, 4, 5, 1)]
         notes.write("memory/2026-03-09.md", "- something else entirely\n")
@@ -232,10 +174,10 @@ def test_without_use_and_wishes_every_score_is_the_same_to_the_bit(memory: Memor
     with memory.store.session():
         before = engine.weigh(SearchRequest("lantern in the barn"), "keyword", TODAY, None)[0]
         assert before.moves is None
-        with_uses(memory, Known())
+        with_uses(memory, Uses("1", {}, {}))
         after = engine.weigh(SearchRequest("lantern in the barn"), "keyword", TODAY, None)[0]
         assert after.moves is None
-        with_uses(memory, Known("2", {"gone": 1.0}, {"gone": "memory/gone.md"}, {"gone": TODAY}))
+        with_uses(memory, Uses("2", {"gone": 1.0}, {"gone": "memory/gone.md"}))
         gone = engine.weigh(SearchRequest("lantern in the barn"), "keyword", TODAY, None)[0]
     for other in (after, gone):
         assert_array_equal(before.score, other.score)
@@ -247,7 +189,7 @@ def test_no_use_counts_when_it_is_switched_off(notes: Notes) -> None:
     with open_memory(notes, search__use_weight=0.0) as memory:
         before = order(memory)
         ids = {hit.path: hit.id for hit in hits(memory)}
-        with_uses(memory, Known("1", {ids[NEW]: 1.0}, {ids[NEW]: NEW}))
+        with_uses(memory, Uses("1", {ids[NEW]: 1.0}, {ids[NEW]: NEW}))
         assert order(memory) == before and "use" not in str([hit.why for hit in hits(memory)])
 
 
@@ -262,12 +204,12 @@ def test_use_is_followed_through_changes_of_files_and_of_use(memory: Memory, not
         return {corpus.documents[int(corpus.rows.document_id[row])].path: float(moves.use[row]) for row in rows}
 
     ids = {hit.path: hit.id for hit in hits(memory)}
-    with_uses(memory, Known("1", {ids[NEW]: 0.5}, {ids[NEW]: NEW}))
+    with_uses(memory, Uses("1", {ids[NEW]: 0.5}, {ids[NEW]: NEW}))
     assert boosted() == {NEW: 0.5}
     notes.write("memory/2026-01-01.md", "- a note that moves every row\n")
     memory.ingest()
     assert boosted() == {NEW: 0.5}
-    with_uses(memory, Known("2", {ids[NEW]: 0.25, ids[OLD]: -1.0}, {ids[NEW]: NEW, ids[OLD]: OLD}))
+    with_uses(memory, Uses("2", {ids[NEW]: 0.25, ids[OLD]: -1.0}, {ids[NEW]: NEW, ids[OLD]: OLD}))
     assert boosted() == {NEW: 0.25, OLD: -1.0}
     notes.write(NEW, "- bread and no light\n")
     memory.ingest()
@@ -286,11 +228,11 @@ def test_use_of_a_note_goes_to_its_summary(notes: Notes) -> None:
             notes, "daily", "2025-06-01", f"# 1 June 2025\n\n## Notes\n- the lantern was lit in the big barn [{OLD}#L1]\n",
             [OLD], "2025-06-01",
         )  # fmt: skip
-        with_uses(memory, Known("1", {old.id: 0.8}, {old.id: OLD}, {old.id: TODAY}))
+        with_uses(memory, Uses("1", {old.id: 0.8}, {old.id: OLD}))
         assert OLD not in order(memory)
         (hit,) = [hit for hit in hits(memory) if hit.path == summary]
         assert hit.why is not None and "use +0.040" in hit.why
-        with_uses(memory, Known("2", {old.id: 0.8, hit.id: 0.8}, {old.id: OLD, hit.id: summary}))
+        with_uses(memory, Uses("2", {old.id: 0.8, hit.id: 0.8}, {old.id: OLD, hit.id: summary}))
         (hit,) = [hit for hit in hits(memory) if hit.path == summary]
         assert hit.why is not None and "use +0.050" in hit.why
 

@@ -61,14 +61,11 @@ def test_being_shown_is_counted_and_moves_nothing(file: Path) -> None:
     usage = Usage(state_in(file))
     usage.shown([_hit("a"), _hit("b"), _hit("a")], DAY)
     assert not file.exists(), "counted in memory first"
-    assert usage.state(DAY).last == {}
     usage.close()
     rows = Usage(state_in(file)).rows()
     assert [(row.id, row.shown, row.used, row.boost) for row in rows] == [("a", 2, 0, 0.0), ("b", 1, 0, 0.0)]
     uses = Usage(state_in(file)).state(DAY)
-    assert uses.boosts == {}
-    assert uses.last == {"a": DAY, "b": DAY}
-    assert uses.paths == {"a": "memory/2026-03-01.md", "b": "memory/2026-03-01.md"}
+    assert uses.boosts == uses.paths == {}
 
 
 def test_counts_of_a_unit_are_one_row(file: Path) -> None:
@@ -101,14 +98,14 @@ def test_it_is_written_after_a_minute_or_many_hits(file: Path, tmp_path: Path) -
     clock.now += 1
     usage.shown([_hit("c")], DAY)
     _written_by_itself(file)
-    assert sorted(usage.state(DAY).last) == ["a", "b", "c"]
+    assert [row.id for row in usage.rows(DAY)] == ["a", "b", "c"]
     other = tmp_path / "other"
     usage = Usage(state_in(other), Clock())
     usage.shown([_hit(str(number)) for number in range(199)], DAY)
     assert not other.exists()
     usage.shown([_hit("x")], DAY)
     _written_by_itself(other)
-    assert len(usage.state(DAY).last) == 200
+    assert len(usage.rows(DAY)) == 200
 
 
 def test_what_cannot_be_written_now_is_written_later(file: Path) -> None:
@@ -120,7 +117,7 @@ def test_what_cannot_be_written_now_is_written_later(file: Path) -> None:
     usage.close()
     with pytest.raises(StateError, match="cannot be used"):
         usage.rows()
-    assert usage.state(DAY).last == {}, "a search goes on without"
+    assert usage.state(DAY).boosts == {}, "a search goes on without"
     file.rmdir()
     usage.close()
     assert [(row.id, row.shown) for row in Usage(state_in(file)).rows()] == [("a", 2)]
@@ -386,34 +383,6 @@ def test_what_another_process_has_counted_does_not_bring_back_what_is_forgotten(
     server.close()
     assert [row.id for row in command.rows()] == ["xcc"]
     assert "xaa" not in _holds(file)
-
-
-def test_what_was_found_before_somebody_forgot_is_not_counted_after_it(file: Path) -> None:
-    ours, theirs = Usage(state_in(file)), Usage(state_in(file))
-    for usage in (theirs, ours):  # elsewhere, and in another thread here
-        before = ours.as_of()
-        usage.forget(["xaa"])
-        ours.shown([_hit("xaa")], DAY, before)
-        assert ours.feedback("xaa", "memory/2026-03-01.md", "useful", DAY, before) is None
-        assert "xaa" not in ours.quoted(SNIPPET, DAY)
-        ours.shown([_hit("xbb")], DAY, ours.as_of())
-        ours.close()
-        assert [row.id for row in theirs.rows()] == ["xbb"]
-    assert _holds(file) == {"xbb"}
-
-
-def test_what_was_counted_before_anything_was_known_is_dropped_where_somebody_forgot(file: Path) -> None:
-    ours, theirs = Usage(state_in(file)), Usage(state_in(file))
-    theirs.feedback("xbb", "memory/2026-03-01.md", "useful", DAY)
-    aside = file.with_name("aside")
-    file.rename(aside)
-    file.mkdir()
-    ours.shown([_hit("xaa")], DAY, ours.as_of())
-    file.rmdir()
-    aside.rename(file)
-    theirs.forget(["xaa"])
-    ours.close()
-    assert [row.id for row in theirs.rows()] == ["xbb"]
 
 
 def test_forgetting_fails_loudly_and_counting_never_waits(file: Path) -> None:
