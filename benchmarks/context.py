@@ -5,10 +5,10 @@
     python -m benchmarks.context --silence DIR
 
 DIR is as for ``benchmarks.retrieval``, with ``evidence`` (rows of ``path`` and ``line``) in each question.  Of the
-labelled questions: the share whose context holds a line of evidence, beside the best hit of a search cut to the same
-number of tokens, and beside ``search --budget`` with it; the same search with what context may give (no MEMORY.md and
-USER.md).  Of questions about another workspace, of which this one knows nothing: the share that gets context all the
-same.  Of ordinary messages: each line of the last files of a workspace, asked before these are read.
+labelled questions: the share whose context holds a line of evidence, beside ``search --budget`` with as many tokens;
+the same search with what context may give (no MEMORY.md and USER.md).  Of questions about another workspace, of which
+this one knows nothing: the share that gets context all the same.  Of ordinary messages: each line of the last files of
+a workspace, asked before these are read.
 
 ``--example`` takes the shipped example and ``context_messages.jsonl`` beside this file: half of the messages are about
 what the notes know (``path`` is where, ``says`` what the context must say), half need nothing.
@@ -130,17 +130,14 @@ def labelled(root: Path, settings: Settings, embedder: Embedder | None, budget: 
     """Questions with evidence, and the same ones asked of a workspace that knows nothing of them."""
     by_workspace = questions(root)
     names = list(by_workspace)
-    cut = settings.with_values({"search.hit_tokens": budget})
     for at, name in enumerate(names):
-        with opened(root / name, cut, embedder) as memory:
+        with opened(root / name, settings, embedder) as memory:
             for row in by_workspace[name]:
                 question, now = str(row["question"]), day_of(row)
                 evidence: Any = row["evidence"]
-                best = memory.search(question, now=now, max_results=1).results
                 spans = memory.search(question, now=now, budget=budget).results
                 notes = memory.search(question, now=now, budget=budget, kinds=(Kind.DAILY, Kind.NOTE)).results
                 result = asked(memory, question, budget, now, tally)
-                tally.add("questions: best hit of search holds evidence", holds(best, evidence))
                 tally.add("questions: search --budget holds evidence", holds(spans, evidence))
                 tally.add("questions: search --budget in notes holds evidence", holds(notes, evidence))
                 tally.add("questions: context holds evidence", holds(result.sources, evidence))

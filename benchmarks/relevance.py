@@ -5,7 +5,7 @@
 FILE has a JSON object a line: ``workspace`` (a folder of DIR), ``message``, ``needs`` (whether the notes are needed for
 it), ``kind`` (a word to group the rows by) and ``now`` (a day).  Each message is asked twice, with vectors of the model
 that the settings name, or the notes choose, and without them.  Printed are the weights for both, and of each kind and
-workspace the share of messages above the sureness of the settings, by weights that were fitted on the other workspaces
+workspace the share of messages above the sureness that is needed, by weights that were fitted on the other workspaces
 alone.
 """
 
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from openclaw_memory import Memory, Settings
 from openclaw_memory.context import ambient, relevance
-from openclaw_memory.context.relevance import ALONE, KNOWN, WEIGHTS
+from openclaw_memory.context.relevance import ALONE, KNOWN, SURE, WEIGHTS
 
 #: What a squared weight costs, signs being scaled to deviations.
 RIDGE = 3.0
@@ -115,8 +115,7 @@ def weights_of(told: Sequence[Told], names: Sequence[str], silent: float) -> NDA
     signs = np.array([[row.signs[name] for name in names] for row in known if row.signs is not None])
     weights = fitted(signs, np.array([row.needs for row in known]))
     nothing = odds([row for row in told if not row.needs], names, weights)
-    sure = Settings().context.sure
-    weights[-1] += np.log(sure / (1 - sure)) - float(np.quantile(nothing, silent, method="higher"))
+    weights[-1] += np.log(SURE / (1 - SURE)) - float(np.quantile(nothing, silent, method="higher"))
     return weights
 
 
@@ -144,11 +143,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print("\n| workspace | kind | messages | with context |", "|---|---|---|---|", sep="\n")
         for workspace in workspaces:
             others = weights_of([row for row in judged if row.workspace != workspace], names, options.silent)
-            sure = Settings().context.sure
             for kind in dict.fromkeys(row.kind for row in judged):
                 own_rows = [row for row in judged if (row.workspace, row.kind) == (workspace, kind)]
                 if own_rows:
-                    share = float(np.mean(odds(own_rows, names, others) > np.log(sure / (1 - sure))))
+                    share = float(np.mean(odds(own_rows, names, others) > np.log(SURE / (1 - SURE))))
                     print(f"| {workspace} | {kind} | {len(own_rows)} | {share:.3f} |")
 
 

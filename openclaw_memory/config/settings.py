@@ -120,10 +120,7 @@ class SearchSettings:
     fusion: Literal["score", "rrf"] = setting("score", "how signals are joined")
     max_results: int = setting(6, "hits returned", minimum=1, maximum=1000)
     min_score: float = setting(0.0, "hits below this score are left out", minimum=0, maximum=1)
-    hit_tokens: int = setting(400, "a hit grows over its neighbours up to this many tokens", minimum=1)
     snippet_chars: int = setting(700, "longest snippet", minimum=40)
-    rrf_k: int = setting(60, "k of reciprocal rank fusion", minimum=1)
-    lazy_candidates: int = setting(256, "units embedded on first need by one lazy search", minimum=0)
     weights: dict[str, float] = setting({}, "changes to the weights of docs/ranking.md, feature: number")
     recency_weight: float = setting(0.0, "share of the score that is the text's youth alone", minimum=0, maximum=1)
     use_weight: float = setting(
@@ -133,8 +130,6 @@ class SearchSettings:
         maximum=0.5,
     )
     reranker: str = setting("none", "GGUF file of a cross-encoder that orders the best hits of a search again; none")
-    rerank_results: int = setting(20, "hits that it orders", minimum=1, maximum=100)
-    rerank_seconds: float = setting(2.0, "most seconds for that, after which the order stays as it was", minimum=0.01)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,21 +138,7 @@ class ContextSettings:
 
     enabled: bool = setting(True, "whether there is any")
     budget: int = setting(200, "most tokens of it", minimum=1, maximum=100_000)
-    threshold: float = setting(
-        0.5, "score from which a note that mentions a named concept is given", minimum=0, maximum=1
-    )
-    sure: float = setting(
-        0.65, "probability from which a message is about the notes, and gets what answers it", minimum=0, maximum=1
-    )
-    entities: int = setting(5, "known concepts of a message that count", minimum=0, maximum=50)
-    facts: int = setting(3, "most facts about them", minimum=0, maximum=50)
-    half_life_days: float = setting(60.0, "days after which a note counts half as recent", minimum=0.1)
     curated_files: bool = setting(False, "give MEMORY.md and USER.md too, which agents have in their prompt anyway")
-    curated_chars: int = setting(
-        12_000, "characters of each of them that hosts show; what lies beyond is given; 0 = they show all", minimum=0
-    )
-    repeat_minutes: float = setting(30.0, "minutes for which a session is not given the same again", minimum=0)
-    cache_seconds: float = setting(300.0, "seconds for which the names of found concepts are kept", minimum=0)
     deadline_ms: int = setting(1000, "most milliseconds that a host's call may take", minimum=1)
 
 

@@ -41,7 +41,7 @@ from ..text.speech import searched, substance
 from . import candidates, prose
 from .compose import Composed, Item, composed
 from .counters import Counters
-from .entities import Entities, Entity
+from .entities import Entity, named_in
 from .evidence import Evidence
 from .relevance import signs, sureness
 from .sessions import Given
@@ -66,8 +66,8 @@ _FIRST, _LAST = 700, 300
 _TOKENS_EACH, _SAID = 10, 16
 #: Of the list that a line opens, about so many characters are told, and that of the best notes only.
 _LISTED, _OPENED = 90, 3
-#: With so many seconds left nobody is in a hurry.
-_PATIENCE = 0.5
+#: Facts about what a message names.
+_FACTS = 3
 #: Calls that may be at work behind their deadline at a time.
 _LATE = 2
 #: Seconds to wait for those when the memory is closed.
@@ -88,11 +88,6 @@ class Asked:
     until: Deadline
     #: Whether another agent asks, who has none of this memory in its prompt.
     elsewhere: bool = False
-
-    @property
-    def patient(self) -> bool:
-        """Whether there is time to make things again rather than to use slightly old ones."""
-        return self.until.within() >= _PATIENCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +121,7 @@ class Ambient:
         self._freshen = freshen
         self._facts = facts
         self._plugins = plugins
-        own = settings.context
-        self._entities = Entities(own.cache_seconds, own.entities)
-        self._given = Given(own.repeat_minutes * 60)
+        self._given = Given()
         self._counters = Counters(state, store.beside(".context.json"))
         self._late: list[threading.Thread] = []
         self._lock = threading.Lock()
@@ -192,7 +185,7 @@ class Ambient:
         with self._store.session():
             engine.refresh(None)
             with engine.lock:
-                named = self._entities.named(engine.graph, ends(message, _READ_FIRST, _READ_LAST))
+                named = named_in(engine.graph, ends(message, _READ_FIRST, _READ_LAST))
                 return tuple(entity.name for entity in named)
 
     def use(self) -> ContextUse:
@@ -277,27 +270,27 @@ class Ambient:
         general: General | None,
         remarks: tuple[str, ...],
     ) -> Iterator[_Draft]:
-        view, own, about = engine.graph, self._settings.context, substance(text)
-        named = tuple(self._entities.named(view, asked.message, asked.patient))
+        view, about = engine.graph, substance(text)
+        named = tuple(named_in(view, asked.message))
         draft = _Draft(named, remarks=remarks)
         yield draft
         if not len(view.corpus) or not (about or named):
             return
         scene = self._scene(engine, asked, text, named, vector, general)
         lucky = candidates.lottery(asked.session, asked.message, asked.serendipity)
-        passed = self._let_through(engine, asked, candidates.found(scene, own, lucky))
+        passed = self._let_through(engine, asked, candidates.found(scene, lucky))
         passed = passed[: max(_SAID, asked.budget // _TOKENS_EACH)]
         given = scene.given
         ids = sorted({int(view.corpus.rows.section_id[one.row]) for one in passed})
         sections = self._store.section_texts(ids)
         items = _items(view, passed, sections)
-        wants_facts = bool(named and own.facts)
+        wants_facts = bool(named)
         if asked.until != NEVER or not wants_facts:  # facts come after: there may be no time for them
             chosen = composed(items, asked.message, asked.budget, given)
             draft = replace(draft, composed=chosen, sources=_sources(engine, asked, chosen, passed, sections))
             yield draft
         if wants_facts:
-            stated = self._about(view, named, about, own.curated_files or asked.elsewhere)
+            stated = self._about(view, named, about, self._settings.context.curated_files or asked.elsewhere)
             if stated or asked.until == NEVER:
                 chosen = composed([*items, *stated], asked.message, asked.budget, given)
                 yield replace(draft, composed=chosen, sources=_sources(engine, asked, chosen, passed, sections))
@@ -324,9 +317,9 @@ class Ambient:
         vector: Floats | None,
         general: General | None,
     ) -> Scene:
-        view, own = engine.graph, self._settings.context
-        curated_files = own.curated_files or asked.elsewhere
-        allowed = candidates.allowed(view, self._facts.superseded(), curated_files, own.curated_chars)
+        view = engine.graph
+        curated_files = self._settings.context.curated_files or asked.elsewhere
+        allowed = candidates.allowed(view, self._facts.superseded(), curated_files)
         curated = view.corpus.shape.kind == list(Kind).index(Kind.CURATED)
         kinds = () if bool((allowed & curated).any()) else tuple(kind for kind in Kind if kind is not Kind.CURATED)
         request = SearchRequest(text, kinds=kinds)
@@ -363,7 +356,6 @@ class Ambient:
             sure=1.0 if best and done else sure,
             themes=themes,
             today=asked.today,
-            half_life=own.half_life_days,
             noise=engine.noise,
             given=given,
             low=low,
@@ -375,8 +367,7 @@ class Ambient:
         """Current facts about the entities, those that share words with the message first."""
         from ..text import analysis
 
-        own = self._settings.context
-        rows = self._facts.about([entity.name for entity in named], own.facts * 8)
+        rows = self._facts.about([entity.name for entity in named], _FACTS * 8)
         curated = {info.path for info in view.corpus.documents.values() if info.kind is Kind.CURATED}
         names = {term for entity in named for term in analysis.query_terms(entity.name)}
         wanted = set(about) - names
@@ -389,10 +380,10 @@ class Ambient:
             shared = len(wanted & said) / len(wanted) if wanted else 0.5
             # What somebody stated passes by itself; what a rule found must have to do with the message.
             order = 0.1 + 0.4 * row.confidence + 0.5 * shared
-            if order >= own.threshold:
+            if order >= candidates.THRESHOLD:
                 items.append(Item(key=row.id, order=order, text=prose.fact(row), day=row.valid_from, fact=row))
         items.sort(key=lambda item: (-item.order, str(item.key)))
-        return items[: own.facts]
+        return items[:_FACTS]
 
 
 def _items(view: GraphView, passed: Sequence[Candidate], sections: Mapping[int, SectionText]) -> list[Item]:

@@ -11,7 +11,6 @@ from itertools import islice
 
 import numpy as np
 
-from ..config.settings import ContextSettings
 from ..graph.view import GraphView
 from ..model import TRUSTED, Kind
 from ..search import hits
@@ -23,6 +22,7 @@ from ..text.scripts import HANGUL, UNSPACED
 from ..text.sentences import sentence_spans
 from ..text.speech import bare, substance, thanks
 from .entities import Entity
+from .relevance import SURE
 
 #: What makes up the score of a unit that mentions what the message names; they add up to 1.
 _RELEVANCE, _LINK, _RECENCY, _FREQUENCY, _NOVELTY = 0.4, 0.3, 0.1, 0.1, 0.1
@@ -32,8 +32,8 @@ _THEME = 0.15
 _BY_HEADING, _BY_CHILD = 0.8, 0.7
 #: So many units of a section that mention a concept make the section one about it.
 _ABOUT = 3
-#: Recency of a unit without a day of its own.
-_UNDATED = 0.3
+#: Days after which a unit counts half as recent, and the recency of one without a day of its own.
+_HALF_LIFE, _UNDATED = 60.0, 0.3
 #: The best units by search and, of those that mention a concept, the best and the latest are looked at.
 _SEARCHED, _BEST, _LATEST = 20, 20, 8
 #: What shares no word with the message must itself be about as close to it, less this, as what stands out among notes
@@ -43,6 +43,8 @@ _OWN, _KNOWN = 0.02, 0.6
 _COMPANY = 0.65
 #: Of a file that is too long for a prompt, OpenClaw shows the beginning and the end; this share is the beginning's.
 _HEAD = 0.75
+#: Score from which a unit that mentions a named concept is given.
+THRESHOLD = 0.5
 #: Serendipity lets in what reaches this share of the threshold.
 _WEAK = 0.6
 #: What the fused score of the search counts in the order, beside the score that passed.
@@ -88,7 +90,6 @@ class Scene:
     sure: float
     themes: Sequence[int]
     today: date
-    half_life: float
     noise: float
     given: Collection[int | str]
     #: Lowest fused score of an allowed row, and how far the highest is above it.
@@ -116,24 +117,22 @@ def _holds(text: str, name: str) -> bool:
     return re.search(f"{before and f'(?<!{before})'}{re.escape(name)}{after and f'(?!{after})'}", text) is not None
 
 
-def allowed(
-    view: GraphView, superseded: Mapping[int, tuple[str, ...]], curated_files: bool, curated_chars: int = 0
-) -> Bools:
+def allowed(view: GraphView, superseded: Mapping[int, tuple[str, ...]], curated_files: bool) -> Bools:
     """Rows that may be given: ``bool[n]``.
 
     They are trusted, written for people, not in the prompt already, and not superseded.
-    Of MEMORY.md and USER.md that is what lies behind the first ``curated_chars`` characters, 0 for all of it shown.
+    Of MEMORY.md and USER.md that is what a host does not show.
     """
     corpus = view.corpus
     documents = np.zeros(max(corpus.documents, default=0) + 1, bool)
     for info in corpus.documents.values():
         documents[info.id] = info.origin in TRUSTED and (curated_files or info.kind is not Kind.CURATED)
     out: Bools = documents[corpus.rows.document_id]
-    if not curated_files and curated_chars:
+    if not curated_files:
         for info in corpus.documents.values():
             if info.kind is Kind.CURATED and info.origin in TRUSTED:
                 rows = np.flatnonzero(corpus.rows.document_id == info.id)
-                out[rows[_unseen(corpus.rows.chars[rows], curated_chars)]] = True
+                out[rows[_unseen(corpus.rows.chars[rows])]] = True
     out = out & corpus.shape.anchor & ~corpus.rows.heading & ~corpus.rows.machine
     if superseded:
         gone = corpus.rows_of(np.fromiter(superseded, np.int32, len(superseded)))
@@ -141,8 +140,8 @@ def allowed(
     return out
 
 
-def _unseen(chars: Ints, most: int) -> Bools:
-    """Which units of a file a host does not show that shows ``most`` characters, of its beginning and its end."""
+def _unseen(chars: Ints, most: int = 12_000) -> Bools:
+    """Which units of a file a host does not show, which shows ``most`` characters of its beginning and its end."""
     ends = np.cumsum(chars + 1)
     if not len(ends) or int(ends[-1]) <= most:
         return np.zeros(len(ends), bool)
@@ -150,20 +149,20 @@ def _unseen(chars: Ints, most: int) -> Bools:
     return first & (ends < int(ends[-1]) - (1 - _HEAD) * most)
 
 
-def found(scene: Scene, settings: ContextSettings, lucky: Callable[[int], bool]) -> list[Candidate]:
+def found(scene: Scene, lucky: Callable[[int], bool]) -> list[Candidate]:
     """The units that pass, best first; ``lucky(hash)`` says of a weak one whether it may come along."""
     walked = _walked(scene)
     always = _always(scene, walked)
     asked_for = {one.place for one in scene.entities if one.place in scene.briefly and _is_known(scene, one)}
-    if scene.sure < _NAMED * settings.sure:
+    if scene.sure < _NAMED * SURE:
         asked_for = set()
     hashes = scene.view.corpus.rows.hash
     passed: dict[int, Candidate] = {}
-    for threshold, found_by in ((0.0, _answering(scene)), (settings.threshold, walked)):
+    for threshold, found_by in ((0.0, _answering(scene)), (THRESHOLD, walked)):
         for one in found_by:
             sure = 1.0 if asked_for.intersection(one.places) else scene.sure
-            strong = sure >= settings.sure and one.score >= threshold
-            weak = sure >= _WEAK * settings.sure and one.score >= _WEAK * threshold
+            strong = sure >= SURE and one.score >= threshold
+            weak = sure >= _WEAK * SURE and one.score >= _WEAK * threshold
             if strong or (one.row in always and one.places) or (weak and lucky(int(hashes[one.row]))):
                 other = passed.get(one.row)
                 passed[one.row] = one if other is None or one.score > other.score else other
@@ -296,7 +295,7 @@ def _walked(scene: Scene) -> list[Candidate]:
     latest = rows[np.argsort(-corpus.rows.day[rows], kind="stable")[:_LATEST]]
     rows = np.unique(np.concatenate([best, latest]))
     age = np.maximum(0, scene.today.toordinal() - corpus.rows.day[rows])
-    recency = np.where(corpus.rows.dated[rows], 0.5 ** (age / scene.half_life), _UNDATED)
+    recency = np.where(corpus.rows.dated[rows], 0.5 ** (age / _HALF_LIFE), _UNDATED)
     told = {int(corpus.shape.section[row]) for row in _rows_of(scene, scene.given)}
     names = {entity.place: entity.name for entity in scene.entities}
     out = []

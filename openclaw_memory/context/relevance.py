@@ -45,6 +45,8 @@ ALONE: dict[str, float] = {
 }
 BIAS_ALONE = 0.623
 
+#: Probability from which a message is about the notes, and gets what answers it.
+SURE = 0.65
 #: More words than these in one place say no more.
 _MOST = 5
 #: Nor does it say more that a message is closer than this to what is said to any assistant.

@@ -14,7 +14,7 @@ _SESSIONS, _EACH = 512, 1024
 class Given:
     """Keys of what sessions were given, kept in memory for ``seconds``; safe to use from several threads."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float = 1800.0) -> None:
         self._seconds = seconds
         self._sessions: OrderedDict[str, OrderedDict[int | str, float]] = OrderedDict()
         self._lock = threading.Lock()

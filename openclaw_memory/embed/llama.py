@@ -410,7 +410,7 @@ class LlamaCppReranker(LlamaCppModel):
         found = np.zeros(len(texts), np.float32)
         for place, text in enumerate(texts):
             if until.passed:
-                raise ModelError(f"it had scored {place} of {len(texts)} texts in time; raise search.rerank_seconds")
+                raise ModelError(f"it had scored {place} of {len(texts)} texts in time; choose a smaller reranker")
 
             def rank(worker: Worker, _: Opened, text: str = text) -> Vectors:
                 return worker.rank(question, [text], self._threads)

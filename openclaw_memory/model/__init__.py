@@ -43,6 +43,7 @@ from .recall import Edge as Edge
 from .recall import EdgeKind as EdgeKind
 from .recall import RecallHit as RecallHit
 from .recall import RecallResult as RecallResult
+from .search import HIT_TOKENS as HIT_TOKENS
 from .search import Fusion as Fusion
 from .search import Mode as Mode
 from .search import Repetition as Repetition

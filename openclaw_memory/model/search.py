@@ -16,6 +16,8 @@ Mode = Literal["hybrid", "vector", "keyword", "graph"]
 Fusion = Literal["score", "rrf"]
 #: Of a longer query, its beginning and its end are asked: no model and no index has a use for more.
 _QUERY_FIRST, _QUERY_LAST = 6_000, 2_000
+#: Tokens up to which a hit grows over its neighbours.
+HIT_TOKENS = 400
 #: Seconds that a deadline may be away at most.
 _LONGEST_DEADLINE = 86_400
 _WHOLE = {"max_results": (1, 1000), "budget": (1, 100_000), "max_distance": (1, 6)}
@@ -26,7 +28,7 @@ _SHARES = ("min_score", "recency_weight", "vector_weight")
 class SearchRequest:
     """One question to the memory.
 
-    Either ``max_results`` hits, each grown to about ``search.hit_tokens`` tokens, or, with
+    Either ``max_results`` hits, each grown to about :data:`HIT_TOKENS` tokens, or, with
     ``budget``, spans of adjacent units until that many tokens are spent.  ``now`` is the day the
     question is asked, for "last week"; ``since`` and ``until`` are inclusive.  ``deadline`` is in seconds:
     what does not fit into it (looking for changed files, embedding) is left out, and the result says so.

@@ -17,7 +17,7 @@ from ..graph.view import GraphView
 from ..graph.walk import walk
 from ..index.archive import Archive
 from ..index.corpus import Corpus
-from ..model import SEEDS, Grain, Kind, RecallHit, SearchHit, SearchRequest
+from ..model import HIT_TOKENS, SEEDS, Grain, Kind, RecallHit, SearchHit, SearchRequest
 from ..store.api import Bools, Floats, Ints, KeywordIndex, Store, StoreState, VectorIndex, VectorModel
 from ..system.deadline import NEVER, Deadline
 from ..text import analysis
@@ -209,9 +209,9 @@ class SearchEngine:
                 found = hits.spans(self._corpus, ranked.order, once, request.budget, titles)
             else:
                 limit = request.max_results or self._settings.max_results
-                size, apart, days = self._settings.hit_tokens, ranked.features.apart, ranked.features.only_days
+                apart, days = ranked.features.apart, ranked.features.only_days
                 allowed = ranked.allowed if days else self._allowed(request)  # may take in what no word found
-                found = hits.grown(self._corpus, ranked.order, ranked.allowed, size, limit, allowed, apart)
+                found = hits.grown(self._corpus, ranked.order, ranked.allowed, HIT_TOKENS, limit, allowed, apart)
             return self._hits(request, found, ranked)
 
     def _titles(self, ranked: Ranked) -> Bools | None:
@@ -235,9 +235,7 @@ class SearchEngine:
                 return []
             limit = None if request.budget is not None else request.max_results or self._settings.max_results
             standing = self.archive.standing(request.grains, request.include_archived)
-            found = timeline.newest(
-                self._corpus, self._allowed(request), self._settings.hit_tokens, limit, request.budget, standing
-            )
+            found = timeline.newest(self._corpus, self._allowed(request), HIT_TOKENS, limit, request.budget, standing)
             why = "in the range; newest first" if request.explain else None
             return self.display.hits(found, lambda _: confidence.Parts(1.0, None, None, None, why))
 
@@ -272,13 +270,13 @@ class SearchEngine:
             standing = self.archive.standing(request.grains, request.include_archived)
             passable = None if standing is None else np.logical_or.reduceat(standing, network.first_row)
             walked = walk(network, seeds, hops, passable=passable)
-            own, size = ranking.scaled(ranked.score), self._settings.hit_tokens
+            own = ranking.scaled(ranked.score)
             graph, corpus = self.graph.index, self._corpus
             if request.max_results is None:
                 once = self._once(ranked.allowed)
                 order, fresh, opening = self._said_once(ranked.order, once)
                 pool = fresh if once is None else fresh & once
-                budget = request.budget or SEEDS * size
+                budget = request.budget or SEEDS * HIT_TOKENS
                 open_to = fresh if allowed is None else fresh & allowed
                 steps = thread.stops(network, graph, corpus, walked, own, open_to, _STEPS, reached=True)
                 found, answering = telling.within(corpus, order, own, pool, open_to, network, steps, floor, budget)
@@ -289,7 +287,7 @@ class SearchEngine:
                 both = sorted(zip(stops, found, strict=True), key=lambda pair: thread.in_time(network, corpus, pair[0]))
             else:
                 stops = thread.stops(network, graph, corpus, walked, own, allowed, request.max_results)
-                ranges = hits.around(corpus, ranked.score, [stop.row for stop in stops], size, standing)
+                ranges = hits.around(corpus, ranked.score, [stop.row for stop in stops], HIT_TOKENS, standing)
                 both = [(stop, one) for stop, one in zip(stops, ranges, strict=True) if one is not None]
             sections = [stop.arrival.section for stop, _ in both]
             wording = thread.Wording(network, graph, walked, sections, self.graph.labels, self.display.citation)
@@ -337,7 +335,7 @@ class SearchEngine:
         allowed = ranking.on_days(features, self._allowed(request), None if request is given else self.archive.untold)
         fusion = request.fusion or self._settings.fusion
         if fusion == "rrf":
-            score = ranking.reciprocal_ranks(features, self._weights, self._settings.rrf_k, allowed)
+            score = ranking.reciprocal_ranks(features, self._weights, allowed)
         else:
             # Equal texts must tie, whatever the last bits of their dot products are.
             score = ranking.fuse(features, self._weights, allowed)

@@ -291,7 +291,9 @@ def fuse(features: Features, weights: dict[str, float], allowed: Bools | None = 
     return np.zeros(n, np.float32) if total is None else total
 
 
-def reciprocal_ranks(features: Features, weights: dict[str, float], k: int, allowed: Bools | None = None) -> Floats:
+def reciprocal_ranks(
+    features: Features, weights: dict[str, float], allowed: Bools | None = None, k: int = 60
+) -> Floats:
     """Reciprocal rank fusion, ``Σ 1 / (k + rank)``, of the keyword and the vector ranking.
 
     Cormack, Clarke and Büttcher, 2009; ranks count from 1, and a unit that matches no term has no

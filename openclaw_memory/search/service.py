@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 
 #: Seconds that closing waits for a change that is being taken over.
 _CLOSING = 10.0
+#: Units embedded on first need by one lazy search.
+LAZY_CANDIDATES = 256
+#: Hits that a reranker orders, and the seconds that it has for that.
+RERANKED, RERANK_SECONDS = 20, 2.0
 #: A thread of more steps is none that anybody would follow.
 MOST_HOPS = 4
 
@@ -127,12 +131,12 @@ class Questions:
 
         self._vectorizer.start_reranker()  # it loads while the rest is done
         limit = None if request.budget is not None else request.max_results or own.max_results
-        wider = request if limit is None else replace(request, max_results=max(limit, own.rerank_results))
+        wider = request if limit is None else replace(request, max_results=max(limit, RERANKED))
         hits = self._ranked(asked, lambda engine, *how: engine.answer(wider, *how))
-        best = hits[: own.rerank_results]
+        best = hits[:RERANKED]
         try:
             texts = [text_of(hit) for hit in best]
-            scores = self._vectorizer.rank(request.query, texts, asked.until.within(own.rerank_seconds))
+            scores = self._vectorizer.rank(request.query, texts, asked.until.within(RERANK_SECONDS))
         except ModelError as error:
             asked.remarks.append(f"ranked without the reranker: {error}")
         else:
@@ -372,12 +376,9 @@ class Questions:
         how = self.settings.ingest.embed
         if how == "background" or not (engine.missing or how == "lazy"):
             return False
-        most = self.settings.search.lazy_candidates
-        if not most:
-            return False
-        candidates = engine.keyword_candidates(asked.request.query, most)
+        candidates = engine.keyword_candidates(asked.request.query, LAZY_CANDIDATES)
         until = Deadline.after(asked.until.within(self.settings.ingest.fresh_deadline, 0.5))
-        return self._vectorizer.candidates(embedder, candidates, most, until) > 0
+        return self._vectorizer.candidates(embedder, candidates, LAZY_CANDIDATES, until) > 0
 
 
 def _dated(request: SearchRequest, hits: list[H]) -> list[H]:

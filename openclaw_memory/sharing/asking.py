@@ -14,6 +14,7 @@ from ..context.ambient import Ambient
 from ..errors import RequestError
 from ..forget.operations import Forgetter
 from ..model import (
+    HIT_TOKENS,
     SEEDS,
     TRUSTED,
     ContextResult,
@@ -97,7 +98,7 @@ class Asking:
         request = SearchRequest.of(query, options)
         until = Deadline.after(request.deadline)
         own = self._questions.recall(request, hops)
-        budget = request.budget or SEEDS * self.settings.search.hit_tokens
+        budget = request.budget or SEEDS * HIT_TOKENS
         result = self.others.joined(
             own, request, until, lambda memory, asked: memory._questions.recall(asked, hops), _best,
             request.max_results, None if request.max_results else budget,
@@ -111,7 +112,7 @@ class Asking:
         """What is relevant to ``message``, in plain sentences with their days; empty when nothing is.
 
         ``options``: ``budget`` in tokens (``context.budget`` unless told); ``session``, which is not given the same
-        again within ``context.repeat_minutes``; ``now``, the day it is; ``deadline`` in seconds, by which what is
+        again within half an hour; ``now``, the day it is; ``deadline`` in seconds, by which what is
         ready is returned, failures being a ``warning`` then; ``themes``, concepts that count for more; the share
         ``serendipity`` of weaker notes that come along; ``explain`` for why each source was chosen.  Raises
         :class:`~openclaw_memory.errors.RequestError` for an option that cannot be meant.

@@ -31,12 +31,12 @@ def write(path: Path, text: str) -> Path:
 
 
 def test_later_sources_win_and_each_value_knows_where_it_came_from(tmp_path: Path) -> None:
-    file = write(tmp_path / "c.yaml", "search:\n  max_results: 7\n  min_score: 0.5\n  hit_tokens: 100\n")
-    environ = {"OPENCLAW_MEMORY_SEARCH_MIN_SCORE": "0.25", "OPENCLAW_MEMORY_SEARCH_HIT_TOKENS": "200"}
-    settings, source = load(file, {"search.hit_tokens": "300"}, environ)
+    file = write(tmp_path / "c.yaml", "search:\n  max_results: 7\n  min_score: 0.5\n  snippet_chars: 100\n")
+    environ = {"OPENCLAW_MEMORY_SEARCH_MIN_SCORE": "0.25", "OPENCLAW_MEMORY_SEARCH_SNIPPET_CHARS": "200"}
+    settings, source = load(file, {"search.snippet_chars": "300"}, environ)
     search = settings.search
-    assert (search.mode, search.max_results, search.min_score, search.hit_tokens) == ("hybrid", 7, 0.25, 300)
-    assert [source[f"search.{name}"] for name in ("mode", "max_results", "min_score", "hit_tokens")] == [
+    assert (search.mode, search.max_results, search.min_score, search.snippet_chars) == ("hybrid", 7, 0.25, 300)
+    assert [source[f"search.{name}"] for name in ("mode", "max_results", "min_score", "snippet_chars")] == [
         "default",
         str(file),
         "environment OPENCLAW_MEMORY_SEARCH_MIN_SCORE",

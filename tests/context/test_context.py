@@ -316,12 +316,6 @@ def test_a_session_is_not_given_the_same_again_and_others_are(workshop: Notes) -
         assert memory.context("How is Vesuvius doing?", now=NOW).text == first.text, "without a session nothing is kept"
 
 
-def test_what_was_given_long_ago_is_given_again(workshop: Notes) -> None:
-    with memory_of(workshop, context__repeat_minutes=0.0) as memory:
-        first = memory.context("How is Vesuvius doing?", session="a", now=NOW)
-        assert memory.context("How is Vesuvius doing?", session="a", now=NOW).text == first.text != ""
-
-
 def test_a_changed_note_is_given_again(workshop: Notes) -> None:
     with memory_of(workshop) as memory:
         assert "arrived" in memory.context("How is Vesuvius doing?", session="a", now=NOW).text

@@ -67,13 +67,6 @@ def test_a_lazy_ingest_is_made_up_for_by_searches_whatever_the_setting(
         assert (memory.ingest().embedded, states(memory)) == (3, (4, 0, 0, 0))
 
 
-def test_lazy_candidates_are_bounded(notes: Notes, embedder: CountingEmbedder) -> None:
-    notes.write("memory/a.md", "\n".join(f"- tents {n}" for n in range(30)))
-    with open_memory(notes, embedder, ingest__embed="lazy", search__lazy_candidates=8) as memory:
-        memory.search("tents")
-        assert len(embedder.taken()) == 8
-
-
 def test_a_question_without_time_left_embeds_nothing(
     notes: Notes, embedder: CountingEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,6 +22,7 @@ from openclaw_memory.embed.gguf_file import is_reranker
 from openclaw_memory.embed.llama import LlamaCppEmbedder, LlamaCppReranker
 from openclaw_memory.errors import ModelError
 from openclaw_memory.model import Grain, Kind, Origin, SearchHit
+from openclaw_memory.search import service
 from openclaw_memory.search.reranked import reordered, text_of
 from openclaw_memory.system.deadline import Deadline
 from openclaw_memory.upkeep.doctor import reranker_checks
@@ -78,7 +79,7 @@ def test_a_question_of_any_length_is_answered(reranker: LlamaCppReranker) -> Non
 
 
 def test_what_nobody_waits_for_any_more_is_not_scored(reranker: LlamaCppReranker) -> None:
-    with pytest.raises(ModelError, match=r"scored 0 of 7 texts in time; raise search\.rerank_seconds"):
+    with pytest.raises(ModelError, match=r"scored 0 of 7 texts in time; choose a smaller reranker"):
         reranker.rank(QUESTION, TEXTS, Deadline.after(0))
 
 
@@ -117,7 +118,8 @@ def test_a_file_says_whether_it_is_a_reranker(tiny_gguf: Path, model: Path, tmp_
         assert not is_reranker(broken)
 
 
-def test_the_best_hits_come_in_its_order(notes: Notes, model: Path) -> None:
+def test_the_best_hits_come_in_its_order(notes: Notes, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "RERANK_SECONDS", 60.0)
     with open_memory(notes) as memory:
         before = memory.search(SearchRequest(QUESTION, explain=True)).results
     assert all("reranker" not in (hit.why or "") for hit in before)
@@ -125,7 +127,7 @@ def test_the_best_hits_come_in_its_order(notes: Notes, model: Path) -> None:
     scores = judge.rank(QUESTION, [text_of(hit) for hit in before])
     judge.close()
     wanted = [before[at].path for at in np.argsort(-scores, kind="stable")]
-    with open_memory(notes, search__reranker=str(model), search__rerank_seconds=60.0) as memory:
+    with open_memory(notes, search__reranker=str(model)) as memory:
         found = memory.search(SearchRequest(QUESTION, explain=True))
         assert [hit.path for hit in found.results] == wanted and len(set(wanted)) == 3
         assert all("; reranker " in (hit.why or "") for hit in found.results)
@@ -136,7 +138,10 @@ def test_the_best_hits_come_in_its_order(notes: Notes, model: Path) -> None:
         assert set(order(memory, budget=500)) == set(wanted)
 
 
-def test_what_it_is_not_ready_for_keeps_its_order_and_says_so(notes: Notes, model: Path, tiny_gguf: Path) -> None:
+def test_what_it_is_not_ready_for_keeps_its_order_and_says_so(
+    notes: Notes, model: Path, tiny_gguf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "RERANK_SECONDS", 60.0)
     with open_memory(notes) as memory:
         wanted = order(memory)
     for file, why in (
@@ -144,11 +149,12 @@ def test_what_it_is_not_ready_for_keeps_its_order_and_says_so(notes: Notes, mode
         (tiny_gguf, "is no reranker"),
         (notes.write("text.gguf", "plain text"), "is no reranker"),
     ):
-        with open_memory(notes, search__reranker=str(file), search__rerank_seconds=60.0) as memory:
+        with open_memory(notes, search__reranker=str(file)) as memory:
             found = memory.search(SearchRequest(QUESTION))
             assert [hit.path for hit in found.results] == wanted
             assert "ranked without the reranker: " in (found.warning or "") and why in (found.warning or "")
-    with open_memory(notes, search__reranker=str(model), search__rerank_seconds=0.01) as memory:
+    monkeypatch.setattr(service, "RERANK_SECONDS", 0.01)
+    with open_memory(notes, search__reranker=str(model)) as memory:
         found = memory.search(SearchRequest(QUESTION))  # it is still being loaded, or was just then
         assert [hit.path for hit in found.results] == wanted
         said = found.warning or ""

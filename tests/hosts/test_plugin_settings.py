@@ -39,11 +39,11 @@ def test_they_count_above_the_usual_file_and_below_what_is_said_for_this_run(
 ) -> None:
     config_path().parent.mkdir(parents=True)
     config_path().write_text("search: {max_results: 7, min_score: 0.5, snippet_chars: 500}\n")
-    file = configure(settings={"search.max_results": 8, "search.hit_tokens": 90, "search.min_score": "${LOW}"})
-    environ = {"HOME": os.environ["HOME"], "LOW": "0.25", "OPENCLAW_MEMORY_SEARCH_HIT_TOKENS": "80"}
+    file = configure(settings={"search.max_results": 8, "search.snippet_chars": 90, "search.min_score": "${LOW}"})
+    environ = {"HOME": os.environ["HOME"], "LOW": "0.25", "OPENCLAW_MEMORY_SEARCH_SNIPPET_CHARS": "80"}
     settings, source = load(None, {}, environ)
     found = settings.search
-    assert (found.max_results, found.min_score, found.hit_tokens, found.snippet_chars) == (8, 0.25, 80, 500)
+    assert (found.max_results, found.min_score, found.snippet_chars) == (8, 0.25, 80)
     assert source["search.max_results"] == f"{file}: {KEY}.settings"
     assert load(None, {"search.max_results": 9}, environ)[0].search.max_results == 9
     mine = tmp_path / "mine.yaml"

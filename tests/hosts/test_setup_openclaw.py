@@ -106,7 +106,7 @@ BEFORE: dict[str, Any] = {
     "an allow list": {"plugins": {"allow": ["memory-core"], "entries": {}}},
     "denied": {"plugins": {"deny": [NAME], "allow": []}},
     "denied with others": {"plugins": {"deny": ["x", NAME]}},
-    "an entry of ours": {"plugins": {"allow": [NAME, "x"], "entries": {NAME: {"enabled": False, "config": {"settings": {"search.rrf_k": 1}}}}}},
+    "an entry of ours": {"plugins": {"allow": [NAME, "x"], "entries": {NAME: {"enabled": False, "config": {"settings": {"search.max_results": 1}}}}}},
 }  # fmt: skip
 
 

@@ -26,7 +26,7 @@ from openclaw_memory.config.settings import SearchSettings, Settings
 from openclaw_memory.index.corpus import RADIUS, Corpus
 from openclaw_memory.memory import Memory
 from openclaw_memory.model import SearchRequest
-from openclaw_memory.search import bm25, nearest, ranking
+from openclaw_memory.search import bm25, nearest, ranking, service
 from openclaw_memory.search import texts as section_texts
 from openclaw_memory.search.engine import SearchEngine
 from openclaw_memory.search.hits import Range
@@ -39,6 +39,14 @@ KINDS: dict[str, dict[str, str]] = {
     "int8": {"vector_index": "exact", "vector_dtype": "int8"},
     "vss": {"vector_index": "vss", "vector_dtype": "float32"},
 }
+
+
+@pytest.fixture(autouse=True, scope="module")
+def questions_embed_nothing() -> Iterator[None]:
+    """Units without a vector stay without one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(service, "LAZY_CANDIDATES", 0)
+        yield
 
 
 class Months(RuleBasedStateMachine):
@@ -57,8 +65,7 @@ class Months(RuleBasedStateMachine):
         self.resident.ingest()
 
     def process(self) -> Memory:
-        # Questions embed nothing, so that units without a vector stay without one.
-        given: dict[str, Any] = {"ingest.fresh_seconds": 1e9, "ingest.embed": "lazy", "search.lazy_candidates": 0}
+        given: dict[str, Any] = {"ingest.fresh_seconds": 1e9, "ingest.embed": "lazy"}
         given |= {f"store.{name}": value for name, value in self.store.items()}
         read = Settings.load(overrides=given, environ={})
         return let_go(
@@ -579,7 +586,7 @@ class Beside:
         self.settle()
 
     def process(self) -> Memory:
-        given = {"ingest.fresh_seconds": 0, "ingest.embed": "lazy", "search.lazy_candidates": 0}
+        given = {"ingest.fresh_seconds": 0, "ingest.embed": "lazy"}
         read = Settings.load(overrides=given, environ={})
         return let_go(Memory(self.workspace, settings=read, db=self.folder / "i.duckdb", embedder=EMBEDDER), 0)
 

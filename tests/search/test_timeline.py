@@ -89,9 +89,9 @@ def test_a_budget_is_kept_and_what_no_longer_fits_is_passed_over(memory: Memory,
 
 def test_a_long_section_is_shown_from_its_beginning(notes: Notes) -> None:
     notes.write("memory/2026-03-08.md", "".join(f"- line {n} of a long day\n" for n in range(200)))
-    with open_memory(notes, search__hit_tokens=50) as memory:
+    with open_memory(notes) as memory:
         (hit,) = memory.timeline().results
-        assert hit.start_line == 1 and 5 <= hit.end_line <= 10
+        assert hit.start_line == 1 and 50 <= hit.end_line <= 80
         assert hit.snippet.startswith("[2026-03-08] - line 0 of a long day\n- line 1")
 
 

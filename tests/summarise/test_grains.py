@@ -73,9 +73,7 @@ def memory(notes: Notes) -> Iterator[Memory]:
 
 def found(memory: Memory, query: str = "Zorblatt pump", **options: Any) -> list[str]:
     """Citations of the hits, each of one unit."""
-    given = {"search.hit_tokens": 1, **options}
-    given.pop("search.hit_tokens")
-    return [hit.citation for hit in memory.search(query, max_results=50, **given).results]
+    return [hit.citation for hit in memory.search(query, max_results=50, **options).results]
 
 
 def lines(memory: Memory, query: str, **options: Any) -> list[str]:
