@@ -257,7 +257,7 @@ def _links(scene: Scene) -> _Links:
         own *= np.float32(min(1.0, entity.rarity * entity.weight * (1.5 if entity.place in scene.themes else 1.0)))
         named[entity.place] = own > 0
         left *= 1 - own.clip(0, 0.999)
-        counts = np.bincount(section[own > 0], minlength=len(corpus.shape.section_terms))
+        counts = np.bincount(section[own > 0], minlength=len(corpus.shape.opens))
         share = np.maximum(share, np.minimum(1, counts[section] / _ABOUT).astype(np.float32) * (own > 0))
     return _Links(1 - left, share, named)
 

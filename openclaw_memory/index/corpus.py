@@ -7,7 +7,7 @@ needs an index of its own (``docs/ranking.md``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -22,8 +22,6 @@ RADIUS = 2
 _REACH = 2 * RADIUS
 #: Sections from which on the lengths of all windows are computed in one go.
 _APART = 200
-#: Characters of a passage.
-PASSAGE = 1_600
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +30,10 @@ class Shape:
 
     An *anchor* may be what a hit is about: any unit but a heading that has text below it, which
     counts through its neighbours' windows instead.  ``path_rank`` is the place of a document's path in
-    alphabetical order, by document id.  ``passage`` cuts each file into runs of whole units of about
-    :data:`PASSAGE` characters, twice, the second time half a passage later.
+    alphabetical order, by document id.
     """
 
     section: Ints
-    section_terms: Floats
     same: tuple[Bools, ...]
     #: Whether a row shares a line with the one before it, which no result may cut: ``bool[n + 1]``, as nothing follows.
     tied: Bools
@@ -48,21 +44,16 @@ class Shape:
     after: NDArray[np.int8]
     window_terms: Floats
     row_of: Ints
-    log_chars: Floats
     kind: NDArray[np.int8]
     grain: NDArray[np.int8]
     trusted: Bools
     anchor: Bools
     path_rank: Ints
-    passage: tuple[Ints, ...]
-    passage_terms: tuple[Floats, ...]
     #: The first row of each section, and whether that is its heading.
     opens: Ints
     headed: Bools
     #: How many rows are written in each script.
     scripts: NDArray[np.intp]
-    #: 1 where a row is a question, a heading, or of a machine: ``float32[n]`` by name, where there is one.
-    forms: Mapping[str, Floats]
     #: The keys of those who speak, ascending, and the place there of each row's speaker; 0 is nobody.
     speakers: NDArray[np.int64]
     speaker: Ints
@@ -72,8 +63,7 @@ class Shape:
 class _Within:
     """What follows from the order of the units of a document, whatever stands before and behind it.
 
-    ``border`` and ``passages`` say which rows begin a section, and a passage of either cut; the others are those of
-    :class:`Shape`.
+    ``border`` says which rows begin a section; the others are those of :class:`Shape`.
     """
 
     border: Bools
@@ -81,15 +71,11 @@ class _Within:
     before: NDArray[np.int8]
     after: NDArray[np.int8]
     window_terms: Floats
-    log_chars: Floats
     anchor: Bools
-    passages: tuple[Bools, ...]
 
     def spliced(self, new: _Within, splice: Splice) -> _Within:
         """These columns with those of other documents."""
-        names = [f.name for f in fields(_Within) if f.name != "passages"]
-        columns = {name: splice(getattr(self, name), getattr(new, name)) for name in names}
-        return _Within(**columns, passages=tuple(map(splice, self.passages, new.passages)))
+        return _Within(*(splice(getattr(self, f.name), getattr(new, f.name)) for f in fields(_Within)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,9 +277,7 @@ def _within(rows: UnitRows) -> _Within:
         before=before,
         after=after,
         window_terms=window_terms,
-        log_chars=np.log(np.maximum(rows.chars, 1)).astype(np.float32),
         anchor=~rows.heading | ((before == 0) & (after == 0) & ~rows.title),
-        passages=_passages(rows),
     )
 
 
@@ -301,8 +285,6 @@ def _shape(rows: UnitRows, within: _Within, documents: dict[int, DocumentInfo], 
     """The shape of ``rows``; ``speakers`` are keys, ascending, among which are those of all who speak."""
     n = len(rows.unit_id)
     section = np.cumsum(within.border, dtype=np.int32) - 1
-    terms = rows.terms.astype(np.float32)
-    passage = tuple(np.cumsum(begins, dtype=np.int32) - 1 for begins in within.passages)
     row_of = np.full(int(rows.unit_id.max()) + 1 if n else 0, -1, np.int32)
     row_of[rows.unit_id] = np.arange(n, dtype=np.int32)
     kinds, grains = {kind: at for at, kind in enumerate(Kind)}, {grain: at for at, grain in enumerate(Grain)}
@@ -321,7 +303,6 @@ def _shape(rows: UnitRows, within: _Within, documents: dict[int, DocumentInfo], 
         speakers, speaker = speakers[speaks], (np.cumsum(speaks, dtype=np.int32) - 1)[speaker]
     return Shape(
         section=section,
-        section_terms=np.bincount(section, terms).astype(np.float32) if n else np.zeros(0, np.float32),
         same=tuple(within.before[d:] >= d for d in range(1, RADIUS + 1)),
         tied=np.append(within.tied, False),
         chars_before=np.concatenate([[0], np.cumsum(rows.chars + 1, dtype=np.int64)]),
@@ -329,7 +310,6 @@ def _shape(rows: UnitRows, within: _Within, documents: dict[int, DocumentInfo], 
         after=within.after,
         window_terms=within.window_terms,
         row_of=row_of,
-        log_chars=within.log_chars,
         kind=kind,
         grain=grain,
         trusted=trusted.astype(bool),
@@ -338,34 +318,9 @@ def _shape(rows: UnitRows, within: _Within, documents: dict[int, DocumentInfo], 
         opens=(opens := np.flatnonzero(within.border).astype(np.int32)),
         headed=rows.heading[opens],
         scripts=np.bincount(rows.script, minlength=3),
-        forms={
-            name: column.astype(np.float32)
-            for name, column in (("question", rows.question), ("heading", rows.heading), ("machine", rows.machine))
-            if column.any()
-        },
         speakers=speakers,
         speaker=speaker,
-        passage=passage,
-        passage_terms=tuple(np.bincount(of, terms).astype(np.float32) for of in passage),
     )
-
-
-def _passages(rows: UnitRows) -> tuple[Bools, ...]:
-    """Which rows begin a passage of their file: from its beginning, and from half a passage on."""
-    n = len(rows.unit_id)
-    if not n:
-        return (np.zeros(0, bool),) * 2
-    file = np.ones(n, bool)
-    file[1:] = rows.document_id[1:] != rows.document_id[:-1]
-    before = np.cumsum(rows.chars + 1) - (rows.chars + 1)
-    before -= before[file][np.cumsum(file) - 1]
-    out = []
-    for ahead in (0, PASSAGE // 2):
-        place = (before + ahead) // PASSAGE
-        border = file.copy()
-        border[1:] |= place[1:] != place[:-1]
-        out.append(border)
-    return tuple(out)
 
 
 def _spans(ascending: Ints, of: Ints) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -25,8 +25,6 @@ from .bounds import Interval
 WEIGHTS: dict[str, float] = {
     "bm25_unit": 0.5,
     "bm25_window": 1.0,
-    "bm25_section": 0.3,
-    "bm25_passage": 0.3,
     "bm25_heading": 0.6,
     "vector_unit": 1.0,
     "vector_window": 1.0,
@@ -35,13 +33,10 @@ WEIGHTS: dict[str, float] = {
     "when": 0.4,
     "amount": 0.4,
     "now": 0.3,
-    "length": 0.2,
-    "question": -0.2,
     "heading": -0.5,
-    "machine": -0.5,
     "graph": 0.12,
 }
-KEYWORD_FEATURES = ("bm25_unit", "bm25_window", "bm25_section", "bm25_passage", "bm25_heading")
+KEYWORD_FEATURES = ("bm25_unit", "bm25_window", "bm25_heading")
 VECTOR_FEATURES = ("vector_unit", "vector_window")
 
 #: Share of the question's idf mass that the best window must hold for keywords to count in full beside vectors.
@@ -132,11 +127,8 @@ def collect(
     if keyword is not None:
         values["bm25_unit"] = keyword.unit
         values["bm25_window"] = keyword.window
-        values["bm25_section"] = keyword.section.take(shape.section)
         headings = np.where(shape.headed, keyword.unit[shape.opens], np.float32(0))
         values["bm25_heading"] = headings.take(shape.section)
-        first, second = (own.take(of) for own, of in zip(keyword.passage, shape.passage, strict=True))
-        values["bm25_passage"] = np.maximum(first, second, out=first)
     if similarities is not None:
         unknown = np.isnan(similarities)
         if not unknown.all():
@@ -150,8 +142,7 @@ def collect(
             mixed = whole and shape.scripts.max() < len(filled)
             values["vector_unit"] = _standing_out(filled, rows.script) if mixed else filled
             values["vector_window"] = _standing_out(features.cosine, rows.script) if mixed else features.cosine
-    values["length"] = shape.log_chars
-    values |= shape.forms
+    values["heading"] = rows.heading.astype(np.float32)
     names = asking.named(query)
     if names and len(shape.speakers):
         keys = np.array([analysis.unit_hash(name) for name in names], np.int64)
@@ -258,7 +249,7 @@ def _nearness(corpus: Corpus, named: list[Interval]) -> Floats:
 
 
 #: Features that are shares already, so scaling over the corpus must not stretch them.
-_ABSOLUTE = frozenset({"speaker", "date", "when", "amount", "now", "question", "heading", "machine"})
+_ABSOLUTE = frozenset({"speaker", "date", "when", "amount", "now", "heading"})
 
 
 def _grip(features: Features, allowed: Bools | None) -> float:

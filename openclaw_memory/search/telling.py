@@ -23,11 +23,10 @@ _BARE = 0.9
 
 def of_people(corpus: Corpus, order: Floats, allowed: Bools | None) -> Bools | None:
     """``allowed`` (``bool[n]``) without what programs wrote; all of it where a program's line is the best one."""
-    machine = corpus.shape.forms.get("machine")
-    if machine is None or machine[int((order if allowed is None else np.where(allowed, order, -np.inf)).argmax())]:
+    machine = corpus.rows.machine
+    if machine[int((order if allowed is None else np.where(allowed, order, -np.inf)).argmax())]:
         return allowed
-    people: Bools = machine == 0
-    return people if allowed is None else allowed & people
+    return ~machine if allowed is None else allowed & ~machine
 
 
 def within(

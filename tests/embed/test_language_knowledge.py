@@ -91,7 +91,7 @@ def test_vectors_that_mean_nothing_leave_it_to_the_words(held: float, knowledge:
     idf = np.array([held, 1 - held], np.float32)
     scores = np.array([held, 0.0], np.float32)
     rows = (np.array([0] if held else [], np.int32), np.zeros(0, np.int32))
-    keyword = KeywordScores(("a", "b"), idf, scores, scores, scores[:0], rows)
+    keyword = KeywordScores(("a", "b"), idf, scores, scores, rows)
     values = {"bm25_unit": scores, "bm25_window": scores}
     values |= dict.fromkeys(ranking.VECTOR_FEATURES, np.array([0.2, 0.6], np.float32))
     features = ranking.Features(values, keyword, knowledge=knowledge)

@@ -438,7 +438,7 @@ def test_keywords_count_by_what_they_hold_of_the_question(share: float, first: i
     # Row 0 holds one of two terms, row 1 is nearer in meaning, by less than a keyword match in full is worth.
     held = np.array([1.0, 0.0], np.float32)
     idf = np.array([share, 1 - share], np.float32)
-    keyword = KeywordScores(("a", "b"), idf, held, held, held[:0], (np.array([0], np.int32), np.zeros(0, np.int32)))
+    keyword = KeywordScores(("a", "b"), idf, held, held, (np.array([0], np.int32), np.zeros(0, np.int32)))
     values = dict.fromkeys(ranking.KEYWORD_FEATURES, held) | {"vector_unit": np.array([0.2, 0.6], np.float32)}
     features = ranking.Features(values, keyword)
     assert int(np.argmax(ranking.fuse(features, ranking.WEIGHTS))) == first
@@ -448,7 +448,7 @@ def test_what_a_filter_leaves_out_gives_keywords_no_weight() -> None:
     # Row 0 holds the whole question and is filtered out; row 1 has one common word, row 2 is nearer in meaning.
     held = np.array([2.0, 1.0, 0.0], np.float32)
     windows = (np.array([0, 1], np.int32), np.array([0], np.int32))
-    keyword = KeywordScores(("a", "b"), np.array([0.1, 0.9], np.float32), held, held, held[:0], windows)
+    keyword = KeywordScores(("a", "b"), np.array([0.1, 0.9], np.float32), held, held, windows)
     values = dict.fromkeys(ranking.KEYWORD_FEATURES, held) | {"vector_unit": np.array([0.9, 0.2, 0.6], np.float32)}
     allowed = np.array([False, True, True])
     score = ranking.fuse(ranking.Features(values, keyword), ranking.WEIGHTS, allowed)
