@@ -6,7 +6,7 @@ depend on the order in which files were read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -28,8 +28,6 @@ _WEIGHT = {
     "curated": 1.0, "link": 1.0, "tag": 1.0, "meta": 0.9, "name": 1.0, "code": 1.0, "quoted": 0.8, "phrase": 0.7,
     "start": 0.8, "file": 0.6, "part": 0.5, "plain": 0.7,
 }  # fmt: skip
-#: Mentions as units, keys, and places of rules.
-Told = Set[tuple[int, int, int]]
 _WEIGHTS = np.array([_WEIGHT[rule] for rule in RULES], np.float32)
 
 
@@ -107,17 +105,15 @@ class ConceptIndex:
         self.rarity = np.zeros(0, np.float32)
         self._mentions = Mentions(self.references.keys)
         self._generations: dict[int, int] = {}
-        self._corpus = Corpus()
         #: For each key of the mentions the place of its concept, or -1.
         self._place = np.zeros(0, np.int32)
         #: What is known of names, by key: asking the store costs some milliseconds.
         self._labels: dict[int, Label] = {}
         self._curated: dict[int, CuratedRow] = {}
         self._aliases: Mapping[int, int] = {}
-        self._nesting = evidence.Nesting()
-        #: The keys whose names those of the nesting are, and whether any label is another since then.
-        self._nested_keys = np.zeros(0, np.int64)
-        self._relabelled = True
+        self._nesting = evidence.Nesting.build(())
+        #: The spellings of each concept when they were last looked at.
+        self._spellings: dict[int, tuple[str, ...]] = {}
         #: Grows with every change of the references.
         self.version = 0
         #: Grows when there is another concept, or when one is called otherwise.
@@ -134,34 +130,26 @@ class ConceptIndex:
         ``copies`` are the rows that only repeat others, ``bool[n]``: they mention concepts and are no evidence for
         what is one.
         """
-        self._corpus = corpus
         now = {info.id: info.generation for info in corpus.documents.values()}
-        changed: list[int] = []
         ontology = store.ontology()
         if ontology.version != self.ontology.version or not self._generations:
             self.ontology = ontology
             self._aliases = owners(ontology)
             self._curated = {row.key: row for row in ontology.concepts}
             self._labels.clear()
-            self._relabelled = True
             self._mentions = Mentions(np.array(sorted(self._curated), np.int64))
             self._mentions.replace((), self._renamed(store.mention_rows(None)), corpus)
-            self.references, changed, left = _nothing(), list(now), np.zeros(0, np.int32)
         else:
             gone = [i for i, generation in self._generations.items() if now.get(i) != generation]
             fresh = [i for i, generation in now.items() if self._generations.get(i) != generation]
             if not gone and not fresh:
                 return
-            before = self._mentions.of(gone)
+            touched = self._mentions.keys_of(gone)
             self._mentions.replace(gone, self._renamed(store.mention_rows(fresh)), corpus)
-            self._unlearn(before, self._mentions.of(fresh), store.mention_names(documents=fresh))
-            changed, left = fresh, np.fromiter({unit for unit, _, _ in before}, np.int32)
+            touched |= self._mentions.keys_of(fresh)
+            self._labels = {key: label for key, label in self._labels.items() if key not in touched or label.curated}
         self._generations = now
-        known = self.references.keys
-        self._decide(store, corpus, copies, changed, left)
-        if self._relabelled or not np.array_equal(known, self.references.keys):
-            self.naming += 1
-        self._relabelled = False
+        self._decide(store, corpus, copies)
         total = np.float32(max(_counted(corpus, copies), 1))
         self.rarity = np.log1p(total / np.maximum(self.references.units, 1)) / np.log1p(total)
         self.version += 1
@@ -170,105 +158,36 @@ class ConceptIndex:
         """Mentions under the keys of their concepts."""
         return replace(mentions, key=_renamed(mentions.key, self._aliases))
 
-    def _unlearn(self, before: Told, after: Told, names: Iterable[MentionName]) -> None:
-        """Forget the labels that may be others now that documents mention ``after``, so spelt, and no more ``before``.
-
-        A concept of one spelling has the same label as long as that and its strongest rule are the same.
-        """
-        touched = sorted({key for _, key, _ in before | after})
-        changed = {key for _, key, _ in before ^ after}
-        spelt: dict[int, set[str]] = {}
-        for name in names:
-            spelt.setdefault(name.key, set()).add(name.text)
-        concepts = set(self.references.keys[self.references.of(touched)].tolist())
-        alone: list[int] = []
-        for key in touched:
-            label = self._labels.get(key)
-            if label is None or label.curated is not None:
-                continue
-            if key not in concepts or not spelt.get(key, set()).issubset(label.spellings):
-                self._forget(key)
-            elif key in changed:
-                if len(label.spellings) > 1:
-                    self._forget(key)
-                else:
-                    alone.append(key)
-        for key, rule in zip(alone, self._mentions.strongest(alone), strict=True):
-            if self._labels[key].kind != evidence.kind_of({rule}, self._labels[key].name):
-                self._forget(key)
-
-    def _forget(self, key: int) -> None:
-        del self._labels[key]
-        self._relabelled = True
-
-    def _decide(self, store: Store, corpus: Corpus, copies: Bools | None, changed: Sequence[int], left: Ints) -> None:
-        """Which keys are concepts, and what mentions them now that documents ``changed`` and units ``left`` some."""
+    def _decide(self, store: Store, corpus: Corpus, copies: Bools | None) -> None:
+        """Decide which keys are concepts, and make the references to them."""
         mentions = self._mentions
         keys = mentions.keys
-        counts, documents = mentions.counted(corpus, copies)
-        total, files = _counted(corpus, copies), len(corpus.documents)
-        chosen = evidence.decide(counts, documents, total, files)
+        counts, documents = mentions.counted(copies)
+        chosen = evidence.decide(counts, documents, _counted(corpus, copies), len(corpus.documents))
         chosen &= ~np.isin(keys, np.array(self.ontology.ignored, np.int64))
         by_hand = np.isin(keys, np.fromiter(self._curated, np.int64, len(self._curated)))
         chosen |= by_hand
-        own = counts[chosen]
-        standing = ~self._nested(store, keys[chosen], own, by_hand[chosen])
-        chosen[chosen] = standing
-        self._refer(corpus, chosen, own[standing], documents[chosen], changed, left)
-
-    def _refer(
-        self,
-        corpus: Corpus,
-        chosen: Bools,
-        counts: Ints,
-        documents: Ints,
-        changed: Sequence[int],
-        left: Ints,
-    ) -> None:
-        """Make the references to the ``chosen`` keys: those of before but of what a document or concept changed."""
-        mentions, old, row_of = self._mentions, self.references, corpus.shape.row_of
-        keys = mentions.keys[chosen]
-        self._place = place = np.where(chosen, np.cumsum(chosen, dtype=np.int32) - 1, np.int32(-1))
-        added = mentions.places(changed)
-        size = np.diff(old.offset)
-        gone = np.zeros(max(int(left.max(initial=0)), int(old.unit.max(initial=0))) + 1, bool)
-        gone[left] = True
-        stay = ~gone[old.unit]
-        if not np.array_equal(keys, old.keys):
-            lasting = np.isin(old.keys, keys)
-            stay &= np.repeat(lasting, size)
-            # Of what has become a concept, also what other documents mention.
-            new = chosen.copy()
-            new[np.searchsorted(mentions.keys, old.keys[lasting])] = False
-            wanted = new[mentions.key]
-            wanted[added] = True
-            added = np.flatnonzero(wanted)
-        added = added[place[mentions.key[added]] >= 0]
-        added = added[stable_order(place[mentions.key[added]])]
-        at = np.searchsorted(old.offset, np.flatnonzero(~stay), side="right") - 1
-        size = size - np.bincount(at, minlength=len(size))
-        kept = np.zeros(len(keys), np.int64)
-        kept[np.searchsorted(keys, old.keys[size > 0])] = size[size > 0]
-        unit, weight = old.unit[stay], old.weight[stay]
-        concept = place[mentions.key[added]]
-        if len(unit):
-            both = np.repeat(np.arange(len(keys), dtype=np.int64) << 32, kept) + row_of[unit]
-            at = np.searchsorted(both, (concept.astype(np.int64) << 32) + row_of[mentions.unit[added]])
-            unit = np.insert(unit, at, mentions.unit[added])
-            weight = np.insert(weight, at, _WEIGHTS[mentions.rule[added]])
-        else:
-            unit, weight = mentions.unit[added], _WEIGHTS[mentions.rule[added]]
-        offset = np.concatenate([[0], np.cumsum(kept + np.bincount(concept, minlength=len(keys)))])
-        units = counts.sum(axis=1).astype(np.int32)
-        self.references = References(keys, unit, weight, units, offset, counts, documents, row_of)
+        chosen[chosen] = ~self._nested(store, keys[chosen], counts[chosen], by_hand[chosen])
+        self._place = np.where(chosen, np.cumsum(chosen, dtype=np.int32) - 1, np.int32(-1))
+        concept = self._place[mentions.key]
+        at = np.flatnonzero(concept >= 0)
+        at = at[stable_order(concept[at])]  # rows ascend already
+        offset = np.concatenate([[0], np.cumsum(np.bincount(concept[at], minlength=int(chosen.sum())))])
+        units = counts[chosen].sum(axis=1).astype(np.int32)
+        self.references = References(
+            keys[chosen], mentions.unit[at], _WEIGHTS[mentions.rule[at]], units, offset, counts[chosen],
+            documents[chosen], corpus.shape.row_of,
+        )  # fmt: skip
+        spellings = {key: self._labels[key].spellings for key in self.references.keys.tolist()}
+        if spellings != self._spellings:
+            self._spellings = spellings
+            self.naming += 1
 
     def _nested(self, store: Store, keys: NDArray[np.int64], counts: Ints, by_hand: Bools) -> Bools:
         """Which of these concepts are only a part of others."""
-        if self._relabelled or not np.array_equal(keys, self._nested_keys):
-            names = tuple(label.slug for label in self._labels_of(store, keys.tolist()))
-            if names != self._nesting.names:
-                self._nesting = self._nesting.followed(names)
-            self._nested_keys = keys
+        names = tuple(label.slug for label in self._labels_of(store, keys.tolist()))
+        if names != self._nesting.names:
+            self._nesting = evidence.Nesting.build(names)
         explicit = counts[:, evidence.columns(*evidence.EXPLICIT)].sum(axis=1) > 0
         return self._nesting.gone(counts.sum(axis=1), explicit | by_hand)
 
@@ -286,7 +205,7 @@ class ConceptIndex:
 
     def of_rows(self, first: int, last: int) -> list[int]:
         """Concepts that rows ``first..last`` mention, the one that fewest units mention first."""
-        concepts = self._place[self._mentions.key[self._mentions.within(first, last, self._corpus)]]
+        concepts = self._place[self._mentions.key[self._mentions.within(first, last)]]
         units = self.references.units
         return sorted(set(concepts[concepts >= 0].tolist()), key=lambda concept: (int(units[concept]), concept))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -135,49 +135,32 @@ def salience(counts: Ints, distinct: Ints, documents: Ints, all_documents: int, 
 class Nesting:
     """Which of some names, by their places, lie within which others: that follows from the names alone.
 
-    ``numbers`` tells distinct names apart, and ``group`` is the number of the name at each place, as some have the
-    same.  The names ``inner[i]`` lie within ``outer[i]``, and ``numbered[i]`` are ``plain[i]`` with a number behind.
+    ``group`` is the number of the name at each place, as some have the same.  The names ``inner[i]`` lie within
+    ``outer[i]``, and ``numbered[i]`` are ``plain[i]`` with a number behind.
     """
 
-    names: tuple[str, ...] = ()
-    numbers: Mapping[str, int] = field(default_factory=dict)
-    group: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    inner: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    outer: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    numbered: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    plain: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    names: tuple[str, ...]
+    group: Ints
+    inner: Ints
+    outer: Ints
+    plain: Ints
+    numbered: Ints
 
-    def followed(self, names: Sequence[str]) -> Nesting:
-        """The same of other ``names``, slugs that are words joined by hyphens; only what is new is looked at."""
-        now = dict.fromkeys(names)
-        numbers = {name: number for name, number in self.numbers.items() if name in now}
-        new = [name for name in now if name not in numbers]
-        first = max(self.numbers.values(), default=-1) + 1
-        if self.numbers and max(_NEW * len(new), first + len(new) - len(now)) > len(now):
-            return Nesting().followed(names)
-        older = "".join(f"\n-{name}-" for name in numbers) if new else ""
-        numbers |= zip(new, range(first, first + len(new)), strict=True)
-        living = np.zeros(first + len(new), bool)
-        living[list(numbers.values())] = True
-        found: tuple[set[tuple[int, int]], set[tuple[int, int]]] = set(), set()
-        for name in new:
+    @classmethod
+    def build(cls, names: Sequence[str]) -> Nesting:
+        """Find which of ``names``, slugs that are words joined by hyphens, lie within which others."""
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+        within: list[tuple[int, int]] = []
+        numbered: list[tuple[int, int]] = []
+        for name, number in numbers.items():
             base = _base(name)
-            if base != name:
-                found[1].update((numbers[base], numbers[name]) for _ in range(base in numbers))
-            else:
-                found[0].update((numbers[part], numbers[name]) for part in _within(name) if part in numbers)
-            for other in _around(name, older):
-                base = _base(other)
-                if base == name or (base == other and name in _within(other)):
-                    found[base != other].add((numbers[name], numbers[other]))
-        pairs = []
-        for one, (short, long) in zip(found, ((self.inner, self.outer), (self.plain, self.numbered)), strict=True):
-            stay = living[short] & living[long]
-            added = np.array(sorted(one), np.int64).reshape(-1, 2).T
-            pairs += [np.concatenate(both) for both in zip((short[stay], long[stay]), added, strict=True)]
+            if base == name:
+                within += [(numbers[part], number) for part in _within(name) if part in numbers]
+            elif base in numbers:
+                numbered.append((numbers[base], number))
         group = np.fromiter(map(numbers.__getitem__, names), np.int64, len(names))
-        inner, outer, plain, numbered = pairs
-        return Nesting(tuple(names), numbers, group, inner, outer, numbered, plain)
+        pairs = (np.array(sorted(found), np.int64).reshape(-1, 2).T for found in (within, numbered))
+        return cls(tuple(names), group, *(end for both in pairs for end in both))
 
     def gone(self, units: Ints, kept: Bools) -> Bools:
         """Which names hardly stand by themselves, only within longer ones, in so many ``units`` each: ``bool[n]``.
@@ -199,26 +182,9 @@ class Nesting:
         return np.asarray((out | same[self.group]) & ~kept, np.bool_)
 
 
-#: Where more than one of so many names is new, all are looked at again.
-_NEW = 8
-
-
 def _base(name: str) -> str:
     """A name without the number behind it."""
     return _NUMBERED.sub("", name) if name[-1:].isdigit() else name
-
-
-def _around(name: str, names: str) -> set[str]:
-    """Those of ``names``, ``-name-`` on a line each, that hold ``name``."""
-    wanted = f"-{name}-" if "-" in name else name
-    found = set()
-    at = names.find(wanted)
-    while at >= 0:
-        end = names.find("\n", at)
-        end = len(names) if end < 0 else end
-        found.add(names[names.rfind("\n", 0, at) + 2 : end - 1])
-        at = names.find(wanted, end)
-    return found
 
 
 def _telling(name: str, spelt: bool) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -13,11 +13,10 @@ from ..graph.view import GraphView
 from ..index.archive import Archive
 from ..index.corpus import Corpus
 from ..model import Repetition, SearchHit, citation
-from ..store.api import Ints, SectionText, Store
+from ..store.api import SectionText, Store
 from ..text import analysis
 from .confidence import Parts
 from .hits import Range, lines
-from .texts import Texts
 
 #: What is known of units whose statement no longer holds: words by unit id.
 Superseded = Callable[[], Mapping[int, tuple[str, ...]]]
@@ -33,6 +32,41 @@ class Known:
 
     sections: Mapping[int, SectionText]
     superseded: Mapping[int, tuple[str, ...]]
+
+
+class SectionCache:
+    """Sections by id, so that the next question about the same need not open the index.
+
+    The caller holds the store's session, and says which sections are left after a change.
+    """
+
+    def __init__(self, store: Store, most_chars: int = 2_000_000) -> None:
+        self._store = store
+        self._most_chars = most_chars
+        #: The last asked for stand last.
+        self._sections: dict[int, SectionText] = {}
+        self._chars = 0
+
+    def get(self, ids: Sequence[int]) -> dict[int, SectionText]:
+        """Return sections by id; those that are not kept are asked for at once."""
+        sections = {section_id: self._sections.pop(section_id) for section_id in ids if section_id in self._sections}
+        if missing := [section_id for section_id in ids if section_id not in sections]:
+            read = self._store.section_texts(missing)
+            self._chars += sum(map(_chars, read.values()))
+            sections |= read
+        self._sections |= sections
+        while self._chars > self._most_chars:
+            self._chars -= _chars(self._sections.pop(next(iter(self._sections))))
+        return sections
+
+    def keep(self, ids: Collection[int]) -> None:
+        """Forget all other sections: the store may have dropped them."""
+        for gone in self._sections.keys() - ids:
+            self._chars -= _chars(self._sections.pop(gone))
+
+
+def _chars(section: SectionText) -> int:
+    return sum(map(len, section.lines))
 
 
 class Display:
@@ -53,7 +87,7 @@ class Display:
         self._graph = graph
         self._superseded = superseded
         self._archive = archive
-        self._texts = Texts(store)
+        self._texts = SectionCache(store)
 
     def hits(
         self,
@@ -76,7 +110,7 @@ class Display:
         self._graph.know([(one.first, one.last) for one in found])
         if sections is None:
             ids = [self._corpus.rows.section_id[one.first : one.last + 1] for one in found]
-            sections = self._texts.of(np.unique(np.concatenate(ids)).tolist() if ids else [], self._sections())
+            sections = self._texts.get(np.unique(np.concatenate(ids)).tolist() if ids else [])
         return Known(sections, self._superseded())
 
     def show(self, corpus: Corpus, graph: GraphView, archive: Archive) -> None:
@@ -85,10 +119,7 @@ class Display:
 
     def refresh(self) -> None:
         """Keep no text that the corpus has no more: the store may have dropped it."""
-        self._texts.keep(set(self._sections().tolist()))
-
-    def _sections(self) -> Ints:
-        return self._corpus.rows.section_id[self._corpus.shape.opens]
+        self._texts.keep(set(self._corpus.rows.section_id[self._corpus.shape.opens].tolist()))
 
     def _also(self, one: Range, rows: Sequence[int]) -> tuple[Repetition, ...]:
         """The latest of ``rows`` outside of a range, as what they are called by."""

@@ -26,7 +26,6 @@ from . import bm25, confidence, decay, hits, lowered, nearest, ranking, telling,
 from . import question as asking
 from .ahead import Ahead, Resident, large
 from .display import Display, Superseded, monotone
-from .texts import UnitTexts
 
 #: Best units whose concepts speak for others that share them.
 _SHARING = 10
@@ -93,7 +92,6 @@ class SearchEngine:
         #: What summaries cover.
         self.archive = Archive()
         self._used = UsedRows()
-        self._unit_texts = UnitTexts(self._store)
         #: The concepts and what they join, in step with the corpus.
         self.graph = GraphView(self._store)
         #: Turns ranges into hits.
@@ -149,7 +147,6 @@ class SearchEngine:
         self.keyword = self.keyword or self._store.keyword_index()
         Resident(self._corpus, self.archive, self.graph, self.keyword).refresh(self._store)
         self.display.refresh()
-        self._unit_texts.keep(self._corpus.shape.row_of)
         if model is not None:
             self._vector = self._vector or self._store.vector_index(model)
             self._corpus.refresh_windows(self._vector, self._vector.refresh(), self._fresh_vectors)
@@ -306,8 +303,8 @@ class SearchEngine:
     def _said_once(self, score: Floats, allowed: Bools | None) -> tuple[Floats, Bools, set[int]]:
         """``score``, the rows without those best ones that say what an earlier one does, and which end at a colon."""
         best = list(islice(hits.ranking(self._corpus, score, allowed), _COMPARED))
-        own = self._corpus.rows.unit_id[best]
-        ids, text = own.tolist(), self._unit_texts.of(own, self._corpus.shape.row_of)
+        ids = self._corpus.rows.unit_id[best].tolist()
+        text = {unit.id: unit.text for unit in self._store.unit_texts(ids)}
         said = [thread.pieces(text.get(unit_id, "")) for unit_id in ids]
         first = thread.first_said(said, self._corpus.rows.day[best])
         score, fresh = score.copy(), np.ones(len(score), bool)

@@ -27,7 +27,7 @@ from openclaw_memory.index.corpus import RADIUS, Corpus
 from openclaw_memory.memory import Memory
 from openclaw_memory.model import SearchRequest
 from openclaw_memory.search import bm25, nearest, ranking, service
-from openclaw_memory.search import texts as section_texts
+from openclaw_memory.search.display import SectionCache
 from openclaw_memory.search.engine import SearchEngine
 from openclaw_memory.search.hits import Range
 from openclaw_memory.store.api import VectorIndex, VectorModel
@@ -446,93 +446,20 @@ def test_candidates_are_as_sure_as_where_every_row_is_scored(tmp_path: Path, mon
 # -- the texts of hits -----------------------------------------------------------------------------------
 
 
-def test_texts_of_hits_are_kept_up_to_a_limit_and_until_they_change(
-    store: DuckStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(section_texts, "_KEPT", 300)
-    monkeypatch.setattr(section_texts, "_MORE", 3)
+def test_texts_of_hits_are_kept_up_to_a_limit_and_until_they_change(store: DuckStore) -> None:
     put(store, {f"{n}.md": [[f"fox {n} in section {s} é 狐" for _ in range(3)] for s in range(4)] for n in range(6)})
     model = embed(store, HashingEmbedder(32))
     engine = engine_of(store, model)
-    display, rows = engine.display, engine._corpus.rows
-    texts = display._texts
-
-    def shown(first: int, last: int) -> dict[int, Any]:
-        ids = sorted(set(rows.section_id[first : last + 1].tolist()))
-        with store.session():
-            found = display.known([Range(first, last, first)]).sections
-            assert found == store.section_texts(ids)
-        return dict(found)
-
-    for first, last in [(0, 4), (0, 4), (30, 40), (2, 9), (0, len(rows.unit_id) - 1), (0, 4)]:
-        shown(first, last)
-        assert texts._chars == sum(len(line) for one in texts._read.values() for line in one.lines) <= 300
-    assert set(shown(0, 4)) <= set(texts._read)
-    assert set(texts._packed) == set(rows.section_id.tolist())
-    left = set(rows.section_id[rows.document_id != rows.document_id[0]].tolist())
-    put(store, {"0.md": [["no wolf"]]})
-    engine.refresh(model)
-    assert set(texts._packed) == left and set(texts._read) <= left
-    assert texts._chars == sum(len(line) for one in texts._read.values() for line in one.lines)
-
-
-def test_a_process_that_is_asked_again_and_again_reads_all_texts(
-    store: DuckStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(section_texts, "_MORE", 6)
-    put(store, {f"{n}.md": [[f"fox {n} in section {s}"] for s in range(4)] for n in range(10)})
-    engine = engine_of(store, embed(store, HashingEmbedder(32)))
-    display, texts = engine.display, engine.display._texts
-    held = []
-    for row in range(len(engine._corpus)):
-        with store.session():
-            display.known([Range(row, row, row)])
-        held.append(len(texts._packed))
-    assert held[section_texts._SELDOM - 1] <= section_texts._SELDOM
-    assert texts._missed < 12 and held[-1] == 40
-
-
-def test_of_a_large_index_only_the_texts_that_are_asked_for_are_read(
-    store: DuckStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in {"_MORE": 6, "_MORE_BLOCKS": 1, "_BLOCK": 5, "_SOON": 6}.items():
-        monkeypatch.setattr(section_texts, name, value)
-    put(store, {f"{n}.md": [[f"fox {n} in section {s}"] for s in range(4)] for n in range(10)})
-    engine = engine_of(store, embed(store, HashingEmbedder(32)))
-    corpus, units = engine._corpus, engine._unit_texts
-    for row in range(0, 30, 2):
-        with store.session():
-            engine.display.known([Range(row, row, row)])
-            units.of(corpus.rows.unit_id[[row]], corpus.shape.row_of)
-    asked = corpus.rows.section_id[range(0, 30, 2)]
-    assert set(engine.display._texts._packed) == set(asked.tolist())
-    assert set(units._packed) == {unit // 5 for unit in corpus.rows.unit_id[range(0, 30, 2)].tolist()}
-
-
-def test_texts_of_units_are_those_of_the_store_and_leave_with_their_units(
-    store: DuckStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(section_texts, "_BLOCK", 5)
-    monkeypatch.setattr(section_texts, "_MORE_BLOCKS", 2)
-    put(store, {f"{n}.md": [[f"fox {n} é 狐 {s} {'x' * n}" for s in range(4)]] for n in range(12)})
-    model = embed(store, HashingEmbedder(32))
-    engine = engine_of(store, model)
-    texts = engine._unit_texts
-
-    def asked(*rows: int) -> None:
-        ids = engine._corpus.rows.unit_id[list(rows)]
-        found = texts.of(ids, engine._corpus.shape.row_of)
-        assert found == {unit.id: unit.text for unit in store.unit_texts(ids.tolist())} and len(found) == len(rows)
-
-    for rows in ([0, 1], [1, 30], [47, 2, 3], [10], [20], [25], [46], *([row] for row in range(48))):
-        asked(*rows)
-    held = {unit for block in texts._packed for unit in texts._unpacked(block)}
-    assert held == set(engine._corpus.rows.unit_id.tolist()) and texts._missed < 12
-    put(store, {"3.md": [["a wolf"]], "12.md": [["a stork", "a crane"]]})
-    engine.refresh(model)
-    alive = set(engine._corpus.rows.unit_id.tolist())
-    assert {unit for block in texts._packed for unit in texts._unpacked(block)} <= alive
-    asked(*range(len(engine._corpus)))
+    rows, cache = engine._corpus.rows, SectionCache(store, 300)
+    with store.session():
+        for first, last in [(0, 4), (0, 4), (30, 40), (2, 9), (0, len(rows.unit_id) - 1), (0, 4)]:
+            ids = sorted(set(rows.section_id[first : last + 1].tolist()))
+            assert cache.get(ids) == store.section_texts(ids)
+            kept = cache._sections
+            assert cache._chars == sum(len(line) for one in kept.values() for line in one.lines) <= 300
+    assert set(ids) <= kept.keys()
+    cache.keep(ids[:1])
+    assert list(kept) == ids[:1] and cache._chars == sum(map(len, kept[ids[0]].lines))
 
 
 # -- windows of a term --------------------------------------------------------------------------------------
