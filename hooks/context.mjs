@@ -17,8 +17,7 @@ const TURNS = Symbol.for("openclaw-memory.turns.v1");
 /**
  * What the plugin's configuration says of an agent's context; `null` when it is off.
  *
- * @returns {{timeoutMs: number, turns: "owner" | "private" | "all", budget?: number, themes: string[],
- *   serendipity: number} | null}
+ * @returns {{timeoutMs: number, turns: "owner" | "private" | "all", budget?: number, themes: string[]} | null}
  */
 export function contextSettings(config, agentId) {
   const same = (name) => name.trim().toLowerCase() === String(agentId).trim().toLowerCase();
@@ -29,7 +28,6 @@ export function contextSettings(config, agentId) {
     turns: own.turns ?? config.contextTurns ?? "owner",
     budget: own.budget ?? config.contextBudget, // else the setting context.budget
     themes: own.themes ?? config.contextThemes ?? [],
-    serendipity: own.serendipity ?? config.contextSerendipity ?? 0,
   };
 }
 
@@ -189,7 +187,7 @@ export function contextHook({ config, memory, subjectOf, logger, turns = sharedT
     const before = latest.get(session);
     if (ctx.runId && before?.runId === ctx.runId && before.message === message) return before.added;
 
-    const { budget, themes, serendipity, timeoutMs } = settings;
+    const { budget, themes, timeoutMs } = settings;
     const found = await memory().call(
       "memory_context",
       given({
@@ -197,7 +195,6 @@ export function contextHook({ config, memory, subjectOf, logger, turns = sharedT
         budget,
         session: `${session}#${renewals.get(ctx.sessionKey) ?? 0}`,
         themes: themes.length ? themes : undefined,
-        serendipity: serendipity || undefined,
       }),
       { agent: agentId, workspace: workspaceDir, timeoutMs, marginMs: MARGIN_MS, again: false },
     );

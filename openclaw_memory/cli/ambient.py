@@ -19,7 +19,6 @@ if TYPE_CHECKING:
               help="Most tokens of the text.")  # fmt: skip
 @click.option("--session", metavar="ID", help="Session that the message belongs to.")
 @click.option("--theme", "themes", multiple=True, metavar="CONCEPT", help="Concept that counts for more; repeatable.")
-@click.option("--serendipity", type=click.FloatRange(0, 1), default=0.0, help="Share of weaker notes that come along.")
 @click.option("--now", type=DATE, metavar="DATE", help="The day the message is written; default today.")
 @click.option("--explain", is_flag=True, help="Say where each sentence comes from, and why.")
 @common_options
@@ -29,7 +28,6 @@ def context(
     budget: int | None,
     session: str | None,
     themes: tuple[str, ...],
-    serendipity: float,
     now: date | None,
     explain: bool,
 ) -> None:
@@ -42,9 +40,7 @@ def context(
     if not words.strip():
         raise click.UsageError("the message is empty")
     with cli.memory() as memory:
-        result = memory.context(
-            words, budget=budget, session=session, now=now, themes=themes, serendipity=serendipity, explain=explain
-        )
+        result = memory.context(words, budget=budget, session=session, now=now, themes=themes, explain=explain)
     if cli.json:
         cli.emit(result)
         return

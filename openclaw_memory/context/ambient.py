@@ -83,7 +83,6 @@ class Asked:
     session: str | None
     today: date
     themes: tuple[str, ...]
-    serendipity: float
     explain: bool
     until: Deadline
     #: Whether another agent asks, who has none of this memory in its prompt.
@@ -122,7 +121,7 @@ class Ambient:
         self._facts = facts
         self._plugins = plugins
         self._given = Given()
-        self._counters = Counters(state, store.beside(".context.json"))
+        self._counters = Counters(state)
         self._late: list[threading.Thread] = []
         self._lock = threading.Lock()
 
@@ -135,7 +134,6 @@ class Ambient:
         now: date | None = None,
         deadline: float | None = None,
         themes: Sequence[str] = (),
-        serendipity: float = 0.0,
         explain: bool = False,
         elsewhere: bool = False,
     ) -> ContextResult:
@@ -148,12 +146,10 @@ class Ambient:
         budget = own.budget if budget is None else budget
         if budget < 1:
             raise RequestError(f"budget must be 1 token or more, not {budget}")
-        if not 0 <= serendipity <= 1:
-            raise RequestError(f"serendipity must be from 0 to 1, not {serendipity:g}")
         until = Deadline.after(deadline)
         message = ends(message, _READ_FIRST, _READ_LAST)
         today = now or date.today()
-        asked = Asked(message, budget, session, today, tuple(themes), serendipity, explain, until, elsewhere)
+        asked = Asked(message, budget, session, today, tuple(themes), explain, until, elsewhere)
         remarks: list[str] = []
         draft, late = _Draft(), False
         if not own.enabled:
@@ -277,8 +273,7 @@ class Ambient:
         if not len(view.corpus) or not (about or named):
             return
         scene = self._scene(engine, asked, text, named, vector, general)
-        lucky = candidates.lottery(asked.session, asked.message, asked.serendipity)
-        passed = self._let_through(engine, asked, candidates.found(scene, lucky))
+        passed = self._let_through(engine, asked, candidates.found(scene))
         passed = passed[: max(_SAID, asked.budget // _TOKENS_EACH)]
         given = scene.given
         ids = sorted({int(view.corpus.rows.section_id[one.row]) for one in passed})

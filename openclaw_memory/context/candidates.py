@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -45,8 +44,6 @@ _COMPANY = 0.65
 _HEAD = 0.75
 #: Score from which a unit that mentions a named concept is given.
 THRESHOLD = 0.5
-#: Serendipity lets in what reaches this share of the threshold.
-_WEAK = 0.6
 #: What the fused score of the search counts in the order, beside the score that passed.
 _FUSED = 0.85
 #: Units that mention a found concept, from which on a message is taken to be about it for its name alone.
@@ -149,37 +146,21 @@ def _unseen(chars: Ints, most: int = 12_000) -> Bools:
     return first & (ends < int(ends[-1]) - (1 - _HEAD) * most)
 
 
-def found(scene: Scene, lucky: Callable[[int], bool]) -> list[Candidate]:
-    """The units that pass, best first; ``lucky(hash)`` says of a weak one whether it may come along."""
+def found(scene: Scene) -> list[Candidate]:
+    """The units that pass, best first."""
     walked = _walked(scene)
     always = _always(scene, walked)
     asked_for = {one.place for one in scene.entities if one.place in scene.briefly and _is_known(scene, one)}
     if scene.sure < _NAMED * SURE:
         asked_for = set()
-    hashes = scene.view.corpus.rows.hash
     passed: dict[int, Candidate] = {}
-    for threshold, found_by in ((0.0, _answering(scene)), (THRESHOLD, walked)):
-        for one in found_by:
+    for threshold, candidates in ((0.0, _answering(scene)), (THRESHOLD, walked)):
+        for one in candidates:
             sure = 1.0 if asked_for.intersection(one.places) else scene.sure
-            strong = sure >= SURE and one.score >= threshold
-            weak = sure >= _WEAK * SURE and one.score >= _WEAK * threshold
-            if strong or (one.row in always and one.places) or (weak and lucky(int(hashes[one.row]))):
+            if (sure >= SURE and one.score >= threshold) or (one.row in always and one.places):
                 other = passed.get(one.row)
                 passed[one.row] = one if other is None or one.score > other.score else other
     return sorted(passed.values(), key=lambda one: (-one.order, one.row))
-
-
-def lottery(session: str | None, message: str, share: float) -> Callable[[int], bool]:
-    """Chooses a ``share`` of hashes, always the same ones for a session and a message."""
-    seed = hashlib.blake2b(f"{session or ''}\0{message}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-    def lucky(key: int) -> bool:
-        if share <= 0:
-            return False
-        drawn = hashlib.blake2b(key.to_bytes(8, "big", signed=True), key=seed, digest_size=8).digest()
-        return int.from_bytes(drawn, "big") < share * 2**64
-
-    return lucky
 
 
 # -- by what the message asks -------------------------------------------------------------------------

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
 import time
 from bisect import bisect_left
 from dataclasses import asdict, dataclass, field
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 from ..errors import OpenClawMemoryError
@@ -53,13 +51,11 @@ class Counts:
 class Counters:
     """Counts of one workspace, kept in ``state`` together with those of other processes.
 
-    Safe to use from several threads.  A state that cannot be read or written never fails a call.  What an earlier
-    version kept in the file ``before`` is added first.
+    Safe to use from several threads.  A state that cannot be read or written never fails a call.
     """
 
-    def __init__(self, state: State, before: Path | None = None) -> None:
+    def __init__(self, state: State) -> None:
         self._state = state
-        self._before = before
         self._new = Counts()
         self._written = time.monotonic()
         self._lock = threading.Lock()
@@ -99,8 +95,6 @@ class Counters:
         def total(known: Any) -> Any:
             kept = _counts(known)
             kept.add(new)
-            if self._before is not None:
-                kept.add(_taken(self._before))
             return asdict(kept)
 
         try:
@@ -130,16 +124,6 @@ class Counters:
             p95_ms=_quantile(total.latency, 0.95),
             late=total.late,
         )
-
-
-def _taken(file: Path) -> Counts:
-    """The counts of a file, which is deleted."""
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-        file.unlink()
-    except (OSError, ValueError):
-        return Counts()
-    return _counts(found)
 
 
 def _counts(found: Any) -> Counts:

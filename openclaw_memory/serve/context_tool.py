@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..model import ContextResult
-from .tool import Call, Tool, names, share, text, whole
+from .tool import Call, Tool, names, text, whole
 
 
 def _context(call: Call) -> ContextResult:
@@ -14,7 +14,6 @@ def _context(call: Call) -> ContextResult:
         budget=given.get("budget"),
         session=given.get("session"),
         themes=tuple(given.get("themes", ())),
-        serendipity=given.get("serendipity", 0.0),
         deadline=call.until.within(limit),
     )
 
@@ -32,7 +31,6 @@ CONTEXT = Tool(
         "budget": whole("Most tokens of the text; 200 unless told.", 1, 100_000),
         "session": {"type": "string", "description": "Id of the session, which is not given the same again soon."},
         "themes": names("Concepts that count for more, by name or alias."),
-        "serendipity": share("Share of weaker notes that come along; 0 unless told."),
     },
     required=("message",),
     result=ContextResult,

@@ -112,10 +112,9 @@ class Asking:
         """What is relevant to ``message``, in plain sentences with their days; empty when nothing is.
 
         ``options``: ``budget`` in tokens (``context.budget`` unless told); ``session``, which is not given the same
-        again within half an hour; ``now``, the day it is; ``deadline`` in seconds, by which what is
-        ready is returned, failures being a ``warning`` then; ``themes``, concepts that count for more; the share
-        ``serendipity`` of weaker notes that come along; ``explain`` for why each source was chosen.  Raises
-        :class:`~openclaw_memory.errors.RequestError` for an option that cannot be meant.
+        again within half an hour; ``now``, the day it is; ``deadline`` in seconds, by which what is ready is returned,
+        failures being a ``warning`` then; ``themes``, concepts that count for more; ``explain`` for why each source was
+        chosen.  Raises :class:`~openclaw_memory.errors.RequestError` for an option that cannot be meant.
         """
         until = Deadline.after(options.get("deadline"))
         result = self.ambient.context(message, **options)

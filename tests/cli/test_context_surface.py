@@ -83,7 +83,7 @@ def test_the_tool_gives_what_the_command_gives(kiln: Notes) -> None:
         memory.ingest()
         assert called(memory, message="how is Vesuvius?", session="s")["text"] == SAID
         assert called(memory, message="how is Vesuvius?", session="s")["text"] == ""
-        options = {"budget": 12, "themes": ["Vesuvius"], "serendipity": 0.5}
+        options = {"budget": 12, "themes": ["Vesuvius"]}
         assert len(called(memory, message="how is Vesuvius?", **options)["text"]) <= 48
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from properties import examples
 
 from openclaw_memory import Memory, hookimpl
+from openclaw_memory.context import candidates, entities
 from openclaw_memory.errors import RequestError
 from openclaw_memory.model import ContextResult, Kind, Origin
 
@@ -164,8 +165,10 @@ def test_undated_notes_are_named_by_their_file(workshop: Notes) -> None:
 # -- curated concepts and themes ----------------------------------------------------------------------
 
 
-def test_a_curated_concept_always_passes(workshop: Notes) -> None:
-    with memory_of(workshop, context__threshold=1.0, context__sure=1.0) as memory:
+def test_a_curated_concept_always_passes(workshop: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidates, "THRESHOLD", 1.0)
+    monkeypatch.setattr(candidates, "SURE", 1.0)
+    with memory_of(workshop) as memory:
         assert memory.context("Tell me about the weather and about Vesuvius", now=NOW).text == ""
         memory.concepts.add("Vesuvius", aliases=("the oven",))
         result = memory.context("Tell me about the weather and about the oven", now=NOW)
@@ -180,33 +183,22 @@ def test_what_is_below_a_curated_concept_counts_for_it(workshop: Notes) -> None:
         assert result.entities == ("furnace",) and "Vesuvius" in result.text
 
 
-def test_curated_and_rare_concepts_come_first_and_are_few(workshop: Notes) -> None:
-    with memory_of(workshop, context__entities=2) as memory:
+def test_curated_and_rare_concepts_come_first_and_are_few(workshop: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entities, "_MOST", 2)
+    with memory_of(workshop) as memory:
         memory.concepts.add("porcelain")
         message = "Vesuvius, GZ-412, Ottoline and porcelain"
         assert memory.context(message, now=NOW).entities == ("porcelain", "GZ-412")
 
 
-def test_themes_and_weights_lift_what_is_about_them(workshop: Notes) -> None:
-    with memory_of(workshop, context__threshold=0.7, context__sure=1.0) as memory:
+def test_themes_and_weights_lift_what_is_about_them(workshop: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidates, "THRESHOLD", 0.7)
+    monkeypatch.setattr(candidates, "SURE", 1.0)
+    with memory_of(workshop) as memory:
         message = "I will see Ottoline tomorrow about something else entirely"
         assert memory.context(message, now=NOW).text == ""
         lifted = memory.context(message, now=NOW, themes=("GZ-412", "Ottoline", "no such concept"))
         assert "Ottoline" in lifted.text
-
-
-def test_serendipity_lets_weaker_ones_in_and_always_the_same(workshop: Notes) -> None:
-    for day in range(1, 5):
-        workshop.write(
-            f"memory/2026-02-0{day}.md", f"# 2026-02-0{day}\n\n- Ottoline counted {day} cracked bowls today.\n"
-        )
-    with memory_of(workshop, context__threshold=0.8, context__sure=1.0) as memory:
-        message = "I saw Ottoline today"
-        none = told(memory.context(message, now=NOW))
-        some = told(memory.context(message, now=NOW, serendipity=0.4))
-        every = told(memory.context(message, now=NOW, serendipity=1.0))
-        assert told(memory.context(message, now=NOW, serendipity=0.4)) == some
-        assert len(none) < len(some) < len(every) and set(some) <= set(every)
 
 
 # -- what is never given ------------------------------------------------------------------------------
@@ -218,7 +210,7 @@ def test_untrusted_and_system_content_is_never_given(notes: Notes) -> None:
     notes.write("memory/2026-03-02.md", f"---\norigin: system\n---\n{said}")
     with memory_of(notes) as memory:
         memory.concepts.add("Zanzibar")
-        result = memory.context("Where does Ignatius keep the vault code of Zanzibar?", now=NOW, serendipity=1.0)
+        result = memory.context("Where does Ignatius keep the vault code of Zanzibar?", now=NOW)
         assert "Zanzibar" in result.entities and (result.text, result.facts) == ("", ())
         notes.write("memory/2026-03-03.md", said)
         result = memory.context("Where does Ignatius keep the vault code of Zanzibar?", now=NOW)
@@ -277,10 +269,10 @@ def test_a_superseded_value_is_never_given(notes: Notes) -> None:
     with memory_of(notes) as memory:
         memory.concepts.add("Petra")
         for message in ("Where does Petra live?", "Does Petra live in Lyon?", "Petra"):
-            result = memory.context(message, now=NOW, serendipity=1.0)
+            result = memory.context(message, now=NOW)
             assert "Lyon" not in result.text and "Utrecht" in result.text, message
         memory.facts.add("Petra", "lives in", "Bergen", since=date(2026, 3, 1))
-        result = memory.context("Where does Petra live?", now=NOW, serendipity=1.0)
+        result = memory.context("Where does Petra live?", now=NOW)
         assert "Petra lives in Bergen (since 1 Mar 2026)." in result.text
         assert "Lyon" not in result.text and "Utrecht" not in result.text
         assert [fact.object for fact in result.facts if fact.predicate == "lives in"] == ["Bergen"]
@@ -347,7 +339,7 @@ def long_notes(tmp_path_factory: pytest.TempPathFactory) -> Memory:
     budget=st.integers(1, 700), message=st.sampled_from(["Aeolus", "why does Aeolus need new bearings?", "wind rattle"])
 )
 def test_the_budget_is_never_exceeded(long_notes: Memory, budget: int, message: str) -> None:
-    result = long_notes.context(message, budget=budget, now=NOW, serendipity=0.5)
+    result = long_notes.context(message, budget=budget, now=NOW)
     assert len(result.text) <= 4 * budget and result.tokens <= budget
     assert bool(result.text) == bool(result.sources or result.facts)
     if budget >= 60 and "Aeolus" in message:
@@ -355,11 +347,8 @@ def test_the_budget_is_never_exceeded(long_notes: Memory, budget: int, message: 
 
 
 def test_options_that_cannot_be_meant_are_refused(workshop: Notes) -> None:
-    with memory_of(workshop) as memory:
-        with pytest.raises(RequestError, match="budget must be 1 token or more, not 0"):
-            memory.context("Vesuvius", budget=0)
-        with pytest.raises(RequestError, match="serendipity must be from 0 to 1, not 2"):
-            memory.context("Vesuvius", serendipity=2)
+    with memory_of(workshop) as memory, pytest.raises(RequestError, match="budget must be 1 token or more, not 0"):
+        memory.context("Vesuvius", budget=0)
 
 
 def test_it_can_be_switched_off(workshop: Notes) -> None:

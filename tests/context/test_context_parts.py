@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from dataclasses import replace
 from datetime import date
@@ -13,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from states import state_in
 
-from openclaw_memory.context import candidates, prose
+from openclaw_memory.context import prose
 from openclaw_memory.context.compose import Item, composed
 from openclaw_memory.context.counters import Counters
 from openclaw_memory.context.sessions import Given
@@ -200,16 +199,6 @@ def test_what_is_composed_keeps_the_budget_and_repeats_nothing(
     )
 
 
-@given(st.text(), st.text(), st.floats(0, 1), st.integers(-(2**63), 2**63 - 1))
-def test_the_lottery_is_always_the_same_and_grows_with_the_share(
-    session: str, message: str, share: float, key: int
-) -> None:
-    drawn = candidates.lottery(session, message, share)(key)
-    assert drawn == candidates.lottery(session, message, share)(key)
-    assert not candidates.lottery(session, message, 0.0)(key) and candidates.lottery(session, message, 1.0)(key)
-    assert not drawn or candidates.lottery(session, message, min(1.0, share * 1.5))(key)
-
-
 # -- sessions ------------------------------------------------------------------------------------------------
 
 
@@ -245,28 +234,13 @@ def test_counters_add_up_over_processes(tmp_path: Path) -> None:
     "content", ["", "[]", "{}", '{"messages": -1}', "\x00\xff", '{"since": "soon", "messages": 1}']
 )
 def test_what_is_not_ours_counts_as_none(tmp_path: Path, content: str) -> None:
-    before = tmp_path / "index.duckdb.context.json"
-    before.write_text(content, encoding="latin-1")
     state = state_in(tmp_path / "state.sqlite")
     state.set_flag("context", content)
-    counters = Counters(state, before)
+    counters = Counters(state)
     counters.count(1, 1, 1.0, False)
     assert counters.use().messages == 1
     counters.flush()
     assert Counters(state).use().messages == 1
-
-
-def test_the_file_of_an_earlier_version_is_added_once(tmp_path: Path) -> None:
-    state, before = state_in(tmp_path / "state.sqlite"), tmp_path / "index.duckdb.context.json"
-    other = Counters(state)
-    other.count(1, 1, 1.0, False)
-    other.flush()
-    before.write_text(json.dumps(state.flag("context")))
-    for _ in range(2):
-        counters = Counters(state, before)
-        counters.count(1, 1, 1.0, False)
-        counters.flush()
-    assert Counters(state).use().messages == 4 and not before.exists()
 
 
 def test_counters_that_cannot_be_written_are_kept(tmp_path: Path) -> None:

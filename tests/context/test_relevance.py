@@ -15,6 +15,7 @@ from fakes import Notes, open_memory
 
 from benchmarks.hashing import HashingEmbedder
 from benchmarks.relevance import recorded
+from openclaw_memory.context import candidates
 from openclaw_memory.context.relevance import ALONE, WEIGHTS, sureness
 from openclaw_memory.model.embedder import Progress, Vectors
 
@@ -42,10 +43,13 @@ class Crowding(HashingEmbedder):
 
 
 @pytest.mark.parametrize("common", [0.0, 1.0, 2.0, 3.0])
-def test_notes_in_another_language_are_given_whatever_texts_of_one_have_in_common(notes: Notes, common: float) -> None:
+def test_notes_in_another_language_are_given_whatever_texts_of_one_have_in_common(
+    notes: Notes, common: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidates, "SURE", 0.0)
     rows = [f"- запись {number}: {number * 7} на счёт {number}\n" for number in range(60)]
     notes.write("memory/ledger.md", "".join([*rows, "- врач принимает пациентов по пятницам\n", *reversed(rows)]))
-    with open_memory(notes, Crowding(common), context__sure=0.0) as memory:
+    with open_memory(notes, Crowding(common)) as memory:
         memory.ingest()
         given = memory.context("the doctor sees me", now=NOW).text
         assert "врач принимает" in given

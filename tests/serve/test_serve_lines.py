@@ -68,7 +68,7 @@ ODD_CALLS = {
     "a query nested 150 deep": f'{{"name":"memory_search","arguments":{{"query":{nested(150)}}}}}',
     "a number of 400 digits": f'{{"name":"memory_search","arguments":{{"query":"lamp","maxResults":{"9" * 400}}}}}',
     "a number that is none": '{"name":"memory_search","arguments":{"query":"lamp","maxResults":NaN}}',
-    "a share of 400 digits": f'{{"name":"memory_context","arguments":{{"message":"x","serendipity":{"9" * 400}}}}}',
+    "a share of 400 digits": f'{{"name":"memory_search","arguments":{{"query":"x","minScore":{"9" * 400}}}}}',
     "a deadline of 400 digits": f'{{"name":"memory_status","_meta":{{"openclaw-memory/deadlineMs":{"9" * 400}}}}}',
     "an agent with a NUL": '{"name":"memory_status","_meta":{"openclaw-memory/agent":"a\\u0000"}}',
     "a workspace with a NUL": '{"name":"memory_status","_meta":{"openclaw-memory/workspace":"/a\\u0000"}}',
