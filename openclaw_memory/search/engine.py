@@ -103,7 +103,6 @@ class SearchEngine:
         self._fresh_vectors = True
         #: Files of a large change that is being taken over; the answers are from before it.
         self.behind: list[str] = []
-        self.as_typed: set[str] = set()  # words that no note has, and that are misspelt for none of this state
         self.held = False
         #: Units that had no vector in the last ranking.
         self.missing = 0
@@ -154,7 +153,7 @@ class SearchEngine:
             self._model = model
         if self._state is None:
             self._store.give_back_memory()
-        self._state, self.behind, self.as_typed = state, [], set()
+        self._state, self.behind = state, []
 
     def _follow(self) -> None:
         """Bring a copy of the state up to date, and put it in the place of the state."""

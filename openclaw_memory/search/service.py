@@ -174,10 +174,7 @@ class Questions:
         """What the index holds of each grain, finest first; looks at no file."""
         from . import tally
 
-        with self._lock:
-            engine = self._engine
-        if engine is None:
-            return tally.read(self._store)
+        engine = self.engine()
         with self._store.session():
             engine.refresh(None)
             with engine.lock:

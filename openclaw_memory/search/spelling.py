@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 _SHORTEST = 5
 #: Unknown words of a question that are looked up.
 _MOST = 8
-#: Words that are kept, so that they are not looked up again.
-_SETTLED = 4096
 
 
 def misspelt(
@@ -44,16 +42,14 @@ def misspelt(
             engine.refresh(None, until)
             if engine.keyword is None:
                 return {}
-            corpus, index, settled = engine.graph.corpus, engine.keyword, engine.as_typed
+            corpus, index = engine.graph.corpus, engine.keyword
             asked, none = _unknown(question, corpus, index)
-            unknown = [word for word in _words(question, none) if word not in settled]
+            unknown = _words(question, none)
             there = store.spellings([analysis.spelling(word) for word in unknown]) if unknown else set()
             found = {word: _meant(word, there, corpus, index) for word in unknown}
     except (LeaseTimeout, StoreUnreachable):
         return {}
     meant = {word: other for word, other in found.items() if other is not None and not vectorizer.is_word(word)}
-    if len(settled) < _SETTLED:  # of another state by now, the set is no longer looked at
-        settled.update(found.keys() - meant.keys())
     return meant if 2 * (len(none) - len(meant)) <= asked else {}
 
 

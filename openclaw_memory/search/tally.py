@@ -38,12 +38,3 @@ def of(store: Store, corpus: Corpus, archive: Archive) -> tuple[GrainUse, ...]:
             )
         )
     return tuple(out)
-
-
-def read(store: Store) -> tuple[GrainUse, ...]:
-    """The same for a store of which nothing is resident."""
-    with store.session():
-        corpus, archive = Corpus(), Archive()
-        corpus.refresh(store)
-        archive.refresh(store, corpus)
-        return of(store, corpus, archive)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -105,28 +104,6 @@ def test_a_word_of_a_note_that_is_new_is_no_slip(notes: Notes) -> None:
         assert dict(memory.search("what does Caroline like").corrected) == {"Caroline": "Carolina"}
         notes.write("memory/2026-03-01.md", "Caroline likes coffee.\n")
         assert not memory.search("what does Caroline like").corrected
-
-
-def test_a_word_that_nothing_is_like_is_looked_up_once_in_each_state(
-    notes: Notes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    notes.write("MEMORY.md", "The kettle is broken.\n")
-    with open_memory(notes) as memory:
-        looked: list[list[str]] = []
-        look = memory._store.spellings
-
-        def spellings(words: Sequence[str]) -> set[str]:
-            looked.append(list(words))
-            return look(words)
-
-        monkeypatch.setattr(memory._store, "spellings", spellings)
-        for _ in range(2):
-            assert not memory.search("the zorblat kettle").corrected
-            assert not memory.context("is the zorblat kettle broken?").entities
-            assert memory.search("zorblat in the ketle").corrected == {"ketle": "kettle"}
-        assert looked == [["zorblat"], ["ketle"], ["ketle"]]
-        notes.write("memory/2026-03-01.md", "The zorblatt hums.\n")
-        assert memory.search("the zorblat kettle").corrected == {"zorblat": "zorblatt"}
 
 
 def test_nothing_is_read_that_no_note_has_any_more(notes: Notes) -> None:
