@@ -75,7 +75,7 @@ def _state(known: State, new: State, replacing: bool) -> state_rows.Rows:
             "the target has a state of this workspace already, and it is another one; look at it with "
             "'openclaw-memory state', and replace it with --replace"
         )
-    state_rows.replace(new, rows)
+    new.replace(rows)
     return rows
 
 
