@@ -481,26 +481,6 @@ def test_search_and_sql_take_turns(memory: Memory) -> None:
     assert not failures
 
 
-def test_rows_are_collected_anew_when_another_process_writes_meanwhile(tmp_path: Path) -> None:
-    from indexing import put
-
-    store = open_store(tmp_path / "i.duckdb")
-    put(store, {"memory/a.md": [["one lamp"]]})
-    seen: list[int] = []
-
-    def collect(named: frozenset[str]) -> Derived:
-        assert named == {"facts"}
-        seen.append(store.statistics().units)
-        if len(seen) == 1:
-            put(store, {"memory/b.md": [["two lamps"]]})
-        return Derived(facts=())
-
-    keywords = KeywordSearch(analysis.query_terms, 0.6, 0.3)
-    result = store.query("SELECT count(*) FROM memories, facts", collect, keywords)
-    assert seen == [1, 2] and result.rows == ((0,),)
-    store.close()
-
-
 def test_only_what_is_named_is_collected(tmp_path: Path) -> None:
     store = open_store(tmp_path / "i.duckdb")
     seen: list[frozenset[str]] = []
