@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import duckdb
 
     from ...config.settings import StoreSettings
-    from ..api import KeywordIndex
 
 #: What is in front of the first word of a statement.
 _FIRST_WORD = re.compile(r"(?>[\s(]|--[^\n]*|/\*(?>.*?\*/))*+(\w+)", re.DOTALL)
@@ -96,7 +95,6 @@ class Queries:
 
     _db: Database
     _settings: StoreSettings
-    keyword_index: Callable[[], KeywordIndex]
 
     def query(
         self, sql: str, collect: Collect, keywords: KeywordSearch, limit: int | None = None, timeout: float = 20.0
@@ -105,13 +103,10 @@ class Queries:
         started = time.monotonic()
         checked(sql)
         named = views.named(sql)
-        uses_fts = self._settings.keyword_index == "fts"
-        if "match_bm25" in named and uses_fts:
-            self.keyword_index().refresh()  # rebuilds the extension's index where texts have changed
         derived = collect(named & views.DERIVED)
         with self._db.apart() as options:
             question = Question(
-                str(self._db.path), {**options, "temp_directory": ""}, sql, derived, keywords, named, uses_fts,
+                str(self._db.path), {**options, "temp_directory": ""}, sql, derived, keywords, named,
                 None if limit is None else limit + 1, self._settings.memory_limit_mb + _SPARE,
             )  # fmt: skip
             columns, rows = self._asked(question, timeout)

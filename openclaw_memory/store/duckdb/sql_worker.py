@@ -35,7 +35,6 @@ class Question:
     derived: Derived
     keywords: KeywordSearch
     named: frozenset[str]
-    uses_fts: bool
     most: int | None
     megabytes: int
 
@@ -60,8 +59,7 @@ def _prepare(c: duckdb.DuckDBPyConnection, question: Question) -> None:
     """Define every table."""
     quoted = question.path.replace("'", "''")
     c.execute(f"ATTACH '{quoted}' AS {views.INDEX} (READ_ONLY)")
-    fts = question.uses_fts and "match_bm25" in question.named and views.has_fts(c)
-    views.define(c, question.derived, question.keywords, fts)
+    views.define(c, question.derived, question.keywords)
     if views.HITS in question.named:
         views.put_hits(c)
     for setting in _LOCKS:
