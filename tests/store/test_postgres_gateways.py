@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
@@ -192,37 +190,6 @@ def test_no_count_of_a_line_comes_back_that_another_gateway_forgets(
         assert a.search("tower key").results and counted()
 
 
-def test_gateways_that_read_the_same_notes_at_once_embed_each_text_once(postgres: Postgres, notes: Notes) -> None:
-    url = postgres.url("owner")
-    for day in range(1, 13):
-        lines = "".join(f"- bed {day} row {row} was dug by Birgit Olsen\n" for row in range(40))
-        notes.write(f"memory/2026-01-{day:02d}.md", f"# Day {day}\n\n{lines}")
-    embedders = [CountingEmbedder() for _ in range(3)]
-    memories = [gateway(url, notes, "once", embedder) for embedder in embedders]
-    start = threading.Barrier(len(memories))
-    trouble: list[object] = []
-
-    def act(memory: Memory) -> None:
-        start.wait()
-        try:
-            report = memory.ingest()
-            trouble.extend(filter(None, [report.warning, report.pending]))
-        except Exception as error:
-            trouble.append(error)
-
-    threads = [threading.Thread(target=act, args=(memory,)) for memory in memories]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert trouble == []
-    times = Counter(text for embedder in embedders for text in embedder.taken())
-    assert sum(times.values()) >= 12 * 40
-    assert {text: n for text, n in times.items() if n > 1} == {}
-    for memory in memories:
-        memory.close()
-
-
 @pytest.mark.parametrize("replica", [False, True], ids=["", "cannot-write"])
 def test_a_role_that_only_reads_searches_a_memory_that_exists(
     postgres: Postgres, notes: Notes, tmp_path: Path, replica: bool
@@ -253,31 +220,6 @@ def test_a_role_that_only_reads_searches_a_memory_that_exists(
             owner.ingest()
             assert reader.search("heron", mode="keyword", deadline=30.0).results
             assert texts.taken() == []
-
-
-def test_a_role_that_only_reads_is_told_of_what_nobody_has_embedded(postgres: Postgres, notes: Notes) -> None:
-    notes.write("MEMORY.md", GARDEN)
-    with gateway(postgres.url("owner"), notes, "words") as owner:
-        owner.ingest()
-    url = role(postgres, "auditor", False)
-    auditor = url.split("//")[1].split("@")[0]
-    with Server.of(postgres.url("owner")).transaction() as c:
-        c.execute("SELECT share(%s, 'main', 'words', false), share(%s, '', 'words', false)", [auditor, auditor])
-    for how in ("eager", "background", "lazy"):
-        with gateway(url, notes, "words", CountingEmbedder(), ingest__embed=how, ingest__fresh_seconds=0.0) as reader:
-            for mode in ("hybrid", "vector"):
-                found = reader.search("tulips", mode=mode, deadline=30.0)
-                assert found.results and "units without a vector yet, ranked by keywords" in str(found.warning)
-            reader.ingest()
-            assert "this role may only read" in str(reader.search("tulips", deadline=30.0).warning)
-            if how == "eager":
-                with gateway(postgres.url("owner"), notes, "words", CountingEmbedder()) as owner:
-                    owner.ingest()
-                assert reader.search("tulips", deadline=30.0).warning is None
-                with Server.of(postgres.url("owner")).transaction() as c:
-                    c.execute(
-                        "DELETE FROM vectors WHERE memory = (SELECT memory FROM memories WHERE agent = 'main' AND workspace = 'words')"
-                    )
 
 
 def _work(plan: dict[str, Any]) -> float:
