@@ -30,7 +30,7 @@ from openclaw_memory.store.state.use import Sum, sums
 from openclaw_memory.store.state.use import put as count
 from openclaw_memory.summarise.retired import Retired, RetiredNote
 
-pytestmark = pytest.mark.postgres
+server = pytest.mark.postgres
 Make = Callable[..., State]
 
 
@@ -44,7 +44,7 @@ def owner(postgres: Postgres) -> str:
     return postgres.url("keeper", "states")
 
 
-@pytest.fixture(params=["file", "server"])
+@pytest.fixture(params=["file", pytest.param("server", marks=pytest.mark.postgres)])
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
     """Opens the state of a workspace, as each process does for itself."""
     with ExitStack() as stack:
@@ -178,6 +178,7 @@ def test_a_purge_leaves_nothing(make: Make, tmp_path: Path) -> None:
 _WORD = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=20)
 
 
+@server
 @given(st.dictionaries(_WORD, st.recursive(st.none() | st.floats(allow_nan=False) | _WORD, st.lists), max_size=5))
 def test_a_backup_brings_everything_from_one_kind_to_the_other(
     owner: str, tmp_path_factory: pytest.TempPathFactory, flags: dict[str, object]
@@ -208,6 +209,7 @@ def test_a_backup_brings_everything_from_one_kind_to_the_other(
             state.close()
 
 
+@server
 def test_what_is_no_backup_replaces_nothing(owner: str, tmp_path: Path) -> None:
     state = ServerState(owner, str(tmp_path), "main", Keys(tmp_path / "keys"))
     state.set_flag("x", 1)
@@ -223,6 +225,7 @@ def test_what_is_no_backup_replaces_nothing(owner: str, tmp_path: Path) -> None:
 # -- on the server ------------------------------------------------------------------------------------
 
 
+@server
 def test_who_wrote_a_row_last_is_in_it(owner: str, tmp_path: Path) -> None:
     states = [ServerState(owner, str(tmp_path), agent, Keys(tmp_path / "keys")) for agent in ("magpie", "it's % me")]
     for state in states:
@@ -235,6 +238,7 @@ def test_who_wrote_a_row_last_is_in_it(owner: str, tmp_path: Path) -> None:
         state.close()
 
 
+@server
 def test_another_role_reads_and_writes_what_it_was_given_and_no_more(
     owner: str, postgres: Postgres, tmp_path: Path
 ) -> None:
@@ -271,6 +275,7 @@ def test_another_role_reads_and_writes_what_it_was_given_and_no_more(
         each.close()
 
 
+@server
 def test_a_server_that_is_away_is_named_without_its_password(tmp_path: Path) -> None:
     url = f"postgresql://me:secret-word@/nothing?host={tmp_path}"
     state = ServerState(url, "w", "main", Keys(tmp_path / "keys"))
@@ -282,6 +287,7 @@ def test_a_server_that_is_away_is_named_without_its_password(tmp_path: Path) -> 
     state.close()
 
 
+@server
 def test_a_memory_on_a_server_has_its_state_there(
     owner: str, notes: Notes, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
