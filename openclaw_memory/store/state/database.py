@@ -341,7 +341,7 @@ class State:
 
     def _at_home(self, connection: Transaction) -> None:
         """Note which workspace the state was last used for."""
-        root = getattr(self._place, "root", None)
+        root = None if self._place is None else self._place.root
         if root is None:
             return
         row = connection.execute("SELECT value FROM meta WHERE name = 'home'").fetchone()
