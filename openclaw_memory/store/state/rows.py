@@ -1,9 +1,8 @@
-"""What a state holds as plain rows: to copy it from one kind of database to another, and to compare two."""
+"""What a state holds as plain rows: to copy it from one kind of database to another."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from hashlib import blake2b
 from typing import Any, Protocol
 
 Row = tuple[Any, ...]
@@ -58,14 +57,6 @@ def put(connection: Transaction, rows: Rows) -> None:
         connection.execute(f"DELETE FROM {table}")
         marks = ", ".join("?" * len(columns))
         connection.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows[table])
-
-
-def digest(rows: Rows) -> str:
-    """32 hexadecimal digits that are the same for the same rows in any database."""
-    made = blake2b(digest_size=16)
-    for table in TABLES:
-        made.update(repr((table, rows[table])).encode())
-    return made.hexdigest()
 
 
 def _select(table: str) -> str:
