@@ -141,7 +141,7 @@ def test_counts_of_use_add_up_and_notes_are_retired_once(make: Make) -> None:
             count(connection, "u", Sum.of("memory/a.md", date(2026, 3, day), {"shown": 2, "useful": 1}))
     found = sums(make())["u"]
     assert found.counts == {"shown": 4, "used": 0, "useful": 2, "irrelevant": 0}
-    assert found.worth == pytest.approx(5.93, abs=0.01)
+    assert found.boost == pytest.approx(0.875, abs=0.01)
     for size in (1, 1 << 40):
         Retired(state, True).add([RetiredNote("memory/a.md", size, 1 << 60, "0" * 64, Origin.AGENT)])
     assert [note.size for note in Retired(make(), True).notes()] == [1 << 40]

@@ -265,10 +265,13 @@ class State:
 
         Raises :class:`StateError`, before anything is changed, for what is no backup.
         """
-        with self._told(file=source), closing(read_only(source)) as old:
-            if not check_version(old, source) or not TABLES.keys() <= tables_of(old):
-                raise StateError(f"{source}: is no backup of a state; name one that 'state backup' wrote")
-            rows = all_of(lambda query: old.execute(query).fetchall())
+        try:
+            with closing(read_only(source)) as old:
+                if not check_version(old, source) or not TABLES.keys() <= tables_of(old):
+                    raise StateError(f"{source}: is no backup of a state; name one that 'state backup' wrote")
+                rows = all_of(lambda query: old.execute(query).fetchall())
+        except sqlite3.Error as error:
+            raise StateError(f"{source}: cannot be read ({error}); name one that 'state backup' wrote") from error
         for key in Keys(source.parent).all(source.name).values():
             self.add_key(key)
         self.replace(rows)
