@@ -241,9 +241,7 @@ def test_a_model_whose_first_write_failed_shares_no_id_with_the_next(
 ) -> None:
     ids = written(store, 4)
     with monkeypatch.context() as patch:
-        patch.setattr(
-            "openclaw_memory.store.duckdb.duck.insert", lambda *a, **k: (_ for _ in ()).throw(RuntimeError("stop"))
-        )
+        patch.setattr(store._db, "insert_rows", lambda *a, **k: (_ for _ in ()).throw(RuntimeError("stop")))
         with pytest.raises(RuntimeError, match="stop"):
             store.put_vectors(MODEL, ids, unit_vectors(4, D))
     store.put_vectors(MODEL, ids[:2], unit_vectors(2, D))
