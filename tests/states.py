@@ -8,12 +8,12 @@ from openclaw_memory import Memory
 from openclaw_memory.config.settings import data_dir
 from openclaw_memory.store.state import State
 from openclaw_memory.store.state.keys import Keys
-from openclaw_memory.store.state.place import File
+from openclaw_memory.store.state.place import Place
 
 
 def state_in(file: Path | None) -> State:
     """The state in ``file``, its keys in a folder beside; without a file in memory only."""
-    return State(None if file is None else File(file, Keys(file.parent / "keys")))
+    return State(None if file is None else Place(file, Keys(file.parent / "keys")))
 
 
 def state_file() -> Path:

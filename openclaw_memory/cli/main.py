@@ -58,7 +58,6 @@ GROUPS = {
         "state": "state",
         "backup": "backup",
         "restore": "backup",
-        "migrate-store": "migrate_store",
     },
     "Set up": {
         "setup": "setup",

@@ -23,7 +23,6 @@ from .forgetting import Forgotten as Forgotten
 from .forgetting import StillNamed as StillNamed
 from .imports import ImportReport as ImportReport
 from .map import MapReport as MapReport
-from .migration import MigrationReport as MigrationReport
 from .notes import TRUSTED as TRUSTED
 from .notes import DateSource as DateSource
 from .notes import FileText as FileText

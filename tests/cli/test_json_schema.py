@@ -69,7 +69,6 @@ backup DIR/b.zip | backup
 restore DIR/b.zip --dry-run | restore
 setup cursor --dry-run | setup
 setup --print | setup --print
-migrate-store duckdb DIR/there.duckdb | migrate-store
 config show search | config show
 config set search.max_results 7 | config set
 config unset search.max_results | config unset

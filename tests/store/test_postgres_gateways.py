@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import threading
-from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +13,13 @@ from fakes import CountingEmbedder, Notes
 from indexing import put, unit_vectors
 from postgres_server import Postgres, role
 
-from openclaw_memory import Memory, Settings, hookimpl
+from openclaw_memory import Memory, Settings
 from openclaw_memory.config.settings import StoreSettings
-from openclaw_memory.errors import RequestError
-from openclaw_memory.model import SearchHit
 from openclaw_memory.store.api import VectorModel
 from openclaw_memory.store.postgres.connections import Server
 from openclaw_memory.store.postgres.database import Session
 from openclaw_memory.store.postgres.store import PostgresStore
 from openclaw_memory.text import analysis
-from openclaw_memory.use import feedback
 
 pytestmark = pytest.mark.postgres
 
@@ -118,46 +112,10 @@ def test_what_another_gateway_forgets_meanwhile_is_not_written_back(postgres: Po
             assert "heron" in (text := found(memory)) and "attic" not in text and "swan" not in text
 
 
-def test_a_snapshot_of_before_counts_nothing_that_was_forgotten_since(postgres: Postgres, notes: Notes) -> None:
-    notes.write("MEMORY.md", GARDEN + HOUSE)
-    day = date(2026, 3, 1)
-    url = postgres.url("owner")
-    with (
-        gateway(url, notes, "counts") as a,
-        gateway(url, notes, "counts") as b,
-        ThreadPoolExecutor(1) as other,
-    ):
-        a.ingest()
-        a.usage.used("before", "MEMORY.md", day)
-        a.usage.flush()
-        with a.store.session():
-            assert a.store.documents().by_path  # the snapshot has begun
-            a.usage.used("gone", "MEMORY.md", day)
-            other.submit(b.usage.forget, ["gone"]).result()
-            other.submit(a.usage.used, "since", "MEMORY.md", day).result()  # by now a knows of it
-            a.usage.used("gone", "MEMORY.md", day)  # asks the snapshot, which does not
-            a.usage.used("gone", "MEMORY.md", day)
-        a.usage.flush()
-        assert [row.id for row in b.usage.rows(day)] == ["before", "since"]
-
-
-def test_no_count_of_a_line_comes_back_that_another_gateway_forgets(
-    postgres: Postgres, notes: Notes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_count_of_a_line_comes_back_that_another_gateway_forgets(postgres: Postgres, notes: Notes) -> None:
     lines = [f"- Ana Ruiz has the {place} key\n" for place in ("attic", "cellar", "garden", "stable", "tower")]
     notes.write("MEMORY.md", "# Keys\n\n" + "".join(lines))
     url = postgres.url("owner")
-    between: list[str] = []  # what goes while a question is being answered
-
-    class Between:
-        @hookimpl
-        def openclaw_memory_rerank(self, query: str, hits: Sequence[SearchHit]) -> None:
-            elsewhere()
-
-    def elsewhere() -> None:
-        if between:
-            with ThreadPoolExecutor(1) as thread:
-                assert thread.submit(b.forget, query=between.pop()).result().units == 1
 
     def counted() -> set[str]:
         a.usage.flush()
@@ -168,59 +126,13 @@ def test_no_count_of_a_line_comes_back_that_another_gateway_forgets(
             ).fetchall()
         return {unit for (unit,) in rows}
 
-    with gateway(url, notes, "flushes", plugins=[Between()]) as a, gateway(url, notes, "flushes") as b:
+    with gateway(url, notes, "flushes") as a, gateway(url, notes, "flushes") as b:
         a.ingest()
-        ids = {word: b.search(f"{word} key", max_results=1).results[0].id for word in ("attic", "cellar", "garden")}
+        ids = {word: b.search(f"{word} key", max_results=1).results[0].id for word in ("attic", "cellar")}
         assert a.search("attic key").results
         assert b.forget(query="attic key").units == 1  # counted by a, and not yet written
         assert ids["attic"] not in counted()
-        between.append("cellar key")
-        assert any("cellar" in hit.snippet for hit in a.search("cellar key").results)
-        assert between == [] and ids["cellar"] not in counted()
-        find = feedback.place
-
-        def place(*given: Any) -> tuple[str, str]:
-            found = find(*given)
-            elsewhere()
-            return found
-
-        monkeypatch.setattr(feedback, "place", place)
-        between.append("garden key")
-        with pytest.raises(RequestError, match="no unit has the id"):
-            a.feedback(ids["garden"], "useful")
-        assert ids["garden"] not in counted()
         assert a.search("tower key").results and counted()
-
-
-def test_gateways_that_read_the_same_notes_at_once_embed_each_text_once(postgres: Postgres, notes: Notes) -> None:
-    url = postgres.url("owner")
-    for day in range(1, 13):
-        lines = "".join(f"- bed {day} row {row} was dug by Birgit Olsen\n" for row in range(40))
-        notes.write(f"memory/2026-01-{day:02d}.md", f"# Day {day}\n\n{lines}")
-    embedders = [CountingEmbedder() for _ in range(3)]
-    memories = [gateway(url, notes, "once", embedder) for embedder in embedders]
-    start = threading.Barrier(len(memories))
-    trouble: list[object] = []
-
-    def act(memory: Memory) -> None:
-        start.wait()
-        try:
-            report = memory.ingest()
-            trouble.extend(filter(None, [report.warning, report.pending]))
-        except Exception as error:
-            trouble.append(error)
-
-    threads = [threading.Thread(target=act, args=(memory,)) for memory in memories]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert trouble == []
-    times = Counter(text for embedder in embedders for text in embedder.taken())
-    assert sum(times.values()) >= 12 * 40
-    assert {text: n for text, n in times.items() if n > 1} == {}
-    for memory in memories:
-        memory.close()
 
 
 @pytest.mark.parametrize("replica", [False, True], ids=["", "cannot-write"])
@@ -253,31 +165,6 @@ def test_a_role_that_only_reads_searches_a_memory_that_exists(
             owner.ingest()
             assert reader.search("heron", mode="keyword", deadline=30.0).results
             assert texts.taken() == []
-
-
-def test_a_role_that_only_reads_is_told_of_what_nobody_has_embedded(postgres: Postgres, notes: Notes) -> None:
-    notes.write("MEMORY.md", GARDEN)
-    with gateway(postgres.url("owner"), notes, "words") as owner:
-        owner.ingest()
-    url = role(postgres, "auditor", False)
-    auditor = url.split("//")[1].split("@")[0]
-    with Server.of(postgres.url("owner")).transaction() as c:
-        c.execute("SELECT share(%s, 'main', 'words', false), share(%s, '', 'words', false)", [auditor, auditor])
-    for how in ("eager", "background", "lazy"):
-        with gateway(url, notes, "words", CountingEmbedder(), ingest__embed=how, ingest__fresh_seconds=0.0) as reader:
-            for mode in ("hybrid", "vector"):
-                found = reader.search("tulips", mode=mode, deadline=30.0)
-                assert found.results and "units without a vector yet, ranked by keywords" in str(found.warning)
-            reader.ingest()
-            assert "this role may only read" in str(reader.search("tulips", deadline=30.0).warning)
-            if how == "eager":
-                with gateway(postgres.url("owner"), notes, "words", CountingEmbedder()) as owner:
-                    owner.ingest()
-                assert reader.search("tulips", deadline=30.0).warning is None
-                with Server.of(postgres.url("owner")).transaction() as c:
-                    c.execute(
-                        "DELETE FROM vectors WHERE memory = (SELECT memory FROM memories WHERE agent = 'main' AND workspace = 'words')"
-                    )
 
 
 def _work(plan: dict[str, Any]) -> float:

@@ -15,7 +15,6 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
@@ -28,7 +27,6 @@ from openclaw_memory.errors import LeaseTimeout, RequestError, StoreError
 from openclaw_memory.index.corpus import Corpus
 from openclaw_memory.search import bm25
 from openclaw_memory.store.api.derived import Derived, KeywordSearch
-from openclaw_memory.store.duckdb.extensions import load_extension
 from openclaw_memory.store.duckdb.query import checked
 from openclaw_memory.text import analysis
 
@@ -204,36 +202,6 @@ def test_dead_units_are_found_by_no_keyword(notes: Notes) -> None:
         assert len(ask(memory, "FROM match_keywords('lamp')")) == 1
 
 
-def test_both_names_of_keyword_search_work_with_postings(memory: Memory) -> None:
-    query = "SELECT id, score FROM {}('embedding model') ORDER BY id"
-    assert ask(memory, query.format("match_bm25")) == ask(memory, query.format("match_keywords"))
-
-
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_match_bm25_is_that_of_the_extension(workspace: Path, memory: Memory, question: str) -> None:
-    memory.store.close()
-    with memory_of(workspace, **{"store.keyword_index": "fts"}) as other:
-        found = dict(ask(other, f"SELECT id, score FROM match_bm25('{question}')"))
-        assert ask(other, f"SELECT count(*) FROM match_keywords('{question}')")[0][0] == len(found)
-    with duckdb.connect(str(workspace.parent / "index" / "i.duckdb"), read_only=True) as c:
-        load_extension(c, "fts")
-        expected = c.execute(
-            "SELECT id, fts_main_fts_source.match_bm25(id, ?) AS score FROM fts_source WHERE score IS NOT NULL",
-            ["\n".join(analysis.query_terms(question))],
-        ).fetchall()
-    assert found == pytest.approx(dict(expected))
-
-
-def test_match_bm25_follows_changed_notes(notes: Notes) -> None:
-    notes.write("memory/a.md", "- a green lamp\n")
-    settings = {"store.keyword_index": "fts", "ingest.fresh_seconds": 0.0}
-    with memory_of(notes.root, **settings) as memory:
-        query = "SELECT text FROM match_bm25('lamp') JOIN memories USING (id) ORDER BY text"
-        assert ask(memory, query) == [("- a green lamp",)]
-        notes.write("memory/a.md", "- a green lamp\n- a red lamp\n")
-        assert ask(memory, query) == [("- a green lamp",), ("- a red lamp",)]
-
-
 # -- what is refused --------------------------------------------------------------------------------------
 
 WRITES = {
@@ -342,7 +310,7 @@ def test_the_index_stays_as_it_is_byte_by_byte(memory: Memory, workspace: Path, 
     before = digest()
     reads = [
         "SELECT count(*) FROM memories", "SELECT * FROM concepts", "SELECT * FROM edges", "SELECT * FROM facts",
-        "FROM match_keywords('model')", "FROM match_bm25('model')", "SUMMARIZE memories", "FROM checkpoint('internals')",
+        "FROM match_keywords('model')", "SUMMARIZE memories", "FROM checkpoint('internals')",
         "FROM force_checkpoint('internals')", "FROM enable_logging('QueryLog')", "SELECT write_log('x')",
     ]  # fmt: skip
     for query in reads:
@@ -479,26 +447,6 @@ def test_search_and_sql_take_turns(memory: Memory) -> None:
     for thread in threads:
         thread.join()
     assert not failures
-
-
-def test_rows_are_collected_anew_when_another_process_writes_meanwhile(tmp_path: Path) -> None:
-    from indexing import put
-
-    store = open_store(tmp_path / "i.duckdb")
-    put(store, {"memory/a.md": [["one lamp"]]})
-    seen: list[int] = []
-
-    def collect(named: frozenset[str]) -> Derived:
-        assert named == {"facts"}
-        seen.append(store.statistics().units)
-        if len(seen) == 1:
-            put(store, {"memory/b.md": [["two lamps"]]})
-        return Derived(facts=())
-
-    keywords = KeywordSearch(analysis.query_terms, 0.6, 0.3)
-    result = store.query("SELECT count(*) FROM memories, facts", collect, keywords)
-    assert seen == [1, 2] and result.rows == ((0,),)
-    store.close()
 
 
 def test_only_what_is_named_is_collected(tmp_path: Path) -> None:

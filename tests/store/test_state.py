@@ -66,54 +66,6 @@ def test_what_was_written_is_there(file: Path) -> None:
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
-def test_a_version_changes_with_what_goes_by_its_name(file: Path) -> None:
-    ours, theirs = state_in(file), state_in(file)
-    with ours.writing("a", "b"):
-        pass
-    before = [theirs.version(name) for name in ("a", "b", "c")]
-    assert before[0] and before[1] and not before[2]
-    with theirs.writing("a"):
-        pass
-    assert ours.version("a") != before[0] and ours.version("b") == before[1]
-
-
-def test_nothing_is_written_of_what_fails(file: Path) -> None:
-    state = state_in(file)
-
-    def fail() -> None:
-        with state.writing("a") as connection:
-            connection.execute("INSERT INTO flags VALUES ('x', '1', '')")
-            raise RuntimeError
-
-    with pytest.raises(RuntimeError):
-        fail()
-    assert state.flag("x") is None and state.version("a") == ""
-    state.set_flag("x", 2)
-    assert state.flag("x") == 2
-
-
-def test_who_waits_too_long_is_told(file: Path) -> None:
-    state = state_in(file)
-    with state_in(file).writing(), pytest.raises(StateError, match="another process has been writing it for"):
-        state.set_flag("x", 1, patience=0.01)
-    assert state.flag("x") is None
-
-
-def test_a_change_of_a_flag_sees_what_others_noted(file: Path) -> None:
-    def work() -> None:
-        state = state_in(file)
-        for _ in range(20):
-            state.change_flag("n", lambda known: (known or 0) + 1)
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert state_in(file).flag("n") == 80
-    assert not state_in(file).change_flag("n", lambda known: None)
-
-
 def test_however_many_open_a_new_file_at_once_all_have_it(tmp_path: Path) -> None:
     for turn in range(40):
         file, refused = tmp_path / f"{turn}.sqlite", list[str]()

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ...errors import StoreError
 from ..api import batches
 from ..tables.needles import Cells
-from ..tables.sql import VERSION
+from ..tables.schema import VERSION
 from . import schema
 from .lease import Lease, is_conflict
 from .transaction import transaction

@@ -27,15 +27,12 @@ def load(c: duckdb.DuckDBPyConnection) -> None:
         load_extension(c, "fts")
 
 
-def is_current(c: duckdb.DuckDBPyConnection, database: str = "") -> bool:
-    """Whether the extension's index was built from the texts as they are now, in the ``database`` that is attached.
-
-    ``database`` ends in a dot.
-    """
+def is_current(c: duckdb.DuckDBPyConnection) -> bool:
+    """Whether the extension's index was built from the texts as they are now."""
     return bool(
         count(
             c,
-            f"SELECT count(*) FROM {database}counters a JOIN {database}counters b ON a.value = b.value "
+            "SELECT count(*) FROM counters a JOIN counters b ON a.value = b.value "
             "WHERE a.name = 'texts' AND b.name = 'fts'",
         )
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...errors import RequestError
 from ...model import ExportReport, Progress, QueryResult, silent
@@ -15,18 +15,15 @@ from ..api.derived import Collect, KeywordSearch
 from . import export, views
 from .database import Database
 from .sql_process import Answer, SqlProcess
-from .sql_worker import Question, version
+from .sql_worker import Question
 
 if TYPE_CHECKING:
     import duckdb
 
     from ...config.settings import StoreSettings
-    from ..api import KeywordIndex
 
 #: What is in front of the first word of a statement.
 _FIRST_WORD = re.compile(r"(?>[\s(]|--[^\n]*|/\*(?>.*?\*/))*+(\w+)", re.DOTALL)
-#: So often rows are collected again when another process writes meanwhile; the last time they are taken as they are.
-_ATTEMPTS = 4
 #: Characters of a statement: reading it is done here and takes memory too.
 _LONGEST = 100_000
 #: Megabytes that a query may take beside ``store.memory_limit_mb``: rows on their way, and what DuckDB does not count.
@@ -98,7 +95,6 @@ class Queries:
 
     _db: Database
     _settings: StoreSettings
-    keyword_index: Callable[[], KeywordIndex]
 
     def query(
         self, sql: str, collect: Collect, keywords: KeywordSearch, limit: int | None = None, timeout: float = 20.0
@@ -107,24 +103,13 @@ class Queries:
         started = time.monotonic()
         checked(sql)
         named = views.named(sql)
-        uses_fts = self._settings.keyword_index == "fts"
-        if "match_bm25" in named and uses_fts:
-            self.keyword_index().refresh()  # rebuilds the extension's index where texts have changed
-        wanted = named & views.DERIVED
-        answer: Answer | None = None
-        for attempt in range(1, _ATTEMPTS + 1):
-            before = self._version() if wanted and attempt < _ATTEMPTS else None
-            derived = collect(wanted)
-            with self._db.apart() as options:
-                question = Question(
-                    str(self._db.path), {**options, "temp_directory": ""}, sql, derived, keywords, named, uses_fts,
-                    before, None if limit is None else limit + 1, self._settings.memory_limit_mb + _SPARE,
-                )  # fmt: skip
-                answer = self._asked(question, timeout)
-            if answer is not None:
-                break
-        assert answer is not None  # the last attempt takes the file as it is
-        columns, rows = answer
+        derived = collect(named & views.DERIVED)
+        with self._db.apart() as options:
+            question = Question(
+                str(self._db.path), {**options, "temp_directory": ""}, sql, derived, keywords, named,
+                None if limit is None else limit + 1, self._settings.memory_limit_mb + _SPARE,
+            )  # fmt: skip
+            columns, rows = self._asked(question, timeout)
         kept = rows if limit is None else rows[:limit]
         took = (time.monotonic() - started) * 1000
         return QueryResult(columns, tuple(kept), round(took, 1), truncated=len(kept) < len(rows))
@@ -142,7 +127,7 @@ class Queries:
             tables = target.take(temporary, written)
         return ExportReport(str(folder), tables, time.monotonic() - started)
 
-    def _asked(self, question: Question, timeout: float) -> Answer | None:
+    def _asked(self, question: Question, timeout: float) -> Answer:
         import duckdb
 
         try:
@@ -155,18 +140,9 @@ class Queries:
 
     @contextlib.contextmanager
     def _reading(self, collect: Collect, spill: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A connection with every table, in step with what ``collect`` said."""
-        for attempt in range(1, _ATTEMPTS + 1):
-            before = self._version()
-            derived = collect(views.DERIVED)
-            with self._db.read_only(views.INDEX, spill) as c:
-                if attempt < _ATTEMPTS and version(c, f"{views.INDEX}.") != before:
-                    continue
-                views.define(c, derived)
-                views.put_hits(c)
-                yield c
-                return
-
-    def _version(self) -> list[Any]:
-        with self._db.read() as c:
-            return version(c)
+        """A connection with every table, and what ``collect`` says."""
+        derived = collect(views.DERIVED)
+        with self._db.read_only(views.INDEX, spill) as c:
+            views.define(c, derived)
+            views.put_hits(c)
+            yield c

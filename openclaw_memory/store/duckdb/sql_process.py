@@ -52,15 +52,13 @@ class SqlProcess:
         self._watch.join()
         self._child.end()
 
-    def answer(self) -> Answer | None:
-        """Columns and rows; ``None`` when the file is another than the question is about.
+    def answer(self) -> Answer:
+        """Columns and rows.
 
         Raises DuckDB's error, and :class:`~openclaw_memory.errors.RequestError` for a query that was stopped or has
         ended the process.
         """
         ready, _ = self._frame()
-        if "changed" in ready:
-            return None
         self._until, self._resident = Deadline.after(self._timeout), ready["resident"]
         header, body = self._frame()
         try:

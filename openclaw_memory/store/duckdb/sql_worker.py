@@ -26,8 +26,7 @@ _LOCKS = ("python_enable_replacements = false", "enable_external_access = false"
 class Question:
     """A statement over an index file that nobody else uses meanwhile, and what its tables are made of.
 
-    ``version`` is that of the file for which ``derived`` holds, ``None`` where it holds for every one; ``most`` rows
-    are wanted; ``megabytes`` may be taken beside what the tables take.
+    ``most`` rows are wanted; ``megabytes`` may be taken beside what the tables take.
     """
 
     path: str
@@ -36,23 +35,19 @@ class Question:
     derived: Derived
     keywords: KeywordSearch
     named: frozenset[str]
-    uses_fts: bool
-    version: list[Any] | None
     most: int | None
     megabytes: int
 
 
 def main() -> None:
-    """Answer one question: a frame that the tables are ready or the file is another, and one with the rows."""
+    """Answer one question: a frame that the tables are ready, and one with the rows."""
     import duckdb
 
     frames, answers = serve()
     question: Question = pickle.loads(frames.get()[1])
     try:
         with duckdb.connect(":memory:", config=dict(question.options)) as c:
-            if not _prepared(c, question):
-                write_frame(answers, {"changed": True})
-                return
+            _prepare(c, question)
             write_frame(answers, {"resident": _limited(question.megabytes)})
             columns, rows = _answer(c, question.sql, question.most)
         write_frame(answers, {"columns": columns}, pickle.dumps(rows))
@@ -60,28 +55,15 @@ def main() -> None:
         write_frame(answers, {"error": type(error).__name__, "text": str(error)})
 
 
-def version(c: duckdb.DuckDBPyConnection, schema: str = "") -> list[Any]:
-    """What units, concepts and facts follow from; embedding changes nothing of it."""
-    return c.execute(
-        f"SELECT value FROM {schema}meta WHERE key = 'instance' UNION ALL "
-        f"(SELECT value::VARCHAR FROM {schema}counters WHERE name IN ('texts', 'ontology') ORDER BY name) UNION ALL "
-        f"(SELECT sha256 FROM {schema}workspace_files ORDER BY name)"
-    ).fetchall()
-
-
-def _prepared(c: duckdb.DuckDBPyConnection, question: Question) -> bool:
-    """Define every table; whether the file is still the one that these follow from."""
+def _prepare(c: duckdb.DuckDBPyConnection, question: Question) -> None:
+    """Define every table."""
     quoted = question.path.replace("'", "''")
     c.execute(f"ATTACH '{quoted}' AS {views.INDEX} (READ_ONLY)")
-    if question.version is not None and version(c, f"{views.INDEX}.") != question.version:
-        return False
-    fts = question.uses_fts and "match_bm25" in question.named and views.has_fts(c)
-    views.define(c, question.derived, question.keywords, fts)
+    views.define(c, question.derived, question.keywords)
     if views.HITS in question.named:
         views.put_hits(c)
     for setting in _LOCKS:
         c.execute(f"SET {setting}")
-    return True
 
 
 def _limited(megabytes: int) -> int:

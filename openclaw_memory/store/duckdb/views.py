@@ -16,8 +16,6 @@ import numpy as np
 from ...text.analysis import hit_id
 from ..api.derived import ConceptEntry, Derived, Edges, KeywordSearch
 from ..tables.keywords import term_key
-from ..tables.sql import count
-from . import fts
 from .database import insert, insert_rows
 
 if TYPE_CHECKING:
@@ -31,10 +29,6 @@ TABLES = ("memories", "documents", "concepts", "edges", "facts", "usage")
 DERIVED = frozenset({"concepts", "edges", "facts", "usage"})
 #: What is computed, unit by unit, before it can be read.
 HITS = "hits"
-#: Table functions that find units by keywords.
-SEARCHES = frozenset({"match_keywords", "match_bm25"})
-#: The FTS extension's own parameters: those of its ``match_bm25`` when none are given.
-_FTS_K1, _FTS_B = 1.2, 0.75
 
 #: A unit's place in a file, as hits and facts cite it.
 _CITATION = (
@@ -107,7 +101,7 @@ CREATE TABLE usage (
 
 #: BM25 as :mod:`openclaw_memory.search.bm25` computes it for units.
 _KEYWORDS = """
-CREATE MACRO {name}(question) AS TABLE
+CREATE MACRO match_keywords(question) AS TABLE
 WITH asked AS (SELECT unnest(keyword_keys(question)) AS term),
 found AS (
     SELECT p.term, p.unit_id, p.tf, u.terms
@@ -121,43 +115,26 @@ SELECT f.unit_id AS id,
 FROM found f JOIN rare r ON r.term = f.term GROUP BY f.unit_id;
 """
 
-#: What the extension's ``match_bm25`` computes, over its tables: that macro cannot be called from another database.
-_FTS = """
-CREATE MACRO match_bm25(question) AS TABLE
-WITH asked AS (SELECT unnest(keyword_terms(question)) AS term),
-found AS (
-    SELECT t.docid, w.df, count(*) AS tf
-    FROM {index}.fts_main_fts_source.dict w JOIN asked ON asked.term = w.term
-        JOIN {index}.fts_main_fts_source.terms t ON t.termid = w.termid GROUP BY t.docid, t.termid, w.df),
-counted AS (SELECT num_docs AS n, avgdl AS mean FROM {index}.fts_main_fts_source.stats)
-SELECT d.name::INTEGER AS id,
-    sum(log10(((SELECT n FROM counted) - f.df + 0.5) / (f.df + 0.5) + 1)
-        * f.tf * {k1} / (f.tf + {k} * (1 - {b} + {b} * (d.len / (SELECT mean FROM counted)))))::DOUBLE AS score
-FROM found f JOIN {index}.fts_main_fts_source.docs d ON d.docid = f.docid GROUP BY d.name;
-"""
-
 
 def named(query: str) -> frozenset[str]:
-    """Which of the tables and functions a query may use: those whose names stand anywhere in it.
+    """Which of the tables that are collected or computed a query may use: those whose names stand anywhere in it.
 
     All of them where the query makes names itself, by ``query()`` or ``query_table()``.
     """
     words = {word.lower() for word in re.findall(r"\w+", query)}
     if words & {"query", "query_table"}:
-        return frozenset(DERIVED | SEARCHES | {HITS})
-    return frozenset((DERIVED | SEARCHES | {HITS}) & words)
+        return frozenset(DERIVED | {HITS})
+    return frozenset((DERIVED | {HITS}) & words)
 
 
-def define(
-    c: duckdb.DuckDBPyConnection, derived: Derived, keywords: KeywordSearch | None = None, fts: bool = False
-) -> None:
+def define(c: duckdb.DuckDBPyConnection, derived: Derived, keywords: KeywordSearch | None = None) -> None:
     """Make everything that a query may name; what is not in ``derived`` stays empty.
 
-    Keyword search is there with ``keywords``; with ``fts`` the file holds a current index of the FTS extension.
+    Keyword search is there with ``keywords``.
     """
     c.execute(_MEMORIES + _GRAPH + _FACTS + _USAGE)
     if keywords is not None:
-        _define_search(c, keywords, fts)
+        _define_search(c, keywords)
     if derived.concepts is not None:
         _put_concepts(c, derived.concepts)
     if derived.edges is not None:
@@ -178,29 +155,12 @@ def define(
         )  # fmt: skip
 
 
-def _define_search(c: duckdb.DuckDBPyConnection, keywords: KeywordSearch, fts: bool) -> None:
-    def terms(question: str) -> list[str]:
-        return list(dict.fromkeys(keywords.terms(question)))
-
+def _define_search(c: duckdb.DuckDBPyConnection, keywords: KeywordSearch) -> None:
     def keys(question: str) -> list[int]:
-        return [term_key(term) for term in terms(question)]
+        return [term_key(term) for term in dict.fromkeys(keywords.terms(question))]
 
-    c.create_function("keyword_terms", terms, ["VARCHAR"], "VARCHAR[]")
     c.create_function("keyword_keys", keys, ["VARCHAR"], "BIGINT[]")
-    ours = {"index": INDEX, "k": repr(keywords.k1), "k1": repr(keywords.k1 + 1), "b": repr(keywords.b)}
-    c.execute(_KEYWORDS.format(name="match_keywords", **ours))
-    if fts:
-        c.execute(_FTS.format(index=INDEX, k=_FTS_K1, k1=_FTS_K1 + 1, b=_FTS_B))
-    else:
-        c.execute(_KEYWORDS.format(name="match_bm25", **ours))
-
-
-def has_fts(c: duckdb.DuckDBPyConnection) -> bool:
-    """Whether the attached file holds a current index of the FTS extension."""
-    return bool(
-        count(c, "SELECT count(*) FROM duckdb_schemas() WHERE database_name = ? AND schema_name LIKE 'fts_%'", [INDEX])
-        and fts.is_current(c, f"{INDEX}.")
-    )
+    c.execute(_KEYWORDS.format(index=INDEX, k=repr(keywords.k1), k1=repr(keywords.k1 + 1), b=repr(keywords.b)))
 
 
 def put_hits(c: duckdb.DuckDBPyConnection) -> None:

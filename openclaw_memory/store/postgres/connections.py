@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ...config.store_url import shown
 from ...errors import LeaseTimeout, StoreError, StoreUnreachable
 from ...system.deadline import NEVER, Deadline
-from ..tables.sql import VERSION
+from ..tables.schema import VERSION
 
 if TYPE_CHECKING:
     import psycopg

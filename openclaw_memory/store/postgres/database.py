@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ...errors import StoreError
 from ...system.deadline import Deadline
 from ..tables.needles import Cells
+from ..tables.schema import of_postgres
 from ..tables.sql import count
 from .connections import SCHEMA, Server, memory_id
 from .schema import INDEX, TABLES
@@ -31,8 +32,6 @@ _NUMBERS = {
 _MANY = 200
 #: The share of the time that a statement was granted at which the next one is granted less.
 _ABOUT = 0.8
-#: Types of DuckDB that PostgreSQL has other words for.
-_TYPES = {"TINYINT": "SMALLINT", "VARCHAR": "TEXT", "FLOAT": "REAL"}
 
 
 class OnlyRead(Exception):
@@ -315,7 +314,7 @@ class MemoryTables:
         self, c: Session, table: str, types: str, rows: Sequence[tuple[Any, ...]], select: str = "*"
     ) -> None:
         """Append ``rows``, bound as an array a column, or copied; ``types`` are DuckDB's types of their places."""
-        kinds = [_TYPES.get(kind, kind) for kind in types.split()]
+        kinds = of_postgres(types).split()
         if len(rows) >= _MANY:
             copied(c, table, kinds, rows, select)
         elif rows:

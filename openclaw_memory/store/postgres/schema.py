@@ -10,35 +10,12 @@ Texts are ordered by their bytes.
 
 from __future__ import annotations
 
-#: Columns by table, as in the DuckDB file; ``KEY`` is what identifies a row within its memory.
-_TABLES = {
-    "documents": """id INTEGER, path TEXT, size BIGINT, mtime_ns BIGINT, sha256 TEXT, kind TEXT, grain TEXT,
-        origin TEXT, front_matter TEXT, units INTEGER, generation BIGINT, KEY (id), UNIQUE (memory, path)""",
-    "sections": """id INTEGER, document_id INTEGER, heading TEXT, start_line INTEGER, end_line INTEGER, date DATE,
-        date_source TEXT, body TEXT, KEY (id)""",
-    "units": """id INTEGER, document_id INTEGER, section_id INTEGER, ordinal INTEGER, start_line INTEGER,
-        end_line INTEGER, form TEXT, speaker TEXT, speaker_key BIGINT, text TEXT, indexed TEXT, hash BIGINT,
-        occurrence INTEGER, terms SMALLINT, chars INTEGER, question BOOLEAN, time_words SMALLINT,
-        said_first INTEGER, said_last INTEGER, tokens REAL, likeness BIGINT, script SMALLINT,
-        amount BOOLEAN, KEY (id)""",
-    "words": "document_id INTEGER, initial TEXT, words TEXT",
-    "models": "id INTEGER, name TEXT, dimensions INTEGER, noise REAL, KEY (id)",
-    "vectors": "unit_id INTEGER, model_id INTEGER, status TEXT, generation BIGINT, v BYTEA, KEY (unit_id)",
+from ..tables.schema import COLUMNS, COUNTERS, of_postgres
+
+#: Postings have a row a term with all its units, and a row a write with what was added since.
+_TABLES = {name: of_postgres(types) for name, types in COLUMNS.items()} | {
     "postings": "term BIGINT, n INTEGER, unit_id BYTEA, tf BYTEA, KEY (term)",
     "postings_delta": "unit INTEGER, n INTEGER, term BYTEA, unit_id BYTEA, tf BYTEA, KEY (unit)",
-    "mentions": "unit_id INTEGER, document_id INTEGER, key BIGINT, rule SMALLINT, text TEXT",
-    "found_facts": """unit_id INTEGER, document_id INTEGER, subject TEXT, predicate TEXT, object TEXT, rule TEXT,
-        confidence REAL""",
-    "derived_from": "unit_id INTEGER, document_id INTEGER, path TEXT, start_line INTEGER, end_line INTEGER",
-    "stated_facts": """ordinal INTEGER, id TEXT, subject TEXT, predicate TEXT, object TEXT, confidence REAL,
-        origin TEXT, source TEXT, valid_from DATE, valid_to DATE, recorded TEXT, replaces TEXT,
-        retracts TEXT, KEY (ordinal)""",
-    "curated": "key BIGINT, slug TEXT, name TEXT, kind TEXT, weight REAL, aliases TEXT",
-    "curated_edges": "kind TEXT, source BIGINT, target BIGINT",
-    "ignored": "key BIGINT",
-    "workspace_files": "name TEXT, size BIGINT, mtime_ns BIGINT, sha256 TEXT, KEY (name)",
-    "counters": "name TEXT, value BIGINT, KEY (name)",
-    "meta": "key TEXT, value TEXT, KEY (key)",
 }
 _PARTITIONED = ("units", "vectors")
 _INDEXES = {
@@ -51,13 +28,11 @@ _INDEXES = {
 }
 #: Types of DuckDB that statements of both databases name.
 _TYPES = "CREATE DOMAIN tinyint AS SMALLINT;"
-#: What a memory is named by; the version of its texts starts anywhere, as in a file.
-_BEGIN = """
+#: What a memory begins with.
+_BEGIN = f"""
 CREATE FUNCTION begin_memory() RETURNS VOID LANGUAGE sql AS $$
     INSERT INTO openclaw_memory_view.meta VALUES ('instance', gen_random_uuid()::TEXT) ON CONFLICT DO NOTHING;
-    INSERT INTO openclaw_memory_view.counters VALUES
-        ('generation', 0), ('texts', (random() * 1e12)::BIGINT), ('fts', -1), ('document', 0), ('section', 0),
-        ('unit', 0), ('compaction', 0), ('ontology', 0), ('facts', 0), ('stated', 0) ON CONFLICT DO NOTHING;
+    INSERT INTO openclaw_memory_view.counters VALUES {COUNTERS} ON CONFLICT DO NOTHING;
 $$;
 """
 
@@ -82,6 +57,7 @@ INDEX = "\n".join(
     [
         _TYPES,
         *(_table(name, columns) for name, columns in _TABLES.items()),
+        "CREATE UNIQUE INDEX ON documents (memory, path);",
         "CREATE INDEX ON vectors (memory, model_id, generation) INCLUDE (unit_id) WHERE status = 'ready';",
         _BEGIN,
     ]

@@ -7,21 +7,18 @@ it is the same on every machine.
 
 from __future__ import annotations
 
-import os
 import secrets
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import LeaseTimeout, StoreError, StoreUnreachable
 from ..state import StateError
-from ..state.database import Row, State, StateReport, Transaction, renew
+from ..state.database import State, StateReport, renew
 from ..state.keys import Keys
-from ..state.place import read_only
-from ..state.rows import CHANGED, TABLES, all_of, of_file, put, replace
-from ..state.schema import PATIENCE, check_version, connected, tables_of
+from ..state.rows import Row, Transaction
+from ..state.schema import PATIENCE
 from .connections import Server, memory_id
 
 if TYPE_CHECKING:
@@ -167,37 +164,6 @@ class ServerState(State):
         with suppress(StateError):
             exists = bool(self.read("SELECT 1 FROM versions LIMIT 1"))
         return self._report(None, exists, 0, self.where)
-
-    def backup(self, target: Path, with_key: bool = False) -> None:
-        """Write everything to the new file ``target``, as the state of a workspace without a server is written."""
-        Keys(target.parent).check_new(target.name, with_key)
-        rows = all_of(self.read)
-        try:
-            os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        except OSError as error:
-            raise StateError(f"{target}: cannot be made ({error.strerror}); name a new file") from error
-        with closing(connected(os.fspath(target))) as new:
-            new.execute("BEGIN")
-            put(new, rows)
-            renew(new, CHANGED)
-            new.execute("COMMIT")
-            new.execute("PRAGMA journal_mode = DELETE")
-        if with_key:
-            for key in self.keys().values():
-                Keys(target.parent).add(target.name, key)
-
-    def restore(self, source: Path) -> None:
-        """Put what a backup holds in the place of what is here; the keys beside it are added to those here."""
-        try:
-            with closing(read_only(source)) as old:
-                if not check_version(old, source) or not TABLES.keys() <= tables_of(old):
-                    raise StateError(f"{source}: is no backup of a state; name one that 'state backup' wrote")
-                rows = of_file(old)
-        except sqlite3.Error as error:
-            raise StateError(f"{source}: cannot be read ({error}); name one that 'state backup' wrote") from error
-        for key in Keys(source.parent).all(source.name).values():
-            self.add_key(key)
-        replace(self, rows)
 
     def purge(self) -> None:
         """Delete everything, and the keys on this machine."""

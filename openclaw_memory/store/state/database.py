@@ -13,40 +13,15 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from ...errors import WorkspaceError, remedy
 from .keys import Keys, key_id
 from .place import Place, beside, read_only, remove
+from .rows import CHANGED, TABLES, Row, Rows, Transaction, all_of, put
 from .schema import PATIENCE, StateError, check_version, connected, is_busy, tables_of
 
 log = logging.getLogger("openclaw_memory")
-
-Row = tuple[Any, ...]
-
-
-class Cursor(Protocol):
-    """What a statement gave."""
-
-    def fetchone(self) -> Any:
-        """The next row; ``None`` behind the last one."""
-        ...
-
-    def fetchall(self) -> list[Any]:
-        """All rows that are left."""
-        ...
-
-
-class Transaction(Protocol):
-    """What the state is changed by: statements that SQLite and PostgreSQL both understand, values as ``?``."""
-
-    def execute(self, sql: str, values: Sequence[Any] = ..., /) -> Cursor:
-        """Run one statement."""
-        ...
-
-    def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> object:
-        """Run a statement once for each row of values."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,16 +240,18 @@ class State:
     def backup(self, target: Path, with_key: bool = False) -> None:
         """Write everything to the new file ``target``, the keys beside it if told.  Raises :class:`StateError`."""
         Keys(target.parent).check_new(target.name, with_key)
+        rows = all_of(self.read)
         with self._told(file=target):
             try:
                 os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             except FileExistsError:
                 raise StateError(f"{target}: is there already; name a new file") from None
             try:
-                with self._writer.lock, closing(sqlite3.connect(target)) as new:
-                    connection = self._open(self._writer)
-                    assert connection is not None
-                    connection.backup(new)
+                with closing(connected(os.fspath(target))) as new:
+                    new.execute("BEGIN")
+                    put(new, rows)
+                    renew(new, CHANGED)
+                    new.execute("COMMIT")
                     new.execute("PRAGMA journal_mode = DELETE")  # so that it is one file
             except BaseException:
                 target.unlink(missing_ok=True)
@@ -288,17 +265,21 @@ class State:
 
         Raises :class:`StateError`, before anything is changed, for what is no backup.
         """
-        with self._told(file=source), closing(read_only(source)) as old:
-            if not check_version(old, source) or not {"tombstones", "use"} <= tables_of(old):
-                raise StateError(f"{source}: is no backup of a state; name one that 'state backup' wrote")
-            for key in Keys(source.parent).all(source.name).values():
-                self.add_key(key)
-            with self._writer.lock:
-                here = self._open(self._writer)
-                assert here is not None
-                old.backup(here)
-        with self.writing("forgotten", "use", "retired", "flags") as connection:
-            self._at_home(connection)
+        try:
+            with closing(read_only(source)) as old:
+                if not check_version(old, source) or not TABLES.keys() <= tables_of(old):
+                    raise StateError(f"{source}: is no backup of a state; name one that 'state backup' wrote")
+                rows = all_of(lambda query: old.execute(query).fetchall())
+        except sqlite3.Error as error:
+            raise StateError(f"{source}: cannot be read ({error}); name one that 'state backup' wrote") from error
+        for key in Keys(source.parent).all(source.name).values():
+            self.add_key(key)
+        self.replace(rows)
+
+    def replace(self, rows: Rows) -> None:
+        """Put ``rows`` in the place of all that is here, or nothing.  Raises as :meth:`writing`."""
+        with self.writing(*CHANGED) as connection:
+            put(connection, rows)
 
     def purge(self) -> None:
         """Delete everything, the keys and the identity of the workspace too.  Raises :class:`StateError`."""
@@ -363,7 +344,7 @@ class State:
 
     def _at_home(self, connection: Transaction) -> None:
         """Note which workspace the state was last used for."""
-        root = getattr(self._place, "root", None)
+        root = None if self._place is None else self._place.root
         if root is None:
             return
         row = connection.execute("SELECT value FROM meta WHERE name = 'home'").fetchone()
@@ -378,8 +359,8 @@ class State:
         except sqlite3.OperationalError as error:
             if is_busy(error):
                 raise StateError(
-                    f"{file or self.file}: another process has been writing it for {patience:g} s; try again when that "
-                    "has ended"
+                    f"{file or self.file}: another process has been writing it for {patience:g} s; try again when "
+                    "that has ended"
                 ) from error
             raise StateError(
                 f"{file or self.file}: cannot be used ({error}); "

@@ -10,7 +10,7 @@ from ...config.settings import config_path, data_dir
 from ...config.workspace import expanded
 from .database import State
 from .keys import Keys
-from .place import File, Workplace
+from .place import Place, Workplace
 
 if TYPE_CHECKING:
     from ...config.settings import StateSettings
@@ -50,4 +50,4 @@ def open_state(
         from ..postgres.state import ServerState
 
         return ServerState(server.url, server.workspace, server.agent, keys)
-    return State(Workplace(workspace, folder_of(settings), keys) if file is None else File(file.absolute(), keys))
+    return State(Workplace(workspace, folder_of(settings), keys) if file is None else Place(file.absolute(), keys))

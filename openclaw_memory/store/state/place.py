@@ -14,7 +14,6 @@ import secrets
 import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Protocol
 
 from ...errors import WorkspaceError
 from ...system import atomic
@@ -28,60 +27,43 @@ _ID = re.compile(r"[0-9a-f]{32}")
 _SUFFIX = ".sqlite"
 
 
-class Place(Protocol):
-    """Where a state lies."""
+class Place:
+    """Where a state lies: in one ``file``, whatever workspace it is about."""
 
-    keys: Keys
-
-    def stamp(self) -> object:
-        """Another value when :meth:`find` may find another file."""
-        ...
-
-    def find(self) -> Path:
-        """The file as things are; it need not be there."""
-        ...
-
-    def claim(self, lasting: bool = True) -> Path:
-        """The file to write to, its folder made; with ``lasting`` it is found after a move too.  Raises ``OSError``."""
-        ...
-
-    def disown(self) -> None:
-        """Take the identity out of the workspace.  Raises ``OSError``."""
-        ...
-
-
-class File:
-    """A state in one ``file``, whatever workspace it is about."""
+    #: The workspace that it is about; ``None`` where that is not said.
+    root: Path | None = None
 
     def __init__(self, file: Path, keys: Keys) -> None:
         self._file = file
         self.keys = keys
 
     def stamp(self) -> object:
-        """Always the same."""
+        """Another value when :meth:`find` may find another file."""
         return None
 
     def find(self) -> Path:
-        """The file."""
+        """The file as things are; it need not be there."""
         return self._file
 
     def claim(self, lasting: bool = True) -> Path:
-        """The file; its folder is made."""
+        """The file to write to, its folder made; with ``lasting`` it is found after a move too.  Raises ``OSError``."""
         self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         return self._file
 
     def disown(self) -> None:
-        """There is no identity."""
+        """Take the identity out of the workspace.  Raises ``OSError``."""
 
 
-class Workplace:
+class Workplace(Place):
     """The state of a ``workspace``, one of the files in ``folder``."""
 
     def __init__(self, workspace: Path, folder: Path, keys: Keys) -> None:
-        self.root = Path(os.path.realpath(workspace))
+        root = Path(os.path.realpath(workspace))
+        # By its path where it has no identity.
+        super().__init__(folder / f"path-{hashlib.sha256(os.fsencode(root)).hexdigest()[:24]}{_SUFFIX}", keys)
+        self.root = self._root = root
         self._folder = folder
-        self._mark = _mark_of(self.root)
-        self.keys = keys
+        self._mark = _mark_of(root)
 
     def stamp(self) -> object:
         """What tells that the identity is another."""
@@ -95,15 +77,15 @@ class Workplace:
         """The file by the identity of the workspace, else by its path."""
         identity = self._identity()
         if identity is None:
-            return self._by_path
+            return self._file
         if self._is_copy(identity):
             # What was forgotten in the original must hold before the first note of the copy is read.
             with suppress(OSError, WorkspaceError):
                 return self.claim()
-            return self._by_path
+            return self._file
         named = self._named(identity)
         # Who was stopped between giving the identity and moving the state is finished by the next one who writes.
-        return self._by_path if self._by_path.exists() and not named.exists() else named
+        return self._file if self._file.exists() and not named.exists() else named
 
     def claim(self, lasting: bool = True) -> Path:
         """The file to write to; for what is to be ``lasting`` the workspace is given an identity if it can be written.
@@ -114,27 +96,27 @@ class Workplace:
         if (file := self._claimed()) is not None:
             return file
         if not lasting and self._identity() is None:
-            return self._by_path
-        with atomic.locked(self._by_path):
+            return self._file
+        with atomic.locked(self._file):
             if (file := self._claimed()) is not None:
                 return file
             identity = self._identity()
             new = identity
             if identity is None or self._is_copy(identity):
-                if identity is not None and not self._by_path.exists():
-                    self._move(self._named(identity), self._by_path, keep=True)
+                if identity is not None and not self._file.exists():
+                    self._move(self._named(identity), self._file, keep=True)
                 new = secrets.token_hex(16)
             assert new is not None
             try:
                 self._mark.parent.mkdir(exist_ok=True)
                 atomic.replace(self._mark, f"{new}\n")
                 for made in (self._mark.parent, self._mark):
-                    atomic.give(made, self.root)
+                    atomic.give(made, self._root)
             except (OSError, WorkspaceError) as problem:
-                log.debug("%s: the state goes by the path of the workspace: %s", self.root, problem)
-                return self._by_path
-            if self._by_path.exists():
-                self._move(self._by_path, self._named(new))
+                log.debug("%s: the state goes by the path of the workspace: %s", self._root, problem)
+                return self._file
+            if self._file.exists():
+                self._move(self._file, self._named(new))
             atomic.swap(self._pointer, new.encode("ascii"), 0o600)
             return self._named(new)
 
@@ -155,15 +137,11 @@ class Workplace:
         if (identity := _identity(self._mark)) is not None:
             return identity
         known = _identity(self._pointer)
-        return known if known is not None and home_of(self._named(known)) == self.root else None
-
-    @property
-    def _by_path(self) -> Path:
-        return self._folder / f"path-{hashlib.sha256(os.fsencode(self.root)).hexdigest()[:24]}{_SUFFIX}"
+        return known if known is not None and home_of(self._named(known)) == self._root else None
 
     @property
     def _pointer(self) -> Path:
-        return self._by_path.with_suffix(".id")
+        return self._file.with_suffix(".id")
 
     def _named(self, identity: str) -> Path:
         return self._folder / f"{identity}{_SUFFIX}"
@@ -171,17 +149,17 @@ class Workplace:
     def _is_copy(self, identity: str) -> bool:
         """Whether the identity belongs to another folder that is still there."""
         home = home_of(self._named(identity))
-        if home is None or home == self.root:
+        if home is None or home == self._root:
             return False
         with suppress(OSError):
-            return _identity(_mark_of(home)) == identity and not os.path.samefile(home, self.root)
+            return _identity(_mark_of(home)) == identity and not os.path.samefile(home, self._root)
         return False
 
     def _move(self, source: Path, target: Path, keep: bool = False) -> None:
         """Put the state ``source`` and its keys in the place of ``target``; ``keep`` the source, as it is another's."""
         copy(source, target)
         with closing(sqlite3.connect(target)) as connection, connection:
-            connection.execute("UPDATE meta SET value = ? WHERE name = 'home'", [os.fspath(self.root)])
+            connection.execute("UPDATE meta SET value = ? WHERE name = 'home'", [os.fspath(self._root)])
             if keep:
                 # That heartbeats may write was said of the original alone.
                 connection.execute("DELETE FROM flags")

@@ -1,12 +1,36 @@
-"""What a state holds as plain rows: to copy it from one kind of database to another, and to compare two."""
+"""What a state holds as plain rows: to copy it from one kind of database to another."""
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable, Mapping, Sequence
-from hashlib import blake2b
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
-from .database import Row, State, Transaction
+Row = tuple[Any, ...]
+
+
+class Cursor(Protocol):
+    """What a statement gave."""
+
+    def fetchone(self) -> Any:
+        """The next row; ``None`` behind the last one."""
+        ...
+
+    def fetchall(self) -> list[Any]:
+        """All rows that are left."""
+        ...
+
+
+class Transaction(Protocol):
+    """What the state is changed by: statements that SQLite and PostgreSQL both understand, values as ``?``."""
+
+    def execute(self, sql: str, values: Sequence[Any] = ..., /) -> Cursor:
+        """Run one statement."""
+        ...
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> object:
+        """Run a statement once for each row of values."""
+        ...
+
 
 #: Columns by table, in the order of the key first.
 TABLES = {
@@ -33,25 +57,6 @@ def put(connection: Transaction, rows: Rows) -> None:
         connection.execute(f"DELETE FROM {table}")
         marks = ", ".join("?" * len(columns))
         connection.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows[table])
-
-
-def replace(state: State, rows: Rows) -> None:
-    """Put ``rows`` in the place of all that ``state`` holds, or nothing.  Raises as its ``writing``."""
-    with state.writing(*CHANGED) as connection:
-        put(connection, rows)
-
-
-def digest(rows: Rows) -> str:
-    """32 hexadecimal digits that are the same for the same rows in any database."""
-    made = blake2b(digest_size=16)
-    for table in TABLES:
-        made.update(repr((table, rows[table])).encode())
-    return made.hexdigest()
-
-
-def of_file(connection: sqlite3.Connection) -> Rows:
-    """The rows of a state in SQLite."""
-    return all_of(lambda query: connection.execute(query).fetchall())
 
 
 def _select(table: str) -> str:

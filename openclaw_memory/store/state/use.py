@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from .database import State, Transaction
+from .database import State
+from .rows import Transaction
 
 #: What goes by this name changes with these rows.
 NAME = "use"

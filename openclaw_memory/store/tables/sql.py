@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from .needles import Cells
 
-#: Another number whenever the tables are others, in either database.
-VERSION = 1
 #: Units whose texts are in memory at once.
 _RUN = 20_000
 #: So many ids are written as numbers, for which an index or the ranges of blocks can be asked.

@@ -29,7 +29,8 @@ from . import writing
 from .embedded import VectorTables
 from .graph import GraphTables
 from .needles import Needles
-from .sql import VERSION, Connection, Sql, among, count
+from .schema import VERSION
+from .sql import Connection, Sql, among, count
 from .summaries import SummaryTables
 
 #: A section's day, where a name or a text states it.
