@@ -104,9 +104,10 @@ class OpenClaw:
 
     def plugin_folder(self) -> Path | None:
         """Where the plugin is installed; ``None`` when it is not."""
-        folder = usual_plugin_folder(self.state())
-        if folder is not None:
-            return folder
+        return usual_plugin_folder(self.state()) or self.told_plugin_folder()
+
+    def told_plugin_folder(self) -> Path | None:
+        """Where OpenClaw itself says that the plugin is: it knows more places."""
         done = self.call("plugins", "inspect", NAME, "--json")
         told = done.json
         root = told.get("plugin", {}).get("rootDir") if isinstance(told, dict) and not done.code else None
