@@ -36,13 +36,12 @@ def examine_openclaw() -> list[Check]:
         config = home.config()
     except HostError as error:
         return [Check("openclaw", False, str(error))]  # the reason says what to do
-    state = home.state
-    folder = usual_plugin_folder(state) or _linked(config) or _asked()
+    folder = usual_plugin_folder(home.state) or _linked(config) or _asked()
     if folder is None and value_at(config, SLOT) != NAME:
         return [Check("openclaw", True, f"its memory is not this one; to change that, run: {NAME} setup")]
     if folder is None:
         return [Check("openclaw plugin", False, "the plugin is not installed in OpenClaw", _SETUP)]
-    return [_plugin(folder), _configuration(config), _executable(config, state)]
+    return [_plugin(folder), _configuration(config), _executable(config, home)]
 
 
 def _linked(config: dict[str, Any]) -> Path | None:
@@ -86,13 +85,13 @@ def _asked() -> Path | None:
         return None
 
 
-def _executable(config: dict[str, Any], state: Path) -> Check:
+def _executable(config: dict[str, Any], home: OpenClawHome) -> Check:
     name = "openclaw python"
     configured = value_at(config, COMMAND)
     ending = ("Scripts", f"{NAME}.exe") if sys.platform == "win32" else ("bin", NAME)
-    private = current(state / NAME).joinpath(*ending)
+    private = current(home.ours).joinpath(*ending)
     if isinstance(configured, str) and configured:
-        command, where = _expanded(configured), ".".join(COMMAND)
+        command, where = home.filled(configured, config), ".".join(COMMAND)
     elif private.is_file():
         command, where = str(private), "the plugin's own environment"
     else:
@@ -100,10 +99,6 @@ def _executable(config: dict[str, Any], state: Path) -> Check:
     if not command:
         others = f"; {find(NAME)} does not say that it is {_DISTRIBUTION}" if find(NAME) else ""
         return Check(name, False, f"{'.'.join(COMMAND)} is not set, and {NAME} is not on PATH{others}", _SETUP)
-    if not os.path.isfile(command):
-        return Check(name, False, f"{where}: there is no {command}", _SETUP)
-    if not os.access(command, os.X_OK):
-        return Check(name, False, f"{where}: {command} is not executable", f"run: chmod +x {command}")
     try:
         if os.path.samefile(command, own_command()):
             return Check(name, True, f"{command}, this one")
@@ -133,8 +128,3 @@ def _ours_on_path() -> str | None:
         if isinstance(told, dict) and told.get("name") == _DISTRIBUTION:
             return command
     return None
-
-
-def _expanded(value: str) -> str:
-    """OpenClaw replaces ``${NAME}`` in its configuration."""
-    return re.sub(r"\$\{([A-Z_][A-Z0-9_]*)\}", lambda found: os.environ.get(found[1], found[0]), value)

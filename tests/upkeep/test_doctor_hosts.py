@@ -105,7 +105,7 @@ def test_a_good_setup_is_all_well(state: Path, examine: Callable[..., Any]) -> N
         (f"plugins/entries/{NAME}/hooks", None, "configuration", "+ plugins.entries.openclaw-memory.hooks.allowConv", "setup"),
         (f"plugins/entries/{NAME}/hooks/allowPromptInjection", False, "configuration", "Injection: false → true", "setup"),
         (f"plugins/entries/{NAME}/config/dreaming/enabled", True, "configuration", "enabled: true → false", "setup"),
-        (f"plugins/entries/{NAME}/config/command", "/none/openclaw-memory", "python", "there is no /none/openclaw-memory", "setup"),
+        (f"plugins/entries/{NAME}/config/command", "/none/openclaw-memory", "python", "/none/openclaw-memory: cannot be run", "setup"),
         (f"plugins/entries/{NAME}/config/command", None, "python", "not on PATH", "setup"),
     ],
 )  # fmt: skip
@@ -193,7 +193,7 @@ def test_an_executable_of_another_environment(
     command.write_text(f"#!{sys.executable}\n{script.replace('0.1.0', __version__)}\n")
     path = f"plugins/entries/{NAME}/config/command"
     write(state, GOOD, path, str(command))
-    assert examine()["openclaw python"]["fix"] == f"run: chmod +x {command}"
+    assert "cannot be run (Permission denied)" in examine()["openclaw python"]["detail"]
     command.chmod(0o755)
     found = examine()["openclaw python"]
     assert found["ok"] is (words is None) and (words or "") in found["detail"]
