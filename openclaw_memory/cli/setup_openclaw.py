@@ -303,7 +303,7 @@ def _as_it_was(chosen: Options, host: OpenClaw) -> Iterator[None]:
         if not isinstance(error, OpenClawMemoryError):
             raise
         raise HostError(
-            f"{str(error) or type(error).__name__}; OpenClaw keeps the memory that it had; "
+            f"{error}; OpenClaw keeps the memory that it had; "
             f"run this again, or put everything back: {_again(chosen, '--uninstall')}"
         ) from error
 
