@@ -36,7 +36,7 @@ def install(cli: CliContext, chosen: Options, teller: Teller) -> None:
     settings = _settings(cli, chosen, host)
     _check_model(teller, settings)
     host.validate()
-    command, config = _command(host), host.config()
+    command, config = _command(host), host.home.config()
     changes, folder, agents = wanted_changes(config, command), host.plugin_folder(), _agents(cli, host)
     installs = not chosen.installed and (folder is None or not same_files(folder))
     if not (changes or installs):
@@ -59,12 +59,12 @@ def install(cli: CliContext, chosen: Options, teller: Teller) -> None:
             teller.step("plugin", f"installed in {host.plugin_folder()}")
         # The slot comes last: until this memory has answered, OpenClaw keeps the one that it has.
         _read_and_search(cli, chosen, teller, settings, _remembering(teller, host, agents))
-        host.change(wanted_changes(host.config(), command))
-        if left := wanted_changes(host.config(), command):
+        host.change(wanted_changes(host.home.config(), command))
+        if left := wanted_changes(host.home.config(), command):
             keys = ", ".join(".".join(change.path) for change in left)
-            raise HostError(f"{host.config_file()}: OpenClaw did not take {keys}; run: openclaw doctor")
+            raise HostError(f"{host.home.config_file}: OpenClaw did not take {keys}; run: openclaw doctor")
     teller.record["applied"] = True
-    teller.step("configuration", f"{host.config_file()}; what it was before is kept in {home / 'setup.json'}")
+    teller.step("configuration", f"{host.home.config_file}; what it was before is kept in {home / 'setup.json'}")
     if chosen.installed:
         _remove_old_environments(teller, host)
     _next(teller, host, bool(host.said))
@@ -77,11 +77,11 @@ def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
 
     host = _found(chosen, teller)
     host.validate()
-    config, home = host.config(), host.state() / NAME
+    config, home = host.home.config(), host.home.ours
     before = recall(home)
     known, folder = before is not None, host.plugin_folder()
     if before is None:
-        before = Before.unknown(config, host.config_file(), set_up=folder is not None)
+        before = Before.unknown(config, host.home.config_file, set_up=folder is not None)
     changes = before.restoring(config)
     removes = folder is not None and not before.plugin_installed
     if removes or changes:
@@ -113,7 +113,7 @@ def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
         if removes:
             teller.say("\nremoving the plugin …")
             host.uninstall_plugin()
-        host.change(before.restoring(host.config()))
+        host.change(before.restoring(host.home.config()))
         for file in index:
             file.unlink(missing_ok=True)
         if doomed_vectors:
@@ -123,7 +123,7 @@ def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
         teller.record["applied"] = True
         what = "is as it was before setup" if known else "has nothing of ours any more"
         teller.step(
-            "configuration", f"{host.config_file()}: what concerns this memory {what}; the notes were not touched"
+            "configuration", f"{host.home.config_file}: what concerns this memory {what}; the notes were not touched"
         )
         if (copy := _copy(home, host)).is_file():
             teller.step("comments", f"the file as it was before setup, with its comments, is {copy}")
@@ -185,7 +185,7 @@ def _found(chosen: Options, teller: Teller) -> OpenClaw:
         )
     host = OpenClaw(command, chosen.profile)
     version = ".".join(map(str, host.version()))
-    teller.step("openclaw", f"{version} at {command}, state in {host.state()}")
+    teller.step("openclaw", f"{version} at {command}, state in {host.home.state}")
     return host
 
 
@@ -224,13 +224,13 @@ def _command(host: OpenClaw) -> str | None:
     from ..hosts.process import own_command
 
     command = Path(own_command())
-    return None if any(map(command.is_relative_to, made(host.state() / NAME))) else str(command)
+    return None if any(map(command.is_relative_to, made(host.home.ours))) else str(command)
 
 
 def _remove_old_environments(teller: Teller, host: OpenClaw) -> None:
     from ..hosts.environments import remove_unused
 
-    for environment in remove_unused(host.state() / NAME):
+    for environment in remove_unused(host.home.ours):
         teller.step("environment", f"removed {environment}: another one is in use, and nothing ran from it")
 
 
@@ -252,7 +252,7 @@ def _plugin_lines(folder: Path | None) -> list[str]:
 def _show(teller: Teller, host: OpenClaw, changes: list[KeyChange], plugin: list[str]) -> None:
     from ..config.openclaw_home import is_plain_json
 
-    file = host.config_file()
+    file = host.home.config_file
     if plugin:
         teller.plan("plugins of OpenClaw", plugin)
     if changes:
@@ -273,7 +273,7 @@ def _home(host: OpenClaw, config: dict[str, object], installed: bool) -> Path:
     from ..hosts.remembered import Before, recall, remember
     from ..system import atomic
 
-    home, file = host.state() / NAME, host.config_file()
+    home, file = host.home.ours, host.home.config_file
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
         ours = installed or value_at(config, SLOT) == NAME
@@ -282,7 +282,7 @@ def _home(host: OpenClaw, config: dict[str, object], installed: bool) -> Path:
             if not is_plain_json(file):
                 atomic.swap(_copy(home, host), (read_text(file) or "").encode("utf-8"), 0o600)
     except OSError as error:
-        step = remedy(error, f"make {host.state()} writable")
+        step = remedy(error, f"make {host.home.state} writable")
         raise HostError(f"{home}: {error.strerror or error}; {step}") from error
     return home
 
@@ -294,23 +294,23 @@ def _as_it_was(chosen: Options, host: OpenClaw) -> Iterator[None]:
     from ..hosts import HostError
     from ..hosts.remembered import Before
 
-    before = Before.of(host.config(), host.config_file(), plugin_installed=False)
+    before = Before.of(host.home.config(), host.home.config_file, plugin_installed=False)
     try:
         yield
     except BaseException as error:
         with contextlib.suppress(HostError):
-            host.change(before.restoring(host.config()))
+            host.change(before.restoring(host.home.config()))
         if not isinstance(error, OpenClawMemoryError):
             raise
         raise HostError(
-            f"{str(error) or type(error).__name__}; OpenClaw keeps the memory that it had; "
+            f"{error}; OpenClaw keeps the memory that it had; "
             f"run this again, or put everything back: {_again(chosen, '--uninstall')}"
         ) from error
 
 
 def _copy(home: Path, host: OpenClaw) -> Path:
     """Where the configuration is kept as it was, when it had comments."""
-    return home / f"{host.config_file().name}.before"
+    return home / f"{host.home.config_file.name}.before"
 
 
 def _index_files(home: Path) -> list[Path]:
@@ -350,7 +350,7 @@ def _remembering(teller: Teller, host: OpenClaw, agents: list[Agent]) -> list[Ag
     """The agents whose notes may be read."""
     from ..hosts.openclaw_config import remembers
 
-    config = host.config()
+    config = host.home.config()
     for agent in agents:
         if not remembers(config, agent.id):
             teller.step(f"notes of {agent.id}", "not read: memory search is off for this agent")

@@ -32,10 +32,8 @@ from .tombstones import NAME, Matcher, Tombstones, put
 
 log = logging.getLogger("openclaw_memory")
 
-#: Names the lock that keeps others from forgetting in the same workspace.
-_FORGETTING = "forgetting"
-#: Seconds to wait for who forgets or consolidates in the same workspace: when asked to, and when finishing by the way.
-_PATIENCE, _BY_THE_WAY = 30.0, 0.0
+#: Seconds to wait for who forgets or consolidates in the same workspace.
+_PATIENCE = 30.0
 
 
 class Forgetter:
@@ -98,7 +96,7 @@ class Forgetter:
         if not unfinished(self._state):
             return False
         try:
-            with self._alone(_BY_THE_WAY):
+            with self._alone(0):
                 return self._finish_others()
         except WorkspaceError as problem:
             log.info("something is still to be forgotten: %s", problem)
@@ -205,7 +203,7 @@ class Forgetter:
     def _alone(self, patience: float) -> ExitStack:
         """Keep everybody else from forgetting, and from writing summaries of what is being forgotten."""
         with ExitStack() as stack:
-            stack.enter_context(atomic.locked(self._workspace / f".{_FORGETTING}", patience, self._workspace))
+            stack.enter_context(atomic.locked(self._workspace / ".forgetting", patience, self._workspace))
             stack.enter_context(atomic.locked(self._workspace / calendar.FOLDER, patience, self._workspace))
             return stack.pop_all()
 

@@ -27,11 +27,6 @@ from .words import lead
 
 log = logging.getLogger("openclaw_memory")
 
-#: Lines of the front matter of a summary.
-_CONTENT, _DIGEST = (re.compile(rf"(?m)^{key}: [0-9a-f]{{64}}") for key in ("content", "digest"))
-
-_COMMENT = re.compile(r"(?:^|\s)#(.*)$")
-
 
 def edit_notes(workspace: Path, matcher: Matcher, notes: Iterable[str]) -> list[str]:
     """Take what ``matcher`` finds out of summaries and captures; the paths of those that changed.
@@ -130,7 +125,7 @@ def _comments(file: Path) -> Iterator[tuple[int, str]]:
     except FileNotFoundError:
         return
     for number, line in enumerate(lines, 1):
-        if comment := _COMMENT.search(line):
+        if comment := re.search(r"(?:^|\s)#(.*)$", line):
             yield number, comment[1].strip()
 
 
@@ -166,8 +161,9 @@ def _without(text: str, path: str, matcher: Matcher, due: bool) -> str:
     out = ending.join(made) + (ending if text.endswith(("\n", "\r")) else "")
     if not unedited:
         return out
-    out = _CONTENT.sub(f"content: {content_hash(out)}", out, count=1)
-    return _DIGEST.sub("digest: " + 64 * "0", out, count=1)  # that of nothing: it is made again
+    for key, hashed in (("content", content_hash(out)), ("digest", 64 * "0")):  # that of nothing: it is made again
+        out = re.sub(rf"^{key}: [0-9a-f]{{64}}", f"{key}: {hashed}", out, count=1, flags=re.MULTILINE)
+    return out
 
 
 def _drop_tags(lines: list[str], at: int) -> None:

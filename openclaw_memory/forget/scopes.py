@@ -23,8 +23,6 @@ _COMMON = 3
 _TITLES = ("heading", "title")
 #: What front matter says of a file rather than of its subject.
 _KEYS = ("origin", "date", "grain", "period", "format", "digest", "content", "sources")
-#: Sections read at once.
-_SECTIONS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +120,11 @@ def decide(
     return out
 
 
-def sections(store: Store, snapshot: Snapshot) -> Iterator[tuple[int, int, Words]]:
-    """Document, first line and words of every section; called within a session."""
+def sections(store: Store, snapshot: Snapshot, at_once: int = 400) -> Iterator[tuple[int, int, Words]]:
+    """Document, first line and words of every section, of which so many are read at once; called within a session."""
     rows = snapshot.rows
     document_of = dict(zip(rows.section_id.tolist(), rows.document_id.tolist(), strict=True))
-    for some in batches(list(document_of), _SECTIONS):
+    for some in batches(list(document_of), at_once):
         for section, text in store.section_texts(some).items():
             yield document_of[section], text.start_line, words_of("\n".join(text.lines))
 

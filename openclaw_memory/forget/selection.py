@@ -352,21 +352,17 @@ def _by_concept(concept: Named, store: Store, snapshot: Snapshot) -> Choice:
     return Choice(rows, facts, concepts, named=True, means=means, says=says)
 
 
-def _of_form(store: Store, snapshot: Snapshot, form: str) -> set[int]:
-    """Units of a form, among those that open their files."""
+def _of_form(store: Store, snapshot: Snapshot, form: str, front: int = 40) -> set[int]:
+    """Units of a form, among the first of their files: those of front matter are there."""
     first = np.unique(snapshot.rows.document_id, return_index=True)[1]
     leading = [
         unit
         for at in first.tolist()
-        for unit in snapshot.rows.unit_id[at : at + _FRONT][
-            snapshot.rows.document_id[at : at + _FRONT] == snapshot.rows.document_id[at]
+        for unit in snapshot.rows.unit_id[at : at + front][
+            snapshot.rows.document_id[at : at + front] == snapshot.rows.document_id[at]
         ].tolist()
     ]
     return {unit.id for unit in store.unit_texts(leading) if unit.form == form}
-
-
-#: Units of a file among which those of its front matter are.
-_FRONT = 40
 
 
 # -- by fact ----------------------------------------------------------------------------------------

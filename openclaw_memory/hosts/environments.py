@@ -8,13 +8,11 @@ import re
 import shutil
 from pathlib import Path
 
-_POINTER = "venv.current"
-
 
 def current(home: Path) -> Path:
     """The environment in use below our folder in OpenClaw's state; ``venv``, its name of old, if none is named."""
     try:
-        name = (home / _POINTER).read_text(encoding="utf-8").strip()
+        name = (home / "venv.current").read_text(encoding="utf-8").strip()
     except (OSError, ValueError):
         name = ""
     return home / (name if re.fullmatch(r"venv[\w.+-]*", name, re.ASCII) else "venv")

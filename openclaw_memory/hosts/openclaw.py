@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from ..config.openclaw_home import OpenClawHome
 from ..config.workspace import expanded
@@ -63,21 +62,9 @@ class OpenClaw:
         """Where it keeps things."""
         return OpenClawHome.of(self.environ, self.profile)
 
-    def config_file(self) -> Path:
-        """Where its configuration is."""
-        return self.home.config_file
-
-    def state(self) -> Path:
-        """The folder of its state."""
-        return self.home.state
-
-    def config(self) -> dict[str, Any]:
-        """Its configuration as authored; empty when there is none yet."""
-        return self.home.config()
-
     def validate(self) -> None:
         """Let OpenClaw check its configuration; raises :class:`HostError` when it would refuse to work with it."""
-        file = self.config_file()
+        file = self.home.config_file
         done = self.call("config", "validate", "--json") if file.exists() else None
         if done is not None and done.code:
             raise HostError(f"{file}: OpenClaw does not accept it: {done.reason}; run: openclaw doctor --fix")
@@ -104,9 +91,10 @@ class OpenClaw:
 
     def plugin_folder(self) -> Path | None:
         """Where the plugin is installed; ``None`` when it is not."""
-        folder = usual_plugin_folder(self.state())
-        if folder is not None:
-            return folder
+        return usual_plugin_folder(self.home.state) or self.told_plugin_folder()
+
+    def told_plugin_folder(self) -> Path | None:
+        """Where OpenClaw itself says that the plugin is: it knows more places."""
         done = self.call("plugins", "inspect", NAME, "--json")
         told = done.json
         root = told.get("plugin", {}).get("rootDir") if isinstance(told, dict) and not done.code else None

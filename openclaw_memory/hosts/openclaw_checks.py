@@ -18,14 +18,13 @@ from ..model import Check
 from ..version import __version__
 from . import NAME, HostError
 from .environments import current
-from .openclaw import usual_plugin_folder
-from .openclaw_config import ALLOW, COMMAND, DEFAULT_SLOT, DENY, DREAMING, ENABLED, HOOKS, SLOT, names_at
+from .openclaw import OpenClaw, usual_plugin_folder
+from .openclaw_config import COMMAND, HOOKS, SLOT, names_at, wanted_changes
 from .plugin_files import MANIFEST, plugin_id, plugin_version
 from .process import find, own_command, run
 
 _DISTRIBUTION = "openclaw-memory-graph"
 _SETUP = f"run: {NAME} setup"
-_SET = "run: openclaw config set"
 
 
 def examine_openclaw() -> list[Check]:
@@ -37,20 +36,12 @@ def examine_openclaw() -> list[Check]:
         config = home.config()
     except HostError as error:
         return [Check("openclaw", False, str(error))]  # the reason says what to do
-    state = home.state
-    folder = usual_plugin_folder(state) or _linked(config) or _asked()
+    folder = usual_plugin_folder(home.state) or _linked(config) or _asked()
     if folder is None and value_at(config, SLOT) != NAME:
         return [Check("openclaw", True, f"its memory is not this one; to change that, run: {NAME} setup")]
     if folder is None:
-        return [Check("openclaw plugin", False, "the plugin is not installed in OpenClaw", _SETUP), _slot(config)]
-    return [
-        _plugin(config, folder),
-        _slot(config),
-        _hooks(config),
-        _dreaming(config),
-        _executable(config, state),
-        *_versions(folder),
-    ]
+        return [Check("openclaw plugin", False, "the plugin is not installed in OpenClaw", _SETUP)]
+    return [_plugin(folder), _configuration(config), _executable(config, home)]
 
 
 def _linked(config: dict[str, Any]) -> Path | None:
@@ -60,18 +51,27 @@ def _linked(config: dict[str, Any]) -> Path | None:
     return next((folder for folder in found if plugin_id(folder) == NAME), None)
 
 
-def _plugin(config: dict[str, Any], folder: Path) -> Check:
-    name = "openclaw plugin"
-    allowed = names_at(config, ALLOW)
+def _plugin(folder: Path) -> Check:
+    version = plugin_version(folder)
+    if version in (None, __version__):
+        return Check("openclaw plugin", True, f"{version or 'unknown version'} in {folder}")
+    detail = f"plugin {version} in {folder}, Python package {__version__}"
+    return Check("openclaw plugin", False, detail, _SETUP)
+
+
+def _configuration(config: dict[str, Any]) -> Check:
+    """Whether setup would change a key, those aside that may be left out."""
+    name = "openclaw configuration"
     if value_at(config, ("plugins", "enabled")) is False:
-        return Check(name, False, "plugins.enabled is false: OpenClaw loads no plugin", f"{_SET} plugins.enabled true")
-    if NAME in names_at(config, DENY):
-        return Check(name, False, f"plugins.deny names {NAME}", _SETUP)
-    if allowed and NAME not in allowed:
-        return Check(name, False, f"plugins.allow names other plugins and not {NAME}", _SETUP)
-    if value_at(config, ENABLED) is False:
-        return Check(name, False, f"{'.'.join(ENABLED)} is false", f"run: openclaw plugins enable {NAME}")
-    return Check(name, True, f"{plugin_version(folder) or 'unknown version'} in {folder}")
+        fix = "run: openclaw config set plugins.enabled true"
+        return Check(name, False, "plugins.enabled is false: OpenClaw loads no plugin", fix)
+    command = value_at(config, COMMAND)
+    wanted = wanted_changes(config, command if isinstance(command, str) else None)
+    changes = [change for change in wanted if change.before is not MISSING or change.path in (SLOT, HOOKS[0])]
+    if not changes:
+        return Check(name, True, f"the memory slot is {NAME}'s, which may see conversations and add to prompts")
+    lines = "; ".join(line for change in changes for line in change.lines())
+    return Check(name, False, f"it keeps agents from this memory, or from a part of it: {lines}", _SETUP)
 
 
 def _asked() -> Path | None:
@@ -80,57 +80,18 @@ def _asked() -> Path | None:
     if command is None:
         return None
     try:
-        done = run([command, "plugins", "inspect", NAME, "--json"], timeout=60)
+        return OpenClaw(command).told_plugin_folder()
     except HostError:
         return None
-    told = done.json
-    root = told.get("plugin", {}).get("rootDir") if isinstance(told, dict) and not done.code else None
-    return Path(root) if root else None
 
 
-def _slot(config: dict[str, Any]) -> Check:
-    owner = value_at(config, SLOT)
-    if owner == NAME:
-        return Check("openclaw slot", True, f"the memory slot is {NAME}'s")
-    if owner is MISSING:
-        return Check("openclaw slot", False, f"the memory slot is OpenClaw's own: {DEFAULT_SLOT}", _SETUP)
-    return Check("openclaw slot", False, f"the memory slot is {owner}'s", _SETUP)
-
-
-def _hooks(config: dict[str, Any]) -> Check:
-    name = "openclaw hooks"
-    conversation, injection = HOOKS
-    if value_at(config, conversation) is not True:
-        return Check(
-            name,
-            False,
-            f"{'.'.join(conversation)} is not true: OpenClaw silently leaves out the hooks for maintenance and context",
-            _SETUP,
-        )
-    if value_at(config, injection) is False:
-        return Check(name, False, f"{'.'.join(injection)} is false: the plugin may add nothing to prompts", _SETUP)
-    return Check(name, True, "the plugin may see conversations and add to prompts")
-
-
-def _dreaming(config: dict[str, Any]) -> Check:
-    # Of the other plugins' dreaming OpenClaw asks nothing while they are not in the slot.
-    if value_at(config, SLOT) == NAME and value_at(config, DREAMING) is True:
-        return Check(
-            "openclaw dreaming",
-            False,
-            f"{'.'.join(DREAMING)} is true, so OpenClaw loads its own memory too, and both claim memory_search",
-            f"{_SET} {'.'.join(DREAMING)} false --strict-json",
-        )
-    return Check("openclaw dreaming", True, "off, so OpenClaw's own memory does not claim the same tools")
-
-
-def _executable(config: dict[str, Any], state: Path) -> Check:
+def _executable(config: dict[str, Any], home: OpenClawHome) -> Check:
     name = "openclaw python"
     configured = value_at(config, COMMAND)
     ending = ("Scripts", f"{NAME}.exe") if sys.platform == "win32" else ("bin", NAME)
-    private = current(state / NAME).joinpath(*ending)
+    private = current(home.ours).joinpath(*ending)
     if isinstance(configured, str) and configured:
-        command, where = _expanded(configured), ".".join(COMMAND)
+        command, where = home.filled(configured, config), ".".join(COMMAND)
     elif private.is_file():
         command, where = str(private), "the plugin's own environment"
     else:
@@ -138,10 +99,6 @@ def _executable(config: dict[str, Any], state: Path) -> Check:
     if not command:
         others = f"; {find(NAME)} does not say that it is {_DISTRIBUTION}" if find(NAME) else ""
         return Check(name, False, f"{'.'.join(COMMAND)} is not set, and {NAME} is not on PATH{others}", _SETUP)
-    if not os.path.isfile(command):
-        return Check(name, False, f"{where}: there is no {command}", _SETUP)
-    if not os.access(command, os.X_OK):
-        return Check(name, False, f"{where}: {command} is not executable", f"run: chmod +x {command}")
     try:
         if os.path.samefile(command, own_command()):
             return Check(name, True, f"{command}, this one")
@@ -171,17 +128,3 @@ def _ours_on_path() -> str | None:
         if isinstance(told, dict) and told.get("name") == _DISTRIBUTION:
             return command
     return None
-
-
-def _expanded(value: str) -> str:
-    """OpenClaw replaces ``${NAME}`` in its configuration."""
-    return re.sub(r"\$\{([A-Z_][A-Z0-9_]*)\}", lambda found: os.environ.get(found[1], found[0]), value)
-
-
-def _versions(folder: Path) -> list[Check]:
-    version = plugin_version(folder)
-    if version is None:
-        return []
-    same = version == __version__
-    detail = f"plugin {version}, Python package {__version__}"
-    return [Check("openclaw versions", same, detail, None if same else _SETUP)]

@@ -23,9 +23,6 @@ HOOKS = ((*ENTRY, "hooks", "allowConversationAccess"), (*ENTRY, "hooks", "allowP
 COMMAND = (*ENTRY, "config", "command")
 DREAMING = (*ENTRY, "config", "dreaming", "enabled")
 
-#: Who has the memory slot when the configuration names nobody.
-DEFAULT_SLOT = "memory-core"
-
 
 def remembers(config: dict[str, Any], agent: str) -> bool:
     """Whether memory search is on for an agent; its own setting goes before the general one."""

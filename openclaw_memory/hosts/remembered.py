@@ -15,7 +15,6 @@ from .change import read_text, writable
 from .openclaw_config import ALLOW, DENY, ENTRY, SLOT, KeyChange, names_at
 
 _FILE = "setup.json"
-_VERSION = 1
 #: Objects that OpenClaw makes around our keys; those that were not there before go again when they are empty.
 _CONTAINERS: tuple[Key, ...] = (("plugins", "entries"), ("plugins", "slots"), ("plugins",))
 
@@ -36,7 +35,6 @@ class Before:
     denied: int = -1
     containers: list[str] = field(default_factory=list)
     at: str = ""
-    version: int = _VERSION
 
     @classmethod
     def of(cls, config: dict[str, Any], file: Path, plugin_installed: bool) -> Before:
@@ -107,7 +105,7 @@ def recall(folder: Path) -> Before | None:
     """What was remembered in ``folder``; ``None`` when nothing was, or when it cannot be understood."""
     try:
         stored = json.loads(read_text(folder / _FILE) or "null")
-        return Before(**stored) if stored and stored.get("version") == _VERSION else None
+        return Before(**stored) if stored else None
     except (ValueError, TypeError, AttributeError, HostError):
         return None
 

@@ -13,9 +13,6 @@ from typing import Any, NamedTuple
 
 from ..text import calendar
 
-#: Seconds since 1970 that no export has; larger numbers are milliseconds.
-_LATEST_SECONDS = 1e11
-_NAME_CHARS = 60
 #: A longer id is none that is worth reading in a note.
 ID_CHARS = 200
 #: From hexadecimal digits to letters: a name of a file must not state a date by accident.
@@ -57,7 +54,7 @@ class Entry:
     @property
     def name(self) -> str:
         """What a person knows the entry by: its title, or how it begins."""
-        return " ".join((self.title.strip() or self.said[0].text)[:_NAME_CHARS].split())
+        return " ".join((self.title.strip() or self.said[0].text)[:60].split())
 
     @property
     def key(self) -> str:
@@ -88,7 +85,7 @@ def day_of(value: Any, zone: str) -> date | None:
         seconds = float(value)
         if not math.isfinite(seconds) or seconds <= 0:
             return None
-        seconds = seconds / 1000 if seconds > _LATEST_SECONDS else seconds
+        seconds = seconds / 1000 if seconds > 1e11 else seconds  # no export has seconds as large
         return calendar.now_in(zone, datetime.fromtimestamp(seconds, UTC)).date()
     except (OSError, OverflowError, TypeError, ValueError):
         return None

@@ -20,16 +20,11 @@ from .chats import chatgpt, claude
 from .entry import Entry, Unusable
 from .memories import memory
 
-#: Where in a JSON file its entries are: the file is their list, has it as a member, or is an entry.
+#: Members of a JSON file that are the list of its entries.
 _LISTS = ("results", "memories", "conversations")
-_PLACES = ("item", *(f"{name}.item" for name in _LISTS), "")
 #: How the reading is called to who shows it; names of files are not ours to show there.
 STAGE = "export"
-#: Lists and objects within each other; more are none that a program writes.
-_DEEPEST = 200
 _BOM = b"\xef\xbb\xbf"
-#: What PowerShell writes with ``>``.
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class ExportError(OpenClawMemoryError):
@@ -129,7 +124,9 @@ def _held(path: Path, names: tuple[str, ...]) -> Iterator[tuple[str, int, Callab
 def _in_utf8(stream: IO[bytes]) -> IO[bytes]:
     begins = stream.read(2)
     stream.seek(0)
-    return io.BytesIO(stream.read().decode("utf-16", "replace").encode()) if begins in _UTF16 else stream
+    if begins not in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):  # what PowerShell writes with ``>``
+        return stream
+    return io.BytesIO(stream.read().decode("utf-16", "replace").encode())
 
 
 @contextmanager
@@ -147,7 +144,8 @@ def _elements(name: str, stream: IO[bytes]) -> Iterator[tuple[str, Any]]:
 
     number = 0
     try:
-        for where in _PLACES:
+        # The file is their list, has it as a member, or is an entry.
+        for where in ("item", *(f"{name}.item" for name in _LISTS), ""):
             stream.seek(0)
             if stream.read(len(_BOM)) != _BOM:
                 stream.seek(0)
@@ -165,7 +163,7 @@ def _elements(name: str, stream: IO[bytes]) -> Iterator[tuple[str, Any]]:
         yield name, SkippedFile(f"{name}, behind entry {number}", f"not valid JSON from there on ({why})")
 
 
-def _shallow(events: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+def _shallow(events: Iterable[tuple[str, Any]], deepest: int = 200) -> Iterator[tuple[str, Any]]:
     """``events`` of a parser as they are; raises ``ValueError`` where they nest deeper than any export does.
 
     What ijson keeps of where it is grows with the square of the depth: 200 kB of brackets would take all memory.
@@ -174,8 +172,8 @@ def _shallow(events: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
     for kind, value in events:
         if kind.startswith("start_"):
             depth += 1
-            if depth > _DEEPEST:
-                raise ValueError(f"nested deeper than {_DEEPEST} levels")
+            if depth > deepest:
+                raise ValueError(f"nested deeper than {deepest} levels")
         elif kind.startswith("end_"):
             depth -= 1
         yield kind, value

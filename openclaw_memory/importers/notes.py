@@ -15,13 +15,10 @@ from ..system.inert import inert
 from ..text.lines import split_lines
 from .entry import Entry
 
-_NAME_CHARS = 40
 _NO_DIGEST = "0" * 64
 _IMPORTED = re.compile(
     r"^imported: \{source: [\w-]+, key: ([a-p]{12}(?:-\d+)?), digest: ([0-9a-f]{64})[,}]", re.MULTILINE
 )
-#: What our front matter takes at most, in characters.
-_HEAD_CHARS = 20_000
 _DAY = re.compile(r"## \d{4}-\d\d-\d\d")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r"( {0,3})(#{1,6})(?=[ \t]|$)")
@@ -44,7 +41,7 @@ def notes_of(entry: Entry, source: str, origin: Origin, limit: int) -> list[Note
     """The notes of an entry: one, or several of at most ``limit`` characters below their front matter."""
     title = " ".join(_clean(entry.title).split())
     month = "undated" if entry.day is None else entry.day.isoformat()[:7]
-    slug = "-".join(re.findall(r"[^\W\d_]+", unicodedata.normalize("NFC", title).casefold()))[:_NAME_CHARS].strip("-")
+    slug = "-".join(re.findall(r"[^\W\d_]+", unicodedata.normalize("NFC", title).casefold()))[:40].strip("-")
     lines = list(_body(entry, title))
     while lines and not lines[-1]:
         lines.pop()
@@ -60,7 +57,7 @@ def notes_of(entry: Entry, source: str, origin: Origin, limit: int) -> list[Note
 
 def stated(text: str) -> tuple[str, str, bool] | None:
     """The key and digest that a note of ours states, and whether it still is as we wrote it; ``None`` for others."""
-    found = _IMPORTED.search(text, 0, _HEAD_CHARS)
+    found = _IMPORTED.search(text, 0, 20_000)  # our front matter takes no more
     if found is None or not text.startswith("---"):
         return None
     unsigned = text[: found.start(2)] + _NO_DIGEST + text[found.end(2) :]

@@ -24,8 +24,6 @@ log = logging.getLogger("openclaw_memory")
 SECONDS = 2.0
 #: Seconds beyond the deadline that an answer which is nearly done may take.
 _GRACE = 0.1
-#: Seconds to wait for what is late when the memory is closed.
-_CLOSING = 0.2
 
 
 class Readable(Protocol):
@@ -109,7 +107,7 @@ class Others(Generic[M]):
         with self._lock:
             late = list(self._late.values())
         for thread in late:
-            thread.join(_CLOSING)
+            thread.join(0.2)
         if self._kept is not None:
             self._kept.close()
 

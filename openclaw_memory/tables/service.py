@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from ..ingest.freshness import Freshen
     from ..store.api import Store
 
-#: Seconds that a query may take at most.
-_LONGEST = 86_400
-
 
 class Tables:
     """A memory as tables; ``graph()`` is a context in which the graph is up to date with the files."""
@@ -46,7 +43,7 @@ class Tables:
 
         if limit is not None:
             bounds.number("limit", limit, 1, whole=True)
-        bounds.number("timeout", timeout, 0, _LONGEST)
+        bounds.number("timeout", timeout, 0, 24 * 60 * 60)
         stale, remarks = self._freshen(NEVER)
         keywords = KeywordSearch(analysis.query_terms, UNIT.k1, UNIT.b)
         result = self._store.query(sql, self._collect(), keywords, limit, timeout)

@@ -63,11 +63,11 @@ def filled(notes: Notes) -> None:
         memory.facts.add("Mira", "drinks", "tea")
 
 
+#: After one step is before the next.
 STEPS = ["state", "notes", "facts", "concepts", "marks", "write", "records", "purge", "close"]
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize(("step", "when"), [*((step, "before") for step in STEPS), ("close", "after")])
 def test_killed_at_any_step_the_next_ingest_finishes_it(notes: Notes, step: str, when: str) -> None:
     filled(notes)
     child = python(_CHILD, str(notes.root), step, when)

@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from states import content, state_in
 
-from openclaw_memory.forget.masking import INDEX_MARK, READ_MARK, is_ours, masked, readable, shown, touched
+from openclaw_memory.forget.masking import INDEX_MARK, READ_MARK, masked, readable, shown, touched
 from openclaw_memory.forget.tombstones import NAME, Matcher, Scope, Tombstones, put
 from openclaw_memory.forget.words import LONG, needles, phrases, words_of
 from openclaw_memory.model import Origin
@@ -191,21 +191,6 @@ def test_needles_are_what_stands_in_the_lines() -> None:
     assert "The vault opens with 7714 zebra today." in found
     assert "with 7714 zebra today. And that was all of it." in found
     assert all(len(said(needle)) >= LONG for needle in found)
-
-
-@pytest.mark.parametrize(
-    ("path", "ours"),
-    [
-        ("memory/consolidated/daily/2026-02-16.md", True),
-        ("memory/captures/2026-02-16.md", True),
-        ("memory/consolidated.md", False),
-        ("memory/captures-of-mine/a.md", False),
-        ("memory/2026-02-16.md", False),
-        ("MEMORY.md", False),
-    ],
-)
-def test_which_files_are_ours(path: str, ours: bool) -> None:
-    assert is_ours(path) is ours
 
 
 # -- whatever the text is ---------------------------------------------------------------------------

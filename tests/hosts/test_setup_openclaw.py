@@ -21,7 +21,6 @@ from openclaw_memory.cli.main import cli
 from openclaw_memory.config.settings import cache_dir
 from openclaw_memory.embed.vector_cache import NAME as VECTORS
 from openclaw_memory.embed.vector_cache import VectorCache
-from openclaw_memory.errors import ModelError
 from openclaw_memory.hosts.process import own_command
 
 NAME = "openclaw-memory"
@@ -435,19 +434,6 @@ def test_the_slot_is_taken_last(
     assert openclaw.config()["plugins"]["slots"]["memory"] == NAME
     run("--uninstall", "--yes")
     assert openclaw.config() == before
-
-
-def test_a_failure_without_words_has_a_name(
-    openclaw: OpenClawDouble, run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    openclaw.write({"plugins": {"slots": {"memory": "memory-core"}}})
-
-    def fails(*_: object, **__: object) -> None:
-        raise ModelError
-
-    monkeypatch.setattr("openclaw_memory.memory.Memory.ingest", fails)
-    assert failure(run("--yes", code=1, model="none")).startswith("error: ModelError; OpenClaw keeps")
-    assert openclaw.config() == {"plugins": {"slots": {"memory": "memory-core"}}}
 
 
 def test_a_configuration_that_is_managed_elsewhere_is_left_alone(

@@ -167,12 +167,6 @@ def test_another_failure_is_said_rather_than_locked_elsewhere(tmp_path: Path, mo
     assert not in_data_folder()
 
 
-def test_a_file_in_the_place_of_the_folder_is_no_reason_to_stop(tmp_path: Path) -> None:
-    (tmp_path / atomic.OWN_FOLDER).write_text("in the way")
-    with atomic.locked(tmp_path / "facts.yaml", root=tmp_path):
-        assert len(in_data_folder()) == 1
-
-
 def test_no_link_leads_a_lock_out_of_the_workspace(tmp_path: Path) -> None:
     root, outside = tmp_path / "workspace", tmp_path / "outside"
     root.mkdir()

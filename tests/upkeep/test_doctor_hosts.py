@@ -86,7 +86,7 @@ def test_without_openclaw_nothing_is_said_of_it(examine: Callable[..., Any]) -> 
 def test_a_good_setup_is_all_well(state: Path, examine: Callable[..., Any]) -> None:
     checks = examine()
     assert [name for name in checks if name.startswith("openclaw")] == [
-        "openclaw plugin", "openclaw slot", "openclaw hooks", "openclaw dreaming", "openclaw python", "openclaw versions",
+        "openclaw plugin", "openclaw configuration", "openclaw python",
     ]  # fmt: skip
     assert all(check["ok"] for check in checks.values())
     (state / "openclaw.json").write_text("// by hand\n" + json.dumps(GOOD).replace('"plugins"', "plugins"))
@@ -96,16 +96,16 @@ def test_a_good_setup_is_all_well(state: Path, examine: Callable[..., Any]) -> N
 @pytest.mark.parametrize(
     ("path", "value", "name", "words", "fix"),
     [
-        ("plugins/slots/memory", None, "slot", "OpenClaw's own: memory-core", "openclaw-memory setup"),
-        ("plugins/slots/memory", "other", "slot", "the memory slot is other's", "openclaw-memory setup"),
-        ("plugins/enabled", False, "plugin", "plugins.enabled is false", "openclaw config set plugins.enabled true"),
-        ("plugins/deny", [NAME], "plugin", "plugins.deny names", "openclaw-memory setup"),
-        ("plugins/allow", ["x"], "plugin", "plugins.allow names other plugins", "openclaw-memory setup"),
-        (f"plugins/entries/{NAME}/enabled", False, "plugin", "enabled is false", "openclaw plugins enable"),
-        (f"plugins/entries/{NAME}/hooks", None, "hooks", "allowConversationAccess is not true", "setup"),
-        (f"plugins/entries/{NAME}/hooks/allowPromptInjection", False, "hooks", "allowPromptInjection is false", "setup"),
-        (f"plugins/entries/{NAME}/config/dreaming/enabled", True, "dreaming", "both claim memory_search", "enabled false --strict-json"),
-        (f"plugins/entries/{NAME}/config/command", "/none/openclaw-memory", "python", "there is no /none/openclaw-memory", "setup"),
+        ("plugins/slots/memory", None, "configuration", '+ plugins.slots.memory: "openclaw-memory"', "openclaw-memory setup"),
+        ("plugins/slots/memory", "other", "configuration", 'memory: "other" → "openclaw-memory"', "openclaw-memory setup"),
+        ("plugins/enabled", False, "configuration", "plugins.enabled is false", "openclaw config set plugins.enabled true"),
+        ("plugins/deny", [NAME], "configuration", "- plugins.deny", "openclaw-memory setup"),
+        ("plugins/allow", ["x"], "configuration", "~ plugins.allow", "openclaw-memory setup"),
+        (f"plugins/entries/{NAME}/enabled", False, "configuration", "enabled: false → true", "setup"),
+        (f"plugins/entries/{NAME}/hooks", None, "configuration", "+ plugins.entries.openclaw-memory.hooks.allowConv", "setup"),
+        (f"plugins/entries/{NAME}/hooks/allowPromptInjection", False, "configuration", "Injection: false → true", "setup"),
+        (f"plugins/entries/{NAME}/config/dreaming/enabled", True, "configuration", "enabled: true → false", "setup"),
+        (f"plugins/entries/{NAME}/config/command", "/none/openclaw-memory", "python", "/none/openclaw-memory: cannot be run", "setup"),
         (f"plugins/entries/{NAME}/config/command", None, "python", "not on PATH", "setup"),
     ],
 )  # fmt: skip
@@ -174,8 +174,8 @@ def test_openclaw_is_asked_before_the_plugin_is_called_missing(
 
 def test_a_plugin_of_another_version(state: Path, examine: Callable[..., Any]) -> None:
     install(state / "extensions" / NAME, "0.0.1")
-    found = examine()["openclaw versions"]
-    assert found["detail"] == f"plugin 0.0.1, Python package {__version__}" and "setup" in found["fix"]
+    found = examine()["openclaw plugin"]
+    assert found["detail"].startswith("plugin 0.0.1 in ") and "setup" in found["fix"]
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_an_executable_of_another_environment(
     command.write_text(f"#!{sys.executable}\n{script.replace('0.1.0', __version__)}\n")
     path = f"plugins/entries/{NAME}/config/command"
     write(state, GOOD, path, str(command))
-    assert examine()["openclaw python"]["fix"] == f"run: chmod +x {command}"
+    assert "cannot be run (Permission denied)" in examine()["openclaw python"]["detail"]
     command.chmod(0o755)
     found = examine()["openclaw python"]
     assert found["ok"] is (words is None) and (words or "") in found["detail"]
@@ -235,7 +235,7 @@ def test_an_executable_on_path_counts_only_if_it_says_that_it_is_ours(
 def test_a_broken_configuration_is_one_check(state: Path, examine: Callable[..., Any]) -> None:
     (state / "openclaw.json").write_text("{ plugins: ")
     checks = examine()
-    assert str(state / "openclaw.json") in checks["openclaw"]["detail"] and "openclaw slot" not in checks
+    assert str(state / "openclaw.json") in checks["openclaw"]["detail"] and "openclaw plugin" not in checks
 
 
 @pytest.mark.parametrize("model", ["none", "auto"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -225,12 +224,3 @@ def test_threads_of_one_process_take_turns(week: Notes) -> None:
         assert sorted(len(report.created) for report in reports) == [0, 0, 0, 10]
         hits = memory.search("we item", mode="keyword").results
         assert hits
-
-
-def test_the_help_of_the_command_line_needs_no_consolidation(tmp_path: Path) -> None:
-    import subprocess
-    import sys
-
-    code = "import openclaw_memory.memory, sys; print('openclaw_memory.summarise.runner' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
