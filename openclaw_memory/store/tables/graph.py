@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
@@ -54,21 +53,10 @@ class GraphTables:
             rule.astype(np.int8, copy=False),
         )
 
-    def mention_names(
-        self, keys: Sequence[int] | None = None, documents: Sequence[int] | None = None
-    ) -> list[MentionName]:
+    def mention_names(self, keys: Sequence[int] | None = None) -> list[MentionName]:
         """Spellings of keys with their counts; equally frequent ones in alphabetical order."""
         some = "" if keys is None else f" AND key IN {among(keys)}"
-        if documents is None:
-            rows = self._db.rows(
-                f"SELECT key, text, min(rule), count(*) FROM mentions WHERE true{some} GROUP BY key, text"
-            )
-        else:  # counting those of a few documents takes the database twice as long as reading them
-            said = f"SELECT key, text, rule FROM mentions WHERE document_id IN {among(documents)}{some}"
-            found: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
-            for key, text, rule in self._db.rows(said):
-                found[key, text].append(rule)
-            rows = [(*spelling, min(rules), len(rules)) for spelling, rules in found.items()]
+        rows = self._db.rows(f"SELECT key, text, min(rule), count(*) FROM mentions WHERE true{some} GROUP BY key, text")
         rows.sort(key=lambda row: (row[0], -row[3], row[1]))
         return [MentionName(key, text, RULES[rule], n) for key, text, rule, n in rows]
 
