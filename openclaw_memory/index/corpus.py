@@ -258,7 +258,7 @@ def empty_rows() -> UnitRows:
     f32 = np.zeros(0, np.float32)
     flags = np.zeros(0, bool)
     of = (
-        *[i32] * 7, flags, i32, *[flags] * 4, i64, *[i32] * 3, i64, i32, f32, i64, i32.astype(np.int8), flags,
+        *[i32] * 8, *[flags] * 4, i64, *[i32] * 3, i64, i32, f32, i64, i32.astype(np.int8), flags,
     )  # fmt: skip
     return UnitRows(*of)
 

@@ -33,7 +33,7 @@ CREATE TABLE units (
     id INTEGER, document_id INTEGER, section_id INTEGER, ordinal INTEGER,
     start_line INTEGER, end_line INTEGER, form VARCHAR, speaker VARCHAR, speaker_key BIGINT,
     text VARCHAR, indexed VARCHAR, hash BIGINT, occurrence INTEGER,
-    terms SMALLINT, chars INTEGER, question BOOLEAN, time_words TINYINT, said_first INTEGER, said_last INTEGER,
+    terms SMALLINT, chars INTEGER, time_words TINYINT, said_first INTEGER, said_last INTEGER,
     tokens FLOAT, likeness BIGINT, script TINYINT, amount BOOLEAN);
 CREATE TABLE words (document_id INTEGER, initial VARCHAR, words VARCHAR);
 CREATE TABLE models (id INTEGER, name VARCHAR, dimensions INTEGER, noise FLOAT);

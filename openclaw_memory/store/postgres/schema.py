@@ -18,7 +18,7 @@ _TABLES = {
         date_source TEXT, body TEXT, KEY (id)""",
     "units": """id INTEGER, document_id INTEGER, section_id INTEGER, ordinal INTEGER, start_line INTEGER,
         end_line INTEGER, form TEXT, speaker TEXT, speaker_key BIGINT, text TEXT, indexed TEXT, hash BIGINT,
-        occurrence INTEGER, terms SMALLINT, chars INTEGER, question BOOLEAN, time_words SMALLINT,
+        occurrence INTEGER, terms SMALLINT, chars INTEGER, time_words SMALLINT,
         said_first INTEGER, said_last INTEGER, tokens REAL, likeness BIGINT, script SMALLINT,
         amount BOOLEAN, KEY (id)""",
     "words": "document_id INTEGER, initial TEXT, words TEXT",

@@ -92,7 +92,7 @@ class Rows:
                 unit_id, document_id, sections[planned.section], ordinal,
                 source.start_line, source.end_line, source.form, source.speaker, planned.speaker_key,
                 source.text, source.indexed, planned.hash, planned.occurrence,
-                min(sum(planned.terms.values()), MOST), len(source.search_text), planned.question,
+                min(sum(planned.terms.values()), MOST), len(source.search_text),
                 planned.time_words, *(0 if day is None else day.toordinal() for day in planned.says or (None, None)),
                 planned.tokens, planned.likeness, planned.script, planned.amount,
             ))  # fmt: skip
