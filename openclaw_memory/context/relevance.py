@@ -29,9 +29,9 @@ WEIGHTS: dict[str, float] = {
     "apart": 6.632,
     "particular": 1.585,
     "shared": 2.086,
-    "agreement": 1.672,
+    "agreement": 1.811,
 }
-BIAS = -7.232
+BIAS = -7.287
 #: The same without vectors, or with those of a model that does not know the language, or was not compared yet.
 ALONE: dict[str, float] = {
     "matched": 1.676,
@@ -39,11 +39,11 @@ ALONE: dict[str, float] = {
     "unknown": -1.842,
     "stranger": -0.891,
     "score": 0.564,
-    "agreement": 0.685,
+    "agreement": 0.689,
     "knowledge": -2.270,
     "size": -0.283,
 }
-BIAS_ALONE = 0.623
+BIAS_ALONE = 0.880
 
 #: Probability from which a message is about the notes, and gets what answers it.
 SURE = 0.65

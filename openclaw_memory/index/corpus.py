@@ -20,6 +20,8 @@ from ..system.copying import copied
 
 RADIUS = 2
 _REACH = 2 * RADIUS
+#: Characters of a passage.
+PASSAGE = 1_600
 #: Sections from which on the lengths of all windows are computed in one go.
 _APART = 200
 
@@ -30,7 +32,8 @@ class Shape:
 
     An *anchor* may be what a hit is about: any unit but a heading that has text below it, which
     counts through its neighbours' windows instead.  ``path_rank`` is the place of a document's path in
-    alphabetical order, by document id.
+    alphabetical order, by document id.  ``passage`` cuts each file into runs of whole units of about
+    :data:`PASSAGE` characters, twice, the second time half a passage later.
     """
 
     section: Ints
@@ -49,6 +52,8 @@ class Shape:
     trusted: Bools
     anchor: Bools
     path_rank: Ints
+    passage: tuple[Ints, ...]
+    passage_terms: tuple[Floats, ...]
     #: The first row of each section, and whether that is its heading.
     opens: Ints
     headed: Bools
@@ -63,7 +68,8 @@ class Shape:
 class _Within:
     """What follows from the order of the units of a document, whatever stands before and behind it.
 
-    ``border`` says which rows begin a section; the others are those of :class:`Shape`.
+    ``border`` and ``passages`` say which rows begin a section, and a passage of either cut; the others are those of
+    :class:`Shape`.
     """
 
     border: Bools
@@ -72,10 +78,13 @@ class _Within:
     after: NDArray[np.int8]
     window_terms: Floats
     anchor: Bools
+    passages: tuple[Bools, ...]
 
     def spliced(self, new: _Within, splice: Splice) -> _Within:
         """These columns with those of other documents."""
-        return _Within(*(splice(getattr(self, f.name), getattr(new, f.name)) for f in fields(_Within)))
+        names = [f.name for f in fields(_Within) if f.name != "passages"]
+        columns = {name: splice(getattr(self, name), getattr(new, name)) for name in names}
+        return _Within(**columns, passages=tuple(map(splice, self.passages, new.passages)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +258,7 @@ def empty_rows() -> UnitRows:
     f32 = np.zeros(0, np.float32)
     flags = np.zeros(0, bool)
     of = (
-        *[i32] * 7, flags, i32, *[flags] * 4, i64, *[i32] * 3, i64, i32, f32, i64, i32.astype(np.int8), flags,
+        *[i32] * 8, *[flags] * 4, i64, *[i32] * 3, i64, i32, f32, i64, i32.astype(np.int8), flags,
     )  # fmt: skip
     return UnitRows(*of)
 
@@ -278,6 +287,7 @@ def _within(rows: UnitRows) -> _Within:
         after=after,
         window_terms=window_terms,
         anchor=~rows.heading | ((before == 0) & (after == 0) & ~rows.title),
+        passages=_passages(rows),
     )
 
 
@@ -285,6 +295,7 @@ def _shape(rows: UnitRows, within: _Within, documents: dict[int, DocumentInfo], 
     """The shape of ``rows``; ``speakers`` are keys, ascending, among which are those of all who speak."""
     n = len(rows.unit_id)
     section = np.cumsum(within.border, dtype=np.int32) - 1
+    passage = tuple(np.cumsum(begins, dtype=np.int32) - 1 for begins in within.passages)
     row_of = np.full(int(rows.unit_id.max()) + 1 if n else 0, -1, np.int32)
     row_of[rows.unit_id] = np.arange(n, dtype=np.int32)
     kinds, grains = {kind: at for at, kind in enumerate(Kind)}, {grain: at for at, grain in enumerate(Grain)}
@@ -320,7 +331,27 @@ def _shape(rows: UnitRows, within: _Within, documents: dict[int, DocumentInfo], 
         scripts=np.bincount(rows.script, minlength=3),
         speakers=speakers,
         speaker=speaker,
+        passage=passage,
+        passage_terms=tuple(np.bincount(of, rows.terms).astype(np.float32) for of in passage),
     )
+
+
+def _passages(rows: UnitRows) -> tuple[Bools, ...]:
+    """Which rows begin a passage of their file: from its beginning, and from half a passage on."""
+    n = len(rows.unit_id)
+    if not n:
+        return (np.zeros(0, bool),) * 2
+    file = np.ones(n, bool)
+    file[1:] = rows.document_id[1:] != rows.document_id[:-1]
+    before = np.cumsum(rows.chars + 1) - (rows.chars + 1)
+    before -= before[file][np.cumsum(file) - 1]
+    out = []
+    for ahead in (0, PASSAGE // 2):
+        place = (before + ahead) // PASSAGE
+        border = file.copy()
+        border[1:] |= place[1:] != place[:-1]
+        out.append(border)
+    return tuple(out)
 
 
 def _spans(ascending: Ints, of: Ints) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

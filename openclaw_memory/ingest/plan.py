@@ -102,7 +102,6 @@ def _analysed(
         hash=text_hash,
         occurrence=occurrence,
         terms=Counter(analysis.terms(text)),
-        question=analysis.is_question(text),
         time_words=analysis.time_words(text),
         says=dates.said(text, day, order),
         tokens=tokens_of(text),

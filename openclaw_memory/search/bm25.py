@@ -1,4 +1,4 @@
-"""Okapi BM25 over units and windows from one set of postings.
+"""Okapi BM25 over units, windows and passages from one set of postings.
 
 Score of a term: ``idf · tf (k1 + 1) / (tf + k1 (1 − b + b · len / mean len))`` with
 ``idf = ln(1 + (N − df + 0.5) / (df + 0.5))`` (Robertson & Zaragoza, 2009, with the non-negative idf of
@@ -28,6 +28,7 @@ class Parameters:
 
 UNIT = Parameters(0.6, 0.3)
 WINDOW = Parameters(1.2, 0.75)
+PASSAGE = Parameters(1.5, 0.75)
 #: Words of the greatest rarity that make a row as likely as not to be what was asked for, when most is missing.
 _DOUBT = 3.0
 
@@ -36,9 +37,9 @@ _DOUBT = 3.0
 class KeywordScores:
     """BM25 of every row, and where each term occurs.
 
-    ``terms`` has the first form of each word.  ``unit`` and ``window`` are ``float32[n]``.  ``idf`` is that of the unit
-    field per asked term (the highest possible for an unknown one); ``windows[i]`` are the rows, ascending, whose
-    window holds term ``i``.
+    ``terms`` has the first form of each word.  ``unit`` and ``window`` are ``float32[n]``, ``passage`` is
+    ``float32[passages]`` for each way of cutting passages.  ``idf`` is that of the unit field per asked term (the
+    highest possible for an unknown one); ``windows[i]`` are the rows, ascending, whose window holds term ``i``.
     """
 
     terms: tuple[str, ...]
@@ -46,6 +47,7 @@ class KeywordScores:
     unit: Floats
     window: Floats
     windows: tuple[Ints, ...]
+    passage: tuple[Floats, ...] = ()
 
     def coverage(self, row: int) -> tuple[float, list[str]]:
         """Share of the question's idf mass that a row's window holds, and which terms those are."""
@@ -77,6 +79,7 @@ class Lengths:
     def __init__(self, corpus: Corpus) -> None:
         self.unit = _length(corpus.rows.terms, UNIT)
         self.window = _length(corpus.shape.window_terms, WINDOW)
+        self.passage = tuple(_length(counts, PASSAGE) for counts in corpus.shape.passage_terms)
 
 
 def _length(terms: Floats | Ints, p: Parameters) -> Floats:
@@ -98,6 +101,7 @@ def score(
     lengths = Lengths(corpus) if lengths is None else lengths
     unit: Floats = np.zeros(n, np.float32)
     window = np.zeros(n, np.float32)
+    passage = tuple(np.zeros(len(counts), np.float32) for counts in shape.passage_terms)
     weights = np.zeros(len(terms), np.float32)
     windows: list[Ints] = []
     found = index.postings([form for word in forms for form in word]) if n else None
@@ -118,7 +122,10 @@ def score(
         held, frequency = _spread(rows, tf, shape, scratch)
         window[held] += _bm25(frequency, lengths.window[held], idf(n, len(held)), WINDOW)
         windows.append(held)
-    return KeywordScores(tuple(word[0] for word in forms), weights, unit, window, tuple(windows))
+        for passage_of, length, scores in zip(shape.passage, lengths.passage, passage, strict=True):
+            held, frequency = _summed(passage_of[rows], tf, len(scores))
+            scores[held] += _bm25(frequency, length[held], idf(len(scores), len(held)), PASSAGE)
+    return KeywordScores(tuple(word[0] for word in forms), weights, unit, window, tuple(windows), passage)
 
 
 def _living(corpus: Corpus, unit_ids: Ints, tf: Floats) -> tuple[Ints, Floats]:
@@ -168,6 +175,16 @@ def _spread(rows: Ints, tf: Floats, shape: Shape, scratch: Floats) -> tuple[Ints
     frequency: Floats = scratch[held]
     scratch[held] = 0
     return held, frequency
+
+
+def _summed(groups: Ints, values: Floats, n: int) -> tuple[Ints, Floats]:
+    """Sum ``values`` by group: the distinct groups, ascending, and their sums."""
+    if len(groups) * 8 > n:
+        sums = np.bincount(groups, values, minlength=n).astype(np.float32)
+        present = np.flatnonzero(sums).astype(np.int32)
+        return present, sums[present]
+    present, inverse = np.unique(groups, return_inverse=True)
+    return present, np.bincount(inverse, values).astype(np.float32)
 
 
 def _contains(ascending: Ints, row: int) -> bool:

@@ -23,8 +23,9 @@ from .bounds import Interval
 
 #: Weight of each feature in the fused score.
 WEIGHTS: dict[str, float] = {
-    "bm25_unit": 0.5,
+    "bm25_unit": 0.25,
     "bm25_window": 1.0,
+    "bm25_passage": 0.4,
     "bm25_heading": 0.6,
     "vector_unit": 1.0,
     "vector_window": 1.0,
@@ -36,7 +37,7 @@ WEIGHTS: dict[str, float] = {
     "heading": -0.5,
     "graph": 0.12,
 }
-KEYWORD_FEATURES = ("bm25_unit", "bm25_window", "bm25_heading")
+KEYWORD_FEATURES = ("bm25_unit", "bm25_window", "bm25_passage", "bm25_heading")
 VECTOR_FEATURES = ("vector_unit", "vector_window")
 
 #: Share of the question's idf mass that the best window must hold for keywords to count in full beside vectors.
@@ -129,6 +130,8 @@ def collect(
         values["bm25_window"] = keyword.window
         headings = np.where(shape.headed, keyword.unit[shape.opens], np.float32(0))
         values["bm25_heading"] = headings.take(shape.section)
+        first, second = (own.take(of) for own, of in zip(keyword.passage, shape.passage, strict=True))
+        values["bm25_passage"] = np.maximum(first, second, out=first)
     if similarities is not None:
         unknown = np.isnan(similarities)
         if not unknown.all():

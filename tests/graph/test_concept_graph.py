@@ -109,11 +109,6 @@ def test_what_is_asked_of_single_files_is_together_what_all_say(memory: Memory, 
     ids = [info.id for info in sorted(store.document_infos(), key=lambda info: info.path)]
     assert store.found_facts()
     assert [found for one in ids for found in store.found_facts([one])] == store.found_facts() == store.found_facts(ids)
-    assert store.mention_names(documents=ids) == store.mention_names()
-    counts: dict[tuple[int, str], int] = {}
-    for name in (name for one in ids for name in store.mention_names(documents=[one])):
-        counts[name.key, name.text] = counts.get((name.key, name.text), 0) + name.count
-    assert counts == {(name.key, name.text): name.count for name in store.mention_names()}
 
 
 def test_removing_a_file_removes_what_it_mentioned_and_every_edge_of_it(memory: Memory, notes: Notes) -> None:

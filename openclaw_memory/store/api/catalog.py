@@ -87,7 +87,6 @@ class PlannedUnit:
     hash: int
     occurrence: int
     terms: Mapping[str, int]
-    question: bool = False
     time_words: int = 0
     says: tuple[date, date] | None = None
     tokens: float = 0.0

@@ -98,10 +98,8 @@ class Graph(Protocol):
     def mention_rows(self, document_ids: Sequence[int] | None) -> MentionRows:
         """Mentions in these documents (all when ``None``)."""
 
-    def mention_names(
-        self, keys: Sequence[int] | None = None, documents: Sequence[int] | None = None
-    ) -> list[MentionName]:
-        """Spellings of keys (all when ``None``) in some documents (all when ``None``), by key and falling count."""
+    def mention_names(self, keys: Sequence[int] | None = None) -> list[MentionName]:
+        """Spellings of keys (all when ``None``), by key and falling count."""
 
     def workspace_file(self, name: str) -> WorkspaceFile | None:
         """What was last read of a file that is no note."""

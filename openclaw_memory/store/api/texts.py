@@ -69,7 +69,6 @@ class UnitRows:
     end_line: Ints
     terms: Ints
     chars: Ints
-    question: Bools
     time_words: Ints
     heading: Bools
     title: Bools

@@ -53,12 +53,9 @@ class GraphTables:
             rule.astype(np.int8, copy=False),
         )
 
-    def mention_names(
-        self, keys: Sequence[int] | None = None, documents: Sequence[int] | None = None
-    ) -> list[MentionName]:
+    def mention_names(self, keys: Sequence[int] | None = None) -> list[MentionName]:
         """Spellings of keys with their counts; equally frequent ones in alphabetical order."""
         some = "" if keys is None else f" AND key IN {among(keys)}"
-        some += "" if documents is None else f" AND document_id IN {among(documents)}"
         rows = self._db.rows(f"SELECT key, text, min(rule), count(*) FROM mentions WHERE true{some} GROUP BY key, text")
         rows.sort(key=lambda row: (row[0], -row[3], row[1]))
         return [MentionName(key, text, RULES[rule], n) for key, text, rule, n in rows]

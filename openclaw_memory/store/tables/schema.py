@@ -17,7 +17,7 @@ COLUMNS = {
         date_source VARCHAR, body VARCHAR, KEY (id)""",
     "units": """id INTEGER, document_id INTEGER, section_id INTEGER, ordinal INTEGER, start_line INTEGER,
         end_line INTEGER, form VARCHAR, speaker VARCHAR, speaker_key BIGINT, text VARCHAR, indexed VARCHAR, hash BIGINT,
-        occurrence INTEGER, terms SMALLINT, chars INTEGER, question BOOLEAN, time_words TINYINT, said_first INTEGER,
+        occurrence INTEGER, terms SMALLINT, chars INTEGER, time_words TINYINT, said_first INTEGER,
         said_last INTEGER, tokens FLOAT, likeness BIGINT, script TINYINT, amount BOOLEAN, KEY (id)""",
     "words": "document_id INTEGER, initial VARCHAR, words VARCHAR",
     "models": "id INTEGER, name VARCHAR, dimensions INTEGER, noise FLOAT, KEY (id)",

@@ -40,7 +40,7 @@ _KINDS = {kind.value: kind for kind in Kind}
 _GRAINS = {grain.value: grain for grain in Grain}
 _ORIGINS = {origin.value: origin for origin in Origin}
 #: Where the days of sections stand in the fields of UnitRows.
-_DAY = 14
+_DAY = 13
 #: New postings that are not worth folding.
 _NEW = 20_000
 #: Sections asked by key in one statement.
@@ -168,7 +168,7 @@ class TableStore(GraphTables, SummaryTables, VectorTables):
         # Joined and put in order here, which takes the database longer.
         with self._db.read():
             *columns, ordinal = self._db.columns(
-                "SELECT id, document_id, section_id, start_line, end_line, terms, chars, question, time_words, "
+                "SELECT id, document_id, section_id, start_line, end_line, terms, chars, time_words, "
                 "form IN ('heading', 'title') AS heading, form = 'title' AS title, form = 'machine' AS machine, "
                 "form = 'meta' AS meta, speaker_key, said_first, said_last, hash, occurrence, tokens, likeness, "
                 "script, amount, ordinal "
@@ -181,7 +181,7 @@ class TableStore(GraphTables, SummaryTables, VectorTables):
         in_order = np.lexsort((ordinal, columns[1]))
         # In the order of the fields of UnitRows.
         numbers = (np.int64, *[np.int32] * 3, np.int64, np.int32, np.float32, np.int64, np.int8, bool)
-        types = (*[np.int32] * 7, bool, np.int32, *[bool] * 4, *numbers)
+        types = (*[np.int32] * 8, *[bool] * 4, *numbers)
         return UnitRows(
             *(column[in_order].astype(kind, copy=False) for column, kind in zip(columns, types, strict=True))
         )

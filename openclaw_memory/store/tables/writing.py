@@ -92,7 +92,7 @@ class Rows:
                 unit_id, document_id, sections[planned.section], ordinal,
                 source.start_line, source.end_line, source.form, source.speaker, planned.speaker_key,
                 source.text, source.indexed, planned.hash, planned.occurrence,
-                min(sum(planned.terms.values()), MOST), len(source.search_text), planned.question,
+                min(sum(planned.terms.values()), MOST), len(source.search_text),
                 planned.time_words, *(0 if day is None else day.toordinal() for day in planned.says or (None, None)),
                 planned.tokens, planned.likeness, planned.script, planned.amount,
             ))  # fmt: skip
@@ -113,7 +113,7 @@ class Rows:
         db.insert_rows(
             c, "units",
             "INTEGER INTEGER INTEGER INTEGER INTEGER INTEGER VARCHAR VARCHAR BIGINT VARCHAR VARCHAR BIGINT INTEGER "
-            "SMALLINT INTEGER BOOLEAN TINYINT INTEGER INTEGER FLOAT BIGINT TINYINT BOOLEAN",
+            "SMALLINT INTEGER TINYINT INTEGER INTEGER FLOAT BIGINT TINYINT BOOLEAN",
             self._units,
         )  # fmt: skip
         db.insert_rows(c, "mentions", "INTEGER INTEGER BIGINT TINYINT VARCHAR", mentions)
