@@ -15,6 +15,7 @@ from fakes import Notes, open_memory
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
+from tables import table
 
 from openclaw_memory import Memory
 from openclaw_memory.capture.capturer import Capturer, Message, Turn
@@ -67,51 +68,14 @@ def written(notes: Notes, name: str = FILE) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("speaker", "sentence"),
-    [
-        ("user", "Remember that Wren moved to Delft."),
-        ("user", "We decided to sell the boat on Friday."),
-        ("user", "Wren prefers tea."),
-        ("user", "My sister Juno starts school in August."),
-        ("user", "The dentist appointment is on 12 March at 9."),
-        ("user", "I'm allergic to peanuts."),
-        ("user", "Call me JR."),
-        ("user", "Always use metric units."),
-        ("user", "Please always answer in Dutch."),
-        ("user", "I live in Utrecht and work at Helix."),
-        ("user", "Let's go with DuckDB for the store."),
-        ("user", "The server runs on port 8443."),
-        ("user", "Wir haben beschlossen, das Boot zu verkaufen."),
-        ("user", "记住我住在北京。"),
-        ("assistant", "The root cause was a stale cache in the parser."),
-        ("assistant", "The deadline for QX-7714 was moved to 5 May."),
-        ("assistant", "Mira lives in Utrecht."),
-    ],
+    ("speaker", "sentence"), table("capture.tsv", "what states something for later is worth keeping")
 )
 def test_what_states_something_for_later_is_worth_keeping(speaker: str, sentence: str) -> None:
     assert sentences(sentence) == [sentence]
     assert worth(sentence, speaker) >= 0.5
 
 
-@pytest.mark.parametrize(
-    ("speaker", "sentence"),
-    [
-        ("user", "Have a great day."),
-        ("user", "Thank you so much, that was perfect!"),
-        ("user", "ok sounds good, do it"),
-        ("user", "Can you fix the build?"),
-        ("user", "Fix the build and run the tests."),
-        ("user", "Do you remember when we decided that on Friday?"),
-        ("user", "Maybe we should move to Delft."),
-        ("user", "I will send you the file."),
-        ("user", "I remember that film."),
-        ("assistant", "Let me know if you need anything else."),
-        ("assistant", "I'll look into it and report back tomorrow."),
-        ("assistant", "You can run the tests with pytest."),
-        ("assistant", "The report is in the folder that you named."),
-        ("user", "My token is [redacted:github-token]."),
-    ],
-)
+@pytest.mark.parametrize(("speaker", "sentence"), table("capture.tsv", "talk questions and requests are not"))
 def test_talk_questions_and_requests_are_not(speaker: str, sentence: str) -> None:
     assert worth(sentence, speaker) < 0.5
 

@@ -4,6 +4,7 @@ from datetime import date, timedelta
 from importlib.resources import files
 
 import pytest
+from tables import table
 
 from openclaw_memory.model import Grain, Origin
 from openclaw_memory.summarise import noise
@@ -26,23 +27,7 @@ def texts(*said: str, grain: Grain = Grain.DAILY, budget: float = 10_000, step: 
     return [one.text for one in summarise(given, grain, Rules(budget, share=100)).sentences()]
 
 
-@pytest.mark.parametrize(
-    ("said", "denied"),
-    [
-        ("Der Drucker im Keller läuft wieder", "Der Drucker im Keller läuft nicht wieder"),
-        ("The boiler in the attic heats the house", "The boiler in the attic never heats the house"),
-        ("La bomba del jardín funciona en verano", "La bomba del jardín no funciona en verano"),
-        ("O portão da garagem abre de noite", "O portão da garagem não abre de noite"),
-        ("Le four de la cuisine chauffe le soir", "Le four de la cuisine ne chauffe pas le soir"),
-        ("Насос в подвале работает зимой", "Насос в подвале не работает зимой"),
-        ("Pompa w piwnicy działa zimą", "Pompa w piwnicy nie działa zimą"),
-        ("Máy bơm trong vườn chạy ban đêm", "Máy bơm trong vườn không chạy ban đêm"),
-        ("花园里的水泵晚上可以正常运行", "花园里的水泵晚上不可以正常运行"),
-        ("庭のポンプは夜に動きます", "庭のポンプは夜に動きません"),
-        ("정원 펌프는 밤에 작동해요", "정원 펌프는 밤에 작동하지 않아요"),
-        ("المضخة في الحديقة تعمل ليلا", "المضخة في الحديقة لا تعمل ليلا"),
-    ],
-)
+@pytest.mark.parametrize(("said", "denied"), table("summaries_languages.tsv", "a denial is kept beside what it denies"))
 def test_a_denial_is_kept_beside_what_it_denies(said: str, denied: str) -> None:
     given = [sentence(said, 0), sentence(denied, 1)]
     chosen = summarise(given, Grain.DAILY, Rules(10_000, share=100)).sentences()
@@ -62,31 +47,7 @@ def test_a_decision_is_marked_in_every_language(decided: str) -> None:
     assert Scorer().weigh(sentence(decided)).marked == 4 * POINT
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "2026-03-02T08:15:04Z INFO worker started in 31 ms",
-        '{"job": "sync", "ok": true, "ids": [4, 9], "next": null}',
-        "**Session ID**: 3f2b8c1e-77aa-4c1d-9e55-0a1b2c3d4e5f",
-        "Session Key: agent:main:main",
-        "System: [2026-03-02 12:10:05 EST] Exec completed (calm-fox, code 0)",
-        "commit: 9fceb02d0ae598e95dc970b74767f19372d61af8",
-        "https://example.org/a/b",
-        "Blockers: none right now",
-        "Probleme: keine",
-        "Problèmes: aucun",
-        "Проблемы: нет",
-        "问题：无",
-        "課題：なし",
-        "Thanks, great!",
-        "The morning run of the greenhouse is over and left three remarks in the ledger:",
-        "朝の点検で気づいたことは次のとおり：",
-        "Source: Kitchen Garden Weekly, March issue",
-        "**Теги**: теплица, полив, рассада",
-        "来源：园艺周刊三月号",
-        "出典: 園芸週報 三月号",
-    ],
-)
+@pytest.mark.parametrize("text", table("summaries_languages.tsv", "what says nothing to a person is left out"))
 def test_what_says_nothing_to_a_person_is_left_out(text: str) -> None:
     kept = "Ines waters the tomatoes on Thursdays"
     assert noise.telling([sentence(text), sentence(kept, 1)]) == [sentence(kept, 1)]
@@ -139,19 +100,7 @@ def test_a_budget_grows_with_what_there_is_to_say_and_is_bounded() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "denied"),
-    [
-        ("The boiler is fixed", "The boiler is not fixed"),
-        ("Der Kessel ist behoben", "Der Kessel ist nicht behoben"),
-        ("La chaudière est corrigé", "La chaudière n'est pas corrigé"),
-        ("La caldera está arreglado", "La caldera no está arreglado"),
-        ("A caldeira está consertado", "A caldeira não está consertado"),
-        ("Котёл исправлен, решено", "Котёл ещё не решено"),
-        ("Lò hơi đã hoàn thành", "Lò hơi chưa hoàn thành"),
-        ("锅炉已修复", "锅炉还没有修复"),
-        ("ボイラーを修正した", "ボイラーは修正できません"),
-        ("보일러 문제를 해결했다", "보일러 문제를 해결하지 못했다"),
-    ],
+    ("said", "denied"), table("summaries_languages.tsv", "what has not happened is no turn in events")
 )
 def test_what_has_not_happened_is_no_turn_in_events(said: str, denied: str) -> None:
     scorer = Scorer()
@@ -189,18 +138,7 @@ def test_an_appointment_on_another_day_is_kept(said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "milestones"),
-    [
-        ("We decided to heat the greenhouse with wood this winter", "Milestones"),
-        ("Wir haben entschieden, das Gewächshaus mit Holz zu heizen", "Meilensteine"),
-        ("Hemos decidido calentar el invernadero con leña para el invierno", "Hitos"),
-        ("Решили топить теплицу дровами этой зимой", "Вехи"),
-        ("Chúng tôi đã quyết định đốt củi cho nhà kính vào mùa đông", "Cột mốc"),
-        ("我们决定今年冬天用木柴给温室取暖", "里程碑"),
-        ("今年の冬は薪で温室を暖めると決めた", "節目"),
-        ("Перевели страницу записи на Inter и `ScannerView.swift`, решено", "Вехи"),
-        ("올겨울에는 장작으로 온실을 난방하기로 결정했다", "주요 사건"),
-    ],
+    ("text", "milestones"), table("summaries_languages.tsv", "headings of ours are in the language of the notes")
 )
 def test_headings_of_ours_are_in_the_language_of_the_notes(text: str, milestones: str) -> None:
     summary = summarise([sentence(text)], Grain.MONTHLY, Rules(10_000, share=100))

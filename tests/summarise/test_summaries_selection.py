@@ -16,6 +16,7 @@ import pytest
 from extracts import DAY, extracted, period, read_back
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import table
 
 from openclaw_memory.ingest.summary_files import DATED
 from openclaw_memory.model import Grain, Origin
@@ -45,26 +46,7 @@ def price(summary: Summary, grain: Grain) -> int:
 # -- what is worth keeping ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("worth", "less"),
-    [
-        ("decided to keep the old pump in the cellar", "looked at the other pump in the attic"),
-        ("Decision: the pump in the cellar stays", "A view: the pump in the attic is odd"),
-        ("the pump in the cellar needs a new seal by Friday", "Thanks, have a great day and see you soon!"),
-        ("the pump in the cellar got a new seal", "what do you think about your pump in the attic?"),
-        ("asked Dario for the QX-7714 seal of the pump", "asked about that other thing with the pump again"),
-        ("- [x] mended the pump in the cellar for Mira", "- [ ] paint the fence of the garden for Anouk"),
-        ("the pump in the cellar runs at 40 W", "it was also a bit loud"),
-        (
-            "the pump in the cellar got a new seal",
-            "5f4dcc3b5aa765d61d8327deb882cf99 zK3-9c1d5e7f8a2b4c6d8e0f9a7b aX7bY8cZ9dW0eV1fU2gT3hS4",
-        ),
-        (
-            "the pump in the cellar got a new seal",
-            "bot `[redacted:github-token]` [redacted:stripe-key] [redacted:iban]",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("worth", "less"), table("summaries_selection.tsv", "what says more is kept"))
 def test_what_says_more_is_kept(worth: str, less: str) -> None:
     for texts in ((worth, less), (less, worth)):
         note = "# Day\n\n" + "".join(f"{text if text.startswith('- ') else '- ' + text}\n" for text in texts)

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tables import table
 
 from openclaw_memory.errors import SettingsError
 from openclaw_memory.model import Grain
@@ -178,26 +179,7 @@ def test_a_path_leads_back_to_its_period(day: date, grain: Grain) -> None:
     assert calendar.parse_path(path) == (grain, period)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "",
-        "MEMORY.md",
-        "memory/2026-02-16.md",
-        "memory/consolidated/2026-02-16.md",
-        "memory/consolidated/working/2026-02-16.md",
-        "memory/consolidated/daily/2026-W08.md",
-        "memory/consolidated/daily/2026-02-16",
-        "memory/consolidated/daily/2026-02-16.MD",
-        "memory/consolidated/daily/2026-02-16-more.md",
-        "memory/consolidated/daily/more/2026-02-16.md",
-        "memory/consolidated/weekly/README.md",
-        "memory/consolidated/hourly/2026-02-16.md",
-        "memory/consolidated//2026.md",
-        "/memory/consolidated/yearly/2026.md",
-        "other/memory/consolidated/yearly/2026.md",
-    ],
-)
+@pytest.mark.parametrize("path", table("periods.tsv", "other paths are no summaries"))
 def test_other_paths_are_no_summaries(path: str) -> None:
     assert calendar.parse_path(path) is None
 
