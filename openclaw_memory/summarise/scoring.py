@@ -3,8 +3,9 @@
 A word that says what a text is about is worth one point, an everyday word a quarter, a courtesy nothing, nor what is
 opaque (a redacted secret, a long token); a name, an identifier or a link two more.  These are points of coverage: what
 another sentence has said already counts half (:mod:`~openclaw_memory.summarise.choice`).  To them a sentence has
-points of its own: for a word that marks something worth keeping, for words of time, for a task that is done; fewer for
-asking and for addressing someone.  ``docs/consolidation.md`` says what each is good for.
+points of its own: for a word that marks something worth keeping, twice in a label such as ``Decision:``; for words of
+time; for a task that is done; fewer for asking and for addressing someone.  ``docs/consolidation.md`` says what each is
+good for.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from ..graph.evidence import STRONG
+from ..ingest.summary_files import DATED
 from ..knowledge.routine import ROUTINE
+from ..model import Grain
 from ..text import analysis
 from ..text.machine import OPAQUE
 from ..text.negation import negations
@@ -43,6 +46,7 @@ _ANSWER = 4
 
 _FIGURES = re.compile(r"\d")
 _SENTENCE_END = re.compile(rf"[{MARKS}]+(?=\s|$|[\"'”’)\]*_])|[。！？｡།]+")
+_LABEL = re.compile(r"[\W_]*[\w' -]{2,40}[:：](?=[\s*_])")
 _REMARK = re.compile(r"\[[^\[\]]*\]")
 
 
@@ -70,13 +74,12 @@ class Weighed:
 
 
 class Scorer:
-    """Weighs sentences of one period, of which ``speakers`` say some: their names say nothing.
+    """Weighs sentences of one period, of which ``speakers`` say some: their names say nothing."""
 
-    With ``dated`` a sentence's line is to begin with its day.
-    """
-
-    def __init__(self, speakers: Collection[str] = (), dated: bool = False) -> None:
-        self._dated = dated
+    def __init__(self, speakers: Collection[str] = (), grain: Grain = Grain.DAILY) -> None:
+        self._dated = grain in DATED
+        # The coarser the grain, the more a summary is one of milestones.
+        self._emphasis = 1 if grain is Grain.DAILY else 2
         self._silent = frozenset(term for name in sorted(set(speakers)) for term in analysis.terms(name))
         self._asked = not roles()["person"].isdisjoint(name.lower() for name in speakers)
 
@@ -88,12 +91,14 @@ class Scorer:
         marked = int(words.marker(sentence.text, _DENIED) * POINT)
         if sentence.ahead:
             marked = min(marked, _DENIED * POINT)
+        label = _LABEL.match(sentence.text)
+        doubled = max(marked, int(2 * words.marker(label[0]) * POINT)) if marked and label is not None else marked
         terms = analysis.query_terms(text) or every
         part = _ANSWER if self._answers(sentence) else 1
         return Weighed(
             sentence=sentence,
             cost=tokens(line_of(sentence, self._dated)),
-            points=marked + _own_points(sentence, text, every) // part,
+            points=self._emphasis * doubled + _own_points(sentence, text, every) // part,
             marked=marked,
             covers=tuple((what, points // part) for what, points in self._covers(sentence, text)),
             words=frozenset(every),

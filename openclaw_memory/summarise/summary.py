@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from ..ingest.summary_files import DATED
 from ..model import Grain
 from . import noise, themes
 from .centrality import centrality
@@ -74,7 +73,7 @@ def summarise(sentences: Sequence[Sentence], grain: Grain, rules: Rules) -> Summ
 
 
 def _chosen(given: Sequence[Sentence], grain: Grain, rules: Rules) -> list[Weighed]:
-    scorer = Scorer({sentence.speaker for sentence in given if sentence.speaker}, grain in DATED)
+    scorer = Scorer({sentence.speaker for sentence in given if sentence.speaker}, grain)
     weighed = [scorer.weigh(sentence) for sentence in given]
     weighed = [weighed[at] for at in distinct(weighed)]
     if not weighed:
