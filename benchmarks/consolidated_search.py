@@ -37,7 +37,7 @@ _BUDGET = 2000
 #: Long after the last day of any workspace.
 _LATER = datetime(2035, 1, 15, 12, tzinfo=UTC)
 
-Summarise = Callable[[Sequence[Sentence], Grain, Rules, Sequence[Sentence] | None], Summary]
+Summarise = Callable[[Sequence[Sentence], Grain, Rules], Summary]
 Line = tuple[str, int]
 
 
@@ -53,8 +53,8 @@ class Figures:
 def same_length(choose: Callable[[list[Sentence]], list[Sentence]]) -> Summarise:
     """A summariser that takes sentences in the order of ``choose`` until it has spent what ours spends."""
 
-    def made(sentences: Sequence[Sentence], grain: Grain, rules: Rules, noted: Sequence[Sentence] | None) -> Summary:
-        limit = sum(tokens(line_of(one, False)) for one in summarise(sentences, grain, rules, noted).sentences())
+    def made(sentences: Sequence[Sentence], grain: Grain, rules: Rules) -> Summary:
+        limit = sum(tokens(line_of(one, False)) for one in summarise(sentences, grain, rules).sentences())
         given = sorted(sentences, key=lambda one: (one.day, one.order))
         taken: list[Sentence] = []
         for one in choose(given):

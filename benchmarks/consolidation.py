@@ -15,9 +15,8 @@ many tokens are spent as ours spends there; both choose among what they kept of 
 
 The points of ``summarise/scoring.py`` are few and round.  They were set on conversations between two people (short
 turns, one a line), checked on long chats with an assistant, and looked at on a diary of a machine's work.  To halve or
-double any one of them costs at most 3.5 points in a hundred of the evidence of a day.  What each is good for, in the
-same points: names 4, words of time 4, addressing somebody 2, coverage 1, asking 1, markers and centrality next to
-nothing here; markers are what a diary is read for, and centrality tells apart what the rest holds alike.  In chats
+double any one of them costs at most 3.5 points in a hundred of the evidence of a day; what each is good for stands in
+``docs/consolidation.md``.  In chats
 with an assistant it is decisive that what the assistant says counts for less.  Tried and left out: points for the first
 person, for greetings, for a place at the beginning of a day (no gain); coverage that counts once only, or more for
 frequent words (worse); centrality as more than a tie-break (worse: what all sentences share is what nobody asks for);

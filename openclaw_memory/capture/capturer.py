@@ -41,8 +41,10 @@ Find = Callable[[str, float | None], Iterable[SearchHit]]
 #: Reads the file of this absolute path into the index, within so many seconds.
 Ingest = Callable[[str, float | None], object]
 
-#: So many of the best sentences are looked up for each that may be kept.
-_LOOKED_UP = 4
+#: At most so many sentences of a turn are kept, and only those worth so much; so many of the best are looked up.
+_MOST, _WORTH, _LOOKED_UP = 5, 0.5, 20
+#: The share of words from which two sentences say the same.
+_NEAR = 0.8
 #: So many characters of a message are looked through, unless all of it is to be kept.
 _READ = 100_000
 #: A sentence of fewer terms is the same as another only if that is about as short.
@@ -105,9 +107,7 @@ class Capturer:
         forgotten: Callable[[str], bool] | None = None,
     ) -> None:
         self._workspace = workspace
-        self._settings = settings.capture
         self._zone = settings.consolidate.time_zone
-        self._near = settings.consolidate.near_duplicate
         self._redact = redact
         self._find = find
         self._ingest = ingest
@@ -116,9 +116,9 @@ class Capturer:
     def capture(self, turn: Turn, *, everything: bool = False, deadline: float | None = None) -> CaptureReport:
         """Write what of ``turn`` is worth keeping and new, and read it into the index.
 
-        At most ``capture.most`` sentences that reach ``capture.threshold``, the best first, and then in the order in
-        which they were said; with ``everything`` all but those that are written word for word already.  The same turn
-        again adds nothing.  ``deadline`` is in seconds: what is not looked up by then is not kept.  Raises
+        At most five sentences that are worth it, the best first, and then in the order in which they were said; with
+        ``everything`` all but those that are written word for word already.  The same turn again adds nothing.
+        ``deadline`` is in seconds: what is not looked up by then is not kept.  Raises
         :class:`~openclaw_memory.errors.WorkspaceError` when the file cannot be written,
         :class:`~openclaw_memory.errors.RedactionError` when secrets could not be taken out, and
         :class:`~openclaw_memory.errors.SettingsError` for an unknown time zone.
@@ -164,7 +164,7 @@ class Capturer:
             for sentence in sentences(self._redact(path, "\n".join(split_lines(without_private(text)))), everything):
                 seen += 1
                 score = worth(sentence, message.role)
-                if not everything and score < self._settings.threshold:
+                if not everything and score < _WORTH:
                     continue
                 line = tidied(self._redact(path, _attributed(sentence, message.role, trusted)))
                 key = _key(line)
@@ -183,13 +183,13 @@ class Capturer:
         """
         written = [line.removeprefix("- ") for line in self._lines(path) if line.startswith("- ")]
         captured = {_key(line) for line in written}
-        said = _Said(self._near)
+        said = _Said()
         for line in written:
             said.add(line)
         kept: list[_Candidate] = []
-        most = self._settings.most
+        most = _MOST
         best = sorted(candidates, key=lambda one: (-one.score, one.order))
-        for one in best[: _LOOKED_UP * self._settings.most]:
+        for one in best[:_LOOKED_UP]:
             if most <= 0:
                 break
             if until.passed:
@@ -277,10 +277,9 @@ class _Known:
 
 
 class _Said:
-    """What is known already; ``near`` is the share of words from which two sentences say the same."""
+    """What is known already."""
 
-    def __init__(self, near: float) -> None:
-        self._near = near
+    def __init__(self) -> None:
         self._known: dict[tuple[str, frozenset[str]], _Known] = {}
         self._keys: set[str] = set()
 
@@ -305,7 +304,7 @@ class _Said:
         for known in self._known.values():
             if negated != known.negated or not telling <= known.told_with:
                 continue
-            if len(terms & known.told_with) < self._near * len(terms):
+            if len(terms & known.told_with) < _NEAR * len(terms):
                 continue
             if len(terms) >= _SHORT or len(known.terms) <= len(terms) + 1:
                 return True

@@ -156,10 +156,6 @@ class ConsolidateSettings:
         "most tokens of a summary by grain; see docs/consolidation.md",
         names=("daily", "weekly", "monthly", "quarterly", "yearly"),
     )
-    markers: dict[str, float] = setting({}, "words that make a sentence worth more, or (below 0) less: word: points")
-    near_duplicate: float = setting(0.8, "share of words from which two sentences say the same", minimum=0.3, maximum=1)
-    interval_minutes: float = setting(60.0, "least time between two automatic runs", minimum=0)
-    slice_seconds: float = setting(20.0, "most time of an automatic run; the next one goes on", minimum=0.1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +176,6 @@ class CaptureSettings:
     """What is kept of finished turns."""
 
     enabled: bool = setting(False, "whether hosts capture what is worth keeping of a finished turn")
-    threshold: float = setting(0.5, "score in [0, 1] from which a sentence is worth keeping", minimum=0, maximum=1)
-    most: int = setting(5, "most sentences of a turn", minimum=1, maximum=50)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from ..index.archive import rows_in
 from ..ingest.summary_files import read_line
 from ..model import FactRow, Grain, Kind, UseRow, cited
 from ..store.api import Bools, Ints, Store, UnitText
-from ..summarise.words import Points, markers
+from ..summarise.words import marker
 from ..text import analysis, calendar, language
 from ..text.plain import is_delimiter, plain
 from .choice import CONCEPTS, Scope
@@ -44,7 +44,6 @@ class Said:
 
 def said(store: Store, unit_ids: Ints, rows: Bools) -> Said:
     """Read the chosen ``rows`` of the units once."""
-    points = Points({phrase: int(value) for phrase, value in markers().items()})
     decided, redacted = np.zeros(len(rows), bool), Counter[str]()
     chosen = np.flatnonzero(rows)
     for at in range(0, len(chosen), _BATCH):
@@ -53,7 +52,7 @@ def said(store: Store, unit_ids: Ints, rows: Bools) -> Said:
         for unit in store.unit_texts(list(row_of)):
             redacted.update(_REDACTED.findall(unit.text))
             if unit.form not in ("machine", "code") and not any(map(is_delimiter, unit.text.split("\n"))):
-                decided[row_of[unit.id]] = max(points.of(unit.text, 0), default=0) >= _DECIDED
+                decided[row_of[unit.id]] = marker(unit.text) >= _DECIDED
     return Said(decided, dict(redacted.most_common()))
 
 

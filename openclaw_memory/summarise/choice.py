@@ -14,6 +14,8 @@ from heapq import heapify, heappop, heappush
 
 from .scoring import POINT, Weighed
 
+#: Two sentences that share so many thousandths of their terms say the same.
+_SAME = 800
 #: A line costs its reader more than its tokens; so many tokens.
 _LINE = 10
 #: What fewer points a token would add is not worth reading.
@@ -21,13 +23,12 @@ _LEAST = POINT // 40
 _SCALE = 1 << 10
 
 
-def distinct(weighed: Sequence[Weighed], share: float) -> list[int]:
+def distinct(weighed: Sequence[Weighed]) -> list[int]:
     """Places of ``weighed`` without those that say what a better, or as good and earlier, one says.
 
-    Two say the same when they share at least ``share`` of the terms of the one with more of them, and all figures
-    and negations, and are said by the same one.
+    Two say the same when they share four fifths of the terms of the one with more of them, and all figures and
+    negations, and are said by the same one.
     """
-    least = round(share * 1000)
     rarity = Counter(term for one in weighed for term in one.terms)
     by_term: defaultdict[tuple[str | None, frozenset[str], str], list[int]] = defaultdict(list)
     kept: list[int] = []
@@ -35,9 +36,9 @@ def distinct(weighed: Sequence[Weighed], share: float) -> list[int]:
         one = weighed[at]
         terms = sorted(one.terms, key=lambda term: (rarity[term], term))
         # Two sets that share so much have one of so many of their rarest terms in common.
-        rarest = terms[: len(terms) - (least * len(terms) + 999) // 1000 + 1]
+        rarest = terms[: len(terms) - (_SAME * len(terms) + 999) // 1000 + 1]
         keys = [(one.sentence.speaker, one.exact, term) for term in rarest]
-        if any(_same(one, weighed[other], least) for key in keys for other in by_term[key]):
+        if any(_same(one, weighed[other]) for key in keys for other in by_term[key]):
             continue
         kept.append(at)
         for key in keys:
@@ -45,8 +46,8 @@ def distinct(weighed: Sequence[Weighed], share: float) -> list[int]:
     return sorted(kept)
 
 
-def _same(one: Weighed, other: Weighed, least: int) -> bool:
-    return len(one.terms & other.terms) * 1000 >= least * max(len(one.terms), len(other.terms))
+def _same(one: Weighed, other: Weighed) -> bool:
+    return len(one.terms & other.terms) * 1000 >= _SAME * max(len(one.terms), len(other.terms))
 
 
 def value(one: Weighed) -> int:

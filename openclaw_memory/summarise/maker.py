@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -15,7 +15,7 @@ from ..ingest.notes import NoteReader
 from ..ingest.origin import lowered
 from ..ingest.scan import Unreadable
 from ..ingest.summary_files import DATED, front_of
-from ..knowledge import concepts, facts
+from ..knowledge import concepts
 from ..model import TRUSTED, Grain, Origin, SourceFile, SummaryPlan
 from ..plugins import redact
 from ..plugins.manager import Plugins
@@ -23,7 +23,7 @@ from ..text import analysis, calendar
 from .document import LINKER, Source, render, sentences_in
 from .inventory import FINER, GRAINS, Key, Leaf, Leaves
 from .sentences import Note, Sentence, line_of, sentences_of, tokens
-from .summary import BUDGETS, TELLING_CHANGES, VERSION, Rules, summarise
+from .summary import BUDGETS, VERSION, Rules, summarise
 
 
 class Changed(Exception):
@@ -51,12 +51,8 @@ def budget_of(settings: Settings, grain: Grain) -> float:
 
 def fingerprints(settings: Settings) -> dict[Grain, str]:
     """For each grain what, beside its sources, decides how a summary reads."""
-    given = settings.consolidate
-    common = [
-        dict(sorted(given.markers.items())), given.near_duplicate, settings.ingest.unit_tokens,
-        analysis.ANALYSIS_VERSION, concepts.VERSION, facts.VERSION, VERSION, redact.VERSION,
-        sorted(settings.redaction.allow),
-    ]  # fmt: skip
+    versions = [analysis.ANALYSIS_VERSION, concepts.VERSION, VERSION, redact.VERSION]
+    common = [settings.ingest.unit_tokens, versions, sorted(settings.redaction.allow)]
     return {
         grain: hashlib.sha256(json.dumps([budget_of(settings, grain), common]).encode("utf-8")).hexdigest()[:16]
         for grain in GRAINS
@@ -112,10 +108,7 @@ class Maker:
         if any(sentence.origin in TRUSTED for _, sentence in below):
             below = [(source, sentence) for source, sentence in below if sentence.origin in TRUSTED]
         given = [sentence for _, sentence in below]
-        noted = self._noted(grain, period) if grain in TELLING_CHANGES else None
-        if noted and any(sentence.origin in TRUSTED for sentence in given):
-            noted = [sentence for sentence in noted if sentence.origin in TRUSTED]
-        chosen = (summary := summarise(given, grain, self._rules(grain), noted)).sentences() if given else []
+        chosen = (summary := summarise(given, grain, self._rules(grain))).sentences() if given else []
         if not chosen:
             return None
         sources = tuple(source for source, _ in groupby(source for source, _ in below))
@@ -196,22 +189,6 @@ class Maker:
             self._days[day] = found
         return self._days[day]
 
-    def _noted(self, grain: Grain, period: str) -> list[Sentence]:
-        """The sentences of all notes of a period that no summary of a person's stands for, in order."""
-        return [replace(one, order=order) for order, one in enumerate(self._of_notes(grain, period))]
-
-    def _of_notes(self, grain: Grain, period: str) -> Iterator[Sentence]:
-        fine = FINER[grain]
-        begin, end = calendar.bounds(grain, period)
-        for child in self._leaves.children(grain, period):
-            if self._leaves.stands(fine, child):
-                continue
-            if fine is Grain.DAILY:
-                told: Iterable[Sentence] = (sentence for _, sentence in self._of_day(child))
-            else:
-                told = self._of_notes(fine, child)
-            yield from (sentence for sentence in told if begin <= sentence.day <= end)
-
     def _said(self, leaf: Leaf, entry: int, order: int) -> list[Sentence]:
         file = self._files.get(leaf.path)
         if file is None:
@@ -223,10 +200,4 @@ class Maker:
         return sentences_of(Note(leaf.path, leaf.day, read.file.origin, read.sections, read.units), entry, order)
 
     def _rules(self, grain: Grain) -> Rules:
-        given = self._settings.consolidate
-        return Rules(
-            budget=budget_of(self._settings, grain),
-            markers=given.markers,
-            near_duplicate=given.near_duplicate,
-            grows=grain.value not in given.budgets,
-        )
+        return Rules(budget_of(self._settings, grain), grows=grain.value not in self._settings.consolidate.budgets)

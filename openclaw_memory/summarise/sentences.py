@@ -8,12 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from ..model import FoundFact, Origin, Section, Unit, citation, tokens_of
+from ..model import Origin, Section, Unit, citation, tokens_of
 from ..store.api import Mention, PlannedUnit
 from ..text.labels import names_subject
 from ..text.lines import ITEM
 from ..text.plain import is_delimiter, is_fence, without_lead
-from .words import is_ahead, is_done
 
 #: Forms of units that say nothing by themselves.
 _TITLES = frozenset({"heading", "title"})
@@ -37,7 +36,7 @@ class Sentence:
     ``path`` and the lines are those of the note; ``day`` is that of the note.  An ``entry`` is a section of a note,
     counted through a period, as ``order`` counts sentences in reading order.  ``heading`` is the path of headings.
     ``tags`` are without ``#``; ``done`` says that it is an item of a list that is ticked off, ``ahead`` that it is
-    one that is not, or stands below a heading of what is to be done.
+    one that is not.
     """
 
     text: str
@@ -54,8 +53,6 @@ class Sentence:
     origin: Origin
     done: bool = False
     ahead: bool = False
-    #: What rules find stated in it, where it is read from a note.
-    facts: tuple[FoundFact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +85,6 @@ def sentences_of(note: Note, first_entry: int = 0, first_order: int = 0) -> list
         silent = [planned for planned, text in texts if not text]
         tags = (*of_note, *_tags(silent, "tag"), *_tags(by_section[at], "meta"))
         about = [mention for planned in silent if _is_subject(planned.unit) for mention in planned.mentions]
-        below = is_ahead(note.sections[at].heading)
         opened = len(found)
         before = False
         for planned, text in texts:
@@ -100,7 +96,6 @@ def sentences_of(note: Note, first_entry: int = 0, first_order: int = 0) -> list
             if not text:
                 continue
             task = _TASK.match(unit.text)
-            done = task is not None and task["mark"] != " "
             found.append(
                 Sentence(
                     text=text,
@@ -115,9 +110,8 @@ def sentences_of(note: Note, first_entry: int = 0, first_order: int = 0) -> list
                     tags=tuple(dict.fromkeys((*tags, *_tags([planned], "tag")))),
                     mentions=_distinct((*about, *planned.mentions)),
                     origin=note.origin,
-                    done=done,
-                    ahead=not done and not is_done(text) and (task is not None or below),
-                    facts=tuple(planned.facts),
+                    done=task is not None and task["mark"] != " ",
+                    ahead=task is not None and task["mark"] == " ",
                 )
             )
         entry += len(found) > opened

@@ -11,7 +11,7 @@ from functools import cache
 from ..graph.evidence import POINTS, STRONG
 from ..text import language, word_lists
 from ..text.labels import names_subject
-from .scoring import Speakers, Weighed, is_milestone, is_turn
+from .scoring import Weighed, is_milestone, is_turn
 from .sentences import Sentence
 
 #: Rules of mentions that name no theme: a quoted word, a word that opens a sentence, a file's own name.
@@ -30,6 +30,16 @@ _DAY = re.compile(r"^\d{4}-(?:W\d\d|Q\d|\d\d(?:-\d\d(?:[ T]\d\d:\d\d)?)?)(?!\d)[
 _LABEL = re.compile(r"(?=.*[^\W\d_])\D+")
 #: A theme joins at least so many entries.
 _LEAST_ENTRIES = 2
+
+
+class _Speakers:
+    """The names of those who speak, and what they are called for short: the beginning of a name is one."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = tuple(sorted({name.casefold() for name in names}))
+
+    def __contains__(self, name: str) -> bool:
+        return any(known.startswith(name.casefold()) for known in self._names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,31 +66,25 @@ def of_week(chosen: Sequence[Weighed]) -> list[Part]:
     return _grouped(told, lambda one: " · ".join(filter(None, (one.day.isoformat(), subject(one.heading)))))
 
 
-def of_months(chosen: Sequence[Weighed], most: int, changed: Mapping[int, int]) -> list[Part]:
-    """What changed, milestones, then concepts that entries share, then what is left.
-
-    ``changed`` are the orders of sentences that say what was at the begin of the period or at its end, each with a
-    number for what they are about.
+def of_months(chosen: Sequence[Weighed], most: int) -> list[Part]:
+    """Milestones, then concepts that entries share, then what is left.
 
     What was decided, fixed, shipped or learned is a milestone; another turn in events is one unless it belongs to a
     concept that entries share.
     """
-    said_as = headings(chosen)
-    states = [one.sentence for one in chosen if one.sentence.order in changed]
-    both = Counter(changed[one.order] for one in states)
-    states = [one for one in states if both[changed[one.order]] > 1]
-    states.sort(key=lambda one: (changed[one.order], one.day, one.order))
-    said = {one.order for one in states}
-    chosen = [one for one in chosen if one.sentence.order not in said]
+    own = headings(chosen)
     turns = [one.sentence for one in chosen if is_turn(one)]
     merged, left = _merged([one.sentence for one in chosen if not is_turn(one)], most)
     alone = {sentence.order for sentence in left}
     turns += [one.sentence for one in chosen if one.sentence.order in alone and is_milestone(one) and not is_turn(one)]
     turns.sort(key=lambda one: (one.day, one.order))
     told = {sentence.order for sentence in turns}
-    parts = _grouped(states, lambda _: said_as["changed"]) + _grouped(turns, lambda _: said_as["milestones"]) + merged
     rest = [one for one in left if one.order not in told]
-    return parts + _grouped(rest, lambda one: subject(one.heading) or said_as["other"])
+    return [
+        *_grouped(turns, lambda _: own["milestones"]),
+        *merged,
+        *_grouped(rest, lambda one: subject(one.heading) or own["other"]),
+    ]
 
 
 def subject(heading: str) -> str:
@@ -113,7 +117,7 @@ def _headings() -> dict[str, dict[str, str]]:
     out: dict[str, dict[str, str]] = {}
     for _, line in word_lists.lines_of(__package__, "headings.txt"):
         spoken, _, said = line.partition(": ")
-        out[spoken] = dict(zip(("changed", "milestones", "other", "notes"), said.split("; "), strict=True))
+        out[spoken] = dict(zip(("milestones", "other", "notes"), said.split("; "), strict=True))
     return out
 
 
@@ -150,7 +154,7 @@ def _themes(sentences: Sequence[Sentence]) -> list[tuple[str, list[int]]]:
     spellings: defaultdict[int, Counter[str]] = defaultdict(Counter)
     points: defaultdict[int, dict[int, int]] = defaultdict(dict)
     rules: defaultdict[int, set[str]] = defaultdict(set)
-    speakers = Speakers(sentence.speaker for sentence in sentences if sentence.speaker)
+    speakers = _Speakers(sentence.speaker for sentence in sentences if sentence.speaker)
     for at, sentence in enumerate(sentences):
         for mention in sentence.mentions:
             if mention.rule in _NO_THEME or mention.text in speakers:

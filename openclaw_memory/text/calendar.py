@@ -163,15 +163,6 @@ def noon_in(zone: str, day: date, clock: time = time(12)) -> datetime:
         return noon.replace(tzinfo=UTC)
 
 
-def today_in(zone: str, now: datetime | None = None) -> date:
-    """The day that it is in ``zone`` at the moment ``now``; arguments as for :func:`now_in`.
-
-    Raises:
-        SettingsError: there is no zone of that name.
-    """
-    return now_in(zone, now).date()
-
-
 def _numbers(grain: Grain, period: str) -> tuple[int, ...]:
     found = _FORMS[grain].fullmatch(period)
     if found is None:

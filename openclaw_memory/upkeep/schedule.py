@@ -30,6 +30,8 @@ log = logging.getLogger("openclaw_memory.consolidate")
 _ENABLED, _RUN = "automatic", "last run"
 #: Seconds to wait for another process that notes its run.
 _IN_TURN = 2.0
+#: The least time between two automatic runs, and the seconds that one takes.
+_INTERVAL, _SLICE = timedelta(hours=1), 20.0
 
 
 class Upkeep:
@@ -111,7 +113,7 @@ class Upkeep:
     def automatic(self, now: datetime) -> ConsolidateReport | None:
         """What a heartbeat does: nothing when it is off or too soon, a report until it is enabled, else its work.
 
-        It takes about ``consolidate.slice_seconds``; the next run goes on where one was cut short.
+        It takes some seconds; the next run goes on where one was cut short.
         """
         if self._settings.automatic == "off" or not self._is_due(now, self._last()):
             return None
@@ -127,7 +129,7 @@ class Upkeep:
             log.warning("the run is not noted: %s", problem)
         try:
             # Half for the summaries, half for reading them into the index.
-            report = self._run(now, self._settings.slice_seconds / 2, silent, listing=not enabled)
+            report = self._run(now, _SLICE / 2, silent, listing=not enabled)
         except (WorkspaceError, StoreError) as problem:
             self._note(now=now.isoformat(), dry_run=not enabled, problem=str(problem))
             return ConsolidateReport(dry_run=not enabled, complete=False, skipped=str(problem))
@@ -192,7 +194,7 @@ class Upkeep:
         if not last:
             return True
         waited = _aware(now) - _aware(datetime.fromisoformat(last["now"]))
-        return waited < timedelta(0) or waited >= timedelta(minutes=self._settings.interval_minutes)
+        return waited < timedelta(0) or waited >= _INTERVAL
 
 
 def _aware(moment: datetime) -> datetime:

@@ -15,6 +15,7 @@ from fakes import Notes, open_memory
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
+from tables import table
 
 from openclaw_memory import Memory
 from openclaw_memory.capture.capturer import Capturer, Message, Turn
@@ -67,51 +68,14 @@ def written(notes: Notes, name: str = FILE) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("speaker", "sentence"),
-    [
-        ("user", "Remember that Wren moved to Delft."),
-        ("user", "We decided to sell the boat on Friday."),
-        ("user", "Wren prefers tea."),
-        ("user", "My sister Juno starts school in August."),
-        ("user", "The dentist appointment is on 12 March at 9."),
-        ("user", "I'm allergic to peanuts."),
-        ("user", "Call me JR."),
-        ("user", "Always use metric units."),
-        ("user", "Please always answer in Dutch."),
-        ("user", "I live in Utrecht and work at Helix."),
-        ("user", "Let's go with DuckDB for the store."),
-        ("user", "The server runs on port 8443."),
-        ("user", "Wir haben beschlossen, das Boot zu verkaufen."),
-        ("user", "记住我住在北京。"),
-        ("assistant", "The root cause was a stale cache in the parser."),
-        ("assistant", "The deadline for QX-7714 was moved to 5 May."),
-        ("assistant", "Mira lives in Utrecht."),
-    ],
+    ("speaker", "sentence"), table("capture.tsv", "what states something for later is worth keeping")
 )
 def test_what_states_something_for_later_is_worth_keeping(speaker: str, sentence: str) -> None:
     assert sentences(sentence) == [sentence]
     assert worth(sentence, speaker) >= 0.5
 
 
-@pytest.mark.parametrize(
-    ("speaker", "sentence"),
-    [
-        ("user", "Have a great day."),
-        ("user", "Thank you so much, that was perfect!"),
-        ("user", "ok sounds good, do it"),
-        ("user", "Can you fix the build?"),
-        ("user", "Fix the build and run the tests."),
-        ("user", "Do you remember when we decided that on Friday?"),
-        ("user", "Maybe we should move to Delft."),
-        ("user", "I will send you the file."),
-        ("user", "I remember that film."),
-        ("assistant", "Let me know if you need anything else."),
-        ("assistant", "I'll look into it and report back tomorrow."),
-        ("assistant", "You can run the tests with pytest."),
-        ("assistant", "The report is in the folder that you named."),
-        ("user", "My token is [redacted:github-token]."),
-    ],
-)
+@pytest.mark.parametrize(("speaker", "sentence"), table("capture.tsv", "talk questions and requests are not"))
 def test_talk_questions_and_requests_are_not(speaker: str, sentence: str) -> None:
     assert worth(sentence, speaker) < 0.5
 
@@ -256,9 +220,9 @@ def test_the_same_turn_again_adds_nothing_also_where_more_was_worth_it(workshop:
     said = " ".join(f"We decided that project {name} ships on {day} May." for day, name in enumerate(
         ["Zaffre", "Umber", "Ochre", "Sienna", "Cobalt", "Madder", "Indigo"], 3
     ))  # fmt: skip
-    with open_in_utc(workshop, capture__most=3) as memory:
+    with open_in_utc(workshop) as memory:
         first = memory.capture(turn(said))
-        assert len(first.captured) == 3
+        assert len(first.captured) == 5
         before = (workshop.root / FILE).read_bytes()
         for again in (turn(said), turn(said, session="another"), turn(said, now=NOW.replace(hour=20))):
             assert memory.capture(again).captured == ()
@@ -277,18 +241,17 @@ POOL = [
 @examples(20)
 @given(
     turns=st.lists(st.lists(st.sampled_from(POOL), min_size=1, max_size=6), min_size=1, max_size=3),
-    most=st.integers(1, 4),
     data=st.data(),
 )
 def test_captured_twice_is_captured_once(
-    tmp_path_factory: pytest.TempPathFactory, turns: list[list[str]], most: int, data: st.DataObject
+    tmp_path_factory: pytest.TempPathFactory, turns: list[list[str]], data: st.DataObject
 ) -> None:
     notes = Notes(tmp_path_factory.mktemp("w") / "workspace")
     notes.write("memory/2026-03-01.md", "- The lease of the office ends in May.\n")
-    with open_in_utc(notes, capture__most=most) as memory:
+    with open_in_utc(notes) as memory:
         for said in turns:
             report = memory.capture(turn(*said))
-            assert len(report.captured) <= most
+            assert len(report.captured) <= 5
             again = data.draw(st.permutations(said))
             assert memory.capture(turn(*said, *again)).captured == ()
     lines = written(notes)
@@ -397,16 +360,6 @@ def test_the_day_is_that_of_the_configured_zone(workshop: Notes) -> None:
         report = memory.capture(turn("We decided to sell the boat.", now=late))
     assert report.path == "memory/captures/2026-03-05.md"
     assert "## 00:30 · session s1 · agent main" in (workshop.root / report.path).read_text()
-
-
-def test_settings_decide_how_much_is_kept(workshop: Notes) -> None:
-    said = turn("We decided to sell the boat on Friday. Wren prefers tea. The lamp in the hall is green.")
-    with open_in_utc(workshop, capture__most=1) as memory:
-        assert kept(memory.capture(said)) == ["User: We decided to sell the boat on Friday."]
-    with open_in_utc(workshop, capture__threshold=0.0) as memory:
-        assert kept(memory.capture(said)) == ["Wren prefers tea.", "The lamp in the hall is green."]
-    with open_in_utc(workshop, capture__threshold=1.0) as memory:
-        assert memory.capture(turn("Wren prefers coffee with milk.")).captured == ()
 
 
 def test_a_session_of_any_name_makes_one_heading(workshop: Notes) -> None:

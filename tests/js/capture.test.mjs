@@ -229,8 +229,8 @@ test("one setting: it makes the server's too, and what the settings say wins", (
   assert.deepEqual(captureSettings({}), {});
   assert.deepEqual(captureSettings({ capture: false, settings: { a: 1 } }), { capture: false, settings: { a: 1 } });
   assert.deepEqual(serverArguments(captureSettings({ capture: true })), ["--set", "capture.enabled=true"]);
-  const config = captureSettings({ capture: true, settings: { "capture.most": 3, "capture.enabled": false } });
-  assert.deepEqual(config.settings, { "capture.enabled": false, "capture.most": 3 });
+  const config = captureSettings({ capture: true, settings: { "capture.quiet": 3, "capture.enabled": false } });
+  assert.deepEqual(config.settings, { "capture.enabled": false, "capture.quiet": 3 });
 });
 
 test("the hooks are there when there is something to do, and a missing permission is told", () => {

@@ -9,6 +9,7 @@ import pytest
 from extracts import DAY, extracted, read_back
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import table
 
 from openclaw_memory.model import Grain
 from openclaw_memory.summarise.sentences import line_of, tokens
@@ -29,20 +30,7 @@ def plain(lines: list[str]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("line", "text"),
-    [
-        ("- the fibre is back", "the fibre is back"),
-        ("* the fibre   is back ", "the fibre is back"),
-        ("12. deleted 47 snapshots", "deleted 47 snapshots"),
-        ("- [x] pruned the images", "pruned the images"),
-        ("- [ ] order a disk", "order a disk"),
-        ("> the lamp is red", "the lamp is red"),
-        ("> > - the lamp is red", "the lamp is red"),
-        ("1986. What a year that was.", "What a year that was."),
-        ("In 1986. What a year that was.", "In 1986. What a year that was."),
-        ("- `canary.md` is **green** [here](x.md)", "`canary.md` is **green** [here](x.md)"),
-        ("测试通过了。", "测试通过了。"),
-    ],
+    ("line", "text"), table("summaries_sentences.tsv", "the text is as it stands without the marks around it")
 )
 def test_the_text_is_as_it_stands_without_the_marks_around_it(line: str, text: str) -> None:
     assert texts(f"# Day\n\n{line}\n") == [text]

@@ -7,6 +7,7 @@ from datetime import date, timedelta
 
 import pytest
 from extracts import DAY, extracted, period, read_back
+from tables import table
 
 from openclaw_memory.example import copy_to
 from openclaw_memory.model import Grain
@@ -182,18 +183,10 @@ def test_what_is_left_of_a_month_stands_under_what_it_is_about() -> None:
 @pytest.mark.parametrize(
     ("heading", "said"),
     [
-        ("2026-02-16", ""),
-        ("2026-02-16 > Notes", ""),
-        ("2026-02-16 - The boiler > To do:", "The boiler · To do"),
-        ("2026-W08 > 2026-02-16 · The boiler · To do", "The boiler · To do"),
-        ("2026-02-16 > 锅炉 > 待办", "锅炉 · 待办"),
-        ("2026-02-16 > Der Kessel > Offen", "Der Kessel · Offen"),
-        ("The boiler > The burner > The nozzle", "The burner · The nozzle"),
-        ("The boiler in the cellar below the house by the old mill > What its burner did all night", "What its burner did all night"),
+        *table("summaries_themes.tsv", "what sentences are about is said by their last headings"),
         ("The boiler > " + "burner " * 20, ""),
-        ("2026-02-16 > […] > Garden", "Garden"),
     ],
-)  # fmt: skip
+)
 def test_what_sentences_are_about_is_said_by_their_last_headings(heading: str, said: str) -> None:
     assert subject(heading) == said
 

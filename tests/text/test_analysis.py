@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tables import table
 
 from benchmarks import corpus
 from openclaw_memory.text import analysis
@@ -137,31 +138,7 @@ def test_stop_words_of_a_questions_language_are_not_asked() -> None:
     assert analysis.asked("是的") == [("是的",)], "nothing but stop words is asked as it is"
 
 
-@pytest.mark.parametrize(
-    ("question", "language"),
-    [
-        ("Was haben wir zu Postgres beschlossen?", "german"),
-        ("¿Cuánto cuesta un billete de tren a Lisboa?", "spanish"),
-        ("¿Cuándo se inventó la máquina de vapor?", "spanish"),
-        ("¿Dónde está el servidor de respaldo?", "spanish"),
-        ("Quando foi inventada a máquina a vapor?", "portuguese"),
-        ("Qui a composé La Flûte enchantée ?", "french"),
-        ("Perché abbiamo scelto Postgres?", "italian"),
-        ("Jakiego koloru jest flaga?", "polish"),
-        ("Gdzie stoi serwer kopii?", "polish"),
-        ("Proč jsme zvolili Postgres?", "czech"),
-        ("Var står servern?", "swedish"),
-        ("Neden Postgres'i seçtik?", "turkish"),
-        ("Bánh mì phải nướng bao lâu?", "vietnamese"),
-        ("Di mana server cadangan?", "indonesian"),
-        ("Where is José now?", "english"),
-        ("What did Zoë say about the piñata?", "english"),
-        ("gateway version", "english"),
-        ("Backup server location?", "english"),
-        ("Ada", "english"),
-        ("", "english"),
-    ],
-)
+@pytest.mark.parametrize(("question", "language"), table("analysis.tsv", "the language of a short question"))
 def test_the_language_of_a_short_question(question: str, language: str) -> None:
     assert languages.of_words(languages.latin_words(question.lower())) == language
 

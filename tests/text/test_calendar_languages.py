@@ -8,6 +8,7 @@ from datetime import date
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import table
 
 from openclaw_memory.text import calendar_words, dates
 from tests.properties import examples
@@ -88,19 +89,7 @@ def test_a_month_and_a_year_are_read_back(language: str, month: int) -> None:
             assert found is not None and found[0] == date(2026, month, 1), text
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "memory/13-februar-2026.md",
-        "memory/2026-Feb-13 stand-up.md",
-        "memory/13 февраля 2026.md",
-        "memory/2026年2月13日.md",
-        "memory/２０２６年２月１３日.md",
-        "memory/13_de_fevereiro_de_2026.md",
-        "memory/13 tháng 2 năm 2026.md",
-        "memory/2026년 2월 13일 회의.md",
-    ],
-)
+@pytest.mark.parametrize("path", table("calendar_languages.tsv", "a name states a day in words"))
 def test_a_name_states_a_day_in_words(path: str) -> None:
     assert dates.date_in_name(path) == date(2026, 2, 13)
 
@@ -111,18 +100,7 @@ def test_a_name_that_is_a_month_stands_for_its_last_day(stem: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "2026.02.13",
-        "2026. 2. 13.",
-        "２０２６／０２／１３",
-        "2026年2月13日（金）",
-        "Vendredi 13 février 2026",
-        "пятница, 13 февраля 2026 г.",
-        "Freitag, 13. Februar 2026",
-        "١٣ فبراير ٢٠٢٦",
-        "13. 2. 2026",
-    ],
+    "text", table("calendar_languages.tsv", "a heading that merely states the day in any language")
 )
 def test_a_heading_that_merely_states_the_day_in_any_language(text: str) -> None:
     assert dates.merely_states(text, date(2026, 2, 13))

@@ -8,30 +8,14 @@ from datetime import date
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import table
 
 from openclaw_memory.text.dates import date_in_heading, date_in_name, merely_states, said
 
 DAY = date(2026, 2, 13)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "memory/2026-02-13.md",
-        "memory/2026-02-13-slug-of-a-session.md",
-        "memory/2026-02-13_1030.md",
-        "memory/2026_02_13.md",
-        "memory/20260213.md",
-        "memory/20260213-1030.md",
-        "memory/2026.02.13.md",
-        "memory/meeting-2026-02-13.md",
-        "memory/2026/02/13.md",
-        "memory/2026-02/13.md",
-        "memory/2026-02-13/notes.md",
-        "@notes/journal/2026-02-13.MD",
-        "2026-02-13",
-    ],
-)
+@pytest.mark.parametrize("path", table("dates.tsv", "a name states a day"))
 def test_a_name_states_a_day(path: str) -> None:
     assert date_in_name(path) == DAY
 
@@ -54,25 +38,7 @@ def test_a_period_stands_for_its_last_day(stem: str, last: date) -> None:
     assert date_in_name(f"memory/consolidated/weekly/{stem}.md") == last
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "MEMORY.md",
-        "memory/2026-02-30.md",
-        "memory/2026-13-01.md",
-        "memory/0000-01-01.md",
-        "memory/2026-W54.md",
-        "memory/2025-W53.md",
-        "memory/2026-13.md",
-        "memory/2026-Q5.md",
-        "memory/0000.md",
-        "memory/2026-goals.md",
-        "memory/12026-02-13.md",
-        "memory/20260213103000.md",
-        "memory/ticket-12345678.md",
-        "",
-    ],
-)
+@pytest.mark.parametrize("path", table("dates.tsv", "a name without a possible date states none"))
 def test_a_name_without_a_possible_date_states_none(path: str) -> None:
     assert date_in_name(path) is None
 
@@ -81,51 +47,12 @@ def test_the_name_wins_over_its_folders() -> None:
     assert date_in_name("memory/2025/01/01/2026-02-13.md") == DAY
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "2026-02-13",
-        "2026/02/13",
-        "2026/2/13",
-        "13.02.2026",
-        "13.2.2026",
-        "February 13, 2026",
-        "february 13 2026",
-        "Feb 13, 2026",
-        "Feb. 13th 2026",
-        "13 Feb 2026",
-        "13th of February 2026",
-        "13. Feb 2026",
-        "Friday, February 13, 2026",
-        "Fri 13 Feb 2026: planning",
-        "2026-02-13T10:30 stand-up",
-        "Notes of 2026-02-13 (draft)",
-        "Sat 2026-02-30, really 2026-02-13",
-        "from 2026-02-13 to February 20, 2026",
-    ],
-)
+@pytest.mark.parametrize("text", table("dates.tsv", "a heading states a full date"))
 def test_a_heading_states_a_full_date(text: str) -> None:
     assert date_in_heading(text) == DAY
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "2026",
-        "February 2026",
-        "Goals for 2026",
-        "2026-02-30",
-        "February 30, 2026",
-        "31.04.2026",
-        "13.13.2026",
-        "Release 10.02.2026.1",
-        "v1.2.2026.4",
-        "May I ask 3 2026 things",
-        "Marching 13, 2026",
-        "2026-02-1345",
-    ],
-)
+@pytest.mark.parametrize("text", table("dates.tsv", "a heading without a possible full date states none"))
 def test_a_heading_without_a_possible_full_date_states_none(text: str) -> None:
     assert date_in_heading(text) is None
 

@@ -3,60 +3,20 @@
 from __future__ import annotations
 
 import pytest
+from tables import table
 
 from openclaw_memory.text.machine import is_machine, reports
 
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "2026-02-13 10:00:01 ERROR pool exhausted",
-        "2026-02-13T10:00:01.123Z [gateway] ready",
-        "[WARN] disk at 91%",
-        "ERROR: no such file",
-        "Traceback (most recent call last):",
-        'File "/srv/app.py", line 3, in main',
-        "ValueError: bad literal",
-        "at run (/srv/app.js:10:2)",
-        "$ systemctl restart nginx",
-        "HTTP 503: api_error: no accounts",
-        '{"error": {"code": 429}}',
-        '"sender": "ana",',
-        '[{"id": 1}, {"id": 2}]',
-        "HEARTBEAT_OK",
-        "[[reply_to_current]]",
-        "497634d8-926a-488f-b314-8ccce829a8b8",
-        "System: [2026-02-13 10:00:01 GMT+8] Exec completed (swift-fox, code 0)",
-        "System (untrusted): [2026-02-13 10:00:01 UTC] Exec completed (swift-fox, code 0)",
-        "ValueError: bad literal\n  at run (/srv/app.js:10:2)",
-    ],
+    [*table("machine.tsv", "what a program writes is a machines"), '[{"id": 1}, {"id": 2}]', "[[reply_to_current]]"],
 )
 def test_what_a_program_writes_is_a_machines(text: str) -> None:
     assert is_machine(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "2026-02-13 10:00 met Ana",
-        "2026-02-13 10:00:01 Ana called",
-        "Error handling is better now",
-        "The error was ValueError: bad literal",
-        "Der Server meldet HTTP 503.",
-        "DKIM: dkim=pass, spf=pass, dmarc=pass",
-        "売上: 一般=自分のみ / 承認者=チーム / 管理者=全体",
-        "[link](https://a.example) about JSON",
-        "[x] ligar para a Ana",
-        "[[Garden|the garden]] is wet",
-        "OK",
-        "USA",
-        "系统：已重启",
-        "Перезапустил nginx, ошибка ушла",
-        "Đã khởi động lại máy chủ",
-        "$ 40 for seeds",
-        "{almost} a template",
-    ],
-)
+@pytest.mark.parametrize("text", table("machine.tsv", "what people write is not"))
 def test_what_people_write_is_not(text: str) -> None:
     assert not is_machine(text)
 

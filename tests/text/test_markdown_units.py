@@ -7,6 +7,7 @@ import time
 from datetime import date
 
 import pytest
+from tables import table
 
 from openclaw_memory.model import ParsedDocument, Section, Unit
 from openclaw_memory.text.markdown import parse
@@ -153,17 +154,8 @@ def test_front_matter_is_data_and_units() -> None:
 @pytest.mark.parametrize(
     "broken",
     [
-        "title: [a",
-        "title: a\n  bad: indent\n bad",
-        "day: 2026-02-30",
-        "n: !!int x",
-        "x: !!python/object:os.system {}",
+        *table("markdown_units.tsv", "broken front matter is text all the same"),
         "deep: " + "[" * 5_000,
-        "? [a]\n: b",
-        "x: 1\nx: 2",
-        "\tx: 1",
-        "nested: {x: 1, x: 2}",
-        "x: &x {y: 1}\nz: {<<: *x}",
         "long: " + "word " * 5_000,
     ],
 )
@@ -205,18 +197,7 @@ def test_front_matter_that_is_never_closed_is_text() -> None:
 # -- turns ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("Caroline: hey", "hey"),
-        ("- **Caroline:** *hey*", "*hey*"),
-        ("> [10:32] __Caroline__:  hey", "hey"),
-        ("Caroline：你好", "你好"),
-        ("5 hours, Caroline: hey", "5 hours, Caroline: hey"),
-        ("Caroline is late: hey", "Caroline is late: hey"),
-        ("hey", "hey"),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), table("markdown_units.tsv", "what is said comes without who says it"))
 def test_what_is_said_comes_without_who_says_it(text: str, said: str) -> None:
     assert without_speaker(text, "Caroline") == said
 

@@ -1,42 +1,12 @@
 """What denies: the same statement with and without a word of negation, in many languages."""
 
 import pytest
+from tables import table
 
 from openclaw_memory.text.negation import negations
 
 
-@pytest.mark.parametrize(
-    ("said", "denied"),
-    [
-        ("The backup runs at night.", "The backup doesn't run at night."),
-        ("The export works since Monday.", "The export has never worked since Monday."),
-        ("Der Drucker läuft im Keller.", "Der Drucker läuft im Keller nicht."),
-        ("Wir haben einen Vertrag mit Ostwind.", "Wir haben keinen Vertrag mit Ostwind."),
-        ("Le train passe par Lyon.", "Le train ne passe pas par Lyon."),
-        ("La caldera funciona.", "La caldera no funciona."),
-        ("O portão abre sozinho.", "O portão não abre sozinho."),
-        ("Il forno scalda bene.", "Il forno non scalda bene."),
-        ("De pomp draait vandaag.", "De pomp draait vandaag niet."),
-        ("Servern svarar snabbt.", "Servern svarar inte."),
-        ("Serwer działa.", "Serwer nie działa."),
-        ("Záloha je hotová a běží každý den", "Záloha není hotová a neběží každý den"),
-        ("Сервер работает.", "Сервер не работает."),
-        ("Є вода у підвалі.", "Немає води у підвалі."),
-        ("Η αντλία λειτουργεί.", "Η αντλία δεν λειτουργεί."),
-        ("Yedekleme çalışıyor.", "Yedekleme çalışmıyor."),
-        ("Máy in chạy tốt.", "Máy in không chạy."),
-        ("Mesin cuci menyala.", "Mesin cuci tidak menyala."),
-        ("الخادم يعمل الآن.", "الخادم لا يعمل الآن."),
-        ("השרת עובד.", "השרת לא עובד."),
-        ("सर्वर चल रहा है।", "सर्वर नहीं चल रहा है।"),
-        ("เครื่องพิมพ์ทำงาน", "เครื่องพิมพ์ไม่ทำงาน"),
-        ("서버가 작동해요.", "서버가 작동하지 않아요."),
-        ("备份已经运行。", "备份没有运行。"),
-        ("プリンターは動きます。", "プリンターは動きません。"),
-        ("灯油は届いた。", "灯油は届かなかった。"),
-        ("Rain sensor ✅", "Rain sensor ❌"),
-    ],
-)
+@pytest.mark.parametrize(("said", "denied"), table("negation.tsv", "a denial differs from what it denies"))
 def test_a_denial_differs_from_what_it_denies(said: str, denied: str) -> None:
     assert negations(said) != negations(denied)
     assert negations(denied)

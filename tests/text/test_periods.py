@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tables import table
 
 from openclaw_memory.errors import SettingsError
 from openclaw_memory.model import Grain
@@ -178,26 +179,7 @@ def test_a_path_leads_back_to_its_period(day: date, grain: Grain) -> None:
     assert calendar.parse_path(path) == (grain, period)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "",
-        "MEMORY.md",
-        "memory/2026-02-16.md",
-        "memory/consolidated/2026-02-16.md",
-        "memory/consolidated/working/2026-02-16.md",
-        "memory/consolidated/daily/2026-W08.md",
-        "memory/consolidated/daily/2026-02-16",
-        "memory/consolidated/daily/2026-02-16.MD",
-        "memory/consolidated/daily/2026-02-16-more.md",
-        "memory/consolidated/daily/more/2026-02-16.md",
-        "memory/consolidated/weekly/README.md",
-        "memory/consolidated/hourly/2026-02-16.md",
-        "memory/consolidated//2026.md",
-        "/memory/consolidated/yearly/2026.md",
-        "other/memory/consolidated/yearly/2026.md",
-    ],
-)
+@pytest.mark.parametrize("path", table("periods.tsv", "other paths are no summaries"))
 def test_other_paths_are_no_summaries(path: str) -> None:
     assert calendar.parse_path(path) is None
 
@@ -218,15 +200,15 @@ def test_working_notes_have_no_summary() -> None:
 )
 def test_the_day_is_that_of_the_zone(zone: str, day: date) -> None:
     evening = datetime(2026, 2, 16, 20, 30, tzinfo=UTC)
-    assert calendar.today_in(zone, evening) == day
+    assert calendar.now_in(zone, evening).date() == day
     elsewhere = evening.astimezone(timezone(timedelta(hours=-9)))
-    assert calendar.today_in(zone, elsewhere) == day
+    assert calendar.now_in(zone, elsewhere).date() == day
     assert calendar.now_in(zone, elsewhere) == evening
 
 
 def test_without_a_zone_the_systems_counts() -> None:
     noon = datetime(2026, 2, 16, 12)
-    assert calendar.today_in("", noon) == noon.date()
+    assert calendar.now_in("", noon).date() == noon.date()
     assert calendar.now_in("", noon) == noon.astimezone()
 
 
@@ -235,7 +217,7 @@ def test_without_a_moment_it_is_the_present_one() -> None:
     now = calendar.now_in("Asia/Tokyo")
     assert before <= now <= datetime.now(UTC)
     assert now.utcoffset() == timedelta(hours=9)
-    assert before.date() <= calendar.today_in("UTC") <= datetime.now(UTC).date()
+    assert before.date() <= calendar.now_in("UTC").date() <= datetime.now(UTC).date()
 
 
 @pytest.mark.parametrize(
@@ -243,7 +225,7 @@ def test_without_a_moment_it_is_the_present_one() -> None:
 )
 def test_an_unknown_zone_is_named_with_its_setting(zone: str) -> None:
     with pytest.raises(SettingsError, match=r"consolidate\.time_zone: there is no time zone"):
-        calendar.today_in(zone, datetime(2026, 2, 16, tzinfo=UTC))
+        calendar.now_in(zone, datetime(2026, 2, 16, tzinfo=UTC))
 
 
 @pytest.mark.parametrize("zone", ["", "America/St_Johns", "Pacific/Auckland"])

@@ -3,30 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from tables import table
 
 from openclaw_memory.model import Unit
 from openclaw_memory.text.plain import plain, said, without_lead
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        (
-            "- [x] **Done** the [link](http://a.example/x_(y)) `code_a` snake_case *em*",
-            "Done the link code_a snake_case em",
-        ),
-        ("a * b * c 2*3*4 ~~no~~ ~5", "a * b * c 2*3*4 no ~5"),
-        ("> - Fix: <https://a.example> \\* ![alt](u.png)", "Fix: https://a.example * alt"),
-        ("## **重要：**这是*强调*文字。", "重要：这是强调文字。"),
-        ("[[Garden|the garden]] and [[Pump]]", "the garden and Pump"),
-        ("***x*** __y__ _z_ a_b_c **a *b* c** `*x* **`", "x y z a_b_c a b c *x* **"),
-        ("one<br>two <!-- hidden --> <name>", "one two <name>"),
-        ("1) Erstens\n   weiter", "Erstens weiter"),
-        ("```\ncode\n```", "code"),
-        ("• Primero: **sí**", "Primero: sí"),
-        ("- [ ] купить *соль*", "купить соль"),
-    ],
-)
+@pytest.mark.parametrize(("text", "words"), table("plain.tsv", "what a line says"))
 def test_what_a_line_says(text: str, words: str) -> None:
     assert plain(text) == words
     assert plain(words) == words or "*" in words
