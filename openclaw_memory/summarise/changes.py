@@ -125,5 +125,5 @@ def _of_a_kind(one: str, other: str) -> bool:
 def _names_a_thing(key: str) -> bool:
     """Whether a key is more than labels and ordinary words, and no entry of a numbered list."""
     words = key.casefold().split()
-    ordinary = NAMELESS | every("work") | every("done") | every("topics")
+    ordinary = NAMELESS | every("done") | every("topics")
     return words[-1].isalpha() and len(words[-1]) > 1 and words[-1] != "id" and not ordinary.issuperset(words)
