@@ -143,7 +143,6 @@ class Memory(Asking):
             freshen=self.freshen,
             redact=partial(self.plugins.redacted, FACTS),
             forgotten=self.forgotten.covers_fact,
-            keywords=lambda: self._questions.keywords(),
         )
         self._questions = Questions(
             settings=self.settings,

@@ -240,7 +240,7 @@ def _group(periods: list[Period], statements: Statements, now: int, names: Alias
 
 
 #: Rules whose values stand for each other: one that differs is news.
-_KEYED = frozenset({"key", "table", "possessive", "state", STATED})
+_KEYED = frozenset({"key", "table", STATED})
 
 
 def _newer(periods: Sequence[Period], today: int) -> dict[int, str]:
@@ -322,13 +322,8 @@ def lasting_id(row: FactRow) -> str:
 _READS = {
     "key": "a name and a value below what they are about",
     "entry": "an item about somebody or something, below a heading such as People",
-    "listed": "a short item below Likes, Dislikes or Preferences",
     "table": "a cell of a table, by the name of its column",
-    "decision": "a line that says what was decided",
-    "possessive": "a sentence that says what somebody's something is",
-    "says": "a sentence of a name, a verb and an object",
-    "is": "a sentence that says what somebody is",
-    "state": "a sentence that gives a state or a version",
+    "sentence": "a sentence of a name, a verb and an object",
 }
 
 

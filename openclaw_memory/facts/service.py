@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from ..knowledge import facts_file
 from ..knowledge.concept_keys import owners
 from ..knowledge.predicates import normalise
 from ..model import FactRow, FactsResult, Origin
-from ..store.api import FactObservation, KeywordIndex, StatedFact, Store, after_one_write
+from ..store.api import FactObservation, StatedFact, Store, after_one_write
 from ..system import atomic
 from .cited_units import origin_at, units_at
 from .history import Resolver, lasting_id, reason, superseded_units, unknown
@@ -26,7 +25,7 @@ from .known import Known, current, key_of, matching, once, stated_already
 from .operations import checked
 from .relations import Relations
 from .summary_observations import by_file
-from .things import Heard, Things
+from .things import Things
 from .validity import STATED, Aliases, folded
 
 #: What rules found, by file.
@@ -50,8 +49,8 @@ class FactBook:
     """Facts of one workspace: found in its notes and stated in its ``facts.yaml``.
 
     ``freshen`` brings the index to what the files say; it is called before anything is read.  ``redact`` takes
-    secrets out of what is to be written; ``keywords`` gives the keyword index as of now.  Safe to use from several
-    threads and processes: changes are made one at a time.
+    secrets out of what is to be written.  Safe to use from several threads and processes: changes are made one at a
+    time.
     """
 
     def __init__(
@@ -61,7 +60,6 @@ class FactBook:
         freshen: Callable[[], object],
         redact: atomic.Redact = str,
         forgotten: Callable[[StatedFact], bool] = lambda fact: False,
-        keywords: Callable[[], KeywordIndex] | None = None,
     ) -> None:
         self._workspace = workspace
         self._file = workspace / facts_file.NAME
@@ -69,12 +67,10 @@ class FactBook:
         self._freshen = freshen
         self._redact = redact
         self._forgotten = forgotten
-        self._keywords = keywords or partial(_index_of, store)
         self._lock = threading.RLock()
         self._known: Known | None = None
         self._said: tuple[tuple[str, ...], Relations] | None = None
         self._resolver = Resolver()
-        self._heard: Heard = {}
         #: What rules found in each file: as of which writing of which document, and the facts.
         self._read: dict[str, tuple[tuple[int, int, str], list[FactObservation]]] = {}
 
@@ -348,7 +344,7 @@ class FactBook:
     def _resolved(self, found: _Files, stated: Sequence[StatedFact], aliases: Aliases, by: Resolver) -> Known:
         single, today = self._store.ontology().single_valued, date.today()
         told = by.history(found, stated, single, today, aliases)
-        things = Things(self._store, self._keywords, found, aliases, self._heard)
+        things = Things(self._store, found)
         return Known(self._store.facts_version(), today, told, frozenset(map(normalise, single)), things)
 
     def _now(self) -> Known:
@@ -390,13 +386,6 @@ class FactBook:
         except OpenClawMemoryError as error:
             return str(error)
         return None
-
-
-def _index_of(store: Store) -> KeywordIndex:
-    """The keyword index as of now, for who holds none."""
-    index = store.keyword_index()
-    index.refresh()
-    return index
 
 
 def _day_of(entry: StatedFact) -> date | None:

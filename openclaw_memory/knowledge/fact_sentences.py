@@ -36,7 +36,8 @@ _TICKET = re.compile(r"[A-Z][A-Z0-9]+-\d+|#\d+|PR \d+")
 _TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _NAMED = re.compile(r"(?=[^\W_])(?![a-zß-öø-ÿа-яёα-ω]).")
 
-_CONFIDENCE = {"says": 0.85, "possessive": 0.85, "is": 0.7, "state": 0.85, "decision": 0.85}
+#: How sure a sentence is of what it says; what somebody is called or does for a living is often meant otherwise.
+_CONFIDENCE, _OF_BEING = 0.85, 0.7
 #: The longest name of a place or an employer where words are not apart.
 _MOST_OF_PLACE = 20
 _MOST_WORDS = {"is": 8, "prefers": 16, "decided": 20, "likes": 8, "dislikes": 8}
@@ -146,50 +147,54 @@ def _said(read: str, raw: str, pattern: _Pattern, speech: Speech) -> FoundFact |
         return None
     parts = match.groupdict()
     strong = " " in subject or any(c.isdigit() for c in subject) or not subject[1:].islower() or f"`{subject}`" in raw
-    relation, rule = pattern.relation, "says"
-    if relation == "A":
-        relation, rule = tidy(parts["A"]).casefold(), "possessive"
+    relation, possessive = pattern.relation, pattern.relation == "A"
+    if possessive:
+        relation = tidy(parts["A"]).casefold()
         if kind_of_key(relation) is None and kind_of_key(relation.split(" ")[-1]) is None:
             return None
     thing = next((parts[name] for name in "ONRVT" if parts.get(name)), None)
     if thing is None:
         return None
-    if relation in ("version", "status"):
+    if not possessive and relation in ("version", "status", "runs on"):
         if not strong or (pattern.loose and not _TICKET.fullmatch(subject)):
             return None
-        return _made(subject, relation, thing.casefold() if relation == "status" and rule == "says" else thing, "state")
-    if relation == "runs on" and not strong:
-        return None
+        if relation != "runs on":
+            return _made(subject, relation, thing.casefold() if relation == "status" else thing)
     if relation == "is":
-        rule = "is"
         if pattern.language in _UNSPACED_LANGUAGES:
             thing = read[match.start("R") :]
         else:
             thing = match[0][match.start("S") + len(parts["S"] or "") :].strip().split(" ", 1)[-1] + read[match.end() :]
-    elif relation == "decided":
-        rule = "decision"
+    decided = relation == "decided"
+    if decided:
         relation = f"decided {match['P']}" if parts.get("P") else "decided to" if pattern.language == "en" else relation
     thing = _clause(thing, relation, pattern.language)
+    return _made(subject, relation, thing) if _is_object(thing, subject, relation, pattern, decided) else None
+
+
+def _is_object(thing: str, subject: str, relation: str, pattern: _Pattern, decided: bool) -> bool:
+    """Whether ``thing`` is short and whole, denies nothing, and is what ``relation`` takes."""
     words = thing.split()
-    if thing.count('"') % 2:
-        return None  # a part of a quotation
-    if not words or len(words) > _MOST_WORDS.get(relation.split(" ")[0], 8):
-        return None
-    most = (_MOST_OF_PLACE if is_place(relation) else 60) if _UNSPACED.search(thing) else 160
-    if len(thing) > most or (rule == "decision" and len(thing) < 4):
-        return None
-    if rule == "decision" and len(words) <= 3 and not _UNSPACED.search(thing) and negations(thing):
-        return None  # "decided not to do it now": what, the sentence does not say
+    unspaced_most = _MOST_OF_PLACE if is_place(relation) else 60
+    if thing.count('"') % 2 or not words or len(words) > _MOST_WORDS.get(relation.split(" ")[0], 8):
+        return False
+    if len(thing) > (unspaced_most if _UNSPACED.search(thing) else 160):
+        return False
     first = _TOKEN.search(thing.casefold())
-    if first is None or (rule != "decision" and _turns_away(first[0], thing, pattern.language)):
-        return None
-    if rule == "possessive" and pattern.language == "en" and first[0].endswith("ing"):
-        return None  # "Heron's owner is painting the hull": what somebody does
+    if first is None:
+        return False
+    if decided:
+        # "decided not to do it now": what, the sentence does not say
+        return len(thing) > 3 and (len(words) > 3 or _UNSPACED.search(thing) is not None or not negations(thing))
+    if _turns_away(first[0], thing, pattern.language):
+        return False
+    if pattern.relation == "A" and pattern.language == "en" and first[0].endswith("ing"):
+        return False  # "Heron's owner is painting the hull": what somebody does
     if relation == "works at" and (_is_kind(subject.split()[-1], pattern.language) or re.search("[的里/]", thing)):
-        return None  # "The App Password works for mail": nobody, or 工作 as what is done
-    if pattern.named and (not _NAMED.match(thing) or (first[0] in _days() and relation != "birthday")):
-        return None
-    return _made(subject, relation, thing, rule)
+        return False  # "The App Password works for mail": nobody, or 工作 as what is done
+    return not pattern.named or (
+        _NAMED.match(thing) is not None and (first[0] not in _days() or relation == "birthday")
+    )
 
 
 def _denied(read: str, match: re.Match[str], pattern: _Pattern) -> bool:
@@ -224,13 +229,13 @@ def _turns_away(first: str, thing: str, code: str) -> bool:
     return bool(_UNSPACED.match(thing)) and any(thing.startswith(word) for word in banned)
 
 
-def _made(subject: str, relation: str, thing: str, rule: str) -> FoundFact | None:
+def _made(subject: str, relation: str, thing: str) -> FoundFact | None:
     subject, thing = tidy(subject), tidy(thing)
     if not subject or not thing or subject.casefold() == thing.casefold():
         return None
     if thing.count("「") != thing.count("」") or thing.casefold() in fact_words.every("nobody"):
         return None  # a part of what is quoted, or "everything"
-    return FoundFact(subject, relation, thing, rule, _CONFIDENCE[rule])
+    return FoundFact(subject, relation, thing, "sentence", _OF_BEING if relation == "is" else _CONFIDENCE)
 
 
 def is_name(text: str, code: str | None = None) -> bool:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 
 from ..text.sentences import sentence_spans
 from . import fact_words
 from .fact_sentences import tidy
-from .heading_names import ASIDE, SIGNS
+from .heading_names import ASIDE, SIGNS, WITHOUT_CAPITALS
 
 _MOST_OBJECT = 160
 _MOST_WORDS = 25
@@ -57,13 +56,6 @@ _LOOKS: dict[str, tuple[str, int]] = {
 _SHAPES = {kind: re.compile(shape, re.S) for kind, (shape, _) in _LOOKS.items()}
 
 
-@cache
-def _numbered_line() -> re.Pattern[str]:
-    """The number of a line behind a file's name: "tide.py, lines 4–6"."""
-    words = "|".join(sorted(map(re.escape, fact_words.every("line")), key=len, reverse=True))
-    return re.compile(rf"\s\W*(?:{words})\s?\d|\s\W*\d[\d–-]*\s?(?:{words})\W*\Z")
-
-
 def value_of(value: str, kind: str, most: int = _MOST_OBJECT) -> str | None:
     """The first sentence of a value, where it is short, whole, and looks as its kind does."""
     spans = sentence_spans(value)
@@ -79,14 +71,14 @@ def value_of(value: str, kind: str, most: int = _MOST_OBJECT) -> str | None:
     if not text or len(text) > most or PLACEHOLDER.search(value.strip()) or PLACEHOLDER.search(text):
         return None
     bare = tidy(SIGNS.sub(" ", ASIDE.sub(" ", low)))
-    if low in fact_words.every("owner"):
-        return None  # "Name: my owner" names nobody
-    if low in fact_words.every("empty") or bare.split(" ", 1)[0] in fact_words.every("unset"):
+    if not {low, bare, bare.split(" ", 1)[0]}.isdisjoint(fact_words.every("empty") | fact_words.every("owner")):
         return None
     if _CHANGE.match(text) and kind not in ("phone", "zone"):
         return None
-    if not any(map(str.isalnum, text)) or (kind == "path" and (_LINE.search(text) or _numbered_line().search(low))):
+    if not any(map(str.isalnum, text)) or (kind == "path" and _LINE.search(text)):
         return None
+    if kind == "state" and _says_done(bare):
+        return None  # what was done is a step, and no state
     if CHOICE.fullmatch(text):
         return None  # a form to be filled in
     if any(text.count(pair[0]) != text.count(pair[1]) for pair in _TRUNCATED) or text.count('"') % 2 or "|" in text:
@@ -98,3 +90,10 @@ def value_of(value: str, kind: str, most: int = _MOST_OBJECT) -> str | None:
     ):
         return None
     return text if _SHAPES[kind].match(value.strip() if kind == "name" else text) else None
+
+
+def _says_done(state: str) -> bool:
+    """Whether a state, in small letters, begins with a word for what was done, and none for how something stands."""
+    words = [word for word in state.split() if word not in fact_words.every("adverbs")]
+    done = fact_words.every("done") - fact_words.every("states")
+    return bool(words) and (words[0] in done or state.startswith(tuple(filter(WITHOUT_CAPITALS.match, done))))

@@ -13,7 +13,6 @@ from ..store.api import Mention, OntologyRows, PendingText, PlannedUnit
 from . import concepts
 from . import facts as rules
 from .curated import spellings
-from .fact_agreement import agreeing
 from .matcher import NameMatcher
 
 #: What of a file counts, and for how much it is trusted.
@@ -60,9 +59,7 @@ class Linker:
             found += curated(self._curated, unit.search_text)
             facts = rules.found(unit, sections[section].heading, person, above.get(unit.start_line, ""))
             out.append(replace(planned, mentions=_distinct(found), facts=tuple(facts)))
-        headed = [(sections[planned.section].heading, fact) for planned in out for fact in planned.facts]
-        kept = iter(agreeing(headed))
-        return [replace(planned, facts=tuple(fact for fact in planned.facts if next(kept))) for planned in out]
+        return out
 
 
 def matcher_of(ontology: OntologyRows, keys: Iterable[int] | None = None) -> NameMatcher:

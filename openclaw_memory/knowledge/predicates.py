@@ -82,6 +82,17 @@ def names_of(relation: str) -> tuple[str, ...]:
     return tuple(name for name, kept in _FORMS.items() if kept == relation)
 
 
+def liking_of(text: str) -> tuple[str, str] | None:
+    """The relation and the thing of a text that begins with a verb of liking or disliking: *Mag keine Zwiebeln*."""
+    low = text.casefold().replace("’", "'")
+    for relation in ("dislikes", "likes"):
+        for verb in sorted(names_of(relation), key=len, reverse=True):
+            rest = text[len(verb) :]
+            if low.startswith(verb) and (rest[:1].isspace() or (not verb.isascii() and not rest[:1].isascii())):
+                return (relation, rest.strip(" .,:;。")) if rest.strip(" .,:;。") else None
+    return None
+
+
 def is_single(predicate: str, extra: Iterable[str] = ()) -> bool:
     """Whether a subject has one value of ``predicate`` at a time; ``extra`` names more such relations."""
     kept = normalise(predicate)

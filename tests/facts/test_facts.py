@@ -809,7 +809,9 @@ def test_each_fact_says_why_it_is_there(memory: Memory, notes: Notes) -> None:
     memory.facts.add("Wren", "likes", "pastry", source="memory/2026-03-01.md#L3")
     assert all(row.why is None for row in memory.facts.query().rows)
     why = {(row.subject, row.object): row.why or "" for row in memory.facts.query(history=True, explain=True).rows}
-    assert why["Mira", "tea"] == "rule 'says' (a sentence of a name, a verb and an object) in memory/2026-02-01.md#L4"
+    assert (
+        why["Mira", "tea"] == "rule 'sentence' (a sentence of a name, a verb and an object) in memory/2026-02-01.md#L4"
+    )
     assert why["Wren", "pastry"].startswith("stated in facts.yaml on ")
     assert why["JR", "Europe/Amsterdam"].endswith("in USER.md#L5; the note has no date")
     assert "; ended by f-" in why["JR", "Utrecht"]
@@ -1077,7 +1079,7 @@ def run(notes: Notes) -> Callable[..., Result]:
 def test_the_command(run: Callable[..., Result], notes: Notes) -> None:
     shown = run("query").stdout
     assert re.fullmatch(
-        r"JR · lives in · Utrecht  \[f-\w+, since 2026-02-01, memory/2026-02-01.md#L3, found by 'says', confidence 0.85\]\n",
+        r"JR · lives in · Utrecht  \[f-\w+, since 2026-02-01, memory/2026-02-01.md#L3, found by 'sentence', confidence 0.85\]\n",
         shown,
     )
     added = json.loads(run("add", "JR", "lives in", "Leiden", "--since", "2026-04-01", "--json").stdout)

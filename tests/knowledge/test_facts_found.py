@@ -1,0 +1,183 @@
+"""What the rules find in notes, and above all what they leave alone."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from properties import examples
+
+from openclaw_memory.knowledge import facts as rules
+from openclaw_memory.knowledge.fact_sentences import Speech, facts_in
+from openclaw_memory.knowledge.predicates import is_single, kind_of_key, normalise
+from openclaw_memory.model import Unit, UnitForm
+from openclaw_memory.text.markdown import parse
+
+Triple = tuple[str, str, str]
+#: Made-up notes and what they state, many of them such as look like a fact and are none.
+NOTES = Path(__file__).parents[1] / "data" / "facts.jsonl"
+
+
+def triples(text: str, path: str = "memory/note.md") -> list[Triple]:
+    """Subject, predicate and object of all facts in a note."""
+    document = parse(text, path=path, mtime=date(2026, 3, 1), unit_tokens=60)
+    person = rules.subject_of(path, document.sections)
+    return [
+        (fact.subject, fact.predicate, fact.object)
+        for section in document.sections
+        for above in [rules.parents(section)]
+        for unit in section.units
+        for fact in rules.found(unit, section.heading, person, above.get(unit.start_line, ""))
+    ]
+
+
+def test_nearly_all_of_many_notes_are_read_as_they_are_meant() -> None:
+    counts: Counter[str] = Counter()
+    for line in NOTES.read_text(encoding="utf-8").splitlines():
+        note = json.loads(line)
+        found, meant = set(triples(note["text"], note["path"])), set(map(tuple, note["facts"]))
+        counts.update(right=len(found & meant), wrong=len(found - meant), missed=len(meant - found))
+        counts.update(silent=not meant, spoken=not meant and bool(found))
+    assert counts["right"] / (counts["right"] + counts["missed"]) > 0.85
+    assert counts["right"] / (counts["right"] + counts["wrong"]) > 0.8
+    assert counts["spoken"] / counts["silent"] < 0.25
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "expected"),
+    [
+        ("# Mira\n\n- **Timezone:** Europe/Lisbon\n", "", ("Mira", "timezone", "Europe/Lisbon")),
+        ("# Lantern 项目\n\n- **状态**：暂停\n", "", ("Lantern", "状态", "暂停")),
+        ("## People\n\n- **Tobi**: drives the van\n", "", ("Tobi", "about", "drives the van")),
+        ("| host | ip |\n|---|---|\n| attic | 10.0.0.17 |\n", "", ("attic", "ip", "10.0.0.17")),
+        ("## Mira\n\n| key | value |\n|---|---|\n| Email | m@example.org |\n", "", ("Mira", "email", "m@example.org")),
+        ("- Decision: only safetensors is taken in\n", "", ("we", "decided", "only safetensors is taken in")),
+        ("- Mira prefers a screenshot.\n", "", ("Mira", "prefers", "a screenshot")),
+        ("## User Profile\n\n- Timezone: UTC\n", "MEMORY.md", ("user", "timezone", "UTC")),
+        ("# USER.md\n\n- **Name:** Ada\n\n## Likes\n\n1. Soup\n", "USER.md", ("Ada", "likes", "Soup")),
+        ("**Ada:** I live in Porto now.\n**Bo:** Good.\n", "", ("Ada", "lives in", "Porto")),
+    ],
+)
+def test_each_form_states_a_fact(text: str, path: str, expected: Triple) -> None:
+    assert [one for one in triples(text, path or "memory/note.md") if one[1] != "name"] == [expected]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "## 2026-03-04\n\n- **Status:** done for today\n",
+        "## Bilge Pump Repair\n\n- Status: waiting for a gasket\n",
+        "## Entry template\n\n- Status: open\n",
+        "# Mira\n\n- [ ] Email: write to the landlord\n- ~~**City:** Porto~~\n",
+        "# Mira\n\n- **Phone:** TBD\n- **Email:** ?\n- **City:** unknown yet\n",
+        "- Mira no longer lives in Utrecht.\n- Does Mira live in Utrecht?\n- She prefers tea.\n",
+        "田中は納豆が好きではない。\n",
+        "I live in a rack, and I prefer tea.\n",
+        "assistant: I live in a rack.\n",
+    ],
+)
+def test_what_is_denied_asked_passing_or_about_nobody_states_nothing(text: str) -> None:
+    assert triples(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("# USER.md\n\n- **Name:** Ada Lovelace\n", "Ada Lovelace"),
+        ("# USER.md\n\n- **Name:** _(to be asked)_\n", "user"),
+        ("# USER.md - About Mark\n\n- Timezone: UTC\n", "Mark"),
+        ("# USER.md\n\n## Кто такая Ада\n\n- Часовой пояс: UTC\n", "Ада"),
+        ("# USER.md - 关于 Mark\n\n- 时区：UTC\n", "Mark"),
+        ("# USER.md - About Your Human\n\n- Timezone: UTC\n", "user"),
+    ],
+)
+def test_the_person_of_user_md(text: str, name: str) -> None:
+    document = parse(text, path="USER.md", mtime=date(2026, 3, 1), unit_tokens=60)
+    assert rules.subject_of("USER.md", document.sections) == name
+    assert rules.subject_of("memory/a.md", document.sections) is None
+
+
+def test_others_in_a_persons_file_keep_what_is_theirs() -> None:
+    several = "# USER.md - Our Users\n\n## Wren\n- **Timezone:** Europe/Oslo\n\n## Ada\n- **Timezone:** Asia/Tokyo\n"
+    assert triples(several, "USER.md") == [("Wren", "timezone", "Europe/Oslo"), ("Ada", "timezone", "Asia/Tokyo")]
+    relative = "# USER.md\n\n- **Name:** Wren Maddox\n\n## Sohn\n- Birthday: 2011-05-04\n"
+    assert triples(relative, "USER.md") == []
+
+
+def test_a_nested_item_is_about_the_one_above_it() -> None:
+    text = "## Crew\n\n- **Tobi**\n  - Phone: 030 555 0101\n- **What we did:**\n  - Phone: called all of them\n"
+    assert triples(text) == [("Tobi", "phone", "030 555 0101")]
+
+
+@pytest.mark.parametrize(
+    ("heading", "item", "expected"),
+    [
+        ("Preferences", "Doesn't like onions", ("dislikes", "onions")),
+        ("Präferenzen", "Mag keine Zwiebeln", ("dislikes", "Zwiebeln")),
+        ("Предпочтения", "Не любит лук", ("dislikes", "лук")),
+        ("偏好", "不喜欢香菜", ("dislikes", "香菜")),
+        ("喜欢的食物", "饺子", ("likes", "饺子")),
+        ("Likes", "No onions", None),
+    ],
+)
+def test_what_somebody_likes(heading: str, item: str, expected: tuple[str, str] | None) -> None:
+    found = triples(f"# USER.md\n\n- **Name:** Mira\n\n## {heading}\n\n- {item}\n", "USER.md")
+    assert found == ([("Mira", *expected)] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Ich wohne in Ulm.", ("Bo", "lives in", "Ulm")),
+        ("我住在成都。", ("Bo", "lives in", "成都")),
+        ("私は大阪に住んでいます。", ("Bo", "lives in", "大阪")),
+        ("Meine Lieblingsfarbe ist Grün.", ("Bo", "lieblingsfarbe", "Grün")),
+    ],
+)
+def test_who_speaks(text: str, expected: Triple) -> None:
+    assert [(one.subject, one.predicate, one.object) for one in facts_in(text, Speech(me="Bo"))] == [expected]
+
+
+def test_relations_have_one_form_in_all_languages() -> None:
+    assert {normalise(name) for name in ("Geburtstag", "生日", "生年月日", "день рождения")} == {"birthday"}
+    assert {kind_of_key(name) for name in ("Telefon", "電話", "số điện thoại")} == {"phone"}
+    assert is_single("Wohnort") and is_single("状态") and not is_single("Allergie") and not is_single("过敏")
+
+
+FORMS: list[UnitForm] = ["line", "turn", "item", "sentence", "row", "code", "quote", "heading", "title", "meta"]
+NOTE = st.lists(
+    st.sampled_from(
+        [
+            *"Mira JR lives in Utrecht prefers is was decided to We I My favourite's colour: ** | ; . , ? `a_b` - [ ]".split(),
+            *"# the not > ： / → 12:30 2026-03-01 1. 新增 を\n **Key:** ’s é 😀".split(),
+            "| a | b |",
+            "\n",
+        ]
+    ),
+    max_size=30,
+).map(" ".join)
+
+
+@examples(300)
+@given(
+    text=NOTE | st.text(max_size=200),
+    form=st.sampled_from(FORMS),
+    heading=NOTE | st.text(max_size=40),
+    above=NOTE,
+    who=st.none() | st.just("JR"),
+    speaker=st.none() | st.just("Ada"),
+)
+def test_any_text_is_read(
+    text: str, form: UnitForm, heading: str, above: str, who: str | None, speaker: str | None
+) -> None:
+    unit = Unit(text, 1, 1, form, speaker, "header: " + text if form == "row" else None)
+    found = rules.found(unit, heading, who, above)
+    assert found == rules.found(unit, heading, who, above) and len(found) == len(set(found))
+    for fact in found:
+        assert fact.subject.strip() and fact.predicate.strip() and fact.object.strip()
+        assert 0 < fact.confidence <= 1 and len(fact.object) <= 300 and "\n" not in fact.object + fact.subject
