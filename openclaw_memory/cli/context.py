@@ -85,15 +85,18 @@ class CliContext:
         profile: str | None = None,
     ) -> tuple[Settings, dict[str, str]]:
         """The settings in force and where each comes from; what ``--set`` says wrongly is wrong usage."""
-        from ..config.settings import Settings, load, unknown_variables
+        from ..config.settings import load
         from ..errors import SettingsError
 
-        self.note(unknown_variables())
+        given = {**self.overrides, **(overrides or {})}
         try:
-            Settings().with_values(self.overrides)
+            settings, sources = load(self.config, given, index=index or self.db, profile=profile)
         except SettingsError as error:
+            if not str(error).startswith("argument:"):
+                raise
             raise click.UsageError(str(error).replace("argument:", "--set:", 1)) from error
-        return load(self.config, {**self.overrides, **(overrides or {})}, index=index or self.db, profile=profile)
+        self.note(text.replace("argument:", "--set:", 1) for text in settings.ignored)
+        return settings, sources
 
     def memory(self, settings: Settings | None = None) -> Memory:
         """The memory of the workspace that the options name; a missing workspace is wrong usage."""

@@ -132,7 +132,7 @@ def use_model(obj: Any, name: str) -> None:
             raise click.UsageError(f"no model is called {name!r}; give one of {known}, or the path of a GGUF file")
     file = obj.config or config_path()
     before = obj.settings().embedding.model
-    set_value(file, "embedding", "model", value)
+    set_value(file, "embedding.model", value)
     if obj.json:
         say(json.dumps({"model": value, "before": before, "config": str(file), "present": present}))
         return

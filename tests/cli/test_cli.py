@@ -250,12 +250,12 @@ def test_a_variable_that_is_no_setting_is_said_once_and_stops_nothing(
     run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENCLAW_MEMORY_SERCH_MODE", "keyword")
-    said = "OPENCLAW_MEMORY_SERCH_MODE is no setting and changes nothing; did you mean 'OPENCLAW_MEMORY_SEARCH_MODE'?"
+    said = "'OPENCLAW_MEMORY_SERCH_MODE' is no setting and changes nothing; did you mean 'OPENCLAW_MEMORY_SEARCH_MODE'?"
     run("ingest")
     assert [run(*command).stderr.count(said) for command in (["search", "green"], ["status"])] == [1, 1]
     assert said in both(run, "status")["warning"]
     doctor = run("doctor")
-    assert doctor.stderr == "" and "! environment: OPENCLAW_MEMORY_SERCH_MODE" in doctor.stdout
+    assert doctor.stderr == "" and "! environment: 'OPENCLAW_MEMORY_SERCH_MODE'" in doctor.stdout
     (check,) = [check for check in both(run, "doctor")["checks"] if check["name"] == "environment"]
     assert check["ok"] is check["remark"] is True and "OPENCLAW_MEMORY_SEARCH_MODE" in check["fix"]
     monkeypatch.setenv("OPENCLAW_MEMORY_SEARCH_MODE", "no")

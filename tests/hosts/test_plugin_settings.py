@@ -96,7 +96,6 @@ def test_another_index_file_has_settings_of_its_own(configure: Callable[..., Pat
 @pytest.mark.parametrize(
     ("config", "words"),
     [
-        ({"settings": {"serch.mode": "x"}}, [f"{KEY}.settings: unknown key 'serch.mode'"]),
         ({"settings": {"search.mode": "hybird"}}, [f"{KEY}.settings: 'search.mode'", "did you mean 'hybrid'"]),
         ({"settings": [1]}, [f"{KEY}.settings must be an object"]),
         ({"configFile": 3}, [f"{KEY}.configFile must be text"]),
