@@ -88,9 +88,7 @@ ANSWERS: dict[str, Any] = {
         "name": str, "path": str, "size": int, "sha256": str, "sourceSha256": str, "verified": bool,
     },
     "model use": {"model": str, "before": str, "config": str, "present": bool},
-    "model path": {"model": str, "path": str},
     "migrate-store": of.MigrationReport,
-    "upgrade": {"version": str, "upgrade": str, "checks": [of.Check], "next": [str]},
 }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .context import CliContext, common_options, say
+from .context import CliContext, common_options, say, yes_option
 
 if TYPE_CHECKING:
     from ..model import ImportReport
@@ -27,7 +27,7 @@ _SOURCES = (_OBSIDIAN, "chatgpt", "claude", "mem0", "memory-lancedb", "jsonl")
               help="How far the notes are trusted: as your own only if you wrote all of it.")  # fmt: skip
 @click.option("--undo", is_flag=True, help="Take out what was imported from SOURCE and not edited since.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be written.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@yes_option
 @common_options
 def import_(cli: CliContext, source: str, path: Path | None, trust: str, undo: bool, dry_run: bool, yes: bool) -> None:
     """Write the memories of SOURCE in PATH as notes into memory/imported/SOURCE.

@@ -143,25 +143,6 @@ def use_model(obj: Any, name: str) -> None:
         say("what is indexed gets new vectors with the next 'openclaw-memory ingest'")
 
 
-@model.command("path")
-@click.argument("name", required=False)
-@json_option
-def model_path(obj: Any, name: str | None) -> None:
-    """Print where the file of a model is; without NAME, of the one in use."""
-    from ..embed import registry
-    from ..embed.factory import is_path
-    from ..embed.pull import PULL_COMMAND, path_of
-    from ..errors import ModelError
-
-    chosen = registry.names_of(name or obj.settings().embedding.model)[0]
-    if chosen.lower() == "none":
-        raise ModelError("embedding.model is none, so there is no file; give the NAME of a model")
-    path = Path(chosen).expanduser().resolve() if is_path(chosen) else path_of(chosen)
-    if path is None or not path.is_file():
-        raise ModelError(f"model {chosen} is not here; run '{PULL_COMMAND} {chosen}'")
-    say(json.dumps({"model": chosen, "path": str(path)}) if obj.json else str(path))
-
-
 def _table(rows: list[dict[str, Any]]) -> None:
     from rich.table import Table
 

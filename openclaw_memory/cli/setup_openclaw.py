@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..hosts import NAME
+from ..system import shell
 from .context import CliContext
 from .teller import Options, Teller
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from ..hosts.openclaw import Agent, OpenClaw
     from ..hosts.openclaw_config import KeyChange
     from ..memory import Memory
-    from ..store.state import State
 
 
 def install(cli: CliContext, chosen: Options, teller: Teller) -> None:
@@ -102,10 +102,7 @@ def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
     if doomed_vectors:
         teller.plan(str(shared.file), ["- vectors that your memories share, of other workspaces too"])
     states = _states(cli, chosen, host)
-    doomed = states if chosen.purge_state else []
-    for state in doomed:
-        teller.plan(str(state.file), ["- what was forgotten, judged and allowed in this workspace"])
-    if not (removes or changes or index or doomed_vectors or doomed):
+    if not (removes or changes or index or doomed_vectors):
         teller.step("openclaw", "nothing of openclaw-memory is set up here; nothing to put back")
     elif not teller.agreed("Put OpenClaw's configuration back and remove the plugin?"):
         return
@@ -118,8 +115,6 @@ def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
             file.unlink(missing_ok=True)
         if doomed_vectors:
             shared.clear()
-        for state in doomed:
-            state.purge()
         teller.record["applied"] = True
         what = "is as it was before setup" if known else "has nothing of ours any more"
         teller.step(
@@ -134,9 +129,9 @@ def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
         teller.step("plugin", f"it was there before setup and stays; to remove it: openclaw plugins uninstall {NAME}")
     if _index_files(home):
         teller.step("index", f"kept in {home / 'index'}; to remove it: {_again(chosen, '--uninstall --purge-index')}")
-    for state in states if not doomed else []:
-        again = _again(chosen, "--uninstall --purge-state")
-        teller.step("state", f"kept in {state.file}; to remove it: {again}")
+    for workspace, state in states.items():
+        purge = shell.join(["openclaw-memory", "-w", str(workspace), "state", "purge"])
+        teller.step("state", f"kept in {state}; to remove it: {purge}")
     for environment in made(home):
         teller.step("environment", f"kept in {environment}; to remove it: delete that folder")
     _next(teller, host, bool(host.said), gone=True)
@@ -325,8 +320,8 @@ def _vectors() -> VectorCache:
     return VectorCache(cache_dir(), 0)
 
 
-def _states(cli: CliContext, chosen: Options, host: OpenClaw) -> list[State]:
-    """The states of the agents' workspaces that hold anything."""
+def _states(cli: CliContext, chosen: Options, host: OpenClaw) -> dict[Path, Path]:
+    """The states of the agents' workspaces that hold anything, by workspace."""
     from ..store.state.opening import open_state
 
     settings = _settings(cli, chosen, host)
@@ -334,8 +329,8 @@ def _states(cli: CliContext, chosen: Options, host: OpenClaw) -> list[State]:
     for agent in _agents(cli, host):
         state = open_state(agent.workspace, settings.state)
         if state.file is not None and state.file.exists():
-            found[state.file] = state
-    return list(found.values())
+            found[agent.workspace] = state.file
+    return found
 
 
 def _again(chosen: Options, options: str) -> str:

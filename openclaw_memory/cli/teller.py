@@ -31,7 +31,6 @@ class Options:
     offline: bool = False
     query: str | None = None
     purge_index: bool = False
-    purge_state: bool = False
     project: Path | None = None
 
     def again(self, cli: CliContext) -> str:
@@ -43,8 +42,8 @@ class Options:
             words += ["--set", f"{key}={value}"]
         words += ["setup", self.host]
         for flag, given in (
-            ("--uninstall", self.uninstall), ("--purge-index", self.purge_index),
-            ("--purge-state", self.purge_state), ("--offline", self.offline), ("--installed", self.installed),
+            ("--uninstall", self.uninstall), ("--purge-index", self.purge_index), ("--offline", self.offline),
+            ("--installed", self.installed),
         ):  # fmt: skip
             words += [flag] if given else []
         for option, value in (

@@ -14,7 +14,6 @@ import yaml
 from click.testing import CliRunner, Result
 from fakes import Notes, open_memory
 
-from openclaw_memory import __version__
 from openclaw_memory.cli.main import ALIASES, COMMANDS, cli
 from openclaw_memory.cli.open import remember
 from openclaw_memory.model.use import LAST_SHOWN
@@ -242,36 +241,6 @@ def test_hits_that_are_forgotten_while_they_are_shown_leave_nothing(notes: Notes
         left.write_text("[]")
         other.forget(query="lamp")
         assert not file.exists() and not left.exists()
-
-
-# -- upgrading --------------------------------------------------------------------------------------
-
-
-def test_what_an_upgrade_takes_is_said_without_doing_it(notes: Notes) -> None:
-    notes.write("MEMORY.md", "- a note\n")
-    before = ["--set", "embedding.model=none", "-w", str(notes.root)]
-    run(*before, "ingest")
-    shown = run(*before, "upgrade").stdout
-    assert f"openclaw-memory {__version__}, in {sys.prefix}" in shown and "freshness: the index is up to date" in shown
-    assert f"to upgrade: {sys.executable} -m pip install --upgrade openclaw-memory-graph\n" in shown
-    notes.write("memory/b.md", "- another\n")
-    said = json.loads(run(*before, "upgrade", "--json").stdout)
-    assert said["version"] == __version__ and "-m pip install" in said["upgrade"]
-    assert said["next"] == ["openclaw-memory ingest", "openclaw-memory doctor"]
-    assert "1 file to be read again" in [check["detail"] for check in said["checks"]]
-
-
-@pytest.mark.parametrize(
-    ("prefix", "command"),
-    [
-        ("/home/jr/.local/pipx/venvs/openclaw-memory-graph", "pipx upgrade openclaw-memory-graph"),
-        ("/home/jr/.local/share/uv/tools/openclaw-memory-graph", "uv tool upgrade openclaw-memory-graph"),
-    ],
-)
-def test_what_installed_it_upgrades_it(prefix: str, command: str) -> None:
-    from openclaw_memory.cli.upgrade import _command
-
-    assert _command(Path(prefix)) == command
 
 
 # -- names and help ---------------------------------------------------------------------------------

@@ -119,7 +119,6 @@ def test_a_check_looks_the_same_in_every_command(notes: Notes) -> None:
     notes.write("memory/b.md", b"\0")
     said = "✗ freshness: 1 file to be read again\n  run: openclaw-memory ingest\n"
     assert said in run(notes, "status").stdout and said in run(notes, "doctor", code=1).stdout
-    assert said in run(notes, "upgrade").stdout
     short = run(notes, "status").stdout
     assert "! file: memory/b.md is skipped: binary content" in short
     assert short.endswith("next: openclaw-memory ingest\n")

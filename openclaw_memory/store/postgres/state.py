@@ -191,10 +191,10 @@ class ServerState(State):
         try:
             with closing(read_only(source)) as old:
                 if not check_version(old, source) or not TABLES.keys() <= tables_of(old):
-                    raise StateError(f"{source}: is no backup of a state; name one that 'state backup' wrote")
+                    raise StateError(f"{source}: is no backup of a state; name one that 'backup' wrote")
                 rows = of_file(old)
         except sqlite3.Error as error:
-            raise StateError(f"{source}: cannot be read ({error}); name one that 'state backup' wrote") from error
+            raise StateError(f"{source}: cannot be read ({error}); name one that 'backup' wrote") from error
         for key in Keys(source.parent).all(source.name).values():
             self.add_key(key)
         replace(self, rows)

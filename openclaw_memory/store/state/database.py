@@ -130,7 +130,7 @@ class State:
         if missing:
             self._problem = (
                 f"{self.where_keys()}: the key of what was forgotten is missing, so nothing is read; put it back from "
-                "a backup, or give up what was forgotten: openclaw-memory state drop-tombstones"
+                "a backup, or give up what was forgotten: openclaw-memory state purge --forgotten"
             )
             raise StateError(self._problem)
         self._problem = None
@@ -290,7 +290,7 @@ class State:
         """
         with self._told(file=source), closing(read_only(source)) as old:
             if not check_version(old, source) or not {"tombstones", "use"} <= tables_of(old):
-                raise StateError(f"{source}: is no backup of a state; name one that 'state backup' wrote")
+                raise StateError(f"{source}: is no backup of a state; name one that 'backup' wrote")
             for key in Keys(source.parent).all(source.name).values():
                 self.add_key(key)
             with self._writer.lock:
