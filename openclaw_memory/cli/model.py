@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from .context import console, json_option, say
-
-if TYPE_CHECKING:
-    from ..model import Progress
 
 
 @click.group()
@@ -87,6 +83,7 @@ def pull_model(obj: Any, name: str | None, sha256: str | None) -> None:
     from ..embed import registry
     from ..embed.factory import is_path
     from ..embed.pull import pull
+    from .progress import model_progress
 
     settings = obj.settings()
     chosen = name or settings.embedding.model
@@ -94,7 +91,7 @@ def pull_model(obj: Any, name: str | None, sha256: str | None) -> None:
         chosen = registry.DEFAULT.name
     rows = []
     for each in registry.names_of(chosen)[: 1 if sha256 else None]:
-        with _progress(obj) as tell:
+        with model_progress(obj) as tell:
             found = pull(each, progress=tell, offline=settings.embedding.offline, sha256=sha256)
         row = {"name": found.name, "path": str(found.path), "size": found.size, "sha256": found.sha256}
         rows.append({**row, "sourceSha256": found.source_sha256, "verified": found.verified})
@@ -162,22 +159,3 @@ def _table(rows: list[dict[str, Any]]) -> None:
             "yes" if row["path"] else "",
         )
     console(soft_wrap=True).print(table)
-
-
-def _progress(obj: Any) -> AbstractContextManager[Progress]:
-    """A bar on standard error when that is a terminal; otherwise one line a stage."""
-    from .progress import model_progress
-
-    return model_progress(obj) if obj.json or obj.shows_progress else nullcontext(_lines())
-
-
-def _lines() -> Progress:
-    last = ""
-
-    def tell(stage: str, done: int, total: int) -> None:
-        nonlocal last
-        if stage != last:
-            last = stage
-            say(stage, err=True)
-
-    return tell

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 @click.option("--installed", is_flag=True, help="OpenClaw has the plugin already: leave its files as they are.")
 @offline_option
 @click.option("--query", metavar="TEXT", help="What to search for at the end; default: a heading of the newest note.")
-@click.option("--purge-index", is_flag=True, help="With --uninstall: remove the index files too.")
 @click.option("--project", metavar="DIR", type=click.Path(path_type=Path, file_okay=False, exists=True),
               help="For this project only, with a host that has such settings; default: for all of them.")  # fmt: skip
 @click.option("--print", "printed", is_flag=True, help="Print the entry for any other MCP client, and change nothing.")
@@ -43,8 +42,6 @@ def setup(cli: CliContext, host: str | None, project: Path | None, printed: bool
     chosen = Options(host or "openclaw", host is not None, project=project, **options)
     if chosen.host == "openclaw" and project is not None:
         raise click.UsageError("--project is for the other hosts; name one, such as claude-code")
-    if chosen.purge_index and not chosen.uninstall:
-        raise click.UsageError("--purge-index goes with --uninstall")
     teller = Teller(cli, chosen)
     if chosen.host == "openclaw":
         from .setup_openclaw import install, uninstall
@@ -64,7 +61,7 @@ def _register(cli: CliContext, chosen: Options, teller: Teller) -> None:
 
     for option, value in (
         ("--openclaw", chosen.executable), ("--profile", chosen.profile), ("--query", chosen.query),
-        ("--purge-index", chosen.purge_index), ("--offline", chosen.offline), ("--installed", chosen.installed),
+        ("--offline", chosen.offline), ("--installed", chosen.installed),
     ):  # fmt: skip
         if value:
             raise click.UsageError(f"{option} is for openclaw")

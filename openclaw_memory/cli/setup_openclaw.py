@@ -18,7 +18,6 @@ from .teller import Options, Teller
 
 if TYPE_CHECKING:
     from ..config.settings import Settings
-    from ..embed.vector_cache import VectorCache
     from ..hosts.openclaw import Agent, OpenClaw
     from ..hosts.openclaw_config import KeyChange
     from ..memory import Memory
@@ -94,15 +93,8 @@ def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
             )
         _show(teller, host, changes, [f"- plugin in {folder}"] if removes else [])
         _refuse_read_only(chosen, host)
-    index = _index_files(home) if chosen.purge_index else []
-    if index:
-        teller.plan(str(home / "index"), [f"- {file.relative_to(home / 'index')}" for file in index])
-    shared = _vectors()
-    doomed_vectors = chosen.purge_index and shared.file.is_file()
-    if doomed_vectors:
-        teller.plan(str(shared.file), ["- vectors that your memories share, of other workspaces too"])
     states = _states(cli, chosen, host)
-    if not (removes or changes or index or doomed_vectors):
+    if not (removes or changes):
         teller.step("openclaw", "nothing of openclaw-memory is set up here; nothing to put back")
     elif not teller.agreed("Put OpenClaw's configuration back and remove the plugin?"):
         return
@@ -111,10 +103,6 @@ def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
             teller.say("\nremoving the plugin …")
             host.uninstall_plugin()
         host.change(before.restoring(host.config()))
-        for file in index:
-            file.unlink(missing_ok=True)
-        if doomed_vectors:
-            shared.clear()
         teller.record["applied"] = True
         what = "is as it was before setup" if known else "has nothing of ours any more"
         teller.step(
@@ -127,8 +115,8 @@ def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
     forget(home)
     if folder is not None and before.plugin_installed:
         teller.step("plugin", f"it was there before setup and stays; to remove it: openclaw plugins uninstall {NAME}")
-    if _index_files(home):
-        teller.step("index", f"kept in {home / 'index'}; to remove it: {_again(chosen, '--uninstall --purge-index')}")
+    if any((home / "index").glob("*/*.duckdb")):
+        teller.step("index", f"kept in {home / 'index'}; to remove it: delete that folder")
     for workspace, state in states.items():
         purge = shell.join(["openclaw-memory", "-w", str(workspace), "state", "purge"])
         teller.step("state", f"kept in {state}; to remove it: {purge}")
@@ -306,18 +294,6 @@ def _as_it_was(chosen: Options, host: OpenClaw) -> Iterator[None]:
 def _copy(home: Path, host: OpenClaw) -> Path:
     """Where the configuration is kept as it was, when it had comments."""
     return home / f"{host.config_file().name}.before"
-
-
-def _index_files(home: Path) -> list[Path]:
-    return sorted((home / "index").glob("*/*.duckdb*"))
-
-
-def _vectors() -> VectorCache:
-    """The vectors that a user's memories share."""
-    from ..config.settings import cache_dir
-    from ..embed.vector_cache import VectorCache
-
-    return VectorCache(cache_dir(), 0)
 
 
 def _states(cli: CliContext, chosen: Options, host: OpenClaw) -> dict[Path, Path]:
