@@ -13,12 +13,10 @@ from .context import DATE, CliContext, common_options
 if TYPE_CHECKING:
     from ..model import CaptureReport
 
-_ORIGINS = ("owner", "agent", "untrusted")
-
 
 @click.command(short_help="Keep what is worth remembering of a text.")
 @click.argument("text", nargs=-1, metavar="[TEXT]...")
-@click.option("--origin", type=click.Choice(_ORIGINS), default="owner", show_default=True,
+@click.option("--origin", type=click.Choice(["owner", "agent", "untrusted"]), default="owner", show_default=True,
               help="Who said it; what is untrusted is kept apart and never given unasked.")  # fmt: skip
 @click.option("--all", "everything", is_flag=True, help="Keep every sentence, not only what is worth it and new.")
 @click.option("--now", type=DATE, metavar="DATE", help="The day it was said; default today.")

@@ -16,15 +16,14 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-KINDS = ("curated", "daily", "note")
-GRAINS = ("working", "daily", "weekly", "monthly", "quarterly", "yearly")
-
 
 def which_options(command: F) -> F:
     """Let a command take kinds, grains, a range of days, and how much to show."""
     for option in reversed((
-        click.option("--kind", type=click.Choice(KINDS), multiple=True, help="Only such files; may be repeated."),
-        click.option("--grain", type=click.Choice(GRAINS), multiple=True, help="Only such grains; may be repeated."),
+        click.option("--kind", type=click.Choice(["curated", "daily", "note"]), multiple=True,
+                     help="Only such files; may be repeated."),
+        click.option("--grain", type=click.Choice(["working", "daily", "weekly", "monthly", "quarterly", "yearly"]),
+                     multiple=True, help="Only such grains; may be repeated."),
         click.option("--since", type=SINCE, metavar="DATE",
                      help="Only what is dated on or after this day, or in or after 2026-W07, 2026-02, 2026-Q1, 2026."),
         click.option("--until", type=UNTIL, metavar="DATE",
