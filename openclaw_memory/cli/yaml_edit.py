@@ -46,12 +46,11 @@ def unset_value(file: Path, key: str) -> bool:
     file = file.resolve()
     text = _text(file)
     keys = key.split(".", 2)
-    held = [_tree(text, file)]
+    held: list[Any] = [_tree(text, file)]
     for name in keys:
-        inner = held[-1].get(name)
-        if name not in held[-1] or (len(held) < len(keys) and not isinstance(inner, dict)):
+        if not isinstance(held[-1], dict) or name not in held[-1]:
             return False
-        held.append(inner)
+        held.append(held[-1][name])
     while len(keys) > 1 and len(held[len(keys) - 1]) == 1:  # a group of which nothing is left goes too
         keys.pop()
     *groups, name = keys
