@@ -98,7 +98,7 @@ def set_setting(cli: CliContext, key: str, value: str) -> None:
       openclaw-memory config set retention.plan pro
       openclaw-memory config set plugins.disabled '[sessions]'
     """
-    from ..config.settings import Settings, setting_of, value_of
+    from ..config.settings import Settings, check_key, value_of
     from ..config.store_url import visible
     from ..errors import SettingsError
     from ..system.serialize import to_json
@@ -117,7 +117,7 @@ def set_setting(cli: CliContext, key: str, value: str) -> None:
     new = to_json(value_of(said, key))
     set_value(file, key, new)
     now, sources = cli.load_settings()
-    value_now, source = value_of(now, key), sources[setting_of(now, key) or key]
+    value_now, source = value_of(now, key), sources[check_key(now, key)[0]]
     if cli.json:
         cli.emit(
             {
@@ -139,8 +139,7 @@ def set_setting(cli: CliContext, key: str, value: str) -> None:
 @json_option
 def unset(cli: CliContext, key: str) -> None:
     """Take KEY out of the settings file, so that its default counts again; the rest of the file stays as it is."""
-    from ..config.coerce import check_key
-    from ..config.settings import Settings, setting_of, value_of
+    from ..config.settings import Settings, check_key, value_of
     from ..config.store_url import visible
     from ..errors import SettingsError
     from ..system.serialize import to_json
@@ -153,7 +152,7 @@ def unset(cli: CliContext, key: str) -> None:
     file = settings_file(cli)
     there = unset_value(file, key)
     now, sources = cli.load_settings()
-    value, source = to_json(visible(key, value_of(now, key))), sources[setting_of(now, key) or key]
+    value, source = to_json(visible(key, value_of(now, key))), sources[check_key(now, key)[0]]
     if cli.json:
         cli.emit({"file": str(file), "key": key, "removed": there, "inForce": value, "source": source})
         return

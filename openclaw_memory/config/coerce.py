@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import types as _types
 import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
@@ -37,21 +36,6 @@ def all_keys(settings: Any) -> list[str]:
     return keys
 
 
-def setting_of(settings: Any, key: str) -> str | None:
-    """Return the key of the setting that ``key`` names, whole or an entry of it; ``None`` when there is none."""
-    for each, value, _ in walk(settings):
-        if key == each or (isinstance(value, dict) and key.startswith(f"{each}.") and key != f"{each}."):
-            return each
-    return None
-
-
-def value_of(settings: Any, key: str) -> Any:
-    """The value of the setting, or of the entry of a mapping, that ``key`` names; ``None`` where it has no entry."""
-    whole = setting_of(settings, key)
-    value: Any = next((value for each, value, _ in walk(settings) if each == whole), None)
-    return value if whole is None or whole == key else value.get(key[len(whole) + 1 :])
-
-
 def closest_key(settings: Any, key: str) -> str | None:
     """Return the valid key that ``key`` was probably meant to be: in its group first, else anywhere."""
     keys = all_keys(settings)
@@ -70,14 +54,22 @@ def check_key(settings: Any, key: str) -> tuple[str, str]:
 
     Raises :class:`UnknownSettingError` with the closest valid key, where there is one.
     """
-    whole = setting_of(settings, key)
-    entries: Any = next((meta["entries"] for each, _, meta in walk(settings) if each == whole), {})
-    entry = "" if whole is None else key[len(whole) + 1 :]
-    if whole is None or (entry and entries and entry not in entries):
-        closest = closest_key(settings, key)
-        step = f"did you mean '{closest}'?" if closest else "see: openclaw-memory config show"
-        raise UnknownSettingError(f"unknown key '{key}'; {step}")
-    return whole, entry
+    for each, value, meta in walk(settings):
+        if key == each:
+            return each, ""
+        entry = key.removeprefix(f"{each}.")
+        if isinstance(value, dict) and entry not in (key, "") and (not meta["entries"] or entry in meta["entries"]):
+            return each, entry
+    closest = closest_key(settings, key)
+    step = f"did you mean '{closest}'?" if closest else "see: openclaw-memory config show"
+    raise UnknownSettingError(f"unknown key '{key}'; {step}")
+
+
+def value_of(settings: Any, key: str) -> Any:
+    """The value of the setting, or of the entry of a mapping, that ``key`` names; ``None`` for an entry not there."""
+    whole, entry = check_key(settings, key)
+    value: Any = next(value for each, value, _ in walk(settings) if each == whole)
+    return value.get(entry) if entry else value
 
 
 def assign(settings: S, key: str, value: Any, where: str, ignored: list[str] | None = None) -> S:
@@ -206,4 +198,4 @@ def _coerce_tree(hint: Any, origin: Any, value: Any, key: str, where: str, fail:
         except TypeError:
             fail(f"a mapping of {', '.join(hints)}")
         return made
-    raise AssertionError(f"setting {key} has a type that is not handled: {hint!r} {_types.__name__}")
+    raise AssertionError(f"setting {key} has a type that is not handled: {hint!r}")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import SettingsError
 from .coerce import all_keys, assign
-from .coerce import setting_of as setting_of
+from .coerce import check_key as check_key
 from .coerce import value_of as value_of
 from .coerce import walk as walk
 
@@ -358,7 +358,7 @@ def _merged(sources: list[_Source]) -> tuple[Settings, dict[str, str]]:
     for key, value, where in sources:
         changed = assign(settings, key, value, where, ignored)
         if changed is not settings:
-            origin[setting_of(settings, key) or key] = where
+            origin[check_key(settings, key)[0]] = where
         settings = changed
     return replace(settings, ignored=tuple(dict.fromkeys(ignored))), origin
 
