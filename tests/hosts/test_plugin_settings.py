@@ -49,7 +49,7 @@ def test_they_count_above_the_usual_file_and_below_what_is_said_for_this_run(
     mine = tmp_path / "mine.yaml"
     mine.write_text("search: {max_results: 10}\n")
     said = load(mine, {}, environ)[0].search
-    assert (said.max_results, said.min_score, said.snippet_chars) == (10, 0.25, 700)
+    assert (said.max_results, said.min_score, said.snippet_chars) == (10, 0.25, 80)
 
 
 def test_its_file_takes_the_place_of_the_usual_one(configure: Callable[..., Path]) -> None:
