@@ -415,6 +415,6 @@ def _read_yaml(file: Path) -> list[tuple[str, Any]]:
         if group in groups and inner is None:
             continue
         if group in groups and not isinstance(inner, dict):
-            raise SettingsError(f"{file}: '{group}' must be a mapping of settings")
+            raise SettingsError(f"{file}: '{group}' must be a mapping of settings; write them below it")
         rows += [(f"{group}.{key}", value) for key, value in inner.items()] if group in groups else [(str(group), None)]
     return rows
