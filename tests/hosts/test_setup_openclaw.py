@@ -244,7 +244,7 @@ def test_on_a_terminal_it_asks(openclaw: OpenClawDouble, answer: str, code: int)
 
 def test_as_json(openclaw: OpenClawDouble, run: Callable[..., Result]) -> None:
     plan = json.loads(run("--json", code=2).stdout)
-    assert plan["applied"] is False and plan["next"].endswith(" setup openclaw --yes")
+    assert plan["applied"] is False and plan["next"].endswith(" with --yes")
     assert plan["changes"][1]["where"] == str(openclaw.file)
     done = json.loads(run("--json", "--yes", "--query", "pantry").stdout)
     assert done["applied"] and all(step["ok"] for step in done["steps"])
