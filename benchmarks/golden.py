@@ -120,9 +120,10 @@ def converse(workspace: Workspace, home: Path) -> list[dict[str, Any]]:
         run("search", question, *now)
     for options in (
         ("--mode", "keyword"), ("--mode", "graph"), ("--budget", "300"), ("--max-results", "2"), ("--explain",),
-        ("--min-score", "0.5"), ("--grain", "working"), ("--kind", "daily"), ("--recency-weight", "0.5"),
+        ("--min-score", "0.5"), ("--grain", "working"), ("--kind", "daily"),
     ):  # fmt: skip
         run("search", questions[0], *now, *options)
+    run("--set", "search.recency_weight=0.5", "search", questions[0], *now)
     best = run("search", questions[0], *now, shown=False)["results"]
     for question in questions[:3]:
         run("recall", question, *now)

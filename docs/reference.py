@@ -27,18 +27,14 @@ def text() -> str:
     parts = [_HEAD]
     for tool in offered(for_host=False).values():
         given = tool.input_schema
-        marks = [word for word, so in (("reads only", tool.read_only), ("may remove", tool.destructive)) if so]
-        parts.append(f"\n## {tool.name}\n\n{_cell(tool.description)}{_marked(marks)}\n")
+        mark = " *reads only*" if tool.read_only else ""
+        parts.append(f"\n## {tool.name}\n\n{_cell(tool.description)}{mark}\n")
         if given["properties"]:
             parts.append("\n| argument | type | meaning |\n|---|---|---|\n")
         for name, schema in given["properties"].items():
             named = f"**`{name}`**" if name in given.get("required", ()) else f"`{name}`"
             parts.append(f"| {named} | {_type(schema)} | {_cell(schema.get('description', ''))} |\n")
     return "".join(parts)
-
-
-def _marked(words: list[str]) -> str:
-    return f" *{', '.join(words)}*" if words else ""
 
 
 def _type(schema: dict[str, Any]) -> str:

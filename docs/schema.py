@@ -88,8 +88,6 @@ ANSWERS: dict[str, Any] = {
         "name": str, "path": str, "size": int, "sha256": str, "sourceSha256": str, "verified": bool,
     },
     "model use": {"model": str, "before": str, "config": str, "present": bool},
-    "model path": {"model": str, "path": str},
-    "upgrade": {"version": str, "upgrade": str, "checks": [of.Check], "next": [str]},
 }  # fmt: skip
 
 

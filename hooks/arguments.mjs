@@ -6,7 +6,7 @@ export class ParameterError extends Error {}
 /**
  * Arguments in the types of their schema, where it is plain what was meant: a host checks them against it next.
  *
- * What is blank counts as not given, a single name stands for a list, and more than the most of something is the most.
+ * What is blank counts as not given, and more than the most of something is the most.
  */
 export function prepared({ properties }, params) {
   if (params === null || typeof params !== "object") return params;
@@ -14,14 +14,9 @@ export function prepared({ properties }, params) {
   return Object.fromEntries(meant.filter(([, value]) => value !== undefined && value !== null && value !== ""));
 }
 
-function meantBy({ type, maximum, items }, value) {
+function meantBy({ type, maximum }, value) {
   if (typeof value === "string") value = value.trim();
   if (value === "") return undefined;
-  if (type === "array" && typeof value === "string" && !value.startsWith("[")) value = [value];
-  if (Array.isArray(value) && items?.type === "string") {
-    value = value.map((each) => (typeof each === "string" ? each.trim() : each)).filter((each) => each !== "");
-    return value.length ? value : undefined;
-  }
   if (type === "boolean" && (value === "true" || value === "false")) return value === "true";
   if ((type === "integer" || type === "number") && typeof value === "string" && !Number.isNaN(Number(value))) value = Number(value);
   return type === "integer" && value > maximum ? maximum : value;

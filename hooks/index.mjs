@@ -148,7 +148,7 @@ export default definePluginEntry({
           const stranger = Boolean(ctx.requesterSenderId) && ctx.senderIsOwner !== true;
           return makeTool(tool, memory, { ...subject, sessionKey: ctx.sessionKey, cfg, reading, stranger });
         },
-        { names: [tool.name], optional: tool.destructive },
+        { names: [tool.name] },
       );
     }
     const start = (ctx) => {

@@ -117,7 +117,7 @@ class Memory(Asking):
         self.state = open_state(self.workspace, self.settings.state, file, server)
         self.usage = Usage(self.state)
         self.forgotten = Tombstones(self.state)
-        retired = Retired(self.state, self.settings.retention.plan != "keep")
+        retired = Retired(self.state, self.settings.retention["plan"] != "keep")
         ingestor = Ingestor(
             workspace=self.workspace,
             settings=self.settings.ingest,

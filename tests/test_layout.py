@@ -1,4 +1,4 @@
-"""The layout: what lies where, what may import what."""
+"""The layout: what lies where, and what may import what."""
 
 from __future__ import annotations
 

@@ -17,20 +17,10 @@ if TYPE_CHECKING:
 @click.argument("message", nargs=-1, required=True)
 @click.option("--budget", type=click.IntRange(1, 100_000), metavar="TOKENS",
               help="Most tokens of the text.")  # fmt: skip
-@click.option("--session", metavar="ID", help="Session that the message belongs to.")
-@click.option("--theme", "themes", multiple=True, metavar="CONCEPT", help="Concept that counts for more; repeatable.")
 @click.option("--now", type=DATE, metavar="DATE", help="The day the message is written; default today.")
 @click.option("--explain", is_flag=True, help="Say where each sentence comes from, and why.")
 @common_options
-def context(
-    cli: CliContext,
-    message: tuple[str, ...],
-    budget: int | None,
-    session: str | None,
-    themes: tuple[str, ...],
-    now: date | None,
-    explain: bool,
-) -> None:
+def context(cli: CliContext, message: tuple[str, ...], budget: int | None, now: date | None, explain: bool) -> None:
     """Say what the notes know about MESSAGE, in plain sentences; nothing when nothing is sure enough.
 
     It is what a host puts beside a message before the model speaks.  MEMORY.md and USER.md are left out, as agents
@@ -40,7 +30,7 @@ def context(
     if not words.strip():
         raise click.UsageError("the message is empty")
     with cli.memory() as memory:
-        result = memory.context(words, budget=budget, session=session, now=now, themes=themes, explain=explain)
+        result = memory.context(words, budget=budget, now=now, explain=explain)
     if cli.json:
         cli.emit(result)
         return

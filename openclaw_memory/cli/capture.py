@@ -13,20 +13,15 @@ from .context import DATE, CliContext, common_options
 if TYPE_CHECKING:
     from ..model import CaptureReport
 
-_ORIGINS = ("owner", "agent", "untrusted")
-
 
 @click.command(short_help="Keep what is worth remembering of a text.")
 @click.argument("text", nargs=-1, metavar="[TEXT]...")
-@click.option("--session", default="", metavar="ID", help="Session that it was said in.")
-@click.option("--origin", type=click.Choice(_ORIGINS), default="owner", show_default=True,
+@click.option("--origin", type=click.Choice(["owner", "agent", "untrusted"]), default="owner", show_default=True,
               help="Who said it; what is untrusted is kept apart and never given unasked.")  # fmt: skip
 @click.option("--all", "everything", is_flag=True, help="Keep every sentence, not only what is worth it and new.")
 @click.option("--now", type=DATE, metavar="DATE", help="The day it was said; default today.")
 @common_options
-def capture(
-    cli: CliContext, text: tuple[str, ...], session: str, origin: str, everything: bool, now: date | None
-) -> None:
+def capture(cli: CliContext, text: tuple[str, ...], origin: str, everything: bool, now: date | None) -> None:
     """Append what is worth remembering of TEXT to memory/captures/, a file a day.
 
     Without TEXT, or with "-", standard input is read.  Kept are sentences that state something for later (decisions,
@@ -40,7 +35,7 @@ def capture(
     moment = None if now is None else calendar.noon_in("", now, datetime.now().time())
     with cli.memory() as memory:
         report = memory.capture(
-            Turn((message,), session=session, agent=memory.agent, origin=Origin(origin), now=moment),
+            Turn((message,), agent=memory.agent, origin=Origin(origin), now=moment),
             everything=everything,
         )
     if cli.json:

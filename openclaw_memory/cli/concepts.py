@@ -24,33 +24,27 @@ def concepts() -> None:
 
 
 @concepts.command("list")
-@click.option("--kind", metavar="KIND", help="Only concepts of this kind, such as person or tool.")
-@click.option("--curated", is_flag=True, help="Only those of concepts.yaml.")
-@click.option("--limit", "-n", type=click.IntRange(min=1), metavar="N", help="At most so many.")
+@click.argument("query", nargs=-1)
+@click.option("--kind", metavar="KIND", help="Only concepts of this kind, such as person or tool; without QUERY.")
+@click.option("--curated", is_flag=True, help="Only those of concepts.yaml; without QUERY.")
+@click.option("--limit", "-n", type=click.IntRange(1, 1000), metavar="N", help="At most so many; 10 with QUERY.")
 @click.option("--explain", is_flag=True, help="Say in one line why each is a concept.")
 @common_options
-def list_concepts(cli: CliContext, kind: str | None, curated: bool, limit: int | None, explain: bool) -> None:
-    """List concepts, those that matter most first."""
+def list_concepts(
+    cli: CliContext, query: tuple[str, ...], kind: str | None, curated: bool, limit: int | None, explain: bool
+) -> None:
+    """List concepts, those that matter most first; with QUERY those whose mentions in the notes answer it."""
+    text = " ".join(query).strip()
+    if query and (not text or kind is not None or curated):
+        raise click.UsageError("give words to look for" if not text else "a QUERY goes without --kind and --curated")
     with cli.memory() as memory:
-        result = memory.concepts.list(kind=kind, curated=curated, limit=limit)
+        if text:
+            result = memory.concepts.search(text, limit=limit or 10)
+        else:
+            result = memory.concepts.list(kind=kind, curated=curated, limit=limit)
     _show(cli, result, explain)
-    if len(result.rows) < result.total:
+    if not text and len(result.rows) < result.total:
         cli.remark(f"{result.total - len(result.rows)} more; see --limit")
-
-
-@concepts.command()
-@click.argument("query", nargs=-1, required=True)
-@click.option("--max-results", "-n", type=click.IntRange(1, 1000), default=10, help="Concepts to return.")
-@click.option("--explain", is_flag=True, help="Say in one line why each is a concept.")
-@common_options
-def search(cli: CliContext, query: tuple[str, ...], max_results: int, explain: bool) -> None:
-    """Find concepts by what the notes say where they mention them."""
-    text = " ".join(query)
-    if not text.strip():
-        raise click.UsageError("the query is empty")
-    with cli.memory() as memory:
-        result = memory.concepts.search(text, limit=max_results)
-    _show(cli, result, explain)
 
 
 @concepts.command(short_help="Curate a concept, or add to it.")
@@ -59,34 +53,11 @@ def search(cli: CliContext, query: tuple[str, ...], max_results: int, explain: b
 @click.option("--parent", "-p", "parents", multiple=True, help="What it is a kind or a part of; may be repeated.")
 @click.option("--kind", help="What it is: person, project, tool, event, place …; '' takes it away.")
 @click.option("--related", "-r", multiple=True, help="A concept that it has to do with; may be repeated.")
-@click.option("--weight", type=click.FloatRange(0, 10), help="How much it counts for context; 1 unless told.")
 @common_options
 def add(cli: CliContext, name: str, **options: Any) -> None:
     """Curate the concept NAME, or add to it, and link what mentions it at once."""
     with cli.memory() as memory:
         result = memory.concepts.add(name, **options)
-    _show_change(cli, result)
-
-
-@concepts.command(short_help="Let further names mean a concept.")
-@click.argument("name")
-@click.argument("aliases", metavar="ALIAS...", nargs=-1, required=True)
-@common_options
-def alias(cli: CliContext, name: str, aliases: tuple[str, ...]) -> None:
-    """Let each ALIAS mean the concept NAME too, as k8s means Kubernetes."""
-    with cli.memory() as memory:
-        result = memory.concepts.alias(name, aliases)
-    _show_change(cli, result)
-
-
-@concepts.command(short_help="Put a concept below others.")
-@click.argument("name")
-@click.argument("parents", metavar="PARENT...", nargs=-1, required=True)
-@common_options
-def parent(cli: CliContext, name: str, parents: tuple[str, ...]) -> None:
-    """Put the concept NAME below each PARENT, as a database is below tool."""
-    with cli.memory() as memory:
-        result = memory.concepts.parent(name, parents)
     _show_change(cli, result)
 
 

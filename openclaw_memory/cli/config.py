@@ -41,9 +41,10 @@ def settings_file(cli: CliContext) -> Path:
 
 def _keys(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """The settings that a shell may go on with."""
-    from ..config.settings import Settings, walk
+    from ..config.coerce import all_keys
+    from ..config.settings import Settings
 
-    return [key for key, _, _ in walk(Settings()) if key.startswith(incomplete)]
+    return [key for key in all_keys(Settings()) if key.startswith(incomplete)]
 
 
 @config.command("show")
@@ -59,7 +60,7 @@ def show(cli: CliContext, prefix: str) -> None:
     rows = [
         (key, visible(key, value), source[key], meta["help"])
         for key, value, meta in walk(settings)
-        if key.startswith(prefix)
+        if key.startswith(prefix) or prefix.startswith(f"{key}.")
     ]
     if not rows:
         raise click.UsageError(f"no setting begins with '{prefix}'; 'openclaw-memory config show' lists them all")
@@ -90,14 +91,14 @@ def show(cli: CliContext, prefix: str) -> None:
 def set_setting(cli: CliContext, key: str, value: str) -> None:
     """Write KEY: VALUE into the settings file, where everything else, comments too, stays as it is.
 
-    VALUE is checked as the file is; lists and mappings are YAML in one line.
+    VALUE is checked as the file is; lists and mappings are YAML in one line.  A KEY may be an entry of a mapping.
 
     \b
       openclaw-memory config set search.max_results 10
-      openclaw-memory config set consolidate.automatic off
+      openclaw-memory config set retention.plan pro
       openclaw-memory config set plugins.disabled '[sessions]'
     """
-    from ..config.settings import Settings, walk
+    from ..config.settings import Settings, check_key, value_of
     from ..config.store_url import visible
     from ..errors import SettingsError
     from ..system.serialize import to_json
@@ -113,11 +114,10 @@ def set_setting(cli: CliContext, key: str, value: str) -> None:
     except SettingsError as error:
         raise click.UsageError(str(error).replace("argument: ", "", 1)) from error
     file = settings_file(cli)
-    group, _, name = key.partition(".")
-    new = to_json(getattr(getattr(said, group), name))
-    set_value(file, group, name, new)
-    now, source = cli.load_settings()
-    value_now = next(each for one, each, _ in walk(now) if one == key)
+    new = to_json(value_of(said, key))
+    set_value(file, key, new)
+    now, sources = cli.load_settings()
+    value_now, source = value_of(now, key), sources[check_key(now, key)[0]]
     if cli.json:
         cli.emit(
             {
@@ -125,13 +125,13 @@ def set_setting(cli: CliContext, key: str, value: str) -> None:
                 "key": key,
                 "value": new,
                 "inForce": to_json(visible(key, value_now)),
-                "source": source[key],
+                "source": source,
             }
         )
         return
     say(f"{file}: {key} is {value}")
     if to_json(value_now) != new:
-        cli.remark(f"it does not count here: {source[key]} says {visible(key, value_now)!r}")
+        cli.remark(f"it does not count here: {source} says {visible(key, value_now)!r}")
 
 
 @config.command(short_help="Take a setting out of the settings file.")
@@ -139,26 +139,24 @@ def set_setting(cli: CliContext, key: str, value: str) -> None:
 @json_option
 def unset(cli: CliContext, key: str) -> None:
     """Take KEY out of the settings file, so that its default counts again; the rest of the file stays as it is."""
-    from ..config.settings import Settings, walk
+    from ..config.settings import Settings, check_key, value_of
     from ..config.store_url import visible
     from ..errors import SettingsError
     from ..system.serialize import to_json
     from .yaml_edit import unset_value
 
-    group, _, name = key.partition(".")
-    default = {one: to_json(value) for one, value, _ in walk(Settings())}
     try:
-        Settings().with_values({key: default.get(key)})
+        check_key(Settings(), key)
     except SettingsError as error:
-        raise click.UsageError(str(error).replace("argument: ", "", 1)) from error
+        raise click.UsageError(str(error)) from error
     file = settings_file(cli)
-    there = unset_value(file, group, name)
-    now, source = cli.load_settings()
-    value = to_json(visible(key, next(each for one, each, _ in walk(now) if one == key)))
+    there = unset_value(file, key)
+    now, sources = cli.load_settings()
+    value, source = to_json(visible(key, value_of(now, key))), sources[check_key(now, key)[0]]
     if cli.json:
-        cli.emit({"file": str(file), "key": key, "removed": there, "inForce": value, "source": source[key]})
+        cli.emit({"file": str(file), "key": key, "removed": there, "inForce": value, "source": source})
         return
-    say(f"{file}: {key} {'is taken out' if there else 'is not in it'}; {value!r} counts ({source[key]})")
+    say(f"{file}: {key} {'is taken out' if there else 'is not in it'}; {value!r} counts ({source})")
 
 
 @config.command(short_help="Open the settings file in your editor.")
@@ -172,8 +170,9 @@ def edit(cli: CliContext) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)  # an editor would not
     open_in_editor(file)
     if file.exists():
-        load(file, {}, {})
-        if not cli.json:
+        ignored = [text for text in load(file, {}, {})[0].ignored if text.startswith(str(file))]
+        cli.note(ignored)
+        if not cli.json and not ignored:
             say(f"{file}: every setting in it is valid")
     if cli.json:
         cli.emit({"file": str(file), "exists": file.exists()})

@@ -13,7 +13,6 @@ from .progress import ingest_progress
 if TYPE_CHECKING:
     from ..model import ConsolidateReport
 
-GRAINS = ("daily", "weekly", "monthly", "quarterly", "yearly")
 #: Paths of each sort shown to a person.
 _SHOWN = 12
 
@@ -22,7 +21,8 @@ _SHOWN = 12
 @click.option("--dry-run", is_flag=True, help="Only show what would be done.")
 @click.option("--older-than-days", type=click.IntRange(min=0), metavar="N",
               help="Leave periods alone that ended at most N days ago; default 3.")  # fmt: skip
-@click.option("--grain", type=click.Choice(GRAINS), help="Write the summaries of this grain alone.")
+@click.option("--grain", type=click.Choice(["daily", "weekly", "monthly", "quarterly", "yearly"]),
+              help="Write the summaries of this grain alone.")  # fmt: skip
 @click.option("--now", type=DATE, metavar="DATE", help="The day it is; default today.")
 @click.option(
     "--enable/--disable",

@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from io import StringIO
 from pathlib import Path
@@ -68,8 +68,6 @@ class CliContext:
     overrides: dict[str, Any] = field(default_factory=dict)
     #: What was said of the environment; ``None`` when it is part of the result.
     noted: set[str] | None = field(default_factory=set)
-    #: Whether what does not fit into the terminal is shown by a pager.
-    pager: bool = True
     #: How the last document was printed: one of several lines, or alone; ``None`` before the first.
     emitted: Literal["line", "whole"] | None = None
 
@@ -85,15 +83,19 @@ class CliContext:
         profile: str | None = None,
     ) -> tuple[Settings, dict[str, str]]:
         """The settings in force and where each comes from; what ``--set`` says wrongly is wrong usage."""
-        from ..config.settings import Settings, load, unknown_variables
+        from ..config.settings import load
         from ..errors import SettingsError
 
-        self.note(unknown_variables())
+        given = {**self.overrides, **(overrides or {})}
         try:
-            Settings().with_values(self.overrides)
+            settings, sources = load(self.config, given, index=index or self.db, profile=profile)
         except SettingsError as error:
+            if not str(error).startswith("argument:"):
+                raise
             raise click.UsageError(str(error).replace("argument:", "--set:", 1)) from error
-        return load(self.config, {**self.overrides, **(overrides or {})}, index=index or self.db, profile=profile)
+        ignored = tuple(text.replace("argument:", "--set:", 1) for text in settings.ignored)
+        self.note(ignored)
+        return replace(settings, ignored=ignored), sources
 
     def memory(self, settings: Settings | None = None) -> Memory:
         """The memory of the workspace that the options name; a missing workspace is wrong usage."""
@@ -125,7 +127,7 @@ class CliContext:
     @contextmanager
     def paged(self) -> Iterator[None]:
         """Show what the block prints by $PAGER where standard output is a terminal that it does not fit into."""
-        if self.json or not self.pager or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        if self.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
             yield
             return
         screen = _Screen()
@@ -193,12 +195,10 @@ def common_options(command: F) -> F:
 
     @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
     @click.option("--workspace", "-w", "in_workspace", metavar="DIR", help="The agent's workspace.")
-    @click.option("--no-pager", is_flag=True, hidden=True)
     @click.pass_context
     @functools.wraps(command)
-    def wrapped(context: click.Context, /, as_json: bool, in_workspace: str | None, no_pager: bool, **rest: Any) -> Any:
+    def wrapped(context: click.Context, /, as_json: bool, in_workspace: str | None, **rest: Any) -> Any:
         cli: CliContext = context.obj
-        cli.pager = cli.pager and not no_pager
         cli.json = cli.json or as_json
         cli.workspace = in_workspace or cli.workspace
         return command(cli, **rest)
@@ -217,6 +217,16 @@ def json_option(command: F) -> F:
         return command(context.obj, **rest)
 
     return wrapped  # type: ignore[return-value]
+
+
+def yes_option(command: F) -> F:
+    """Let a command that asks first be told not to."""
+    return click.option("--yes", "-y", is_flag=True, help="Do not ask.")(command)
+
+
+def offline_option(command: F) -> F:
+    """Let a command that gets a missing model be told not to."""
+    return click.option("--offline", is_flag=True, help="Do not download a missing model.")(command)
 
 
 class DateOption(click.ParamType[date]):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .. import example
-from .context import CliContext, common_options, say
+from .context import CliContext, common_options, offline_option, say
 
 if TYPE_CHECKING:
     from ..model import RecallResult, SearchHit
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Ingest, search and recall a small example.")
 @click.option("--dir", "folder", type=click.Path(path_type=Path, file_okay=False),
               help="Keep the example workspace and its index here; default: a temporary folder.")  # fmt: skip
-@click.option("--offline", is_flag=True, help="Do not download a missing model.")
+@offline_option
 @common_options
 def demo(cli: CliContext, folder: Path | None, offline: bool) -> None:
     """Ingest a small example workspace, search it four times and follow one thread.

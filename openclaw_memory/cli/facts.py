@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from copy import copy
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -32,7 +30,6 @@ def facts() -> None:
 @click.argument("predicate")
 @click.argument("object", metavar="OBJECT")
 @click.option("--source", metavar="PATH#LINE", help="Where it is written, such as memory/a.md#L3.")
-@click.option("--confidence", type=click.FloatRange(0, 1), help="How sure it is, from 0 to 1; default 1.")
 @click.option(
     "--since", type=DATE, metavar="DATE", help="Since when it holds; default the day of its source, or today."
 )
@@ -54,7 +51,6 @@ def add(cli: CliContext, **given: Any) -> None:
 @click.option("--as-of", type=DATE, metavar="DATE", help="What held on this day.")
 @click.option("--history", is_flag=True, help="Also what holds no longer.")
 @click.option("--all", is_flag=True, help="Also those of which it is not sure that they are right.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most N facts.")
 @click.option("--explain", is_flag=True, help="Say in one line why each fact is there.")
 @common_options
 def query(cli: CliContext, **given: Any) -> None:
@@ -71,23 +67,16 @@ def query(cli: CliContext, **given: Any) -> None:
     cli.remark(result.warning)
 
 
-#: As ``concepts`` calls it.
-_list = copy(query)
-_list.hidden = True
-facts.add_command(_list, "list")
-
-
 @facts.command(short_help="Replace a fact.")
 @click.argument("id")
 @click.option("--object", "object", metavar="TEXT", help="The new object.")
 @click.option("--predicate", metavar="WORDS", help="The new relation.")
-@click.option("--confidence", type=click.FloatRange(0, 1), help="How sure it is, from 0 to 1.")
 @click.option("--since", type=DATE, metavar="DATE", help="Since when the new fact holds.")
 @common_options
 def update(cli: CliContext, **given: Any) -> None:
     """Replace the fact ID by one with some of its parts changed; the old one stays in the history."""
     if all(value is None for key, value in given.items() if key != "id"):
-        raise click.UsageError("nothing to change: give --object, --predicate, --confidence or --since")
+        raise click.UsageError("nothing to change: give --object, --predicate or --since")
     _change(cli, lambda book: book.batch([{"action": "update", **given}]))
 
 
@@ -101,46 +90,6 @@ def remove(cli: CliContext, id: str) -> None:
     it is undone, and the value before holds again.  Later the fact ends today, and no other value comes back.
     """
     _change(cli, lambda book: book.remove(id))
-
-
-@facts.command(short_help="Make many changes at once.")
-@click.argument("file", type=click.File("r", encoding="utf-8"), metavar="FILE")
-@common_options
-def batch(cli: CliContext, file: IO[str]) -> None:
-    """Make the changes in FILE ("-" is standard input), all of them or none.
-
-    FILE holds a JSON list of operations, or one operation a line:
-
-    \b
-      {"action": "add", "subject": "JR", "predicate": "lives in", "object": "Utrecht", "since": "2026-03-01"}
-      {"action": "update", "id": "f-0a1b2c3d4e5f", "object": "Helix"}
-      {"action": "remove", "id": "f-0a1b2c3d4e5f"}
-    """
-    operations = _operations(file)
-    _change(cli, lambda book: book.batch(operations))
-
-
-def _operations(file: IO[str]) -> list[dict[str, Any]]:
-    try:
-        text = file.read()
-    except UnicodeDecodeError as error:
-        raise click.UsageError(f"{file.name}: not UTF-8 text ({error.reason} at byte {error.start})") from error
-    try:
-        loaded = json.loads(text)
-    except ValueError:
-        loaded = []
-        for number, line in enumerate(text.split("\n"), 1):
-            if line.strip():
-                try:
-                    loaded.append(json.loads(line))
-                except ValueError as error:
-                    raise click.UsageError(f"{file.name}, line {number}: not JSON ({error})") from error
-    operations = [loaded] if isinstance(loaded, dict) else loaded
-    if not isinstance(operations, list) or not all(isinstance(one, dict) for one in operations):
-        raise click.UsageError(
-            f'{file.name}: every operation must be an object such as {{"action": "remove", "id": "f-…"}}'
-        )
-    return operations
 
 
 def _change(cli: CliContext, change: Callable[[FactBook], FactsResult]) -> None:

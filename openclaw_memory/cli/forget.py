@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .context import SINCE, UNTIL, CliContext, common_options, say
+from .context import SINCE, UNTIL, CliContext, common_options, say, yes_option
 
 if TYPE_CHECKING:
     from ..model import ForgetReport
@@ -32,7 +32,7 @@ _SHOWN = 20
     "--until", type=UNTIL, metavar="DATE", help="What is dated this day or earlier, or in or before such a period."
 )
 @click.option("--dry-run", is_flag=True, help="Only show what would go.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@yes_option
 @common_options
 def forget(
     cli: CliContext,

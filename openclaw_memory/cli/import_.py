@@ -8,26 +8,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .context import CliContext, common_options, say
+from .context import CliContext, common_options, say, yes_option
 
 if TYPE_CHECKING:
     from ..model import ImportReport
 
 #: Files and entries shown to a person.
 _SHOWN = 10
-#: Besides the programs whose exports are read.
-_OBSIDIAN = "obsidian"
-_SOURCES = (_OBSIDIAN, "chatgpt", "claude", "mem0", "memory-lancedb", "jsonl")
 
 
 @click.command("import", short_help="Take over memories of other programs; shows what it would write and asks.")
-@click.argument("source", type=click.Choice(_SOURCES))
+@click.argument("source", type=click.Choice(["obsidian", "chatgpt", "claude", "mem0", "memory-lancedb", "jsonl"]))
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @click.option("--trust", type=click.Choice(("untrusted", "agent", "owner")), default="untrusted", show_default=True,
               help="How far the notes are trusted: as your own only if you wrote all of it.")  # fmt: skip
 @click.option("--undo", is_flag=True, help="Take out what was imported from SOURCE and not edited since.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be written.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@yes_option
 @common_options
 def import_(cli: CliContext, source: str, path: Path | None, trust: str, undo: bool, dry_run: bool, yes: bool) -> None:
     """Write the memories of SOURCE in PATH as notes into memory/imported/SOURCE.
@@ -36,12 +33,13 @@ def import_(cli: CliContext, source: str, path: Path | None, trust: str, undo: b
     newer export is brought up to date, and a note that you have edited is left as it is and named.  An Obsidian vault
     is not copied: it becomes a folder that is read where it is, in ingest.extra_paths.
     """
-    if path is None and (not undo or source == _OBSIDIAN):
-        raise click.UsageError(f"name the {'vault' if source == _OBSIDIAN else 'export'}: import {source} PATH")
+    if path is None and (not undo or source == "obsidian"):
+        what = "vault" if source == "obsidian" else "export"
+        raise click.UsageError(f"name the {what}: import {source} PATH")
     ask = not yes and not dry_run
     if ask and (cli.json or not sys.stdin.isatty()):
         raise click.UsageError("nobody can be asked here: give --yes to do it, or --dry-run to see what it would do")
-    if source == _OBSIDIAN:
+    if source == "obsidian":
         from .import_obsidian import run
 
         assert path is not None

@@ -45,7 +45,7 @@ def run(cli: CliContext, vault: Path, trust: str, *, undo: bool, dry_run: bool, 
         say("nothing was changed")
         return
     if done:
-        set_value(file, "ingest", "extra_paths", after)
+        set_value(file, _KEY, after)
     if cli.json:
         cli.emit({**report, "dryRun": dry_run, "changed": changed})
     elif done:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .context import CliContext, common_options, say
+from .context import CliContext, common_options, offline_option, say
 
 if TYPE_CHECKING:
     from ..config.settings import Settings
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     "--watch", is_flag=True, help="Stay, and ingest whenever a file changes; one line of JSON each time with --json."
 )
 @click.option("--lazy", is_flag=True, help="Do not embed now: searchable by keywords at once, embedded on first need.")
-@click.option("--offline", is_flag=True, help="Do not download a missing model.")
+@offline_option
 @click.option(
     "--all-agents",
     is_flag=True,

@@ -1,8 +1,7 @@
-"""Lines of notes for people: indented, wrapped behind their bullet, the words of the question marked."""
+"""Lines of notes for people: indented, the words of the question marked."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -10,8 +9,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-#: What a line of Markdown begins with, and what its text is wrapped behind.
-_LEAD = re.compile(r"\s*(?:\[\d{4}-\d\d-\d\d\]\s+)?(?:(?:[-*+•>]|\d{1,3}[.)])\s+)*(?:\[[ xX]\]\s+)?")
 _FOUND = "bold magenta"
 
 #: Marks words of a line in place.
@@ -30,18 +27,11 @@ def marking(question: str) -> Mark:
 
 
 def show_line(out: Console, line: Text, indent: int) -> None:
-    """Print a line ``indent`` columns in; a terminal wraps it behind its bullet, a pipe not at all."""
+    """Print a line ``indent`` columns in, where a terminal goes on with what does not fit."""
     from rich.padding import Padding
-    from rich.table import Table
 
-    if not out.is_terminal:
+    if out.is_terminal:
+        out.print(Padding(line, (0, 0, 0, indent), expand=False))
+    else:
         out.print(" " * indent, end="")
         out.print(line)
-        return
-    lead = _LEAD.match(line.plain)
-    at = lead.end() if lead is not None and lead.end() < len(line) else 0
-    grid = Table.grid(padding=0)
-    grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold")
-    grid.add_row(line[:at], line[at:])
-    out.print(Padding(grid, (0, 0, 0, indent), expand=False))

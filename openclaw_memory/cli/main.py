@@ -64,7 +64,6 @@ GROUPS = {
         "serve": "serve",
         "config": "config",
         "model": "model",
-        "upgrade": "upgrade",
         "completion": "completion",
         "help": "help",
     },
@@ -222,10 +221,7 @@ def _tell_version(ctx: click.Context, option: click.Parameter, given: bool) -> N
               help="The index file, or the PostgreSQL server that holds the index.")  # fmt: skip
 @click.option("--config", metavar="FILE", type=click.Path(path_type=Path), help="The YAML settings file.")
 @click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="Change one setting for this run.")
-@click.option("--read-from", metavar="NAME", multiple=True,
-              help="Read this other memory too, read-only (sharing.read_from); may be repeated.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, is_eager=True, envvar="OPENCLAW_MEMORY_JSON", help="Print JSON.")
-@click.option("--no-pager", is_flag=True, help="Print long output as it is, without $PAGER.")
 @click.option("--verbose", "-v", is_flag=True, help="Log what is done to stderr.")
 @click.option("--version", is_flag=True, expose_value=False, callback=_tell_version,
               help="Show the version and exit; with --json the name of the distribution too.")  # fmt: skip
@@ -237,9 +233,7 @@ def cli(
     db: str | None,
     config: Path | None,
     assignments: tuple[str, ...],
-    read_from: tuple[str, ...],
     as_json: bool,
-    no_pager: bool,
     verbose: bool,
 ) -> None:
     """Local long-term memory for OpenClaw agents: no LLM call, no network.
@@ -260,7 +254,7 @@ def cli(
     logging.basicConfig(level=logging.DEBUG if verbose else logging.WARNING, handlers=[handler])
     for chatty in ("httpx", "httpcore", "watchfiles", "filelock", "markdown_it"):
         logging.getLogger(chatty).setLevel(logging.ERROR)
-    overrides: dict[str, Any] = {"sharing.read_from": list(read_from)} if read_from else {}
+    overrides: dict[str, Any] = {}
     for assignment in assignments:
         key, equals, value = assignment.partition("=")
         if not equals:
@@ -271,7 +265,7 @@ def cli(
         if ctx.get_parameter_source("db") is click.core.ParameterSource.COMMANDLINE:
             without_password(db)
         overrides["store.url"], db = db, None
-    ctx.obj = CliContext(as_json, workspace, agent, db, config, overrides, pager=not no_pager)
+    ctx.obj = CliContext(as_json, workspace, agent, db, config, overrides)
 
 
 def _open_streams() -> None:

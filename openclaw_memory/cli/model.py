@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from .context import console, json_option, say
-
-if TYPE_CHECKING:
-    from ..model import Progress
 
 
 @click.group()
@@ -87,6 +83,7 @@ def pull_model(obj: Any, name: str | None, sha256: str | None) -> None:
     from ..embed import registry
     from ..embed.factory import is_path
     from ..embed.pull import pull
+    from .progress import model_progress
 
     settings = obj.settings()
     chosen = name or settings.embedding.model
@@ -94,7 +91,7 @@ def pull_model(obj: Any, name: str | None, sha256: str | None) -> None:
         chosen = registry.DEFAULT.name
     rows = []
     for each in registry.names_of(chosen)[: 1 if sha256 else None]:
-        with _progress(obj) as tell:
+        with model_progress(obj) as tell:
             found = pull(each, progress=tell, offline=settings.embedding.offline, sha256=sha256)
         row = {"name": found.name, "path": str(found.path), "size": found.size, "sha256": found.sha256}
         rows.append({**row, "sourceSha256": found.source_sha256, "verified": found.verified})
@@ -132,7 +129,7 @@ def use_model(obj: Any, name: str) -> None:
             raise click.UsageError(f"no model is called {name!r}; give one of {known}, or the path of a GGUF file")
     file = obj.config or config_path()
     before = obj.settings().embedding.model
-    set_value(file, "embedding", "model", value)
+    set_value(file, "embedding.model", value)
     if obj.json:
         say(json.dumps({"model": value, "before": before, "config": str(file), "present": present}))
         return
@@ -141,25 +138,6 @@ def use_model(obj: Any, name: str) -> None:
         say(f"it is not here yet; run '{PULL_COMMAND} {value}'")
     if value != before:
         say("what is indexed gets new vectors with the next 'openclaw-memory ingest'")
-
-
-@model.command("path")
-@click.argument("name", required=False)
-@json_option
-def model_path(obj: Any, name: str | None) -> None:
-    """Print where the file of a model is; without NAME, of the one in use."""
-    from ..embed import registry
-    from ..embed.factory import is_path
-    from ..embed.pull import PULL_COMMAND, path_of
-    from ..errors import ModelError
-
-    chosen = registry.names_of(name or obj.settings().embedding.model)[0]
-    if chosen.lower() == "none":
-        raise ModelError("embedding.model is none, so there is no file; give the NAME of a model")
-    path = Path(chosen).expanduser().resolve() if is_path(chosen) else path_of(chosen)
-    if path is None or not path.is_file():
-        raise ModelError(f"model {chosen} is not here; run '{PULL_COMMAND} {chosen}'")
-    say(json.dumps({"model": chosen, "path": str(path)}) if obj.json else str(path))
 
 
 def _table(rows: list[dict[str, Any]]) -> None:
@@ -181,22 +159,3 @@ def _table(rows: list[dict[str, Any]]) -> None:
             "yes" if row["path"] else "",
         )
     console(soft_wrap=True).print(table)
-
-
-def _progress(obj: Any) -> AbstractContextManager[Progress]:
-    """A bar on standard error when that is a terminal; otherwise one line a stage."""
-    from .progress import model_progress
-
-    return model_progress(obj) if obj.json or obj.shows_progress else nullcontext(_lines())
-
-
-def _lines() -> Progress:
-    last = ""
-
-    def tell(stage: str, done: int, total: int) -> None:
-        nonlocal last
-        if stage != last:
-            last = stage
-            say(stage, err=True)
-
-    return tell

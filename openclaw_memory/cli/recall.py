@@ -27,21 +27,10 @@ _NEAREST = 3
 @click.option(
     "--hops", type=click.IntRange(1, 4), default=2, show_default=True, help="Steps from the best hits at most."
 )
-@click.option(
-    "--max-results",
-    "-n",
-    type=click.IntRange(1, 100),
-    help="Most results, each a passage; unless told, single lines within the budget.",
-)
-@click.option("--budget", "-b", type=click.IntRange(min=1), metavar="TOKENS", help="As much as so many tokens hold.")
 @which_options
-@click.option("--dates", is_flag=True, help="Begin each result with its day.")
 @click.option("--concept", "concepts", metavar="NAME", multiple=True,
               help="Only what mentions this concept, or one that is a kind of it; may be repeated.")  # fmt: skip
 @click.option("--full", is_flag=True, help="Print every line of each result rather than its first ones.")
-@click.option(
-    "--mode", type=click.Choice(["hybrid", "vector", "keyword", "graph"]), help="Which signals find the start."
-)
 @common_options
 def recall(cli: CliContext, query: tuple[str, ...], hops: int, full: bool, **options: Any) -> None:
     """Follow the thread behind the answer to QUERY, in order of time.

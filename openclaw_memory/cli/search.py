@@ -16,15 +16,14 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-KINDS = ("curated", "daily", "note")
-GRAINS = ("working", "daily", "weekly", "monthly", "quarterly", "yearly")
-
 
 def which_options(command: F) -> F:
-    """Let a command take kinds, grains and a range of days, and say how time counts."""
+    """Let a command take kinds, grains, a range of days, and how much to show."""
     for option in reversed((
-        click.option("--kind", type=click.Choice(KINDS), multiple=True, help="Only such files; may be repeated."),
-        click.option("--grain", type=click.Choice(GRAINS), multiple=True, help="Only such grains; may be repeated."),
+        click.option("--kind", type=click.Choice(["curated", "daily", "note"]), multiple=True,
+                     help="Only such files; may be repeated."),
+        click.option("--grain", type=click.Choice(["working", "daily", "weekly", "monthly", "quarterly", "yearly"]),
+                     multiple=True, help="Only such grains; may be repeated."),
         click.option("--since", type=SINCE, metavar="DATE",
                      help="Only what is dated on or after this day, or in or after 2026-W07, 2026-02, 2026-Q1, 2026."),
         click.option("--until", type=UNTIL, metavar="DATE",
@@ -37,8 +36,9 @@ def which_options(command: F) -> F:
                      help="The day the question is asked and days are counted back from; default today."),
         click.option("--include-archived", is_flag=True,
                      help="Show notes that a summary covers too, behind their summary."),
-        click.option("--recency-weight", type=click.FloatRange(0, 1), metavar="W",
-                     help="How much to favour newer notes (0-1); default search.recency_weight."),
+        click.option("--max-results", "-n", type=click.IntRange(1, 1000), metavar="N", help="Most results to show."),
+        click.option("--budget", "-b", type=click.IntRange(min=1), metavar="TOKENS",
+                     help="As much as so many tokens hold, instead of a number of results."),
     )):  # fmt: skip
         command = option(command)
     return command
@@ -62,34 +62,17 @@ def requested(query: str, options: dict[str, Any]) -> SearchRequest:
 
 @click.command(short_help="Find what the memory says about a question.")
 @click.argument("query", nargs=-1, required=True)
-@click.option(
-    "--max-results", "-n", type=click.IntRange(1, 1000), help="Hits to return, each grown over its neighbours."
-)
-@click.option("--budget", type=click.IntRange(min=1), metavar="TOKENS",
-              help="Return spans of lines worth this many tokens instead.")  # fmt: skip
 @click.option("--min-score", type=click.FloatRange(0, 1), help="Leave out hits that are less sure than this (0-1).")
 @click.option(
     "--mode",
     type=click.Choice(["hybrid", "vector", "keyword", "graph"]),
     help="What finds notes: words and meaning (hybrid), or one of them.",
 )
-@click.option(
-    "--fusion",
-    type=click.Choice(["score", "rrf"]),
-    help="How words and meaning are joined: by their scores, or by rank (rrf).",
-)
 @which_options
-@click.option("--dates", is_flag=True, help="Begin each result with its day.")
 @click.option("--concept", "concepts", metavar="NAME", multiple=True,
               help="Only what mentions this concept, or one that is a kind of it; may be repeated.")  # fmt: skip
-@click.option("--concept-kind", "concept_kinds", metavar="KIND", multiple=True,
-              help="Only what mentions a concept of this kind: person, project, tool; may be repeated.")  # fmt: skip
 @click.option("--near", metavar="CONCEPT", multiple=True,
               help="Rank what hangs together with this concept higher; may be repeated.")  # fmt: skip
-@click.option("--max-distance", type=click.IntRange(1, 6), metavar="N",
-              help="With --near: steps from the concept that still count; default 3.")  # fmt: skip
-@click.option("--vector-weight", type=click.FloatRange(0, 1), metavar="W",
-              help="With --near: how much relevance counts (0-1), the rest is nearness; default 0.5.")  # fmt: skip
 @click.option("--explain", is_flag=True, help="Say what each signal contributed.")
 @common_options
 def search(cli: CliContext, query: tuple[str, ...], explain: bool, **options: Any) -> None:
@@ -100,10 +83,6 @@ def search(cli: CliContext, query: tuple[str, ...], explain: bool, **options: An
       openclaw-memory search dentist --since 2026-01-01 -n 3
       openclaw-memory search "what runs on the NAS" --explain --json
     """
-    if options["budget"] is not None and options["max_results"] is not None:
-        raise click.UsageError("give --max-results or --budget, not both")
-    if not options["near"] and (options["max_distance"] is not None or options["vector_weight"] is not None):
-        raise click.UsageError("--max-distance and --vector-weight go with --near CONCEPT")
     text = " ".join(query)
     if not text.strip():
         raise click.UsageError("the query is empty")

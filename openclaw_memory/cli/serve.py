@@ -6,19 +6,15 @@ import sys
 
 import click
 
-from .context import CliContext, without_password
+from .context import CliContext, offline_option
 
 
 @click.command(short_help="Serve this memory to MCP clients on stdin and stdout.")
 @click.option("--for-host", is_flag=True, help="Offer the tools that only a host such as OpenClaw should call, too.")
-@click.option("--offline", is_flag=True, help="Do not download a missing model.")
+@offline_option
 @click.option("--workspace", "-w", metavar="DIR", help="The workspace of calls that name none.")
-@click.option("--agent", metavar="ID", help="The agent of calls that name none.")
-@click.option("--store", metavar="URL", help="The PostgreSQL server that holds the indexes; see store.url.")
 @click.pass_obj
-def serve(
-    cli: CliContext, for_host: bool, offline: bool, workspace: str | None, agent: str | None, store: str | None
-) -> None:
+def serve(cli: CliContext, for_host: bool, offline: bool, workspace: str | None) -> None:
     """Serve this memory to MCP clients on stdin and stdout, until stdin closes.
 
     Logs go to stderr.  One process serves any number of agents and workspaces; each has an index of its
@@ -30,12 +26,11 @@ def serve(
     from ..errors import WorkspaceError
 
     cli.note_openclaw()
-    url = None if store is None else without_password(store)
-    settings = cli.settings(embedding__offline=True if offline else None, store__url=url)
+    settings = cli.settings(embedding__offline=True if offline else None)
     folder = workspace or cli.workspace
     if (cli.db or settings.store.path) and not folder:
         try:
-            folder = str(find_workspace(None, agent=agent or cli.agent))
+            folder = str(find_workspace(None, agent=cli.agent))
         except WorkspaceError as error:
             raise click.UsageError(f"an index file holds one memory, and {error}") from error
     if sys.stdin is not None and sys.stdin.isatty():
@@ -43,5 +38,5 @@ def serve(
     from ..serve.pool import Pool
     from ..serve.server import MemoryServer
 
-    pool = Pool(settings, workspace=folder, agent=agent or cli.agent, db=cli.db)
+    pool = Pool(settings, workspace=folder, agent=cli.agent, db=cli.db)
     MemoryServer(pool, for_host).run()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..hosts import HOSTS
-from .context import CliContext, common_options
+from .context import CliContext, common_options, offline_option, yes_option
 from .teller import Options, Teller
 
 if TYPE_CHECKING:
@@ -17,18 +17,14 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Connect OpenClaw or another host with this memory.")
 @click.argument("host", required=False, type=click.Choice(HOSTS))
-@click.option("--yes", "-y", is_flag=True, help="Do it without asking.")
+@yes_option
 @click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
 @click.option("--uninstall", is_flag=True, help="Put everything back; notes stay as they are.")
 @click.option("--openclaw", "executable", metavar="PATH", help="The openclaw command; default: the one on PATH.")
 @click.option("--profile", metavar="NAME", help="The profile of OpenClaw.")
 @click.option("--installed", is_flag=True, help="OpenClaw has the plugin already: leave its files as they are.")
-@click.option("--offline", is_flag=True, help="Do not download a missing model.")
+@offline_option
 @click.option("--query", metavar="TEXT", help="What to search for at the end; default: a heading of the newest note.")
-@click.option("--purge-index", is_flag=True, help="With --uninstall: remove the index files too.")
-@click.option("--purge-state", is_flag=True,
-              help="With --uninstall: delete what the agents' workspaces had forgotten, judged and allowed, too.",
-              )  # fmt: skip
 @click.option("--project", metavar="DIR", type=click.Path(path_type=Path, file_okay=False, exists=True),
               help="For this project only, with a host that has such settings; default: for all of them.")  # fmt: skip
 @click.option("--print", "printed", is_flag=True, help="Print the entry for any other MCP client, and change nothing.")
@@ -46,10 +42,6 @@ def setup(cli: CliContext, host: str | None, project: Path | None, printed: bool
     chosen = Options(host or "openclaw", host is not None, project=project, **options)
     if chosen.host == "openclaw" and project is not None:
         raise click.UsageError("--project is for the other hosts; name one, such as claude-code")
-    if chosen.purge_index and not chosen.uninstall:
-        raise click.UsageError("--purge-index goes with --uninstall")
-    if chosen.purge_state and not chosen.uninstall:
-        raise click.UsageError("--purge-state goes with --uninstall")
     teller = Teller(cli, chosen)
     if chosen.host == "openclaw":
         from .setup_openclaw import install, uninstall
@@ -69,7 +61,6 @@ def _register(cli: CliContext, chosen: Options, teller: Teller) -> None:
 
     for option, value in (
         ("--openclaw", chosen.executable), ("--profile", chosen.profile), ("--query", chosen.query),
-        ("--purge-index", chosen.purge_index), ("--purge-state", chosen.purge_state),
         ("--offline", chosen.offline), ("--installed", chosen.installed),
     ):  # fmt: skip
         if value:

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING
 import click
 
 from ..hosts import NAME
+from ..system import shell
 from .context import CliContext
 from .teller import Options, Teller
 
 if TYPE_CHECKING:
     from ..config.settings import Settings
-    from ..embed.vector_cache import VectorCache
     from ..hosts.openclaw import Agent, OpenClaw
     from ..hosts.openclaw_config import KeyChange
     from ..memory import Memory
-    from ..store.state import State
 
 
 def install(cli: CliContext, chosen: Options, teller: Teller) -> None:
@@ -94,18 +93,8 @@ def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
             )
         _show(teller, host, changes, [f"- plugin in {folder}"] if removes else [])
         _refuse_read_only(chosen, host)
-    index = _index_files(home) if chosen.purge_index else []
-    if index:
-        teller.plan(str(home / "index"), [f"- {file.relative_to(home / 'index')}" for file in index])
-    shared = _vectors()
-    doomed_vectors = chosen.purge_index and shared.file.is_file()
-    if doomed_vectors:
-        teller.plan(str(shared.file), ["- vectors that your memories share, of other workspaces too"])
     states = _states(cli, chosen, host)
-    doomed = states if chosen.purge_state else []
-    for state in doomed:
-        teller.plan(str(state.file), ["- what was forgotten, judged and allowed in this workspace"])
-    if not (removes or changes or index or doomed_vectors or doomed):
+    if not (removes or changes):
         teller.step("openclaw", "nothing of openclaw-memory is set up here; nothing to put back")
     elif not teller.agreed("Put OpenClaw's configuration back and remove the plugin?"):
         return
@@ -114,12 +103,6 @@ def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
             teller.say("\nremoving the plugin …")
             host.uninstall_plugin()
         host.change(before.restoring(host.home.config()))
-        for file in index:
-            file.unlink(missing_ok=True)
-        if doomed_vectors:
-            shared.clear()
-        for state in doomed:
-            state.purge()
         teller.record["applied"] = True
         what = "is as it was before setup" if known else "has nothing of ours any more"
         teller.step(
@@ -132,11 +115,11 @@ def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
     forget(home)
     if folder is not None and before.plugin_installed:
         teller.step("plugin", f"it was there before setup and stays; to remove it: openclaw plugins uninstall {NAME}")
-    if _index_files(home):
-        teller.step("index", f"kept in {home / 'index'}; to remove it: {_again(chosen, '--uninstall --purge-index')}")
-    for state in states if not doomed else []:
-        again = _again(chosen, "--uninstall --purge-state")
-        teller.step("state", f"kept in {state.file}; to remove it: {again}")
+    if any((home / "index").glob("*/*.duckdb")):
+        teller.step("index", f"kept in {home / 'index'}; to remove it: delete that folder")
+    for workspace, state in states.items():
+        purge = shell.join(["openclaw-memory", "-w", str(workspace), "state", "purge"])
+        teller.step("state", f"kept in {state}; to remove it: {purge}")
     for environment in made(home):
         teller.step("environment", f"kept in {environment}; to remove it: delete that folder")
     _next(teller, host, bool(host.said), gone=True)
@@ -313,20 +296,8 @@ def _copy(home: Path, host: OpenClaw) -> Path:
     return home / f"{host.home.config_file.name}.before"
 
 
-def _index_files(home: Path) -> list[Path]:
-    return sorted((home / "index").glob("*/*.duckdb*"))
-
-
-def _vectors() -> VectorCache:
-    """The vectors that a user's memories share."""
-    from ..config.settings import cache_dir
-    from ..embed.vector_cache import VectorCache
-
-    return VectorCache(cache_dir(), 0)
-
-
-def _states(cli: CliContext, chosen: Options, host: OpenClaw) -> list[State]:
-    """The states of the agents' workspaces that hold anything."""
+def _states(cli: CliContext, chosen: Options, host: OpenClaw) -> dict[Path, Path]:
+    """The states of the agents' workspaces that hold anything, by workspace."""
     from ..store.state.opening import open_state
 
     settings = _settings(cli, chosen, host)
@@ -334,8 +305,8 @@ def _states(cli: CliContext, chosen: Options, host: OpenClaw) -> list[State]:
     for agent in _agents(cli, host):
         state = open_state(agent.workspace, settings.state)
         if state.file is not None and state.file.exists():
-            found[state.file] = state
-    return list(found.values())
+            found[agent.workspace] = state.file
+    return found
 
 
 def _again(chosen: Options, options: str) -> str:

@@ -22,19 +22,15 @@ _KNOWN = 0.5
 
 @click.command(short_help="Show what is remembered, what is not, and what to do next.")
 @click.option("--verbose", "-v", is_flag=True, help="Show the inside too: files, counts, indexes, plugins.")
-@click.option("--context", "with_context", is_flag=True, help="Show how ambient context was used instead.")
 @common_options
-def status(cli: CliContext, verbose: bool, with_context: bool) -> None:
+def status(cli: CliContext, verbose: bool) -> None:
     """Show what is remembered and since when, what is not read and why, the model, and what to do next."""
     cli.noted = None
     with cli.memory() as memory:
         found = memory.status()
-        checks = [] if cli.json or with_context else _standing(memory, found)
+        checks = [] if cli.json else _standing(memory, found)
     if cli.json:
         cli.emit(found)
-        return
-    if with_context and found.context is not None:
-        _show_use(found.context)
         return
     for check in checks:
         show_check(cli, check)
@@ -111,6 +107,7 @@ def _show_inside(cli: CliContext, found: Status) -> None:
         ("plugins", ", ".join(found.plugins) or "none"),
         ("upkeep", found.consolidation),
         ("retention", found.retention),
+        ("context", _context_use(found.context)),
     ]
     if found.http_usage:
         rows.append(("http usage", _counts(found.http_usage)))
@@ -134,19 +131,12 @@ def _show_grains(cli: CliContext, grains: Sequence[GrainUse]) -> None:
     cli.out.print(table)
 
 
-def _show_use(use: ContextUse) -> None:
-    if not use.messages:
-        say("no message has asked for context yet")
-        return
-    latency = f"p50 {use.p50_ms:.3g} ms, p95 {use.p95_ms:.3g} ms" if use.p50_ms is not None else "unknown"
-    rows = [
-        ("messages", f"{use.messages} since {use.since}"),
-        ("context", f"{use.with_context} of them ({use.share:.0%}), {use.tokens_per_context:.0f} tokens each"),
-        ("entities", f"{use.entities_per_message:.2f} a message"),
-        ("latency", f"{latency}, {use.late} not done by their deadline"),
-    ]
-    for name, value in rows:
-        say(f"{name:<11} {value}")
+def _context_use(use: ContextUse | None) -> str:
+    if use is None or not use.messages:
+        return "no message has asked yet"
+    latency = f", p50 {use.p50_ms:.3g} ms, p95 {use.p95_ms:.3g} ms" if use.p50_ms is not None else ""
+    given = f"given to {use.with_context} of {use.messages} messages since {use.since} ({use.share:.0%})"
+    return f"{given}, {use.tokens_per_context:.0f} tokens each, {use.late} late{latency}"
 
 
 def _counts(counts: dict[str, Any]) -> str:

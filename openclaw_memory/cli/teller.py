@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..system import shell
 from .context import CliContext, say
 
 if TYPE_CHECKING:
@@ -30,29 +29,7 @@ class Options:
     installed: bool = False
     offline: bool = False
     query: str | None = None
-    purge_index: bool = False
-    purge_state: bool = False
     project: Path | None = None
-
-    def again(self, cli: CliContext) -> str:
-        """The command line that does the same without asking."""
-        words = ["openclaw-memory"]
-        words += ["--agent", cli.agent] if cli.agent != "main" else []
-        words += ["--config", str(cli.config)] if cli.config is not None else []
-        for key, value in cli.overrides.items():
-            words += ["--set", f"{key}={value}"]
-        words += ["setup", self.host]
-        for flag, given in (
-            ("--uninstall", self.uninstall), ("--purge-index", self.purge_index),
-            ("--purge-state", self.purge_state), ("--offline", self.offline), ("--installed", self.installed),
-        ):  # fmt: skip
-            words += [flag] if given else []
-        for option, value in (
-            ("--openclaw", self.executable), ("--profile", self.profile), ("--query", self.query),
-            ("--project", self.project), ("--workspace", cli.workspace),
-        ):  # fmt: skip
-            words += [option, str(value)] if value is not None else []
-        return shell.join([*words, "--yes"])
 
 
 @dataclass
@@ -107,10 +84,9 @@ class Teller:
         if self.options.yes:
             return True
         if self.cli.json or not sys.stdin.isatty():
-            again = self.options.again(self.cli)
-            self.record["next"] = again
+            self.record["next"] = "run the same again with --yes"
             self.end()
-            say(f"nothing was changed: nobody is here to agree; run: {again}", err=True)
+            say("nothing was changed: nobody is here to agree; run the same again with --yes", err=True)
             raise SystemExit(2)
         self.say("")
         if click.confirm(question):

@@ -14,9 +14,6 @@ from .search import show, which_options
 @click.command(short_help="Show what was noted when, in order of time.")
 @click.argument("query", nargs=-1)
 @which_options
-@click.option("--max-results", "-n", type=click.IntRange(1, 1000), help="Hits to return.")
-@click.option("--budget", type=click.IntRange(min=1), metavar="TOKENS",
-              help="Return lines worth this many tokens instead.")  # fmt: skip
 @common_options
 def timeline(
     cli: CliContext, query: tuple[str, ...], min_days_ago: int | None, max_days_ago: int | None, **options: Any
@@ -29,8 +26,6 @@ def timeline(
     from ..errors import RequestError
     from ..model import Grain, Kind
 
-    if options["budget"] is not None and options["max_results"] is not None:
-        raise click.UsageError("give --max-results or --budget, not both")
     asked = " ".join(query).strip()
     kinds = tuple(Kind(kind) for kind in options.pop("kind"))
     grains = tuple(Grain(grain) for grain in options.pop("grain"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +11,10 @@ from ..errors import SettingsError, remedy
 from ..system import atomic, yaml_edit
 
 
-def set_value(file: Path, group: str, key: str, value: Any) -> None:
-    """Write ``group.key: value`` into the YAML ``file``, made if need be, in one atomic step.
+def set_value(file: Path, key: str, value: Any) -> None:
+    """Write the setting ``key`` into the YAML ``file``, made if need be, in one atomic step.
 
-    ``value`` is a text, or a list or mapping of texts, which is written in one line.
+    ``value`` is a text or number, or a list or mapping of such, which is written in one line.
 
     Raises :class:`~openclaw_memory.errors.SettingsError` when the file is not valid before or after.
     """
@@ -20,41 +22,45 @@ def set_value(file: Path, group: str, key: str, value: Any) -> None:
 
     file = file.resolve()
     text = _text(file)
-    wanted = {f"{group}.{key}": value}
     if file.exists():
-        load(file, wanted, {})
+        load(file, {key: value}, {})
     else:
-        Settings().with_values(wanted)
-    if not _tree(text, file):  # nothing, or comments alone
-        begun = text if not text or text.endswith("\n") else f"{text}\n"
-        _write(
-            file,
-            begun + yaml_edit.changed("", lambda document: document.update({group: {key: yaml_edit.value(value)}})),
-        )
-        return
+        Settings().with_values({key: value})
+    *groups, name = key.split(".", 2)
 
     def change(document: Any) -> None:
-        if document.get(group) is None:
-            document[group] = {}
-        document[group][key] = yaml_edit.value(value)
+        for group in groups:
+            if document.get(group) is None:
+                document[group] = {}
+            document = document[group]
+        document[name] = yaml_edit.value(value)
 
-    _write(file, yaml_edit.changed(text, change))
+    if _tree(text, file):
+        _write(file, yaml_edit.changed(text, change))
+    else:  # nothing, or comments alone
+        _write(file, (text if not text or text.endswith("\n") else f"{text}\n") + yaml_edit.changed("", change))
 
 
-def unset_value(file: Path, group: str, key: str) -> bool:
-    """Take ``group.key`` out of the YAML ``file``; whether it was there.  Raises as :func:`set_value`."""
+def unset_value(file: Path, key: str) -> bool:
+    """Take the setting ``key`` out of the YAML ``file``; whether it was there.  Raises as :func:`set_value`."""
     file = file.resolve()
     text = _text(file)
-    inner = _tree(text, file).get(group)
-    if not isinstance(inner, dict) or key not in inner:
-        return False
+    keys = key.split(".", 2)
+    held: list[Any] = [_tree(text, file)]
+    for name in keys:
+        if not isinstance(held[-1], dict) or name not in held[-1]:
+            return False
+        held.append(held[-1][name])
+    while len(keys) > 1 and len(held[len(keys) - 1]) == 1:  # a group of which nothing is left goes too
+        keys.pop()
+    *groups, name = keys
     try:
-        node, name = yaml_edit.parse(text), group
+        node = yaml_edit.parse(text)
     except yaml_edit.YamlTextError:  # anchors or tags
-        _write(file, yaml_edit.changed(text, lambda document: document[group].pop(key)))
+        _write(file, yaml_edit.changed(text, lambda document: reduce(getitem, groups, document).pop(name)))
         return True
-    if len(inner) > 1 and node is not None:
-        node, name = node.get(group), key
+    for group in groups:
+        node = None if node is None else node.get(group)
     assert node is not None
     _write(file, yaml_edit.without(text, node, [each.text == name for each, _ in node.pairs]))
     return True

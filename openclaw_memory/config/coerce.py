@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import types as _types
 import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
@@ -14,64 +13,131 @@ from ..errors import SettingsError
 S = TypeVar("S")
 
 
+class UnknownSettingError(SettingsError):
+    """There is no setting of this name."""
+
+
 def walk(settings: Any) -> Iterator[tuple[str, Any, Mapping[str, Any]]]:
     """Yield ``(dotted key, value, metadata)`` of every setting, in order of declaration."""
     for group in fields(settings):
         inner = getattr(settings, group.name)
-        for f in fields(inner):
-            yield f"{group.name}.{f.name}", getattr(inner, f.name), f.metadata
+        if is_dataclass(inner):
+            for f in fields(inner):
+                yield f"{group.name}.{f.name}", getattr(inner, f.name), f.metadata
+        elif group.metadata:
+            yield group.name, inner, group.metadata
 
 
-def closest(name: str, valid: list[str]) -> str:
-    """What to say of a ``name`` that is none of the ``valid`` ones."""
-    match = difflib.get_close_matches(name, valid, n=1, cutoff=0.5)
-    return f"; did you mean '{match[0]}'?" if match else f"; valid are {', '.join(sorted(valid))}"
+def all_keys(settings: Any) -> list[str]:
+    """Every key that may be set: the settings, and the entries of those that are mappings with names of their own."""
+    keys = []
+    for key, _, meta in walk(settings):
+        keys += [key, *(f"{key}.{entry}" for entry in meta["entries"])]
+    return keys
 
 
-def closest_key(settings: Any, group: str, name: str, of_group: list[str]) -> str:
-    """The closest key, by its name within a known group, else among all of them."""
-    if of_group:
-        match = difflib.get_close_matches(name, of_group, n=1, cutoff=0.5)
-        return closest(f"{group}.{match[0]}" if match else "", [f"{group}.{each}" for each in of_group])
-    keys = [key for key, _, _ in walk(settings)]
-    given = f"{group}.{name}" if name else group
-    by_name = [key for key in keys if key.partition(".")[2] == (name or group)]
-    if by_name or difflib.get_close_matches(given, keys, n=1, cutoff=0.5):
-        return f"; did you mean '{by_name[0]}'?" if by_name else closest(given, keys)
-    return closest("", [f"{each.name}.…" for each in fields(settings)])
+def closest_key(settings: Any, key: str) -> str | None:
+    """Return the valid key that ``key`` was probably meant to be: in its group first, else anywhere."""
+    keys = all_keys(settings)
+    group, _, name = key.rpartition(".")
+    within = {each.rpartition(".")[2]: each for each in keys if each.rpartition(".")[0] == group}
+    if match := difflib.get_close_matches(name, within, n=1, cutoff=0.5):
+        return within[match[0]]
+    if same_name := [each for each in keys if each.rpartition(".")[2] == name]:
+        return same_name[0]
+    groups = [each.name for each in fields(settings)]
+    return next(iter(difflib.get_close_matches(key, [*groups, *keys], n=1, cutoff=0.7)), None)
 
 
-def assign(settings: S, key: str, value: Any, where: str) -> S:
+def check_key(settings: Any, key: str) -> tuple[str, str]:
+    """Return the setting that ``key`` names and the entry of it, ``""`` for the whole setting.
+
+    Raises :class:`UnknownSettingError` with the closest valid key, where there is one.
+    """
+    for each, value, meta in walk(settings):
+        if key == each:
+            return each, ""
+        entry = key.removeprefix(f"{each}.")
+        if isinstance(value, dict) and entry not in (key, "") and (not meta["entries"] or entry in meta["entries"]):
+            return each, entry
+    closest = closest_key(settings, key)
+    step = f"did you mean '{closest}'?" if closest else "see: openclaw-memory config show"
+    raise UnknownSettingError(f"unknown key '{key}'; {step}")
+
+
+def value_of(settings: Any, key: str) -> Any:
+    """The value of the setting, or of the entry of a mapping, that ``key`` names; ``None`` for an entry not there."""
+    whole, entry = check_key(settings, key)
+    value: Any = next(value for each, value, _ in walk(settings) if each == whole)
+    return value.get(entry) if entry else value
+
+
+def assign(settings: S, key: str, value: Any, where: str, ignored: list[str] | None = None) -> S:
     """A copy with the setting ``key`` set to ``value``, of which ``where`` says whence it comes.
+
+    A mapping's entries are set one by one, the rest of it stays; a ``key`` below a mapping sets one entry.  What is no
+    setting is named in ``ignored`` where that is given.
 
     Raises :class:`~openclaw_memory.errors.SettingsError` naming it.
     """
-    group, _, name = key.partition(".")
-    inner = getattr(settings, group, None)
-    by_name = {f.name: f for f in fields(inner)} if is_dataclass(inner) else {}
-    if inner is None or name not in by_name:
-        raise SettingsError(f"{where}: unknown key '{key}'{closest_key(settings, group, name, list(by_name))}")
-    hint = get_type_hints(type(inner))[name]
-    checked = _coerce(hint, value, key, where)
-    low, high = by_name[name].metadata["minimum"], by_name[name].metadata["maximum"]
-    if isinstance(checked, (int, float)) and not isinstance(checked, bool):
-        if (low is not None and checked < low) or (high is not None and checked > high):
-            bounds = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
-            raise SettingsError(f"{where}: '{key}' must be {bounds}, not {checked}")
-    if valid := by_name[name].metadata["names"]:
-        for each, number in checked.items():
-            if each not in valid:
-                raise SettingsError(f"{where}: unknown key '{key}.{each}'{closest(each, list(valid))}")
-            if number <= 0:
-                raise SettingsError(f"{where}: '{key}.{each}' must be more than 0, not {number:g}")
-    whole: Any = settings
-    made: S = replace(whole, **{group: replace(inner, **{name: checked})})
+    try:
+        whole, entry = check_key(settings, key)
+    except UnknownSettingError as error:
+        if ignored is None:
+            raise UnknownSettingError(f"{where}: {error}") from None
+        ignored.append(f"{where}: '{key}' is no setting and changes nothing; {str(error).partition('; ')[2]}")
+        return settings
+    current, meta = next((value, meta) for each, value, meta in walk(settings) if each == whole)
+    group, _, name = whole.partition(".")
+    outer: Any = settings
+    holder = getattr(outer, group) if name else outer
+    hint = get_type_hints(type(holder))[name or group]
+    if isinstance(current, dict) and not entry:
+        for each, inner in _mapping(value, key, where).items():
+            settings = assign(settings, f"{key}.{each}", inner, where, ignored)
+        return settings
+    if isinstance(current, dict):
+        checked = {**current, entry: _coerce(meta["entries"].get(entry, get_args(hint)[1]), value, key, where)}
+        _check_bounds(checked[entry], meta, key, where)
+    else:
+        checked = _coerce(hint, value, key, where)
+        _check_bounds(checked, meta, key, where)
+    made: S = replace(outer, **{group: replace(holder, **{name: checked}) if name else checked})
     return made
+
+
+def _check_bounds(value: Any, meta: Mapping[str, Any], key: str, where: str) -> None:
+    low, high = meta["minimum"], meta["maximum"]
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        if (low is not None and value < low) or (high is not None and value > high):
+            bounds = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
+            raise SettingsError(f"{where}: '{key}' must be {bounds}, not {value}")
+
+
+def _refuse(expected: str, value: Any, key: str, where: str) -> typing.NoReturn:
+    raise SettingsError(f"{where}: '{key}' must be {expected}, not {value!r}")
+
+
+def _mapping(value: Any, key: str, where: str) -> dict[str, Any]:
+    loaded = _loaded(value, key, where)
+    if not isinstance(loaded, dict):
+        _refuse("a mapping", value, key, where)
+    return {str(name): inner for name, inner in loaded.items()}
+
+
+def _loaded(value: Any, key: str, where: str) -> Any:
+    """``value`` as YAML says it where it is text."""
+    import yaml
+
+    try:
+        return yaml.safe_load(value) if isinstance(value, str) else value
+    except yaml.YAMLError:
+        _refuse("YAML, such as [a, b]", value, key, where)
 
 
 def _coerce(hint: Any, value: Any, key: str, where: str) -> Any:
     def fail(expected: str) -> typing.NoReturn:
-        raise SettingsError(f"{where}: '{key}' must be {expected}, not {value!r}")
+        _refuse(expected, value, key, where)
 
     origin = get_origin(hint)
     if origin is Literal:
@@ -84,19 +150,10 @@ def _coerce(hint: Any, value: Any, key: str, where: str) -> Any:
     if hint is bool:
         if isinstance(value, bool):
             return value
-        words = {
-            "1": True,
-            "true": True,
-            "yes": True,
-            "on": True,
-            "0": False,
-            "false": False,
-            "no": False,
-            "off": False,
-        }
-        if str(value).lower() not in words:
+        word = str(value).lower()
+        if word not in ("1", "true", "yes", "on", "0", "false", "no", "off"):
             fail("true or false")
-        return words[str(value).lower()]
+        return word in ("1", "true", "yes", "on")
     if hint in (int, float):
         if isinstance(value, bool):
             fail("a number")
@@ -119,18 +176,7 @@ def _coerce(hint: Any, value: Any, key: str, where: str) -> Any:
 
 
 def _coerce_tree(hint: Any, origin: Any, value: Any, key: str, where: str, fail: Any) -> Any:
-    if isinstance(value, str):
-        import yaml
-
-        try:
-            value = yaml.safe_load(value)
-        except yaml.YAMLError:
-            fail("YAML, such as [a, b]")
-    if origin is dict:
-        if not isinstance(value, dict):
-            fail("a mapping of names to numbers")
-        _, inner = get_args(hint)
-        return {str(k): _coerce(inner, v, f"{key}.{k}", where) for k, v in value.items()}
+    value = _loaded(value, key, where)
     if origin is list:
         if isinstance(value, (str, int, float)):
             value = [value]
@@ -144,10 +190,12 @@ def _coerce_tree(hint: Any, origin: Any, value: Any, key: str, where: str, fail:
         hints = get_type_hints(hint)
         for name in value:
             if name not in hints:
-                raise SettingsError(f"{where}: unknown key '{key}.{name}'{closest(str(name), list(hints))}")
+                close = difflib.get_close_matches(str(name), hints, n=1, cutoff=0.5)
+                hint_text = f"did you mean '{close[0]}'?" if close else f"valid are {', '.join(hints)}"
+                raise SettingsError(f"{where}: unknown key '{key}.{name}'; {hint_text}")
         try:
             made = typing.cast(Any, hint)(**{k: _coerce(hints[k], v, f"{key}.{k}", where) for k, v in value.items()})
         except TypeError:
             fail(f"a mapping of {', '.join(hints)}")
         return made
-    raise AssertionError(f"setting {key} has a type that is not handled: {hint!r} {_types.__name__}")
+    raise AssertionError(f"setting {key} has a type that is not handled: {hint!r}")

@@ -9,12 +9,15 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import SettingsError
-from .coerce import assign, closest
+from .coerce import all_keys, assign
+from .coerce import check_key as check_key
+from .coerce import value_of as value_of
 from .coerce import walk as walk
 
 if TYPE_CHECKING:
@@ -30,11 +33,13 @@ def setting(
     *,
     minimum: float | None = None,
     maximum: float | None = None,
-    needs_restart: bool = False,
-    names: tuple[str, ...] = (),
+    entries: Mapping[str, Any] = MappingProxyType({}),
 ) -> Any:
-    """A dataclass field with its help text, its bounds, and the names that a mapping of positive numbers may have."""
-    meta = {"help": help, "minimum": minimum, "maximum": maximum, "needs_restart": needs_restart, "names": names}
+    """A dataclass field with its help text, its bounds, and the types by name of the entries that a mapping may have.
+
+    Without ``entries`` a mapping has any names; the bounds of a mapping are those of its numbers.
+    """
+    meta = {"help": help, "minimum": minimum, "maximum": maximum, "entries": entries}
     if isinstance(default, (dict, list)):
         return field(default_factory=lambda: type(default)(default), metadata=meta)
     return field(default=default, metadata=meta)
@@ -154,21 +159,9 @@ class ConsolidateSettings:
     budgets: dict[str, float] = setting(
         {},
         "most tokens of a summary by grain; see docs/consolidation.md",
-        names=("daily", "weekly", "monthly", "quarterly", "yearly"),
+        minimum=1,
+        entries=dict.fromkeys(("daily", "weekly", "monthly", "quarterly", "yearly"), float),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class RetentionSettings:
-    """How long each grain is kept; the limits count with the plan 'custom', 0 keeps for good."""
-
-    plan: Literal["keep", "free", "starter", "pro", "custom"] = setting("keep", "how long each grain is kept")
-    working_hours: int = setting(0, "notes and captures leave the index after this many hours", minimum=0)
-    daily_days: int = setting(0, "daily summaries are kept for this many days", minimum=0)
-    weekly_weeks: int = setting(0, "weekly summaries are kept for this many weeks", minimum=0)
-    monthly_months: int = setting(0, "monthly summaries are kept for this many months", minimum=0)
-    quarterly_quarters: int = setting(0, "quarterly summaries are kept for this many quarters", minimum=0)
-    yearly_years: int = setting(0, "yearly summaries are kept for this many years", minimum=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,13 +241,29 @@ class Settings:
     search: SearchSettings = field(default_factory=SearchSettings)
     context: ContextSettings = field(default_factory=ContextSettings)
     consolidate: ConsolidateSettings = field(default_factory=ConsolidateSettings)
-    retention: RetentionSettings = field(default_factory=RetentionSettings)
+    retention: dict[str, Any] = setting(
+        {"plan": "keep"},
+        "how long each grain is kept: a plan (keep, free, starter, pro), or custom with limits by grain, of which 0 "
+        "keeps for good; see docs/consolidation.md",
+        minimum=0,
+        entries={
+            "plan": Literal["keep", "free", "starter", "pro", "custom"],
+            "working_hours": int,
+            "daily_days": int,
+            "weekly_weeks": int,
+            "monthly_months": int,
+            "quarterly_quarters": int,
+            "yearly_years": int,
+        },
+    )
     capture: CaptureSettings = field(default_factory=CaptureSettings)
     store: StoreSettings = field(default_factory=StoreSettings)
     state: StateSettings = field(default_factory=StateSettings)
     sharing: SharingSettings = field(default_factory=SharingSettings)
     plugins: PluginSettings = field(default_factory=PluginSettings)
     redaction: RedactionSettings = field(default_factory=RedactionSettings)
+    #: What to say of names in the sources that are no settings.
+    ignored: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
     def load(
@@ -307,8 +316,8 @@ def load(
 
     Where the index is that of the OpenClaw plugin, the plugin's own settings count, above the usual YAML file and
     below everything that is said for this run; ``index`` is an index that is named beside the settings, and
-    ``profile`` one of OpenClaw's.  Raises :class:`SettingsError` naming the file (or variable), the key and the closest
-    valid name.  A variable that is no setting counts for nothing; :func:`unknown_variables` tells of it.
+    ``profile`` one of OpenClaw's.  What is no setting is named in ``ignored`` and changes nothing.  Raises
+    :class:`SettingsError` naming the file (or variable), the key and what is wrong with its value.
     """
     from .openclaw_home import OpenClawHome
 
@@ -318,9 +327,8 @@ def load(
     if file is not None:
         option = "--config" if config is not None else f"{ENV_PREFIX}CONFIG"
         said += _of_file(file, f"leave {option} out")
-    for name, key in sorted(_variables().items()):
-        if environ.get(name, "").strip():  # containers and scripts write "not set" as an empty text
-            said.append((key, environ[name], f"environment {name}"))
+    variables, unknown = _of_environment(environ)
+    said += variables
     said += [(key, value, "argument") for key, value in (overrides or {}).items()]
     usual = _of_file(config_path()) if file is None and config_path().is_file() else []
     home = OpenClawHome.of(environ, profile)
@@ -330,7 +338,8 @@ def load(
             usual = _of_file(theirs, f"mend {home.plugin_key('configFile')}")
         where = home.plugin_key("settings")
         usual += [(key, value, where) for key, value in values.items()]
-    return _merged([*usual, *said])
+    settings, sources = _merged([*usual, *said])
+    return replace(settings, ignored=(*unknown, *settings.ignored)), sources
 
 
 #: A dotted key, its value as it is given, and where that is.
@@ -338,12 +347,14 @@ _Source = tuple[str, Any, str]
 
 
 def _merged(sources: list[_Source]) -> tuple[Settings, dict[str, str]]:
-    settings = Settings()
+    settings, ignored = Settings(), list[str]()
     origin = {key: "default" for key, _, _ in walk(settings)}
     for key, value, where in sources:
-        settings = assign(settings, key, value, where)
-        origin[key] = where
-    return settings, origin
+        changed = assign(settings, key, value, where, ignored)
+        if changed is not settings:
+            origin[check_key(settings, key)[0]] = where
+        settings = changed
+    return replace(settings, ignored=tuple(dict.fromkeys(ignored))), origin
 
 
 def _of_file(file: Path, otherwise: str = "") -> list[_Source]:
@@ -363,22 +374,23 @@ def _is_plugins(home: OpenClawHome, settings: Settings, index: str | Path | None
 HOST_VARIABLES = frozenset(ENV_PREFIX + name for name in ("CONFIG", "WORKSPACE", "AGENT", "DB", "JSON", "DEBUG"))
 
 
-def _variables() -> dict[str, str]:
-    """The variable of each setting."""
-    return {ENV_PREFIX + key.upper().replace(".", "_"): key for key, _, _ in walk(Settings())}
-
-
-def unknown_variables(environ: Mapping[str, str] | None = None) -> list[str]:
-    """What to say of each variable with our prefix that is none of ours; other programs may use that prefix."""
-    known = {name.removeprefix(ENV_PREFIX) for name in (*_variables(), *HOST_VARIABLES)}
-    said = []
-    for name in sorted(os.environ if environ is None else environ):
-        rest = name.removeprefix(ENV_PREFIX)
-        if rest != name and rest not in known:
-            match = difflib.get_close_matches(rest, known, n=1, cutoff=0.8)
-            hint = f"; did you mean '{ENV_PREFIX}{match[0]}'?" if match else ""
-            said.append(f"environment: {name} is no setting and changes nothing{hint}")
-    return said
+def _of_environment(environ: Mapping[str, str]) -> tuple[list[_Source], list[str]]:
+    """What the variables set, and what to say of those with our prefix that set nothing: others may use it too."""
+    keys = {key.upper().replace(".", "_"): key for key in all_keys(Settings())}
+    mappings = {key.upper().replace(".", "_"): key for key, value, _ in walk(Settings()) if isinstance(value, dict)}
+    rows: list[_Source] = []
+    unknown = []
+    for variable in sorted(name for name in environ if name.startswith(ENV_PREFIX) and name not in HOST_VARIABLES):
+        name = variable.removeprefix(ENV_PREFIX)
+        mapping = next((each for each in mappings if name.startswith(f"{each}_")), None)
+        key = keys.get(name) or (mapping and f"{mappings[mapping]}.{name[len(mapping) + 1 :].lower()}")
+        if key is None:
+            close = difflib.get_close_matches(name, keys, n=1, cutoff=0.8)
+            hint = f"; did you mean '{ENV_PREFIX}{close[0]}'?" if close else ""
+            unknown.append(f"environment: '{variable}' is no setting and changes nothing{hint}")
+        elif environ[variable].strip():  # containers and scripts write "not set" as an empty text
+            rows.append((key, environ[variable], f"environment {variable}"))
+    return rows, unknown
 
 
 def _read_yaml(file: Path) -> list[tuple[str, Any]]:
@@ -391,14 +403,12 @@ def _read_yaml(file: Path) -> list[tuple[str, Any]]:
         raise SettingsError(f"{file}: cannot be read as YAML ({reason}); mend or move it") from error
     if not isinstance(tree, dict):
         raise SettingsError(f"{file}: the top level must be a mapping such as 'search:'")
-    groups = [f.name for f in fields(Settings)]
+    groups = {key.partition(".")[0] for key, _, _ in walk(Settings())}
     rows: list[tuple[str, Any]] = []
     for group, inner in tree.items():
-        if group not in groups:
-            raise SettingsError(f"{file}: unknown key '{group}'{closest(str(group), groups)}")
-        if inner is None:
+        if group in groups and inner is None:
             continue
-        if not isinstance(inner, dict):
-            raise SettingsError(f"{file}: '{group}' must be a mapping of settings")
-        rows += [(f"{group}.{key}", value) for key, value in inner.items()]
+        if group in groups and not isinstance(inner, dict):
+            raise SettingsError(f"{file}: '{group}' must be a mapping of settings; write them below it")
+        rows += [(f"{group}.{key}", value) for key, value in inner.items()] if group in groups else [(str(group), None)]
     return rows

@@ -247,7 +247,7 @@ def lost(store: Store, tombstones: Tombstones) -> str | None:
         return None
     return (
         "what was forgotten is not known any more, as the state of this workspace is gone: put it back (run: "
-        "openclaw-memory state restore), or forget those things again; until then they come back with files that change"
+        "openclaw-memory restore), or forget those things again; until then they come back with files that change"
     )
 
 

@@ -142,16 +142,6 @@ class ConceptBook:
             )
         )  # fmt: skip
 
-    def alias(self, name: str, aliases: Sequence[str]) -> ConceptsResult:
-        """Further names of a concept; raises as :meth:`add`."""
-        self._refuse_secrets(name, *aliases)
-        return self._edited(lambda: concepts_file.alias(self._file, name, tuple(aliases)))
-
-    def parent(self, name: str, parents: Sequence[str]) -> ConceptsResult:
-        """What a concept is a kind or a part of; raises as :meth:`add`."""
-        self._refuse_secrets(name, *parents)
-        return self._edited(lambda: concepts_file.parent(self._file, name, tuple(parents)))
-
     def remove(self, name: str) -> ConceptsResult:
         """No longer a concept: a curated one leaves the file, a found one is ignored from now on.
 

@@ -39,12 +39,9 @@ from .notes import Unit as Unit
 from .notes import UnitForm as UnitForm
 from .recall import SEEDS as SEEDS
 from .recall import Edge as Edge
-from .recall import EdgeKind as EdgeKind
 from .recall import RecallHit as RecallHit
 from .recall import RecallResult as RecallResult
 from .search import HIT_TOKENS as HIT_TOKENS
-from .search import Fusion as Fusion
-from .search import Mode as Mode
 from .search import Repetition as Repetition
 from .search import SearchHit as SearchHit
 from .search import SearchRequest as SearchRequest

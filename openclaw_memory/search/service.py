@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from .display import Superseded
     from .engine import SearchEngine
 
+log = logging.getLogger("openclaw_memory.search")
 
 #: Seconds that closing waits for a change that is being taken over.
 _CLOSING = 10.0
@@ -241,7 +243,10 @@ class Questions:
             if self._engine is None:
                 from .engine import SearchEngine
 
-                check_settings(self.settings.search)
+                try:
+                    check_settings(self.settings.search)
+                except SettingsError as problem:
+                    log.warning("%s; it changes nothing", problem)
                 self._engine = SearchEngine(self._store, self.settings.search, self._superseded_by_now, self._uses)
                 self._engine.knowledge = self._knowledge
             return self._engine

@@ -35,9 +35,9 @@ CAPTURE = Tool(
     name="memory_capture",
     title="Remember something",
     description=(
-        "Write something down that should be remembered, in a few plain sentences that can be understood without the "
-        "conversation: name people and things, and give days as dates. Each sentence is appended to the captures of "
-        "the day and found from then on. For one fact about a name that can change, memory_facts is better."
+        "Write down what should be remembered, in a few plain sentences that can be understood without the "
+        "conversation: name people and things, and give days as dates. It is found from then on. For one fact about a "
+        "name that can change, memory_facts is better."
     ),
     arguments={"text": text("What should be remembered, in plain sentences.")},
     required=("text",),

@@ -37,5 +37,5 @@ CONSOLIDATE = Tool(
     read_only=False,
     embeds=True,
     upkeep=True,
-    asks={"dryRun": (True, None)},
+    audience="client",
 )  # fmt: skip

@@ -22,13 +22,14 @@ CONTEXT = Tool(
     name="memory_context",
     title="What memory knows about a message",
     description=(
-        "Plain sentences, with their days, that the owner's and the agent's notes hold about what a message names or "
-        "asks; empty when nothing is sure enough. Hosts call it before the model speaks; call it yourself at the "
-        "start of a task to be reminded of what is known."
+        "Plain sentences, with their days, that the notes hold about what a message names or asks; empty when nothing "
+        "is sure enough. Call it at the start of a task to be reminded of what is known."
     ),
     arguments={
         "message": text("The message, in the words in which it was written."),
-        "budget": whole("Most tokens of the text; 200 unless told.", 1, 100_000),
+        "budget": whole("Most tokens of the text; default 200.", 1, 100_000),
+    },
+    host_arguments={
         "session": {"type": "string", "description": "Id of the session, which is not given the same again soon."},
         "themes": names("Concepts that count for more, by name or alias."),
     },

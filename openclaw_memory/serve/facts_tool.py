@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..model import FactsResult
-from .tool import Call, Tool, day, share, text, whole
+from .tool import Call, Tool, day, text
 
-_ASKING = ("subject", "predicate", "object", "asOf", "history", "limit", "explain")
-_NAMES = {"asOf": "as_of"}
-
-_PARTS = {
-    "id": text("Which fact to update or remove: the id that a row shows."),
-    "subject": text("Whom or what the fact is about: a name."),
-    "predicate": text("The relation in a few words, such as 'lives in' or 'favourite colour'."),
-    "object": text("The value; in a query, a part of it is enough."),
-    "source": text("Where it is written, such as memory/2026-03-01.md#L3."),
-    "confidence": share("How sure it is; 1 unless told."),
-    "since": day("The day from which it holds; the day of its source, else today, unless told."),
-    "until": day("The day on which it ends, if that is known."),
-}
+_ASKING = ("subject", "predicate", "object", "asOf", "history")
 
 
 def _run(call: Call) -> FactsResult:
@@ -28,26 +14,11 @@ def _run(call: Call) -> FactsResult:
     given = dict(call.arguments)
     action = given.pop("action")
     book = call.memory.facts
-    if action == "batch":
-        operations = given.pop("operations", None)
-        if operations is None or given:
-            raise RequestError("memory_facts: batch takes operations and nothing else")
-        return book.batch(operations)
     if action == "query":
         if strange := [key for key in given if key not in _ASKING]:
             raise RequestError(f"memory_facts: query takes no {strange[0]!r}; valid are {', '.join(_ASKING)}")
-        return book.query(**{_NAMES.get(key, key): value for key, value in given.items()})
+        return book.query(as_of=given.pop("asOf", None), **given)
     return book.batch([{"action": action, **given}])
-
-
-def _operation() -> dict[str, Any]:
-    actions = {"type": "string", "enum": ["add", "update", "remove"], "description": "What to do."}
-    return {
-        "type": "object",
-        "properties": {"action": actions, **_PARTS},
-        "required": ["action"],
-        "additionalProperties": False,
-    }
 
 
 FACTS = Tool(
@@ -55,21 +26,21 @@ FACTS = Tool(
     title="Know and state facts",
     description=(
         "Facts as subject, predicate and object, with the days on which they held. query: what is known about a name "
-        "now, on a day (asOf), or ever (history). add: state a lasting fact that you learnt; of what has one value at "
-        "a time (lives in, works at, timezone, status, version ...) it takes the place of the old value, which stays "
-        "in the history. update and remove change one by its id: what is removed on the day on which it was "
-        "stated, or before it has held for a day, is undone, and the value before holds again; later it ends today, "
-        "and no other value comes back. batch makes several changes, all of them or none."
+        "now, on a day (asOf), or ever (history). add: state a lasting fact; where one value holds at a time (lives "
+        "in, status, version ...) it takes the place of the old one. update and remove change one by its id: a fact "
+        "stated today is undone by remove, an older one ends today."
     ),
     arguments={
-        "action": {"type": "string", "enum": ["query", "add", "update", "remove", "batch"],
-                   "description": "What to do; add needs subject, predicate and object."},
-        **_PARTS,
+        "action": {"type": "string", "enum": ["query", "add", "update", "remove"],
+                   "description": "add needs subject, predicate and object."},
+        "id": text("For update and remove: the id that a row shows."),
+        "subject": text("Whom or what the fact is about: a name."),
+        "predicate": text("The relation, such as 'lives in'."),
+        "object": text("The value; in a query a part of it."),
+        "source": text("Where it is written: a citation."),
+        "since": day("From when it holds; default the day of its source."),
         "asOf": day("In a query: what held on this day."),
         "history": {"type": "boolean", "description": "In a query: also what no longer holds."},
-        "explain": {"type": "boolean", "description": "In a query: say in one line why each fact is there."},
-        "limit": whole("In a query: most rows to return.", 1, 1000),
-        "operations": {"type": "array", "items": _operation(), "description": "For batch: the changes, in order."},
     },
     required=("action",),
     result=FactsResult,

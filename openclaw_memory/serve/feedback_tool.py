@@ -15,12 +15,11 @@ FEEDBACK = Tool(
     name="memory_feedback",
     title="Say whether a hit was of use",
     description=(
-        "Note that a search result was useful, or irrelevant to what was asked. It will rank a little higher or "
-        "lower from now on, ever less so as time passes. Use it when a result settled a question, or misled. "
-        "What you read with memory_get or quote in a reply counts as used by itself."
+        "Note that a search result was useful, or irrelevant to what was asked: it will rank a little higher or lower "
+        "from now on. Use it when a result settled a question, or misled."
     ),
     arguments={
-        "id": text("The id of the result, or its citation such as memory/2026-03-01.md#L3-L9."),
+        "id": text("The id of the result, or its citation."),
         "verdict": {"type": "string", "enum": list(VERDICTS), "description": "What it was."},
     },
     required=("id", "verdict"),

@@ -30,7 +30,6 @@ def _described(tool: Tool) -> dict[str, Any]:
         "result": _SHAPES.get(tool.result, "report"),
         "deadlineMs": round(tool.deadline * 1000),
         "readOnly": tool.read_only,
-        "destructive": tool.destructive,
         "idempotent": tool.idempotent,
         "asks": {name: list(values) for name, values in tool.asks.items()},
     }

@@ -39,7 +39,7 @@ from ..system.serialize import to_json
 from ..version import __version__
 from .arguments import checked
 from .pool import Pool
-from .registry import offered
+from .registry import answered, offered
 from .tool import Call, Tool
 from .transport import StdioTransport
 
@@ -124,9 +124,9 @@ class MemoryServer:
 
     def __init__(self, pool: Pool, for_host: bool = False) -> None:
         self._pool = pool
-        self._tools = offered(for_host)
+        self._tools = answered(for_host)
         open_world = pool.settings.embedding.provider == "http"
-        self._listed = [_listed(tool, open_world and tool.embeds) for tool in self._tools.values()]
+        self._listed = [_listed(tool, open_world and tool.embeds) for tool in offered(for_host).values()]
         self._threads = {
             False: ThreadPoolExecutor(_ANSWERING, "answer"),
             True: ThreadPoolExecutor(_UPKEEP, "upkeep"),
@@ -162,7 +162,7 @@ class MemoryServer:
         meta: Mapping[str, Any] = context.meta or {}
         try:
             host = Host.of(meta)
-            arguments = checked(tool.name, tool.input_schema, params.arguments or {})
+            arguments = checked(tool.name, tool.accepted_schema, params.arguments or {})
         except RequestError as error:
             return _failed(str(error), error)
         until = Deadline.after(host.deadline or tool.deadline)
@@ -305,19 +305,16 @@ def _end_at_last(status: int) -> None:
 
 
 def _listed(tool: Tool, open_world: bool) -> ListedTool:
+    """A tool as a client is told of it; what it returns is in docs/schema.json, to keep the list short for models."""
+    hints = ToolAnnotations(read_only_hint=tool.read_only, open_world_hint=open_world)
+    if not tool.read_only:
+        hints = hints.model_copy(update={"destructive_hint": False, "idempotent_hint": tool.idempotent})
     return ListedTool(
         name=tool.name,
         title=tool.title,
         description=tool.description,
         input_schema=tool.input_schema,
-        output_schema=tool.output_schema,
-        annotations=ToolAnnotations(
-            title=tool.title,
-            read_only_hint=tool.read_only,
-            destructive_hint=tool.destructive,
-            idempotent_hint=tool.idempotent,
-            open_world_hint=open_world,
-        ),
+        annotations=hints,
     )
 
 

@@ -30,10 +30,11 @@ class Tool:
 
     ``arguments`` are JSON Schemas by name, ``result`` is the dataclass that ``run`` returns, ``deadline``
     the seconds it has unless the host says otherwise.  ``upkeep`` may take long and has threads of its
-    own.  ``embeds`` may send text to an embedding endpoint where one is configured.  ``hint`` tells a model when to
-    call a tool of every day: it goes into the system prompt, and a host that lets the model look for tools shows
-    this one at once.  ``asks`` names the values of arguments with which a tool that writes only reads, None for one
-    that is not given.  OpenClaw offers a ``destructive`` tool only where its configuration allows it by name.
+    own.  ``embeds`` may send text to an embedding endpoint where one is configured.  A tool for a ``client`` may be
+    called by whoever knows of it and is not listed; one for a ``host`` only by a server that was started for a host.
+    ``hint`` tells a model when to call a tool of every day: it goes into the system prompt, and a host that lets the
+    model look for tools shows this one at once.  ``asks`` names the values of arguments with which a tool that writes
+    only reads.  ``host_arguments`` are accepted and not listed.
     ``openclaw`` are arguments that OpenClaw's own tool of this name has and that its plugin answers.
     """
 
@@ -46,18 +47,24 @@ class Tool:
     arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     read_only: bool = True
-    destructive: bool = False
     idempotent: bool = True
     embeds: bool = False
     upkeep: bool = False
-    audience: Literal["model", "host"] = "model"
+    audience: Literal["model", "client", "host"] = "model"
     asks: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     hint: str = ""
+    host_arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     openclaw: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
+    def accepted_schema(self) -> dict[str, Any]:
+        """JSON Schema of the arguments of a model or a host."""
+        schema = self.input_schema
+        return {**schema, "properties": {**schema["properties"], **self.host_arguments}}
+
+    @property
     def input_schema(self) -> dict[str, Any]:
-        """JSON Schema of the arguments."""
+        """JSON Schema of the arguments of a model."""
         return {
             "type": "object",
             "properties": dict(self.arguments),

@@ -7,18 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from types import MappingProxyType
+from typing import Any
 
-from ..config.settings import RetentionSettings
 from ..model import Grain
 
-_UNITS = {
-    Grain.WORKING: "hour",
-    Grain.DAILY: "day",
-    Grain.WEEKLY: "week",
-    Grain.MONTHLY: "month",
-    Grain.QUARTERLY: "quarter",
-    Grain.YEARLY: "year",
-}
 #: Calendar months in a unit of the coarser grains.
 _MONTHS = {Grain.MONTHLY: 1, Grain.QUARTERLY: 3, Grain.YEARLY: 12}
 
@@ -67,19 +59,11 @@ PLANS: Mapping[str, Plan] = MappingProxyType(
 )
 
 
-def plan_of(settings: RetentionSettings) -> Plan:
-    """The plan that the settings name; in 'custom' a limit of 0 keeps for good."""
-    if settings.plan != "custom":
-        return PLANS[settings.plan]
-    return Plan(
-        "custom",
-        settings.working_hours or None,
-        settings.daily_days or None,
-        settings.weekly_weeks or None,
-        settings.monthly_months or None,
-        settings.quarterly_quarters or None,
-        settings.yearly_years or None,
-    )
+def plan_of(retention: Mapping[str, Any]) -> Plan:
+    """The plan that the setting ``retention`` names; in 'custom' a limit of 0 keeps for good."""
+    if retention["plan"] != "custom":
+        return PLANS[retention["plan"]]
+    return Plan("custom", **{name: limit or None for name, limit in retention.items() if name != "plan"})
 
 
 def expired(plan: Plan, grain: Grain, last_day: date, now: date | datetime) -> bool:
@@ -105,16 +89,6 @@ def expired(plan: Plan, grain: Grain, last_day: date, now: date | datetime) -> b
     except OverflowError:
         return False  # later than the calendar goes
     return (now.date() if isinstance(now, datetime) else now) >= due
-
-
-def describe(plan: Plan) -> list[tuple[str, str]]:
-    """A row for each grain, finest first: its name, and how long it is kept, as in ``30 days`` or ``for good``."""
-    rows = []
-    for grain in Grain:
-        limit = plan.limit(grain)
-        unit = _UNITS[grain] if limit == 1 else f"{_UNITS[grain]}s"
-        rows.append((grain.value, "for good" if limit is None else f"{limit} {unit}"))
-    return rows
 
 
 def _hours_passed(ended: date, hours: int, now: date | datetime) -> bool:

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from ..config.openclaw_home import OpenClawHome
-from ..config.settings import unknown_variables
 from ..errors import ModelError, OpenClawMemoryError, SettingsError
 from ..hookspecs import MemoryApi
 from ..model import Check, Grain, Origin, ScanResult, SkippedFile, Status, VectorCacheUse, counted, joined
@@ -87,13 +86,15 @@ def status(memory: Examined, store: Store) -> Status:
         context=memory.ambient.use(),
         grains=memory.grains(),
         consolidation=memory.upkeep.remark(),
-        retention=memory.settings.retention.plan,
+        retention=memory.settings.retention["plan"],
         binding=None if binding is None else str(binding),
         vector_cache=memory.vector_cache(),
         languages=shares,
         model_knows=knows,
         fallback=reason,
-        warning=joined([*surroundings(), *memory.remarks(), *([] if strange is None else ["; ".join(strange)])]),
+        warning=joined(
+            [*surroundings(memory.settings), *memory.remarks(), *([] if strange is None else ["; ".join(strange)])]
+        ),
         private_files=sum(map(bool, said.private)),
         private_lines=sum(said.private),
         unread_front_matter=tuple(said.unread),
@@ -138,7 +139,7 @@ def examine(memory: Examined, store: Store) -> list[Check]:
     """Every check of ``doctor``, in the order of ``setup``: host, model, notes, index; nothing is changed."""
     from ..hosts.openclaw_checks import examine_openclaw
 
-    checks = [*map(_remark, unknown_variables()), *_settings(memory.settings), *examine_openclaw()]
+    checks = [*map(_remark, memory.settings.ignored), *_settings(memory.settings), *examine_openclaw()]
     checks += [*model_checks(memory.prove_embedder(), memory.settings), *reranker_checks(memory.settings)]
     checks += [*_workspace(memory), *_sidecars(memory)]
     checks += languages(memory)
@@ -177,10 +178,10 @@ def _settings(settings: Settings) -> Iterator[Check]:
         yield Check("settings", False, what, step)
 
 
-def surroundings() -> list[str]:
-    """What is to be said of the environment that the settings come from; nothing of it breaks the memory."""
+def surroundings(settings: Settings) -> list[str]:
+    """What is to be said of where the settings come from; nothing of it breaks the memory."""
     trouble = OpenClawHome.of().trouble()
-    return [*unknown_variables(), *([trouble] if trouble else [])]
+    return [*settings.ignored, *([trouble] if trouble else [])]
 
 
 def _remark(text: str) -> Check:

@@ -117,7 +117,7 @@ def test_what_is_no_backup_changes_nothing(old: Machine, new: Machine, tmp_path:
                 number = 99 if what == "newer" else 1
                 archive.writestr("manifest.json", json.dumps({"format": number, "version": "99"}))
             if what == "no settings":
-                archive.writestr("settings.yaml", "serch: {}\n")
+                archive.writestr("settings.yaml", "search: 3\n")
             if what == "no state":
                 archive.writestr("state.sqlite", b"notes" * 999)
             archive.writestr("../evil.md", "x")
@@ -127,15 +127,3 @@ def test_what_is_no_backup_changes_nothing(old: Machine, new: Machine, tmp_path:
             "no settings": ": nothing was restored: settings.yaml: "}  # fmt: skip
     assert "; " in message and message.startswith(f"error: {file}{said.get(what, ': ')}"), message
     assert not (new.notes.root / "concepts.yaml").exists() and not list(tmp_path.rglob("evil.md"))
-
-
-def test_a_key_is_put_into_no_file_that_is_there(old: Machine, new: Machine, tmp_path: Path) -> None:
-    file, key = tmp_path / "state.sqlite", tmp_path / "state.sqlite.key"
-    key.write_text("mine\n")
-    assert f"{key}: is there already" in old.run("state", "backup", str(file), "--with-key", code=1).stderr
-    assert key.read_text() == "mine\n" and not file.exists()
-    key.unlink()
-    assert f"its key in {file}.key" in old.run("state", "backup", str(file), "--with-key").stdout
-    assert key.stat().st_mode & 0o777 == 0o600
-    said = new.run("state", "backup", str(tmp_path / "new.sqlite"), "--with-key").stdout
-    assert "its key" not in said and not (tmp_path / "new.sqlite.key").exists(), "nothing was forgotten there"

@@ -59,10 +59,9 @@ def test_a_curated_concept_is_linked_at_once_and_by_its_alias(run: Run, notes: N
     assert set(rows(run("list", "--kind", "tool", "--json"))) == {"kubernetes"}
     assert "kubernetes: {name: Kubernetes" in (notes.root / "concepts.yaml").read_text()
 
-    below = rows(run("parent", "k8s", "software", "--json"))["kubernetes"]["parents"]
-    assert set(below) == {"orchestration", "software"}
-    assert rows(run("alias", "kubernetes", "kube", "--json"))["kubernetes"]["aliases"] == ["k8s", "kube"]
-    shown = run("add", "Kubernetes", "--weight", "2")
+    again = rows(run("add", "k8s", "--parent", "software", "--alias", "kube", "--json"))["kubernetes"]
+    assert set(again["parents"]) == {"orchestration", "software"} and again["aliases"] == ["k8s", "kube"]
+    shown = run("add", "Kubernetes")
     assert "Kubernetes *" in shown.stdout
     assert "k8s, kube" in shown.stdout
     assert "software" in shown.stdout
@@ -71,11 +70,11 @@ def test_a_curated_concept_is_linked_at_once_and_by_its_alias(run: Run, notes: N
 
 def test_concepts_are_found_by_a_name_in_the_question(run: Run) -> None:
     run("add", "Kubernetes", "--alias", "k8s")
-    found = json.loads(run("search", "where", "is", "k8s", "-n", "1", "--json").stdout)["rows"]
+    found = json.loads(run("list", "where", "is", "k8s", "-n", "1", "--json").stdout)["rows"]
     assert [row["slug"] for row in found] == ["kubernetes"]
     assert found[0]["score"] == 1
-    assert "1.00" in run("search", "k8s").stdout
-    assert run("search", "zyzzyva").stdout == "nothing found\n"
+    assert "1.00" in run("list", "k8s").stdout
+    assert run("list", "zyzzyva").stdout == "nothing found\n"
 
 
 def test_removing_takes_a_curated_one_out_and_then_ignores_the_name(run: Run, notes: Notes) -> None:
@@ -93,10 +92,9 @@ def test_removing_takes_a_curated_one_out_and_then_ignores_the_name(run: Run, no
     ("args", "code", "words"),
     [
         (["add", "!!"], 1, "has no letter or digit"),
-        (["add", "Wren", "--weight", "11"], 2, "--weight"),
-        (["alias", "Wren"], 2, "ALIAS"),
-        (["parent", "Wren", "wren"], 1, "circle"),
-        (["search", " "], 2, "the query is empty"),
+        (["add", "Wren", "--parent", "wren"], 1, "circle"),
+        (["list", " "], 2, "give words to look for"),
+        (["list", "Wren", "--kind", "tool"], 2, "goes without --kind"),
         (["list", "--limit", "0"], 2, "--limit"),
     ],
 )
@@ -119,7 +117,7 @@ def test_a_broken_file_is_named_and_left_alone(run: Run, notes: Notes) -> None:
 def test_a_broken_file_is_told_of_by_what_only_reads(run: Run, notes: Notes) -> None:
     run("list")
     (notes.root / "concepts.yaml").write_text("concepts: [\n")
-    for args in (["list"], ["search", "Wren"]):
+    for args in (["list"], ["list", "Wren"]):
         result = run(*args)
         assert result.exit_code == 0
         assert "Wren" in result.stdout

@@ -107,7 +107,6 @@ def failure(notes: Notes, *arguments: str, code: int = 1, **options: Any) -> str
         (["model", "use", "nosuch"], "no model is called 'nosuch'"),
         (["config", "show", "nosuch"], "no setting begins with 'nosuch'"),
         (["--set", "nonsense", "status"], "KEY=VALUE"),
-        (["--set", "search.max_result=3", "status"], "did you mean 'search.max_results'?"),
         (["--set", "search.max_results=x", "search", "x"], "--set: 'search.max_results' must be a whole number"),
         (["--set", "search.mode=x", "config", "show"], "--set: 'search.mode' must be one of"),
         (["-w", "/nowhere/at/all", "status"], "no such folder"),
@@ -136,11 +135,17 @@ def test_no_command_shows_the_help() -> None:
 # -- settings: 1 ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", [["search", "x"], ["status"], ["sql", "SELECT 1"], ["model", "path"], ["state"]])
+@pytest.mark.parametrize("command", [["search", "x"], ["status"], ["sql", "SELECT 1"], ["model", "list"], ["state"]])
 def test_a_failure_is_json_where_json_is_read(notes: Notes, tmp_path: Path, command: list[str]) -> None:
     message = failure(notes, "--config", str(tmp_path / "no.yaml"), *command)
     assert "no such configuration file" in message
     assert failure(notes, "--config", str(tmp_path / "no.yaml"), *command, "--json") == message
+
+
+def test_a_setting_that_is_none_is_named_and_changes_nothing(notes: Notes) -> None:
+    done = run(notes, "--set", "search.max_result=3", "status")
+    said = "--set: 'search.max_result' is no setting and changes nothing; did you mean 'search.max_results'?"
+    assert done.stderr.count(said) == 1
 
 
 def test_what_stands_behind_two_dashes_is_no_option(notes: Notes) -> None:

@@ -14,7 +14,6 @@ import yaml
 from click.testing import CliRunner, Result
 from fakes import Notes, open_memory
 
-from openclaw_memory import __version__
 from openclaw_memory.cli.main import ALIASES, COMMANDS, cli
 from openclaw_memory.cli.open import remember
 from openclaw_memory.model.use import LAST_SHOWN
@@ -67,6 +66,7 @@ def test_a_setting_is_changed_and_the_rest_of_the_file_stays(file: Path) -> None
         ("store.folder", "~/memory: mine # here", "~/memory: mine # here"),
         ("plugins.disabled", "[sessions, 'a, b']", ["sessions", "a, b"]),
         ("search.weights", "{bm25_unit: 2}", {"bm25_unit": 2.0}),
+        ("retention.plan", "pro", "pro"),
         ("ingest.extra_paths", "[{path: /notes, name: more}]",
          [{"path": "/notes", "name": "more", "origin": "untrusted"}]),
     ],
@@ -80,7 +80,26 @@ def test_every_kind_of_value_is_written_so_that_it_is_read_again(
     group, _, name = key.partition(".")
     assert yaml.safe_load(file.read_text()) == {group: {name: written}}
     shown = json.loads(run("--config", str(file), "config", "show", key, "--json").stdout)["settings"][0]
-    assert (shown["value"], shown["source"]) == (written, str(file))
+    value = shown["value"] if shown["key"] == key else shown["value"][name]
+    assert (value, shown["source"]) == (written, str(file))
+
+
+def test_an_entry_of_a_mapping_is_set_and_taken_out_by_its_own_key(file: Path) -> None:
+    file.parent.mkdir()
+    file.write_text("search:\n  weights: {date: 1}  # mine\n")
+    before = ["--config", str(file), "config"]
+    run(*before, "set", "search.weights.bm25_unit", "2")
+    run(*before, "set", "retention", "{plan: custom, daily_days: 9}")
+    assert yaml.safe_load(file.read_text()) == {
+        "search": {"weights": {"date": 1, "bm25_unit": 2.0}}, "retention": {"plan": "custom", "daily_days": 9},
+    }  # fmt: skip
+    assert "did you mean 'retention.daily_days'?" in run(*before, "set", "retention.dayly_days", "1", code=2).stderr
+    assert json.loads(run(*before, "unset", "search.weights.date", "--json").stdout)["removed"] is True
+    assert json.loads(run(*before, "unset", "retention.daily_days", "--json").stdout)["inForce"] is None
+    run(*before, "unset", "search.weights.bm25_unit")
+    assert yaml.safe_load(file.read_text()) == {"retention": {"plan": "custom"}}
+    run(*before, "unset", "retention")
+    assert "# mine" not in file.read_text() and not yaml.safe_load(file.read_text())
 
 
 @pytest.mark.parametrize(
@@ -138,7 +157,8 @@ def test_an_edited_file_is_checked(file: Path, editor: Path, monkeypatch: pytest
     assert "every setting in it is valid" in run("--config", str(file), "config", "edit").stdout
     assert json.loads(editor.read_text()) == [str(file)]
     monkeypatch.setenv("TYPED", "serch: {}\n")
-    assert "'serch'; did you mean 'search'" in run("--config", str(file), "config", "edit", code=1).stderr
+    edited = run("--config", str(file), "config", "edit")
+    assert "valid" not in edited.stdout and "'serch' is no setting" in edited.stderr and "'search'?" in edited.stderr
     monkeypatch.setenv("TYPED", "")
     monkeypatch.setenv("ENDS", "3")
     assert "exit code 3" in run("--config", str(file), "config", "edit", code=1).stderr
@@ -221,36 +241,6 @@ def test_hits_that_are_forgotten_while_they_are_shown_leave_nothing(notes: Notes
         left.write_text("[]")
         other.forget(query="lamp")
         assert not file.exists() and not left.exists()
-
-
-# -- upgrading --------------------------------------------------------------------------------------
-
-
-def test_what_an_upgrade_takes_is_said_without_doing_it(notes: Notes) -> None:
-    notes.write("MEMORY.md", "- a note\n")
-    before = ["--set", "embedding.model=none", "-w", str(notes.root)]
-    run(*before, "ingest")
-    shown = run(*before, "upgrade").stdout
-    assert f"openclaw-memory {__version__}, in {sys.prefix}" in shown and "freshness: the index is up to date" in shown
-    assert f"to upgrade: {sys.executable} -m pip install --upgrade openclaw-memory-graph\n" in shown
-    notes.write("memory/b.md", "- another\n")
-    said = json.loads(run(*before, "upgrade", "--json").stdout)
-    assert said["version"] == __version__ and "-m pip install" in said["upgrade"]
-    assert said["next"] == ["openclaw-memory ingest", "openclaw-memory doctor"]
-    assert "1 file to be read again" in [check["detail"] for check in said["checks"]]
-
-
-@pytest.mark.parametrize(
-    ("prefix", "command"),
-    [
-        ("/home/jr/.local/pipx/venvs/openclaw-memory-graph", "pipx upgrade openclaw-memory-graph"),
-        ("/home/jr/.local/share/uv/tools/openclaw-memory-graph", "uv tool upgrade openclaw-memory-graph"),
-    ],
-)
-def test_what_installed_it_upgrades_it(prefix: str, command: str) -> None:
-    from openclaw_memory.cli.upgrade import _command
-
-    assert _command(Path(prefix)) == command
 
 
 # -- names and help ---------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from openclaw_memory.config.settings import (
     Settings,
     config_path,
     load,
-    unknown_variables,
+    value_of,
     walk,
 )
 from openclaw_memory.errors import SettingsError
@@ -64,9 +64,6 @@ def test_a_named_file_that_is_not_there_is_an_error(tmp_path: Path, by_environme
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("serch:\n  mode: hybrid\n", ["unknown key 'serch'", "did you mean 'search'"]),
-        ("search:\n  max_result: 3\n", ["unknown key 'search.max_result'", "did you mean 'search.max_results'"]),
-        ("search:\n  zzzzzz: 3\n", ["unknown key 'search.zzzzzz'", "search.max_results", "search.weights"]),
         ("search:\n  max_results: many\n", ["'search.max_results' must be a whole number", "'many'"]),
         ("search:\n  max_results: 2.5\n", ["'search.max_results' must be a whole number", "2.5"]),
         ("search:\n  max_results: true\n", ["'search.max_results' must be a number"]),
@@ -77,10 +74,10 @@ def test_a_named_file_that_is_not_there_is_an_error(tmp_path: Path, by_environme
         ("search:\n  mode: hybird\n", ["'search.mode' must be one of hybrid, vector, keyword", "did you mean 'hybrid'"]),
         ("search:\n  weights: [1]\n", ["'search.weights' must be a mapping"]),
         ("search:\n  weights: {bm25_unit: heavy}\n", ["'search.weights.bm25_unit' must be a number", "'heavy'"]),
-        ("consolidate:\n  budgets: {dayly: 5}\n", ["unknown key 'consolidate.budgets.dayly'", "did you mean 'daily'?"]),
-        ("consolidate:\n  budgets: {zz: 5}\n", ["'consolidate.budgets.zz'; valid are daily, monthly"]),
-        ("consolidate:\n  budgets: {daily: 0}\n", ["'consolidate.budgets.daily' must be more than 0, not 0"]),
-        ("consolidate:\n  budgets: {weekly: -5}\n", ["'consolidate.budgets.weekly' must be more than 0, not -5"]),
+        ("consolidate:\n  budgets: {daily: 0}\n", ["'consolidate.budgets.daily' must be at least 1, not 0"]),
+        ("retention: {plan: gold}\n", ["'retention.plan' must be one of keep, free, starter, pro, custom, not 'gold'"]),
+        ("retention: {daily_days: -1}\n", ["'retention.daily_days' must be at least 0, not -1"]),
+        ("retention: pro\n", ["'retention' must be a mapping"]),
         ("consolidate:\n  automatic: x\n", ["'consolidate.automatic' must be one of ask, on, off, not 'x'"]),
         ("embedding:\n  model: no\n", ["'embedding.model' must be text", "quotes"]),
         ("embedding:\n  model:\n", ["'embedding.model' must be text"]),
@@ -96,7 +93,6 @@ def test_a_named_file_that_is_not_there_is_an_error(tmp_path: Path, by_environme
         ("search: [\n", ["cannot be read as YAML", "line 2"]),
         ("a: b: c\n", ["cannot be read as YAML", "line 1"]),
         ("\tsearch: x\n", ["cannot be read as YAML"]),
-        ("{1: {2: 3}}\n", ["unknown key '1'"]),
     ],
 )  # fmt: skip
 def test_each_error_names_the_file_the_key_and_what_is_right(tmp_path: Path, text: str, words: list[str]) -> None:
@@ -141,11 +137,50 @@ def test_variables_of_the_command_line_and_of_others_are_left_alone() -> None:
 
 def test_a_variable_that_is_no_setting_changes_nothing_and_is_told_of() -> None:
     environ = {"OPENCLAW_MEMORY_SERCH_MODE": "x", "OPENCLAW_MEMORY_SERVICE_URL": "y", "OPENCLAW_MEMORY_SEARCH_MODE": ""}
-    assert load(environ=environ)[0] == Settings()
-    misspelt, foreign = unknown_variables(environ)
+    settings = load(environ=environ)[0]
+    misspelt, foreign = settings.ignored
+    assert settings == Settings()
     assert "OPENCLAW_MEMORY_SERCH_MODE" in misspelt and "did you mean 'OPENCLAW_MEMORY_SEARCH_MODE'?" in misspelt
     assert "OPENCLAW_MEMORY_SERVICE_URL" in foreign and "did you mean" not in foreign
-    assert unknown_variables(dict.fromkeys(HOST_VARIABLES, "x")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("serch:\n  mode: hybrid\n", "'serch' is no setting and changes nothing; did you mean 'search'?"),
+        (
+            "search:\n  max_result: 3\n",
+            "'search.max_result' is no setting and changes nothing; did you mean 'search.max_r",
+        ),
+        (
+            "search:\n  zzzzzz: 3\n",
+            "'search.zzzzzz' is no setting and changes nothing; see: openclaw-memory config show",
+        ),
+        ("consolidate:\n  budgets: {dayly: 5}\n", "'consolidate.budgets.dayly' is no setting"),
+        (
+            "retention: {plam: pro}\n",
+            "'retention.plam' is no setting and changes nothing; did you mean 'retention.plan'?",
+        ),
+        ("1: {2: 3}\n", "'1' is no setting"),
+    ],
+)
+def test_what_is_no_setting_is_named_and_the_rest_counts(tmp_path: Path, text: str, words: str) -> None:
+    file = write(tmp_path / "c.yaml", f"{text}redaction: {{allow: [x]}}\n")
+    settings = load(file, {"store.gone": 1}, {})[0]
+    assert settings == Settings().with_values({"redaction.allow": ["x"]})
+    in_file, argument = settings.ignored
+    assert in_file.startswith(f"{file}: {words}") and argument.startswith("argument: 'store.gone' is no setting")
+
+
+def test_an_entry_of_a_mapping_is_set_by_its_own_key_and_the_others_stay(tmp_path: Path) -> None:
+    file = write(tmp_path / "c.yaml", "retention: {plan: custom, daily_days: 9}\nsearch:\n  weights: {date: 2}\n")
+    environ = {"OPENCLAW_MEMORY_RETENTION_DAILY_DAYS": "7", "OPENCLAW_MEMORY_CONSOLIDATE_BUDGETS_WEEKLY": "300"}
+    settings, source = load(file, {"search.weights.bm25_unit": "1"}, environ)
+    assert settings.retention == {"plan": "custom", "daily_days": 7}
+    assert settings.search.weights == {"date": 2.0, "bm25_unit": 1.0}
+    assert settings.consolidate.budgets == {"weekly": 300.0}
+    assert source["retention"] == "environment OPENCLAW_MEMORY_RETENTION_DAILY_DAYS"
+    assert source["search.weights"] == "argument"
 
 
 def test_values_are_read_from_text_by_type() -> None:
@@ -194,9 +229,8 @@ def test_any_value_is_taken_in_its_type_or_refused_in_words(key: str, value: Any
     if said is not None:
         assert key in said
         return
-    group, _, name = key.partition(".")
-    taken = getattr(getattr(settings, group), name)
-    assert type(taken) is type(getattr(getattr(Settings(), group), name))
+    taken = value_of(settings, key)
+    assert type(taken) is type(value_of(Settings(), key))
     if isinstance(taken, float):
         assert math.isfinite(taken)
 

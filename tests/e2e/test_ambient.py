@@ -121,17 +121,6 @@ def test_agents_loop_follows_a_thread_over_notes(host: Host, model: ScriptedMode
     assert any("Wren" in edge["text"] for hit in found["results"] for edge in hit["via"])
 
 
-def test_search_can_be_about_a_concept_by_any_of_its_names(host: Host) -> None:
-    found = host.tool("memory_search", query="boat", concept=["Renny"], minScore=0)["results"]
-    assert {hit["path"] for hit in found} == {"memory/2026-03-02.md", "memory/2026-03-03.md"}
-    kinds = host.tool("memory_search", query="office", conceptKind=["project"], minScore=0)["results"]
-    assert {hit["path"] for hit in kinds} == {"memory/2026-03-03.md", "memory/2026-03-04.md"}
-    near = host.tool("memory_search", query="office", near=["Wren"], maxDistance=1, vectorWeight=0, minScore=0)[
-        "results"
-    ]
-    assert near[0]["path"] in {"memory/2026-03-02.md", "memory/2026-03-03.md"}
-
-
 def test_fact_that_an_agent_states_is_known_afterwards_and_its_past_too(host: Host, model: ScriptedModel) -> None:
     fact = {"action": "add", "subject": "Wren", "predicate": "lives in"}
     host.turn(call("memory_facts", **fact, object="Delft", since="2026-01-05"), session="facts")

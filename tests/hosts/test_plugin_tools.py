@@ -31,7 +31,6 @@ def test_the_plugins_manifest_lists_the_tools_of_the_registry() -> None:
         name: {
             "profiles": ["coding", "messaging"],
             **({"replaySafe": True} if tool.read_only else {"sideEffecting": True}),
-            **({"optional": True} if tool.destructive else {}),
         }
         for name, tool in tools.items()
     }

@@ -168,8 +168,8 @@ def test_a_secret_is_no_name_of_a_concept(notes: Notes) -> None:
             lambda: book.add("Vault", parents=[TOKEN]),
             lambda: book.add("Vault", related=[TOKEN]),
             lambda: book.add("Vault", kind=TOKEN),
-            lambda: book.alias("Zorblatt", [TOKEN]),
-            lambda: book.parent("Zorblatt", [TOKEN]),
+            lambda: book.add("Zorblatt", aliases=[TOKEN]),
+            lambda: book.add("Zorblatt", parents=[TOKEN]),
             lambda: book.remove(TOKEN),
         ):
             with pytest.raises(RequestError, match="secret") as refused:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
 from datetime import date
@@ -10,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from fakes import CountingEmbedder, Notes, open_memory
 from grains import write_summary
 from hypothesis import given
@@ -18,10 +16,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from openclaw_memory import Memory, SearchRequest
-from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import RequestError
 from openclaw_memory.index.corpus import Corpus
-from openclaw_memory.model import Grain, SearchHit
+from openclaw_memory.model import SearchHit
 from openclaw_memory.search import decay
 from openclaw_memory.search.ranking import scaled
 from openclaw_memory.system.deadline import Deadline
@@ -285,21 +282,6 @@ def test_results_may_begin_with_their_day(memory: Memory) -> None:
     assert not any(hit.snippet.startswith("[") for hit in memory.search("lantern").results)
 
 
-def test_the_command_takes_a_weight(memory: Memory, notes: Notes) -> None:
-    memory.close()
-    base = ["--workspace", str(notes.root), "--db", str(notes.root.parent / "index.duckdb"), "--json"]
-
-    def first(*more: str) -> str:
-        given = ["--set", "embedding.model=none", "search", "lantern lit in the big barn", "--now", "2026-03-10", *more]
-        shown = CliRunner().invoke(cli, [*base, *given])
-        assert shown.exit_code == 0, shown.output
-        return str(json.loads(shown.stdout)["results"][0]["path"])
-
-    assert first() == OLD and first("--recency-weight", "0.9") == "MEMORY.md"
-    for command in ("search", "recall", "timeline"):
-        assert CliRunner().invoke(cli, [*base, command, "lantern", "--recency-weight", "2"]).exit_code == 2
-
-
 # -- the tools -------------------------------------------------------------------------------------------------
 
 
@@ -313,23 +295,14 @@ def called(memory: Memory, tool: str, **arguments: Any) -> Any:
     return one.run(Call(memory, checked(tool, one.input_schema, arguments), Deadline.after(30), lambda *_: None))
 
 
-def test_tools_take_days_weights_and_the_archive(memory: Memory) -> None:
+def test_tools_take_days(memory: Memory) -> None:
     for tool in ("memory_search", "graph_recall", "memory_timeline"):
-        found = called(memory, tool, query="lantern", maximumDaysAgo=10**6).results
+        found = called(memory, tool, query="lantern", since="2000-01-01").results
         assert found and all(hit.snippet.startswith(f"[{hit.date}] ") for hit in found)
-        assert called(
-            memory, tool, query="lantern", maximumDaysAgo=10**6, includeArchived=True, recencyWeight=0.3
-        ).results
-        with pytest.raises(RequestError, match="swap the two numbers"):
-            called(memory, tool, query="lantern", minimumDaysAgo=9, maximumDaysAgo=2)
-        grains = {hit.grain for hit in called(memory, tool, query="lantern", grain="working").results}
-        assert grains == {Grain.WORKING}
-    plain = called(memory, "memory_search", query="lantern", maximumDaysAgo=10**6, dates=False).results
-    assert not any(hit.snippet.startswith("[") for hit in plain)
+        with pytest.raises(RequestError, match="is after until"):
+            called(memory, tool, query="lantern", since="2026-02-02", until="2026-02-01")
     assert not any(hit.snippet.startswith("[") for hit in called(memory, "memory_search", query="lantern").results)
     assert len(called(memory, "graph_recall", query="lantern").results) <= 5
-    young = called(memory, "memory_search", query="lantern lit in the big barn", recencyWeight=1.0).results
-    assert young[0].path == "MEMORY.md"
 
 
 def test_meaning_and_time_go_together(notes: Notes) -> None:

@@ -208,8 +208,6 @@ def test_a_tool_that_may_call_an_endpoint_says_so(notes: Notes) -> None:
                 "graph_recall",
                 "memory_timeline",
                 "memory_context",
-                "memory_ingest",
-                "memory_consolidate",
                 "memory_capture",
             },
         ),

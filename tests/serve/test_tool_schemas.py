@@ -19,7 +19,8 @@ from properties import examples
 from openclaw_memory.errors import RequestError
 from openclaw_memory.model import Check, ScanResult
 from openclaw_memory.serve.arguments import checked
-from openclaw_memory.serve.registry import TOOLS, offered
+from openclaw_memory.serve.registry import TOOLS, answered, offered
+from openclaw_memory.serve.server import _listed
 from openclaw_memory.serve.tool import Tool
 from openclaw_memory.system.serialize import camel, json_schema, to_json
 
@@ -87,30 +88,29 @@ def test_every_tool_is_complete(tool: Tool) -> None:
     assert all(argument["description"].endswith(".") for argument in tool.arguments.values())
     assert tool.name.startswith(("memory_", "graph_")) and tool.description.endswith(".") and tool.title
     assert tool.deadline > 0 and set(tool.required) <= set(tool.arguments)
-    assert not (tool.read_only and (tool.destructive or tool.upkeep))
+    assert not (tool.read_only and tool.upkeep)
 
 
 def test_the_tools_of_a_host_are_hidden_from_models() -> None:
     models = [
         "memory_search", "graph_recall", "memory_timeline", "memory_context", "memory_facts", "memory_feedback",
-        "memory_consolidate", "memory_capture", "memory_get", "memory_ingest", "memory_status",
+        "memory_capture", "memory_get",
     ]  # fmt: skip
+    clients = ["memory_consolidate", "memory_ingest", "memory_status"]
+    hosts = ["memory_session_start", "memory_heartbeat", "memory_turn", "memory_replied"]
     assert list(offered(for_host=False)) == models
-    assert list(offered(for_host=True)) == [
-        *models, "memory_session_start", "memory_heartbeat", "memory_turn", "memory_replied",
-    ]  # fmt: skip
-    assert [tool.name for tool in TOOLS if not tool.read_only] == [
-        "memory_facts",
-        "memory_feedback",
-        "memory_consolidate",
-        "memory_capture",
-        "memory_ingest",
-        "memory_session_start",
-        "memory_heartbeat",
-        "memory_turn",
-        "memory_replied",
-    ]
-    assert not any(tool.destructive for tool in TOOLS)
+    assert answered(for_host=False).keys() == {*models, *clients}
+    assert offered(for_host=True).keys() == answered(for_host=True).keys() == {*models, *clients, *hosts}
+    assert {tool.name for tool in TOOLS if tool.read_only} == {
+        "memory_search", "graph_recall", "memory_timeline", "memory_context", "memory_get", "memory_status"
+    }  # fmt: skip
+
+
+def test_the_list_of_tools_costs_a_model_little() -> None:
+    listed = [_listed(tool, False) for tool in offered(for_host=False).values()]
+    text = json.dumps([tool.model_dump(by_alias=True, exclude_unset=True, mode="json") for tool in listed])
+    assert len(text) <= 8_000, "2,000 tokens of four characters"
+    assert all(len(tool.arguments) + len(tool.openclaw) <= 9 for tool in offered(for_host=False).values())
 
 
 # -- arguments --------------------------------------------------------------------------------------
@@ -154,8 +154,8 @@ def _leaves(value: Any) -> list[Any]:
         ("memory_search", {"querry": "a"}, "there is no argument 'querry'; did you mean 'query'?"),
         ("memory_status", {"x": 1}, "there is no argument 'x'; it takes none"),
         ("memory_ingest", {"zzzz": 1}, "there is no argument 'zzzz'; valid are paths"),
-        ("memory_search", {}, "query is missing; The question, in plain words; names, numbers and dates in it count."),
-        ("memory_search", {"query": None}, "query is missing; The question, in plain words; names, numbers and dates in it count."),
+        ("memory_search", {}, "query is missing; The question in plain words."),
+        ("memory_search", {"query": None}, "query is missing; The question in plain words."),
         ("memory_search", {"query": "  "}, "query is empty"),
         ("memory_search", {"query": 3}, "query must be text, not 3"),
         ("memory_search", {"query": "a", "maxResults": "6"}, "maxResults must be a whole number, not '6'"),
@@ -163,17 +163,17 @@ def _leaves(value: Any) -> list[Any]:
         ("memory_search", {"query": "a", "maxResults": True}, "maxResults must be a whole number, not True"),
         ("memory_search", {"query": "a", "maxResults": 51}, "maxResults must be from 1 to 50, not 51"),
         ("memory_search", {"query": "a", "minScore": float("nan")}, "minScore must be a number, not nan"),
-        ("memory_search", {"query": "a", "mode": "magic"}, "mode must be one of hybrid, vector, keyword, graph, not 'magic'"),
+        ("memory_feedback", {"id": "a", "verdict": "good"}, "verdict must be one of useful, irrelevant, not 'good'"),
         ("memory_search", {"query": "a", "since": "soon"}, "since must be a day such as 2026-02-13, not 'soon'"),
-        ("memory_search", {"query": "a", "explain": "yes"}, "explain must be true or false, not 'yes'"),
-        ("memory_timeline", {"minimumDaysAgo": -1}, "minimumDaysAgo must be 0 or more, not -1"),
+        ("memory_facts", {"action": "query", "history": "yes"}, "history must be true or false, not 'yes'"),
+        ("memory_consolidate", {"olderThanDays": -1}, "olderThanDays must be 0 or more, not -1"),
         ("memory_ingest", {"paths": "a"}, "paths must be a list, not 'a'"),
         ("memory_ingest", {"paths": ["a", 1]}, "paths[1] must be text, not 1"),
         ("memory_get", {"path": "a", "from": [{"long": "x" * 100}]}, "from must be a whole number, not [{'long': '" + "x" * 46 + "..."),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_in_one_line(name: str, given_: dict[str, Any], message: str) -> None:
-    tool = offered(for_host=True)[name]
+    tool = answered(for_host=True)[name]
     with pytest.raises(RequestError) as caught:
         checked(name, tool.input_schema, given_)
     assert str(caught.value) == f"{name}: {message}"
@@ -181,7 +181,7 @@ def test_what_is_wrong_is_said_in_one_line(name: str, given_: dict[str, Any], me
 
 def test_arguments_become_python_values() -> None:
     schema = offered(for_host=False)["memory_search"].input_schema
-    given_ = {"query": "a", "maxResults": 3.0, "since": "2026-02-13", "until": "2026-02-14T10:00", "kind": None}
+    given_ = {"query": "a", "maxResults": 3.0, "since": "2026-02-13", "until": "2026-02-14T10:00", "budget": None}
     made = checked("memory_search", schema, given_)
     assert made == {"query": "a", "maxResults": 3, "since": date(2026, 2, 13), "until": date(2026, 2, 14)}
     assert isinstance(made["maxResults"], int)

@@ -398,16 +398,25 @@ def test_the_command_line_reads_others_by_name(mine: Notes, team: Notes, tmp_pat
     base = ["--config", str(config), "--workspace", str(mine.root)]
     alone = CliRunner().invoke(cli, [*base, "search", "Ostrich", "--json"])
     assert alone.exit_code == 0 and "@team" not in alone.stdout and '"memory": ' not in alone.stdout
-    both = CliRunner().invoke(cli, [*base, "--read-from", "team", "search", "Ostrich", "--json"])
+    both = CliRunner().invoke(cli, [*base, "--set", "sharing.read_from=team", "search", "Ostrich", "--json"])
     assert {hit.get("memory") for hit in json.loads(both.stdout)["results"]} == {None, "team"}
-    shown = CliRunner().invoke(cli, [*base, "--read-from", "team", "get", "@team/MEMORY.md"])
+    shown = CliRunner().invoke(cli, [*base, "--set", "sharing.read_from=team", "get", "@team/MEMORY.md"])
     assert "staging server" in shown.stdout
 
 
 def test_hits_of_another_memory_leave_no_trace_of_their_lines(mine: Notes, team: Notes, tmp_path: Path) -> None:
     config, index = tmp_path / "config.yaml", tmp_path / "i.duckdb"
     config.write_text(json.dumps({"embedding": {"model": "none"}, "sharing": {"memories": [of(team)]}}))
-    base = ["--config", str(config), "--workspace", str(mine.root), "--db", str(index), "--read-from", "team"]
+    base = [
+        "--config",
+        str(config),
+        "--workspace",
+        str(mine.root),
+        "--db",
+        str(index),
+        "--set",
+        "sharing.read_from=team",
+    ]
     assert "@team" in CliRunner().invoke(cli, [*base, "search", "Ostrich"]).stdout
     rows = json.loads((tmp_path / "i.duckdb.shown.json").read_text())
     assert ["@team", 0, ""] in rows and ["MEMORY.md"] in [row[:1] for row in rows]

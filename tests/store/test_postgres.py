@@ -81,7 +81,7 @@ def test_an_error_says_what_is_wrong_and_no_password(url: str) -> None:
 
 @pytest.mark.parametrize(
     "arguments", [["--db", "postgresql://ana:x@db/m", "status"], ["config", "set", "store.url", "postgresql://ana:x@db/m"],
-                  ["--set", "store.url=postgresql://ana:x@db/m", "status"], ["serve", "--store", "postgresql://ana:x@db/m"]]
+                  ["--set", "store.url=postgresql://ana:x@db/m", "status"], ["--db", "postgresql://ana:x@db/m", "serve"]]
 )  # fmt: skip
 def test_a_password_on_the_command_line_is_refused(arguments: list[str]) -> None:
     done = CliRunner().invoke(cli, arguments)
@@ -414,8 +414,8 @@ def test_no_command_log_or_file_holds_the_password(
     given = ["-v", "--set", "embedding.model=none", "-w", str(notes.root)]
     more = [
         ["state"], ["state", "--json"], ["status", "--json"], ["doctor", "--json"], ["config", "show", "--json"],
-        ["export", str(tmp_path / "out")], ["map", "--out", str(tmp_path / "m.html")], ["upgrade"],
-        ["state", "backup", str(tmp_path / "state.sqlite")],
+        ["export", str(tmp_path / "out")], ["map", "--out", str(tmp_path / "m.html")],
+        ["backup", str(tmp_path / "backup.zip")],
     ]  # fmt: skip
     said = ""
     for away in (False, True):

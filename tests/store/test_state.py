@@ -266,7 +266,7 @@ def test_without_the_key_nothing_is_read(notes: Notes) -> None:
     key.unlink()
     with open_memory(notes) as memory:
         notes.write("memory/copy.md", f"- {SECRET}.\n")
-        with pytest.raises(StateError, match=r"the key of what was forgotten is missing.*drop-tombstones"):
+        with pytest.raises(StateError, match=r"the key of what was forgotten is missing.*purge --forgotten"):
             memory.ingest()
         with pytest.raises(StateError, match="the key"):
             memory.get("MEMORY.md")
@@ -323,14 +323,13 @@ def test_a_backup_with_its_key_brings_everything_to_another_machine(
     assert "forgot" in run(notes, "forget", "--query", "vault zebra", "--yes").stdout
     before = json.loads(run(notes, "state", "--json").stdout)
     assert before["tombstones"] and before["keyPresent"] and not before["automatic"]
-    run(notes, "state", "backup", str(tmp_path / "kept.sqlite"), "--with-key")
-    assert "is there already" in run(notes, "state", "backup", str(tmp_path / "kept.sqlite"), code=1).stderr
-    assert stat.S_IMODE((tmp_path / "kept.sqlite").stat().st_mode) == 0o600
+    run(notes, "backup", str(tmp_path / "kept.zip"), "--with-key")
+    assert "is there already" in run(notes, "backup", str(tmp_path / "kept.zip"), code=1).stderr
+    assert stat.S_IMODE((tmp_path / "kept.zip").stat().st_mode) == 0o600
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "machine" / "data"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "machine" / "config"))
-    assert json.loads(run(notes, "state", "show", "--json").stdout)["exists"] is False
-    assert "give --yes" in run(notes, "state", "restore", str(tmp_path / "kept.sqlite"), code=2).stderr
-    run(notes, "state", "restore", str(tmp_path / "kept.sqlite"), "--yes")
+    assert json.loads(run(notes, "state", "--json").stdout)["exists"] is False
+    run(notes, "restore", str(tmp_path / "kept.zip"))
     after = json.loads(run(notes, "state", "--json").stdout)
     assert {**after, "path": "", "key": "", "bytes": 0} == {**before, "path": "", "key": "", "bytes": 0}
     assert not shows_zebra(notes)
@@ -341,8 +340,9 @@ def test_what_was_forgotten_can_be_given_up_and_the_state_deleted(notes: Notes) 
     run(notes, "forget", "--query", "vault zebra", "--yes")
     Path(keys_of(StateSettings()).where(state_file().stem)).unlink()
     assert "(MISSING)" in run(notes, "state").stdout
-    assert "drop-tombstones" in run(notes, "ingest", code=1).stderr
-    run(notes, "state", "drop-tombstones", "--yes")
+    assert "state purge --forgotten" in run(notes, "ingest", code=1).stderr
+    assert "give --yes" in run(notes, "state", "purge", code=2).stderr
+    run(notes, "state", "purge", "--forgotten", "--yes")
     assert shows_zebra(notes)
     run(notes, "state", "purge", "--yes")
     assert (

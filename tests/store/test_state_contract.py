@@ -214,7 +214,7 @@ def test_what_is_no_backup_replaces_nothing(owner: str, tmp_path: Path) -> None:
     state = ServerState(owner, str(tmp_path), "main", Keys(tmp_path / "keys"))
     state.set_flag("x", 1)
     (tmp_path / "spoilt.sqlite").write_bytes(b"no database at all " * 100)
-    with pytest.raises(StateError, match="name one that 'state backup' wrote"):
+    with pytest.raises(StateError, match="name one that 'backup' wrote"):
         state.restore(tmp_path / "spoilt.sqlite")
     with pytest.raises(StateError, match="name a new file"):
         state.backup(tmp_path / "spoilt.sqlite")

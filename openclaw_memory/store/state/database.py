@@ -105,7 +105,7 @@ class State:
         if missing:
             self._problem = (
                 f"{self.where_keys()}: the key of what was forgotten is missing, so nothing is read; put it back from "
-                "a backup, or give up what was forgotten: openclaw-memory state drop-tombstones"
+                "a backup, or give up what was forgotten: openclaw-memory state purge --forgotten"
             )
             raise StateError(self._problem)
         self._problem = None
@@ -268,10 +268,10 @@ class State:
         try:
             with closing(read_only(source)) as old:
                 if not check_version(old, source) or not TABLES.keys() <= tables_of(old):
-                    raise StateError(f"{source}: is no backup of a state; name one that 'state backup' wrote")
+                    raise StateError(f"{source}: is no backup of a state; name one that 'backup' wrote")
                 rows = all_of(lambda query: old.execute(query).fetchall())
         except sqlite3.Error as error:
-            raise StateError(f"{source}: cannot be read ({error}); name one that 'state backup' wrote") from error
+            raise StateError(f"{source}: cannot be read ({error}); name one that 'backup' wrote") from error
         for key in Keys(source.parent).all(source.name).values():
             self.add_key(key)
         self.replace(rows)
