@@ -45,7 +45,6 @@ from .model import (
     SearchRequest,
     Session,
     Status,
-    VectorCacheUse,
     silent,
 )
 from .plugins.manager import Plugins
@@ -241,11 +240,6 @@ class Memory(Asking):
     def vectors_in_use(self) -> tuple[Embedder | None, VectorModel | None, str | None]:
         """The embedder, what its vectors are stored by, and why there is none or another; may load the model."""
         return self._vectorizer.known()
-
-    def vector_cache(self) -> VectorCacheUse | None:
-        """What the vectors hold that this user's memories share; ``None`` where this one uses none."""
-        cache = self._vectorizer.cache
-        return None if cache is None else cache.use()
 
     def pull_model(self, progress: Progress = silent) -> str | None:
         """Get the configured model if it is missing and may be had; returns why it is not there.

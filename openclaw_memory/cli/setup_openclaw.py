@@ -17,7 +17,6 @@ from .teller import Options, Teller
 
 if TYPE_CHECKING:
     from ..config.settings import Settings
-    from ..embed.vector_cache import VectorCache
     from ..hosts.openclaw import Agent, OpenClaw
     from ..hosts.openclaw_config import KeyChange
     from ..memory import Memory
@@ -97,15 +96,11 @@ def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
     index = _index_files(home) if chosen.purge_index else []
     if index:
         teller.plan(str(home / "index"), [f"- {file.relative_to(home / 'index')}" for file in index])
-    shared = _vectors()
-    doomed_vectors = chosen.purge_index and shared.file.is_file()
-    if doomed_vectors:
-        teller.plan(str(shared.file), ["- vectors that your memories share, of other workspaces too"])
     states = _states(cli, chosen, host)
     doomed = states if chosen.purge_state else []
     for state in doomed:
         teller.plan(str(state.file), ["- what was forgotten, judged and allowed in this workspace"])
-    if not (removes or changes or index or doomed_vectors or doomed):
+    if not (removes or changes or index or doomed):
         teller.step("openclaw", "nothing of openclaw-memory is set up here; nothing to put back")
     elif not teller.agreed("Put OpenClaw's configuration back and remove the plugin?"):
         return
@@ -116,8 +111,6 @@ def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
         host.change(before.restoring(host.config()))
         for file in index:
             file.unlink(missing_ok=True)
-        if doomed_vectors:
-            shared.clear()
         for state in doomed:
             state.purge()
         teller.record["applied"] = True
@@ -315,14 +308,6 @@ def _copy(home: Path, host: OpenClaw) -> Path:
 
 def _index_files(home: Path) -> list[Path]:
     return sorted((home / "index").glob("*/*.duckdb*"))
-
-
-def _vectors() -> VectorCache:
-    """The vectors that a user's memories share."""
-    from ..config.settings import cache_dir
-    from ..embed.vector_cache import VectorCache
-
-    return VectorCache(cache_dir(), 0)
 
 
 def _states(cli: CliContext, chosen: Options, host: OpenClaw) -> list[State]:

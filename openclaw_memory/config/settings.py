@@ -86,7 +86,6 @@ class EmbeddingSettings:
     batch_tokens: int = setting(192, "model tokens packed into one llama.cpp batch", minimum=32, maximum=8192)
     max_tokens: int = setting(256, "a longer text is cut to this many model tokens", minimum=16)
     query_cache: int = setting(256, "query embeddings kept in memory", minimum=0)
-    cache_mb: float = setting(256.0, "megabytes of vectors that your memories share on disk; 0 = none", minimum=0)
     http_url: str = setting("", "base URL of the endpoint, up to and with /v1")
     http_model: str = setting("", "model name sent to the endpoint")
     http_api_key_env: str = setting("OPENAI_API_KEY", "environment variable that holds the key")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -43,12 +43,6 @@ class CachedEmbedder:
     def context(self) -> int:
         """Context of the wrapped embedder."""
         return self.inner.context
-
-    @property
-    def recipe(self) -> Callable[[], str] | None:
-        """How the wrapped embedder says what its vectors are made by; ``None`` where it does not."""
-        found: Callable[[], str] | None = getattr(self.inner, "recipe", None)
-        return found
 
     def start(self) -> None:
         """Let the wrapped embedder begin to load, where it can."""

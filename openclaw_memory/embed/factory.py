@@ -146,9 +146,9 @@ def _from_cache(settings: Settings, model: str, cache: Path | None) -> LlamaCppE
     if found is None:
         return f"model {model} is not here yet; run '{PULL_COMMAND} {model}'"
     if entry is not None:
-        return _llama(settings, found.path, entry.name, found.sha256, cache, entry, entry)
+        return _llama(settings, found.path, entry.name, cache, entry, entry)
     identity = f"{found.name}@{found.sha256[:12]}"
-    return _llama(settings, found.path, identity, found.sha256, cache, registry.matching_file(found.name))
+    return _llama(settings, found.path, identity, cache, registry.matching_file(found.name))
 
 
 def _from_file(settings: Settings, path: Path, cache: Path | None) -> LlamaCppEmbedder:
@@ -156,24 +156,19 @@ def _from_file(settings: Settings, path: Path, cache: Path | None) -> LlamaCppEm
     from .gguf_file import check_gguf
 
     check_gguf(path)
-    weights = _content_hash(path, cache)
-    identity = f"{path.stem.lower()}@{weights[:12]}"
-    return _llama(settings, path, identity, weights, cache, registry.matching_file(path.stem))
+    identity = f"{path.stem.lower()}@{_content_hash(path, cache)[:12]}"
+    return _llama(settings, path, identity, cache, registry.matching_file(path.stem))
 
 
 def _llama(
     settings: Settings,
     path: Path,
     identity: str,
-    weights: str,
     cache: Path | None,
     prefixes: registry.ModelEntry | None,
     shape: registry.ModelEntry | None = None,
 ) -> LlamaCppEmbedder:
-    """An embedder with the ``prefixes`` of one entry; ``shape`` is the entry whose dimensions it must have.
-
-    ``weights`` is the sha256 of the file.
-    """
+    """An embedder with the ``prefixes`` of one entry; ``shape`` is the entry whose dimensions it must have."""
     from .llama import LlamaCppEmbedder
     from .proofs import Proofs
 
@@ -181,7 +176,6 @@ def _llama(
     return LlamaCppEmbedder(
         path,
         model=identity,
-        weights=weights,
         threads=wanted.threads or 1,
         gpu=wanted.gpu,
         repack=repacks(wanted.repack),

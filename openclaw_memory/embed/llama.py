@@ -329,8 +329,7 @@ class LlamaCppModel:
 class LlamaCppEmbedder(LlamaCppModel):
     """Embeds texts: an :class:`~openclaw_memory.model.embedder.Embedder`; ``model`` is the identity of the vectors.
 
-    The prefixes are put before what is embedded.  ``weights`` tells the file from any other one, as its sha256 does;
-    where it is not known the file's size and time of change do.  Other arguments are as for :class:`LlamaCppModel`.
+    The prefixes are put before what is embedded.  Other arguments are as for :class:`LlamaCppModel`.
     """
 
     def __init__(
@@ -339,27 +338,11 @@ class LlamaCppEmbedder(LlamaCppModel):
         *,
         query_prefix: str = "",
         document_prefix: str = "",
-        weights: str = "",
         **options: Unpack[Options],
     ) -> None:
         super().__init__(path, **options)
         self.query_prefix = query_prefix
         self.document_prefix = document_prefix
-        self._weights = weights
-
-    def recipe(self) -> str:
-        """What a vector is made by, beside its text: the weights, how they are asked, and the binding.
-
-        So what one build or a GPU got wrong does not outlive it.  Loads nothing.  Raises ``OSError`` when the file
-        cannot be looked at.
-        """
-        weights = self._weights
-        if not weights:
-            stat = self.path.stat()
-            weights = f"{stat.st_size}:{stat.st_mtime_ns}"
-        how = self._options
-        asked = (self.document_prefix, self.query_prefix, how.pooling, how.max_tokens, how.context, how.gpu, how.repack)
-        return repr((self.model, weights, *asked, str(self.binding)))
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
         """Embed stored texts: ``float32[n, d]``, unit rows, in the order of ``texts``."""

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ..model.embedder import Embedder
     from .factory import Resolved
     from .llama import LlamaCppReranker
-    from .vector_cache import VectorCache
 
 #: Seconds until a model that was missing is looked for again.
 _LOOK_AGAIN = 5.0
@@ -128,24 +127,6 @@ class Models:
             unload = getattr(self._resolved and self._resolved.embedder, "unload", None)
         if unload is not None:
             threading.Thread(target=unload, name="unload", daemon=True).start()
-
-    def cache(self, embedder: Embedder | None) -> VectorCache | None:
-        """The vectors of ``embedder`` that this user's memories share; ``None`` where the settings want none.
-
-        Only an embedder that says by what its vectors are made has one, as llama.cpp's do: behind the name of an
-        endpoint's model, or of one that was given, there may be another one tomorrow.  Nor is there one beside a
-        server: what another machine forgets would stay.
-        """
-        recipe = getattr(embedder, "recipe", None)
-        if recipe is None or self._given is not None:
-            return None
-        if not self._settings.embedding.cache_mb or self._settings.store.url:
-            return None
-        from ..config.settings import cache_dir
-        from ..plugins import redact
-        from .vector_cache import VectorCache
-
-        return VectorCache(cache_dir(), self._settings.embedding.cache_mb, redact.VERSION, recipe)
 
     def reranker(self) -> LlamaCppReranker | None:
         """The cross-encoder that the settings name; raises :class:`ModelError` where it cannot be had."""

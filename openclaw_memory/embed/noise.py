@@ -16,13 +16,10 @@ from bisect import bisect_left
 from functools import lru_cache
 from pathlib import Path
 
-import numpy as np
-
 from ..model import script_of
 from ..model.embedder import Embedder
 from ..text.scripts import HANGUL, UNSPACED
 from . import gguf_file, registry
-from .vector_cache import VectorCache
 
 _QUESTIONS = (
     "Which bus goes to the harbour on Sundays?",
@@ -46,24 +43,13 @@ _STATEMENTS = (
 )
 
 
-#: What the cache knows a measurement by: no text of a note begins so.
-_PROBES = "\0".join(("", "noise", *_QUESTIONS, *_STATEMENTS))
-
-
-def measure(embedder: Embedder, cache: VectorCache | None = None) -> float:
+def measure(embedder: Embedder) -> float:
     """Cosine that two unrelated texts rarely exceed: mean and two standard deviations of the probes'.
 
-    What is in the ``cache`` is not measured again, and loads no model.  Raises
-    :class:`~openclaw_memory.errors.ModelError` when the model cannot embed.
+    Raises :class:`~openclaw_memory.errors.ModelError` when the model cannot embed.
     """
-    token = "" if cache is None else cache.token()
-    if cache is not None and (known := cache.known(embedder, [_PROBES], 1)):
-        return float(known[0][0])
     cosines = embedder.embed_query(list(_QUESTIONS)) @ embedder.embed_documents(list(_STATEMENTS)).T
-    noise = np.array([[min(0.9, max(0.0, cosines.mean() + 2 * cosines.std()))]], np.float32)
-    if cache is not None:
-        cache.put(token, embedder, [_PROBES], noise)
-    return float(noise[0, 0])
+    return min(0.9, max(0.0, float(cosines.mean() + 2 * cosines.std())))
 
 
 #: Characters per piece up to which a language is unknown, and from which on it is known: of scripts with letters, and

@@ -10,7 +10,7 @@ from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 from ..config.settings import Settings
-from ..errors import ModelError, OpenClawMemoryError, WorkspaceError
+from ..errors import ModelError, OpenClawMemoryError
 from ..model import Progress, counted, script_of, silent
 from ..plugins.manager import Plugins
 from ..store.api import VectorModel
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ..store.api import Floats, Ints, Store, VectorStates
     from .factory import Resolved
     from .general import Cohort, General
-    from .vector_cache import VectorCache
 
 log = logging.getLogger("openclaw_memory")
 
@@ -183,28 +182,11 @@ class Vectorizer:
             return None
         return self._models.within(seconds, lambda: reranker.rank(question, texts, until))
 
-    @property
-    def cache(self) -> VectorCache | None:
-        """The vectors that this user's memories share, of the embedder in use; ``None`` where there are none."""
-        return self._models.cache(self.resolve().embedder)
-
     def forget(self) -> None:
-        """Drop the questions whose vectors are kept, and the vectors that this user's memories share.
-
-        Raises :class:`WorkspaceError` where these cannot be deleted.
-        """
-        from ..config.settings import cache_dir
-        from .vector_cache import VectorCache
-
+        """Drop the questions whose vectors are kept."""
         clear = getattr(self.resolve().embedder, "clear", None)
         if clear is not None:
             clear()
-        shared = VectorCache(cache_dir(), 0)
-        if not shared.clear():
-            raise WorkspaceError(
-                f"{shared.file}: cannot be deleted, and may hold a vector of what is forgotten; delete it, and run: "
-                "openclaw-memory ingest"
-            )
 
     def noise(self, embedder: Embedder, seconds: float | None = None) -> float:
         """How similar the model finds unrelated texts; measured once per model and index."""
@@ -217,7 +199,7 @@ class Vectorizer:
                 from .noise import measure
 
                 try:
-                    noise = self._models.within(seconds, lambda: measure(embedder, self._models.cache(embedder)))
+                    noise = self._models.within(seconds, lambda: measure(embedder))
                 except ModelError as error:
                     log.warning("the model could not be measured: %s", error)
                     return _USUAL_NOISE
@@ -241,7 +223,7 @@ class Vectorizer:
                 raise ModelError("what messages are compared with is being embedded")
             try:
                 if key not in self._cohorts:
-                    self._cohorts[key] = cohort(embedder, self._models.cache(embedder), script)
+                    self._cohorts[key] = cohort(embedder, script)
                 return self._cohorts[key]
             finally:
                 self._at_cohort.release()
@@ -301,6 +283,9 @@ class Vectorizer:
                 return 0, 0
             if states.failed:
                 self._store.retry_failed(model)
+            taken = self._store.take_over_vectors(model)
+            if taken:
+                log.info("%d vectors were taken from the index that was put aside", taken)
             large = foreground and waiting > _FRESH_TEXTS
             usual = self._settings.embedding.threads or 1
             _use_threads(embedder, idle_cores() if large and not self._settings.embedding.threads else usual)
@@ -311,13 +296,12 @@ class Vectorizer:
                     progress,
                     until,
                     self._stop,
-                    total=waiting,
-                    cache=self._models.cache(embedder),
+                    total=waiting - taken,
                 )
                 self.noise(embedder)
             finally:
                 _use_threads(embedder, usual)  # for a question, a second thread costs more than it saves
-            return done.done, done.failed
+            return taken + done.done, done.failed
 
     def after_freshening(self, until: Deadline) -> None:
         """Embed a little that a search has just found changed, until ``until``."""
@@ -339,7 +323,6 @@ class Vectorizer:
                         until=until,
                         batch=16,
                         limit=_FRESH_TEXTS,
-                        cache=self._models.cache(embedder),
                     )
         except ModelError as error:
             log.warning("new text cannot be embedded: %s", error)
@@ -363,7 +346,6 @@ class Vectorizer:
                 until=until,
                 batch=16,
                 limit=None if chosen is not None else most,
-                cache=self._models.cache(embedder),
             ).done
         except ModelError as error:
             log.warning("candidates cannot be embedded: %s", error)

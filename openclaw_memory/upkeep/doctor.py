@@ -11,7 +11,7 @@ from ..config.openclaw_home import OpenClawHome
 from ..config.settings import unknown_variables
 from ..errors import ModelError, OpenClawMemoryError, SettingsError
 from ..hookspecs import MemoryApi
-from ..model import Check, Grain, Origin, ScanResult, SkippedFile, Status, VectorCacheUse, counted, joined
+from ..model import Check, Grain, Origin, ScanResult, SkippedFile, Status, counted, joined
 from .languages import Languages, unknown_ones
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ class Examined(MemoryApi, Protocol):
     def prove_embedder(self) -> Resolved: ...
     def grains(self) -> tuple[GrainUse, ...]: ...
     def remarks(self) -> list[str]: ...
-    def vector_cache(self) -> VectorCacheUse | None: ...
 
 
 def status(memory: Examined, store: Store) -> Status:
@@ -89,7 +88,6 @@ def status(memory: Examined, store: Store) -> Status:
         consolidation=memory.upkeep.remark(),
         retention=memory.settings.retention.plan,
         binding=None if binding is None else str(binding),
-        vector_cache=memory.vector_cache(),
         languages=shares,
         model_knows=knows,
         fallback=reason,
