@@ -23,7 +23,7 @@ import numpy as np
 
 from ..config.settings import cache_dir
 from ..model import script_of
-from ..model.embedder import Embedder, Vectors
+from ..model.embedder import Embedder, LocalModel, Vectors
 from ..system import atomic
 from .noise import knowledge
 
@@ -109,12 +109,10 @@ def _discriminant(one: Vectors, other: Vectors) -> tuple[Vectors, float]:
 
 
 def _vectors(embedder: Embedder, lines: tuple[str, ...]) -> Vectors:
-    # Not by way of the questions that it keeps, which these would drive out.
-    inner: Embedder = getattr(embedder, "inner", embedder)
-    kept = _file(inner, lines) if inner.provider == "llama.cpp" else None
-    if kept is not None and (known := _read(kept, len(lines), inner.dimensions)) is not None:
+    kept = _file(embedder, lines) if isinstance(embedder, LocalModel) else None
+    if kept is not None and (known := _read(kept, len(lines), embedder.dimensions)) is not None:
         return known
-    parts = [inner.embed_query(lines[at : at + _AT_ONCE]) for at in range(0, len(lines), _AT_ONCE)]
+    parts = [embedder.embed_query(lines[at : at + _AT_ONCE]) for at in range(0, len(lines), _AT_ONCE)]
     vectors: Vectors = np.concatenate(parts)
     if kept is not None:
         with suppress(OSError):  # where nothing can be written they are made again

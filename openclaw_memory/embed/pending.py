@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import EngineError, ModelError
 from ..model import Progress, silent
-from ..model.embedder import Embedder, Vectors
+from ..model.embedder import Embedder, LocalModel, Vectors
 from ..model.embedder import Progress as TextsDone
 from ..store.api import Ints, PendingText, Store, VectorModel
 from ..system.deadline import NEVER, Deadline
@@ -109,7 +109,7 @@ def _embed(embedder: Embedder, texts: Sequence[PendingText], progress: TextsDone
         try:
             rows.append(embedder.embed_documents([text.text]))
         except EngineError as error:
-            if getattr(embedder, "failure", None) is not None:
+            if isinstance(embedder, LocalModel) and embedder.failure is not None:
                 raise  # it is the model after all
             log.warning("unit %d ends the model's process: %s", text.unit_id, error)
             bad.add(at)

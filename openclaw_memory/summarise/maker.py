@@ -20,6 +20,7 @@ from ..model import TRUSTED, Grain, Origin, SourceFile, SummaryPlan
 from ..plugins import redact
 from ..plugins.manager import Plugins
 from ..text import analysis, calendar
+from ..text.markdown import UNIT_TOKENS
 from .document import LINKER, Source, render, sentences_in
 from .inventory import FINER, GRAINS, Key, Leaf, Leaves
 from .sentences import Note, Sentence, line_of, sentences_of, tokens
@@ -53,7 +54,7 @@ def fingerprints(settings: Settings) -> dict[Grain, str]:
     """For each grain what, beside its sources, decides how a summary reads."""
     given = settings.consolidate
     common = [
-        dict(sorted(given.markers.items())), given.near_duplicate, settings.ingest.unit_tokens,
+        dict(sorted(given.markers.items())), given.near_duplicate, UNIT_TOKENS,
         analysis.ANALYSIS_VERSION, concepts.VERSION, facts.VERSION, VERSION, redact.VERSION,
         sorted(settings.redaction.allow),
     ]  # fmt: skip

@@ -379,8 +379,7 @@ def endpoint() -> Iterator[Any]:
 
 
 def http_settings(url: str, **more: Any) -> dict[str, Any]:
-    return {"embedding__provider": "http", "embedding__http_url": url, "embedding__http_model": "m",
-            "embedding__http_requests_per_minute": 0, "embedding__query_cache": 0, **more}  # fmt: skip
+    return {"embedding__provider": "http", "embedding__http_url": url, "embedding__http_model": "m", **more}
 
 
 def test_an_endpoint_that_fails_falls_back_to_keywords_and_keeps_its_vectors(
@@ -397,29 +396,6 @@ def test_an_endpoint_that_fails_falls_back_to_keywords_and_keeps_its_vectors(
         assert (result.mode, len(result.results) > 0) == ("keyword", True)
         assert result.fallback is not None and result.fallback.startswith("searching by keywords: ")
     endpoint.down = False
-
-
-def test_a_local_model_that_stands_in_for_an_endpoint_leaves_its_vectors_alone(
-    notes: Notes, endpoint: Any, tiny_gguf: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "k")
-    with open_memory(notes, **http_settings(endpoint.url)) as memory:
-        memory.ingest()
-        theirs = memory.status().model
-    monkeypatch.delenv("OPENAI_API_KEY")
-    for how in ("eager", "lazy", "background"):
-        with open_memory(
-            notes, **http_settings(endpoint.url, embedding__model=str(tiny_gguf), ingest__embed=how)
-        ) as memory:
-            result = memory.search("tents")
-            assert result.provider == "llama.cpp" and result.results
-            assert result.fallback is not None and "OPENAI_API_KEY" in result.fallback
-            assert memory.ingest().embedded == 0
-            memory.wait_for_background(20)
-    monkeypatch.setenv("OPENAI_API_KEY", "k")
-    with open_memory(notes, **http_settings(endpoint.url)) as memory:
-        memory.search("tents")
-        assert (states(memory)[0], memory.status().model) == (4, theirs)
 
 
 def test_a_question_without_a_known_word_is_answered_by_meaning_after_a_lazy_ingest(notes: Notes) -> None:

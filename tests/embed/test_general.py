@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from fakes import CountingEmbedder, Notes, open_memory
 
 from openclaw_memory.embed import general
 from openclaw_memory.model import script_of
-from openclaw_memory.model.embedder import Vectors
+from openclaw_memory.model.embedder import LocalModel, Vectors
 from openclaw_memory.text import language
 
 DAY = """# Day
@@ -62,10 +63,15 @@ def test_what_is_asked_of_notes_lies_on_one_side_and_what_is_asked_of_anybody_on
     assert general._discriminant(both[:1].repeat(2, axis=0), both[:1].repeat(2, axis=0))[1] == 0.0
 
 
-class Local(CountingEmbedder):
+class Local(CountingEmbedder, LocalModel):
     """As a model on this machine."""
 
-    provider = "llama.cpp"
+    failure = None
+    path = Path("none.gguf")
+    threads = 1
+
+    def start(self) -> None:
+        pass
 
 
 def test_texts_are_embedded_once_a_machine() -> None:
