@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Required, Self, TypedDict, TypeVar, Unpack
+from typing import Self, TypeVar
 
 import numpy as np
 
@@ -50,30 +50,14 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-class Options(TypedDict, total=False):
-    """Arguments of :class:`LlamaCppModel` beside the file."""
-
-    model: Required[str]
-    threads: int
-    gpu: bool
-    repack: bool
-    batch_tokens: int
-    max_tokens: int
-    dimensions: int | None
-    context: int
-    pooling: Pooling | None
-    binding: str
-    proofs: Proofs | None
-
-
 class LlamaCppModel(LocalModel):
     """A GGUF model in a process of its own.
 
     ``model`` is its identity; ``dimensions``, when given, is what the file must have, ``context`` the
     longest text that it was trained for.  A text, prefix included, is cut to ``max_tokens`` of the model's own tokens.
-    ``pooling`` overrides what the file says.  ``binding`` is the name of one, or ``auto`` for the first that works;
-    ``proofs`` remembers which do.  The model is loaded on first use or by :meth:`load`; every method is safe to call
-    from several threads.
+    ``pooling`` overrides what the file says.  The prefixes are put before what is embedded.  ``binding`` is the name of
+    one, or ``auto`` for the first that works; ``proofs`` remembers which do.  The model is loaded on first use or by
+    :meth:`load`; every method is safe to call from several threads.
     """
 
     provider = "llama.cpp"
@@ -91,11 +75,15 @@ class LlamaCppModel(LocalModel):
         dimensions: int | None = None,
         context: int = 0,
         pooling: Pooling | None = None,
+        query_prefix: str = "",
+        document_prefix: str = "",
         binding: str = "auto",
         proofs: Proofs | None = None,
     ) -> None:
         self.path = Path(path)
         self.model = model
+        self.query_prefix = query_prefix
+        self.document_prefix = document_prefix
         self._batch_bytes = batch_tokens * _BYTES_PER_TOKEN
         self._dimensions = dimensions
         self._threads = max(1, threads)
@@ -310,22 +298,7 @@ class LlamaCppModel(LocalModel):
 
 
 class LlamaCppEmbedder(LlamaCppModel):
-    """Embeds texts: an :class:`~openclaw_memory.model.embedder.Embedder`; ``model`` is the identity of the vectors.
-
-    The prefixes are put before what is embedded.  Other arguments are as for :class:`LlamaCppModel`.
-    """
-
-    def __init__(
-        self,
-        path: Path | str,
-        *,
-        query_prefix: str = "",
-        document_prefix: str = "",
-        **options: Unpack[Options],
-    ) -> None:
-        super().__init__(path, **options)
-        self.query_prefix = query_prefix
-        self.document_prefix = document_prefix
+    """Embeds texts: an :class:`~openclaw_memory.model.embedder.Embedder`; ``model`` is the identity of the vectors."""
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
         """Embed stored texts: ``float32[n, d]``, unit rows, in the order of ``texts``."""
