@@ -95,12 +95,11 @@ class Bench:
 
     def model_setting(self) -> dict[str, Any]:
         """The settings that name the real model, which embeds every text."""
-        return {"embedding__model": self.options.model, "embedding__cache_mb": 0} if self.options.model else {}
+        return {"embedding__model": self.options.model} if self.options.model else {}
 
     def cli(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run the command line in a new process."""
         model = ["--set", f"embedding.model={self.options.model}"] if self.options.model else []
-        model += ["--set", "embedding.cache_mb=0"]  # what was embedded before costs nothing
         command = [sys.executable, "-m", "openclaw_memory", *model, *arguments]
         return subprocess.run(command, check=True, capture_output=True, text=True)
 

@@ -44,7 +44,6 @@ from .model import (
     SearchRequest,
     Session,
     Status,
-    VectorCacheUse,
     silent,
 )
 from .plugins.manager import Plugins
@@ -234,16 +233,15 @@ class Memory(Asking):
 
     def prove_embedder(self) -> Resolved:
         """As :meth:`resolve_embedder`; a build of llama.cpp that is known to fail gets another try."""
-        return self._vectorizer.again()
+        from .embed.proofs import Proofs
+        from .embed.pull import models_dir
+
+        Proofs(models_dir()).clear()
+        return self._vectorizer.resolve()
 
     def vectors_in_use(self) -> tuple[Embedder | None, VectorModel | None, str | None]:
         """The embedder, what its vectors are stored by, and why there is none or another; may load the model."""
         return self._vectorizer.known()
-
-    def vector_cache(self) -> VectorCacheUse | None:
-        """What the vectors hold that this user's memories share; ``None`` where this one uses none."""
-        cache = self._vectorizer.cache
-        return None if cache is None else cache.use()
 
     def pull_model(self, progress: Progress = silent) -> str | None:
         """Get the configured model if it is missing and may be had; returns why it is not there.
@@ -285,7 +283,7 @@ class Memory(Asking):
         return self._freshness.found
 
     def freshen(self) -> bool:
-        """Look at the files as a search does, for at most ``ingest.fresh_deadline``; whether all is read."""
+        """Look at the files as a search does, for two seconds at most; whether all is read."""
         return not self._freshness.freshen()[0]
 
     def watch(

@@ -58,6 +58,12 @@ def _folders_of_a_test(_nobodys_folders: Path, monkeypatch: pytest.MonkeyPatch) 
     _own_folders(monkeypatch, Path(tempfile.mkdtemp(dir=_nobodys_folders)))
 
 
+@pytest.fixture(autouse=True)
+def _patient_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine makes no answer stale."""
+    monkeypatch.setattr("openclaw_memory.ingest.freshness.LOOK_SECONDS", 30.0)
+
+
 @pytest.fixture(scope="session")
 def tiny_gguf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A real BERT of 32 dimensions that llama.cpp loads in milliseconds."""

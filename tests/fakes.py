@@ -91,7 +91,7 @@ def open_memory(
 
     It looks at the files at every search, and takes no model unless one is given.
     """
-    given = {"ingest.fresh_seconds": 0.0, "ingest.fresh_deadline": 30.0, "embedding.model": "none"}
+    given = {"ingest.fresh_seconds": 0.0, "embedding.model": "none"}
     given |= {key.replace("__", "."): value for key, value in values.items() if "__" in key}
     options = {key: value for key, value in values.items() if "__" not in key}
     place: dict[str, Any] = {"db": notes.root.parent / f"{name}.duckdb"}

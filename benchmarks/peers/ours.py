@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from openclaw_memory import Memory, SearchRequest, Settings
+from openclaw_memory.embed.http import HttpEmbedder
 from openclaw_memory.version import __version__
 
 from .peer import Peer, Span
@@ -24,12 +25,19 @@ class Ours(Peer):
 
     def index(self, workspace: Path, folder: Path) -> None:
         """Ingest, vectors included."""
-        given = {"provider": "http", "http_url": self.endpoint, "http_model": "local", "http_api_key_env": ""}
-        limits = {"http_requests_per_minute": 0, "http_tokens_per_day": 0, "http_timeout": 600.0}
-        settings = Settings().with_values(
-            {f"embedding.{key}": value for key, value in (given | limits).items()} | {"ingest.fresh_seconds": 1e9}
+        embedder = HttpEmbedder(
+            self.endpoint,
+            "local",
+            usage_dir=folder,
+            api_key_env="",
+            requests_per_minute=0,
+            tokens_per_day=0,
+            timeout=600,
         )
-        self._memory = Memory(workspace, settings=settings, db=folder / "index.duckdb", state=folder / "state.sqlite")
+        settings = Settings().with_values({"ingest.fresh_seconds": 1e9})
+        self._memory = Memory(
+            workspace, settings=settings, db=folder / "index.duckdb", state=folder / "state.sqlite", embedder=embedder
+        )
         report = self._memory.ingest(embed="sync")
         if report.warning:
             raise RuntimeError(report.warning)

@@ -131,10 +131,13 @@ def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
 def _check_model(teller: Teller, settings: Settings) -> None:
     """Prove the model before anything is changed; without one the memory searches by keywords."""
     from ..embed.factory import resolve
+    from ..embed.proofs import Proofs
+    from ..embed.pull import models_dir
     from ..embed.registry import AUTO
     from ..upkeep.doctor import model_checks
 
-    found = resolve(settings, again=True)
+    Proofs(models_dir()).clear()  # a build that was known to fail gets another try
+    found = resolve(settings)
     name = settings.embedding.model.strip().lower()
     if found.embedder is None and name not in ("none", "") and _will_come(settings):
         which = "the one for the languages of the notes" if name == AUTO else name

@@ -100,7 +100,6 @@ def _show_inside(cli: CliContext, found: Status) -> None:
         ("model", f"{found.model or 'none'} ({found.binding or found.provider}{sort})"),
         ("languages", ", ".join(f"{share:.0%} {name}" for name, share in found.languages.items()) or "none"),
         ("vectors", _counts({"of another model" if k == "outdated" else k: v for k, v in found.vectors.items()})),
-        ("vector cache", _cache(found)),
         ("postings", f"{found.postings} compacted, {found.postings_delta} new"),
         ("indexes", f"keyword {found.keyword_index}, vector {found.vector_index}"),
         ("extensions", ", ".join(here)),
@@ -163,8 +162,3 @@ def doctor(cli: CliContext) -> None:
             show_check(cli, check)
     if not healthy:
         raise SystemExit(1)
-
-
-def _cache(found: Status) -> str:
-    held = found.vector_cache
-    return "none" if held is None else f"{held.vectors} ({held.bytes / 1e6:.1f} MB), shared by your memories"

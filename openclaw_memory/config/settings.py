@@ -88,17 +88,10 @@ class EmbeddingSettings:
     repack: Literal["auto", "on", "off"] = setting(
         "auto", "let llama.cpp repack weights for this CPU: 'auto' does except on x86-64, where its AMX code can crash"
     )
-    batch_tokens: int = setting(192, "model tokens packed into one llama.cpp batch", minimum=32, maximum=8192)
-    max_tokens: int = setting(256, "a longer text is cut to this many model tokens", minimum=16)
-    query_cache: int = setting(256, "query embeddings kept in memory", minimum=0)
-    cache_mb: float = setting(256.0, "megabytes of vectors that your memories share on disk; 0 = none", minimum=0)
     http_url: str = setting("", "base URL of the endpoint, up to and with /v1")
     http_model: str = setting("", "model name sent to the endpoint")
     http_api_key_env: str = setting("OPENAI_API_KEY", "environment variable that holds the key")
     http_dimensions: int = setting(0, "vector length to ask for; 0 = the endpoint's own", minimum=0)
-    http_requests_per_minute: int = setting(60, "upper limit of requests a minute; 0 = none", minimum=0)
-    http_tokens_per_day: int = setting(1_000_000, "upper limit of tokens a day; 0 = none", minimum=0)
-    http_timeout: float = setting(20.0, "seconds until a request is given up", minimum=0.1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +99,11 @@ class IngestSettings:
     """What is read, and how it is cut."""
 
     extra_paths: list[ExtraPath] = setting([], "more folders: a list of {path, name, origin}")
-    ignore_file: str = setting(".memoryignore", "file of gitignore patterns in the workspace")
     max_file_mb: float = setting(8.0, "a larger file is reported and skipped", minimum=0.001)
-    unit_tokens: int = setting(60, "a longer paragraph is split into sentences of about this many tokens", minimum=10)
     embed: Literal["eager", "lazy", "background"] = setting(
         "eager", "when new text is embedded: at once, on first need, or by a background thread"
     )
     fresh_seconds: float = setting(5.0, "a search whose last file scan is older looks at the files first", minimum=0)
-    fresh_deadline: float = setting(2.0, "seconds such a look may take before the search answers stale", minimum=0)
-    watch_debounce_ms: int = setting(800, "quiet time after a change before --watch ingests", minimum=1)
 
 
 @dataclass(frozen=True, slots=True)

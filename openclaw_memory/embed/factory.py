@@ -46,46 +46,25 @@ def resolve(
     cache: Path | None = None,
     extra: Mapping[str, EmbedderFactory] | None = None,
     state: Path | None = None,
-    again: bool = False,
 ) -> Resolved:
     """Choose the embedder that ``settings.embedding`` asks for.
 
     ``cache`` is the cache folder (the platform's by default); ``extra`` are the embedders of plugins
     by name, which come before the registry; ``state`` is the folder of the HTTP usage counter (the data
-    folder by default); with ``again`` a build of llama.cpp that is known to fail gets another try.
-    Query embeddings are cached as ``embedding.query_cache`` says.  Never raises for a missing or unusable model:
-    the reason says what to do.  The model's file is read on first use.
+    folder by default).  Never raises for a missing or unusable model: the reason says what to do.  The model's file is
+    read on first use.
     """
-    from .cache import CachedEmbedder
-
+    http = settings.embedding.provider == "http"
     try:
-        found = _choose(settings, cache, extra or {}, state, again)
+        return Resolved(_http(settings, state)) if http else _local(settings, cache, extra or {})
     except ModelError as error:
-        return Resolved(None, str(error))
-    size = settings.embedding.query_cache
-    if found.embedder is None or size == 0:
-        return found
-    return Resolved(CachedEmbedder(found.embedder, size), found.reason)
+        return Resolved(None, f"{error}; searching by keywords" if http else str(error))
 
 
 def is_path(model: str) -> bool:
     """Whether a value of ``embedding.model`` is a path: it ends in ``.gguf`` or holds a separator."""
     separators = {os.sep, os.altsep, "/"} - {None}
     return model.lower().endswith(".gguf") or model.startswith("~") or any(str(s) in model for s in separators)
-
-
-def _choose(
-    settings: Settings, cache: Path | None, extra: Mapping[str, EmbedderFactory], state: Path | None, again: bool
-) -> Resolved:
-    wanted = settings.embedding
-    if wanted.provider == "http":
-        try:
-            return Resolved(_http(settings, state))
-        except ModelError as error:
-            local = _local(settings, cache, extra, again)
-            instead = f"using {local.embedder.model} instead" if local.embedder else "searching by keywords"
-            return Resolved(local.embedder, f"{error}; {instead}")
-    return _local(settings, cache, extra, again)
 
 
 def _http(settings: Settings, state: Path | None) -> Embedder:
@@ -100,10 +79,6 @@ def _http(settings: Settings, state: Path | None) -> Embedder:
         usage_dir=state or data_dir(),
         api_key_env=wanted.http_api_key_env,
         dimensions=wanted.http_dimensions,
-        requests_per_minute=wanted.http_requests_per_minute,
-        tokens_per_day=wanted.http_tokens_per_day,
-        timeout=wanted.http_timeout,
-        max_tokens=wanted.max_tokens,
         query_prefix=like.query_prefix if like else "",
         document_prefix=like.document_prefix if like else "",
     )
@@ -111,7 +86,7 @@ def _http(settings: Settings, state: Path | None) -> Embedder:
     return embedder
 
 
-def _local(settings: Settings, cache: Path | None, extra: Mapping[str, EmbedderFactory], again: bool) -> Resolved:
+def _local(settings: Settings, cache: Path | None, extra: Mapping[str, EmbedderFactory]) -> Resolved:
     model = settings.embedding.model.strip()
     if model.lower() == registry.AUTO:  # who asks without notes at hand
         model = registry.DEFAULT.name
@@ -131,9 +106,7 @@ def _local(settings: Settings, cache: Path | None, extra: Mapping[str, EmbedderF
         if isinstance(named, str):
             return Resolved(None, named)
         found = named
-    if again:
-        found.prove_again()
-    failure = found.known_failure()
+    failure = found.failure
     return Resolved(found) if failure is None else Resolved(None, f"searching by keywords: {failure}")
 
 
@@ -146,9 +119,9 @@ def _from_cache(settings: Settings, model: str, cache: Path | None) -> LlamaCppE
     if found is None:
         return f"model {model} is not here yet; run '{PULL_COMMAND} {model}'"
     if entry is not None:
-        return _llama(settings, found.path, entry.name, found.sha256, cache, entry, entry)
+        return _llama(settings, found.path, entry.name, cache, entry, entry)
     identity = f"{found.name}@{found.sha256[:12]}"
-    return _llama(settings, found.path, identity, found.sha256, cache, registry.matching_file(found.name))
+    return _llama(settings, found.path, identity, cache, registry.matching_file(found.name))
 
 
 def _from_file(settings: Settings, path: Path, cache: Path | None) -> LlamaCppEmbedder:
@@ -156,24 +129,19 @@ def _from_file(settings: Settings, path: Path, cache: Path | None) -> LlamaCppEm
     from .gguf_file import check_gguf
 
     check_gguf(path)
-    weights = _content_hash(path, cache)
-    identity = f"{path.stem.lower()}@{weights[:12]}"
-    return _llama(settings, path, identity, weights, cache, registry.matching_file(path.stem))
+    identity = f"{path.stem.lower()}@{_content_hash(path, cache)[:12]}"
+    return _llama(settings, path, identity, cache, registry.matching_file(path.stem))
 
 
 def _llama(
     settings: Settings,
     path: Path,
     identity: str,
-    weights: str,
     cache: Path | None,
     prefixes: registry.ModelEntry | None,
     shape: registry.ModelEntry | None = None,
 ) -> LlamaCppEmbedder:
-    """An embedder with the ``prefixes`` of one entry; ``shape`` is the entry whose dimensions it must have.
-
-    ``weights`` is the sha256 of the file.
-    """
+    """An embedder with the ``prefixes`` of one entry; ``shape`` is the entry whose dimensions it must have."""
     from .llama import LlamaCppEmbedder
     from .proofs import Proofs
 
@@ -181,12 +149,9 @@ def _llama(
     return LlamaCppEmbedder(
         path,
         model=identity,
-        weights=weights,
         threads=wanted.threads or 1,
         gpu=wanted.gpu,
         repack=repacks(wanted.repack),
-        batch_tokens=wanted.batch_tokens,
-        max_tokens=wanted.max_tokens,
         dimensions=shape.dimensions if shape else None,
         context=shape.context if shape else 0,
         query_prefix=prefixes.query_prefix if prefixes else "",

@@ -11,17 +11,21 @@ anybody.  Texts of the other kind are ``particular.txt``, and what tells both ap
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from hashlib import blake2b
 from importlib.resources import files
 from math import ceil
+from pathlib import Path
 
 import numpy as np
 
+from ..config.settings import cache_dir
 from ..model import script_of
-from ..model.embedder import Embedder, Vectors
+from ..model.embedder import Embedder, LocalModel, Vectors
+from ..system import atomic
 from .noise import knowledge
-from .vector_cache import VectorCache
 
 #: Texts that are embedded at once: a question that comes meanwhile has its turn after them.
 _AT_ONCE = 16
@@ -34,8 +38,6 @@ _EVENLY = 10.0
 _LEAST = 1e-9
 #: So many texts that are asked of notes are enough for a script.
 _ASKED = 210
-#: What the cache knows a text by: it is embedded as a question, and no text of a note begins so.
-_AS_QUESTION = "\0general\0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +78,11 @@ def texts(file: str = "general.txt") -> dict[str, tuple[str, ...]]:
     return {language: tuple(lines) for language, lines in out.items()}
 
 
-def cohort(embedder: Embedder, cache: VectorCache | None, script: int) -> Cohort | None:
+def cohort(embedder: Embedder, script: int) -> Cohort | None:
     """The texts in the languages that are written in ``script`` and that the model knows; ``None`` where it knows none.
 
-    What is in the ``cache`` is not embedded again.  Raises :class:`~openclaw_memory.errors.ModelError` when the model
-    cannot embed.
+    What a model on this machine has embedded is kept beside it.  Raises
+    :class:`~openclaw_memory.errors.ModelError` when the model cannot embed.
     """
     known = [
         (lines, texts("particular.txt")[language])
@@ -91,8 +93,8 @@ def cohort(embedder: Embedder, cache: VectorCache | None, script: int) -> Cohort
         return None
     # Of many languages each gives some texts: together they tell as much, and embedding all takes its time.
     step = ceil(sum(len(asked) for _, asked in known) / _ASKED)
-    general = [_vectors(embedder, cache, lines) for lines, _ in known]
-    particular = [_vectors(embedder, cache, asked[::step]) for _, asked in known]
+    general = [_vectors(embedder, lines) for lines, _ in known]
+    particular = [_vectors(embedder, asked[::step]) for _, asked in known]
     axis, middle = _discriminant(np.concatenate(particular), np.concatenate(general))
     return Cohort(tuple(general), axis, middle)
 
@@ -106,20 +108,28 @@ def _discriminant(one: Vectors, other: Vectors) -> tuple[Vectors, float]:
     return axis.astype(np.float32), float((one.mean(axis=0) + other.mean(axis=0)) @ axis / 2)
 
 
-def _vectors(embedder: Embedder, cache: VectorCache | None, lines: tuple[str, ...]) -> Vectors:
-    keys = [_AS_QUESTION + line for line in lines]
-    token = "" if cache is None else cache.token()
-    known = {} if cache is None else cache.known(embedder, keys)
-    # Not by way of the questions that it keeps, which these would drive out.
-    inner: Embedder = getattr(embedder, "inner", embedder)
-    missing = [at for at in range(len(lines)) if at not in known]
-    for first in range(0, len(missing), _AT_ONCE):
-        some = missing[first : first + _AT_ONCE]
-        vectors = inner.embed_query([lines[at] for at in some])
-        known |= dict(zip(some, vectors, strict=True))
-        if cache is not None:
-            cache.put(token, embedder, [keys[at] for at in some], vectors)
-    return np.stack([known[at] for at in range(len(lines))])
+def _vectors(embedder: Embedder, lines: tuple[str, ...]) -> Vectors:
+    kept = _file(embedder, lines) if isinstance(embedder, LocalModel) else None
+    if kept is not None and (known := _read(kept, len(lines), embedder.dimensions)) is not None:
+        return known
+    parts = [embedder.embed_query(lines[at : at + _AT_ONCE]) for at in range(0, len(lines), _AT_ONCE)]
+    vectors: Vectors = np.concatenate(parts)
+    if kept is not None:
+        with suppress(OSError):  # where nothing can be written they are made again
+            atomic.swap(kept, vectors.astype("<f4").tobytes())
+    return vectors
+
+
+def _file(embedder: Embedder, lines: tuple[str, ...]) -> Path:
+    made_by = repr((embedder.model, embedder.dimensions, lines)).encode()
+    return cache_dir() / "general" / f"{blake2b(made_by, digest_size=16).hexdigest()}.f32"
+
+
+def _read(file: Path, rows: int, dimensions: int) -> Vectors | None:
+    try:
+        return np.frombuffer(file.read_bytes(), "<f4").reshape(rows, dimensions)
+    except (OSError, ValueError):
+        return None
 
 
 def compared(vector: Vectors, to: Cohort | None) -> General | None:

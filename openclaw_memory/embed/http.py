@@ -85,7 +85,7 @@ class HttpEmbedder:
         requests_per_minute: int = 60,
         tokens_per_day: int = 1_000_000,
         timeout: float = 20.0,
-        max_tokens: int = 2048,
+        max_tokens: int = 256,
         query_prefix: str = "",
         document_prefix: str = "",
         environ: Mapping[str, str] | None = None,
@@ -285,8 +285,8 @@ class HttpEmbedder:
                 delay = min(self._sent[0] + 60 - now, 60.0)
             if delay > patience.left:
                 raise ModelError(
-                    f"{self._per_minute} requests in the last minute: the limit of "
-                    f"embedding.http_requests_per_minute; try again in {math.ceil(delay)} seconds"
+                    f"{self._per_minute} requests in the last minute, which is the limit; try again in "
+                    f"{math.ceil(delay)} seconds"
                 )
             self._sleep(delay)
             patience.left -= delay
@@ -318,7 +318,7 @@ class HttpEmbedder:
             if tokens > 0 and self._per_day and state["tokens"] + tokens > self._per_day:
                 raise ModelError(
                     f"day limit reached: {state['tokens']:,} of {self._per_day:,} tokens were sent to "
-                    f"{self._host} today; wait until 00:00 UTC, or raise embedding.http_tokens_per_day"
+                    f"{self._host} today; wait until 00:00 UTC"
                 )
             state["tokens"] = max(0, state["tokens"] + tokens)
             state["requests"] = max(0, state["requests"] + requests)

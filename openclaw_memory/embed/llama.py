@@ -17,18 +17,18 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Required, Self, TypedDict, TypeVar, Unpack
+from typing import Self, TypeVar
 
 import numpy as np
 
 from ..errors import EngineError, ModelError
-from ..model.embedder import Progress, Vectors
+from ..model.embedder import LocalModel, Progress, Vectors
 from ..system.deadline import NEVER, Deadline
 from .bindings import COMPILED, PREBUILT, Binding, ModelOptions, candidates, has_wheel, missing
 from .gguf_file import check_gguf
 from .packing import packed
 from .process import Opened, Worker, WorkerEnded
-from .proofs import PASSING, Proofs
+from .proofs import Proofs
 from .registry import Pooling
 
 log = logging.getLogger("openclaw_memory")
@@ -39,7 +39,7 @@ T = TypeVar("T")
 _BYTES_PER_TOKEN = 4
 _MOST_TEXTS = 64
 
-#: This many ends in this many seconds, and the worker is left alone for as long.
+#: This many ends in this many seconds, and the worker is left alone for as long, as after a start that failed.
 _ENDS, _SECONDS = 8, 600.0
 
 
@@ -50,30 +50,14 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-class Options(TypedDict, total=False):
-    """Arguments of :class:`LlamaCppModel` beside the file."""
-
-    model: Required[str]
-    threads: int
-    gpu: bool
-    repack: bool
-    batch_tokens: int
-    max_tokens: int
-    dimensions: int | None
-    context: int
-    pooling: Pooling | None
-    binding: str
-    proofs: Proofs | None
-
-
-class LlamaCppModel:
+class LlamaCppModel(LocalModel):
     """A GGUF model in a process of its own.
 
     ``model`` is its identity; ``dimensions``, when given, is what the file must have, ``context`` the
     longest text that it was trained for.  A text, prefix included, is cut to ``max_tokens`` of the model's own tokens.
-    ``pooling`` overrides what the file says.  ``binding`` is the name of one, or ``auto`` for the first that works;
-    ``proofs`` remembers which do.  The model is loaded on first use or by :meth:`load`; every method is safe to call
-    from several threads.
+    ``pooling`` overrides what the file says.  The prefixes are put before what is embedded.  ``binding`` is the name of
+    one, or ``auto`` for the first that works; ``proofs`` remembers which do.  The model is loaded on first use or by
+    :meth:`load`; every method is safe to call from several threads.
     """
 
     provider = "llama.cpp"
@@ -91,11 +75,15 @@ class LlamaCppModel:
         dimensions: int | None = None,
         context: int = 0,
         pooling: Pooling | None = None,
+        query_prefix: str = "",
+        document_prefix: str = "",
         binding: str = "auto",
         proofs: Proofs | None = None,
     ) -> None:
         self.path = Path(path)
         self.model = model
+        self.query_prefix = query_prefix
+        self.document_prefix = document_prefix
         self._batch_bytes = batch_tokens * _BYTES_PER_TOKEN
         self._dimensions = dimensions
         self._threads = max(1, threads)
@@ -112,6 +100,10 @@ class LlamaCppModel:
         self._opened: Opened | None = None
         self._ends: deque[float] = deque(maxlen=_ENDS)
         self._failure: str | None = None
+        #: When what failed is tried again.
+        self._again = 0.0
+        #: How bindings failed that go before the one in use.
+        self.setbacks: tuple[str, ...] = ()
         self._closed = False
         self._release: weakref.finalize[[], LlamaCppModel] | None = None
 
@@ -142,7 +134,13 @@ class LlamaCppModel:
     @property
     def failure(self) -> str | None:
         """Why llama.cpp cannot be used, in a sentence; ``None`` while it can, as far as is known."""
-        return self._failure
+        if time.monotonic() < self._again:
+            return self._failure
+        bindings = candidates(self._binding)
+        known = [failure for each in bindings if (failure := self._known(each)) is not None]
+        if len(known) < len(bindings):
+            return None
+        return f"{'; '.join(known)}; {_next_step(bindings)}" if bindings else missing(self._binding)
 
     @property
     def binding(self) -> Binding | None:
@@ -152,12 +150,6 @@ class LlamaCppModel:
             return worker.binding
         usable = (each for each in candidates(self._binding) if self._known(each) is None)
         return next(usable, None)
-
-    @property
-    def setbacks(self) -> tuple[str, ...]:
-        """What is known of the bindings that go before the one in use and cannot be used."""
-        known = (self._known(each) for each in candidates(self._binding))
-        return tuple(failure for failure in known if failure is not None)
 
     def load(self) -> Self:
         """Load the model now; raises :class:`~openclaw_memory.errors.ModelError` if that fails."""
@@ -177,29 +169,10 @@ class LlamaCppModel:
         if not self.loaded and not self._closed and self._loading.acquire(blocking=False):
             threading.Thread(target=load, name="model", daemon=True).start()
 
-    def unload(self) -> None:
-        """End the worker, once it has loaded what it was begun for; the next use starts another."""
-        with self._loading, self._next(urgent=True):
-            self._drop()
-
     def opened(self) -> Opened:
         """What the worker says of the model, which it has loaded then; raises as :meth:`load`."""
         with self._next(urgent=True):
             return self._running()[1]
-
-    def known_failure(self) -> str | None:
-        """Why no binding can be used, when that is known of each of them already; nothing is started."""
-        bindings = candidates(self._binding)
-        if not bindings:
-            return missing(self._binding)
-        told = self.setbacks
-        return f"{'; '.join(told)}; {_next_step(bindings)}" if len(told) == len(bindings) else None
-
-    def prove_again(self) -> None:
-        """Forget what is known of the bindings: the next use tries each of them again."""
-        for binding in candidates(self._binding):
-            if self._proofs is not None:
-                self._proofs.forget(self._key(binding))
 
     def close(self) -> None:
         """Release the model; calling twice is harmless, embedding afterwards is an error."""
@@ -250,7 +223,6 @@ class LlamaCppModel:
         if self._worker is None or self._opened is None:
             check_gguf(self.path)
             worker, opened = self._start()
-            self._failure = None
             if self._dimensions and opened.dimensions != self._dimensions:
                 worker.end()
                 raise ModelError(
@@ -264,14 +236,15 @@ class LlamaCppModel:
 
     def _start(self) -> tuple[Worker, Opened]:
         """The first binding that opens the model; one that is known to fail is not tried."""
-        self._failure = self.known_failure()
-        if self._failure is not None:
-            raise EngineError(self._failure)
+        if (failure := self.failure) is not None:
+            raise EngineError(failure)
         failures: list[ModelError] = []
         bindings = candidates(self._binding)
         for binding in bindings:
             try:
-                return self._opened_by(binding)
+                worker, opened = self._opened_by(binding)
+                self.setbacks = tuple(map(str, failures))
+                return worker, opened
             except ModelError as error:
                 log.info("%s", error)
                 failures.append(error)
@@ -279,26 +252,28 @@ class LlamaCppModel:
         refused = [error for error in failures if not isinstance(error, EngineError)]
         if refused:
             raise refused[0]
-        self._failure = f"{'; '.join(map(str, failures))}; {_next_step(bindings)}"
-        raise EngineError(self._failure)
+        raise EngineError(self._rest(f"{'; '.join(map(str, failures))}; {_next_step(bindings)}"))
+
+    def _rest(self, failure: str) -> str:
+        """Start nothing for a while, because of ``failure``, which is returned."""
+        self._failure, self._again = failure, time.monotonic() + _SECONDS
+        return failure
 
     def _opened_by(self, binding: Binding) -> tuple[Worker, Opened]:
-        proofs, key = self._proofs, self._key(binding)
         if (known := self._known(binding)) is not None:
             raise EngineError(known)
+        proofs, key = self._proofs, self._key(binding)
         proved = proofs is not None and proofs.holds(key)
         worker = Worker(binding, self._options, prove=not proved)
         try:
             opened = worker.ready()
         except BaseException as error:
             worker.end()
-            if proofs is not None and isinstance(error, EngineError):
-                # What is missing may be installed, but a signal comes again with the same build.
-                passing = not isinstance(error, WorkerEnded) or error.passing
-                proofs.put(key, str(error), PASSING if passing else None)
+            if proofs is not None and isinstance(error, WorkerEnded) and not error.passing:
+                proofs.put(key, str(error))  # a signal comes again with the same build
             raise
         if proofs is not None and not proved:
-            proofs.put(key, None)
+            proofs.put(key)
         return worker, opened
 
     def _known(self, binding: Binding) -> str | None:
@@ -310,15 +285,11 @@ class LlamaCppModel:
     def _ended(self, error: WorkerEnded) -> None:
         """The worker is gone; the next request starts another, unless that happens too often."""
         log.warning("%s", error)
-        binding = self._worker.binding if self._worker is not None else None
         self._drop()
         self._ends.append(time.monotonic())
-        if len(self._ends) < _ENDS or self._ends[-1] > self._ends[0] + _SECONDS or binding is None:
-            return
-        self._ends.clear()
-        self._failure = f"{error}, {_ENDS} times; it is tried again in {_SECONDS / 60:g} minutes"
-        if self._proofs is not None:
-            self._proofs.put(self._key(binding), self._failure, _SECONDS)
+        if len(self._ends) == _ENDS and self._ends[-1] <= self._ends[0] + _SECONDS:
+            self._ends.clear()
+            self._rest(f"{error}, {_ENDS} times; it is tried again in {_SECONDS / 60:g} minutes")
 
     def _drop(self) -> None:
         if self._release is not None:
@@ -327,39 +298,7 @@ class LlamaCppModel:
 
 
 class LlamaCppEmbedder(LlamaCppModel):
-    """Embeds texts: an :class:`~openclaw_memory.model.embedder.Embedder`; ``model`` is the identity of the vectors.
-
-    The prefixes are put before what is embedded.  ``weights`` tells the file from any other one, as its sha256 does;
-    where it is not known the file's size and time of change do.  Other arguments are as for :class:`LlamaCppModel`.
-    """
-
-    def __init__(
-        self,
-        path: Path | str,
-        *,
-        query_prefix: str = "",
-        document_prefix: str = "",
-        weights: str = "",
-        **options: Unpack[Options],
-    ) -> None:
-        super().__init__(path, **options)
-        self.query_prefix = query_prefix
-        self.document_prefix = document_prefix
-        self._weights = weights
-
-    def recipe(self) -> str:
-        """What a vector is made by, beside its text: the weights, how they are asked, and the binding.
-
-        So what one build or a GPU got wrong does not outlive it.  Loads nothing.  Raises ``OSError`` when the file
-        cannot be looked at.
-        """
-        weights = self._weights
-        if not weights:
-            stat = self.path.stat()
-            weights = f"{stat.st_size}:{stat.st_mtime_ns}"
-        how = self._options
-        asked = (self.document_prefix, self.query_prefix, how.pooling, how.max_tokens, how.context, how.gpu, how.repack)
-        return repr((self.model, weights, *asked, str(self.binding)))
+    """Embeds texts: an :class:`~openclaw_memory.model.embedder.Embedder`; ``model`` is the identity of the vectors."""
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
         """Embed stored texts: ``float32[n, d]``, unit rows, in the order of ``texts``."""

@@ -138,7 +138,7 @@ class EngineSession:
         if not context:
             raise ModelError(
                 f"{self._path}: llama.cpp cannot make room for {self._size} tokens{_logged()}; free memory, "
-                "lower embedding.max_tokens and embedding.batch_tokens, or choose a smaller model"
+                "or choose a smaller model"
             )
         kind = int(c.llama_pooling_type(context))
         vectors = kind in (c.LLAMA_POOLING_TYPE_MEAN, c.LLAMA_POOLING_TYPE_CLS, c.LLAMA_POOLING_TYPE_LAST)
@@ -272,7 +272,7 @@ class EngineSession:
         if code:
             raise ModelError(
                 f"{self._path}: llama.cpp failed on a batch of {n} tokens with code {code}{_logged()}; "
-                "lower embedding.batch_tokens or choose a smaller model"
+                "choose a smaller model"
             )
         rows = []
         for i in range(len(group)):

@@ -1,4 +1,4 @@
-"""The embedder and the reranker that the settings name, which several memories may share."""
+"""The embedders and the reranker that the settings name, which several memories may share."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..config.settings import Settings
 from ..errors import ModelError
 from ..model import Progress, silent
+from ..model.embedder import LocalModel
 from ..plugins.manager import Plugins
 from ..system.deadline import Deadline
 from . import registry
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from ..model.embedder import Embedder
     from .factory import Resolved
     from .llama import LlamaCppReranker
-    from .vector_cache import VectorCache
 
 #: Seconds until a model that was missing is looked for again.
 _LOOK_AGAIN = 5.0
@@ -29,123 +29,70 @@ T = TypeVar("T")
 
 
 class Models:
-    """The embedder that the settings name, resolved once; several memories may share it.
+    """Embedders by name, each resolved once; several memories may share them.
 
-    ``given`` takes its place and is never closed here.  Safe to use from several threads.
+    ``given`` takes the place of all of them and is never closed here.  Safe to use from several threads.
     """
 
     def __init__(self, settings: Settings, given: Embedder | None = None) -> None:
         self._settings = settings
         self._given = given
-        self._named: dict[str, Models] = {}
-        self._resolved: Resolved | None = None
+        self._resolved: dict[str, Resolved] = {}
+        self._looked: dict[str, float] = {}
         self._reranker: LlamaCppReranker | None = None
-        self._looked = float("-inf")
         self._lock = threading.RLock()
         self._at_work = threading.Semaphore(_AT_WORK)
 
     @property
-    def named(self) -> bool:
-        """Whether the model is said, rather than left to the notes."""
-        return self._given is not None or self._settings.embedding.model.strip().lower() != registry.AUTO
+    def name(self) -> str | None:
+        """The model that the settings name; ``None`` where they leave it to the notes."""
+        name = self._settings.embedding.model
+        return name if self._given is not None or name.strip().lower() != registry.AUTO else None
 
-    def of(self, name: str) -> Models:
-        """These with the model called ``name`` where the settings leave it to the notes; closed together."""
-        if self.named:
-            return self
-        with self._lock:
-            if name not in self._named:
-                self._named[name] = Models(self._settings.with_values({"embedding.model": name}))
-            return self._named[name]
-
-    def resolve(self, plugins: Plugins) -> Resolved:
-        """The embedder in use, or why there is none; loads no model.
+    def resolve(self, name: str, plugins: Plugins) -> Resolved:
+        """The embedder called ``name``, or why there is none; loads no model.
 
         Where there is none it is looked for again now and then: somebody may have pulled it since.
         """
         from .factory import Resolved
 
         with self._lock:
-            known = self._resolved
-            failure = getattr(known.embedder, "failure", None) if known is not None else None
-            if failure is not None:
-                known = self._resolved = Resolved(None, f"searching by keywords: {failure}")
-            if known is not None and (known.embedder is not None or time.monotonic() < self._looked + _LOOK_AGAIN):
-                return known
-            self._looked = time.monotonic()
-            found = self._resolve(plugins)
-            if known is None or found.embedder is not None:
-                self._resolved = known = found
-            return known  # a reason that is known already may be the more telling one
+            now = time.monotonic()
+            known = self._resolved.get(name) if self._given is None else Resolved(self._given)
+            if known is None or (known.embedder is None and now >= self._looked[name] + _LOOK_AGAIN):
+                self._looked[name] = now
+                found = self._look(name, plugins)
+                if known is None or found.embedder is not None:  # a reason that is known may be the more telling one
+                    known = self._resolved[name] = found
+            failure = known.embedder.failure if isinstance(known.embedder, LocalModel) else None
+            return known if failure is None else Resolved(None, f"searching by keywords: {failure}")
 
-    def _resolve(self, plugins: Plugins, again: bool = False) -> Resolved:
-        from .factory import Resolved, resolve
+    def _look(self, name: str, plugins: Plugins) -> Resolved:
+        from .factory import resolve
 
-        if self._given is not None:
-            return Resolved(self._given)
         factories: dict[str, Any] = {}
         plugins.notify("openclaw_memory_register_embedders", register=factories.__setitem__)
-        return resolve(self._settings, extra=factories, again=again)
+        return resolve(self._settings.with_values({"embedding.model": name}), extra=factories)
 
-    def again(self, plugins: Plugins) -> Resolved:
-        """As :meth:`resolve`; a build of llama.cpp that is known to fail gets another try."""
-        with self._lock:
-            self._resolved = self._resolve(plugins, again=True)
-            return self._resolved
-
-    def pull(self, plugins: Plugins, progress: Progress = silent) -> str | None:
-        """Get the configured model if it is missing and may be had; why it is not there, if it is not."""
-        resolved = self.resolve(plugins)
-        wanted = self._settings.embedding
-        if resolved.embedder is not None or wanted.provider != "local" or wanted.model == "none":
+    def pull(self, name: str, plugins: Plugins, progress: Progress = silent) -> str | None:
+        """Get the model called ``name`` if it is missing and may be had; why it is not there, if it is not."""
+        resolved = self.resolve(name, plugins)
+        if resolved.embedder is not None or self._settings.embedding.provider != "local":
             return resolved.reason
         from . import factory
-        from .pull import note_failure, pull
+        from .pull import pull
 
-        if registry.get(wanted.model) is None or factory.is_path(wanted.model):
+        if registry.get(name) is None or factory.is_path(name):
             return resolved.reason
         try:
-            pull(wanted.model, progress=progress, offline=wanted.offline)
+            pull(name, progress=progress, offline=self._settings.embedding.offline)
         except ModelError as error:
-            if not wanted.offline:
-                note_failure(wanted.model)
             with self._lock:
-                self._resolved = factory.Resolved(None, str(error))  # more telling than that the model is missing
+                self._resolved[name] = factory.Resolved(None, str(error))  # more telling than that it is missing
             return str(error)
         with self._lock:
-            self._resolved = None
-        return self.resolve(plugins).reason
-
-    def failed_lately(self) -> bool:
-        """Whether it was tried in vain to get the model within the last hour, by whichever process."""
-        from .pull import failed_lately
-
-        return failed_lately(self._settings.embedding.model)
-
-    def unload(self) -> None:
-        """Give the model's memory back until it is asked for again; nothing is waited for."""
-        with self._lock:
-            unload = getattr(self._resolved and self._resolved.embedder, "unload", None)
-        if unload is not None:
-            threading.Thread(target=unload, name="unload", daemon=True).start()
-
-    def cache(self, embedder: Embedder | None) -> VectorCache | None:
-        """The vectors of ``embedder`` that this user's memories share; ``None`` where the settings want none.
-
-        Only an embedder that says by what its vectors are made has one, as llama.cpp's do: behind the name of an
-        endpoint's model, or of one that was given, there may be another one tomorrow.  Nor is there one beside a
-        server: what another machine forgets would stay.
-        """
-        recipe = getattr(embedder, "recipe", None)
-        if recipe is None or self._given is not None:
-            return None
-        if not self._settings.embedding.cache_mb or self._settings.store.url:
-            return None
-        from ..config.settings import cache_dir
-        from ..plugins import redact
-        from .vector_cache import VectorCache
-
-        return VectorCache(cache_dir(), self._settings.embedding.cache_mb, redact.VERSION, recipe)
+            self._resolved.pop(name, None)
+        return self.resolve(name, plugins).reason
 
     def reranker(self) -> LlamaCppReranker | None:
         """The cross-encoder that the settings name; raises :class:`ModelError` where it cannot be had."""
@@ -192,16 +139,15 @@ class Models:
         return results[0]
 
     def close(self) -> None:
-        """Release the model unless it was given."""
+        """Release the models unless they were given."""
         with self._lock:
-            if self._resolved is not None and self._resolved.embedder is not None and self._given is None:
-                self._resolved.embedder.close()
-                self._resolved = None
+            for resolved in self._resolved.values():
+                if resolved.embedder is not None:
+                    resolved.embedder.close()
+            self._resolved.clear()
             if self._reranker is not None:
                 self._reranker.close()
                 self._reranker = None
-            for models in self._named.values():
-                models.close()
 
 
 def idle_cores() -> int:

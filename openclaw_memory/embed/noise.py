@@ -11,18 +11,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from array import array
-from bisect import bisect_left
 from functools import lru_cache
 from pathlib import Path
 
-import numpy as np
-
 from ..model import script_of
-from ..model.embedder import Embedder
+from ..model.embedder import Embedder, LocalModel
 from ..text.scripts import HANGUL, UNSPACED
 from . import gguf_file, registry
-from .vector_cache import VectorCache
 
 _QUESTIONS = (
     "Which bus goes to the harbour on Sundays?",
@@ -46,24 +41,13 @@ _STATEMENTS = (
 )
 
 
-#: What the cache knows a measurement by: no text of a note begins so.
-_PROBES = "\0".join(("", "noise", *_QUESTIONS, *_STATEMENTS))
-
-
-def measure(embedder: Embedder, cache: VectorCache | None = None) -> float:
+def measure(embedder: Embedder) -> float:
     """Cosine that two unrelated texts rarely exceed: mean and two standard deviations of the probes'.
 
-    What is in the ``cache`` is not measured again, and loads no model.  Raises
-    :class:`~openclaw_memory.errors.ModelError` when the model cannot embed.
+    Raises :class:`~openclaw_memory.errors.ModelError` when the model cannot embed.
     """
-    token = "" if cache is None else cache.token()
-    if cache is not None and (known := cache.known(embedder, [_PROBES], 1)):
-        return float(known[0][0])
     cosines = embedder.embed_query(list(_QUESTIONS)) @ embedder.embed_documents(list(_STATEMENTS)).T
-    noise = np.array([[min(0.9, max(0.0, cosines.mean() + 2 * cosines.std()))]], np.float32)
-    if cache is not None:
-        cache.put(token, embedder, [_PROBES], noise)
-    return float(noise[0, 0])
+    return min(0.9, max(0.0, float(cosines.mean() + 2 * cosines.std())))
 
 
 #: Characters per piece up to which a language is unknown, and from which on it is known: of scripts with letters, and
@@ -83,8 +67,7 @@ def knowledge(embedder: Embedder, text: str) -> float:
     if entry is not None and entry.multilingual:
         return 1.0
     words = _WORD.findall(text)[:_MOST_WORDS]
-    path = _file(embedder)
-    pieces = vocabulary(path) if path is not None and words else array("q")
+    pieces = vocabulary(embedder.path) if isinstance(embedder, LocalModel) and words else frozenset()
     if not pieces:
         return 1.0
     known = total = 0.0
@@ -99,14 +82,8 @@ def knowledge(embedder: Embedder, text: str) -> float:
 
 def knows_word(embedder: Embedder, word: str) -> bool:
     """Whether a model has met ``word`` so often that it has a token of its own for it: few misspelt words are such."""
-    path = _file(embedder)
     forms = dict.fromkeys((word, word.lower(), word.title(), _bare(word)))
-    return path is not None and gguf_file.has_word(path, *forms)
-
-
-def _file(embedder: Embedder) -> Path | None:
-    path = getattr(getattr(embedder, "inner", embedder), "path", None)
-    return None if path is None else Path(path)
+    return isinstance(embedder, LocalModel) and gguf_file.has_word(embedder.path, *forms)
 
 
 def _bare(word: str) -> str:
@@ -122,52 +99,31 @@ def _by_alphabet(words: list[str]) -> list[list[str]]:
     return list(out.values())
 
 
-def _pieces(word: str, pieces: array[int]) -> int:
+def _pieces(word: str, pieces: frozenset[str]) -> int:
     """Pieces that ``word`` falls into, the longest first; of the ways to write it, the one with the fewest."""
     return min(_cut(form, pieces) for form in dict.fromkeys((word, word.lower(), _bare(word))))
 
 
-def _cut(word: str, pieces: array[int]) -> int:
+def _cut(word: str, pieces: frozenset[str]) -> int:
     at = count = 0
     while at < len(word):
         ends = range(min(len(word), at + _LONGEST_PIECE), at, -1)
-        at = next((end for end in ends if _holds(pieces, word[at:end])), at + 1)
+        at = next((end for end in ends if word[at:end] in pieces), at + 1)
         count += 1
     return max(count, 1)
 
 
-def _holds(pieces: array[int], piece: str) -> bool:
-    at = bisect_left(pieces, hash(piece))
-    return at < len(pieces) and pieces[at] == hash(piece)
-
-
 @lru_cache(maxsize=2)
-def vocabulary(path: Path) -> array[int]:
+def vocabulary(path: Path) -> frozenset[str]:
     """The tokenizer's pieces of more than one character; empty where the file has none that can be read.
 
-    Their hashes, in order: as text they take fifteen times as much memory.
+    Nor are those of a vocabulary of bytes, whose pieces need not be whole characters.
     """
     tokens = gguf_file.metadata(path, "tokenizer.ggml.tokens").get("tokenizer.ggml.tokens", [])
     try:
-        return array("q", sorted(hash(piece) for token in tokens if len(piece := _piece(token)) > 1))
+        pieces = [token.decode("utf-8").removeprefix("\u2581") for token in tokens]
     except ValueError:
-        return array("q")
-
-
-def _piece(token: bytes) -> str:
-    """A token as it stands in a text: without the mark of a word's beginning, and with bytes read as UTF-8."""
-    text = token.decode("utf-8").removeprefix("\u2581").removeprefix("\u0120")
-    try:
-        return bytes(_BYTES[c] for c in text).decode("utf-8", "ignore")
-    except KeyError:
-        return text
-
-
-def _bytes() -> dict[str, int]:
-    """Which byte each character stands for in a vocabulary of bytes, as GPT-2 has it."""
-    plain = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = [byte for byte in range(256) if byte not in plain]
-    return {chr(byte): byte for byte in plain} | {chr(256 + at): byte for at, byte in enumerate(others)}
-
-
-_BYTES = _bytes()
+        return frozenset()
+    if any(piece.startswith("\u0120") for piece in pieces):
+        return frozenset()
+    return frozenset(piece for piece in pieces if len(piece) > 1)

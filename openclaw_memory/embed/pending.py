@@ -12,11 +12,10 @@ import numpy as np
 
 from ..errors import EngineError, ModelError
 from ..model import Progress, silent
-from ..model.embedder import Embedder, Vectors
+from ..model.embedder import Embedder, LocalModel, Vectors
 from ..model.embedder import Progress as TextsDone
 from ..store.api import Ints, PendingText, Store, VectorModel
 from ..system.deadline import NEVER, Deadline
-from .vector_cache import VectorCache
 
 log = logging.getLogger("openclaw_memory.ingest")
 
@@ -50,13 +49,11 @@ def embed_pending(
     batch: int = _BATCH,
     limit: int | None = None,
     total: int | None = None,
-    cache: VectorCache | None = None,
 ) -> Embedded:
     """Embed pending units until none is left, ``until`` has passed or ``stop`` is set.
 
-    ``total`` is the number of pending units where it is known.  What is in the ``cache`` is not embedded.  Raises
-    :class:`ModelError` when the model itself fails; a single text that cannot be embedded is marked as failed and the
-    others go on.
+    ``total`` is the number of pending units where it is known.  Raises :class:`ModelError` when the model
+    itself fails; a single text that cannot be embedded is marked as failed and the others go on.
     """
     model = model_of(embedder)
     if total is None:
@@ -70,7 +67,6 @@ def embed_pending(
     while done + failed < left:
         if until.passed or (stop is not None and stop.is_set()):
             break
-        token = "" if cache is None else cache.token()  # before the texts: what is forgotten from here on is not kept
         texts = store.pending(model, min(size, left - done - failed), unit_ids)
         if not texts:
             break
@@ -82,7 +78,7 @@ def embed_pending(
             base += n
             progress("embed", base, max(left, base))
 
-        vectors, bad = _cached(embedder, texts, shown, cache, token)
+        vectors, bad = _embed(embedder, texts, shown)
         good = [text.unit_id for at, text in enumerate(texts) if at not in bad]
         if good:
             store.put_vectors(model, good, vectors)
@@ -99,27 +95,6 @@ def embed_pending(
     return Embedded(done, failed)
 
 
-def _cached(
-    embedder: Embedder, texts: Sequence[PendingText], progress: TextsDone, cache: VectorCache | None, token: str
-) -> tuple[Vectors, set[int]]:
-    """As :func:`_embed`, which is asked for those that are not in the ``cache``."""
-    if cache is None:
-        return _embed(embedder, texts, progress)
-    known = cache.known(embedder, [text.text for text in texts])
-    if known:
-        progress(len(known))
-    left = [at for at in range(len(texts)) if at not in known]
-    bad: set[int] = set()
-    if left:
-        vectors, failed = _embed(embedder, [texts[at] for at in left], progress)
-        bad = {left[at] for at in failed}
-        good = [at for at in left if at not in bad]
-        cache.put(token, embedder, [texts[at].text for at in good], vectors)
-        known |= dict(zip(good, vectors, strict=True))
-    rows = [known[at] for at in range(len(texts)) if at not in bad]
-    return np.stack(rows) if rows else embedder.embed_documents([]), bad
-
-
 def _embed(embedder: Embedder, texts: Sequence[PendingText], progress: TextsDone) -> tuple[Vectors, set[int]]:
     try:
         return embedder.embed_documents([text.text for text in texts], progress), set()
@@ -134,7 +109,7 @@ def _embed(embedder: Embedder, texts: Sequence[PendingText], progress: TextsDone
         try:
             rows.append(embedder.embed_documents([text.text]))
         except EngineError as error:
-            if getattr(embedder, "failure", None) is not None:
+            if isinstance(embedder, LocalModel) and embedder.failure is not None:
                 raise  # it is the model after all
             log.warning("unit %d ends the model's process: %s", text.unit_id, error)
             bad.add(at)

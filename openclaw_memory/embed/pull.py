@@ -12,9 +12,8 @@ import hashlib
 import json
 import re
 import shutil
-import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -33,18 +32,12 @@ from .registry import ModelEntry
 __all__ = [
     "PULL_COMMAND",
     "Installed",
-    "failed_lately",
     "installed",
     "lookup",
     "models_dir",
-    "note_failure",
     "path_of",
     "pull",
 ]
-
-
-#: Seconds until a model that could not be had is tried again where another one stands in.
-_HOUR = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,25 +81,6 @@ def lookup(name: str, cache_dir: Path | None = None) -> Installed | None:
         return Installed(path=path, **{f.name: record[f.name] for f in fields(Installed) if f.name != "path"})
     except (OSError, KeyError):
         return None
-
-
-def note_failure(name: str, cache_dir: Path | None = None) -> None:
-    """Note that a model could not be had, for :func:`failed_lately`."""
-    with suppress(OSError):  # where nothing can be written it is tried again
-        models_dir(cache_dir).mkdir(parents=True, exist_ok=True)
-        _failure(name, cache_dir).touch()
-
-
-def failed_lately(name: str, cache_dir: Path | None = None) -> bool:
-    """Whether :func:`note_failure` was told of the model within the last hour."""
-    try:
-        return time.time() - _failure(name, cache_dir).stat().st_mtime < _HOUR
-    except OSError:
-        return False
-
-
-def _failure(name: str, cache_dir: Path | None) -> Path:
-    return models_dir(cache_dir) / f".{_safe_name(name)}.failed"
 
 
 def path_of(name: str, cache_dir: Path | None = None) -> Path | None:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 from ..config.settings import Settings
-from ..errors import ModelError, OpenClawMemoryError, WorkspaceError
+from ..errors import ModelError, OpenClawMemoryError
 from ..model import Progress, counted, script_of, silent
+from ..model.embedder import LocalModel
 from ..plugins.manager import Plugins
-from ..store.api import VectorModel
+from ..store.api import ModelChoice, VectorModel
 from ..system.deadline import NEVER, Deadline
 from . import registry
-from .choice import Choice
 from .models import Models, idle_cores
 
 if TYPE_CHECKING:
@@ -24,18 +25,28 @@ if TYPE_CHECKING:
     from ..store.api import Floats, Ints, Store, VectorStates
     from .factory import Resolved
     from .general import Cohort, General
-    from .vector_cache import VectorCache
 
 log = logging.getLogger("openclaw_memory")
 
 #: Texts that a search may embed by itself when files have changed since the last ingest.
 _FRESH_TEXTS = 64
+#: Questions whose vectors are kept: agents ask the same thing more than once.
+_QUESTIONS = 256
 #: What unrelated texts rarely exceed, for a model that could not be measured yet.
 _USUAL_NOISE = 0.2
+#: Share of the notes in other languages than English from which on they need a model that knows many.
+FOREIGN = 0.2
+#: Seconds to wait for an index that another process holds, to see which model it names.
+_PATIENCE = 1.0
 
 
 class Vectorizer:
-    """The embedder of one memory, its noise level, and the threads that embed."""
+    """The embedder of one memory, its noise level, and the thread that embeds in the background.
+
+    Where the settings leave the model to the notes, it goes by ``foreign()``, the share of them in other languages than
+    English, in [0, 1].  What was chosen is noted in the index, so that a question need not look at the notes and all
+    processes agree.
+    """
 
     def __init__(
         self, settings: Settings, store: Store, plugins: Plugins, models: Models, foreign: Callable[[], float]
@@ -44,70 +55,48 @@ class Vectorizer:
         self._store = store
         self._plugins = plugins
         self._models = models
-        self._choice = Choice(store, foreign)
-        #: The model that began to load before the index named it.
-        self._begun: str | None = None
-        self._embedded = False
+        self._foreign = foreign
+        self._name = models.name
         self._noises: dict[VectorModel, float] = {}
         self._cohorts: dict[tuple[VectorModel, int], Cohort | None] = {}
         self._at_cohort = threading.Lock()
+        self._questions: OrderedDict[tuple[str, str], Vectors] = OrderedDict()
         self._lock = threading.RLock()
         self._stop = threading.Event()
         self._background: threading.Thread | None = None
 
     def resolve(self) -> Resolved:
         """The embedder in use, or why there is none; loads no model."""
-        return self._chosen().resolve(self._plugins)
-
-    def again(self) -> Resolved:
-        """As :meth:`resolve`; a build of llama.cpp that is known to fail gets another try."""
-        return self._chosen().again(self._plugins)
+        return self._models.resolve(self._model_name(), self._plugins)
 
     def pull(self, progress: Progress = silent) -> str | None:
-        """Get the configured model if it is missing and may be had; why it is not there, if it is not.
+        """Get the model in use if it is missing and may be had; why it is not there, if it is not."""
+        return self._models.pull(self._model_name(), self._plugins, progress)
 
-        Where another one stands in for it, it is tried once an hour.
-        """
-        wanted, other = self._wanted(), self._chosen()
-        if wanted is other or not wanted.failed_lately():
-            reason = wanted.pull(self._plugins, progress)
-            if wanted is other:
-                return reason
-            if reason is not None:
-                log.warning("%s; %s stands in", reason, registry.DEFAULT.name)
-        return self.resolve().reason
-
-    def _wanted(self) -> Models:
-        """The model for the notes, whether it is here or not."""
-        if self._models.named:
-            return self._models
-        name, begun, self._begun = self._choice.name(), self._begun, None
-        if begun not in (None, name):
-            self._models.of(begun).unload()
-        return self._models.of(name)
-
-    def _chosen(self) -> Models:
-        """The model in use: that for English, which is here more often, stands in for one that is not.
-
-        It does not where the other one has embedded already: two machines that share an index would undo each other's
-        work.
-        """
-        wanted = self._wanted()
-        if wanted.resolve(self._plugins).embedder is None and wanted is not self._models:
-            other = self._models.of(registry.DEFAULT.name)
-            if other.resolve(self._plugins).embedder is not None and not self._has_vectors():
-                return other
-        return wanted
-
-    def _has_vectors(self) -> bool:
-        """Whether the model for many languages has embedded anything here, or that cannot be told."""
-        if not self._embedded:
-            many = VectorModel(registry.MULTILINGUAL.name, registry.MULTILINGUAL.dimensions)
+    def _model_name(self) -> str:
+        """The model that the settings or the index name; where the index cannot be read, what suits the notes."""
+        # Without a lock: whoever holds the index may ask, and another thread may wait for it meanwhile.
+        if self._name is None:
             try:
-                self._embedded = self._store.vector_states(many).ready > 0
+                with self._store.patience(Deadline.after(_PATIENCE)):
+                    noted = self._store.model_choice()
             except OpenClawMemoryError:
-                return True  # whoever reads the index says why
-        return self._embedded
+                return self._suitable()  # whoever reads the index says so
+            name = self._suitable() if noted is None else noted.name
+            self._name = self._name or name  # who has reviewed it meanwhile knows better
+        return self._name
+
+    def _suitable(self) -> str:
+        return (registry.MULTILINGUAL if self._foreign() >= FOREIGN else registry.DEFAULT).name
+
+    def _review(self, units: int) -> None:
+        """Choose the model anew when there are twice as many ``units`` as before; that for many languages stays."""
+        noted = self._store.model_choice()
+        if noted is not None and (noted.name == registry.MULTILINGUAL.name or units < 2 * noted.units):
+            self._name = noted.name
+        elif units:
+            self._name = name = self._suitable()
+            self._store.put_model_choice(ModelChoice(name, units))
 
     def known(self) -> tuple[Embedder | None, VectorModel | None, str | None]:
         """The embedder, what the store knows its vectors by, and why there is none or another than asked.
@@ -125,16 +114,10 @@ class Vectorizer:
             return None, None, f"searching by keywords: {error}"
 
     def start(self) -> None:
-        """Let the model begin to load, where the embedder can; nothing is waited for.
-
-        Where the notes choose the model it is the one that is expected, until the index is open and names it.
-        """
-        expected = None if self._models.named else self._choice.expected()
-        models = self._chosen() if expected is None else self._models.of(expected)
-        self._begun = expected
-        start = getattr(models.resolve(self._plugins).embedder, "start", None)
-        if start is not None:
-            start()
+        """Let the model begin to load, where the embedder can; nothing is waited for."""
+        embedder = self.resolve().embedder
+        if isinstance(embedder, LocalModel):
+            embedder.start()
 
     def expected(self) -> VectorModel | None:
         """What the store knows the vectors in use by, where that is known without loading the model."""
@@ -153,11 +136,22 @@ class Vectorizer:
         if embedder is None:
             return None, None, resolved.reason, None
         try:
-            vector = self._models.within(seconds, lambda: embedder.embed_query([text])[0])
+            vector = self._models.within(seconds, lambda: self._question(embedder, text))
             return embedder, model_of(embedder), resolved.reason, vector
         except ModelError as error:
             log.warning("the question cannot be embedded: %s", error)
             return None, None, f"searching by keywords: {error}", None
+
+    def _question(self, embedder: Embedder, text: str) -> Vectors:
+        key = embedder.model, text
+        with self._lock:
+            known = self._questions.pop(key, None)
+        vector = embedder.embed_query([text])[0] if known is None else known
+        with self._lock:
+            self._questions[key] = vector
+            while len(self._questions) > _QUESTIONS:
+                self._questions.popitem(last=False)
+        return vector
 
     def is_word(self, text: str) -> bool:
         """Whether the model in use has met ``text`` so often that it is a word to it; loads nothing."""
@@ -183,28 +177,10 @@ class Vectorizer:
             return None
         return self._models.within(seconds, lambda: reranker.rank(question, texts, until))
 
-    @property
-    def cache(self) -> VectorCache | None:
-        """The vectors that this user's memories share, of the embedder in use; ``None`` where there are none."""
-        return self._models.cache(self.resolve().embedder)
-
     def forget(self) -> None:
-        """Drop the questions whose vectors are kept, and the vectors that this user's memories share.
-
-        Raises :class:`WorkspaceError` where these cannot be deleted.
-        """
-        from ..config.settings import cache_dir
-        from .vector_cache import VectorCache
-
-        clear = getattr(self.resolve().embedder, "clear", None)
-        if clear is not None:
-            clear()
-        shared = VectorCache(cache_dir(), 0)
-        if not shared.clear():
-            raise WorkspaceError(
-                f"{shared.file}: cannot be deleted, and may hold a vector of what is forgotten; delete it, and run: "
-                "openclaw-memory ingest"
-            )
+        """Drop the questions whose vectors are kept."""
+        with self._lock:
+            self._questions.clear()
 
     def noise(self, embedder: Embedder, seconds: float | None = None) -> float:
         """How similar the model finds unrelated texts; measured once per model and index."""
@@ -217,7 +193,7 @@ class Vectorizer:
                 from .noise import measure
 
                 try:
-                    noise = self._models.within(seconds, lambda: measure(embedder, self._models.cache(embedder)))
+                    noise = self._models.within(seconds, lambda: measure(embedder))
                 except ModelError as error:
                     log.warning("the model could not be measured: %s", error)
                     return _USUAL_NOISE
@@ -241,7 +217,7 @@ class Vectorizer:
                 raise ModelError("what messages are compared with is being embedded")
             try:
                 if key not in self._cohorts:
-                    self._cohorts[key] = cohort(embedder, self._models.cache(embedder), script)
+                    self._cohorts[key] = cohort(embedder, script)
                 return self._cohorts[key]
             finally:
                 self._at_cohort.release()
@@ -254,13 +230,12 @@ class Vectorizer:
 
     def after_ingest(self, how: str, progress: Progress, until: Deadline) -> tuple[int, int, str | None]:
         """Embed (or start to) what an ingest has written: units embedded, units pending, a remark."""
+        if self._models.name is None:
+            self._review(sum(astuple(self._store.vector_states(None))))
         embedder, model, reason = self.known()
         states = self._store.vector_states(model)
-        if not self._models.named and self._choice.review(sum(astuple(states))):
-            embedder, model, reason = self.known()
-            states = self._store.vector_states(model)
         waiting = states.pending + states.outdated
-        if embedder is None or how == "lazy" or self._stands_in():
+        if embedder is None or how == "lazy":
             return 0, waiting, reason
         if how == "background":
             if waiting or states.failed:
@@ -282,10 +257,6 @@ class Vectorizer:
             return done, states.pending + states.outdated, remark
         return done, 0, remark
 
-    def _stands_in(self) -> bool:
-        # A local model that stands in for an endpoint must not replace the endpoint's vectors.
-        return self._settings.embedding.provider == "http" and self.resolve().reason is not None
-
     def _embed_all(
         self, embedder: Embedder, states: VectorStates, progress: Progress, until: Deadline, foreground: bool
     ) -> tuple[int, int]:
@@ -301,23 +272,19 @@ class Vectorizer:
                 return 0, 0
             if states.failed:
                 self._store.retry_failed(model)
-            large = foreground and waiting > _FRESH_TEXTS
-            usual = self._settings.embedding.threads or 1
-            _use_threads(embedder, idle_cores() if large and not self._settings.embedding.threads else usual)
+            taken = self._store.take_over_vectors(model)
+            if taken:
+                log.info("%d vectors were taken from the index that was put aside", taken)
+            large = foreground and waiting > _FRESH_TEXTS and not self._settings.embedding.threads
+            if isinstance(embedder, LocalModel) and large:
+                embedder.threads = idle_cores()
             try:
-                done = embed_pending(
-                    self._store,
-                    embedder,
-                    progress,
-                    until,
-                    self._stop,
-                    total=waiting,
-                    cache=self._models.cache(embedder),
-                )
+                done = embed_pending(self._store, embedder, progress, until, self._stop, total=waiting - taken)
                 self.noise(embedder)
             finally:
-                _use_threads(embedder, usual)  # for a question, a second thread costs more than it saves
-            return done.done, done.failed
+                if isinstance(embedder, LocalModel) and large:
+                    embedder.threads = 1  # for a question, a second thread costs more than it saves
+            return taken + done.done, done.failed
 
     def after_freshening(self, until: Deadline) -> None:
         """Embed a little that a search has just found changed, until ``until``."""
@@ -325,7 +292,7 @@ class Vectorizer:
 
         embedder = self.resolve().embedder
         how = self._settings.ingest.embed
-        if embedder is None or how == "lazy" or self._stands_in():
+        if embedder is None or how == "lazy":
             return
         if how == "background":
             self.start_background()
@@ -333,14 +300,7 @@ class Vectorizer:
         try:
             with self._store.embedding_turn(0) as ours:
                 if ours:
-                    embed_pending(
-                        self._store,
-                        embedder,
-                        until=until,
-                        batch=16,
-                        limit=_FRESH_TEXTS,
-                        cache=self._models.cache(embedder),
-                    )
+                    embed_pending(self._store, embedder, until=until, batch=16, limit=_FRESH_TEXTS)
         except ModelError as error:
             log.warning("new text cannot be embedded: %s", error)
 
@@ -352,19 +312,10 @@ class Vectorizer:
         """
         from .pending import embed_pending
 
-        if self._stands_in():
-            return 0
         chosen = unit_ids if len(unit_ids) else None
         try:
-            return embed_pending(
-                self._store,
-                embedder,
-                unit_ids=chosen,
-                until=until,
-                batch=16,
-                limit=None if chosen is not None else most,
-                cache=self._models.cache(embedder),
-            ).done
+            limit = None if chosen is not None else most
+            return embed_pending(self._store, embedder, unit_ids=chosen, until=until, batch=16, limit=limit).done
         except ModelError as error:
             log.warning("candidates cannot be embedded: %s", error)
             return 0
@@ -378,12 +329,9 @@ class Vectorizer:
             self._background.start()
 
     def _in_background(self) -> None:
-        embedder = self.resolve().embedder
-        if embedder is None:
-            return
         try:
-            _, model, _ = self.known()
-            if model is not None:
+            embedder, model, _ = self.known()
+            if embedder is not None:
                 self._embed_all(embedder, self._store.vector_states(model), silent, NEVER, foreground=False)
         except OpenClawMemoryError as error:
             log.warning("background embedding stopped: %s", error)
@@ -400,8 +348,3 @@ class Vectorizer:
         """End background embedding after its current batch."""
         self._stop.set()
         self.wait(30)
-
-
-def _use_threads(embedder: Embedder, count: int) -> None:
-    if getattr(embedder, "threads", count) != count:
-        embedder.threads = count  # type: ignore[attr-defined]

@@ -28,6 +28,8 @@ log = logging.getLogger("openclaw_memory")
 #: Bytes from which on a question with a deadline does not wait for a file, and bytes for each second that it has:
 #: a megabyte takes five to twelve seconds of the processor.
 _LARGE, _A_SECOND = 500_000, 50_000
+#: Seconds that a look at the files before a question may take before it is answered stale.
+LOOK_SECONDS = 2.0
 #: Seconds that closing waits for a file that is being read; what is not written by then is read the next time.
 _CLOSING = 60.0
 #: ``freshen(until)`` looks for changed files; whether the answer may be stale, and remarks.
@@ -175,7 +177,7 @@ class Freshness:
         """Ingest what changed if the last look is too old; whether the answer may be stale, and remarks."""
         if self._is_fresh():
             return False, self._standing()
-        seconds = deadline.within(self._settings.fresh_deadline, 0.5)
+        seconds = deadline.within(LOOK_SECONDS, 0.5)
         until = Deadline.after(seconds)
         # Questions that come at the same time wait for the first one's look.
         if not self._looking.acquire(timeout=until.within(seconds)):

@@ -14,7 +14,7 @@ from ..plugins.manager import Plugins
 from ..store.api import Cited, PlannedUnit
 from ..text.front_matter import front_matter
 from ..text.lines import split_lines
-from ..text.markdown import parse
+from ..text.markdown import UNIT_TOKENS, parse
 from ..text.withheld import without_foreign, without_private
 from . import plan as planning
 from . import summary_files
@@ -81,7 +81,7 @@ class NoteReader:
             made = summary_files.read(file.path, known.text, file.grain, file.day, known.raw)
             parsed, cited, front = made.parsed, made.cited, made.front
         else:
-            parsed = parse(known.text, path=file.path, mtime=file.day, unit_tokens=self._settings.unit_tokens)
+            parsed = parse(known.text, path=file.path, mtime=file.day, unit_tokens=UNIT_TOKENS)
             front = parsed.front_matter
         # What is taken out of a text must not take out what lowers the trust in it.
         stated = front if summary or known.text == known.raw else front_matter(split_lines(known.raw))

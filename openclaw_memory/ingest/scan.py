@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Unreadable", "max_bytes", "read_text", "scan"]
 
+#: Patterns of gitignore in the workspace: what they match is not read.
+IGNORE_FILE = ".memoryignore"
 _CURATED = frozenset({"memory.md", "user.md"})
 _SUFFIX = ".md"
 #: Paths of which kind and grain are kept for the next scan.
@@ -59,7 +61,7 @@ def scan(workspace: Path, settings: IngestSettings, known: Mapping[str, SourceFi
     """
     _check_extras(settings.extra_paths)
     root, names = _list_workspace(workspace)
-    walk = _Walk(max_bytes(settings), _ignore_spec(root, settings.ignore_file), known)
+    walk = _Walk(max_bytes(settings), _ignore_spec(root), known)
     owned, memory = _Root(root, "", Origin.OWNER), _Root(root, "", Origin.AGENT)
     for name in names:
         if name.lower() in _CURATED:
@@ -74,12 +76,12 @@ def scan(workspace: Path, settings: IngestSettings, known: Mapping[str, SourceFi
     )
 
 
-def leaves_out(workspace: Path, settings: IngestSettings, path: str) -> bool:
+def leaves_out(workspace: Path, path: str) -> bool:
     """Whether the ignore file keeps the note ``path`` of the workspace, or a folder on the way to it, out.
 
     Raises :class:`WorkspaceError` for an ignore file that cannot be used.
     """
-    ignored = _ignore_spec(os.path.realpath(workspace), settings.ignore_file)
+    ignored = _ignore_spec(os.path.realpath(workspace))
     if ignored is None:
         return False
     parts = path.split("/")
@@ -317,10 +319,8 @@ def _check_extras(extras: Sequence[ExtraPath]) -> None:
         names.add(extra.name.casefold())
 
 
-def _ignore_spec(root: str, name: str) -> GitIgnoreSpec | None:
-    if not name:
-        return None
-    file = os.path.join(root, name)
+def _ignore_spec(root: str) -> GitIgnoreSpec | None:
+    file = os.path.join(root, IGNORE_FILE)
     try:
         lines = split_lines(Path(file).read_text(encoding="utf-8-sig"))
     except FileNotFoundError:

@@ -11,11 +11,14 @@ from pathlib import Path
 from ..config.settings import IngestSettings
 from ..config.workspace import expanded
 from ..errors import WorkspaceError
+from .scan import IGNORE_FILE
 
 log = logging.getLogger("openclaw_memory.ingest")
 
 #: How often, in milliseconds, a quiet watch looks whether it is to end and whether the workspace is still there.
 _TICK = 400
+#: Milliseconds of quiet after which a burst of changes is over.
+_QUIET = 800
 
 
 class AnyOf:
@@ -32,7 +35,7 @@ class AnyOf:
 def changes(workspace: Path, settings: IngestSettings, stop: AnyOf) -> Iterator[None]:
     """Yield once when the files are being watched, then after every burst of changes to Markdown files.
 
-    A burst is over after ``ingest.watch_debounce_ms`` of quiet.  Ends with ``stop``, and with Ctrl-C.
+    Ends with ``stop``, and with Ctrl-C.
     Raises :class:`WorkspaceError` when the workspace vanishes or the system cannot watch it.
     """
     from watchfiles import Change, watch
@@ -45,7 +48,7 @@ def changes(workspace: Path, settings: IngestSettings, stop: AnyOf) -> Iterator[
     def concerns(change: Change, path: str) -> bool:
         root = next((root for root in (workspace, *extras) if Path(path).is_relative_to(root)), workspace)
         *folders, name = Path(path).parts[len(root.parts) :] or ("",)
-        if name == settings.ignore_file and not folders:
+        if name == IGNORE_FILE and not folders:
             return True
         if any(part.startswith(".") for part in (*folders, name)):
             return False
@@ -59,8 +62,8 @@ def changes(workspace: Path, settings: IngestSettings, stop: AnyOf) -> Iterator[
             workspace,
             *(extra for extra in extras if extra.exists()),
             watch_filter=concerns,
-            debounce=settings.watch_debounce_ms,
-            step=min(50, settings.watch_debounce_ms),
+            debounce=_QUIET,
+            step=50,
             rust_timeout=_TICK,
             yield_on_timeout=True,
             stop_event=stop,

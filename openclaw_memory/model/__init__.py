@@ -57,7 +57,6 @@ from .size import script_of as script_of
 from .size import tokens_of as tokens_of
 from .status import Check as Check
 from .status import Status as Status
-from .status import VectorCacheUse as VectorCacheUse
 from .summaries import ConsolidateReport as ConsolidateReport
 from .summaries import GrainUse as GrainUse
 from .summaries import SummaryPlan as SummaryPlan

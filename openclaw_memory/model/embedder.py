@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -46,3 +48,27 @@ class Embedder(Protocol):
 
     def close(self) -> None:
         """Release the model; calling twice is harmless."""
+
+
+class LocalModel(ABC):
+    """An embedder on this machine, beside what every embedder is: it takes time to load and may fail to run."""
+
+    path: Path
+
+    @property
+    @abstractmethod
+    def failure(self) -> str | None:
+        """Why it cannot be used, in a sentence; ``None`` while it can, as far as is known."""
+
+    @property
+    @abstractmethod
+    def threads(self) -> int:
+        """CPU threads of the next request."""
+
+    @threads.setter
+    @abstractmethod
+    def threads(self, count: int) -> None: ...
+
+    @abstractmethod
+    def start(self) -> None:
+        """Begin to load the model; what fails is told by the first call that needs it."""

@@ -25,14 +25,6 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class VectorCacheUse:
-    """What the cache of vectors that a user's memories share holds: how many, and the bytes of its file."""
-
-    vectors: int = 0
-    bytes: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Status:
     """What the memory holds and how it is: counts, sizes, model, embedding states, plugins."""
 
@@ -70,8 +62,6 @@ class Status:
     consolidation: str | None = None
     retention: str | None = None
     binding: str | None = None
-    #: ``None`` where this memory uses none.
-    vector_cache: VectorCacheUse | None = None
     #: Share of each language of the notes, and how well the model knows it, from 0 to 1.
     languages: dict[str, float] = field(default_factory=dict)
     model_knows: dict[str, float] = field(default_factory=dict)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..config.settings import SearchSettings, Settings
 from ..embed.vectorizer import Vectorizer
 from ..errors import LeaseTimeout, ModelError, SettingsError
+from ..ingest import freshness
 from ..model import (
     GrainUse,
     RecallHit,
@@ -31,7 +32,6 @@ from ..system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
     from ..graph.view import GraphView
-    from ..ingest.freshness import Freshen
     from ..model.embedder import Embedder
     from ..use.boosts import UsesOn
     from .display import Superseded
@@ -90,7 +90,7 @@ class Questions:
         store: Store,
         vectorizer: Vectorizer,
         plugins: Plugins,
-        freshen: Freshen,
+        freshen: freshness.Freshen,
         superseded: Superseded,
         uses: UsesOn | None = None,
     ) -> None:
@@ -379,7 +379,7 @@ class Questions:
         if how == "background" or not (engine.missing or how == "lazy"):
             return False
         candidates = engine.keyword_candidates(asked.request.query, LAZY_CANDIDATES)
-        until = Deadline.after(asked.until.within(self.settings.ingest.fresh_deadline, 0.5))
+        until = Deadline.after(asked.until.within(freshness.LOOK_SECONDS, 0.5))
         return self._vectorizer.candidates(embedder, candidates, LAZY_CANDIDATES, until) > 0
 
 

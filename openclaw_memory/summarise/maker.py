@@ -20,6 +20,7 @@ from ..model import TRUSTED, Grain, Origin, SourceFile, SummaryPlan
 from ..plugins import redact
 from ..plugins.manager import Plugins
 from ..text import analysis, calendar
+from ..text.markdown import UNIT_TOKENS
 from .document import LINKER, Source, render, sentences_in
 from .inventory import FINER, GRAINS, Key, Leaf, Leaves
 from .sentences import Note, Sentence, line_of, sentences_of, tokens
@@ -52,7 +53,7 @@ def budget_of(settings: Settings, grain: Grain) -> float:
 def fingerprints(settings: Settings) -> dict[Grain, str]:
     """For each grain what, beside its sources, decides how a summary reads."""
     versions = [analysis.ANALYSIS_VERSION, concepts.VERSION, VERSION, redact.VERSION]
-    common = [settings.ingest.unit_tokens, versions, sorted(settings.redaction.allow)]
+    common = [UNIT_TOKENS, versions, sorted(settings.redaction.allow)]
     return {
         grain: hashlib.sha256(json.dumps([budget_of(settings, grain), common]).encode("utf-8")).hexdigest()[:16]
         for grain in GRAINS

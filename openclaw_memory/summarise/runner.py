@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..config.settings import Settings
 from ..ingest.notes import NoteReader
-from ..ingest.scan import leaves_out
+from ..ingest.scan import IGNORE_FILE, leaves_out
 from ..model import ConsolidateReport, Grain, Progress, ScanResult, SourceFile, SummaryPlan, joined, silent
 from ..plugins.manager import Plugins
 from ..store.api import Store
@@ -128,7 +128,7 @@ class Consolidator:
             there = calendar.now_in(self._settings.consolidate.time_zone, now)
             unread = self._unread(there.date())
             if len(unread) == len(GRAINS):
-                why = f"{self._settings.ingest.ignore_file} leaves {calendar.FOLDER}/ out, so nothing is summarised"
+                why = f"{IGNORE_FILE} leaves {calendar.FOLDER}/ out, so nothing is summarised"
                 return ConsolidateReport(dry_run=dry, seconds=time.monotonic() - started, skipped=why), False
             found = refresh()
             if found is None:
@@ -160,9 +160,7 @@ class Consolidator:
         return frozenset(
             grain
             for grain in GRAINS
-            if leaves_out(
-                self._workspace, self._settings.ingest, calendar.path_of(grain, calendar.period_of(today, grain))
-            )
+            if leaves_out(self._workspace, calendar.path_of(grain, calendar.period_of(today, grain)))
         )
 
     # -- summaries ----------------------------------------------------------------------------------
@@ -186,8 +184,7 @@ class Consolidator:
                     calendar.is_closed(grain, period, today, least) and not leaves.is_known_empty(grain, period)
                 ):
                     if grain in run.unread:
-                        ignored = self._settings.ingest.ignore_file
-                        run.wait(f"{calendar.FOLDER}/{grain.value}/, which {ignored} leaves out")
+                        run.wait(f"{calendar.FOLDER}/{grain.value}/, which {IGNORE_FILE} leaves out")
                     else:
                         yield grain, period
 
@@ -226,7 +223,7 @@ class Consolidator:
             run.kept[made.plan.path] = None
             return
         if outcome == "same" and info is None:
-            run.wait(f"{made.plan.path}, which is not read into the index (see ingest.ignore_file and max_file_mb)")
+            run.wait(f"{made.plan.path}, which is not read into the index (see .memoryignore and ingest.max_file_mb)")
             return
         run.written.add(key)
         if outcome == "same":

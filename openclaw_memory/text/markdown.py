@@ -26,13 +26,15 @@ from .machine import reports
 from .turns import find_turns, is_role
 from .units import UnitMaker
 
+#: A longer paragraph is split into sentences of about this many tokens.
+UNIT_TOKENS = 60
 #: A heading is named in every section below it, so its share of the path is bounded.
 _HEADING_CHARS = 120
 #: How OpenClaw heads the file of a session.
 _SESSION = re.compile(r"Session: \d{4}-\d\d-\d\d[ T]\d\d:\d\d")
 
 
-def parse(text: str, *, path: str, mtime: date, unit_tokens: int) -> ParsedDocument:
+def parse(text: str, *, path: str, mtime: date, unit_tokens: int = UNIT_TOKENS) -> ParsedDocument:
     """Parse one memory file into sections of units.
 
     ``path`` is the file's path in the workspace (its name may state a date), ``mtime`` the day it was last

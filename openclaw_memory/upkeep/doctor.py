@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 from ..config.openclaw_home import OpenClawHome
 from ..errors import ModelError, OpenClawMemoryError, SettingsError
 from ..hookspecs import MemoryApi
-from ..model import Check, Grain, Origin, ScanResult, SkippedFile, Status, VectorCacheUse, counted, joined
+from ..ingest.scan import IGNORE_FILE
+from ..model import Check, Grain, Origin, ScanResult, SkippedFile, Status, counted, joined
 from .languages import Languages, unknown_ones
 
 if TYPE_CHECKING:
@@ -40,11 +41,12 @@ class Examined(MemoryApi, Protocol):
     def prove_embedder(self) -> Resolved: ...
     def grains(self) -> tuple[GrainUse, ...]: ...
     def remarks(self) -> list[str]: ...
-    def vector_cache(self) -> VectorCacheUse | None: ...
 
 
 def status(memory: Examined, store: Store) -> Status:
     """Counts, sizes, model, embedding states, extensions and plugins."""
+    from ..embed.http import HttpEmbedder
+    from ..embed.llama import LlamaCppEmbedder
     from ..ingest.scan import scan
     from ..store.duckdb.extensions import extension_file
 
@@ -57,8 +59,8 @@ def status(memory: Examined, store: Store) -> Status:
     said = _said(memory, found, trusted)
     shares, knows = said.languages.shares(), said.languages.known(embedder)
     strange = unknown_ones(shares, knows, None if model is None else model.name, memory.settings.embedding.model)
-    inner = getattr(embedder, "inner", embedder)
-    usage, binding = getattr(inner, "usage", None), getattr(inner, "binding", None)
+    usage = embedder.usage() if isinstance(embedder, HttpEmbedder) else None
+    binding = embedder.binding if isinstance(embedder, LlamaCppEmbedder) else None
     return Status(
         workspace=str(memory.workspace),
         agent=memory.agent,
@@ -82,13 +84,12 @@ def status(memory: Examined, store: Store) -> Status:
         extensions={name: extension_file(name) is not None for name in ("fts", "vss")},
         plugins=tuple(memory.plugins.names()),
         plugin_failures=dict(memory.plugins.failed),
-        http_usage=None if usage is None else asdict(usage()),
+        http_usage=None if usage is None else asdict(usage),
         context=memory.ambient.use(),
         grains=memory.grains(),
         consolidation=memory.upkeep.remark(),
         retention=memory.settings.retention["plan"],
         binding=None if binding is None else str(binding),
-        vector_cache=memory.vector_cache(),
         languages=shares,
         model_knows=knows,
         fallback=reason,
@@ -209,7 +210,7 @@ def _workspace(memory: Examined) -> list[Check]:
     for one in said.unread[:_NAMED]:
         what, _, step = one.reason.rpartition("; ")
         told = f"{one.path} is taken as untrusted, as its front matter cannot be read: {what}"
-        step += f", or ignore it in {memory.settings.ingest.ignore_file}"
+        step += f", or ignore it in {IGNORE_FILE}"
         checks.append(Check("trust", True, told, step, remark=True))
     if (more := len(said.unread) - _NAMED) > 0:
         told = f"and {counted(more, 'more file')} whose front matter cannot be read"
@@ -220,7 +221,7 @@ def _workspace(memory: Examined) -> list[Check]:
 def _skipped(memory: Examined, path: str, reason: str) -> Check:
     """A file that is not read; the memory works without it."""
     what, _, step = reason.removesuffix(", or ignore it").partition("; ")
-    step = f"{step or 'mend it or make it readable'}, or ignore it in {memory.settings.ingest.ignore_file}"
+    step = f"{step or 'mend it or make it readable'}, or ignore it in {IGNORE_FILE}"
     return Check("file", True, f"{path} is skipped: {what}", step, remark=True)
 
 
@@ -266,7 +267,7 @@ def model_checks(resolved: Resolved, settings: Settings) -> list[Check]:
         return [Check("model", False, f"searching by keywords: {what or step}", step if what else None)]
     detail = f"{embedder.model} by {embedder.provider}, {vector.shape[1]} dimensions"
     model = Check("model", resolved.reason is None, detail + (f"; {resolved.reason}" if resolved.reason else ""))
-    return [model, *_engine(settings, getattr(embedder, "inner", embedder))]
+    return [model, *_engine(settings, embedder)]
 
 
 def reranker_checks(settings: Settings) -> list[Check]:

@@ -19,7 +19,6 @@ from tiny_gguf import make_tiny_decoder
 
 from openclaw_memory.config.settings import Settings
 from openclaw_memory.embed.bindings import BINDINGS, candidates
-from openclaw_memory.embed.cache import CachedEmbedder
 from openclaw_memory.embed.factory import repacks, resolve
 from openclaw_memory.embed.llama import LlamaCppEmbedder, available_cores
 from openclaw_memory.errors import ModelError
@@ -259,37 +258,6 @@ def test_nan_in_the_weights_is_an_error(tmp_path: Path, tiny_gguf: Path) -> None
         LlamaCppEmbedder(broken, model="nan").embed_documents(["a", "b"])
 
 
-# The query cache
-
-
-class CountingEmbedder(LlamaCppEmbedder):
-    """The real one, which also notes the queries that reach it."""
-
-    def embed_query(self, texts):
-        self.asked = [*getattr(self, "asked", []), *texts]
-        return super().embed_query(texts)
-
-
-def test_cache_asks_once_and_gives_copies(tiny_gguf: Path) -> None:
-    inner = CountingEmbedder(tiny_gguf, model="tiny")
-    cached = CachedEmbedder(inner, size=2)
-    first = cached.embed_query(["one", "two", "one"])
-    assert inner.asked == ["one", "two"]
-    assert np.array_equal(first[0], first[2])
-    first[:] = 0
-    assert np.linalg.norm(cached.embed_query(["one"])) == pytest.approx(1, abs=1e-5)
-    assert inner.asked == ["one", "two"]
-    cached.embed_query(["three"])
-    cached.embed_query(["one"])
-    assert inner.asked == ["one", "two", "three"]
-    cached.embed_query(["two"])
-    assert inner.asked == ["one", "two", "three", "two"]
-    assert cached.embed_query([]).shape == (0, 32)
-    cached.threads = 2
-    assert inner.threads == 2
-    cached.close()
-
-
 # From settings to an embedder
 
 
@@ -317,10 +285,9 @@ def test_factory_takes_a_file_and_knows_its_content(tiny_gguf: Path, tmp_path: P
     mine.write_bytes(tiny_gguf.read_bytes())
     chosen = Settings().with_values({"embedding.model": str(mine)})
     embedder = resolve(chosen, cache=tmp_path / "cache").embedder
-    assert isinstance(embedder, CachedEmbedder)
-    assert isinstance(embedder.inner, LlamaCppEmbedder)
+    assert isinstance(embedder, LlamaCppEmbedder)
     assert embedder.model.startswith("nomic-embed-text-v1.5.q8_0@")
-    assert embedder.inner.query_prefix == "search_query: "
+    assert embedder.query_prefix == "search_query: "
     assert embedder.dimensions == 32
     again = resolve(chosen, cache=tmp_path / "cache").embedder
     assert again is not None
@@ -335,7 +302,7 @@ def test_factory_takes_a_file_and_knows_its_content(tiny_gguf: Path, tmp_path: P
 
 def test_factory_prefers_plugins_and_survives_theirs(tiny_gguf: Path, tmp_path: Path) -> None:
     mine = LlamaCppEmbedder(tiny_gguf, model="mine")
-    chosen = Settings().with_values({"embedding.model": "mine", "embedding.query_cache": 0})
+    chosen = Settings().with_values({"embedding.model": "mine"})
     assert resolve(chosen, cache=tmp_path, extra={"mine": lambda _: mine}).embedder is mine
 
     def broken(_: Settings) -> Embedder:
@@ -346,23 +313,17 @@ def test_factory_prefers_plugins_and_survives_theirs(tiny_gguf: Path, tmp_path: 
     assert "no licence" in (found.reason or "")
 
 
-def test_factory_http_without_a_key_falls_back_and_says_so(tiny_gguf: Path, tmp_path: Path) -> None:
+def test_factory_http_without_a_key_searches_by_keywords_and_says_so(tmp_path: Path) -> None:
     values = {
         "embedding.provider": "http",
         "embedding.http_url": "http://127.0.0.1:9/v1",
         "embedding.http_model": "m",
         "embedding.http_api_key_env": "NO_SUCH_KEY_HERE",
-        "embedding.model": str(tiny_gguf),
     }
-    found = resolve(Settings().with_values(values), cache=tmp_path, state=tmp_path)
-    assert found.embedder is not None
-    assert found.embedder.provider == "llama.cpp"
-    assert "NO_SUCH_KEY_HERE" in (found.reason or "")
-    without = resolve(Settings().with_values({**values, "embedding.model": "none"}), cache=tmp_path, state=tmp_path)
-    assert without.embedder is None
-    chosen = resolve(
-        Settings().with_values({**values, "embedding.http_api_key_env": ""}), cache=tmp_path, state=tmp_path
-    )
+    found = resolve(Settings().with_values(values), state=tmp_path)
+    assert found.embedder is None
+    assert "NO_SUCH_KEY_HERE" in (found.reason or "") and "searching by keywords" in (found.reason or "")
+    chosen = resolve(Settings().with_values({**values, "embedding.http_api_key_env": ""}), state=tmp_path)
     assert chosen.embedder is not None
     assert chosen.embedder.model == "http:127.0.0.1:9/m"
 

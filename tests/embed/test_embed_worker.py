@@ -176,11 +176,11 @@ def test_a_read_only_cache_starts_a_dead_build_once_a_process(
     bindings.signalled("xllamacpp", "SIGILL")
     in_the_way = tmp_path / "a-file"
     in_the_way.write_text("")
+    embedder = LlamaCppEmbedder(tiny_gguf, model="m", binding="xllamacpp", proofs=Proofs(in_the_way / "models"))
     for _ in range(3):
-        embedder = LlamaCppEmbedder(tiny_gguf, model="m", binding="xllamacpp", proofs=Proofs(in_the_way / "models"))
         with pytest.raises(EngineError, match="SIGILL"):
             embedder.embed_query(["now"])
-        embedder.close()
+    embedder.close()
     assert bindings.starts == ["xllamacpp"]
 
 

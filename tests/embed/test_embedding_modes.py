@@ -203,6 +203,45 @@ def test_embedding_anew_is_resumable(notes: Notes) -> None:
         assert len(new.taken()) == 204
 
 
+# -- an index that is made anew ---------------------------------------------------------------------
+
+
+def put_aside(memory: Memory) -> Path:
+    """Close the memory and put its index aside, as is done where the file is damaged."""
+    memory.close()
+    [file] = memory.store.files()
+    return file.rename(f"{file}.damaged-20260301-120000")
+
+
+def test_an_index_that_is_made_anew_embeds_no_text_that_is_as_it_was(notes: Notes, embedder: CountingEmbedder) -> None:
+    notes.write("memory/twice.md", "- the same line\n\n- the same line\n\n- another one\n")
+    with open_memory(notes, embedder) as memory:
+        memory.ingest()
+        before = {hit.snippet: hit.vector_score for hit in memory.search("tents leak").results}
+    put_aside(memory)
+    embedder.taken()
+    notes.write("memory/twice.md", "- the same line\n\n- the same line\n\n- a new one\n")
+    with open_memory(notes, embedder) as memory:
+        report = memory.ingest()
+        assert (report.embedded, report.pending, states(memory)) == (7, 0, (7, 0, 0, 0))
+        assert embedder.taken() == ["- a new one"]
+        after = {hit.snippet: hit.vector_score for hit in memory.search("tents leak").results}
+        assert after["- tents leak"] == pytest.approx(before["- tents leak"], abs=1e-3)
+
+
+def test_vectors_of_another_model_or_that_cannot_be_read_are_made_again(notes: Notes) -> None:
+    with open_memory(notes, CountingEmbedder("old")) as memory:
+        memory.ingest()
+    aside, new = put_aside(memory), CountingEmbedder("new")
+    with open_memory(notes, new) as memory:
+        assert memory.ingest().embedded == len(new.taken()) == 4
+    memory.store.files()[0].unlink()
+    content = aside.read_bytes()
+    aside.write_bytes(content[:20_000] + bytes(len(content) - 20_000))
+    with open_memory(notes, new) as memory:
+        assert memory.ingest().embedded == len(new.taken()) == 4
+
+
 # -- texts and models that fail ---------------------------------------------------------------------
 
 
@@ -340,8 +379,7 @@ def endpoint() -> Iterator[Any]:
 
 
 def http_settings(url: str, **more: Any) -> dict[str, Any]:
-    return {"embedding__provider": "http", "embedding__http_url": url, "embedding__http_model": "m",
-            "embedding__http_requests_per_minute": 0, "embedding__query_cache": 0, **more}  # fmt: skip
+    return {"embedding__provider": "http", "embedding__http_url": url, "embedding__http_model": "m", **more}
 
 
 def test_an_endpoint_that_fails_falls_back_to_keywords_and_keeps_its_vectors(
@@ -358,29 +396,6 @@ def test_an_endpoint_that_fails_falls_back_to_keywords_and_keeps_its_vectors(
         assert (result.mode, len(result.results) > 0) == ("keyword", True)
         assert result.fallback is not None and result.fallback.startswith("searching by keywords: ")
     endpoint.down = False
-
-
-def test_a_local_model_that_stands_in_for_an_endpoint_leaves_its_vectors_alone(
-    notes: Notes, endpoint: Any, tiny_gguf: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "k")
-    with open_memory(notes, **http_settings(endpoint.url)) as memory:
-        memory.ingest()
-        theirs = memory.status().model
-    monkeypatch.delenv("OPENAI_API_KEY")
-    for how in ("eager", "lazy", "background"):
-        with open_memory(
-            notes, **http_settings(endpoint.url, embedding__model=str(tiny_gguf), ingest__embed=how)
-        ) as memory:
-            result = memory.search("tents")
-            assert result.provider == "llama.cpp" and result.results
-            assert result.fallback is not None and "OPENAI_API_KEY" in result.fallback
-            assert memory.ingest().embedded == 0
-            memory.wait_for_background(20)
-    monkeypatch.setenv("OPENAI_API_KEY", "k")
-    with open_memory(notes, **http_settings(endpoint.url)) as memory:
-        memory.search("tents")
-        assert (states(memory)[0], memory.status().model) == (4, theirs)
 
 
 def test_a_question_without_a_known_word_is_answered_by_meaning_after_a_lazy_ingest(notes: Notes) -> None:

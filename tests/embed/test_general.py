@@ -9,9 +9,8 @@ import numpy as np
 from fakes import CountingEmbedder, Notes, open_memory
 
 from openclaw_memory.embed import general
-from openclaw_memory.embed.vector_cache import VectorCache
 from openclaw_memory.model import script_of
-from openclaw_memory.model.embedder import Vectors
+from openclaw_memory.model.embedder import LocalModel, Vectors
 from openclaw_memory.text import language
 
 DAY = """# Day
@@ -64,25 +63,34 @@ def test_what_is_asked_of_notes_lies_on_one_side_and_what_is_asked_of_anybody_on
     assert general._discriminant(both[:1].repeat(2, axis=0), both[:1].repeat(2, axis=0))[1] == 0.0
 
 
-def test_texts_are_embedded_once_a_machine(tmp_path: Path) -> None:
-    cache = VectorCache(tmp_path, 10)
-    first, second = CountingEmbedder(), CountingEmbedder()
-    made = general.cohort(first, cache, 2)
-    again = general.cohort(second, cache, 2)
+class Local(CountingEmbedder, LocalModel):
+    """As a model on this machine."""
+
+    failure = None
+    path = Path("none.gguf")
+    threads = 1
+
+    def start(self) -> None:
+        pass
+
+
+def test_texts_are_embedded_once_a_machine() -> None:
+    first, second, remote = Local(), Local(), CountingEmbedder()
+    made, again = general.cohort(first, 2), general.cohort(second, 2)
     own = {name for name, lines in general.texts().items() if script_of("".join(lines)) == 2}
     assert own == {"chinese", "japanese", "korean"}
     files = [general.texts(), general.texts("particular.txt")]
     assert first.questions == [line for file in files for name in file if name in own for line in file[name]]
-    assert not second.questions
+    assert not second.questions and general.cohort(remote, 2) and remote.questions == first.questions
     assert made is not None and again is not None
-    np.testing.assert_allclose(made.axis, again.axis, atol=1e-5)
+    assert np.array_equal(made.axis, again.axis)
     for before, after in zip(made.languages, again.languages, strict=True):
-        np.testing.assert_allclose(before, after, atol=1e-6)
+        assert np.array_equal(before, after)
 
 
 def test_of_many_languages_each_gives_some_of_what_is_asked_of_notes() -> None:
     embedder = CountingEmbedder()
-    general.cohort(embedder, None, 0)
+    general.cohort(embedder, 0)
     embedded, asked = set(embedder.questions), general.texts("particular.txt")
     own = [name for name, lines in general.texts().items() if script_of("".join(lines)) == 0]
     shares = [len(embedded.intersection(asked[name])) for name in own]

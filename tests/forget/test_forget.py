@@ -702,11 +702,9 @@ def test_a_concept_goes_with_all_that_mentions_it(notes: Notes) -> None:
 
 
 def test_records_of_use_and_questions_are_dropped(notes: Notes) -> None:
-    from openclaw_memory.embed.cache import CachedEmbedder
-
     filled(notes)
     counting = CountingEmbedder()
-    with open_memory(notes, CachedEmbedder(counting)) as memory:
+    with open_memory(notes, counting) as memory:
         memory.ingest()
         (secret, *_) = memory.search("vault zebra bakery", max_results=1).results
         (other, *_) = memory.search("zoo giraffe", max_results=1).results

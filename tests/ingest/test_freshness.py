@@ -91,10 +91,13 @@ def test_an_ingest_of_one_path_does_not_count_as_a_look_at_all(notes: Notes) -> 
         assert snippets(memory, "stove") == ["- the stove smokes"]
 
 
-def test_what_does_not_fit_into_the_deadline_makes_the_answer_stale(notes: Notes) -> None:
+def test_what_does_not_fit_into_the_deadline_makes_the_answer_stale(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(freshness, "LOOK_SECONDS", 0.0)
     for number in range(5):
         notes.write(f"memory/{number}.md", f"- stove {number}\n")
-    with open_memory(notes, ingest__fresh_deadline=0.0) as memory:
+    with open_memory(notes) as memory:
         result = memory.search("stove")
         assert result.stale
         assert result.warning is not None and "openclaw-memory ingest" in result.warning
@@ -115,7 +118,8 @@ def test_a_slow_file_costs_one_search_and_no_more(notes: Notes, monkeypatch: pyt
     monkeypatch.setattr(notes_reader, "read_text", slow)
     for number in range(3):
         notes.write(f"memory/{number}.md", f"- stove {number}\n")
-    with open_memory(notes, ingest__fresh_deadline=5.0) as memory:
+    monkeypatch.setattr(freshness, "LOOK_SECONDS", 5.0)
+    with open_memory(notes) as memory:
         result = memory.search("stove", deadline=30.0)
         assert (len(result.results), result.stale) == (1, True)
 

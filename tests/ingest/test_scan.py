@@ -60,8 +60,8 @@ def test_texts_that_are_no_markdown_are_named(workspace: Path) -> None:
         write(workspace / name)
     write(workspace / "memory/.hidden.txt")
     write(workspace / "memory/quiet.txt")
-    write(workspace / ".openclawmemoryignore", "quiet.txt\n")
-    found = scan(workspace, settings(ignore_file=".openclawmemoryignore"))
+    write(workspace / ".memoryignore", "quiet.txt\n")
+    found = scan(workspace, DEFAULT)
     assert paths(found) == []
     assert list(reasons(found)) == ["memory/notes.txt", "memory/papers/Vertrag.DOCX", "memory/plan.canvas"]
     assert all("only Markdown" in reason for reason in reasons(found).values())
@@ -182,13 +182,6 @@ def test_a_link_does_not_bring_in_what_is_ignored(workspace: Path) -> None:
     (workspace / "memory" / "docs").symlink_to("../docs")
     write(workspace / ".memoryignore", "private/\n/docs/secret.md\n")
     assert paths(scan(workspace, DEFAULT)) == []
-
-
-def test_another_ignore_file_can_be_named(workspace: Path) -> None:
-    write(workspace / "memory" / "a.md")
-    write(workspace / "rules", "a.md")
-    assert paths(scan(workspace, settings(ignore_file="rules"))) == []
-    assert paths(scan(workspace, settings(ignore_file=""))) == ["memory/a.md"]
 
 
 def test_a_broken_ignore_file_stops_the_scan(workspace: Path) -> None:

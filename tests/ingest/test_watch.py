@@ -14,6 +14,7 @@ from fakes import CountingEmbedder, Notes, open_memory
 
 from openclaw_memory import Memory
 from openclaw_memory.errors import LeaseTimeout, WorkspaceError
+from openclaw_memory.ingest import watch as watching_files
 from openclaw_memory.model import IngestReport
 
 
@@ -65,14 +66,16 @@ def watch() -> Iterator[Callable[..., Watching]]:
         watching.end()
 
 
-QUICK = {"ingest__watch_debounce_ms": 50}
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching_files, "_QUIET", 50)
 
 
 def test_changes_additions_renames_and_deletions_are_ingested(
     notes: Notes, embedder: CountingEmbedder, watch: Callable[..., Watching]
 ) -> None:
     notes.write("MEMORY.md", "- one\n")
-    with open_memory(notes, embedder, **QUICK) as memory:
+    with open_memory(notes, embedder) as memory:
         watching = watch(memory)
         first = watching.next()
         assert (first.added, first.embedded) == (1, 1)
@@ -94,7 +97,7 @@ def test_what_is_no_note_wakes_nobody(notes: Notes, watch: Callable[..., Watchin
     notes.write("MEMORY.md", "- one\n")
     runs: list[int] = []
     # The index beside the notes must not wake its own watcher.
-    with open_memory(notes, **QUICK, idle=0.0, db=notes.root / "memory" / "index.duckdb") as memory:
+    with open_memory(notes, idle=0.0, db=notes.root / "memory" / "index.duckdb") as memory:
         real = memory.ingest
         memory.ingest = lambda *a, **k: runs.append(1) or real(*a, **k)  # type: ignore[method-assign,func-returns-value]
         watching = watch(memory)
@@ -111,7 +114,7 @@ def test_paths_and_the_mode_hold_for_every_round(
 ) -> None:
     notes.write("MEMORY.md", "- one\n")
     notes.write("memory/a.md", "- two\n")
-    with open_memory(notes, embedder, **QUICK) as memory:
+    with open_memory(notes, embedder) as memory:
         watching = watch(memory, paths=["memory"], embed="lazy")
         first = watching.next()
         assert (first.files, first.embedded, first.pending) == (1, 0, 1)
@@ -128,7 +131,7 @@ def test_extra_paths_are_watched_relative_to_the_workspace(
     wiki = Notes(tmp_path / "wiki")
     wiki.write("a.md", "- one\n")
     extras = [{"path": "../wiki", "name": "wiki"}, {"path": "../nowhere", "name": "nowhere"}]
-    with open_memory(notes, **QUICK, ingest__extra_paths=extras) as memory:
+    with open_memory(notes, ingest__extra_paths=extras) as memory:
         watching = watch(memory)
         assert watching.next().added == 1
         wiki.write("b.md", "- two\n")
@@ -137,7 +140,7 @@ def test_extra_paths_are_watched_relative_to_the_workspace(
 
 def test_a_workspace_that_vanishes_ends_the_watch_in_words(notes: Notes, watch: Callable[..., Watching]) -> None:
     notes.write("MEMORY.md", "- one\n")
-    with open_memory(notes, **QUICK) as memory:
+    with open_memory(notes) as memory:
         watching = watch(memory)
         watching.next()
         shutil.rmtree(notes.root)
@@ -150,7 +153,7 @@ def test_a_workspace_that_vanishes_ends_the_watch_in_words(notes: Notes, watch: 
 
 def test_closing_the_memory_ends_the_watch(notes: Notes, watch: Callable[..., Watching]) -> None:
     notes.write("MEMORY.md", "- one\n")
-    memory = open_memory(notes, **QUICK)
+    memory = open_memory(notes)
     watching = watch(memory)
     watching.next()
     memory.close()
@@ -161,7 +164,7 @@ def test_a_locked_index_is_tried_again(
     notes: Notes, watch: Callable[..., Watching], caplog: pytest.LogCaptureFixture
 ) -> None:
     notes.write("MEMORY.md", "- one\n")
-    with open_memory(notes, **QUICK) as memory:
+    with open_memory(notes) as memory:
         real, failures = memory.ingest, [LeaseTimeout("the index is in use by PID 1"), None]
 
         def ingest(*args: Any, **options: Any) -> IngestReport:

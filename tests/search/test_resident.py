@@ -379,7 +379,7 @@ def test_units_without_a_vector_are_counted_by_every_index(store: DuckStore) -> 
 def test_a_process_that_only_asks_drops_what_is_dead_too(tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"
     workspace.mkdir()
-    given = Settings.load(overrides={"ingest.fresh_seconds": 0, "ingest.fresh_deadline": 30}, environ={})
+    given = Settings.load(overrides={"ingest.fresh_seconds": 0}, environ={})
     with Memory(workspace, settings=given, db=tmp_path / "i.duckdb", embedder=EMBEDDER) as memory:
         for turn in range(20):
             (workspace / "MEMORY.md").write_text("".join(f"- the fox of turn {turn}, line {n}\n" for n in range(50)))

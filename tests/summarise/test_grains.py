@@ -455,12 +455,15 @@ def test_edges_tell_what_each_sentence_was_taken_from(memory: Memory, notes: Not
     assert next((row[1], row[2]) for row in memory.sql(asked).rows) == (f"{MONDAY}#L3", None)
 
 
-def test_an_edge_leads_to_the_sentence_of_a_paragraph_that_was_taken(notes: Notes) -> None:
+def test_an_edge_leads_to_the_sentence_of_a_paragraph_that_was_taken(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     short, long = "Zorblatt left early that day.", "Marlowe stayed until the lamp above the workbench had gone out."
     notes.write(MONDAY, f"{short} {long}\n")
     body = f"# 2026-02-16\n\n## Notes\n- {long} [{MONDAY}#L1]\n"
     write_summary(notes, "daily", "2026-02-16", body, [MONDAY], "2026-02-16")
-    with open_memory(notes, ingest__unit_tokens=10) as memory:
+    monkeypatch.setattr("openclaw_memory.ingest.notes.UNIT_TOKENS", 10)
+    with open_memory(notes) as memory:
         asked = "SELECT m.text FROM edges e JOIN memories m ON m.id = e.target_id WHERE e.kind = 'derived_from'"
         assert memory.sql(asked).rows == ((long,),)
         memory.search("lamp")
@@ -470,13 +473,16 @@ def test_an_edge_leads_to_the_sentence_of_a_paragraph_that_was_taken(notes: Note
 
 
 @pytest.mark.parametrize("apart", [" ", "\n"])
-def test_a_sentence_that_was_cut_into_units_is_taken_from_all_of_them(notes: Notes, apart: str) -> None:
+def test_a_sentence_that_was_cut_into_units_is_taken_from_all_of_them(
+    notes: Notes, apart: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     said = [f"Zorblatt said about the {thing} that it had to be mended soon." for thing in ("pump", "ladder", "boiler")]
     notes.write(MONDAY, f"# Monday\n\n{apart.join(said)}\n")
     cited = f"{MONDAY}#L3" if apart == " " else f"{MONDAY}#L3-L5"
     body = f"# 2026-02-16\n\n## Notes\n- {' '.join(said)} [{cited}]\n"
     write_summary(notes, "daily", "2026-02-16", body, [MONDAY], "2026-02-16")
-    with open_memory(notes, ingest__unit_tokens=10) as memory:
+    monkeypatch.setattr("openclaw_memory.ingest.notes.UNIT_TOKENS", 10)
+    with open_memory(notes) as memory:
         asked = "SELECT m.text FROM edges e JOIN memories m ON m.id = e.target_id WHERE e.kind = 'derived_from'"
         assert sorted(text for (text,) in memory.sql(asked).rows) == sorted(said)
         for thing in ("pump", "ladder", "boiler"):

@@ -235,6 +235,9 @@ class Texts(Protocol):
     def put_vectors(self, model: VectorModel, unit_ids: Sequence[int], vectors: Floats) -> None:
         """Store ``float32[n, d]`` vectors of units that still exist."""
 
+    def take_over_vectors(self, model: VectorModel) -> int:
+        """Give units the vectors that an index which had to be put aside has of their texts; how many got one."""
+
     def put_failed(self, model: VectorModel, unit_ids: Sequence[int]) -> None:
         """Note that these units cannot be embedded by ``model``."""
 
