@@ -98,14 +98,14 @@ def test_it_is_written_after_a_minute_or_many_hits(file: Path, tmp_path: Path) -
     clock.now += 1
     usage.shown([_hit("c")], DAY)
     _written_by_itself(file)
-    assert [row.id for row in usage.rows(DAY)] == ["a", "b", "c"]
+    assert [row.id for row in usage.rows()] == ["a", "b", "c"]
     other = tmp_path / "other"
     usage = Usage(state_in(other), Clock())
     usage.shown([_hit(str(number)) for number in range(199)], DAY)
     assert not other.exists()
     usage.shown([_hit("x")], DAY)
     _written_by_itself(other)
-    assert len(usage.rows(DAY)) == 200
+    assert len(usage.rows()) == 200
 
 
 def test_what_cannot_be_written_now_is_written_later(file: Path) -> None:
