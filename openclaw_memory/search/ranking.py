@@ -34,6 +34,7 @@ WEIGHTS: dict[str, float] = {
     "when": 0.4,
     "amount": 0.4,
     "now": 0.3,
+    "length": 0.2,
     "heading": -0.5,
     "graph": 0.12,
 }
@@ -146,6 +147,7 @@ def collect(
             mixed = whole and shape.scripts.max() < len(filled)
             values["vector_unit"] = _standing_out(filled, rows.script) if mixed else filled
             values["vector_window"] = _standing_out(features.cosine, rows.script) if mixed else features.cosine
+    values["length"] = np.log(np.maximum(rows.chars, 1)).astype(np.float32)
     values["heading"] = rows.heading.astype(np.float32)
     names = asking.named(query)
     if names and len(shape.speakers):

@@ -398,10 +398,10 @@ def test_reciprocal_rank_fusion_is_the_formula_of_the_paper() -> None:
     keyword = np.array([3.0, 0.0, 2.0, 1.0], np.float32)
     vector = np.array([0.1, 0.9, 0.5, 0.2], np.float32)
     features = ranking.Features({"bm25_unit": keyword, "vector_unit": vector, "length": vector})
-    found = ranking.reciprocal_ranks(features, ranking.WEIGHTS, 60)
+    found = ranking.reciprocal_ranks(features, ranking.WEIGHTS)
     expected = [1 / 61 + 1 / 64, 1 / 61, 1 / 62 + 1 / 62, 1 / 63 + 1 / 63]
     np.testing.assert_allclose(found, expected, rtol=1e-6)
-    only = ranking.reciprocal_ranks(features, ranking.WEIGHTS, 60, np.array([False, False, True, True]))
+    only = ranking.reciprocal_ranks(features, ranking.WEIGHTS, np.array([False, False, True, True]))
     # Ranks count among the allowed ones; scaled to their range, the last of them scores nothing by keywords.
     np.testing.assert_allclose(only[2:], [2 / 61, 1 / 62], rtol=1e-6)
 
