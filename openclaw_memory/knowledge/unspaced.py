@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
 
+from ..text import characters
 from ..text.labels import is_label
 from ..text.scripts import HAN, SOUTH_EAST_ASIAN
 from . import fact_words
@@ -143,7 +144,7 @@ def is_everyday(term: str) -> bool:
 
 def _plain(term: str) -> bool:
     """Whether a term is a Chinese word of everyday language, or two of them, or says how something went."""
-    every = _said_daily()
+    every, term = _said_daily(), _simplified(term)
     if len(set(term)) == 1:
         return True  # 嘿嘿: what somebody utters
     if term in every or term in _chinese()["technology"] or term.endswith(tuple(_chinese()["went"])):
@@ -158,7 +159,7 @@ def _said_daily() -> frozenset[str]:
 
 def _is_cut(term: str) -> bool:
     """Whether a term has a Chinese character that belongs to the sentence around it."""
-    chinese, every = _chinese(), _said_daily()
+    chinese, every, term = _chinese(), _said_daily(), _simplified(term)
     if not chinese["function"].isdisjoint(term):
         return True
     if term[0] in chinese["before"] and not any(term[:end] in every for end in range(2, 5)):
@@ -168,9 +169,9 @@ def _is_cut(term: str) -> bool:
 
 def _parts_a_word(term: str, before: Counter[str], after: Counter[str]) -> bool:
     """Whether a Chinese term begins or ends within a word in half of its places: 午 of 上午 and 下午 begins none."""
-    every = _said_daily()
-    opens = 0 if term[:2] in every else sum(n for near, n in before.items() if near + term[0] in every)
-    closes = 0 if term[-2:] in every else sum(n for near, n in after.items() if term[-1] + near in every)
+    every, term = _said_daily(), _simplified(term)
+    opens = 0 if term[:2] in every else sum(n for near, n in before.items() if _simplified(near) + term[0] in every)
+    closes = 0 if term[-2:] in every else sum(n for near, n in after.items() if term[-1] + _simplified(near) in every)
     return 2 * max(opens, closes) >= before.total()
 
 
@@ -203,9 +204,13 @@ def _any_of(words: Iterable[str]) -> str:
 
 @cache
 def _chinese() -> dict[str, frozenset[str]]:
-    """Words of everyday Chinese, in simplified and in traditional characters."""
-    simple, traditional = _common("common_chinese.txt"), _common("common_traditional.txt")
-    return {section: words | traditional[section] for section, words in simple.items()}
+    """Words of everyday Chinese, as :func:`_simplified` writes them."""
+    return {name: frozenset(map(_simplified, words)) for name, words in _common("common_chinese.txt").items()}
+
+
+def _simplified(text: str) -> str:
+    """``text`` with each traditional character as the simplified one."""
+    return text.translate(characters.alike())
 
 
 def _common(file: str) -> dict[str, frozenset[str]]:

@@ -60,7 +60,7 @@ def test_nearly_all_of_many_notes_are_read_as_they_are_meant() -> None:
         ("- Mira prefers a screenshot.\n", "", ("Mira", "prefers", "a screenshot")),
         ("## User Profile\n\n- Timezone: UTC\n", "MEMORY.md", ("user", "timezone", "UTC")),
         ("# USER.md\n\n- **Name:** Ada\n\n## Likes\n\n1. Soup\n", "USER.md", ("Ada", "likes", "Soup")),
-        ("**Ada:** I live in Porto now.\n**Bo:** Good.\n", "", ("Ada", "lives in", "Porto")),
+        ("user: I live in Porto.\nassistant: I prefer tea.\n", "", ("user", "lives in", "Porto")),
     ],
 )
 def test_each_form_states_a_fact(text: str, path: str, expected: Triple) -> None:
