@@ -210,7 +210,7 @@ def _line(body: str, unit: Unit, topic: Topic) -> Iterator[FoundFact]:
         if (thing := value_of(value, "text")) is not None:
             yield from _fact(topic.person, label.casefold(), thing, "key", 0.8)
     elif topic.collection:
-        if match["mark"] == "`" or is_name(label):
+        if match["mark"] or is_name(label):
             yield from _entry(label, value)
     elif is_label(label) or len(sentence_spans(label)) > 1:
         yield from facts_in(value if is_label(label) else body, Speech())
