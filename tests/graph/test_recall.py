@@ -283,7 +283,7 @@ def test_the_command_tells_the_thread(memory: Memory, notes: Notes) -> None:
     assert set(hit["via"][0]) == {"kind", "source", "target", "weight", "text"}
     assert run(memory, notes, "recall", "roof", "--hops", "9").exit_code == 2
     assert run(memory, notes, "recall", " ").exit_code == 2
-    assert "no good match" in run(memory, notes, "recall", "xylophone", "--mode", "keyword").output
+    assert "no good match" in run(memory, notes, "recall", "xylophone").output
 
 
 # -- the walk -----------------------------------------------------------------------------------------

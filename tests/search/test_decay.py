@@ -322,7 +322,7 @@ def test_meaning_and_time_go_together(notes: Notes) -> None:
 )
 def test_of_equal_statements_the_newest_answers_how_things_are(notes: Notes, question: str, newest_first: bool) -> None:
     # The older statement says a little more of the question's words.
-    notes.write("memory/2026-01-03.md", "- Petra has the keys of the boathouse.\n")
+    notes.write("memory/2026-01-03.md", "- Petra has the keys of the boathouse, and the rope over there too.\n")
     notes.write("memory/2026-03-09.md", "- Marek has the boathouse keys, and the rope too.\n")
     for day in range(1, 9):
         notes.write(f"memory/2026-02-0{day}.md", f"- Oil number {day} for the engine and a rope for the mast.\n")

@@ -12,6 +12,7 @@ from indexing import both, drop, open_store, put
 from properties import examples
 
 from benchmarks import slips
+from openclaw_memory.model.embedder import LocalModel
 from openclaw_memory.search.spelling import one_slip
 from openclaw_memory.text import analysis
 
@@ -79,12 +80,22 @@ def test_the_question_is_embedded_as_it_is_read(notes: Notes) -> None:
         assert "Gardening, gardening" in embedder.questions
 
 
+class LocalEmbedder(CountingEmbedder, LocalModel):
+    """An embedder with a model file."""
+
+    failure = None
+    threads = 1
+
+    def start(self) -> None:
+        pass
+
+
 def test_a_word_that_the_model_has_a_token_for_is_no_slip(notes: Notes, tmp_path: Path) -> None:
     notes.write("MEMORY.md", "The tanks are full, and the planks are dry.\n")
-    embedder = CountingEmbedder()
-    embedder.path = tmp_path / "model.gguf"  # type: ignore[attr-defined]
+    embedder = LocalEmbedder()
+    embedder.path = tmp_path / "model.gguf"
     token = "\u2581thanks".encode()
-    embedder.path.write_bytes(b"GGUF" + len(token).to_bytes(8, "little") + token)  # type: ignore[attr-defined]
+    embedder.path.write_bytes(b"GGUF" + len(token).to_bytes(8, "little") + token)
     with open_memory(notes, embedder) as memory:
         assert dict(memory.search("thanks for the plansk").corrected) == {"plansk": "planks"}
     with open_memory(notes) as memory:
