@@ -209,7 +209,7 @@ def _checked_unit(changed: Any, unit: Unit) -> Unit | None:
 
 
 def _checked_hits(changed: Any, hits: tuple[SearchHit, ...]) -> tuple[SearchHit, ...]:
-    changed = tuple(changed)
-    if not all(isinstance(hit, SearchHit) for hit in changed):
+    ordered: tuple[SearchHit, ...] = tuple(changed)
+    if not all(isinstance(hit, SearchHit) for hit in ordered):
         raise TypeError("returned something that is not a SearchHit")
-    return changed
+    return ordered
