@@ -74,21 +74,6 @@ def test_each_grain_is_there_for_as_long_as_the_plan_says(notes: Notes, plan: st
         assert [len(names(notes, grain)) > 0 for grain in GRAINS] == [plan == "keep"] * 5
 
 
-def test_the_plan_makes_no_difference_to_what_a_summary_says(notes: Notes) -> None:
-    for day in days(FIRST, LAST, 17):
-        write(notes, day)
-    with summarised(notes) as memory:
-        memory.consolidate(now=LAST + timedelta(days=30))
-        everything = tree(notes)
-    shutil.rmtree(notes.root / FOLDER)
-    for plan in ("free", "starter", "pro"):
-        with summarised(notes, name=plan, retention__plan=plan) as memory:
-            memory.consolidate(now=LAST + timedelta(days=30))
-            left = tree(notes)
-            assert 0 < len(left) < len(everything)
-            assert left == {path: everything[path] for path in left}
-
-
 def test_nothing_is_retired_before_a_coarser_summary_is_there(notes: Notes) -> None:
     for day in days(MONDAY, MONDAY + timedelta(days=6)):
         write(notes, day)

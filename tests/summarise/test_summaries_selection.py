@@ -226,13 +226,6 @@ def test_centrality_is_the_mean_cosine_over_idf_weighted_words() -> None:
     assert [degree / ONE for degree in centrality(said)] == pytest.approx(expected, abs=1e-3)
 
 
-def test_centrality_of_few_sentences() -> None:
-    assert centrality([]) == []
-    assert centrality([{"a"}]) == [0]
-    assert centrality([{"a"}, {"a"}])[0] == pytest.approx(ONE, rel=1e-3)
-    assert centrality([{"a"}, {"b"}, set()]) == [0, 0, 0]
-
-
 @pytest.mark.parametrize(
     "line",
     [

@@ -175,15 +175,6 @@ def test_reading_takes_anything(where: tuple[Grain, str], body: str, front: str)
         assert summary_files.is_edited(text)
 
 
-@given(st.text(max_size=120), st.booleans())
-def test_a_line_says_what_it_says(text: str, dated: bool) -> None:
-    line = summary_files.read_line(text, dated)
-    if line is not None:
-        assert line.text and line.text == " ".join(line.text.split())
-        assert set(line.text.split()) <= set(re.split(r"\s+", text.strip()))
-        assert len(line.cited) <= 1
-
-
 # -- the front matter ---------------------------------------------------------------------------------
 
 
