@@ -12,6 +12,7 @@ from fakes import Notes
 from hypothesis import example, given
 from hypothesis import strategies as st
 from summarising import FOLDER, diary, summarised, tree
+from tables import table
 
 from openclaw_memory import hookimpl
 from openclaw_memory.ingest import plan, summary_files
@@ -211,14 +212,7 @@ def test_any_number_of_sources_can_be_told(count: int) -> None:
     assert [one.text for one in back(Grain.DAILY, "2026-02-16", text)] == ["We sold it."]
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        ("We sold it.", "We sold them."), ("- We", "We"), ("## Work", "## Play"), ("---\ngrain", "---\ntags: [x]\ngrain"),
-        ("sources:", "source:"), ("content: ", "content: 0"), ("digest: 0", "digest: '0"), ("grain: daily\n", ""), ("---\n", ""),
-        ("---\n", "----\n"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("change", table("summary_files.tsv", "a change is noticed"))
 def test_a_change_is_noticed(change: tuple[str, str]) -> None:
     text = written(
         Grain.DAILY,
