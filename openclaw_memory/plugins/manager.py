@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import pluggy
@@ -127,6 +127,25 @@ class Plugins:
             if result is not None:
                 yield implementation.plugin_name, result
 
+    def _pass_on(self, hook: str, argument: str, value: Any, check: Callable[[Any, Any], Any], **others: Any) -> Any:
+        """``value`` after every plugin has been given what the ones before made of it, first registered first.
+
+        ``check`` makes the next value of a result, ``None`` for the last, or raises: then the value stays.
+        """
+        for implementation in getattr(self.manager.hook, hook).get_hookimpls():
+            # A list is copied: a plugin may change it in place, and then say nothing.
+            arguments = {argument: list(value) if isinstance(value, list) else value, **others}
+            try:
+                result = implementation.function(*(arguments[name] for name in implementation.argnames))
+                value = value if result is None else check(result, value)
+            except Exception as error:
+                self._note(implementation.plugin_name, hook, error)
+                if implementation.plugin_name == REDACTION:
+                    raise RedactionError(f"its secrets could not be redacted ({error})") from error
+            if value is None:
+                break
+        return value
+
     def _note(self, plugin: str, hook: str, error: Exception) -> None:
         self.failed[plugin] = f"{hook}: {type(error).__name__}: {error}"
         log.warning("plugin %s failed in %s: %s: %s", plugin, hook, type(error).__name__, error)
@@ -148,19 +167,8 @@ class Plugins:
 
         Raises :class:`RedactionError` when the built-in redaction fails.
         """
-        for implementation in self.manager.hook.openclaw_memory_prepare_lines.get_hookimpls():
-            arguments: dict[str, Any] = {"path": path, "lines": list(lines)}
-            try:
-                changed: Any = implementation.function(*(arguments[name] for name in implementation.argnames))
-                if changed is not None:
-                    _check_lines(changed, lines)
-            except Exception as error:
-                self._note(implementation.plugin_name, "openclaw_memory_prepare_lines", error)
-                if implementation.plugin_name == REDACTION:
-                    raise RedactionError(f"its secrets could not be redacted ({error})") from error
-                continue
-            lines = lines if changed is None else list(changed)
-        return lines
+        prepared: list[str] = self._pass_on("openclaw_memory_prepare_lines", "lines", lines, _checked_lines, path=path)
+        return prepared
 
     def redacted(self, path: str, text: str) -> str:
         """A text that is no note's as the plugins let it into the index.  Raises :class:`RedactionError`."""
@@ -173,45 +181,35 @@ class Plugins:
 
     def prepare_unit(self, unit: Unit) -> Unit | None:
         """The unit after every plugin has seen it; ``None`` when one drops it."""
-        for implementation in self.manager.hook.openclaw_memory_prepare_unit.get_hookimpls():
-            try:
-                result = implementation.function(*((unit,) if implementation.argnames else ()))
-                if not (result is None or result is False or result is True or isinstance(result, Unit)):
-                    raise TypeError(f"returned {type(result).__name__}, not a Unit, False or None")
-                if isinstance(result, Unit) and (result.start_line, result.end_line) != (
-                    unit.start_line,
-                    unit.end_line,
-                ):
-                    raise ValueError("changed the lines that a unit stands on")
-            except Exception as error:
-                self._note(implementation.plugin_name, "openclaw_memory_prepare_unit", error)
-                continue
-            if result is False:
-                return None
-            if isinstance(result, Unit):
-                unit = result
-        return unit
+        prepared: Unit | None = self._pass_on("openclaw_memory_prepare_unit", "unit", unit, _checked_unit)
+        return prepared
 
     def rerank(self, query: str, hits: Sequence[SearchHit]) -> list[SearchHit]:
         """The hits after every plugin has reordered them."""
-        ordered = list(hits)
-        for implementation in self.manager.hook.openclaw_memory_rerank.get_hookimpls():
-            arguments: dict[str, Any] = {"query": query, "hits": tuple(ordered)}
-            try:
-                result: Any = implementation.function(*(arguments[name] for name in implementation.argnames))
-                result = None if result is None else list(result)
-                if result is not None and not all(isinstance(hit, SearchHit) for hit in result):
-                    raise TypeError("returned something that is not a SearchHit")
-            except Exception as error:
-                self._note(implementation.plugin_name, "openclaw_memory_rerank", error)
-                continue
-            ordered = ordered if result is None else result
-        return ordered
+        return list(self._pass_on("openclaw_memory_rerank", "hits", tuple(hits), _checked_hits, query=query))
 
 
-def _check_lines(changed: Sequence[str], lines: Sequence[str]) -> None:
+def _checked_lines(changed: Any, lines: list[str]) -> list[str]:
     if isinstance(changed, str) or len(changed) != len(lines):
         raise ValueError(f"returned {len(changed)} lines for {len(lines)}")
     for line in changed:
         if not isinstance(line, str) or "\n" in line or "\r" in line:
             raise ValueError("returned a line that is no single line of text")
+    return list(changed)
+
+
+def _checked_unit(changed: Any, unit: Unit) -> Unit | None:
+    if changed is False:
+        return None
+    if not isinstance(changed, Unit):
+        raise TypeError(f"returned {type(changed).__name__}, not a Unit, False or None")
+    if (changed.start_line, changed.end_line) != (unit.start_line, unit.end_line):
+        raise ValueError("changed the lines that a unit stands on")
+    return changed
+
+
+def _checked_hits(changed: Any, hits: tuple[SearchHit, ...]) -> tuple[SearchHit, ...]:
+    ordered: tuple[SearchHit, ...] = tuple(changed)
+    if not all(isinstance(hit, SearchHit) for hit in ordered):
+        raise TypeError("returned something that is not a SearchHit")
+    return ordered

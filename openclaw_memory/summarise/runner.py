@@ -95,7 +95,7 @@ class Consolidator:
         self._reader = reader
         self._plugins = plugins
         self._retired = retired
-        self._plan = retention.plan_of(settings.retention)
+        self._limits = retention.limits_of(settings.retention)
         self._files = SummaryFiles(workspace)
 
     def run(
@@ -145,7 +145,7 @@ class Consolidator:
                 self._write(run, due, until, progress)
             if run.complete:
                 self._remove_orphans(run, grain)
-                if grain is None and (not self._plan.keeps_all or any(self._retired.notes())):
+                if grain is None and (self._limits or any(self._retired.notes())):
                     self._retire_what_is_covered(run, refresh)
         return replace(run.report(), seconds=time.monotonic() - started), run.changed
 
@@ -189,9 +189,7 @@ class Consolidator:
                         yield grain, period
 
     def _expired(self, run: _Run, grain: Grain, period: str) -> bool:
-        if self._plan.limit(grain) is None:
-            return False
-        return retention.expired(self._plan, grain, calendar.bounds(grain, period)[1], run.now)
+        return retention.expired(self._limits, grain, calendar.bounds(grain, period)[1], run.now)
 
     def _write(self, run: _Run, due: list[Key], until: Deadline, progress: Progress) -> None:
         for done, key in enumerate(due):

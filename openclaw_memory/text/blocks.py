@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -37,7 +36,7 @@ class Block(NamedTuple):
 
 
 def blocks_of(lines: Sequence[str], turns: Sequence[int] = ()) -> list[Block]:
-    """Parse ``lines`` as CommonMark with tables; where that fails, as headings, fences and lines.
+    """Parse ``lines`` as CommonMark with tables; where that fails, each line is a paragraph.
 
     Each of ``turns`` is a line on which a message begins: code or a table that is not closed ends before it.
     Blocks are in order and share no line.  Lines that belong to no block hold no text, or text that
@@ -131,27 +130,5 @@ def _heading(token: Token, words: str, quoted: bool, item_end: int) -> Block:
     return Block("heading", start, end, quoted, item_end, level, words)
 
 
-_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]|$)")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-
-
 def _plain(lines: Sequence[str]) -> Iterator[Block]:
-    fence, opened = "", 0
-    for number, line in enumerate(lines):
-        match = _FENCE.match(line)
-        if fence:
-            if match and match[1].startswith(fence) and not line.strip().strip(fence[0]):
-                yield Block("code", opened, number + 1)
-                fence = ""
-        elif match:
-            fence, opened = match[1], number
-        elif heading := _ATX.match(line):
-            words = line[heading.end() :].strip()
-            bare = words.rstrip("#")
-            if bare != words and (not bare or bare[-1] in " \t"):
-                words = bare.rstrip()
-            yield Block("heading", number, number + 1, level=len(heading[1]), words=words)
-        elif line.strip(" \t"):
-            yield Block("paragraph", number, number + 1)
-    if fence:
-        yield Block("code", opened, len(lines))
+    return (Block("paragraph", at, at + 1) for at, line in enumerate(lines) if line.strip(" \t"))

@@ -25,15 +25,8 @@ _REMEMBERED = 4096
 #: Folder of the summaries in a workspace.
 FOLDER = "memory/consolidated"
 
-
-_FORMS = {
-    Grain.WORKING: re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})"),
-    Grain.DAILY: re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})"),
-    Grain.WEEKLY: re.compile(r"([0-9]{4})-W([0-9]{2})"),
-    Grain.MONTHLY: re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])"),
-    Grain.QUARTERLY: re.compile(r"([0-9]{4})-Q([1-4])"),
-    Grain.YEARLY: re.compile(r"([0-9]{4})"),
-}
+#: A year, or a week, quarter, month or day of it.
+_PERIOD = re.compile(r"([0-9]{4})(?:-(?:W([0-9]{2})|Q([1-4])|(0[1-9]|1[0-2])(?:-([0-9]{2}))?))?")
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -58,21 +51,29 @@ def bounds(grain: Grain, period: str) -> tuple[date, date]:
     Raises:
         ValueError: ``period`` names no period of ``grain``.
     """
-    numbers = _numbers(grain, period)
-    year = numbers[0]
-    if grain in (Grain.WORKING, Grain.DAILY):
-        day = date(*numbers)
-        return day, day
-    if grain is Grain.WEEKLY:
-        thursday = date.fromisocalendar(year, numbers[1], 4)
+    match = _PERIOD.fullmatch(period)
+    if match is None or _grain(match) is not (Grain.DAILY if grain is Grain.WORKING else grain):
+        raise ValueError(
+            f"'{period}' is no {grain.value} period; one is called like {period_of(date(2026, 2, 16), grain)}"
+        )
+    year, week, quarter, month, day = (int(part or 0) for part in match.groups())
+    if match[5]:
+        return date(year, month, day), date(year, month, day)
+    if match[2]:
+        thursday = date.fromisocalendar(year, week, 4)
         return thursday - timedelta(days=3), _after(thursday, 3)
-    if grain is Grain.MONTHLY:
-        first = last = numbers[1]
-    elif grain is Grain.QUARTERLY:
-        first, last = 3 * numbers[1] - 2, 3 * numbers[1]
-    else:
-        first, last = 1, 12
+    first = month or max(1, 3 * quarter - 2)
+    last = month or 3 * quarter or 12
     return date(year, first, 1), date(year, last, monthrange(year, last)[1])
+
+
+def last_day(period: str) -> date | None:
+    """The last day of a year, or of a week, quarter, month or day of it; ``None`` for what names none."""
+    match = _PERIOD.fullmatch(period)
+    try:
+        return bounds(_grain(match), period)[1] if match else None
+    except ValueError:
+        return None
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -163,13 +164,10 @@ def noon_in(zone: str, day: date, clock: time = time(12)) -> datetime:
         return noon.replace(tzinfo=UTC)
 
 
-def _numbers(grain: Grain, period: str) -> tuple[int, ...]:
-    found = _FORMS[grain].fullmatch(period)
-    if found is None:
-        raise ValueError(
-            f"'{period}' is no {grain.value} period; one is called like {period_of(date(2026, 2, 16), grain)}"
-        )
-    return tuple(map(int, found.groups()))
+def _grain(match: re.Match[str]) -> Grain:
+    """The grain of a period, by which parts of :data:`_PERIOD` it has."""
+    by_part = {None: Grain.YEARLY, 2: Grain.WEEKLY, 3: Grain.QUARTERLY, 4: Grain.MONTHLY, 5: Grain.DAILY}
+    return by_part[max((part for part in range(2, 6) if match[part]), default=None)]
 
 
 def _after(day: date, count: int) -> date:

@@ -10,6 +10,7 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from . import calendar
 from . import calendar_words as words
 from .scripts import HAN, HANGUL, KANA
 
@@ -60,7 +61,6 @@ _OPEN_ORDER = re.compile(r"(?<![\d./-])(\d{1,2})[-/](\d{1,2})[-/]\d{4}(?!\d)")
 _NAME_DATE = re.compile(r"(?<!\d)(\d{4})([-_.])(\d{2})\2(\d{2})(?!\d)")
 _NAME_COMPACT = re.compile(r"(?<!\d)((?:19|20)\d{2})(\d{2})(\d{2})(?!\d)")
 _FOLDER_DATE = re.compile(r"(?<!\d)(\d{4})[-_./](\d{2})[-_./](\d{2})(?!\d)")
-_PERIOD = re.compile(r"(\d{4})(?:[-_](?:W(?P<week>\d{2})|Q(?P<quarter>[1-4])|(?P<month>\d{2})))?", re.IGNORECASE)
 
 #: A heading is read this far: past it there is prose, and the search stays cheap.
 _HEADING_CHARS = 200
@@ -137,8 +137,8 @@ def date_in_name(path: str) -> date | None:
     for match in _NAME_COMPACT.finditer(stem):
         if found := _day(match[1], match[2], match[3]):
             return found
-    if (period := _PERIOD.fullmatch(stem)) is not None:
-        return _last_day(period)
+    if (last := calendar.last_day(stem.upper().replace("_", "-"))) is not None:
+        return last
     spoken = words.plain(stem[:_HEADING_CHARS].replace("_", " "))
     for one in named(spoken):
         days = one.days()
@@ -376,17 +376,4 @@ def _day(year: str, month: str, day: str) -> date | None:
     try:
         return date(int(year), int(month), int(day))
     except ValueError:
-        return None
-
-
-def _last_day(period: re.Match[str]) -> date | None:
-    year = int(period[1])
-    try:
-        if period["week"]:
-            return date.fromisocalendar(year, int(period["week"]), 7)
-        month = int(period["month"] or 3 * int(period["quarter"] or 4))
-        if month == 12:
-            return date(year, 12, 31)
-        return date(year, month + 1, 1) - timedelta(days=1)
-    except (ValueError, OverflowError):
         return None

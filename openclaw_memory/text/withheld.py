@@ -36,7 +36,7 @@ _ENVELOPE = re.compile(
     re.MULTILINE | re.VERBOSE,
 )
 #: What hosts put into a message, and what it ends with; a last word is that of its closing mark.
-HOST_BLOCKS = (
+_HOST_BLOCKS = (
     ("<openclaw_memory", "</openclaw_memory>", ""),
     ("<active_memory_plugin>", "</active_memory_plugin>", ""),
     ("<relevant-memories>", "</relevant-memories>", ""),
@@ -58,27 +58,30 @@ def without_private(text: str, mark: str = " ") -> str:
     return _covered(text, _private(text), mark)
 
 
-def without_foreign(text: str) -> str:
+def without_foreign(text: str, endless: bool = False) -> str:
     """``text`` without what a host puts into or around the messages of a transcript; line ends stay where they are.
 
-    That are memories, untrusted text and the facts about a message and its sender.
+    That are memories, untrusted text and the facts about a message and its sender.  A block without an end is none,
+    unless it is ``endless`` or what somebody else wrote: that is not taken over for want of an end.
     """
-    for opening, closing, last in HOST_BLOCKS:
-        if opening in text:
-            # What somebody else wrote is not taken over for want of an end.
-            text = _covered(text, host_block(text, opening, closing, last, endless=opening.startswith("<<<")), " ")
+    for opening, closing, last in _HOST_BLOCKS:
+        text = without_block(text, opening, closing, last, endless or opening.startswith("<<<"))
     for block, sign in ((_HOST_BLOCK, "untrusted"), (_HOST_BLOCK, "\u27e6openclaw"), (_ENVELOPE, "[")):
-        if sign not in text.lower():
-            continue
-        spans = ((max(found.start(), found.end("turn")), found.end()) for found in block.finditer(text))
-        text = _covered(text, spans, " ")
+        if sign in text.lower():
+            spans = ((max(found.start(), found.end("turn")), found.end()) for found in block.finditer(text))
+            text = _covered(text, spans, " ")
     return text
 
 
-def host_block(
-    text: str, opening: str, closing: str, last: str = "", endless: bool = True
-) -> Iterator[tuple[int, int]]:
-    """Where a block of :data:`HOST_BLOCKS` stands in ``text``; with ``endless`` one without an end goes to the last."""
+def without_block(text: str, opening: str, closing: str, last: str = "", endless: bool = False) -> str:
+    """``text`` without what stands between ``opening`` and ``closing``, after which comes the ``last`` of its mark.
+
+    A block without an end goes to the last line if it is ``endless``, and stays if not.
+    """
+    return _covered(text, _blocks(text, opening, closing, last, endless), " ") if opening in text else text
+
+
+def _blocks(text: str, opening: str, closing: str, last: str, endless: bool) -> Iterator[tuple[int, int]]:
     start = text.find(opening)
     while start >= 0:
         end = text.find(closing, start + len(opening))

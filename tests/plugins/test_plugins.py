@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from fakes import CountingEmbedder, Notes, open_memory
+from tables import table
 
 from openclaw_memory import SearchHit, SearchRequest, Settings, hookimpl
 from openclaw_memory.model import SearchResult, Unit
@@ -67,14 +68,7 @@ def test_a_disabled_plugin_that_does_not_exist_is_said_by_doctor(notes: Notes) -
 
 
 @pytest.mark.parametrize(
-    ("source", "reason"),
-    [
-        ("import nothing_of_this_name\n", "ModuleNotFoundError"),
-        ("1/0\n", "ZeroDivisionError"),
-        ("@hookimpl\ndef openclaw_memory_no_such_hook(memory):\n    pass\n", "openclaw_memory_no_such_hook"),
-        ("@hookimpl\ndef openclaw_memory_rerank(query, hits, colour):\n    pass\n", "colour"),
-        ("@hookimpl(wrapper=True)\ndef openclaw_memory_search(request):\n    return (yield)\n", "wrapper"),
-    ],
+    ("source", "reason"), table("plugins.tsv", "a plugin that cannot be loaded is named and left out")
 )
 def test_a_plugin_that_cannot_be_loaded_is_named_and_left_out(
     install: Any, notes: Notes, caplog: pytest.LogCaptureFixture, source: str, reason: str

@@ -221,13 +221,6 @@ def test_redaction_keeps_the_line_count_and_is_idempotent(lines: list[str]) -> N
     assert redact_lines(once) == once
 
 
-@examples(200)
-@given(LINES)
-def test_text_keeps_its_line_feeds(lines: list[str]) -> None:
-    text = "\n".join(lines)
-    assert redact_text(text).count("\n") == text.count("\n")
-
-
 @examples(300)
 @given(st.lists(PIECES | st.text(max_size=6), max_size=8).map("".join))
 def test_a_single_line_is_redacted_the_same_with_or_without_the_quick_look(line: str) -> None:
@@ -254,13 +247,6 @@ def test_no_input_takes_more_than_linear_time(piece: str) -> None:
     # Four times the input may cost some four times as much, not sixteen; small times are noise.
     small = min(seconds(16_384) for _ in range(4))
     assert min(seconds(65_536) for _ in range(4)) < max(9 * small, 0.1)
-
-
-def test_every_rule_has_a_name_and_a_pattern_on_one_line() -> None:
-    for rule in rules():
-        assert re.fullmatch(r"[a-z0-9-]+", rule.name)
-        assert all(needle == needle.lower() for needle in rule.needles)
-        assert rule.pattern.search("\n\n") is None
 
 
 TOKEN = "aB3dE5gH7jK9mN2pQ4rS6tU8vW0xY1zC"
@@ -363,15 +349,7 @@ def test_most_kinds_are_held_in_most_forms_and_ordinary_lines_stay() -> None:
     assert len(redaction.hits(list(redaction.ordinary(2000, seed=3)))) <= 1
 
 
-@pytest.mark.parametrize(
-    ("line", "secret"),
-    [
-        ("SSH: root / 4711abXq", "4711abXq"),
-        ("- VPS: `root@10.0.0.7` / `s3cretPw`", "s3cretPw"),
-        ("Вход: ubuntu / Blau-Meer99!", "Blau-Meer99!"),
-        ("登录：admin / k9mm2PPq", "k9mm2PPq"),
-    ],
-)
+@pytest.mark.parametrize(("line", "secret"), table("redaction.tsv", "what a user logs in with is redacted"))
 def test_what_a_user_logs_in_with_is_redacted(line: str, secret: str) -> None:
     assert redact_lines([line]) == [line.replace(secret, "[redacted:login-password]")]
 
@@ -383,29 +361,13 @@ def test_where_and_as_whom_somebody_logs_in_leads_to_the_password(line: str, sec
     assert redact_lines([line]) == [line.replace(secret, "[redacted:password]")]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Demo: mira@example.org / Thursday",
-        "Login: 10.0.0.7 nginx/1.25.3",
-        "Доступ: boot.example.org docs/setup",
-        "Account: example.org jr/notes",
-        "Демо: вторник / среда",
-    ],
-)
+@pytest.mark.parametrize("line", table("redaction.tsv", "what stands behind an address and is no password stays"))
 def test_what_stands_behind_an_address_and_is_no_password_stays(line: str) -> None:
     assert redact_lines([line]) == [line]
 
 
 @pytest.mark.parametrize(
-    ("line", "secret"),
-    [
-        ("> NAS (attic): mira / Xq77tRRe9k", "Xq77tRRe9k"),
-        ("- **Wetterstation:** `osgood` / `k9Mm2PPq7x`", "k9Mm2PPq7x"),
-        ("Роутер: mira / Xq77tRRe9k — с марта", "Xq77tRRe9k"),
-        ("ルーター：mira / Xq77tRRe9k", "Xq77tRRe9k"),
-        ("grafana: guest / 9blau7meer", "9blau7meer"),
-    ],
+    ("line", "secret"), table("redaction.tsv", "who logs in to a service and with what needs no label")
 )
 def test_who_logs_in_to_a_service_and_with_what_needs_no_label(line: str, secret: str) -> None:
     assert redact_lines(["# Servers", "", line]) == ["# Servers", "", line.replace(secret, "[redacted:password]")]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from fakes import Notes
@@ -40,10 +39,6 @@ def at(day: date, hour: int = 12) -> datetime:
 def week(notes: Notes, first: date = MONDAY, count: int = 7) -> None:
     for day in days(first, first + timedelta(days=count - 1)):
         write(notes, day)
-
-
-def indexed(memory: Any) -> set[str]:
-    return set(memory.store.documents().by_path)
 
 
 # -- the whole way ------------------------------------------------------------------------------------
@@ -148,14 +143,6 @@ def test_days_are_those_of_the_time_zone(notes: Notes, zone: str, hour: int, clo
     with summarised(notes, consolidate__time_zone=zone) as memory:
         report = memory.consolidate(now=at(MONDAY + timedelta(days=4), hour))
     assert bool(report.created) is closed
-
-
-@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "America/Los_Angeles", "UTC", ""])
-def test_a_mere_day_is_that_day_in_every_zone(notes: Notes, zone: str) -> None:
-    week(notes)
-    with summarised(notes, consolidate__time_zone=zone) as memory:
-        memory.consolidate(now=MONDAY + timedelta(days=5))
-    assert len(names(notes, "daily")) == 2
 
 
 @pytest.mark.parametrize(
@@ -338,16 +325,6 @@ def test_other_settings_rebuild_what_they_concern(notes: Notes) -> None:
     assert all(stamp != before[path] for path, stamp in stamps(notes).items())
 
 
-def test_a_summary_that_is_there_is_kept_right_whatever_counts_as_over(notes: Notes) -> None:
-    week(notes)
-    with summarised(notes) as memory:
-        memory.consolidate(now=LATER)
-        write(notes, MONDAY, salt=1)
-        report = memory.consolidate(now=MONDAY + timedelta(days=7))
-        assert f"{FOLDER}/weekly/2026-W08.md" in report.rebuilt
-        check(notes.root, tree(notes)[f"{FOLDER}/weekly/2026-W08.md"].decode())
-
-
 def test_summaries_that_somebody_deleted_come_back(notes: Notes) -> None:
     for day in days(date(2026, 1, 5), date(2026, 3, 29), 6):
         write(notes, day)
@@ -408,18 +385,6 @@ def test_an_edited_summary_outlives_its_notes_and_counts_for_coarser_ones(notes:
         assert report.kept == (f"{FOLDER}/weekly/2026-W08.md",)
         assert [names(notes, grain) for grain in GRAINS] == [[], ["2026-W08"], ["2026-02"], ["2026-Q1"], ["2026"]]
         assert memory.consolidate(now=LATER).created == ()
-
-
-def test_an_edit_of_the_front_matter_alone_counts_too(notes: Notes) -> None:
-    week(notes, count=2)
-    with summarised(notes) as memory:
-        memory.consolidate(now=LATER)
-        path = f"{FOLDER}/weekly/2026-W08.md"
-        mine = tree(notes)[path].replace(b"---\ngrain", b"---\ntags: [moving]\ngrain", 1)
-        notes.write(path, mine)
-        write(notes, MONDAY, salt=1)
-        assert memory.consolidate(now=LATER).kept == (path,)
-    assert tree(notes)[path] == mine
 
 
 @pytest.mark.parametrize("ends", ["\r\n", "\r"])

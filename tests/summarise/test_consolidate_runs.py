@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import subprocess
-import sys
 import tempfile
 import time
 from datetime import date, timedelta
@@ -18,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from indexing import python
 from properties import examples
-from summarising import FOLDER, days, diary, names, stamps, summarised, tree, write
+from summarising import FOLDER, days, diary, summarised, tree, write
 
 from openclaw_memory import Memory
 from openclaw_memory.model import Grain
@@ -265,46 +263,3 @@ def test_two_processes_at_once(notes: Notes, whole: dict[str, bytes]) -> None:
     assert all(out.split()[-1] == "True" for out, _ in said)
     assert sorted(int(out.split()[1]) for out, _ in said) == [0, 0, len(whole)]  # nobody does it twice
     assert tree(notes) == whole and litter(notes) == []
-
-
-def test_an_index_made_anew_knows_all_summaries(notes: Notes, whole: dict[str, bytes]) -> None:
-    spread(notes)
-    with summarised(notes) as memory:
-        memory.consolidate(now=LATER)
-    before = stamps(notes)
-    with summarised(notes, name="other") as memory:
-        report = memory.consolidate(now=LATER)
-        assert (report.created, report.kept, report.removed) == ((), (), ())
-    assert stamps(notes) == before and tree(notes) == whole
-
-
-def test_the_order_in_which_notes_come_does_not_matter(notes: Notes, whole: dict[str, bytes]) -> None:
-    spread(notes)
-    texts = {path.name: path.read_bytes() for path in (notes.root / "memory").glob("*.md")}
-    for name in texts:
-        notes.remove(f"memory/{name}")
-    order = sorted(texts)
-    random.Random(3).shuffle(order)
-    with summarised(notes) as memory:
-        for at in range(0, len(order), 7):
-            for name in order[at : at + 7]:
-                notes.write(f"memory/{name}", texts[name])
-            memory.consolidate(now=LATER)
-    assert tree(notes) == whole
-    assert names(notes, "yearly") == ["2026"]
-
-
-def test_the_command_line_gives_the_same_bytes(notes: Notes) -> None:
-    notes.write("memory/2026-02-16.md", diary(date(2026, 2, 16), lines=60))
-    command = [sys.executable, "-m", "openclaw_memory", "--set", "embedding.model=none", "-w", str(notes.root)]
-    command += ["--db", str(notes.root.parent / "cli.duckdb"), "consolidate", "--now", "2026-06-01"]
-    subprocess.run(command, check=True, capture_output=True)
-    before = tree(notes)
-    assert names(notes, "daily") == ["2026-02-16"]
-    for path in before:
-        notes.remove(path)
-    from fakes import open_memory
-
-    with open_memory(notes) as memory:
-        memory.consolidate(now=date(2026, 6, 1))
-    assert tree(notes) == before

@@ -75,11 +75,6 @@ def test_a_workspace_without_memory(notes: Notes) -> None:
     assert sorted(path.name for path in notes.root.iterdir()) == [OWN_FOLDER, "MEMORY.md"]
 
 
-def test_an_empty_workspace(notes: Notes) -> None:
-    with summarised(notes) as memory:
-        assert memory.consolidate(now=LATER).complete
-
-
 # -- strangers ----------------------------------------------------------------------------------------
 
 
@@ -187,54 +182,7 @@ def test_a_note_that_changes_meanwhile_is_for_the_next_run(notes: Notes) -> None
         check(notes.root, text.decode())
 
 
-def test_a_note_in_whose_place_a_folder_came_is_gone(notes: Notes) -> None:
-    week(notes)
-    with summarised(notes) as memory:
-        memory.consolidate(now=LATER)
-        notes.remove("memory/2026-02-17.md")
-        (notes.root / "memory/2026-02-17.md").mkdir()
-        report = memory.consolidate(now=LATER)
-        assert report.removed == (f"{FOLDER}/daily/2026-02-17.md",)
-
-
-def test_text_that_is_none_is_told(notes: Notes) -> None:
-    week(notes)
-    with summarised(notes, plugins=[]) as memory:
-        memory.consolidate(now=LATER)
-        before = stamps(notes)
-        notes.write("memory/2026-02-17.md", b"\0\0\0" * 100)
-        report = memory.consolidate(now=LATER)
-        # What is no text any more says nothing: its summary goes, as if it had been deleted.
-        assert report.removed == (f"{FOLDER}/daily/2026-02-17.md",)
-        assert stamps(notes)[f"{FOLDER}/daily/2026-02-16.md"] == before[f"{FOLDER}/daily/2026-02-16.md"]
-
-
-def test_a_summary_in_utf_16_is_a_person_s(notes: Notes) -> None:
-    week(notes, count=2)
-    path = f"{FOLDER}/weekly/2026-W08.md"
-    with summarised(notes) as memory:
-        memory.consolidate(now=LATER)
-        notes.write(path, tree(notes)[path].decode().encode("utf-16"))
-        mine = tree(notes)[path]
-        report = memory.consolidate(now=LATER)
-        assert report.kept == (path,) and tree(notes)[path] == mine
-        check(notes.root, tree(notes)[f"{FOLDER}/monthly/2026-02.md"].decode())
-
-
 # -- what cannot be written ---------------------------------------------------------------------------
-
-
-def test_a_folder_in_the_place_of_a_summary_is_left_alone(notes: Notes) -> None:
-    week(notes)
-    folder = notes.root / FOLDER / "weekly/2026-W08.md"
-    folder.mkdir(parents=True)
-    with summarised(notes) as memory:
-        report = memory.consolidate(now=LATER)
-        assert report.kept == (f"{FOLDER}/weekly/2026-W08.md",) and report.complete
-        assert folder.is_dir()
-        check(notes.root, tree(notes)[f"{FOLDER}/monthly/2026-02.md"].decode())
-        wanted = memory.consolidate(now=LATER, dry_run=True)
-        assert wanted.kept == report.kept and wanted.created == ()
 
 
 @pytest.mark.parametrize("way", ["memory/consolidated", "memory/consolidated/daily", "memory/consolidated/monthly"])

@@ -116,18 +116,6 @@ def test_each_sentence_stands_once(memory: Memory, mode: str, how: dict[str, int
         assert FIXED in shown and SOLD in shown
 
 
-def test_a_budget_pays_for_each_sentence_once_with_archived_notes_too(memory: Memory) -> None:
-    query = "who fixed the pump, who lives in Delft, and the tea"
-    shown = Counter(
-        line.removeprefix("- ").partition(" [")[0]
-        for hit in memory.search(query, include_archived=True, budget=1000).results
-        for line in hit.snippet.split("\n")
-        if line.startswith("- ")
-    )
-    assert shown[FIXED] == shown[LIVES] == 1
-    assert any("tea" in line for line in shown)  # what the summary has left out
-
-
 def test_summaries_that_come_change_and_go_are_told_apart_as_if_all_were_read_at_once(notes: Notes) -> None:
     fill(notes)
     with open_memory(notes) as memory:
@@ -286,13 +274,6 @@ def test_context_says_each_sentence_once_and_in_plain_words(memory: Memory) -> N
     assert text.count(FIXED) == 1 and "#L" not in text and "tea" not in text
 
 
-def test_what_is_most_worth_embedding_is_what_is_shown(memory: Memory) -> None:
-    engine = memory._questions.engine()
-    engine.refresh(None)
-    rows = engine.graph.corpus.rows_of(engine.keyword_candidates("Zorblatt pump", 50))
-    assert len(rows) and engine.archive.masks is not None and engine.archive.masks.shown[rows].all()
-
-
 def test_grains_are_counted(memory: Memory, notes: Notes) -> None:
     def told() -> dict[Grain, tuple[int, int, int, int]]:
         return {one.grain: (one.files, one.units, one.archived, one.hidden) for one in memory._questions.grains()}
@@ -306,21 +287,6 @@ def test_grains_are_counted(memory: Memory, notes: Notes) -> None:
     (working, *_) = memory._questions.grains()
     assert str(working.first) == "2026-02-16" and str(working.last) == "2026-02-20"
     assert working.bytes == sum((notes.root / name).stat().st_size for name in ("MEMORY.md", MONDAY, TUESDAY, FRIDAY))
-
-
-def test_without_a_summary_nothing_is_told_apart(notes: Notes) -> None:
-    notes.write(MONDAY, f"- {FIXED}\n")
-    with open_memory(notes) as memory:
-        memory.search("pump")
-        archive = memory._questions.engine().archive
-        assert archive.masks is None and archive.standing((), False) is None
-        write_daily(notes)
-        memory.search("pump")
-        assert archive.masks is not None
-        notes.remove(DAILY)
-        assert [hit.path for hit in memory.search("pump").results] == [MONDAY]
-        assert archive.masks is None and not archive.is_archived(0)
-        assert len(archive.originals()[0]) == 0
 
 
 # -- who may stand for what ---------------------------------------------------------------------------
@@ -396,12 +362,6 @@ def test_what_is_said_again_makes_no_concept_and_counts_for_none(memory: Memory,
         assert float(view.index.rarity[view.concept("Zorblatt")]) == pytest.approx(rarity)
 
 
-def test_what_is_nearest_to_a_question_is_not_counted_twice(memory: Memory, notes: Notes) -> None:
-    before = {row.slug: row.score for row in memory.concepts.search("fixed the pump").rows}
-    without_summaries(memory, notes)
-    assert {row.slug: row.score for row in memory.concepts.search("fixed the pump").rows} == pytest.approx(before)
-
-
 def test_threads_lead_over_what_is_shown(memory: Memory) -> None:
     hits = memory.recall("who fixed the pump with Marlowe", max_results=20).results
     shown = {hit.path for hit in hits if not hit.archived}
@@ -421,16 +381,6 @@ def test_a_thread_leads_from_a_summary_to_what_it_was_taken_from(memory: Memory)
     assert edge.text == f"{edge.source} summarises {edge.target}"
     assert {hit.path: hit.archived for hit in hits}[MONDAY]
     assert MONDAY not in {hit.path for hit in memory.recall("Delft", max_results=20, mode="keyword").results}
-
-
-def test_a_summary_leads_on_to_its_note(notes: Notes) -> None:
-    notes.write(MONDAY, f"# Monday\n\n- {LIVES}\n- what the summary left out of Delft\n")
-    body = f"# 2026-02-16\n\n## Notes\n- {LIVES} [{MONDAY}#L3]\n"
-    write_summary(notes, "daily", "2026-02-16", body, [MONDAY], "2026-02-16")
-    with open_memory(notes) as memory:
-        hits = memory.recall("Delft", include_archived=True, hops=1).results
-        (edge,) = {edge for hit in hits for edge in hit.via}
-        assert (edge.kind, edge.source, edge.target) == ("derived_from", f"{DAILY}#L15", f"{MONDAY}#L3")
 
 
 def test_edges_tell_what_each_sentence_was_taken_from(memory: Memory, notes: Notes, tmp_path: Path) -> None:
@@ -453,23 +403,6 @@ def test_edges_tell_what_each_sentence_was_taken_from(memory: Memory, notes: Not
     assert duckdb.sql(exported).fetchone() == (there,) == (6,)
     notes.remove(MONDAY)
     assert next((row[1], row[2]) for row in memory.sql(asked).rows) == (f"{MONDAY}#L3", None)
-
-
-def test_an_edge_leads_to_the_sentence_of_a_paragraph_that_was_taken(
-    notes: Notes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    short, long = "Zorblatt left early that day.", "Marlowe stayed until the lamp above the workbench had gone out."
-    notes.write(MONDAY, f"{short} {long}\n")
-    body = f"# 2026-02-16\n\n## Notes\n- {long} [{MONDAY}#L1]\n"
-    write_summary(notes, "daily", "2026-02-16", body, [MONDAY], "2026-02-16")
-    monkeypatch.setattr("openclaw_memory.ingest.notes.UNIT_TOKENS", 10)
-    with open_memory(notes) as memory:
-        asked = "SELECT m.text FROM edges e JOIN memories m ON m.id = e.target_id WHERE e.kind = 'derived_from'"
-        assert memory.sql(asked).rows == ((long,),)
-        memory.search("lamp")
-        engine = memory._questions.engine()
-        (row,) = engine.archive.originals()[1].tolist()
-        assert engine.graph.corpus.rows.chars[row] == len(long)
 
 
 @pytest.mark.parametrize("apart", [" ", "\n"])

@@ -34,15 +34,7 @@ def test_a_denial_is_kept_beside_what_it_denies(said: str, denied: str) -> None:
     assert [one.text for one in chosen] == [said, denied]
 
 
-@pytest.mark.parametrize(
-    "decided",
-    [
-        "We decided to heat with wood", "Wir haben uns für Holz entschieden", "On a décidé de chauffer au bois",
-        "Hemos decidido usar leña", "Decidimos aquecer com lenha", "Abbiamo deciso di usare la legna",
-        "We hebben besloten hout te stoken", "Решили топить дровами", "我们决定用木柴取暖", "薪で暖めることに決定した",
-        "나무로 난방하기로 결정했다", "Chúng tôi quyết định đốt củi", "Odun yakma karar verildi",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("decided", table("summaries_languages.tsv", "a decision is marked in every language"))
 def test_a_decision_is_marked_in_every_language(decided: str) -> None:
     assert Scorer().weigh(sentence(decided)).marked == 4 * POINT
 
@@ -54,13 +46,7 @@ def test_what_says_nothing_to_a_person_is_left_out(text: str) -> None:
     assert noise.telling([sentence(text)]) == [sentence(text)]  # rather this than nothing
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Rent: 1,250", "Due: 2026-03-05", "Telefon: +49 171 2345678", "Site: https://example.org/garden", "灯油: 18L",
-        "預算：4,500 元", "Бюджет: 40 000 ₽", "Kupong: 15 %", "庭の水やりは木曜日", "Réunion à 14:30:00 chez Paul",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("text", table("summaries_languages.tsv", "figures dates and links behind a label are kept"))
 def test_figures_dates_and_links_behind_a_label_are_kept(text: str) -> None:
     other = sentence("Ines waters the tomatoes on Thursdays", 1)
     assert noise.telling([sentence(text), other]) == [sentence(text), other]
@@ -76,13 +62,7 @@ def test_what_comes_daily_is_said_once_as_it_was_last(routine: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "routine",
-    [
-        "Pump checked at {}, nothing to report",
-        "Насос проверен в {}, без замечаний",
-        "{} 检查水泵，一切正常",
-        "{} ポンプ点検、異常なし",
-    ],
+    "routine", table("summaries_languages.tsv", "what comes by the hour is said once a day and readings each")
 )
 def test_what_comes_by_the_hour_is_said_once_a_day_and_readings_each(routine: str) -> None:
     said = [routine.format(f"0{hour}:15") for hour in range(4)]
@@ -123,16 +103,7 @@ def test_the_cause_of_something_is_no_milestone(cause: str) -> None:
     assert parts and not [part for part in parts if part.heading in known]
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "Plan of the beds: `beds.py`",
-        "Moved `beds.py`, `riego.py`",
-        "Appointment: 2026-03-09 14:30",
-        "Termin: 2026-03-09 14:30",
-        "预约：2026-03-09 14:30",
-    ],
-)
+@pytest.mark.parametrize("said", table("summaries_languages.tsv", "an appointment on another day is kept"))
 def test_an_appointment_on_another_day_is_kept(said: str) -> None:
     assert texts(said, "Ines sowed the first tomatoes") == [said, "Ines sowed the first tomatoes"]
 

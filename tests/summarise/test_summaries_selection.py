@@ -88,14 +88,7 @@ def test_near_duplicates_are_merged() -> None:
     assert len(kept(items(*texts[:1], "restarted the hallway printer before breakfast"), budget=400)) == 2
 
 
-@pytest.mark.parametrize(
-    "texts",
-    [
-        ("the copy in the attic took 14 minutes and no error", "the copy in the attic took 41 minutes and no error"),
-        ("the lock of the back door is mended", "the lock of the back door is not mended"),
-        ("the lock of the back door works now", "the lock of the back door doesn't work now"),
-    ],
-)
+@pytest.mark.parametrize("texts", table("summaries_selection.tsv", "other figures and negations are no duplicates"))
 def test_other_figures_and_negations_are_no_duplicates(texts: tuple[str, str]) -> None:
     assert kept(items(*texts), budget=400) == list(texts)
 
@@ -226,22 +219,7 @@ def test_centrality_is_the_mean_cosine_over_idf_weighted_words() -> None:
     assert [degree / ONE for degree in centrality(said)] == pytest.approx(expected, abs=1e-3)
 
 
-def test_centrality_of_few_sentences() -> None:
-    assert centrality([]) == []
-    assert centrality([{"a"}]) == [0]
-    assert centrality([{"a"}, {"a"}])[0] == pytest.approx(ONE, rel=1e-3)
-    assert centrality([{"a"}, {"b"}, set()]) == [0, 0, 0]
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Backup finished at 03:0{n}, {n}2 files saved",
-        "系统检查：第 {n} 次，一切正常，没有新的事情",
-        "Проверка почты: {n} новых писем, всё спокойно",
-        "Kontrola zálohy: {n} souborů, vše v pořádku",
-    ],
-)
+@pytest.mark.parametrize("line", table("summaries_selection.tsv", "a line that recurs daily is quoted once"))
 def test_a_line_that_recurs_daily_is_quoted_once(line: str) -> None:
     days = [date(2026, 2, 16) + timedelta(days=n) for n in range(5)]
     sentences = []

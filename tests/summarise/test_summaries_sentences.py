@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from datetime import date
 
 import pytest
-from extracts import DAY, extracted, read_back
+from extracts import extracted
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import table
 
-from openclaw_memory.model import Grain
 from openclaw_memory.summarise.sentences import line_of, tokens
-from openclaw_memory.summarise.summary import Rules, summarise
 from openclaw_memory.text.lines import split_lines
 
 
@@ -111,11 +108,6 @@ def test_done_is_what_is_ticked() -> None:
 # -- what belongs to it -------------------------------------------------------------------------------
 
 
-def test_entries_are_sections_and_places_count_through() -> None:
-    found = extracted("# A\n\none two\n\n# B\n\n# C\n\nthree four\n\nfive six\n", entry=5, order=9)
-    assert [(one.entry, one.order, one.heading) for one in found] == [(5, 9, "A"), (6, 10, "C"), (6, 11, "C")]
-
-
 def test_tags_are_those_of_the_sentence_its_section_and_the_note() -> None:
     note = """---
 tags: [house rules]
@@ -179,27 +171,3 @@ def test_every_sentence_is_in_its_lines(note: str) -> None:
         assert one.text
         assert one.text == " ".join(one.text.split())
         assert one.text in plain(lines[one.start_line - 1 : one.end_line])
-
-
-@given(LINES)
-def test_a_note_says_the_same_without_what_only_the_index_wants(note: str) -> None:
-    assert extracted(note, unit_tokens=10) == extracted(note, unit_tokens=10, analysed=True)
-
-
-@given(LINES, st.sampled_from([(Grain.DAILY, "2026-02-16"), (Grain.WEEKLY, "2026-W08"), (Grain.YEARLY, "2026")]))
-def test_what_a_summary_says_is_read_back_from_its_file(note: str, where: tuple[Grain, str]) -> None:
-    grain, name = where
-    given_ = extracted(note, unit_tokens=10)
-    summary = summarise(given_, grain, Rules(budget=500, share=1.0))
-    wrote = [(one.text, one.path, one.start_line, one.end_line, one.day) for one in summary.sentences()]
-    read = (
-        [(one.text, one.path, one.start_line, one.end_line, one.day) for one in read_back(summary, grain, name)]
-        if wrote
-        else []
-    )
-    assert read == wrote
-
-
-def test_the_day_is_that_of_the_note() -> None:
-    assert {one.day for one in extracted("# A\n\none two\n")} == {DAY}
-    assert {one.day for one in extracted("# A\n\none two\n", day=date(2025, 1, 2))} == {date(2025, 1, 2)}

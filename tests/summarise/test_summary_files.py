@@ -12,6 +12,7 @@ from fakes import Notes
 from hypothesis import example, given
 from hypothesis import strategies as st
 from summarising import FOLDER, diary, summarised, tree
+from tables import table
 
 from openclaw_memory import hookimpl
 from openclaw_memory.ingest import plan, summary_files
@@ -175,15 +176,6 @@ def test_reading_takes_anything(where: tuple[Grain, str], body: str, front: str)
         assert summary_files.is_edited(text)
 
 
-@given(st.text(max_size=120), st.booleans())
-def test_a_line_says_what_it_says(text: str, dated: bool) -> None:
-    line = summary_files.read_line(text, dated)
-    if line is not None:
-        assert line.text and line.text == " ".join(line.text.split())
-        assert set(line.text.split()) <= set(re.split(r"\s+", text.strip()))
-        assert len(line.cited) <= 1
-
-
 # -- the front matter ---------------------------------------------------------------------------------
 
 
@@ -220,14 +212,7 @@ def test_any_number_of_sources_can_be_told(count: int) -> None:
     assert [one.text for one in back(Grain.DAILY, "2026-02-16", text)] == ["We sold it."]
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        ("We sold it.", "We sold them."), ("- We", "We"), ("## Work", "## Play"), ("---\ngrain", "---\ntags: [x]\ngrain"),
-        ("sources:", "source:"), ("content: ", "content: 0"), ("digest: 0", "digest: '0"), ("grain: daily\n", ""), ("---\n", ""),
-        ("---\n", "----\n"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("change", table("summary_files.tsv", "a change is noticed"))
 def test_a_change_is_noticed(change: tuple[str, str]) -> None:
     text = written(
         Grain.DAILY,

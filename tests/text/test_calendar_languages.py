@@ -51,17 +51,6 @@ AMBIGUOUS = {
 }  # fmt: skip
 
 
-def test_there_are_many_languages() -> None:
-    assert len(LANGUAGES) >= 25
-    for language in LANGUAGES:
-        keys = calendar_words.keys_of(language)
-        assert keys["order"][0] in ("dmy", "mdy", "ymd")
-        for month in range(1, 13):
-            assert keys[f"month.{month}"], (language, month)
-        for weekday in range(7):
-            assert keys[f"weekday.{weekday}"], (language, weekday)
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 @given(day=st.dates(date(1900, 1, 1), date(2099, 12, 31)), pick=st.integers(0, 12), loud=st.booleans())
 @examples(60)

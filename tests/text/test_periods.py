@@ -94,13 +94,6 @@ def test_names_of_periods_sort_as_the_periods_do(one: date, other: date, grain: 
     assert calendar.period_of(earlier, grain) <= calendar.period_of(later, grain)
 
 
-def test_the_grains_form_one_chain() -> None:
-    chain = [Grain.WORKING]
-    while chain[-1] in calendar.COARSER:
-        chain.append(calendar.COARSER[chain[-1]])
-    assert chain == list(Grain)
-
-
 @pytest.mark.parametrize(
     ("grain", "period"),
     [
@@ -159,18 +152,6 @@ def test_a_month_is_closed_with_its_last_week() -> None:
     assert calendar.is_closed(Grain.MONTHLY, "2026-02", date(2026, 3, 2))
 
 
-@given(DAYS, DAYS, SUMMARY_GRAINS, st.integers(0, 400))
-def test_a_closed_period_stays_closed_and_has_closed_parts(
-    day: date, today: date, grain: Grain, older_than_days: int
-) -> None:
-    period = calendar.period_of(day, grain)
-    if not calendar.is_closed(grain, period, today, older_than_days):
-        return
-    assert calendar.is_closed(grain, period, date.max, older_than_days) or today == date.max
-    finer = [one for one in Grain if one is not Grain.WORKING and list(Grain).index(one) < list(Grain).index(grain)]
-    assert all(calendar.is_closed(one, calendar.period_of(day, one), today, older_than_days) for one in finer)
-
-
 @given(DAYS, SUMMARY_GRAINS)
 def test_a_path_leads_back_to_its_period(day: date, grain: Grain) -> None:
     period = calendar.period_of(day, grain)
@@ -204,12 +185,6 @@ def test_the_day_is_that_of_the_zone(zone: str, day: date) -> None:
     elsewhere = evening.astimezone(timezone(timedelta(hours=-9)))
     assert calendar.now_in(zone, elsewhere).date() == day
     assert calendar.now_in(zone, elsewhere) == evening
-
-
-def test_without_a_zone_the_systems_counts() -> None:
-    noon = datetime(2026, 2, 16, 12)
-    assert calendar.now_in("", noon).date() == noon.date()
-    assert calendar.now_in("", noon) == noon.astimezone()
 
 
 def test_without_a_moment_it_is_the_present_one() -> None:

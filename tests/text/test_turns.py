@@ -52,15 +52,7 @@ def test_a_chat_role_speaks_at_once(roles: tuple[str, str]) -> None:
     assert speakers(text) == [machine, person]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "- Agent: the gardener\n- Operator: Ana\n",
-        "- **Bot:** @fern\n",
-        "Model: small\nUser: ana\nHost: a1\n",
-        "- **Benutzer:** ana\n- **Server:** a1\n",
-    ],
-)
+@pytest.mark.parametrize("text", table("turns.tsv", "a role among keys does not speak"))
 def test_a_role_among_keys_does_not_speak(text: str) -> None:
     assert speakers(text) == []
 

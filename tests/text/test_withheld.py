@@ -82,22 +82,6 @@ def test_private_lines_are_in_no_answer_and_all_others_where_they_were(notes: No
     assert (notes.root / "memory/2026-02-13.md").read_text() == NOTE
 
 
-def test_an_index_of_before_is_read_again(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
-    from openclaw_memory.ingest import notes as reader
-    from openclaw_memory.knowledge import linking
-
-    notes.write("memory/2026-02-13.md", NOTE)
-    with monkeypatch.context() as before:
-        before.setattr(linking, "EXTRACTION_VERSION", (0,))
-        before.setattr(reader, "without_private", str)
-        with open_memory(notes) as memory:
-            memory.ingest()
-            assert memory.search("zeppelin", mode="keyword").results
-    with open_memory(notes) as memory:
-        memory.ingest()
-        assert memory.search("zeppelin", mode="keyword").results == ()
-
-
 def test_private_lines_are_neither_captured_nor_exported_nor_summarised(notes: Notes, tmp_path: Path) -> None:
     filler = "".join(f"- Decided on shelf {n} for the archive of letter {n} with Margaret.\n" for n in range(60))
     notes.write("memory/2026-02-13.md", NOTE.replace("# Household\n", f"# Household\n{filler}"))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ...model import Unit
 
 #: Grows when more or less is redacted: an index of another version is read again.
-VERSION = 8
+VERSION = 9
 
 #: A place in a line: first character, the one after the last, and the type of the secret there.
 Span = tuple[int, int, str]

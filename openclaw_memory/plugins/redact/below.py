@@ -7,7 +7,7 @@ import re
 from ...text.lines import ITEM
 from .labels import CODE, LIST_OF_WORDS, LISTED, NO_VALUE, NUMBERS, Label, automaton, is_whole
 from .opaque import is_random
-from .values import NOT_SECRET, UNCASED_LETTER, has_digit_or_symbol, passes
+from .values import UNCASED_LETTER, has_digit_or_symbol, is_no_secret, passes
 
 _ANNOUNCES = re.compile(r"[\"'`*_]{0,4}[ \t]{0,4}(?P<sign>[:：=]?)[*_`]{0,3}[ \t]{0,8}(?:[|>][+-]?)?[ \t]{0,4}$")
 _BIP39_WORD = re.compile(r"[^\W\d_]{2,12}")
@@ -38,7 +38,7 @@ def passes_in_cell(kind: str, value: str) -> bool:
     if kind == "recovery-code":
         return CODE.match(value) is not None
     if kind == "password" and not has_digit_or_symbol(value):
-        return len(value) >= 4 and not NOT_SECRET.match(value) and " " not in value and not UNCASED_LETTER.search(value)
+        return len(value) >= 4 and not is_no_secret(value) and " " not in value and not UNCASED_LETTER.search(value)
     return passes(kind, value, "quoted", value, len(value))
 
 

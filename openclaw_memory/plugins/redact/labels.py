@@ -8,9 +8,18 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from ...text import word_lists
 from .opaque import is_random
-from .values import NOT_SECRET, PASSWORDS, QUANTITY, has_digit_or_symbol, is_disorderly, is_joined, is_mixed, passes
+from .values import (
+    PASSWORDS,
+    QUANTITY,
+    has_digit_or_symbol,
+    is_disorderly,
+    is_joined,
+    is_mixed,
+    is_no_secret,
+    passes,
+    words,
+)
 
 
 class Label(NamedTuple):
@@ -23,21 +32,11 @@ class Label(NamedTuple):
 
 _SHORT = 4
 _LINE = 240  # of a longer line nobody makes an entry of who logs in
-_LONGEST = 128  # of a bare value that is looked at; what is left of a longer word goes with it
 #: Labels behind which no secret stands alone, but behind a user.
 NO_VALUE = frozenset({"", "login", "test-login", "service", "pass"})
 NUMBERS = {"card-number": (12, 19), "ssn": (9, 9), "card-code": (3, 4), "door-code": (3, 10)}
 #: What is given out as a list, one below the other or behind one another.
 LISTED = ("seed-phrase", "recovery-code")
-
-
-@cache
-def words() -> dict[str, dict[str, None]]:
-    """The entries of ``labels.txt`` by the title above them."""
-    found: dict[str, dict[str, None]] = {}
-    for title, line in word_lists.lines_of(__package__, "labels.txt"):
-        found.setdefault(title, {}).update(dict.fromkeys(word.strip() for word in line.partition(":")[2].split(",")))
-    return found
 
 
 def _plain(text: str) -> str:
@@ -57,7 +56,7 @@ def automaton(everything: bool = True) -> Any:
 
     labels: dict[str, Label] = {}
     for kind in words():
-        if kind not in ("is", "for"):
+        if kind not in ("is", "for", "nothing"):
             for label in words()[kind]:
                 for form in sorted(_spellings(label)):
                     # The "_" of "_pass" stands for itself and is no border of a word.
@@ -109,7 +108,7 @@ def _value() -> re.Pattern[str]:
          |(?P<space>(?(qualified)(?!)){gap}{{1,2}}))
         (?:"(?P<double>(?:[^"\\]|\\.){{1,512}}+)"|'(?P<single>[^']{{1,512}}+)'|`(?P<ticks>[^`]{{1,512}}+)`
          |[“„«「『](?P<curly>[^”“»」』]{{1,512}}+)[”“»」』]
-         |(?P<bare>[^\s"'`|，。；、！？「」『』“”«»][^\s`|，。；、！？」』”»]{{0,127}}+))""",
+         |(?P<bare>[^\s"'`|，。；、！？「」『』“”«»][^\s`|，。；、！？」』”»]{{0,511}}+))""",
         re.VERBOSE | re.IGNORECASE,
     )
 
@@ -117,23 +116,12 @@ def _value() -> re.Pattern[str]:
 _QUOTES = ("double", "single", "ticks", "curly")
 _FLAG = re.compile(r"(?<![\w-])--(?:\w{1,20}-){0,3}$", re.ASCII)
 _CLOSING = ",;.)]}*_\"'~>!?:"
-_WORD_END = re.compile(r"[\s`|]|$")
 #: The rest of a user's name and a password behind it: ``/ x``, ``: x``, ``| x``.
 _PAIR = re.compile(r"[ \t]{0,3}[/:|,][ \t]{0,3}[\"'`*]{0,2}(?P<value>[^\s\"'`|]{4,128})")
 _ADDRESS = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?|(?:[\w-]{1,63}\.){1,4}[a-z]{2,12}(?::\d{1,5})?", re.ASCII)
 _THEN_USER = re.compile(r"[`\"'*]{0,2}[ \t,|–—-]{1,4}[`\"'*]{0,2}[A-Za-z][\w.-]{0,31}(?=[ \t]{0,3}[/:])", re.ASCII)
 _MIXED = re.compile(r"(?=[^\s/]*\d)(?=[^\s/]*[^\W\d_])[^\s/]{6,128}")
 _USERS = ("root", "admin", "administrator", "user", "test", "guest", "ubuntu", "pi", "postgres", "oracle", "demo")
-_USER = re.compile(
-    r"(?<![\w./:@-])(?:" + "|".join(_USERS) + ")"
-    r"[ \t]?[/:][ \t]?(?P<value>(?=[^\s\"'`|]{0,60}[!#$%^&*?=~+@])(?=[^\s\"'`|]{0,60}[A-Za-z0-9])[^\s\"'`|<>/@]{5,64})",
-    re.ASCII,
-)
-#: One who runs a system and a password, in brackets or quotes: ``(admin/x9876)``.
-_ENCLOSED = re.compile(
-    r"[(（`\"'「『](?:root|admin|administrator|postgres|ubuntu|oracle)[ \t]?[/:][ \t]?(?P<value>[^\s()（）`\"'「」『』]{6,64})[)）`\"'」』]",
-    re.IGNORECASE,
-)
 #: A user and a password, each in quotes.
 _QUOTED_PAIR = re.compile(r"[`\"'][\w.@+-]{2,64}[`\"'][ \t]{0,2}[/:|,][ \t]{0,2}[`\"'](?P<value>[^\s`\"']{6,64})[`\"']")
 _NEAR = 60
@@ -143,11 +131,6 @@ _SERVICE = re.compile(
     r"(?P<user>[A-Za-z][\w.@-]{1,40})[\"'`]{0,2}[ \t]{1,3}/[ \t]{1,3}[\"'`]{0,2}(?P<value>[^\s\"'`|/<>]{6,64})[\"'`]{0,2}"
     r"[ \t]*(?:$|[,;.(（—–])"
 )
-_AT_HOST = re.compile(
-    r"(?<![\w./:@-])[A-Za-z][\w.-]{0,31}:(?P<value>(?=[^\s@]{0,64}\d)(?=[^\s@]{0,64}[A-Z!#$%^&*?=~+])[^\s:@/\"'`<>]{5,64})"
-    r"@[\w-]{1,63}(?:\.|:\d|/|$)",
-    re.ASCII,
-)
 #: A code that is given out with others: letters and digits in groups.
 CODE = re.compile(
     r"[\s\"'`,;·]{0,3}(?P<value>(?=[A-Za-z-]*\d)[A-Za-z0-9]{4,12}(?:-[A-Za-z0-9]{3,12}){0,7})(?![\w.:/-])", re.ASCII
@@ -155,14 +138,10 @@ CODE = re.compile(
 #: A password that Google makes up for a program.
 _FOUR_FOURS = re.compile(r"(?P<value>[a-z]{4}(?: [a-z]{4}){3})(?! *\w)", re.ASCII)
 _YEAR = re.compile(r"(?:19|20)\d\d")
-#: A word or two between a label and its colon: ``contraseña wifi:``, ``пароль роутера:``.
+#: A word or two between a label and its colon: ``contraseña wifi:``, ``пароль роутера:``; perhaps a user, then a value.
 _OF = re.compile(
     r"(?:[ \t]{1,2}[^\W\d_][\w-]{0,23}){1,2}[ \t]?[:：=＝][*_]{0,3}[ \t]{0,4}[\"'`]{0,2}"
-    r"(?P<value>[^\s\"'`|]{6,128})"
-)
-_LOGIN_OF = re.compile(
-    r"(?:[ \t]{1,2}[^\W\d_][\w-]{0,23}){1,2}[ \t]?[:：=＝][*_]{0,3}[ \t]{0,4}[\"'`]{0,2}[\w.@+-]{2,64}[\"'`]{0,2}[ \t]{1,3}/"
-    r"[ \t]{1,3}[\"'`]{0,2}(?P<value>[^\s\"'`|]{6,128})"
+    r"(?P<user>[\w.@+-]{2,64}[\"'`]{0,2}[ \t]{1,3}/[ \t]{1,3}[\"'`]{0,2})?(?P<value>[^\s\"'`|]{6,128})"
 )
 _WORD_NEAR = re.compile(r"[A-Za-z0-9!#$%^&?+~._-]{8,64}")
 #: A password of words: ``grain-lamp-otter``, ``otter-lamp-42``; and one that nobody takes for anything else.
@@ -195,11 +174,6 @@ def labelled(line: str, low: str) -> Iterator[tuple[int, int, str]]:
         spans = list(_after(line, start, end, label.kind)) or list(_further(line, start, end, label.kind))
         yield from spans
         last = max([last, *(span[1] for span in spans)])
-    if "@" in line or "/" in line or ":" in line:
-        for pattern in (_USER, _AT_HOST, _ENCLOSED):
-            for match in pattern.finditer(line):
-                if not NOT_SECRET.match(match["value"]) and (pattern is not _ENCLOSED or is_mixed(match["value"])):
-                    yield (*match.span("value"), "password")
     if " / " in line and (found := _of_service(line)):
         yield found
 
@@ -222,9 +196,7 @@ def _of_service(line: str) -> tuple[int, int, str] | None:
     if match is None:
         return None
     value = match["value"].rstrip(_CLOSING)
-    if NOT_SECRET.match(value) or not (
-        is_random(value, 8) or (match["user"].lower() in _USERS and is_disorderly(value))
-    ):
+    if is_no_secret(value) or not (is_random(value, 8) or (match["user"].lower() in _USERS and is_disorderly(value))):
         return None
     return match.start("value"), match.start("value") + len(value), "password"
 
@@ -300,11 +272,7 @@ def _after(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, in
         if line[start:end].isupper() and kind not in PASSWORDS and _is_env(value):
             how = "env"
     if passes(kind, value, how if group == "bare" or how != "strong" else "quoted", line, at + len(value)):
-        stop = at + len(value)
-        if group == "bare" and len(found[group]) == _LONGEST:
-            rest = _WORD_END.search(line, found.end(group))
-            stop = rest.start() if rest else len(line)
-        yield at, stop, "password" if kind in ("pin", "passphrase") else kind
+        yield at, at + len(value), "password" if kind in ("pin", "passphrase") else kind
     elif kind == "password" and how == "strong" and group == "bare":
         pair = _PAIR.match(line, at + len(value))
         if pair is not None and "/" in pair[0][:4]:
@@ -319,8 +287,8 @@ def _further(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, 
         return
     if _WITHIN_WORD.search(line[start - 1 : start] + line[end : end + 1]):
         return
-    found = (_LOGIN_OF if kind == "login" else _OF).match(line, end)
-    if found is not None:
+    found = _OF.match(line, end)
+    if found is not None and (found["user"] or kind != "login"):
         value = found["value"].rstrip(_CLOSING)
         stop = found.start("value") + len(value)
         logs_in = has_digit_or_symbol(value) and passes("password", value, "strong", line, stop)
@@ -335,7 +303,7 @@ def _further(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, 
             if (signs or is_random(value, 8)) and len(value) >= 8 and is_disorderly(value):
                 yield match.start(), match.start() + len(value), "password"
                 return
-        joined = _JOINED_NEAR.search(line, end, closed.start() if closed else end + _NEAR + _LONGEST)
+        joined = _JOINED_NEAR.search(line, end, closed.start() if closed else end + 3 * _NEAR)
         if joined is not None and joined.start() < end + _NEAR and is_joined(joined[0], _JOINED_NEAR):
             yield (*joined.span(), "password")
 
@@ -346,7 +314,7 @@ def _start(found: re.Match[str]) -> int:
 
 def _codes(line: str, at: int) -> Iterator[tuple[int, int, str]]:
     while (code := CODE.match(line, at)) is not None:
-        if NOT_SECRET.match(code["value"]) or (QUANTITY.fullmatch(code["value"]) and "-" not in code["value"]):
+        if is_no_secret(code["value"]) or (QUANTITY.fullmatch(code["value"]) and "-" not in code["value"]):
             return
         yield (*code.span("value"), "recovery-code")
         at = code.end()
@@ -362,7 +330,7 @@ def _number(line: str, found: re.Match[str], kind: str) -> Iterator[tuple[int, i
     low, high = NUMBERS.get(kind, (14, 34))
     if kind == "card-code" and found["space"] is not None:
         high = 3  # four digits behind a name are a year
-    if kind == "door-code" and (NOT_SECRET.match(number[0]) or (found["space"] and _YEAR.fullmatch(number[0]))):
+    if kind == "door-code" and (is_no_secret(number[0]) or (found["space"] and _YEAR.fullmatch(number[0]))):
         return
     if low <= sum(map(str.isalnum, number[0])) <= high:
         yield (*number.span(), kind)

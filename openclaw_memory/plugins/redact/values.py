@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
+from ...text import word_lists
 from ...text.scripts import UNCASED
 from .opaque import is_random
 
@@ -13,18 +15,9 @@ _ENDS = re.compile(r"[*_`~\"')\]}.!?]*\s*(?:$|[,;|，。；、!)(（<&\]}]|#\s|/
 _SEPARATED = re.compile(r"[-_./:\\]")
 _HEX_KEY = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{32,64}")
 _WORDS_IN_QUOTES = re.compile(r"(?:[^\W\d_]{3,12}[ -]){3,7}[^\W\d_]{3,12}")
-# Words, references to elsewhere, calls, paths, dates and earlier marks: values that are no secret.
-NOT_SECRET = re.compile(
-    r"""(?:none|null|nil|true|false|required|optional|unset|empty|redacted|change-?me|example|placeholder
-        |secret|password|passwd|token|string|str|text|varchar|int|integer|bool|boolean|any|object|array|hidden|unknown
-        |todo|tbd|x{3,}|\*{3,}|•{3,}|\.{3,}|-{2,}|_{3,}|n/?a|same|see|here|below|above|yes|no|not|nope|later|pending
-        |rotated|expired|changed|updated|reset|stored|saved|set|missing|wrong|invalid|incorrect|valid|correct|lost|weak
-        |strong|found|needed|sent|given|shared|private|public|protected|default|blank|deleted|removed|revoked|leaked
-        |vault|bitwarden|1password|keepass|keepassxc|lastpass|keychain|dashlane|env|environment|input|output|field|value
-        |values|type|name|email|username|user|login|logins|notes?|description|meaning|status|forgotten|generated|fixed
-        |авторизация|сброшен|изменен|изменён|утерян|нет|да|нужен|keine?|ändern|vergessen|geändert|erforderlich|oublié
-        |requis|obligatorio|olvidada|nessuna|geen|brak|ninguna|aucun|nenhuma|tokens?|keys?|passwords?|manager|policy
-        |ok|okay|done|working|works|unchanged|confirmed|verified|cached|encrypted|hashed|enabled|disabled|unclear)$
+# References to elsewhere, calls, paths, dates and earlier marks: values that are no secret.
+_REFERENCE = re.compile(
+    r"""(?:x{3,}|\*{3,}|•{3,}|\.{3,}|-{2,}|_{3,})$
         |your[-_ ]|my[-_]|\$\{|\$\(|\$[A-Za-z_]\w*$|<[^<>]*>?$|\{\{?.*\}\}?$|\{\{|\[[^\]]*\]?$|\(|%[A-Za-z_]+%?$|%\(|process\.env
         |~?\.{0,2}/[\w.-]*(?:/|$)|~/|[A-Za-z]:\\|\w{1,12}://|www\.|mailto:|[A-Za-z_][\w.]{0,80}[(\[]|\d{4}-\d\d(?:-\d\d)?(?!\d)
         |\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d\d|[@\#][A-Za-z]\w*$|!\w+$|\|$|>$|[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{2,}$
@@ -40,6 +33,20 @@ _NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 UNCASED_LETTER = re.compile(f"[{UNCASED}]")
 
 
+@cache
+def words() -> dict[str, dict[str, None]]:
+    """The entries of ``labels.txt`` by the title above them."""
+    found: dict[str, dict[str, None]] = {}
+    for title, line in word_lists.lines_of(__package__, "labels.txt"):
+        found.setdefault(title, {}).update(dict.fromkeys(word.strip() for word in line.partition(":")[2].split(",")))
+    return found
+
+
+def is_no_secret(value: str) -> bool:
+    """Whether a value is a word that stands where a secret might, or refers to elsewhere."""
+    return value.lower() in words()["nothing"] or _REFERENCE.match(value) is not None
+
+
 def has_digit_or_symbol(value: str) -> bool:
     """Whether a value holds what no plain word does."""
     return any(map(str.isdigit, value)) or _SYMBOL.search(value.rstrip("!?")) is not None
@@ -47,7 +54,7 @@ def has_digit_or_symbol(value: str) -> bool:
 
 def passes(kind: str, value: str, how: str, line: str, end: int) -> bool:
     """Whether ``value``, which ends at ``end`` of ``line``, is a secret; ``how`` says what joins it to its label."""
-    if len(value) < 4 or NOT_SECRET.match(value):
+    if len(value) < 4 or is_no_secret(value):
         return False
     digit, letter = any(map(str.isdigit, value)), any(map(str.isalpha, value))
     symbol = _SYMBOL.search(value.rstrip("!?")) is not None
@@ -104,7 +111,7 @@ def _password(kind: str, value: str, how: str, line: str, end: int, digit: bool,
 def is_mixed(value: str) -> bool:
     """Whether letters and digits make one word that is no amount, as people write passwords."""
     mixed = len(value) >= 6 and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
-    return mixed and not (_SEPARATED.search(value) or QUANTITY.fullmatch(value) or NOT_SECRET.match(value))
+    return mixed and not (_SEPARATED.search(value) or QUANTITY.fullmatch(value) or is_no_secret(value))
 
 
 def is_disorderly(value: str) -> bool:
@@ -115,7 +122,7 @@ def is_disorderly(value: str) -> bool:
 
 def is_joined(value: str, how: re.Pattern[str]) -> bool:
     """Whether a password is made of words with hyphens between them."""
-    return how.fullmatch(value) is not None and not (UNCASED_LETTER.search(value) or NOT_SECRET.match(value))
+    return how.fullmatch(value) is not None and not (UNCASED_LETTER.search(value) or is_no_secret(value))
 
 
 def _prose(value: str) -> bool:
