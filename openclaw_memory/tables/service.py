@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..model import ExportReport, Progress, QueryResult, UseRow, bounds, joined, silent
-from ..store.api.derived import Collect, Derived, KeywordSearch
+from ..store.rows.derived import Collect, Derived, KeywordSearch
 from ..system.deadline import NEVER
 from ..text import analysis
 

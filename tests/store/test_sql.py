@@ -26,8 +26,8 @@ from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import LeaseTimeout, RequestError, StoreError
 from openclaw_memory.index.corpus import Corpus
 from openclaw_memory.search import bm25
-from openclaw_memory.store.api.derived import Derived, KeywordSearch
 from openclaw_memory.store.duckdb.query import checked
+from openclaw_memory.store.rows.derived import Derived, KeywordSearch
 from openclaw_memory.text import analysis
 
 SETTINGS = {"embedding.model": "none", "embedding.offline": True}

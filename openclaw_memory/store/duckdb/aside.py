@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..api import Floats, VectorModel
+from ..rows.arrays import Floats
+from ..rows.texts import VectorModel
 
 log = logging.getLogger("openclaw_memory")
 

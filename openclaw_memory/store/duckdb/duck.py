@@ -12,7 +12,8 @@ from filelock import FileLock, Timeout
 from ...config.settings import StoreSettings
 from ...errors import StoreError
 from ...system.deadline import Deadline
-from ..api import Analyse, KeywordIndex, VectorIndex, VectorModel
+from ..rows.arrays import Analyse
+from ..rows.texts import KeywordIndex, VectorIndex, VectorModel
 from ..tables.keywords import PostingsIndex
 from .aside import last_aside, vectors_aside
 from .database import free_unused_heap
@@ -27,7 +28,7 @@ IDLE = 0.25
 
 
 class DuckStore(PurgeTables, Queries):
-    """One agent's index of one workspace; implements :class:`~openclaw_memory.store.api.Store`.
+    """One agent's index of one workspace; see :class:`~openclaw_memory.store.api.Store`.
 
     Raises :class:`~openclaw_memory.errors.StoreError` from every method when the file cannot be
     used.  Opening is lazy: nothing is created before the first call.

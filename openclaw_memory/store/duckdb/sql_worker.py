@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...system.child import serve, write_frame
-from ..api.derived import Derived, KeywordSearch
+from ..rows.derived import Derived, KeywordSearch
 from . import views
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...text.analysis import hit_id
-from ..api.derived import ConceptEntry, Derived, Edges, KeywordSearch
+from ..rows.derived import ConceptEntry, Derived, Edges, KeywordSearch
 from ..tables.keywords import term_key
 from .database import insert, insert_rows
 

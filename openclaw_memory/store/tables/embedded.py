@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...config.settings import StoreSettings
-from ..api import Floats, Ints, ModelChoice, PendingText, VectorIndex, VectorModel, VectorStates
+from ..rows.arrays import Floats, Ints
+from ..rows.texts import ModelChoice, PendingText, VectorIndex, VectorModel, VectorStates
 from .sql import Connection, Sql, among, count
 from .vectors import ExactIndex, Written
 
@@ -23,7 +24,7 @@ _MODEL = "(SELECT model_id FROM vectors WHERE unit_id = id)"
 
 
 class VectorTables:
-    """The part of a store that is about vectors: methods of :class:`~openclaw_memory.store.api.Store`."""
+    """The part of a store that is about vectors: methods of the store."""
 
     _db: Sql
     _settings: StoreSettings

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ...model import Grain
-from ..api import DerivedRows, SummaryInfo
+from ..rows.catalog import SummaryInfo
+from ..rows.texts import DerivedRows
 from .sql import Sql, among
 
 

@@ -12,7 +12,9 @@ from typing import Any
 
 from ...model import Section, SourceFile, script_of, tokens_of
 from ...text.analysis import has_amount, likeness, vocabulary
-from ..api import RULES, Analyse, DocumentChange, PlannedUnit, TextsChanged, Version
+from ..rows.arrays import Analyse
+from ..rows.catalog import DocumentChange, PlannedUnit, TextsChanged, Version
+from ..rows.graph import RULES
 from .keywords import MOST
 from .sql import Connection, Sql, among, count, next_ids, unit_texts
 
