@@ -338,7 +338,7 @@ EVERYDAY: list[list[str]] = [
     ["recall", "Ana Ruiz"], ["timeline", "boiler"], ["context", "who has the attic key?"], ["concepts", "list"],
     ["concepts", "add", "Tulips"], ["search", "tulips"], ["facts"], ["facts", "add", "Ana Ruiz", "lives in", "Bergen"],
     ["facts", "--about", "Ana Ruiz"], ["sql", "SELECT path, text FROM memories ORDER BY id"],
-    ["sql", "SELECT * FROM match_keywords('attic') ORDER BY 1"], ["consolidate"], ["search", "ferns Monday"],
+    ["sql", "SELECT id, text FROM memories WHERE text ILIKE '%attic%' ORDER BY 1"], ["consolidate"], ["search", "ferns Monday"],
     ["forget", "--query", "attic key", "--yes"], ["search", "attic key"], ["status"], ["doctor"],
 ]  # fmt: skip
 _VARIES = re.compile(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import RequestError
 from ...model import ExportReport, Progress, QueryResult
-from ..rows.derived import Collect, KeywordSearch
+from ..rows.derived import Collect
 from ..tables.store import Store
 from . import export, views
 from .postings import PostingsFile
@@ -94,9 +94,7 @@ class Queries(Store):
 
     _db: PostingsFile
 
-    def query(
-        self, sql: str, collect: Collect, keywords: KeywordSearch, limit: int | None = None, timeout: float = 20.0
-    ) -> QueryResult:
+    def query(self, sql: str, collect: Collect, limit: int | None = None, timeout: float = 20.0) -> QueryResult:
         """The answer of one statement that only reads."""
         started = time.monotonic()
         checked(sql)
@@ -104,7 +102,7 @@ class Queries(Store):
         derived = collect(named & views.DERIVED)
         with self._db.apart() as options:
             question = Question(
-                str(self._db.path), {**options, "temp_directory": ""}, sql, derived, keywords, named,
+                str(self._db.path), {**options, "temp_directory": ""}, sql, derived, named,
                 None if limit is None else limit + 1, self._settings.memory_limit_mb + _SPARE,
             )  # fmt: skip
             columns, rows = self._asked(question, timeout)

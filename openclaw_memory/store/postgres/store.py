@@ -21,7 +21,7 @@ from .postings import PostingsTables
 
 if TYPE_CHECKING:
     from ..duckdb.duck import DuckStore
-    from ..rows.derived import Collect, KeywordSearch
+    from ..rows.derived import Collect
 
 _SUPERUSER = (
     "this role is a superuser or bypasses row-level security, so the server does not keep it from the memories of "
@@ -170,15 +170,13 @@ class PostgresStore(Store):
 
     # -- as tables ----------------------------------------------------------------------------------
 
-    def query(
-        self, sql: str, collect: Collect, keywords: KeywordSearch, limit: int | None = None, timeout: float = 20.0
-    ) -> QueryResult:
+    def query(self, sql: str, collect: Collect, limit: int | None = None, timeout: float = 20.0) -> QueryResult:
         """The answer of one statement that only reads, in DuckDB's SQL: over a copy of this memory's rows."""
         from ..duckdb.query import checked
 
         checked(sql)
         with self._copied() as copy:
-            return copy.query(sql, collect, keywords, limit, timeout)
+            return copy.query(sql, collect, limit, timeout)
 
     def export(self, folder: Path, collect: Collect, overwrite: bool, progress: Progress) -> ExportReport:
         """Write every table as a Parquet file."""

@@ -34,7 +34,7 @@ from .sql import Connection, Sql, among, count
 from .summaries import SummaryTables
 
 if TYPE_CHECKING:
-    from ..rows.derived import Collect, KeywordSearch
+    from ..rows.derived import Collect
 
 #: A section's day, where a name or a text states it.
 _STATED = "CASE WHEN date_source <> 'mtime' THEN date END"
@@ -264,9 +264,7 @@ class Store(GraphTables, SummaryTables, VectorTables, ABC):
         """The keyword index that the settings name, empty; ``refresh`` fills it."""
 
     @abstractmethod
-    def query(
-        self, sql: str, collect: Collect, keywords: KeywordSearch, limit: int | None = None, timeout: float = 20.0
-    ) -> QueryResult:
+    def query(self, sql: str, collect: Collect, limit: int | None = None, timeout: float = 20.0) -> QueryResult:
         """The answer of one SQL statement that only reads; at most ``limit`` rows, in at most ``timeout`` seconds.
 
         Raises :class:`~openclaw_memory.errors.RequestError` when it is refused, wrong or takes too long.
