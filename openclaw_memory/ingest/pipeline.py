@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,7 +26,6 @@ from ..store.api import (
     StoredUnit,
     TextsChanged,
     Version,
-    batches,
 )
 from ..system.deadline import NEVER, Deadline
 from . import captures, sidecars
@@ -35,8 +35,6 @@ from .scan import Unreadable, scan
 
 log = logging.getLogger("openclaw_memory.ingest")
 
-#: Changed files whose lost units are pooled, so that a section may move from one to another.
-_POOL = 200
 #: A transaction takes whole files until it has this many units.
 _UNITS_PER_TRANSACTION = 2_000
 
@@ -200,60 +198,63 @@ class Ingestor:
         until: Deadline,
     ) -> bool:
         version = documents.version
-        total = len(difference.new) + len(difference.changed)
-        done = 0
         wrote = False
-        lost = planning.LostUnits()
-        gone = [document.id for document in difference.gone]
-        gone_units = self._store.units_of(gone) if gone else []
-        lost.offer(gone_units)
+        gone = list(difference.gone)
         touched: list[tuple[int, SourceFile]] = []
-        #: Files that were read and are no text any more: what the index holds of them is wrong.
-        spoilt: list[int] = []
+        batch: list[DocumentChange] = []
         work: list[tuple[SourceFile, DocumentRow | None]] = [*difference.changed, *((f, None) for f in difference.new)]
         if work and (ontology := self._store.ontology()) != self._ontology:
             self._ontology, self._linker = ontology, Linker(ontology)
-        for group in batches(work, _POOL):
-            if done and until.passed:
+        for done, (file, row) in enumerate(work, 1):
+            if done > 1 and until.passed:
                 run.complete = False  # at least one file: who comes again and again gets through
                 break
-            prepared: list[DocumentChange] = []
-            for file, row in group:
-                if prepared and until.passed:
-                    run.complete = False
-                    break
-                done += 1
-                progress("read", done, total)
-                try:
-                    change = self._read(file, row)
-                except RedactionError as problem:
-                    run.skipped[file.path] = str(problem)
-                    continue
-                except Unreadable as problem:
-                    run.skipped[file.path] = problem.reason
-                    if row is not None and problem.content:
-                        spoilt.append(row.id)
-                        run.units[file.path] = 0
-                    continue
-                if row is not None and change.sha256 == row.sha256:
-                    if (row.size, row.mtime_ns) != (file.size, file.mtime_ns):
-                        touched.append((row.id, file))
-                else:
-                    prepared.append(change)
-            version = self._write_group(prepared, lost, version, run, until)
-            wrote |= bool(prepared)
-            if not run.complete:
-                break
-        if spoilt:
-            gone_units += self._store.units_of(spoilt)
-            gone += spoilt
+            progress("read", done, len(work))
+            try:
+                change = self._read(file, row)
+            except RedactionError as problem:
+                run.skipped[file.path] = str(problem)
+                continue
+            except Unreadable as problem:
+                run.skipped[file.path] = problem.reason
+                if row is not None and problem.content:  # what the index holds of it is wrong
+                    gone.append(row)
+                    run.units[file.path] = 0
+                continue
+            if row is None or change.sha256 != row.sha256:
+                batch.append(change)
+            elif (row.size, row.mtime_ns) != (file.size, file.mtime_ns):
+                touched.append((row.id, file))
+            if sum(len(each.units) for each in batch) >= _UNITS_PER_TRANSACTION:
+                version = self._apply(batch, version, run)
+                wrote, batch = True, []
+        if batch:
+            version = self._apply(batch, version, run)
+            wrote = True
         if gone and run.complete and not run.left:  # what is left may be one of these under another name
-            version = self._store.remove(gone, sorted(lost.claimed), version)
-            run.counts += planning.ChangeCounts(deleted=sum(unit.id not in lost.claimed for unit in gone_units))
+            version = self._store.remove([row.id for row in gone], version)
+            run.counts += planning.ChangeCounts(deleted=sum(row.units for row in gone))
             wrote = True
         if touched:
             self._store.touch(touched, version)
         return wrote
+
+    def _apply(self, batch: Sequence[DocumentChange], version: Version, run: _Run) -> Version:
+        """Write some files in one transaction, in which their units that are as they were keep their ids."""
+        stored: defaultdict[int | None, list[StoredUnit]] = defaultdict(list)
+        for unit in self._store.units_of([change.replaces for change in batch if change.replaces is not None]):
+            stored[unit.document_id].append(unit)
+        changes = []
+        counts = planning.ChangeCounts()
+        for change in batch:
+            units, gone = planning.match(change.units, stored[change.replaces])
+            changes.append(replace(change, units=units))
+            counts += planning.counted(units, gone)
+        version = self._store.apply(changes, version)
+        run.counts += counts
+        run.linked += sum(len(planned.mentions) for change in batch for planned in change.units)
+        run.units |= {change.file.path: len(change.units) for change in batch}
+        return version
 
     def _shown(self, path: str) -> str:
         """A file's path without the secrets in it."""
@@ -271,46 +272,6 @@ class Ingestor:
         return DocumentChange(
             note.file, note.sha256, note.front_matter, note.sections, note.units, row.id if row else None
         )
-
-    def _write_group(
-        self,
-        prepared: list[DocumentChange],
-        lost: planning.LostUnits,
-        version: Version,
-        run: _Run,
-        until: Deadline,
-    ) -> Version:
-        replaced = [change.replaces for change in prepared if change.replaces is not None]
-        stored: dict[int, list[StoredUnit]] = {document_id: [] for document_id in replaced}
-        for unit in self._store.units_of(replaced) if replaced else []:
-            stored[unit.document_id].append(unit)
-        leaving: list[list[StoredUnit]] = []
-        matched = []
-        for change in prepared:
-            units, left = planning.match(change.units, stored.get(change.replaces or 0, ()))
-            lost.offer(left)
-            leaving.append(left)
-            matched.append(replace(change, units=units))
-        claimed = [replace(change, units=planning.claim(change.units, lost)) for change in matched]
-        batch: list[DocumentChange] = []
-        counts = planning.ChangeCounts()
-        for at, (change, left) in enumerate(zip(claimed, leaving, strict=True), 1):
-            really_lost = [unit.id for unit in left if unit.id not in lost.claimed]
-            batch.append(replace(change, lost=really_lost))
-            counts += planning.counted(change.units, len(really_lost))
-            if at < len(claimed) and sum(len(each.units) for each in batch) < _UNITS_PER_TRANSACTION:
-                continue
-            version = self._store.apply(batch, version)
-            run.counts += counts
-            run.linked += sum(len(planned.mentions) for change in batch for planned in change.units)
-            run.units |= {change.file.path: len(change.units) for change in batch}
-            batch, counts = [], planning.ChangeCounts()
-            if until.passed:
-                run.complete = run.complete and at == len(claimed)
-                break
-        for left in leaving:
-            lost.withdraw(left)
-        return version
 
 
 def _without_large(difference: _Difference, most: float) -> tuple[_Difference, list[SourceFile]]:

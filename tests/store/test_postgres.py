@@ -109,7 +109,7 @@ def test_two_memories_never_see_each_other(postgres: Postgres) -> None:
     assert sorted(texts_of(ours).values()) == ["the fox", "the wolf"]
     assert list(texts_of(theirs).values()) == ["the heron"]
     assert ours.vector_states(MODEL).ready == 0 and ours.state().instance != theirs.state().instance
-    ours.remove([1], (), ours.documents().version)
+    ours.remove([1], ours.documents().version)
     ours.maintain(force=True)
     assert (
         list(texts_of(theirs).values()) == ["the heron"] and theirs.contains(["heron"]) and not ours.contains(["heron"])

@@ -105,15 +105,12 @@ def test_a_stale_version_of_a_document_is_refused_and_writes_nothing(store: Duck
     with pytest.raises(TextsChanged):
         store.apply([note("a.md", [["another"]])], stale)
     with pytest.raises(TextsChanged):
-        store.remove([1], (), stale)
+        store.remove([1], stale)
     version = store.documents().version
     put(store, {"a.md": [["one", "more"]]})
     (a, b) = (store.documents().by_path[path] for path in ("a.md", "b.md"))
-    for own, unit in ((a.id, None), (None, store.units_of([a.id])[0].id)):  # a file, and one that takes its unit
-        taken = note("a.md" if own else "c.md", [["one"]])
-        units = [replace(taken.units[0], id=unit)]
-        with pytest.raises(TextsChanged):
-            store.apply([replace(taken, units=units, replaces=own)], version)
+    with pytest.raises(TextsChanged):
+        store.apply([replace(note("a.md", [["one"]]), replaces=a.id)], version)
     with pytest.raises(TextsChanged):
         store.touch([(a.id, source("a.md"))], version)
     assert len(texts_of(store)) == 3
@@ -123,12 +120,10 @@ def test_a_stale_version_of_a_document_is_refused_and_writes_nothing(store: Duck
 
 
 @both
-@pytest.mark.parametrize("change", ["compaction", "masks", "concepts"])
+@pytest.mark.parametrize("change", ["masks", "concepts"])
 def test_what_concerns_all_texts_voids_every_plan(store: DuckStore, change: str) -> None:
     version = store.documents().version
-    if change == "compaction":
-        store.maintain(force=True)  # drops what is between two files
-    elif change == "masks":
+    if change == "masks":
         store.read_again((), "another")
     else:
         store.put_ontology(WorkspaceFile("concepts.yaml", 1, 1, "x"), OntologyRows(), (), lambda units: ())
@@ -244,18 +239,12 @@ def test_the_generation_grows_with_every_write(store: DuckStore) -> None:
 
 
 @both
-def test_a_unit_taken_from_a_file_makes_that_file_be_read_again(store: DuckStore) -> None:
-    """A crash may come between the two transactions of a move, and then an undo of the other half."""
+def test_a_text_that_is_there_in_another_place_has_its_vector(store: DuckStore) -> None:
     put(store, {"a.md": [["stays", "moves"]]})
-    unit_id = next(i for i, text in texts_of(store).items() if text == "moves")
-    generation = {info.path: info.generation for info in store.document_infos()}["a.md"]
-    change = note("b.md", [["moves"]])
-    object.__setattr__(change.units[0], "id", unit_id)
-    store.apply([change], store.documents().version)
-    assert sorted(texts_of(store).values()) == ["moves", "stays"]
-    row = store.documents().by_path["a.md"]
-    assert row.sha256 == "" and row.mtime_ns < 0
-    assert {info.path: info.generation for info in store.document_infos()}["a.md"] > generation
+    store.put_vectors(MODEL, list(texts_of(store)), unit_vectors(2, 16))
+    put(store, {"a.md": [["stays"]], "b.md": [["moves", "moves", "new"]]})
+    assert [p.text for p in store.pending(MODEL, 9)] == ["new"]
+    assert store.vector_states(MODEL).ready == 3
 
 
 @both

@@ -100,11 +100,7 @@ class PlannedUnit:
 
 @dataclass(frozen=True, slots=True)
 class DocumentChange:
-    """One file's whole new state; applied in one transaction.
-
-    ``replaces`` is the document's id when it is indexed already; ``lost`` are the ids of units
-    whose vectors and postings go with this change.
-    """
+    """One file's whole new state; ``replaces`` is the document's id when it is indexed already."""
 
     file: SourceFile
     sha256: str
@@ -112,7 +108,6 @@ class DocumentChange:
     sections: Sequence[Section]
     units: Sequence[PlannedUnit]
     replaces: int | None = None
-    lost: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,25 +180,21 @@ class Store(GraphTables, SummaryTables, VectorTables, ABC):
     def apply(self, changes: Sequence[DocumentChange], version: Version) -> Version:
         """Write the new state of some files, each as a whole or not at all; returns the new version.
 
-        Raises :class:`TextsChanged` and does not write a file when ``version`` is no longer its own, or that of one
-        that a unit of it comes from; what becomes of other files is no matter.
+        Raises :class:`TextsChanged` and writes none when ``version`` is no longer that of one of them; what becomes of
+        other files is no matter.
         """
         replaced = [change.replaces for change in changes if change.replaces is not None]
         new = [change.file.path for change in changes if change.replaces is None]
-        living = [planned.id for change in changes for planned in change.units if planned.id is not None]
         with self._db.write() as c:
-            known = writing.check_version(self._db, c, version, self._db.counters(), replaced, new, living)
-            writing.apply(self._db, c, changes, known)
-            return writing.next_version(c, version, known)
+            writing.check_version(self._db, c, version, self._db.counters(), replaced, new)
+            writing.apply(self._db, c, changes)
+            return writing.next_version(c, version, replaced)
 
-    def remove(self, document_ids: Sequence[int], keep_units: Sequence[int], version: Version) -> Version:
-        """Remove documents with everything they own, but what the units ``keep_units`` own.
-
-        Returns and raises as :meth:`apply`.
-        """
+    def remove(self, document_ids: Sequence[int], version: Version) -> Version:
+        """Remove documents with everything they own; returns and raises as :meth:`apply`."""
         with self._db.write() as c:
             writing.check_version(self._db, c, version, self._db.counters(), document_ids)
-            writing.remove(c, document_ids, keep_units)
+            writing.remove(c, document_ids)
             return writing.next_version(c, version, ())
 
     def touch(self, files: Sequence[tuple[int, SourceFile]], version: Version) -> None:
