@@ -6,7 +6,7 @@ import logging
 import math
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -104,10 +104,6 @@ class Ingestor:
         self._ontology = OntologyRows()
         self._linker = Linker(self._ontology)
         self._names: dict[str, str] = {}
-        #: Files by path as the last look found them.
-        self._known: dict[str, SourceFile] = {}
-        #: Files that were set since an earlier look and have the size and time of then: it may have been put back.
-        self._doubted: set[str] = set()
         #: Files by path as they were when they could not be read: a large one is not tried again by each question.
         self._unread: dict[str, SourceFile] = {}
 
@@ -139,7 +135,7 @@ class Ingestor:
         wrote = False
         _check_paths(paths, found, documents)
         while True:
-            difference, large = _without_large(_compare(files, found, documents, paths, self._doubted), most)
+            difference, large = _without_large(_compare(files, found, documents, paths), most)
             run.left = [file.path for file in large if self._unread.get(file.path) != file]
             try:
                 wrote |= self._write(difference, documents, run, progress, until)
@@ -155,8 +151,6 @@ class Ingestor:
                 self._unread[file.path] = file
             elif file.size <= most:
                 self._unread.pop(file.path, None)
-        if run.complete:
-            self._doubted.difference_update(file.path for file in files if file.size <= most)
         chunks = 0
         for file in files:
             row = documents.by_path.get(file.path)
@@ -178,12 +172,7 @@ class Ingestor:
 
     def _found(self, paths: Sequence[str]) -> tuple[ScanResult, list[SourceFile], list[str]]:
         """The files that are there, those to be read, and as they are shown the names that hold a secret."""
-        found = scan(self._workspace, self._settings, self._known)
-        for file in found.files:
-            before = self._known.get(file.path, file)
-            if before.changed_ns != file.changed_ns and before == replace(file, changed_ns=before.changed_ns):
-                self._doubted.add(file.path)
-        self._known = {file.path: file for file in found.files}
+        found = scan(self._workspace, self._settings)
         files = [file for file in found.files if _within(file.path, paths) and not self._excluded(file)]
         named = {file.path: self._shown(file.path) for file in files}
         unnamed = [shown for path, shown in named.items() if shown != path]
@@ -297,16 +286,14 @@ def _within(path: str, prefixes: Sequence[str]) -> bool:
     return not prefixes or any(path == p or path.startswith(p.rstrip("/") + "/") for p in prefixes)
 
 
-def _compare(
-    files: Sequence[SourceFile], found: ScanResult, documents: Documents, paths: Sequence[str], doubted: Set[str]
-) -> _Difference:
+def _compare(files: Sequence[SourceFile], found: ScanResult, documents: Documents, paths: Sequence[str]) -> _Difference:
     new: list[SourceFile] = []
     changed: list[tuple[SourceFile, DocumentRow]] = []
     for file in files:
         row = documents.by_path.get(file.path)
         if row is None:
             new.append(file)
-        elif (row.size, row.mtime_ns) != (file.size, file.mtime_ns) or file.path in doubted:
+        elif (row.size, row.mtime_ns) != (file.size, file.mtime_ns):
             changed.append((file, row))
     present = {file.path for file in files}
     gone = []
