@@ -21,7 +21,7 @@ from openclaw_memory.config.settings import StoreSettings
 from openclaw_memory.errors import StoreError
 from openclaw_memory.index.corpus import Corpus
 from openclaw_memory.search import bm25
-from openclaw_memory.store.api import ModelChoice, OntologyRows, TextsChanged, VectorModel, WorkspaceFile
+from openclaw_memory.store.api import OntologyRows, TextsChanged, VectorModel, WorkspaceFile
 from openclaw_memory.store.duckdb import schema
 from openclaw_memory.store.duckdb.duck import DuckStore
 from openclaw_memory.store.duckdb.postings import PostingsFile
@@ -164,16 +164,6 @@ def test_two_processes_that_write_different_notes_do_not_plan_again(path: Path) 
 
 
 @both
-def test_versions_of_two_files_are_not_mistaken_for_each_other(tmp_path: Path) -> None:
-    versions = set()
-    for name in "abc":
-        store = open_store(tmp_path / name)
-        versions.add(store.documents().version.shared)
-        store.close()
-    assert len(versions) == 3
-
-
-@both
 def test_ids_are_never_reused(path: Path) -> None:
     used: set[int] = set()
     for turn in range(4):
@@ -212,30 +202,6 @@ def test_a_write_that_was_undone_is_not_remembered(store: DuckStore) -> None:
             assert store.state().generation == before.generation + 5
             raise RuntimeError
         assert store.state() == before
-
-
-@both
-def test_the_generation_grows_with_every_write(store: DuckStore) -> None:
-    seen = [store.state().generation]
-
-    def grown() -> bool:
-        seen.append(store.state().generation)
-        return seen[-1] > seen[-2]
-
-    put(store, {"a.md": [["one"]]})
-    assert grown()
-    store.put_vectors(MODEL, list(texts_of(store)), unit_vectors(1, 16))
-    assert grown()
-    store.touch([(1, source("a.md"))], store.documents().version)
-    assert grown()
-    store.put_noise(MODEL, 0.25)
-    assert grown()
-    store.maintain(force=True)
-    assert grown()
-    drop(store, "a.md")
-    assert grown()
-    store.documents()
-    assert not grown()
 
 
 @both
@@ -733,22 +699,6 @@ def test_pending_texts_come_oldest_first_within_the_asked_ones(store: DuckStore)
     assert store.pending(MODEL, 9, np.zeros(0, np.int32)) == []
     store.retry_failed(MODEL)
     assert [p.text for p in store.pending(MODEL, 99)] == ["t0", "t1", "t4", "t5", "t6", "t7", "t8", "t9"]
-
-
-@both
-def test_noise_is_noted_per_model(store: DuckStore) -> None:
-    assert store.noise(MODEL) is None
-    store.put_noise(MODEL, 0.25)
-    assert store.noise(MODEL) == pytest.approx(0.25)
-    assert store.noise(VectorModel("test", 17)) is None
-
-
-@both
-def test_the_model_for_the_notes_is_noted(store: DuckStore) -> None:
-    assert store.model_choice() is None
-    for choice in (ModelChoice("small", 7), ModelChoice("large", 70)):
-        store.put_model_choice(choice)
-        assert store.model_choice() == choice
 
 
 def test_statistics_count_what_is_there(store: DuckStore, path: Path) -> None:
