@@ -67,13 +67,8 @@ class Outcome:
     left: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class _Difference:
-    """How the files differ from the index."""
-
-    new: list[SourceFile]
-    changed: list[tuple[SourceFile, DocumentRow]]
-    gone: list[DocumentRow]
+#: A file to be read, and what the index has of it.
+_Work = tuple[SourceFile, DocumentRow | None]
 
 
 class Ingestor:
@@ -135,10 +130,11 @@ class Ingestor:
         wrote = False
         _check_paths(paths, found, documents)
         while True:
-            difference, large = _without_large(_compare(files, found, documents, paths), most)
-            run.left = [file.path for file in large if self._unread.get(file.path) != file]
+            work, gone = _compare(files, found, documents, paths)
+            run.left = [file.path for file, _ in work if file.size > most and self._unread.get(file.path) != file]
+            work = [(file, row) for file, row in work if file.size <= most]
             try:
-                wrote |= self._write(difference, documents, run, progress, until)
+                wrote |= self._write(work, gone, documents.version, run, progress, until)
                 break
             except TextsChanged:
                 # Another process ingests one of the same files; what it wrote is not ours to do again.
@@ -180,18 +176,16 @@ class Ingestor:
 
     def _write(
         self,
-        difference: _Difference,
-        documents: Documents,
+        work: Sequence[_Work],
+        gone: list[DocumentRow],
+        version: Version,
         run: _Run,
         progress: Progress,
         until: Deadline,
     ) -> bool:
-        version = documents.version
         wrote = False
-        gone = list(difference.gone)
         touched: list[tuple[int, SourceFile]] = []
         batch: list[DocumentChange] = []
-        work: list[tuple[SourceFile, DocumentRow | None]] = [*difference.changed, *((f, None) for f in difference.new)]
         if work and (ontology := self._store.ontology()) != self._ontology:
             self._ontology, self._linker = ontology, Linker(ontology)
         for done, (file, row) in enumerate(work, 1):
@@ -263,13 +257,6 @@ class Ingestor:
         )
 
 
-def _without_large(difference: _Difference, most: float) -> tuple[_Difference, list[SourceFile]]:
-    """A difference without its files of more than ``most`` bytes, and these."""
-    large = [file for file in (*difference.new, *(file for file, _ in difference.changed)) if file.size > most]
-    new = [file for file in difference.new if file.size <= most]
-    return replace(difference, new=new, changed=[pair for pair in difference.changed if pair[0].size <= most]), large
-
-
 def _check_paths(paths: Sequence[str], found: ScanResult, documents: Documents) -> None:
     """Refuse a path that names nothing: a slip of the pen should not read as an empty ingest."""
     names = [*(file.path for file in found.files), *(skip.path for skip in found.skipped), *documents.by_path]
@@ -286,15 +273,14 @@ def _within(path: str, prefixes: Sequence[str]) -> bool:
     return not prefixes or any(path == p or path.startswith(p.rstrip("/") + "/") for p in prefixes)
 
 
-def _compare(files: Sequence[SourceFile], found: ScanResult, documents: Documents, paths: Sequence[str]) -> _Difference:
-    new: list[SourceFile] = []
-    changed: list[tuple[SourceFile, DocumentRow]] = []
-    for file in files:
-        row = documents.by_path.get(file.path)
-        if row is None:
-            new.append(file)
-        elif (row.size, row.mtime_ns) != (file.size, file.mtime_ns):
-            changed.append((file, row))
+def _compare(
+    files: Sequence[SourceFile], found: ScanResult, documents: Documents, paths: Sequence[str]
+) -> tuple[list[_Work], list[DocumentRow]]:
+    """The files that differ from the index, those that it has first, and what it has of files that are gone."""
+    rows = [(file, documents.by_path.get(file.path)) for file in files]
+    changed = [
+        (file, row) for file, row in rows if row is not None and (row.size, row.mtime_ns) != (file.size, file.mtime_ns)
+    ]
     present = {file.path for file in files}
     gone = []
     for path, row in documents.by_path.items():
@@ -304,4 +290,4 @@ def _compare(files: Sequence[SourceFile], found: ScanResult, documents: Document
             # Not seen is not the same as gone: what the index holds stays until the folder can be read.
             continue
         gone.append(row)
-    return _Difference(new, changed, gone)
+    return [*changed, *((file, row) for file, row in rows if row is None)], gone
