@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -75,19 +76,15 @@ def put(store: DuckStore, notes: Mapping[str, Sequence[Sequence[str]]], **fields
     for path, sections in notes.items():
         change = note(path, sections, **fields)
         row = documents.by_path.get(path)
-        units, lost = plan.match(change.units, store.units_of([row.id]) if row else [])
-        changes.append(
-            DocumentChange(
-                change.file, change.sha256, {}, change.sections, units, row.id if row else None, [u.id for u in lost]
-            )
-        )
+        units, _ = plan.match(change.units, store.units_of([row.id]) if row else [])
+        changes.append(replace(change, units=units, replaces=row.id if row else None))
     store.apply(changes, documents.version)
 
 
 def drop(store: DuckStore, *paths: str) -> None:
     """Remove files."""
     documents = store.documents()
-    store.remove([documents.by_path[path].id for path in paths], (), documents.version)
+    store.remove([documents.by_path[path].id for path in paths], documents.version)
 
 
 def texts_of(store: DuckStore) -> dict[int, str]:

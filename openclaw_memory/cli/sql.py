@@ -40,12 +40,11 @@ _WHOLE = 26
 def sql(cli: CliContext, query: str | None, as_csv: bool, limit: int | None, timeout: float) -> None:
     """Ask the index with SQL; QUERY is read from standard input when it is not given, or is "-".
 
-    Tables: memories, documents, concepts, edges, facts, usage.  Keyword search: match_keywords('question'), which gives
-    the id of each unit and its score.
+    Tables: memories, documents, concepts, edges, facts, usage.
 
     \b
       openclaw-memory sql "SELECT name, units FROM concepts ORDER BY units DESC LIMIT 5"
-      openclaw-memory sql "SELECT citation, text FROM match_keywords('backup') JOIN memories USING (id)"
+      openclaw-memory sql "SELECT citation, text FROM memories WHERE text ILIKE '%backup%'"
 
     Nothing can be written, and no other file can be read.
     """

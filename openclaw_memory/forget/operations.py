@@ -174,7 +174,7 @@ class Forgetter:
             left = [row.id for row in documents.by_path.values() if row.id in affected and not row.sha256]
             try:
                 if left:
-                    self._store.remove(left, (), documents.version)
+                    self._store.remove(left, documents.version)
                 return
             except TextsChanged:
                 log.debug("the index changed meanwhile; looking again for what could not be read")

@@ -14,7 +14,7 @@ from ..store.state import State, StateError
 from ..store.state.database import now
 from ..store.state.keys import key_id
 from ..store.state.rows import Transaction
-from .words import LONG, VERSION, WIDE, Words, weight, words_of
+from .words import LONG, WIDE, Words, weight, words_of
 
 log = logging.getLogger("openclaw_memory")
 
@@ -181,11 +181,11 @@ class Matcher:
 
 
 def put(connection: Transaction, key: bytes, hashes: Iterable[str]) -> None:
-    """Write tombstones of the words of now, within a transaction of the state."""
+    """Write tombstones, within a transaction of the state."""
     at = now()
     connection.executemany(
-        "INSERT INTO tombstones VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        [(each, key_id(key), VERSION, at) for each in hashes],
+        "INSERT INTO tombstones VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        [(each, key_id(key), at) for each in hashes],
     )
 
 
@@ -202,11 +202,6 @@ class Tombstones:
     def check(self) -> None:
         """Raise :class:`~openclaw_memory.store.state.StateError` when it is not known what was forgotten."""
         self._state.check()
-        if self._state.read("SELECT 1 FROM tombstones WHERE words <> ? LIMIT 1", [VERSION]):
-            raise StateError(
-                f"{self._state.file}: another version of openclaw-memory has forgotten something; use that one, or "
-                "give up what was forgotten: openclaw-memory state drop-tombstones"
-            )
 
     @property
     def version(self) -> str:
@@ -234,7 +229,7 @@ class Tombstones:
     def _read(self) -> Matcher:
         keys = self._state.keys()
         matchers: dict[str, Matcher] = {}
-        for tombstone, key in self._state.read("SELECT hash, key FROM tombstones WHERE words = ?", [VERSION]):
+        for tombstone, key in self._state.read("SELECT hash, key FROM tombstones"):
             if key in keys:  # the check of the state says so of others
                 matchers.setdefault(key, Matcher(keys[key])).add(tombstone)
         first, *others = [*matchers.values()] or [Matcher(b"")]

@@ -11,9 +11,6 @@ from functools import cache
 from ..text.characters import alike
 from ..text.sentences import sentence_spans
 
-#: Grows with every change of what a word is, how it is folded, or how much it weighs: what was forgotten is hashed.
-VERSION = 1
-
 #: A text of this weight or more is a sentence: those of a unit are forgotten by themselves too.
 LONG = 4
 #: One of this weight is hardly said twice by chance: it is forgotten inside of other sentences too.

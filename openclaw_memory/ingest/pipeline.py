@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -25,7 +26,6 @@ from ..store.api import (
     StoredUnit,
     TextsChanged,
     Version,
-    batches,
 )
 from ..system.deadline import NEVER, Deadline
 from . import captures, sidecars
@@ -35,8 +35,6 @@ from .scan import Unreadable, scan
 
 log = logging.getLogger("openclaw_memory.ingest")
 
-#: Changed files whose lost units are pooled, so that a section may move from one to another.
-_POOL = 200
 #: A transaction takes whole files until it has this many units.
 _UNITS_PER_TRANSACTION = 2_000
 
@@ -69,13 +67,8 @@ class Outcome:
     left: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class _Difference:
-    """How the files differ from the index."""
-
-    new: list[SourceFile]
-    changed: list[tuple[SourceFile, DocumentRow]]
-    gone: list[DocumentRow]
+#: A file to be read, and what the index has of it.
+_Work = tuple[SourceFile, DocumentRow | None]
 
 
 class Ingestor:
@@ -106,10 +99,6 @@ class Ingestor:
         self._ontology = OntologyRows()
         self._linker = Linker(self._ontology)
         self._names: dict[str, str] = {}
-        #: Files by path as the last look found them.
-        self._known: dict[str, SourceFile] = {}
-        #: Files that were set since an earlier look and have the size and time of then: it may have been put back.
-        self._doubted: set[str] = set()
         #: Files by path as they were when they could not be read: a large one is not tried again by each question.
         self._unread: dict[str, SourceFile] = {}
 
@@ -141,10 +130,11 @@ class Ingestor:
         wrote = False
         _check_paths(paths, found, documents)
         while True:
-            difference, large = _without_large(_compare(files, found, documents, paths, self._doubted), most)
-            run.left = [file.path for file in large if self._unread.get(file.path) != file]
+            work, gone = _compare(files, found, documents, paths)
+            run.left = [file.path for file, _ in work if file.size > most and self._unread.get(file.path) != file]
+            work = [(file, row) for file, row in work if file.size <= most]
             try:
-                wrote |= self._write(difference, documents, run, progress, until)
+                wrote |= self._write(work, gone, documents.version, run, progress, until)
                 break
             except TextsChanged:
                 # Another process ingests one of the same files; what it wrote is not ours to do again.
@@ -157,8 +147,6 @@ class Ingestor:
                 self._unread[file.path] = file
             elif file.size <= most:
                 self._unread.pop(file.path, None)
-        if run.complete:
-            self._doubted.difference_update(file.path for file in files if file.size <= most)
         chunks = 0
         for file in files:
             row = documents.by_path.get(file.path)
@@ -180,12 +168,7 @@ class Ingestor:
 
     def _found(self, paths: Sequence[str]) -> tuple[ScanResult, list[SourceFile], list[str]]:
         """The files that are there, those to be read, and as they are shown the names that hold a secret."""
-        found = scan(self._workspace, self._settings, self._known)
-        for file in found.files:
-            before = self._known.get(file.path, file)
-            if before.changed_ns != file.changed_ns and before == replace(file, changed_ns=before.changed_ns):
-                self._doubted.add(file.path)
-        self._known = {file.path: file for file in found.files}
+        found = scan(self._workspace, self._settings)
         files = [file for file in found.files if _within(file.path, paths) and not self._excluded(file)]
         named = {file.path: self._shown(file.path) for file in files}
         unnamed = [shown for path, shown in named.items() if shown != path]
@@ -193,67 +176,68 @@ class Ingestor:
 
     def _write(
         self,
-        difference: _Difference,
-        documents: Documents,
+        work: Sequence[_Work],
+        gone: list[DocumentRow],
+        version: Version,
         run: _Run,
         progress: Progress,
         until: Deadline,
     ) -> bool:
-        version = documents.version
-        total = len(difference.new) + len(difference.changed)
-        done = 0
         wrote = False
-        lost = planning.LostUnits()
-        gone = [document.id for document in difference.gone]
-        gone_units = self._store.units_of(gone) if gone else []
-        lost.offer(gone_units)
         touched: list[tuple[int, SourceFile]] = []
-        #: Files that were read and are no text any more: what the index holds of them is wrong.
-        spoilt: list[int] = []
-        work: list[tuple[SourceFile, DocumentRow | None]] = [*difference.changed, *((f, None) for f in difference.new)]
+        batch: list[DocumentChange] = []
         if work and (ontology := self._store.ontology()) != self._ontology:
             self._ontology, self._linker = ontology, Linker(ontology)
-        for group in batches(work, _POOL):
-            if done and until.passed:
+        for done, (file, row) in enumerate(work, 1):
+            if done > 1 and until.passed:
                 run.complete = False  # at least one file: who comes again and again gets through
                 break
-            prepared: list[DocumentChange] = []
-            for file, row in group:
-                if prepared and until.passed:
-                    run.complete = False
-                    break
-                done += 1
-                progress("read", done, total)
-                try:
-                    change = self._read(file, row)
-                except RedactionError as problem:
-                    run.skipped[file.path] = str(problem)
-                    continue
-                except Unreadable as problem:
-                    run.skipped[file.path] = problem.reason
-                    if row is not None and problem.content:
-                        spoilt.append(row.id)
-                        run.units[file.path] = 0
-                    continue
-                if row is not None and change.sha256 == row.sha256:
-                    if (row.size, row.mtime_ns) != (file.size, file.mtime_ns):
-                        touched.append((row.id, file))
-                else:
-                    prepared.append(change)
-            version = self._write_group(prepared, lost, version, run, until)
-            wrote |= bool(prepared)
-            if not run.complete:
-                break
-        if spoilt:
-            gone_units += self._store.units_of(spoilt)
-            gone += spoilt
+            progress("read", done, len(work))
+            try:
+                change = self._read(file, row)
+            except RedactionError as problem:
+                run.skipped[file.path] = str(problem)
+                continue
+            except Unreadable as problem:
+                run.skipped[file.path] = problem.reason
+                if row is not None and problem.content:  # what the index holds of it is wrong
+                    gone.append(row)
+                    run.units[file.path] = 0
+                continue
+            if row is None or change.sha256 != row.sha256:
+                batch.append(change)
+            elif (row.size, row.mtime_ns) != (file.size, file.mtime_ns):
+                touched.append((row.id, file))
+            if sum(len(each.units) for each in batch) >= _UNITS_PER_TRANSACTION:
+                version = self._apply(batch, version, run)
+                wrote, batch = True, []
+        if batch:
+            version = self._apply(batch, version, run)
+            wrote = True
         if gone and run.complete and not run.left:  # what is left may be one of these under another name
-            version = self._store.remove(gone, sorted(lost.claimed), version)
-            run.counts += planning.ChangeCounts(deleted=sum(unit.id not in lost.claimed for unit in gone_units))
+            version = self._store.remove([row.id for row in gone], version)
+            run.counts += planning.ChangeCounts(deleted=sum(row.units for row in gone))
             wrote = True
         if touched:
             self._store.touch(touched, version)
         return wrote
+
+    def _apply(self, batch: Sequence[DocumentChange], version: Version, run: _Run) -> Version:
+        """Write some files in one transaction, in which their units that are as they were keep their ids."""
+        stored: defaultdict[int | None, list[StoredUnit]] = defaultdict(list)
+        for unit in self._store.units_of([change.replaces for change in batch if change.replaces is not None]):
+            stored[unit.document_id].append(unit)
+        changes = []
+        counts = planning.ChangeCounts()
+        for change in batch:
+            units, gone = planning.match(change.units, stored[change.replaces])
+            changes.append(replace(change, units=units))
+            counts += planning.counted(units, gone)
+        version = self._store.apply(changes, version)
+        run.counts += counts
+        run.linked += sum(len(planned.mentions) for change in batch for planned in change.units)
+        run.units |= {change.file.path: len(change.units) for change in batch}
+        return version
 
     def _shown(self, path: str) -> str:
         """A file's path without the secrets in it."""
@@ -271,53 +255,6 @@ class Ingestor:
         return DocumentChange(
             note.file, note.sha256, note.front_matter, note.sections, note.units, row.id if row else None
         )
-
-    def _write_group(
-        self,
-        prepared: list[DocumentChange],
-        lost: planning.LostUnits,
-        version: Version,
-        run: _Run,
-        until: Deadline,
-    ) -> Version:
-        replaced = [change.replaces for change in prepared if change.replaces is not None]
-        stored: dict[int, list[StoredUnit]] = {document_id: [] for document_id in replaced}
-        for unit in self._store.units_of(replaced) if replaced else []:
-            stored[unit.document_id].append(unit)
-        leaving: list[list[StoredUnit]] = []
-        matched = []
-        for change in prepared:
-            units, left = planning.match(change.units, stored.get(change.replaces or 0, ()))
-            lost.offer(left)
-            leaving.append(left)
-            matched.append(replace(change, units=units))
-        claimed = [replace(change, units=planning.claim(change.units, lost)) for change in matched]
-        batch: list[DocumentChange] = []
-        counts = planning.ChangeCounts()
-        for at, (change, left) in enumerate(zip(claimed, leaving, strict=True), 1):
-            really_lost = [unit.id for unit in left if unit.id not in lost.claimed]
-            batch.append(replace(change, lost=really_lost))
-            counts += planning.counted(change.units, len(really_lost))
-            if at < len(claimed) and sum(len(each.units) for each in batch) < _UNITS_PER_TRANSACTION:
-                continue
-            version = self._store.apply(batch, version)
-            run.counts += counts
-            run.linked += sum(len(planned.mentions) for change in batch for planned in change.units)
-            run.units |= {change.file.path: len(change.units) for change in batch}
-            batch, counts = [], planning.ChangeCounts()
-            if until.passed:
-                run.complete = run.complete and at == len(claimed)
-                break
-        for left in leaving:
-            lost.withdraw(left)
-        return version
-
-
-def _without_large(difference: _Difference, most: float) -> tuple[_Difference, list[SourceFile]]:
-    """A difference without its files of more than ``most`` bytes, and these."""
-    large = [file for file in (*difference.new, *(file for file, _ in difference.changed)) if file.size > most]
-    new = [file for file in difference.new if file.size <= most]
-    return replace(difference, new=new, changed=[pair for pair in difference.changed if pair[0].size <= most]), large
 
 
 def _check_paths(paths: Sequence[str], found: ScanResult, documents: Documents) -> None:
@@ -337,16 +274,13 @@ def _within(path: str, prefixes: Sequence[str]) -> bool:
 
 
 def _compare(
-    files: Sequence[SourceFile], found: ScanResult, documents: Documents, paths: Sequence[str], doubted: Set[str]
-) -> _Difference:
-    new: list[SourceFile] = []
-    changed: list[tuple[SourceFile, DocumentRow]] = []
-    for file in files:
-        row = documents.by_path.get(file.path)
-        if row is None:
-            new.append(file)
-        elif (row.size, row.mtime_ns) != (file.size, file.mtime_ns) or file.path in doubted:
-            changed.append((file, row))
+    files: Sequence[SourceFile], found: ScanResult, documents: Documents, paths: Sequence[str]
+) -> tuple[list[_Work], list[DocumentRow]]:
+    """The files that differ from the index, those that it has first, and what it has of files that are gone."""
+    rows = [(file, documents.by_path.get(file.path)) for file in files]
+    changed = [
+        (file, row) for file, row in rows if row is not None and (row.size, row.mtime_ns) != (file.size, file.mtime_ns)
+    ]
     present = {file.path for file in files}
     gone = []
     for path, row in documents.by_path.items():
@@ -356,4 +290,4 @@ def _compare(
             # Not seen is not the same as gone: what the index holds stays until the folder can be read.
             continue
         gone.append(row)
-    return _Difference(new, changed, gone)
+    return [*changed, *((file, row) for file, row in rows if row is None)], gone

@@ -1,13 +1,12 @@
-"""Which units of a changed file live on: the rest of the index never hears of those.
+"""The units of a file as they are to be stored, and which of them it had before: these live on.
 
-A unit is recognised by its search text, first within its file, then among the units that other
-files lose in the same run, so a renamed file and a moved section keep their vectors.
+A unit is recognised by its search text.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
@@ -28,35 +27,6 @@ class ChangeCounts:
 
     def __add__(self, other: ChangeCounts) -> ChangeCounts:
         return ChangeCounts(self.added + other.added, self.updated + other.updated, self.deleted + other.deleted)
-
-
-class LostUnits:
-    """Units that lose their place in this run, to be claimed by text."""
-
-    def __init__(self) -> None:
-        self._by_hash: defaultdict[int, deque[int]] = defaultdict(deque)
-        self.claimed: set[int] = set()
-
-    def offer(self, units: Iterable[StoredUnit]) -> None:
-        """Make units claimable."""
-        for unit in units:
-            self._by_hash[unit.hash].append(unit.id)
-
-    def claim(self, text_hash: int) -> int | None:
-        """The id of a lost unit with this text, once."""
-        waiting = self._by_hash.get(text_hash)
-        if not waiting:
-            return None
-        unit_id = waiting.popleft()
-        self.claimed.add(unit_id)
-        return unit_id
-
-    def withdraw(self, units: Iterable[StoredUnit]) -> None:
-        """Make what was not claimed unclaimable: its vectors are gone."""
-        for unit in units:
-            waiting = self._by_hash.get(unit.hash)
-            if waiting and unit.id in waiting:
-                waiting.remove(unit.id)
 
 
 def prepare(parsed: ParsedDocument, plugins: Plugins, analysed: bool = True) -> tuple[list[Section], list[PlannedUnit]]:
@@ -128,8 +98,8 @@ def _rewrite(lines: list[str], first_line: int, old: Unit, new: Unit | None) -> 
     lines[low:high] = changed + [""] * max(0, missing)
 
 
-def match(planned: Sequence[PlannedUnit], stored: Sequence[StoredUnit]) -> tuple[list[PlannedUnit], list[StoredUnit]]:
-    """Give units their old ids within one file; returns them and the stored units that lost their place."""
+def match(planned: Sequence[PlannedUnit], stored: Sequence[StoredUnit]) -> tuple[list[PlannedUnit], int]:
+    """Give the units of a file their old ids; returns them, and how many of the stored ones are gone."""
     waiting: defaultdict[int, deque[StoredUnit]] = defaultdict(deque)
     for unit in stored:
         waiting[unit.hash].append(unit)
@@ -137,12 +107,7 @@ def match(planned: Sequence[PlannedUnit], stored: Sequence[StoredUnit]) -> tuple
     for plan in planned:
         same = waiting.get(plan.hash)
         matched.append(replace(plan, id=same.popleft().id) if same else plan)
-    return matched, [unit for left in waiting.values() for unit in left]
-
-
-def claim(planned: Sequence[PlannedUnit], lost: LostUnits) -> list[PlannedUnit]:
-    """Give units without an id that of a lost unit with the same text."""
-    return [plan if plan.id is not None else replace(plan, id=lost.claim(plan.hash)) for plan in planned]
+    return matched, sum(map(len, waiting.values()))
 
 
 def counted(planned: Sequence[PlannedUnit], gone: int) -> ChangeCounts:

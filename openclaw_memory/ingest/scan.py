@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ..config.settings import ExtraPath, IngestSettings
@@ -36,7 +35,6 @@ _OTHER_TEXTS = frozenset(
     ".txt .text .markdown .mdown .mkd .mdx .rst .org .adoc .canvas "
     ".rtf .doc .docx .odt .pdf .htm .html .csv .tsv".split()
 )
-_NONE: Mapping[str, SourceFile] = MappingProxyType({})
 _EXTRA_NAME = re.compile(r"[^\s/\\@\x00-\x1f][^/\\\x00-\x1f]*")
 
 
@@ -45,7 +43,7 @@ def max_bytes(settings: IngestSettings) -> int:
     return int(settings.max_file_mb * MEGABYTE)
 
 
-def scan(workspace: Path, settings: IngestSettings, known: Mapping[str, SourceFile] = _NONE) -> ScanResult:
+def scan(workspace: Path, settings: IngestSettings) -> ScanResult:
     """Find ``MEMORY.md``, ``USER.md``, ``memory/**/*.md`` and the extra paths, sorted by path.
 
     Hidden names, and what the ignore file matches, are left out.  A file that is too large, named in bytes
@@ -53,15 +51,14 @@ def scan(workspace: Path, settings: IngestSettings, known: Mapping[str, SourceFi
     Markdown (``.txt``, ``.docx``, …); what cannot be looked
     into is reported there too and named in ``unreadable``.  Links inside a root are resolved: ``absolute``
     contains none, and a file or folder that is reached twice is listed once.  No note is opened here, so
-    one without read permission shows only in :func:`read_text`.  What is still as one of the ``known`` files
-    by path is that file.
+    one without read permission shows only in :func:`read_text`.
 
     Raises :class:`WorkspaceError` for a workspace or an ignore file that cannot be used, and
     :class:`SettingsError` for an extra path whose name cannot be shown.
     """
     _check_extras(settings.extra_paths)
     root, names = _list_workspace(workspace)
-    walk = _Walk(max_bytes(settings), _ignore_spec(root), known)
+    walk = _Walk(max_bytes(settings), _ignore_spec(root))
     owned, memory = _Root(root, "", Origin.OWNER), _Root(root, "", Origin.AGENT)
     for name in names:
         if name.lower() in _CURATED:
@@ -112,7 +109,6 @@ class _Walk:
 
     max_bytes: int
     ignored: GitIgnoreSpec | None
-    known: Mapping[str, SourceFile]
     files: list[SourceFile] = field(default_factory=list)
     skipped: list[SkippedFile] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
@@ -221,11 +217,8 @@ class _Walk:
             limit = human_size(self.max_bytes)
             self._skip(shown, f"{human_size(status.st_size)} is more than ingest.max_file_mb allows ({limit})")
             return
-        file = self.known.get(shown)
-        now = real, status.st_size, status.st_mtime_ns, status.st_ctime_ns, root.origin
-        if file is None or (file.absolute, file.size, file.mtime_ns, file.changed_ns, file.origin) != now:
-            file = SourceFile(shown, *now[:3], _kind(shown), _grain(shown), root.origin, status.st_ctime_ns)
-        self.files.append(file)
+        size, mtime_ns = status.st_size, status.st_mtime_ns
+        self.files.append(SourceFile(shown, real, size, mtime_ns, _kind(shown), _grain(shown), root.origin))
 
     def _is_ignored(self, root: _Root, real: str, shown: str) -> bool:
         if self.ignored is None:

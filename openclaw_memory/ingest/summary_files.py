@@ -36,19 +36,9 @@ _ONLY_TAGS = re.compile(rf"{TAGS.strip()}(?: #\S+)+")
 _MARKER = re.compile(r"[-*+]\s+")
 _DAY = re.compile(r"(?P<day>\d{4}-\d{2}-\d{2}):\s+(?=\S)")
 
-#: The keys of the front matter that consolidation writes, and what their values look like.
-_KEYS = {
-    "grain": re.compile(r"[a-z]+"),
-    "period": re.compile(r"\d{4}(?:-[\dWQ]+)*"),
-    "date": re.compile(r"\d{4}-\d\d-\d\d"),
-    "origin": re.compile(r"[a-z]+"),
-    "format": re.compile(r"\d{1,9}"),
-    "digest": re.compile(r"[0-9a-f]{64}"),
-    "content": re.compile(r"[0-9a-f]{64}"),
-}
 _SOURCES = "sources"
-_VALUE = re.compile(r"(?P<key>[a-z]+):(?: (?P<value>\S.*))?")
-_ITEM = re.compile(r" *- (?P<item>\S.*)")
+#: The keys of the front matter that consolidation writes.
+_KEYS = {"grain", "period", "date", "origin", "format", "digest", "content", _SOURCES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +67,7 @@ def content_hash(text: str) -> str:
 
 def is_edited(text: str) -> bool:
     """Whether a person has changed the summary ``text`` since it was written, or wrote it in the first place."""
-    lines = split_lines(text)
-    end = _front_end(lines)
-    front = _ours(lines[1 : end - 1])
-    return front is None or front["content"] != _hash(lines[end:])
+    return bool(front_of(text)["edited"])
 
 
 def front_of(text: str) -> dict[str, Any]:
@@ -197,25 +184,17 @@ def _front_end(lines: Sequence[str]) -> int:
 
 
 def _ours(lines: Sequence[str]) -> dict[str, Any] | None:
-    """The front matter in ``lines``, if it is as consolidation writes it, be it ever so long."""
+    """The front matter in ``lines``, if it has what consolidation writes and nothing else, be it ever so long."""
     front: dict[str, Any] = {}
-    for line in lines:
-        if (item := _ITEM.fullmatch(line.rstrip())) is not None:
-            if next(reversed(front), None) != _SOURCES:
-                return None
-            front[_SOURCES].append(_plain(item["item"]))
+    for line in map(str.rstrip, lines):
+        if line.lstrip().startswith("- ") and next(reversed(front), None) == _SOURCES:
+            front[_SOURCES].append(_plain(line.lstrip()[2:].lstrip()))
             continue
-        found = _VALUE.fullmatch(line.rstrip())
-        if found is None or found["key"] in front:
+        key, _, value = line.partition(":")
+        if key in front or bool(value) == (key == _SOURCES):
             return None
-        key, value = found["key"], found["value"]
-        if key == _SOURCES and value is None:
-            front[key] = []
-        elif key in _KEYS and value is not None and _KEYS[key].fullmatch(value) is not None:
-            front[key] = value
-        else:
-            return None
-    return front if set(front) == {*_KEYS, _SOURCES} else None
+        front[key] = value.strip() or []
+    return front if set(front) == _KEYS else None
 
 
 def _plain(item: str) -> str:

@@ -94,10 +94,7 @@ class ParsedDocument:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file that a scan found: where it is, what it is, and its cheap identity.
-
-    ``changed_ns`` is when its content or its times were last set, as the file system counts: nobody can put it back.
-    """
+    """A file that a scan found: where it is, what it is, and its cheap identity."""
 
     path: str
     absolute: str
@@ -106,7 +103,6 @@ class SourceFile:
     kind: Kind
     grain: Grain
     origin: Origin
-    changed_ns: int = 0
 
     @property
     def day(self) -> date:

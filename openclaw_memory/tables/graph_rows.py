@@ -7,7 +7,7 @@ import numpy as np
 from ..graph.network import Lists
 from ..graph.view import GraphView
 from ..store.api import Bools, Ints
-from ..store.api.derived import ConceptEntry, Edges, References, Relations, Sequels
+from ..store.rows.derived import ConceptEntry, Edges, References, Relations, Sequels
 
 
 def concepts(view: GraphView) -> list[ConceptEntry]:

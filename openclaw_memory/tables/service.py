@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..model import ExportReport, Progress, QueryResult, UseRow, bounds, joined, silent
-from ..store.api.derived import Collect, Derived, KeywordSearch
+from ..store.rows.derived import Collect, Derived
 from ..system.deadline import NEVER
-from ..text import analysis
 
 if TYPE_CHECKING:
     from ..facts.service import FactBook
@@ -39,14 +38,11 @@ class Tables:
 
     def query(self, sql: str, limit: int | None, timeout: float) -> QueryResult:
         """The answer of one SQL statement that only reads."""
-        from ..search.bm25 import UNIT
-
         if limit is not None:
             bounds.number("limit", limit, 1, whole=True)
         bounds.number("timeout", timeout, 0, 24 * 60 * 60)
         stale, remarks = self._freshen(NEVER)
-        keywords = KeywordSearch(analysis.query_terms, UNIT.k1, UNIT.b)
-        result = self._store.query(sql, self._collect(), keywords, limit, timeout)
+        result = self._store.query(sql, self._collect(), limit, timeout)
         return replace(result, stale=stale, warning=joined([*self._store.warnings(), *remarks]))
 
     def export(self, folder: Path, overwrite: bool, progress: Progress = silent) -> ExportReport:

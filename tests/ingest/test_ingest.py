@@ -145,7 +145,7 @@ def test_a_section_moved_to_another_file_is_not_embedded_again(
     notes.write("MEMORY.md", GARDEN)
     notes.write("memory/house.md", "# Old\n\n" + HOUSE)
     report = memory.ingest()
-    assert (report.added, report.updated, report.deleted, report.embedded) == (0, 0, 0, 0)
+    assert (report.added, report.updated, report.deleted, report.embedded) == (3, 0, 3, 0)
     assert embedder.taken() == []
     assert {row[0] for row in everything(memory, "boiler")} == {"memory/house.md"}
     assert memory.status().vectors["ready"] == report.chunks
@@ -160,7 +160,7 @@ def test_a_renamed_file_is_not_embedded_again(
     embedder.taken()
     notes.move("memory/m.md", new)
     report = memory.ingest()
-    assert (*counts(report), report.embedded, embedder.taken()) == (3, 0, 0, 0, 3, 0, [])
+    assert (*counts(report), report.embedded, embedder.taken()) == (3, 3, 0, 3, 0, 0, [])
     assert {row[0] for row in everything(memory, "boiler")} == {new}
 
 

@@ -261,7 +261,7 @@ def test_what_a_compaction_of_the_file_drops_leaves_memory_too(store: DuckStore)
     model = embed(store, HashingEmbedder(32))
     engine = engine_of(store, model)
     documents = store.documents()
-    store.remove([row.id for path, row in documents.by_path.items() if path != "3.md"], (), documents.version)
+    store.remove([row.id for path, row in documents.by_path.items() if path != "3.md"], documents.version)
     assert store.maintain(force=True)
     engine.refresh(model)
     fresh = engine_of(store, model)
@@ -281,7 +281,7 @@ def rewritten(store: DuckStore, n: int, d: int) -> tuple[VectorModel, VectorInde
     index = store.vector_index(model)
     index.refresh()
     documents = store.documents()
-    store.remove([row.id for path, row in documents.by_path.items() if path != "7.md"], (), documents.version)
+    store.remove([row.id for path, row in documents.by_path.items() if path != "7.md"], documents.version)
     corpus = Corpus()
     corpus.refresh(store)
     return model, index, corpus, corpus.rows.unit_id.tolist()
@@ -313,7 +313,7 @@ def test_a_few_lost_units_are_not_among_the_nearest(store: DuckStore) -> None:
     query = unit_vectors(302, 32, 1)[-1]
     assert index.search(query, 1)[0].tolist() == [ids[-1]]
     documents = store.documents()
-    store.remove([documents.by_path["b.md"].id], (), documents.version)
+    store.remove([documents.by_path["b.md"].id], documents.version)
     index.refresh()
     found, _ = index.search(query, 301)
     assert sorted(found.tolist()) == ids[:300]

@@ -24,11 +24,8 @@ from indexing import ROOT, open_store, python
 from openclaw_memory import Memory, Settings, example
 from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import LeaseTimeout, RequestError, StoreError
-from openclaw_memory.index.corpus import Corpus
-from openclaw_memory.search import bm25
-from openclaw_memory.store.api.derived import Derived, KeywordSearch
 from openclaw_memory.store.duckdb.query import checked
-from openclaw_memory.text import analysis
+from openclaw_memory.store.rows.derived import Derived
 
 SETTINGS = {"embedding.model": "none", "embedding.offline": True}
 CONCEPTS = """
@@ -177,31 +174,6 @@ def test_every_name_can_be_described_without_collecting_anything(memory: Memory)
         assert ask(memory, f"DESCRIBE {name}")
 
 
-# -- keyword search -------------------------------------------------------------------------------------
-
-QUESTIONS = ["embedding model", "10.0.0.17", "QX-7714 benchmark", "the", "nothingofthiskind", "RTX 5070 Ti"]
-
-
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_match_keywords_scores_as_search_does(memory: Memory, question: str) -> None:
-    found = dict(ask(memory, f"SELECT id, score FROM match_keywords('{question}')"))
-    corpus = Corpus()
-    corpus.refresh(memory.store)
-    index = memory.store.keyword_index()
-    index.refresh()
-    scores = bm25.score(corpus, index, analysis.query_terms(question)).unit
-    expected = {int(corpus.rows.unit_id[row]): float(scores[row]) for row in np.flatnonzero(scores)}
-    assert found == pytest.approx(expected, rel=1e-5)
-
-
-def test_dead_units_are_found_by_no_keyword(notes: Notes) -> None:
-    notes.write("memory/a.md", "- a green lamp\n- a red lamp\n")
-    with memory_of(notes.root, **{"ingest.fresh_seconds": 0.0}) as memory:
-        assert len(ask(memory, "FROM match_keywords('lamp')")) == 2
-        notes.write("memory/a.md", "- a red lamp\n")
-        assert len(ask(memory, "FROM match_keywords('lamp')")) == 1
-
-
 # -- what is refused --------------------------------------------------------------------------------------
 
 WRITES = {
@@ -310,7 +282,7 @@ def test_the_index_stays_as_it_is_byte_by_byte(memory: Memory, workspace: Path, 
     before = digest()
     reads = [
         "SELECT count(*) FROM memories", "SELECT * FROM concepts", "SELECT * FROM edges", "SELECT * FROM facts",
-        "FROM match_keywords('model')", "SUMMARIZE memories", "FROM checkpoint('internals')",
+        "SUMMARIZE memories", "FROM checkpoint('internals')",
         "FROM force_checkpoint('internals')", "FROM enable_logging('QueryLog')", "SELECT write_log('x')",
     ]  # fmt: skip
     for query in reads:
@@ -457,9 +429,8 @@ def test_only_what_is_named_is_collected(tmp_path: Path) -> None:
         seen.append(named)
         return Derived()
 
-    keywords = KeywordSearch(analysis.query_terms, 0.6, 0.3)
     for query in ("FROM memories", "SELECT 1 FROM Concepts", 'FROM "edges" JOIN facts USING (source)'):
-        store.query(query, collect, keywords)
+        store.query(query, collect)
     assert seen == [frozenset(), {"concepts"}, {"edges", "facts"}]
     store.close()
 
@@ -470,7 +441,6 @@ def test_an_empty_workspace_has_empty_tables(notes: Notes) -> None:
             "SELECT (SELECT count(*) FROM memories), (SELECT count(*) FROM edges), count(*) FROM concepts"
         )
         assert result.rows == ((0, 0, 0),)
-        assert ask(memory, "FROM match_keywords('x')") == []
         assert result.warning is not None and "no notes in" in result.warning
 
 

@@ -21,7 +21,7 @@ from openclaw_memory.config.settings import StoreSettings
 from openclaw_memory.errors import StoreError
 from openclaw_memory.index.corpus import Corpus
 from openclaw_memory.search import bm25
-from openclaw_memory.store.api import ModelChoice, OntologyRows, TextsChanged, VectorModel, WorkspaceFile
+from openclaw_memory.store.api import OntologyRows, TextsChanged, VectorModel, WorkspaceFile
 from openclaw_memory.store.duckdb import schema
 from openclaw_memory.store.duckdb.duck import DuckStore
 from openclaw_memory.store.duckdb.postings import PostingsFile
@@ -105,15 +105,12 @@ def test_a_stale_version_of_a_document_is_refused_and_writes_nothing(store: Duck
     with pytest.raises(TextsChanged):
         store.apply([note("a.md", [["another"]])], stale)
     with pytest.raises(TextsChanged):
-        store.remove([1], (), stale)
+        store.remove([1], stale)
     version = store.documents().version
     put(store, {"a.md": [["one", "more"]]})
     (a, b) = (store.documents().by_path[path] for path in ("a.md", "b.md"))
-    for own, unit in ((a.id, None), (None, store.units_of([a.id])[0].id)):  # a file, and one that takes its unit
-        taken = note("a.md" if own else "c.md", [["one"]])
-        units = [replace(taken.units[0], id=unit)]
-        with pytest.raises(TextsChanged):
-            store.apply([replace(taken, units=units, replaces=own)], version)
+    with pytest.raises(TextsChanged):
+        store.apply([replace(note("a.md", [["one"]]), replaces=a.id)], version)
     with pytest.raises(TextsChanged):
         store.touch([(a.id, source("a.md"))], version)
     assert len(texts_of(store)) == 3
@@ -123,12 +120,10 @@ def test_a_stale_version_of_a_document_is_refused_and_writes_nothing(store: Duck
 
 
 @both
-@pytest.mark.parametrize("change", ["compaction", "masks", "concepts"])
+@pytest.mark.parametrize("change", ["masks", "concepts"])
 def test_what_concerns_all_texts_voids_every_plan(store: DuckStore, change: str) -> None:
     version = store.documents().version
-    if change == "compaction":
-        store.maintain(force=True)  # drops what is between two files
-    elif change == "masks":
+    if change == "masks":
         store.read_again((), "another")
     else:
         store.put_ontology(WorkspaceFile("concepts.yaml", 1, 1, "x"), OntologyRows(), (), lambda units: ())
@@ -166,16 +161,6 @@ def test_two_processes_that_write_different_notes_do_not_plan_again(path: Path) 
     assert (child.returncode, out.split("\n")[:-1]) == (0, ["b.md written", "a.md again", "c.md written"]), err
     assert sorted(texts_of(store).values()) == ["child b.md", "child c.md", "ours"]
     store.close()
-
-
-@both
-def test_versions_of_two_files_are_not_mistaken_for_each_other(tmp_path: Path) -> None:
-    versions = set()
-    for name in "abc":
-        store = open_store(tmp_path / name)
-        versions.add(store.documents().version.shared)
-        store.close()
-    assert len(versions) == 3
 
 
 @both
@@ -220,42 +205,12 @@ def test_a_write_that_was_undone_is_not_remembered(store: DuckStore) -> None:
 
 
 @both
-def test_the_generation_grows_with_every_write(store: DuckStore) -> None:
-    seen = [store.state().generation]
-
-    def grown() -> bool:
-        seen.append(store.state().generation)
-        return seen[-1] > seen[-2]
-
-    put(store, {"a.md": [["one"]]})
-    assert grown()
-    store.put_vectors(MODEL, list(texts_of(store)), unit_vectors(1, 16))
-    assert grown()
-    store.touch([(1, source("a.md"))], store.documents().version)
-    assert grown()
-    store.put_noise(MODEL, 0.25)
-    assert grown()
-    store.maintain(force=True)
-    assert grown()
-    drop(store, "a.md")
-    assert grown()
-    store.documents()
-    assert not grown()
-
-
-@both
-def test_a_unit_taken_from_a_file_makes_that_file_be_read_again(store: DuckStore) -> None:
-    """A crash may come between the two transactions of a move, and then an undo of the other half."""
+def test_a_text_that_is_there_in_another_place_has_its_vector(store: DuckStore) -> None:
     put(store, {"a.md": [["stays", "moves"]]})
-    unit_id = next(i for i, text in texts_of(store).items() if text == "moves")
-    generation = {info.path: info.generation for info in store.document_infos()}["a.md"]
-    change = note("b.md", [["moves"]])
-    object.__setattr__(change.units[0], "id", unit_id)
-    store.apply([change], store.documents().version)
-    assert sorted(texts_of(store).values()) == ["moves", "stays"]
-    row = store.documents().by_path["a.md"]
-    assert row.sha256 == "" and row.mtime_ns < 0
-    assert {info.path: info.generation for info in store.document_infos()}["a.md"] > generation
+    store.put_vectors(MODEL, list(texts_of(store)), unit_vectors(2, 16))
+    put(store, {"a.md": [["stays"]], "b.md": [["moves", "moves", "new"]]})
+    assert [p.text for p in store.pending(MODEL, 9)] == ["new"]
+    assert store.vector_states(MODEL).ready == 3
 
 
 @both
@@ -744,22 +699,6 @@ def test_pending_texts_come_oldest_first_within_the_asked_ones(store: DuckStore)
     assert store.pending(MODEL, 9, np.zeros(0, np.int32)) == []
     store.retry_failed(MODEL)
     assert [p.text for p in store.pending(MODEL, 99)] == ["t0", "t1", "t4", "t5", "t6", "t7", "t8", "t9"]
-
-
-@both
-def test_noise_is_noted_per_model(store: DuckStore) -> None:
-    assert store.noise(MODEL) is None
-    store.put_noise(MODEL, 0.25)
-    assert store.noise(MODEL) == pytest.approx(0.25)
-    assert store.noise(VectorModel("test", 17)) is None
-
-
-@both
-def test_the_model_for_the_notes_is_noted(store: DuckStore) -> None:
-    assert store.model_choice() is None
-    for choice in (ModelChoice("small", 7), ModelChoice("large", 70)):
-        store.put_model_choice(choice)
-        assert store.model_choice() == choice
 
 
 def test_statistics_count_what_is_there(store: DuckStore, path: Path) -> None:

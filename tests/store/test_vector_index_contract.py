@@ -9,9 +9,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from indexing import both, drop, embed, file_only, open_store, put, python, unit_vectors
+from indexing import both, drop, file_only, open_store, put, python, unit_vectors
 
 from benchmarks import corpus
 from benchmarks.hashing import HashingEmbedder
@@ -263,23 +261,6 @@ def test_stored_vectors_come_back_bit_for_bit(tmp_path: Path) -> None:
     assert got == {i: row.tobytes() for i, row in zip(ids, vectors.astype(np.float16), strict=True)}
 
 
-@given(st.lists(st.lists(st.integers(0, 60), min_size=1, max_size=20, unique=True), max_size=8))
-def test_a_matrix_holds_the_last_row_put(puts: list[list[int]]) -> None:
-    for dtype in ("float32", "int8"):
-        matrix = Matrix(4, dtype)  # type: ignore[arg-type]
-        last: dict[int, Any] = {}
-        for turn, ids in enumerate(puts):
-            rows = unit_vectors(len(ids), 4, turn).astype(np.float16)
-            matrix.put(np.array(ids, np.int32), rows)
-            last |= dict(zip(ids, rows, strict=True))
-        asked = np.arange(80, dtype=np.int32)
-        slots = matrix.slots(asked)
-        assert {int(i) for i in asked[slots >= 0]} == set(last)
-        assert matrix.used == len(last)
-        for i, row in last.items():
-            np.testing.assert_allclose(matrix.rows(slots[[i]])[0], row, atol=2e-2 if dtype == "int8" else 1e-6)
-
-
 @file_only
 @pytest.mark.parametrize(("chosen", "expected"), [("auto", "exact"), ("exact", "exact"), ("vss", "vss")])
 def test_auto_is_exact_and_the_graph_a_choice(tmp_path: Path, chosen: str, expected: str) -> None:
@@ -315,18 +296,3 @@ def test_a_missing_extension_names_the_wheel(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setattr(extensions, "extension_file", lambda name: broken)
     with duckdb.connect() as c, pytest.raises(StoreError, match="cannot be loaded"):
         extensions.load_extension(c, "vss")
-
-
-def test_two_indexes_of_one_store_do_not_mix(tmp_path: Path) -> None:
-    store = open_store(tmp_path / "i.duckdb")
-    put(store, {"a.md": [["the red fox", "a blue whale"]]})
-    model = embed(store, HashingEmbedder(D))
-    first, second = store.vector_index(model), store.vector_index(model)
-    first.refresh()
-    put(store, {"b.md": [["a green frog"]]})
-    embed(store, HashingEmbedder(D))
-    second.refresh()
-    query = HashingEmbedder(D).embed_query(["green frog"])[0]
-    assert len(first.search(query, 9)[0]) == 2
-    assert len(second.search(query, 9)[0]) == 3
-    store.close()

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import StoreError
-from ..api import batches
+from ..rows.arrays import batches
 from ..tables.needles import Cells
 from ..tables.schema import VERSION
 from . import schema

@@ -12,9 +12,9 @@ from filelock import FileLock, Timeout
 from ...config.settings import StoreSettings
 from ...errors import StoreError
 from ...system.deadline import Deadline
-from ..api import Analyse, KeywordIndex, VectorIndex, VectorModel
+from ..rows.arrays import Analyse
+from ..rows.texts import KeywordIndex, VectorIndex, VectorModel
 from ..tables.keywords import PostingsIndex
-from .aside import last_aside, vectors_aside
 from .database import free_unused_heap
 from .fts import FtsIndex
 from .postings import PostingsFile
@@ -27,7 +27,7 @@ IDLE = 0.25
 
 
 class DuckStore(PurgeTables, Queries):
-    """One agent's index of one workspace; implements :class:`~openclaw_memory.store.api.Store`.
+    """One agent's index of one workspace; see :class:`~openclaw_memory.store.api.Store`.
 
     Raises :class:`~openclaw_memory.errors.StoreError` from every method when the file cannot be
     used.  Opening is lazy: nothing is created before the first call.
@@ -113,19 +113,6 @@ class DuckStore(PurgeTables, Queries):
         if self._settings.keyword_index == "fts":
             return FtsIndex(self._db, self._analyse)
         return PostingsIndex(self._db.load_postings)
-
-    def take_over_vectors(self, model: VectorModel) -> int:
-        """Give units the vectors that the index which was put aside last has of their texts; how many got one."""
-        if (old := last_aside(self.path)) is None:
-            return 0
-        with self._db.read() as c:
-            wanted = c.execute(
-                "SELECT hash, list(id) FROM units WHERE (SELECT model_id FROM vectors WHERE unit_id = id) "
-                f"IS DISTINCT FROM {self._model_id(c, model):d} GROUP BY hash"
-            ).fetchall()
-        unit_ids, vectors = vectors_aside(old, model, dict(wanted))
-        self.put_vectors(model, unit_ids, vectors)
-        return len(unit_ids)
 
     def vector_index(self, model: VectorModel) -> VectorIndex:
         """A new, empty vector index; ``refresh`` fills it."""

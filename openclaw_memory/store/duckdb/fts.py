@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..api import Analyse, Postings
+from ..rows.arrays import Analyse
+from ..rows.texts import Postings
 from ..tables.sql import count, unit_texts
 from .database import Database, insert_rows
 from .extensions import load_extension

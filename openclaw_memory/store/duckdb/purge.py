@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..tables.needles import Needles
 from ..tables.sql import count
-from ..tables.store import TableStore
+from ..tables.store import Store
 from .postings import PostingsFile
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _OF_WORKSPACE = re.compile(r"-[0-9a-f]{12}\.duckdb$")
 _WORTH_IT = 8_000_000
 
 
-class PurgeTables(TableStore):
+class PurgeTables(Store):
     """The part of the DuckDB store that forgets: methods of the store's protocol."""
 
     _db: PostingsFile

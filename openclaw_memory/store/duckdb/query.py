@@ -10,17 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import RequestError
-from ...model import ExportReport, Progress, QueryResult, silent
-from ..api.derived import Collect, KeywordSearch
+from ...model import ExportReport, Progress, QueryResult
+from ..rows.derived import Collect
+from ..tables.store import Store
 from . import export, views
-from .database import Database
+from .postings import PostingsFile
 from .sql_process import Answer, SqlProcess
 from .sql_worker import Question
 
 if TYPE_CHECKING:
     import duckdb
-
-    from ...config.settings import StoreSettings
 
 #: What is in front of the first word of a statement.
 _FIRST_WORD = re.compile(r"(?>[\s(]|--[^\n]*|/\*(?>.*?\*/))*+(\w+)", re.DOTALL)
@@ -90,15 +89,12 @@ def _explained(error: duckdb.Error) -> RequestError:
     return RequestError(f"the query failed: {said}; mend it")
 
 
-class Queries:
+class Queries(Store):
     """The part of the DuckDB store that answers SQL and exports: methods of the store's protocol."""
 
-    _db: Database
-    _settings: StoreSettings
+    _db: PostingsFile
 
-    def query(
-        self, sql: str, collect: Collect, keywords: KeywordSearch, limit: int | None = None, timeout: float = 20.0
-    ) -> QueryResult:
+    def query(self, sql: str, collect: Collect, limit: int | None = None, timeout: float = 20.0) -> QueryResult:
         """The answer of one statement that only reads."""
         started = time.monotonic()
         checked(sql)
@@ -106,7 +102,7 @@ class Queries:
         derived = collect(named & views.DERIVED)
         with self._db.apart() as options:
             question = Question(
-                str(self._db.path), {**options, "temp_directory": ""}, sql, derived, keywords, named,
+                str(self._db.path), {**options, "temp_directory": ""}, sql, derived, named,
                 None if limit is None else limit + 1, self._settings.memory_limit_mb + _SPARE,
             )  # fmt: skip
             columns, rows = self._asked(question, timeout)
@@ -114,9 +110,7 @@ class Queries:
         took = (time.monotonic() - started) * 1000
         return QueryResult(columns, tuple(kept), round(took, 1), truncated=len(kept) < len(rows))
 
-    def export(
-        self, folder: Path, collect: Collect, overwrite: bool = False, progress: Progress = silent
-    ) -> ExportReport:
+    def export(self, folder: Path, collect: Collect, overwrite: bool, progress: Progress) -> ExportReport:
         """Write every table as a Parquet file."""
         started = time.monotonic()
         target = export.Target(folder, overwrite)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...system.child import serve, write_frame
-from ..api.derived import Derived, KeywordSearch
+from ..rows.derived import Derived
 from . import views
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ class Question:
     options: Mapping[str, Any]
     sql: str
     derived: Derived
-    keywords: KeywordSearch
     named: frozenset[str]
     most: int | None
     megabytes: int
@@ -59,7 +58,7 @@ def _prepare(c: duckdb.DuckDBPyConnection, question: Question) -> None:
     """Define every table."""
     quoted = question.path.replace("'", "''")
     c.execute(f"ATTACH '{quoted}' AS {views.INDEX} (READ_ONLY)")
-    views.define(c, question.derived, question.keywords)
+    views.define(c, question.derived)
     if views.HITS in question.named:
         views.put_hits(c)
     for setting in _LOCKS:

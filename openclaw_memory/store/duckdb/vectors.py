@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..api import Floats, Ints, VectorModel
+from ..rows.arrays import Floats, Ints
+from ..rows.texts import VectorModel
 from ..tables.vectors import BLOCK, DEAD, Dtype, ExactIndex, Load
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The tables that SQL sees: ``memories``, ``documents``, ``concepts``, ``edges``, ``facts``, ``usage``; keyword search.
+"""The tables that SQL sees: ``memories``, ``documents``, ``concepts``, ``edges``, ``facts``, ``usage``.
 
 They are made in a database in memory that has the index attached, read-only, as ``internals``.  Concepts, edges,
 facts and usage are decided in Python and come as rows; only those that are asked for are put in.
@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...text.analysis import hit_id
-from ..api.derived import ConceptEntry, Derived, Edges, KeywordSearch
-from ..tables.keywords import term_key
+from ..rows.derived import ConceptEntry, Derived, Edges
 from .database import insert, insert_rows
 
 if TYPE_CHECKING:
@@ -99,22 +98,6 @@ CREATE TABLE usage (
     last_day DATE, boost DOUBLE);
 """
 
-#: BM25 as :mod:`openclaw_memory.search.bm25` computes it for units.
-_KEYWORDS = """
-CREATE MACRO match_keywords(question) AS TABLE
-WITH asked AS (SELECT unnest(keyword_keys(question)) AS term),
-found AS (
-    SELECT p.term, p.unit_id, p.tf, u.terms
-    FROM (FROM {index}.postings UNION ALL FROM {index}.postings_delta) p
-        JOIN asked ON asked.term = p.term JOIN {index}.units u ON u.id = p.unit_id),
-counted AS (SELECT count(*) AS n, greatest(avg(terms), 1e-9) AS mean FROM {index}.units),
-rare AS (SELECT term, ln(1 + ((SELECT n FROM counted) - count(*) + 0.5) / (count(*) + 0.5)) AS idf
-    FROM found GROUP BY term)
-SELECT f.unit_id AS id,
-    sum(r.idf * {k1} * f.tf / (f.tf + {k} * (1 - {b} + {b} / (SELECT mean FROM counted) * f.terms)))::DOUBLE AS score
-FROM found f JOIN rare r ON r.term = f.term GROUP BY f.unit_id;
-"""
-
 
 def named(query: str) -> frozenset[str]:
     """Which of the tables that are collected or computed a query may use: those whose names stand anywhere in it.
@@ -127,14 +110,9 @@ def named(query: str) -> frozenset[str]:
     return frozenset((DERIVED | {HITS}) & words)
 
 
-def define(c: duckdb.DuckDBPyConnection, derived: Derived, keywords: KeywordSearch | None = None) -> None:
-    """Make everything that a query may name; what is not in ``derived`` stays empty.
-
-    Keyword search is there with ``keywords``.
-    """
+def define(c: duckdb.DuckDBPyConnection, derived: Derived) -> None:
+    """Make everything that a query may name; what is not in ``derived`` stays empty."""
     c.execute(_MEMORIES + _GRAPH + _FACTS + _USAGE)
-    if keywords is not None:
-        _define_search(c, keywords)
     if derived.concepts is not None:
         _put_concepts(c, derived.concepts)
     if derived.edges is not None:
@@ -153,14 +131,6 @@ def define(c: duckdb.DuckDBPyConnection, derived: Derived, keywords: KeywordSear
             "id VARCHAR, path VARCHAR, shown INTEGER, used INTEGER, useful INTEGER, irrelevant INTEGER, first DATE, "
             "last DATE, boost DOUBLE",
         )  # fmt: skip
-
-
-def _define_search(c: duckdb.DuckDBPyConnection, keywords: KeywordSearch) -> None:
-    def keys(question: str) -> list[int]:
-        return [term_key(term) for term in dict.fromkeys(keywords.terms(question))]
-
-    c.create_function("keyword_keys", keys, ["VARCHAR"], "BIGINT[]")
-    c.execute(_KEYWORDS.format(index=INDEX, k=repr(keywords.k1), k1=repr(keywords.k1 + 1), b=repr(keywords.b)))
 
 
 def put_hits(c: duckdb.DuckDBPyConnection) -> None:

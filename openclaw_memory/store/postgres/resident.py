@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...errors import StoreUnreachable
-from ..api import ModelChoice, OntologyRows, SectionText, StoreState, VectorModel, VectorStates, WorkspaceFile
+from ..rows.catalog import StoreState
+from ..rows.graph import OntologyRows, WorkspaceFile
+from ..rows.texts import ModelChoice, SectionText, VectorModel, VectorStates
 from .store import PostgresStore
 
 #: Units up to which the lines of all sections are kept.

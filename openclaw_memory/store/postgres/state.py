@@ -31,7 +31,7 @@ _READING = 10.0
 
 _TABLES = {
     "versions": "name TEXT, token TEXT NOT NULL, KEY (name)",
-    "tombstones": "hash TEXT, key TEXT, words INTEGER, at TEXT NOT NULL, KEY (hash, key, words)",
+    "tombstones": "hash TEXT, key TEXT, at TEXT NOT NULL, KEY (hash, key)",
     "forgetting": "id TEXT, todo TEXT NOT NULL, at TEXT NOT NULL, KEY (id)",
     "use": """unit TEXT, path TEXT NOT NULL, first TEXT NOT NULL, last TEXT NOT NULL, shown BIGINT NOT NULL,
         used BIGINT NOT NULL, useful BIGINT NOT NULL, irrelevant BIGINT NOT NULL, KEY (unit)""",

@@ -12,14 +12,16 @@ from ...config.settings import StoreSettings
 from ...errors import StoreUnreachable
 from ...model import ExportReport, Progress, QueryResult
 from ...system.deadline import Deadline
-from ..api import Analyse, Documents, Ints, KeywordIndex, ModelChoice, PendingText, VectorModel
+from ..rows.arrays import Analyse, Ints
+from ..rows.catalog import Documents
+from ..rows.texts import KeywordIndex, ModelChoice, PendingText, VectorModel
 from ..tables.keywords import PostingsIndex
-from ..tables.store import TableStore
+from ..tables.store import Store
 from .postings import PostingsTables
 
 if TYPE_CHECKING:
-    from ..api.derived import Collect, KeywordSearch
     from ..duckdb.duck import DuckStore
+    from ..rows.derived import Collect
 
 _SUPERUSER = (
     "this role is a superuser or bypasses row-level security, so the server does not keep it from the memories of "
@@ -27,8 +29,8 @@ _SUPERUSER = (
 )
 
 
-class PostgresStore(TableStore):
-    """One agent's index of one workspace in a database; implements :class:`~openclaw_memory.store.api.Store`.
+class PostgresStore(Store):
+    """One agent's index of one workspace in a database; see :class:`~openclaw_memory.store.api.Store`.
 
     ``workspace`` is a name that is the same wherever the same notes are, ``files`` are where indexes of it would lie on
     this machine.  Raises
@@ -168,15 +170,13 @@ class PostgresStore(TableStore):
 
     # -- as tables ----------------------------------------------------------------------------------
 
-    def query(
-        self, sql: str, collect: Collect, keywords: KeywordSearch, limit: int | None = None, timeout: float = 20.0
-    ) -> QueryResult:
+    def query(self, sql: str, collect: Collect, limit: int | None = None, timeout: float = 20.0) -> QueryResult:
         """The answer of one statement that only reads, in DuckDB's SQL: over a copy of this memory's rows."""
         from ..duckdb.query import checked
 
         checked(sql)
         with self._copied() as copy:
-            return copy.query(sql, collect, keywords, limit, timeout)
+            return copy.query(sql, collect, limit, timeout)
 
     def export(self, folder: Path, collect: Collect, overwrite: bool, progress: Progress) -> ExportReport:
         """Write every table as a Parquet file."""

@@ -34,7 +34,7 @@ class Transaction(Protocol):
 
 #: Columns by table, in the order of the key first.
 TABLES = {
-    "tombstones": ("hash", "key", "words", "at"),
+    "tombstones": ("hash", "key", "at"),
     "forgetting": ("id", "todo", "at"),
     "use": ("unit", "path", "first", "last", "shown", "used", "useful", "irrelevant"),
     "retired": ("path", "size", "mtime_ns", "sha256", "origin"),

@@ -9,13 +9,13 @@ from pathlib import Path
 from ...errors import WorkspaceError
 from ...system.deadline import Deadline
 
-#: Grows with the tables below.
-VERSION = 1
+#: Grows with the tables below, and with what a word is (forget/words.py): what was forgotten is hashed.
+VERSION = 2
 _TABLES = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE versions (name TEXT PRIMARY KEY, token TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE tombstones (
-    hash TEXT, key TEXT, words INTEGER, at TEXT NOT NULL, PRIMARY KEY (hash, key, words)) WITHOUT ROWID;
+    hash TEXT, key TEXT, at TEXT NOT NULL, PRIMARY KEY (hash, key)) WITHOUT ROWID;
 CREATE TABLE forgetting (id TEXT PRIMARY KEY, todo TEXT NOT NULL, at TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE use (
     unit TEXT PRIMARY KEY, path TEXT NOT NULL, first TEXT NOT NULL, last TEXT NOT NULL, shown INTEGER NOT NULL,

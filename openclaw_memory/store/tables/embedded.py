@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...config.settings import StoreSettings
-from ..api import Floats, Ints, ModelChoice, PendingText, VectorIndex, VectorModel, VectorStates
+from ..rows.arrays import Floats, Ints
+from ..rows.texts import ModelChoice, PendingText, VectorIndex, VectorModel, VectorStates
 from .sql import Connection, Sql, among, count
 from .vectors import ExactIndex, Written
 
@@ -23,7 +24,7 @@ _MODEL = "(SELECT model_id FROM vectors WHERE unit_id = id)"
 
 
 class VectorTables:
-    """The part of a store that is about vectors: methods of :class:`~openclaw_memory.store.api.Store`."""
+    """The part of a store that is about vectors: methods of the store."""
 
     _db: Sql
     _settings: StoreSettings
@@ -69,10 +70,6 @@ class VectorTables:
         """Store vectors of units that still exist, in place of any older model's."""
         packed = [base64.b64encode(row.tobytes()).decode("ascii") for row in vectors.astype(np.float16)]
         self._put(model, unit_ids, "ready", packed)
-
-    def take_over_vectors(self, model: VectorModel) -> int:
-        """Give units the vectors that an index which had to be put aside has of their texts; how many got one."""
-        return 0  # but for a file none is
 
     def put_failed(self, model: VectorModel, unit_ids: Sequence[int]) -> None:
         """Note that these units cannot be embedded by ``model``."""

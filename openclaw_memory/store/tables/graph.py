@@ -11,18 +11,9 @@ from typing import Any
 import numpy as np
 
 from ...model import Kind, Origin
-from ..api import (
-    RULES,
-    CuratedRow,
-    FactObservation,
-    Mention,
-    MentionName,
-    MentionRows,
-    OntologyRows,
-    PendingText,
-    StatedFact,
-    WorkspaceFile,
-)
+from ..rows.facts import FactObservation, StatedFact
+from ..rows.graph import RULES, CuratedRow, Mention, MentionName, MentionRows, OntologyRows, WorkspaceFile
+from ..rows.texts import PendingText
 from .sql import Connection, Sql, among, count, unit_texts
 
 Links = Callable[[Sequence[PendingText]], Iterable[tuple[int, Mention]]]
@@ -31,7 +22,7 @@ _CURATED = RULES.index("curated")
 
 
 class GraphTables:
-    """The part of a store that these tables are: methods of :class:`~openclaw_memory.store.api.Store`."""
+    """The part of a store that these tables are: methods of the store."""
 
     _db: Sql
     #: What was read of files that are no notes, as of a moment.
@@ -41,7 +32,7 @@ class GraphTables:
     _ontology: tuple[tuple[Any, ...], tuple[str | None, ...], OntologyRows] | None = None
 
     def mention_rows(self, document_ids: Sequence[int] | None) -> MentionRows:
-        """Mentions in these documents."""
+        """Mentions in these documents, or in all."""
         where = "true" if document_ids is None else f"document_id IN {among(document_ids)}"
         unit_id, document_id, key, rule = self._db.columns(
             f"SELECT unit_id, document_id, key, rule FROM mentions WHERE {where}"
@@ -83,7 +74,11 @@ class GraphTables:
             return self._ontology[2]
 
     def put_ontology(self, file: WorkspaceFile, rows: OntologyRows, changed: Sequence[int], links: Links) -> int:
-        """Replace the curated concepts and the references to the ``changed`` ones in one transaction."""
+        """Replace the curated concepts, and link the units again to those with ``changed`` keys.
+
+        ``links(texts)`` yields the curated mentions in some units' search texts.  Returns how many units lost or got a
+        reference.
+        """
         with self._db.write() as c:
             for table in ("curated", "curated_edges", "ignored"):
                 c.execute(f"DELETE FROM {table}")
@@ -151,7 +146,10 @@ class GraphTables:
         return [StatedFact(*_with(row, {5: Origin, 10: _texts})) for row in rows]
 
     def facts_version(self) -> tuple[str, ...]:
-        """Another value after every change that may concern facts."""
+        """Another value after every change that may concern facts: the file, curated concepts, facts, and texts.
+
+        Facts are counted by their writes: see :func:`~openclaw_memory.store.api.after_one_write`.
+        """
         known = self._db.counters()
         # Statements cite lines of notes, and whether these still hold the words is a matter of their texts.
         texts = known["texts"] if known["stated"] != "0" else ""

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...system.copying import copied
-from ..api import Ints, Postings
+from ..rows.arrays import Ints
+from ..rows.texts import Postings
 
 #: The largest number that a SMALLINT column holds.
 MOST = 32_767

@@ -1,30 +1,30 @@
-"""What both stores answer with the same SQL: documents, units, states of vectors."""
+"""The store: what both databases answer with the same SQL, and what each has its own way for."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...config.settings import StoreSettings
-from ...model import Grain, Kind, Origin, SourceFile
-from ..api import (
-    Analyse,
+from ...model import ExportReport, Grain, Kind, Origin, Progress, QueryResult, SourceFile
+from ...system.deadline import Deadline
+from ..rows.arrays import Analyse, batches
+from ..rows.catalog import (
     DocumentChange,
     DocumentInfo,
     DocumentRow,
     Documents,
-    SectionText,
     StoredUnit,
     StoreState,
     StoreStatistics,
-    UnitRows,
-    UnitText,
-    UnitTraces,
     Version,
-    batches,
 )
+from ..rows.texts import KeywordIndex, SectionText, UnitRows, UnitText, UnitTraces
 from . import writing
 from .embedded import VectorTables
 from .graph import GraphTables
@@ -32,6 +32,9 @@ from .needles import Needles
 from .schema import VERSION
 from .sql import Connection, Sql, among, count
 from .summaries import SummaryTables
+
+if TYPE_CHECKING:
+    from ..rows.derived import Collect
 
 #: A section's day, where a name or a text states it.
 _STATED = "CASE WHEN date_source <> 'mtime' THEN date END"
@@ -51,9 +54,10 @@ _SCANNED = 1_000
 _Document = tuple[DocumentRow, DocumentInfo, tuple[int, str, int]]
 
 
-class TableStore(GraphTables, SummaryTables, VectorTables):
-    """The part of a store that is the same in both databases: methods of :class:`~openclaw_memory.store.api.Store`.
+class Store(GraphTables, SummaryTables, VectorTables, ABC):
+    """One agent's index of one workspace, as ingest and search use it; what is abstract each database does its own way.
 
+    Every method may raise :class:`~openclaw_memory.errors.StoreError`; each that writes is one transaction.
     ``name`` is how a person knows the index: its file, or its URL.
     """
 
@@ -93,10 +97,51 @@ class TableStore(GraphTables, SummaryTables, VectorTables):
         known = self._db.counters()
         return StoreState(known["instance"], int(known["generation"]))
 
+    # -- life ---------------------------------------------------------------------------------
+
+    @abstractmethod
+    def session(self, timeout: float | None = None) -> AbstractContextManager[None]:
+        """Hold the store for the calls inside; waits up to ``timeout`` seconds for other processes."""
+
+    @abstractmethod
+    def reading(self, timeout: float | None = None) -> AbstractContextManager[object]:
+        """As :meth:`session` for who only reads, and mostly what is known: other processes may go on meanwhile.
+
+        They may write between two calls of the block; :meth:`state` tells.
+        """
+
+    @abstractmethod
+    def patience(self, until: Deadline) -> AbstractContextManager[None]:
+        """Let no call of this thread wait for other processes beyond ``until`` in the block."""
+
+    @abstractmethod
+    def embedding_turn(self, timeout: float) -> AbstractContextManager[bool]:
+        """One process embeds at a time: whether it is our turn, after at most ``timeout`` seconds."""
+
+    @abstractmethod
+    def beside(self, suffix: str) -> Path | None:
+        """A file beside the index, for what is worth no table; ``None`` for a store that is no local file."""
+
+    @abstractmethod
+    def files(self) -> list[Path]:
+        """Index files on this machine that hold this workspace, or held it before it was on a server."""
+
+    @abstractmethod
+    def warnings(self) -> list[str]:
+        """What a person should hear about this store, such as a damaged file moved aside."""
+
+    @abstractmethod
+    def give_back_memory(self) -> None:
+        """Return to the operating system what reading the whole index took."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of everything; calling twice is harmless."""
+
     # -- what ingest reads and writes -----------------------------------------------------------
 
     def documents(self) -> Documents:
-        """All indexed files by path."""
+        """All indexed files by path, and the version of the texts that this is."""
         with self._db.turn():
             there = self._all_documents()
             if self._by_path[0] is not there:
@@ -133,24 +178,27 @@ class TableStore(GraphTables, SummaryTables, VectorTables):
         return [StoredUnit(*row) for row in rows]
 
     def apply(self, changes: Sequence[DocumentChange], version: Version) -> Version:
-        """Write the new state of some files in one transaction."""
+        """Write the new state of some files, each as a whole or not at all; returns the new version.
+
+        Raises :class:`TextsChanged` and writes none when ``version`` is no longer that of one of them; what becomes of
+        other files is no matter.
+        """
         replaced = [change.replaces for change in changes if change.replaces is not None]
         new = [change.file.path for change in changes if change.replaces is None]
-        living = [planned.id for change in changes for planned in change.units if planned.id is not None]
         with self._db.write() as c:
-            known = writing.check_version(self._db, c, version, self._db.counters(), replaced, new, living)
-            writing.apply(self._db, c, changes, known)
-            return writing.next_version(c, version, known)
+            writing.check_version(self._db, c, version, self._db.counters(), replaced, new)
+            writing.apply(self._db, c, changes)
+            return writing.next_version(c, version, replaced)
 
-    def remove(self, document_ids: Sequence[int], keep_units: Sequence[int], version: Version) -> Version:
-        """Remove documents with everything they own."""
+    def remove(self, document_ids: Sequence[int], version: Version) -> Version:
+        """Remove documents with everything they own; returns and raises as :meth:`apply`."""
         with self._db.write() as c:
             writing.check_version(self._db, c, version, self._db.counters(), document_ids)
-            writing.remove(c, document_ids, keep_units)
+            writing.remove(c, document_ids)
             return writing.next_version(c, version, ())
 
     def touch(self, files: Sequence[tuple[int, SourceFile]], version: Version) -> None:
-        """Note the new times of files, and the days of sections that take theirs from them."""
+        """Note the new times of files, and the days of sections that take theirs from them; raises as :meth:`apply`."""
         with self._db.write() as c:
             writing.check_version(self._db, c, version, self._db.counters(), [document_id for document_id, _ in files])
             writing.touch(self._db, c, files)
@@ -163,7 +211,7 @@ class TableStore(GraphTables, SummaryTables, VectorTables):
             return [info for _, info, _ in self._all_documents().values()]
 
     def unit_rows(self, document_ids: Sequence[int] | None) -> UnitRows:
-        """Columns of units in reading order."""
+        """Columns of the units of these documents (all when ``None``), in reading order."""
         where = "true" if document_ids is None else f"document_id IN {among(document_ids)}"
         # Joined and put in order here, which takes the database longer.
         with self._db.read():
@@ -207,6 +255,25 @@ class TableStore(GraphTables, SummaryTables, VectorTables):
         rows = self._db.rows(f"SELECT words FROM words WHERE {' OR '.join(like) or 'FALSE'}")
         return {word for row in rows for word in row[0].split()}
 
+    @abstractmethod
+    def keyword_index(self) -> KeywordIndex:
+        """The keyword index that the settings name, empty; ``refresh`` fills it."""
+
+    @abstractmethod
+    def query(self, sql: str, collect: Collect, limit: int | None = None, timeout: float = 20.0) -> QueryResult:
+        """The answer of one SQL statement that only reads; at most ``limit`` rows, in at most ``timeout`` seconds.
+
+        Raises :class:`~openclaw_memory.errors.RequestError` when it is refused, wrong or takes too long.
+        """
+
+    @abstractmethod
+    def export(self, folder: Path, collect: Collect, overwrite: bool, progress: Progress) -> ExportReport:
+        """Write every table as a Parquet file into a folder that is empty, new, or (``overwrite``) an older export.
+
+        ``progress(stage, done, total)`` is called after each table.  Raises
+        :class:`~openclaw_memory.errors.WorkspaceError` when the folder cannot be used.
+        """
+
     # -- what forgetting reads and writes -------------------------------------------------------------
 
     def unit_texts(self, unit_ids: Sequence[int]) -> list[UnitText]:
@@ -235,7 +302,10 @@ class TableStore(GraphTables, SummaryTables, VectorTables):
         return "unpurged" in self._db.counters()
 
     def read_again(self, document_ids: Sequence[int] | None, masks: str) -> None:
-        """Have the next ingest read these documents again, or every file; whoever is reading must begin again."""
+        """Have the next ingest read these documents again, as ``masks`` are others now; with ``None`` every file.
+
+        An ingest that is reading meanwhile gets :class:`TextsChanged`.
+        """
         with self._db.write() as c:
             which = "" if document_ids is None else f" WHERE id IN {among(document_ids)}"
             c.execute(f"UPDATE documents SET sha256 = '', mtime_ns = -1{which}")
@@ -247,10 +317,22 @@ class TableStore(GraphTables, SummaryTables, VectorTables):
             c.execute("DELETE FROM meta WHERE key = 'unpurged'")
             c.execute("INSERT INTO meta SELECT 'unpurged', '' WHERE (SELECT count(*) FROM documents) > 0")
 
+    @abstractmethod
+    def purge(self) -> None:
+        """Leave no trace of what was deleted.  Not inside a :meth:`session`."""
+
+    @abstractmethod
+    def leftovers(self) -> list[str]:
+        """Where else the same texts may be kept: older copies of this index, indexes of others; in words."""
+
     # -- upkeep -----------------------------------------------------------------------------------
 
+    @abstractmethod
+    def shrink(self) -> bool:
+        """Give back what deleted rows took when that is much of it; whether it did.  Not inside a :meth:`session`."""
+
     def maintain(self, force: bool = False) -> bool:
-        """Fold the postings' delta into their base, and drop what is dead, once either has grown."""
+        """Fold the postings' delta into their base, and drop what is dead, once either has grown; whether it did."""
         with self._db.read() as c:
             base, delta = self._db.sizes(c)
             if not force and delta <= max(_NEW, base // 8) and not writing.many_dead(c):
@@ -275,7 +357,7 @@ class TableStore(GraphTables, SummaryTables, VectorTables):
         return StoreStatistics(self._name, size, VERSION, generation, documents, sections, units, *sizes, *groups)
 
     def contains(self, needles: Sequence[str]) -> list[str]:
-        """Which columns hold any of ``needles``: ``units.text``."""
+        """Where in the index any of these texts stands: names of columns (``units.text``) and files."""
         search = Needles(needles)
         if not search:
             return []

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...model import Grain
-from ..api import DerivedRows, SummaryInfo
+from ..rows.catalog import SummaryInfo
+from ..rows.texts import DerivedRows
 from .sql import Sql, among
 
 
@@ -18,34 +18,19 @@ class SummaryTables:
     """The part of a store that knows of summaries."""
 
     _db: Sql
-    #: Summaries as of a moment, with the generations of their documents: only what changed is read again.
-    _summaries: tuple[Any, Mapping[int, tuple[int, SummaryInfo]]] = None, MappingProxyType({})
+    #: Summaries as of a moment.
+    _summaries: tuple[Any, list[SummaryInfo]] = None, []
 
     def summaries(self) -> list[SummaryInfo]:
         """All summaries, by path."""
         with self._db.turn():
             at = self._db.moment
             if self._summaries[0] != at:
-                with self._db.read():
-                    self._summaries = at, self._read_summaries(self._summaries[1])
-            return sorted((info for _, info in self._summaries[1].values()), key=lambda info: info.path)
-
-    def _read_summaries(self, known: Mapping[int, tuple[int, SummaryInfo]]) -> dict[int, tuple[int, SummaryInfo]]:
-        """All summaries by id; those that are ``known`` are not made again."""
-        now = self._db.rows("SELECT id, generation, sha256 FROM documents WHERE grain <> 'working'")
-        there = {
-            document: known[document]
-            for document, generation, sha256 in now
-            if document in known and known[document][0] == generation and known[document][1].sha256 == sha256
-        }
-        changed = [document for document, _, _ in now if document not in there]
-        if changed:
-            some = f"WHERE id IN {among(changed)}" if there else "WHERE grain <> 'working'"
-            rows = self._db.rows(
-                f"SELECT id, path, grain, front_matter, sha256, size, generation FROM documents {some}"
-            )
-            there |= {row[0]: (row[-1], _info(*row[:-1])) for row in rows}
-        return there
+                rows = self._db.rows(
+                    "SELECT id, path, grain, front_matter, sha256, size FROM documents WHERE grain <> 'working'"
+                )
+                self._summaries = at, sorted((_info(*row) for row in rows), key=lambda info: info.path)
+            return self._summaries[1]
 
     def derived_rows(self, documents: Sequence[int] | None = None) -> DerivedRows:
         """What the sentences of summaries cite: of those ``documents``, or of all."""

@@ -8,7 +8,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..api import Bools, Floats, Ints, VectorModel
+from ..rows.arrays import Bools, Floats, Ints
+from ..rows.texts import VectorModel
 
 #: Rows that are turned into numbers of another kind at once.
 BLOCK = 16_384

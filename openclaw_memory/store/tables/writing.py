@@ -12,7 +12,9 @@ from typing import Any
 
 from ...model import Section, SourceFile, script_of, tokens_of
 from ...text.analysis import has_amount, likeness, vocabulary
-from ..api import RULES, Analyse, DocumentChange, PlannedUnit, TextsChanged, Version
+from ..rows.arrays import Analyse
+from ..rows.catalog import DocumentChange, PlannedUnit, TextsChanged, Version
+from ..rows.graph import RULES
 from .keywords import MOST
 from .sql import Connection, Sql, among, count, next_ids, unit_texts
 
@@ -27,20 +29,20 @@ _RULE = {rule: code for code, rule in enumerate(RULES)}
 _DEAD, _DEAD_SHARE = 500, 1 / 3
 
 
-def apply(db: Sql, c: Connection, changes: Sequence[DocumentChange], known: Iterable[int]) -> None:
+def apply(db: Sql, c: Connection, changes: Sequence[DocumentChange]) -> None:
     """Replace what the index holds of these files; the caller owns the transaction.
 
-    ``known`` are the ids of the documents that now have these files' units: what :func:`check_version` returns.
+    A new unit takes the vector of one that says the same, as those of a renamed file or a moved section do.
     """
     replaced = [change.replaces for change in changes if change.replaces is not None]
     living = [planned.id for change in changes for planned in change.units if planned.id is not None]
-    lost = [unit_id for change in changes for unit_id in change.lost]
+    new = {planned.hash for change in changes for planned in change.units if planned.id is None}
+    c.execute(
+        "CREATE TEMP TABLE same AS SELECT DISTINCT ON (hash) hash, model_id, v FROM units JOIN vectors ON unit_id = id "
+        f"WHERE status = 'ready' AND hash IN {among(new)} ORDER BY hash, generation DESC"
+    )
     if replaced:
-        _delete(c, replaced)
-    if left := sorted(set(known).difference(replaced)):
-        _take(c, living, left)
-    if lost:
-        _delete_where(c, "vectors", "unit_id", lost)
+        remove(c, replaced, living)
     given = next_ids(
         c,
         document=sum(change.replaces is None for change in changes),
@@ -56,6 +58,12 @@ def apply(db: Sql, c: Connection, changes: Sequence[DocumentChange], known: Iter
         rows.add_units(document_id, sections, change.units, given["unit"])
     _insert_documents(db, c, documents)
     rows.insert(db, c)
+    c.execute(
+        "INSERT INTO vectors "
+        "SELECT id, model_id, 'ready', (SELECT value FROM counters WHERE name = 'generation') + 1, v "
+        f"FROM units JOIN same USING (hash) WHERE id IN {among(rows.new)}"
+    )
+    c.execute("DROP TABLE same")
     if rows.facts:
         facts_changed(c)
 
@@ -69,6 +77,8 @@ class Rows:
         self._written: list[tuple[int, int, PlannedUnit]] = []
         #: Whether rules found a fact in one of the units.
         self.facts = False
+        #: The ids of the units that are new.
+        self.new: list[int] = []
 
     def add_sections(self, document_id: int, sections: Sequence[Section], ids: Iterator[int]) -> list[int]:
         """Give sections their ids, and return these."""
@@ -86,7 +96,10 @@ class Rows:
     ) -> None:
         """Give new units their ids; ``sections`` are those of the document."""
         for ordinal, planned in enumerate(units):
-            unit_id = next(ids) if planned.id is None else planned.id
+            unit_id = planned.id
+            if unit_id is None:
+                unit_id = next(ids)
+                self.new.append(unit_id)
             source = planned.unit
             self._units.append((
                 unit_id, document_id, sections[planned.section], ordinal,
@@ -151,17 +164,21 @@ def _insert_documents(db: Sql, c: Connection, rows: Sequence[tuple[Any, ...]]) -
     db.insert_rows(c, "documents", types, rows, "*, (SELECT value FROM counters WHERE name = 'generation') + 1")
 
 
-def remove(c: Connection, document_ids: Sequence[int], keep_units: Sequence[int]) -> None:
-    """Remove documents, sections, units, and the vectors of units that do not live on elsewhere."""
+def remove(c: Connection, document_ids: Sequence[int], living: Sequence[int] = ()) -> None:
+    """Remove documents, sections, units, and the vectors of units that are not written again."""
     c.execute(
         "DELETE FROM vectors WHERE unit_id IN "
-        f"(SELECT id FROM units WHERE document_id IN {among(document_ids)}) AND unit_id NOT IN {among(keep_units)}"
+        f"(SELECT id FROM units WHERE document_id IN {among(document_ids)}) AND unit_id NOT IN {among(living)}"
     )
-    _delete(c, document_ids)
+    if count(c, f"SELECT count(*) FROM found_facts WHERE document_id IN {among(document_ids)}"):
+        facts_changed(c)
+    for table in ("units", *OF_UNITS, *OF_DOCUMENTS):
+        c.execute(f"DELETE FROM {table} WHERE document_id IN {among(document_ids)}")
+    c.execute(f"DELETE FROM documents WHERE id IN {among(document_ids)}")
 
 
-#: What all texts are read by, and what a unit that is between two files has its vector and postings by.
-_SHARED = ("instance", "analysis", "extraction", "masks", "ontology", "compaction")
+#: What all texts are read by.
+_SHARED = ("instance", "analysis", "extraction", "masks", "ontology")
 
 
 def version_of(shared: Mapping[str, str], written: Mapping[int, tuple[int, str, int]]) -> Version:
@@ -176,24 +193,16 @@ def check_version(
     shared: Mapping[str, str],
     document_ids: Sequence[int] = (),
     new_paths: Sequence[str] = (),
-    unit_ids: Sequence[int] = (),
-) -> list[int]:
-    """Raise :class:`TextsChanged` when the documents, or those of the units, are not what ``version`` says they are.
-
-    Nor may there be one at the ``new_paths``.  Returns the ids of all these documents.
-    """
+) -> None:
+    """Raise :class:`TextsChanged` when the documents are not what ``version`` says, or the ``new_paths`` are taken."""
     if tuple(shared.get(name, "") for name in _SHARED) != version.shared:
         raise TextsChanged
-    owners = f"SELECT DISTINCT document_id FROM units WHERE id IN {among(unit_ids)}"
-    found = c.execute(owners).fetchall() if unit_ids else []
-    asked = list(dict.fromkeys((*document_ids, *(row[0] for row in found))))
-    now = _written(c, asked)
-    if any(one not in now or now[one] != version.written.get(one) for one in asked):
+    now = _written(c, document_ids)
+    if any(one not in now or now[one] != version.written.get(one) for one in document_ids):
         raise TextsChanged
     taken = f"SELECT count(*) FROM documents WHERE path IN {db.texts}"
     if new_paths and count(c, taken, [json.dumps(list(new_paths))]):
         raise TextsChanged
-    return asked
 
 
 def next_version(c: Connection, version: Version, document_ids: Sequence[int]) -> Version:
@@ -250,11 +259,7 @@ def many_dead(c: Connection) -> bool:
 
 
 def note_compacted(c: Connection) -> None:
-    """Drop orphaned vectors, and note that of the units ever given only those that are there have postings.
-
-    Every plan is void: one may be about to give a unit that is between two files its old id.
-    """
-    c.execute("DELETE FROM vectors WHERE NOT EXISTS (SELECT 1 FROM units WHERE id = unit_id)")
+    """Note that of the units ever given only those that are there have postings."""
     c.execute("DELETE FROM counters WHERE name = 'dropped'")
     c.execute(
         "INSERT INTO counters SELECT 'dropped', value - (SELECT count(*) FROM units) FROM counters WHERE name = 'unit'"
@@ -290,35 +295,3 @@ def analyse_anew(db: Sql, c: Connection, analyse: Analyse) -> None:
 def facts_changed(c: Connection) -> None:
     """Tell others that facts may be others."""
     c.execute("UPDATE counters SET value = value + 1 WHERE name = 'facts'")
-
-
-def _take(c: Connection, unit_ids: Sequence[int], left: Sequence[int]) -> None:
-    """Take units out of the files that they have ``left``, so that none is in the index twice.
-
-    Until such a file is written too, in a later transaction, it lacks them; should that never happen it
-    must be read again, whatever its time and content say by then.
-    """
-    for table in ("units", *OF_UNITS):
-        ids = f"{'id' if table == 'units' else 'unit_id'} IN {among(unit_ids)}"
-        c.execute(f"DELETE FROM {table} WHERE {ids} AND document_id IN {among(left)}")
-    facts_changed(c)
-    c.execute(
-        "UPDATE documents SET sha256 = '', mtime_ns = -1, "
-        f"generation = (SELECT value FROM counters WHERE name = 'generation') + 1 WHERE id IN {among(left)}"
-    )
-
-
-def _delete(c: Connection, document_ids: Sequence[int]) -> None:
-    if _have_facts(c, document_ids):
-        facts_changed(c)
-    for table in ("units", *OF_UNITS, *OF_DOCUMENTS):
-        _delete_where(c, table, "document_id", document_ids)
-    _delete_where(c, "documents", "id", document_ids)
-
-
-def _have_facts(c: Connection, document_ids: Sequence[int]) -> bool:
-    return bool(count(c, f"SELECT count(*) FROM found_facts WHERE document_id IN {among(document_ids)}"))
-
-
-def _delete_where(c: Connection, table: str, column: str, ids: Sequence[int]) -> None:
-    c.execute(f"DELETE FROM {table} WHERE {column} IN {among(ids)}")

@@ -1,15 +1,13 @@
-"""Which files the index holds, and their units; writing a change of theirs in one transaction."""
+"""Which files the index holds, their units, and a change of theirs; how much the index holds."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from ...model import FoundFact, Grain, Kind, Origin, Section, SourceFile, Unit
-from ...system.deadline import Deadline
 from .graph import Mention
 
 
@@ -102,11 +100,7 @@ class PlannedUnit:
 
 @dataclass(frozen=True, slots=True)
 class DocumentChange:
-    """One file's whole new state; applied in one transaction.
-
-    ``replaces`` is the document's id when it is indexed already; ``lost`` are the ids of units
-    whose vectors and postings go with this change.
-    """
+    """One file's whole new state; ``replaces`` is the document's id when it is indexed already."""
 
     file: SourceFile
     sha256: str
@@ -114,7 +108,6 @@ class DocumentChange:
     sections: Sequence[Section]
     units: Sequence[PlannedUnit]
     replaces: int | None = None
-    lost: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,60 +146,18 @@ class SummaryInfo:
     size: int
 
 
-class Catalog(Protocol):
-    """Which files the index holds, and their units; writing a change of theirs in one transaction."""
+@dataclass(frozen=True, slots=True)
+class StoreStatistics:
+    """Counts and sizes of the index."""
 
-    def session(self, timeout: float | None = None) -> AbstractContextManager[None]:
-        """Hold the store for the calls inside; waits up to ``timeout`` seconds for other processes."""
-
-    def reading(self, timeout: float | None = None) -> AbstractContextManager[object]:
-        """As :meth:`session` for who only reads, and mostly what is known: other processes may go on meanwhile.
-
-        They may write between two calls of the block; :meth:`state` tells.
-        """
-
-    def patience(self, until: Deadline) -> AbstractContextManager[None]:
-        """Let no call of this thread wait for other processes beyond ``until`` in the block."""
-
-    def state(self) -> StoreState:
-        """Which index this is and how often it was written, by whichever process."""
-
-    def documents(self) -> Documents:
-        """All indexed files, and the version of the texts that this is."""
-
-    def units_of(self, document_ids: Sequence[int]) -> list[StoredUnit]:
-        """Indexed units of these documents, in reading order."""
-
-    def apply(self, changes: Sequence[DocumentChange], version: Version) -> Version:
-        """Write the new state of some files, each as a whole or not at all; returns the new version.
-
-        Raises :class:`TextsChanged` and does not write a file when ``version`` is no longer its own, or that of one
-        that a unit of it comes from; what becomes of other files is no matter.
-        """
-
-    def remove(self, document_ids: Sequence[int], keep_units: Sequence[int], version: Version) -> Version:
-        """Remove documents with everything they own, but what the units ``keep_units`` own.
-
-        Returns and raises as :meth:`apply`.
-        """
-
-    def touch(self, files: Sequence[tuple[int, SourceFile]], version: Version) -> None:
-        """Note that documents (by id) have a new time and the old content; raises as :meth:`apply`."""
-
-    def masks(self) -> str:
-        """What :meth:`read_again` was last told; empty before."""
-
-    def unpurged(self) -> bool:
-        """Whether something had to be read again and ``purge()`` has not ended since."""
-
-    def read_again(self, document_ids: Sequence[int] | None, masks: str) -> None:
-        """Have the next ingest read these documents again, as ``masks`` are others now; with ``None`` every file.
-
-        An ingest that is reading meanwhile gets :class:`TextsChanged`.
-        """
-
-    def summaries(self) -> list[SummaryInfo]:
-        """All summaries, by path."""
-
-    def document_infos(self) -> list[DocumentInfo]:
-        """All documents, for search."""
+    path: str
+    bytes: int
+    schema: int
+    generation: int
+    documents: int
+    sections: int
+    units: int
+    postings: int
+    postings_delta: int
+    by_kind: Mapping[str, int]
+    by_grain: Mapping[str, int]

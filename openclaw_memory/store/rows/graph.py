@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import Ints
-from .texts import PendingText
 
 #: How a mention of a concept was recognised; the store keeps the place in this list.
 RULES = ("curated", "link", "tag", "meta", "name", "code", "quoted", "phrase", "start", "file", "part", "plain")
@@ -65,7 +62,7 @@ class WorkspaceFile:
 class CuratedRow:
     """A curated concept as the store keeps it; parents and related ones by key.
 
-    ``keys`` are those of all that it is called by; none in an index that an older version wrote.
+    ``keys`` are those of all that it is called by.
     """
 
     key: int
@@ -90,32 +87,3 @@ class OntologyRows:
     ignored: tuple[int, ...] = ()
     single_valued: tuple[str, ...] = ()
     version: int = 0
-
-
-class Graph(Protocol):
-    """What units mention, and the concepts that people curate."""
-
-    def mention_rows(self, document_ids: Sequence[int] | None) -> MentionRows:
-        """Mentions in these documents (all when ``None``)."""
-
-    def mention_names(self, keys: Sequence[int] | None = None) -> list[MentionName]:
-        """Spellings of keys (all when ``None``), by key and falling count."""
-
-    def workspace_file(self, name: str) -> WorkspaceFile | None:
-        """What was last read of a file that is no note."""
-
-    def ontology(self) -> OntologyRows:
-        """The curated concepts as they were last read."""
-
-    def put_ontology(
-        self,
-        file: WorkspaceFile,
-        rows: OntologyRows,
-        changed: Sequence[int],
-        links: Callable[[Sequence[PendingText]], Iterable[tuple[int, Mention]]],
-    ) -> int:
-        """Replace the curated concepts, and link the units again to those with ``changed`` keys.
-
-        ``links(texts)`` yields the curated mentions in some units' search texts.  One transaction; returns how
-        many units lost or got a reference.
-        """

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from ...model import FactRow, UseRow
-from .arrays import Analyse, Bools, Floats, Ints
+from .arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +80,3 @@ class Derived:
 
 #: Collects the rows of the named tables, as the store is when it is called; asks the store itself.
 Collect = Callable[[frozenset[str]], Derived]
-
-
-@dataclass(frozen=True, slots=True)
-class KeywordSearch:
-    """How SQL searches by keywords: ``terms`` of a question, and BM25's k1 and b over units."""
-
-    terms: Analyse
-    k1: float
-    b: float

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date
 from typing import Literal, Protocol
@@ -206,67 +205,3 @@ KeywordIndexName = Literal["postings", "fts"]
 
 
 VectorIndexName = Literal["auto", "exact", "vss"]
-
-
-class Texts(Protocol):
-    """The texts of units and sections, their vectors and their postings."""
-
-    def unit_rows(self, document_ids: Sequence[int] | None) -> UnitRows:
-        """Columns of the units of these documents (all when ``None``), in reading order."""
-
-    def section_texts(self, section_ids: Sequence[int]) -> dict[int, SectionText]:
-        """Headings and lines of sections by id."""
-
-    def unit_texts(self, unit_ids: Sequence[int]) -> list[UnitText]:
-        """Units with their texts, in order of document and place."""
-
-    def unit_traces(self, unit_ids: Sequence[int]) -> UnitTraces:
-        """How many rows these units own beside their own."""
-
-    def derived_rows(self, documents: Sequence[int] | None = None) -> DerivedRows:
-        """What the sentences of summaries cite, those ``documents`` or all, in order of document and unit."""
-
-    def embedding_turn(self, timeout: float) -> AbstractContextManager[bool]:
-        """One process embeds at a time: whether it is our turn, after at most ``timeout`` seconds."""
-
-    def pending(self, model: VectorModel, limit: int, unit_ids: Ints | None = None) -> list[PendingText]:
-        """Units without a vector of ``model``, oldest first, at most ``limit``."""
-
-    def put_vectors(self, model: VectorModel, unit_ids: Sequence[int], vectors: Floats) -> None:
-        """Store ``float32[n, d]`` vectors of units that still exist."""
-
-    def take_over_vectors(self, model: VectorModel) -> int:
-        """Give units the vectors that an index which had to be put aside has of their texts; how many got one."""
-
-    def put_failed(self, model: VectorModel, unit_ids: Sequence[int]) -> None:
-        """Note that these units cannot be embedded by ``model``."""
-
-    def retry_failed(self, model: VectorModel) -> None:
-        """Make failed units pending again."""
-
-    def vector_states(self, model: VectorModel | None) -> VectorStates:
-        """How many units have a vector."""
-
-    def noise(self, model: VectorModel) -> float | None:
-        """The cosine that unrelated texts rarely exceed with this model, if it was measured."""
-
-    def put_noise(self, model: VectorModel, noise: float) -> None:
-        """Note what :meth:`noise` returns."""
-
-    def model_choice(self) -> ModelChoice | None:
-        """The model that was chosen for the notes, if one was."""
-
-    def put_model_choice(self, choice: ModelChoice) -> None:
-        """Note what :meth:`model_choice` returns."""
-
-    def spellings(self, words: Sequence[str]) -> set[str]:
-        """Words of the notes, among which are all that are one slip away from one of ``words``, which are not empty.
-
-        As :func:`~openclaw_memory.text.analysis.spelling` gives them; a slip is none in the first letter.
-        """
-
-    def keyword_index(self) -> KeywordIndex:
-        """The keyword index that the settings name."""
-
-    def vector_index(self, model: VectorModel) -> VectorIndex:
-        """The vector index that the settings name, for one model."""
