@@ -272,16 +272,19 @@ class Vectorizer:
                 return 0, 0
             if states.failed:
                 self._store.retry_failed(model)
+            taken = self._store.take_over_vectors(model)
+            if taken:
+                log.info("%d vectors were taken from the index that was put aside", taken)
             large = foreground and waiting > _FRESH_TEXTS and not self._settings.embedding.threads
             if isinstance(embedder, LocalModel) and large:
                 embedder.threads = idle_cores()
             try:
-                done = embed_pending(self._store, embedder, progress, until, self._stop, total=waiting)
+                done = embed_pending(self._store, embedder, progress, until, self._stop, total=waiting - taken)
                 self.noise(embedder)
             finally:
                 if isinstance(embedder, LocalModel) and large:
                     embedder.threads = 1  # for a question, a second thread costs more than it saves
-            return done.done, done.failed
+            return taken + done.done, done.failed
 
     def after_freshening(self, until: Deadline) -> None:
         """Embed a little that a search has just found changed, until ``until``."""

@@ -203,6 +203,45 @@ def test_embedding_anew_is_resumable(notes: Notes) -> None:
         assert len(new.taken()) == 204
 
 
+# -- an index that is made anew ---------------------------------------------------------------------
+
+
+def put_aside(memory: Memory) -> Path:
+    """Close the memory and put its index aside, as is done where the file is damaged."""
+    memory.close()
+    [file] = memory.store.files()
+    return file.rename(f"{file}.damaged-20260301-120000")
+
+
+def test_an_index_that_is_made_anew_embeds_no_text_that_is_as_it_was(notes: Notes, embedder: CountingEmbedder) -> None:
+    notes.write("memory/twice.md", "- the same line\n\n- the same line\n\n- another one\n")
+    with open_memory(notes, embedder) as memory:
+        memory.ingest()
+        before = {hit.snippet: hit.vector_score for hit in memory.search("tents leak").results}
+    put_aside(memory)
+    embedder.taken()
+    notes.write("memory/twice.md", "- the same line\n\n- the same line\n\n- a new one\n")
+    with open_memory(notes, embedder) as memory:
+        report = memory.ingest()
+        assert (report.embedded, report.pending, states(memory)) == (7, 0, (7, 0, 0, 0))
+        assert embedder.taken() == ["- a new one"]
+        after = {hit.snippet: hit.vector_score for hit in memory.search("tents leak").results}
+        assert after["- tents leak"] == pytest.approx(before["- tents leak"], abs=1e-3)
+
+
+def test_vectors_of_another_model_or_that_cannot_be_read_are_made_again(notes: Notes) -> None:
+    with open_memory(notes, CountingEmbedder("old")) as memory:
+        memory.ingest()
+    aside, new = put_aside(memory), CountingEmbedder("new")
+    with open_memory(notes, new) as memory:
+        assert memory.ingest().embedded == len(new.taken()) == 4
+    memory.store.files()[0].unlink()
+    content = aside.read_bytes()
+    aside.write_bytes(content[:20_000] + bytes(len(content) - 20_000))
+    with open_memory(notes, new) as memory:
+        assert memory.ingest().embedded == len(new.taken()) == 4
+
+
 # -- texts and models that fail ---------------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ from ...system.deadline import Deadline
 from ..rows.arrays import Analyse
 from ..rows.texts import KeywordIndex, VectorIndex, VectorModel
 from ..tables.keywords import PostingsIndex
+from .aside import last_aside, vectors_aside
 from .database import free_unused_heap
 from .fts import FtsIndex
 from .postings import PostingsFile
@@ -113,6 +114,19 @@ class DuckStore(PurgeTables, Queries):
         if self._settings.keyword_index == "fts":
             return FtsIndex(self._db, self._analyse)
         return PostingsIndex(self._db.load_postings)
+
+    def take_over_vectors(self, model: VectorModel) -> int:
+        """Give units the vectors that the index which was put aside last has of their texts; how many got one."""
+        if (old := last_aside(self.path)) is None:
+            return 0
+        with self._db.read() as c:
+            wanted = c.execute(
+                "SELECT hash, list(id) FROM units WHERE (SELECT model_id FROM vectors WHERE unit_id = id) "
+                f"IS DISTINCT FROM {self._model_id(c, model):d} GROUP BY hash"
+            ).fetchall()
+        unit_ids, vectors = vectors_aside(old, model, dict(wanted))
+        self.put_vectors(model, unit_ids, vectors)
+        return len(unit_ids)
 
     def vector_index(self, model: VectorModel) -> VectorIndex:
         """A new, empty vector index; ``refresh`` fills it."""

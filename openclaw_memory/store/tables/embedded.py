@@ -71,6 +71,10 @@ class VectorTables:
         packed = [base64.b64encode(row.tobytes()).decode("ascii") for row in vectors.astype(np.float16)]
         self._put(model, unit_ids, "ready", packed)
 
+    def take_over_vectors(self, model: VectorModel) -> int:
+        """Give units the vectors that an index which had to be put aside has of their texts; how many got one."""
+        return 0  # but for a file none is
+
     def put_failed(self, model: VectorModel, unit_ids: Sequence[int]) -> None:
         """Note that these units cannot be embedded by ``model``."""
         self._put(model, unit_ids, "failed", [None] * len(unit_ids))
