@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -47,6 +47,23 @@ def failure(message: str, otherwise: str = "") -> dict[str, Any]:
     """The JSON of a failure: what errors say behind their last semicolon is the next step, else ``otherwise``."""
     _, semicolon, step = message.rpartition("; ")
     return {"error": {"message": message, "next": (step if semicolon else otherwise) or None}, "warning": message}
+
+
+@contextmanager
+def wrong_usage() -> Iterator[None]:
+    """Turn what cannot be meant into wrong usage."""
+    from ..errors import RequestError
+
+    try:
+        yield
+    except RequestError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def shortened(lines: Sequence[str], most: int) -> list[str]:
+    """At most so many ``lines``, and how many more there are."""
+    rest = [f"… and {len(lines) - most} more; all of them with --json"] if len(lines) > most else []
+    return [*lines[:most], *rest]
 
 
 class _Screen(StringIO):
@@ -97,20 +114,24 @@ class CliContext:
         self.note(ignored)
         return replace(settings, ignored=ignored), sources
 
-    def memory(self, settings: Settings | None = None) -> Memory:
-        """The memory of the workspace that the options name; a missing workspace is wrong usage."""
+    def find_workspace(self) -> Path:
+        """The workspace that the options name; a missing one is wrong usage."""
         from ..config.workspace import find_workspace
         from ..errors import WorkspaceError
+
+        try:
+            return find_workspace(self.workspace, agent=self.agent)
+        except WorkspaceError as error:
+            raise click.UsageError(str(error)) from error
+
+    def memory(self, settings: Settings | None = None) -> Memory:
+        """The memory of the workspace that the options name."""
         from ..memory import Memory
 
         self.note_openclaw()
-        try:
-            workspace = find_workspace(self.workspace, agent=self.agent)
-        except WorkspaceError as error:
-            raise click.UsageError(str(error)) from error
-        return Memory(
-            workspace, agent=self.agent, settings=settings if settings is not None else self.settings(), db=self.db
-        )
+        workspace = self.find_workspace()
+        settings = settings if settings is not None else self.settings()
+        return Memory(workspace, agent=self.agent, settings=settings, db=self.db)
 
     @property
     def err(self) -> Console:
@@ -163,6 +184,25 @@ class CliContext:
         if text and not self.json:
             say(f"note: {text}", err=True)
 
+    def remark_on(self, answer: Any) -> None:
+        """Say what is to be known of an answer: that it may be stale, what it had to do without, its warning."""
+        if getattr(answer, "stale", False):
+            self.remark("the answer may be stale: not every changed file was read in time")
+        self.remark(getattr(answer, "fallback", None))
+        self.remark(answer.warning)
+
+    def must_ask(self, yes: bool, dry_run: bool | None = None) -> bool:
+        """Whether to ask before something is done; where nobody can answer, that is wrong usage.
+
+        ``dry_run`` is ``None`` for a command that has no such option.
+        """
+        if yes or dry_run:
+            return False
+        if self.json or not sys.stdin.isatty():
+            look = "" if dry_run is None else ", or --dry-run to see what would be done"
+            raise click.UsageError(f"nobody can be asked here: give --yes{look}")
+        return True
+
     def note(self, texts: Iterable[str]) -> None:
         """Say once what is worth knowing of the environment."""
         for text in texts:
@@ -193,13 +233,10 @@ def console(**options: Any) -> Console:
 def common_options(command: F) -> F:
     """Let ``--json`` and ``--workspace`` stand behind the command's name too."""
 
-    @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+    @json_option
     @click.option("--workspace", "-w", "in_workspace", metavar="DIR", help="The agent's workspace.")
-    @click.pass_context
     @functools.wraps(command)
-    def wrapped(context: click.Context, /, as_json: bool, in_workspace: str | None, **rest: Any) -> Any:
-        cli: CliContext = context.obj
-        cli.json = cli.json or as_json
+    def wrapped(cli: CliContext, /, in_workspace: str | None, **rest: Any) -> Any:
         cli.workspace = in_workspace or cli.workspace
         return command(cli, **rest)
 

@@ -30,6 +30,4 @@ def export(cli: CliContext, folder: Path, overwrite: bool) -> None:
     for table in report.tables:
         say(f"{table.name:<10} {counted(table.rows, 'row'):>12}  {table.bytes / 1e3:>9.1f} kB")
     say(f"{report.folder}: written in {report.seconds:.2f} s")
-    if report.stale:
-        cli.remark("the export may be stale: not every changed file was read in time")
-    cli.remark(report.warning)
+    cli.remark_on(report)

@@ -124,14 +124,11 @@ class LazyGroup(click.Group):
         """Read the global options; wrong usage is said on one line."""
         as_json = _wants_json(args)  # parsing takes from them
         try:
-            return super().make_context(info_name, args, parent, **extra)
+            ctx = super().make_context(info_name, args, parent, **extra)
         except click.UsageError as error:
             raise _in_one_line(error, as_json) from error
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Remember whether JSON is asked for behind the command's name too, which is read later."""
-        ctx.meta[_JSON] = _wants_json(args)
-        return super().parse_args(ctx, args)
+        ctx.meta[_JSON] = as_json
+        return ctx
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; exit 1 with one line on stderr when it fails, 2 when it is used wrongly."""
@@ -148,9 +145,7 @@ class LazyGroup(click.Group):
         except OpenClawMemoryError as error:
             fail(str(error) or type(error).__name__)
         except KeyboardInterrupt:
-            said = "interrupted: what was written is kept; run it again to go on"
-            _tell(said, _is_json(ctx), ctx, "")
-            ctx.exit(1)
+            fail("interrupted: what was written is kept; run it again to go on")
         except MemoryError:
             fail("out of memory; close other programs, or choose a smaller embedding.model")
         except OSError as error:

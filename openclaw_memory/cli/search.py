@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from .context import DATE, SINCE, UNTIL, CliContext, common_options, failure, say
+from .context import DATE, SINCE, UNTIL, CliContext, common_options, failure, say, wrong_usage
 from .lines import Mark, marking, show_line
 from .open import remember
 
@@ -46,18 +46,17 @@ def which_options(command: F) -> F:
 
 def requested(query: str, options: dict[str, Any]) -> SearchRequest:
     """The request that the options of a command make; what no day can satisfy is wrong usage."""
-    from ..errors import RequestError
     from ..model import Grain, Kind, SearchRequest
     from ..search.timeline import bounded
 
     given = {name: value for name, value in options.items() if value is not None}
+    if "max_results" in given and "budget" in given:
+        raise click.UsageError("give --max-results or --budget, not both")
     least, most = given.pop("min_days_ago", None), given.pop("max_days_ago", None)
     kinds = tuple(Kind(kind) for kind in given.pop("kind", ()))
     grains = tuple(Grain(grain) for grain in given.pop("grain", ()))
-    try:
+    with wrong_usage():
         return bounded(SearchRequest(query, kinds=kinds, grains=grains, **given), least, most)
-    except RequestError as error:
-        raise click.UsageError(str(error)) from error
 
 
 @click.command(short_help="Find what the memory says about a question.")
@@ -120,10 +119,7 @@ def show(cli: CliContext, result: SearchResult, asked: str = "") -> None:
         tell_if_doubtful(result, asked)
         for rank, hit in enumerate(result.results, 1):
             _show_hit(cli.out, rank, hit, mark)
-    if result.stale:
-        cli.remark("the answer may be stale: not every changed file was read in time")
-    cli.remark(result.fallback)
-    cli.remark(result.warning)
+    cli.remark_on(result)
 
 
 def meant(cli: CliContext, result: SearchResult, asked: str) -> str:

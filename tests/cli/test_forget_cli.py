@@ -108,8 +108,8 @@ def test_json_is_the_report(run: Run) -> None:
     [
         ([], "name one thing to forget"),
         (["--query", "a", "--path", "b"], "path and query was named"),
-        (["--query", "zebra"], "give --yes to forget, or --dry-run"),
-        (["--query", "zebra", "--json"], "give --yes to forget, or --dry-run"),
+        (["--query", "zebra"], "give --yes, or --dry-run"),
+        (["--query", "zebra", "--json"], "give --yes, or --dry-run"),
         (["--path", "memory/none.md", "--yes"], "no memory file is there"),
         (["--concept", "Nobody", "--yes"], "no concept is called"),
         (["--fact", "f-none", "--yes"], "there is no fact"),
