@@ -22,8 +22,12 @@ if TYPE_CHECKING:
 
     from ..config.settings import Settings
     from ..memory import Memory
+    from ..model import Check
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+#: Mark, the word for a terminal that cannot show it, and colour: of what is well, worth knowing, and wrong.
+_WELL, _NOTE, _WRONG = ("✓", "ok", "green"), ("!", "note", "yellow"), ("✗", "wrong", "red")
 
 
 def say(text: str, err: bool = False) -> None:
@@ -191,6 +195,17 @@ class CliContext:
         self.remark(getattr(answer, "fallback", None))
         self.remark(answer.warning)
 
+    def show_check(self, check: Check) -> None:
+        """Print what was looked at behind its mark, and below it how to mend it."""
+        from rich.text import Text
+
+        mark, word, colour = _WRONG if not check.ok else _NOTE if check.remark else _WELL
+        line = Text(f"{mark if _has_marks() else word} ", style=colour)
+        line.append(f"{check.name}: ", style="bold").append(check.detail, style="default")
+        self.out.print(line, highlight=False, soft_wrap=True)
+        if check.fix:
+            self.out.print(Text(f"  {check.fix}", style="yellow"), highlight=False, soft_wrap=True)
+
     def must_ask(self, yes: bool, dry_run: bool | None = None) -> bool:
         """Whether to ask before something is done; where nobody can answer, that is wrong usage.
 
@@ -215,6 +230,15 @@ class CliContext:
         from ..config.openclaw_home import OpenClawHome
 
         self.note(filter(None, [OpenClawHome.of().trouble()]))
+
+
+def _has_marks() -> bool:
+    """Whether standard output can hold the marks of checks."""
+    try:
+        "✓✗".encode(sys.stdout.encoding or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
 
 
 def console(**options: Any) -> Console:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import gc
 import json
 import logging
@@ -35,7 +34,7 @@ GROUPS = {
         "ingest": "ingest",
         "search": "search",
         "recall": "recall",
-        "timeline": "timeline",
+        "timeline": "search",
         "get": "search",
         "open": "open",
         "context": "ambient",
@@ -53,7 +52,7 @@ GROUPS = {
         "status": "status",
         "doctor": "status",
         "sql": "sql",
-        "export": "export",
+        "export": "sql",
         "import": "import_",
         "state": "state",
         "backup": "backup",
@@ -64,7 +63,7 @@ GROUPS = {
         "serve": "serve",
         "config": "config",
         "model": "model",
-        "completion": "completion",
+        "completion": "help",
         "help": "help",
     },
 }
@@ -280,16 +279,8 @@ def _open_streams() -> None:
             setattr(sys, name, open(number, "r+" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
-def _read_utf8() -> None:
-    """Start again in Python's UTF-8 mode where the locale knows ASCII only: words and names of files are UTF-8."""
-    ascii_only = codecs.lookup(sys.getfilesystemencoding()).name == "ascii"
-    if ascii_only and sys.executable and not sys.flags.ignore_environment:  # it would start again for ever
-        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {**os.environ, "PYTHONUTF8": "1"})
-
-
 def main() -> None:
     """Entry point of the console script."""
-    _read_utf8()
     gc.set_threshold(_OBJECTS)
     _open_streams()
     for stream in (sys.stdout, sys.stderr):

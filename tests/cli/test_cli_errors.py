@@ -427,14 +427,6 @@ def test_a_defect_is_one_line_unless_the_trace_is_asked_for(notes: Notes, monkey
     assert isinstance(CliRunner().invoke(cli, ["-v", *arguments]).exception, ZeroDivisionError)
 
 
-def test_a_locale_that_knows_ascii_only_loses_no_letter(notes: Notes) -> None:
-    notes.write("memory/塔.md", "# Turm\n\n- 灯塔的钥匙在抽屉里\n- Der Türmer wohnt dort\n")
-    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "utf-8"}
-    run(notes, "ingest", "memory/塔.md", code=0, **ascii_only)
-    found = json.loads(run(notes, "search", "灯塔", "--json", code=0, **ascii_only).stdout)["results"]
-    assert [hit["path"] for hit in found] == ["memory/塔.md"]
-
-
 @pytest.mark.parametrize("arguments", [(), ("--json",)])
 def test_a_long_ingest_says_how_far_it_is_without_a_terminal(
     notes: Notes, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]

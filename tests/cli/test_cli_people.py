@@ -11,7 +11,7 @@ from fakes import Notes
 from rich.console import Console
 from rich.text import Text
 
-from openclaw_memory.cli import checks
+from openclaw_memory.cli import context
 from openclaw_memory.cli.lines import marking, show_line
 from openclaw_memory.cli.main import cli
 from openclaw_memory.text.analysis import occurrences
@@ -122,7 +122,7 @@ def test_a_check_looks_the_same_in_every_command(notes: Notes) -> None:
 
 def test_a_terminal_without_the_marks_gets_words(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
     notes.write("MEMORY.md", "- the lamp is green\n")
-    monkeypatch.setattr(checks, "_shown", lambda: False)
+    monkeypatch.setattr(context, "_has_marks", lambda: False)
     shown = run(notes, "status").stdout
     assert shown.startswith("ok model: ") and "wrong freshness: " in shown and shown.isascii()
 
