@@ -144,7 +144,9 @@ class LazyGroup(click.Group):
         except OpenClawMemoryError as error:
             fail(str(error) or type(error).__name__)
         except KeyboardInterrupt:
-            fail("interrupted: what was written is kept; run it again to go on")
+            interrupted = "interrupted: what was written is kept; run it again to go on"
+            _tell(interrupted, _is_json(ctx), ctx, "")
+            ctx.exit(1)
         except MemoryError:
             fail("out of memory; close other programs, or choose a smaller embedding.model")
         except OSError as error:

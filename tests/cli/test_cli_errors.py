@@ -153,15 +153,6 @@ def test_what_stands_behind_two_dashes_is_no_option(notes: Notes) -> None:
     assert done.stdout == ""
 
 
-def test_a_broken_settings_file_is_named(notes: Notes, tmp_path: Path) -> None:
-    file = tmp_path / "c.yaml"
-    file.write_text("search:\n  max_result: 3\n")
-    message = failure(notes, "--config", str(file), "status")
-    assert str(file) in message and "'search.max_results'" in message
-    assert "no such configuration file" in failure(notes, "--config", str(tmp_path / "no.yaml"), "status")
-    assert "SEARCH_MODE" in failure(notes, "status", OPENCLAW_MEMORY_SEARCH_MODE="x")
-
-
 # -- the files --------------------------------------------------------------------------------------
 
 

@@ -96,13 +96,6 @@ def test_help_says_that_there_is_no_undo(run: Run) -> None:
     assert "There is no undo" in " ".join(run("forget", "--help").stdout.split())
 
 
-def test_json_is_the_report(run: Run) -> None:
-    report = json.loads(run("--json", "forget", "--path", f"{DAY}#L3", "--yes").stdout)
-    assert report["verified"] is True and report["dryRun"] is False and report["files"] == 1
-    assert set(report) >= {"units", "vectors", "mentions", "facts", "summarySentences", "accessRecords", "texts",
-                           "edited", "remains", "seconds"}  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -126,11 +119,6 @@ def test_wrong_usage_is_said_on_one_line(run: Run, notes: Notes, arguments: list
     else:
         assert result.stdout == ""
     assert not (notes.root / ".openclaw-memory" / "id").exists()  # nothing was forgotten
-
-
-def test_days(run: Run) -> None:
-    report = json.loads(run("forget", "--since", "2026-02-16", "--until", "2026-02-16", "--yes", "--json").stdout)
-    assert report["units"] == 4 and report["remains"] == [DAY]
 
 
 @pytest.mark.parametrize(("answer", "forgets"), [("y", True), ("n", False), ("", False)])
