@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shlex
 import signal
 import sqlite3
 import subprocess
@@ -18,6 +19,7 @@ import pytest
 from click.testing import CliRunner
 from fakes import CountingEmbedder, Notes, open_memory
 from serving import heed_signals
+from tables import table
 
 from openclaw_memory import Memory
 from openclaw_memory.cli import progress
@@ -88,31 +90,9 @@ def failure(notes: Notes, *arguments: str, code: int = 1, **options: Any) -> str
 # -- wrong usage: 2 ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["serch", "lamp"], "Did you mean 'search'?"),
-        (["--jsno", "status"], "--json"),
-        (["search"], "Missing argument 'QUERY...'"),
-        (["search", " "], "the query is empty"),
-        (["search", "x", "--mode", "magic"], "'hybrid', 'vector', 'keyword', 'graph'"),
-        (["search", "x", "-n", "0"], "1<=x<=1000"),
-        (["search", "x", "--min-score", "2"], "0<=x<=1"),
-        (["search", "x", "--now", "yesterday"], "2026-02-13"),
-        (["search", "x", "--since", "2026-02-30"], "2026-02-30"),
-        (["search", "x", "-n", "3", "--budget", "4"], "not both"),
-        (["get"], "Missing argument 'PATH'"),
-        (["get", "MEMORY.md", "--from", "0"], "x>=1"),
-        (["ingest", "--wtach"], "--watch"),
-        (["model", "use", "nosuch"], "no model is called 'nosuch'"),
-        (["config", "show", "nosuch"], "no setting begins with 'nosuch'"),
-        (["--set", "nonsense", "status"], "KEY=VALUE"),
-        (["--set", "search.max_results=x", "search", "x"], "--set: 'search.max_results' must be a whole number"),
-        (["--set", "search.mode=x", "config", "show"], "--set: 'search.mode' must be one of"),
-        (["-w", "/nowhere/at/all", "status"], "no such folder"),
-    ],
-)
-def test_wrong_usage_is_said_on_one_line(notes: Notes, arguments: list[str], words: str) -> None:
+@pytest.mark.parametrize(("line", "words"), table("cli.tsv", "wrong usage"))
+def test_wrong_usage_is_said_on_one_line(notes: Notes, line: str, words: str) -> None:
+    arguments = shlex.split(line)
     message = failure(notes, *arguments, code=2)
     assert words in message and "--help" in message
     assert failure(notes, "--json", *arguments, code=2) == message
