@@ -96,7 +96,7 @@ class Kept:
     sentences: int = 0
 
 
-def diary(root: Path, unit_tokens: int, plugins: Plugins) -> Diary:
+def diary(root: Path, plugins: Plugins) -> Diary:
     """Read the daily notes below ``root``/memory as ingest does."""
     texts: dict[str, str] = {}
     said: dict[str, list[Sentence]] = {}
@@ -106,7 +106,7 @@ def diary(root: Path, unit_tokens: int, plugins: Plugins) -> Diary:
         if day is None:
             continue
         texts[path] = file.read_text(encoding="utf-8")
-        parsed = parse(texts[path], path=path, mtime=day, unit_tokens=unit_tokens)
+        parsed = parse(texts[path], path=path, mtime=day)
         sections, units = plan.prepare(parsed, plugins)
         linked = LINKER.linked(path, parsed.front_matter, sections, units)
         said[path] = sentences_of(Note(path, day, Origin.AGENT, sections, linked))
@@ -230,13 +230,13 @@ def shuffled(seed: int) -> Callable[[list[Sentence]], list[Sentence]]:
     return order
 
 
-def measure(root: Path, seeds: int, unit_tokens: int) -> dict[str, dict[str, dict[str, float]]]:
+def measure(root: Path, seeds: int) -> dict[str, dict[str, dict[str, float]]]:
     """Figures by way of selection and grain; those of random selection are means, with the least and the most."""
     plugins = Plugins(entry_points=False)
     names = ["ours", "lead", *(f"random {seed}" for seed in range(seeds))]
     tallies = {name: {grain: Tally() for grain in GRAINS} for name in names}
     for workspace, rows in questions(root).items():
-        given = diary(root / workspace, unit_tokens, plugins)
+        given = diary(root / workspace, plugins)
         ours = Ours()
         ways: dict[str, Summariser] = {"ours": ours}
         ways["lead"] = Baseline(ours.spent, leading)
@@ -261,10 +261,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workspaces", type=Path, required=True, help="folder with queries.jsonl and the workspaces")
     parser.add_argument("--seeds", type=int, default=10, help="runs of random selection")
-    parser.add_argument("--unit-tokens", type=int, default=60, help="ingest.unit_tokens")
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args(arguments)
-    found = measure(options.workspaces, options.seeds, options.unit_tokens)
+    found = measure(options.workspaces, options.seeds)
     if options.json:
         print(json.dumps(found, indent=2))
         return

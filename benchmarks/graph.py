@@ -57,7 +57,10 @@ def measured(bench: Bench, units: int, rounds: int) -> Iterator[tuple[str, float
         with memory._questions.graph() as view:
             yield "entities in a message", *timed(ask(view.mentioned, messages), rounds)
             spelt = [name for label in view.labels().values() for name in label.spellings]
-            yield "  the same name by name", *timed(ask(lambda text: by_name(spelt, text), messages), rounds // 5)
+            yield (
+                "  the same name by name",
+                *timed(ask(lambda text: by_name(spelt, text), messages), max(1, rounds // 5)),
+            )
         yield "context of a message", *timed(ask(memory.context, messages), rounds)
         yield from changes(bench, memory, units)
 

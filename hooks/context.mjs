@@ -17,7 +17,7 @@ const TURNS = Symbol.for("openclaw-memory.turns.v1");
 /**
  * What the plugin's configuration says of an agent's context; `null` when it is off.
  *
- * @returns {{timeoutMs: number, turns: "owner" | "private" | "all", budget?: number, themes: string[]} | null}
+ * @returns {{timeoutMs: number, turns: "owner" | "private" | "all", budget?: number} | null}
  */
 export function contextSettings(config, agentId) {
   const same = (name) => name.trim().toLowerCase() === String(agentId).trim().toLowerCase();
@@ -27,7 +27,6 @@ export function contextSettings(config, agentId) {
     timeoutMs: config.contextTimeoutMs ?? 100,
     turns: own.turns ?? config.contextTurns ?? "owner",
     budget: own.budget ?? config.contextBudget, // else the setting context.budget
-    themes: own.themes ?? config.contextThemes ?? [],
   };
 }
 
@@ -187,14 +186,13 @@ export function contextHook({ config, memory, subjectOf, logger, turns = sharedT
     const before = latest.get(session);
     if (ctx.runId && before?.runId === ctx.runId && before.message === message) return before.added;
 
-    const { budget, themes, timeoutMs } = settings;
+    const { budget, timeoutMs } = settings;
     const found = await memory().call(
       "memory_context",
       given({
         message,
         budget,
         session: `${session}#${renewals.get(ctx.sessionKey) ?? 0}`,
-        themes: themes.length ? themes : undefined,
       }),
       { agent: agentId, workspace: workspaceDir, timeoutMs, marginMs: MARGIN_MS, again: false },
     );

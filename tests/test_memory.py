@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import threading
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
@@ -324,24 +323,3 @@ def test_two_threads_ingest_at_once_and_count_each_change_once(memory: Memory, n
         thread.join(60)
     assert sum(report.added for report in reports) == 30
     assert memory.status().chunks == 55
-
-
-def test_two_processes_worth_of_memories_ingest_at_once(notes: Notes, caplog: pytest.LogCaptureFixture) -> None:
-    for n in range(40):
-        notes.write(f"memory/n{n}.md", f"- note {n}\n- and another {n}\n")
-    reports: list[Any] = []
-
-    def work() -> None:
-        with open_memory(notes, CountingEmbedder()) as one:
-            reports.append(one.ingest())
-
-    with caplog.at_level(logging.WARNING):
-        threads = [threading.Thread(target=work) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(60)
-    assert sum(report.added for report in reports) == 80
-    assert sum(report.embedded for report in reports) == 80
-    with open_memory(notes, CountingEmbedder()) as one:
-        assert (one.ingest().unchanged, one.status().vectors["ready"]) == (80, 80)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -22,8 +22,12 @@ if TYPE_CHECKING:
 
     from ..config.settings import Settings
     from ..memory import Memory
+    from ..model import Check
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+#: Mark, the word for a terminal that cannot show it, and colour: of what is well, worth knowing, and wrong.
+_WELL, _NOTE, _WRONG = ("✓", "ok", "green"), ("!", "note", "yellow"), ("✗", "wrong", "red")
 
 
 def say(text: str, err: bool = False) -> None:
@@ -47,6 +51,23 @@ def failure(message: str, otherwise: str = "") -> dict[str, Any]:
     """The JSON of a failure: what errors say behind their last semicolon is the next step, else ``otherwise``."""
     _, semicolon, step = message.rpartition("; ")
     return {"error": {"message": message, "next": (step if semicolon else otherwise) or None}, "warning": message}
+
+
+@contextmanager
+def wrong_usage() -> Iterator[None]:
+    """Turn what cannot be meant into wrong usage."""
+    from ..errors import RequestError
+
+    try:
+        yield
+    except RequestError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def shortened(lines: Sequence[str], most: int) -> list[str]:
+    """At most so many ``lines``, and how many more there are."""
+    rest = [f"… and {len(lines) - most} more; all of them with --json"] if len(lines) > most else []
+    return [*lines[:most], *rest]
 
 
 class _Screen(StringIO):
@@ -97,20 +118,24 @@ class CliContext:
         self.note(ignored)
         return replace(settings, ignored=ignored), sources
 
-    def memory(self, settings: Settings | None = None) -> Memory:
-        """The memory of the workspace that the options name; a missing workspace is wrong usage."""
+    def find_workspace(self) -> Path:
+        """The workspace that the options name; a missing one is wrong usage."""
         from ..config.workspace import find_workspace
         from ..errors import WorkspaceError
+
+        try:
+            return find_workspace(self.workspace, agent=self.agent)
+        except WorkspaceError as error:
+            raise click.UsageError(str(error)) from error
+
+    def memory(self, settings: Settings | None = None) -> Memory:
+        """The memory of the workspace that the options name."""
         from ..memory import Memory
 
         self.note_openclaw()
-        try:
-            workspace = find_workspace(self.workspace, agent=self.agent)
-        except WorkspaceError as error:
-            raise click.UsageError(str(error)) from error
-        return Memory(
-            workspace, agent=self.agent, settings=settings if settings is not None else self.settings(), db=self.db
-        )
+        workspace = self.find_workspace()
+        settings = settings if settings is not None else self.settings()
+        return Memory(workspace, agent=self.agent, settings=settings, db=self.db)
 
     @property
     def err(self) -> Console:
@@ -163,6 +188,36 @@ class CliContext:
         if text and not self.json:
             say(f"note: {text}", err=True)
 
+    def remark_on(self, answer: Any) -> None:
+        """Say what is to be known of an answer: that it may be stale, what it had to do without, its warning."""
+        if getattr(answer, "stale", False):
+            self.remark("the answer may be stale: not every changed file was read in time")
+        self.remark(getattr(answer, "fallback", None))
+        self.remark(answer.warning)
+
+    def show_check(self, check: Check) -> None:
+        """Print what was looked at behind its mark, and below it how to mend it."""
+        from rich.text import Text
+
+        mark, word, colour = _WRONG if not check.ok else _NOTE if check.remark else _WELL
+        line = Text(f"{mark if _has_marks() else word} ", style=colour)
+        line.append(f"{check.name}: ", style="bold").append(check.detail, style="default")
+        self.out.print(line, highlight=False, soft_wrap=True)
+        if check.fix:
+            self.out.print(Text(f"  {check.fix}", style="yellow"), highlight=False, soft_wrap=True)
+
+    def must_ask(self, yes: bool, dry_run: bool | None = None) -> bool:
+        """Whether to ask before something is done; where nobody can answer, that is wrong usage.
+
+        ``dry_run`` is ``None`` for a command that has no such option.
+        """
+        if yes or dry_run:
+            return False
+        if self.json or not sys.stdin.isatty():
+            look = "" if dry_run is None else ", or --dry-run to see what would be done"
+            raise click.UsageError(f"nobody can be asked here: give --yes{look}")
+        return True
+
     def note(self, texts: Iterable[str]) -> None:
         """Say once what is worth knowing of the environment."""
         for text in texts:
@@ -175,6 +230,15 @@ class CliContext:
         from ..config.openclaw_home import OpenClawHome
 
         self.note(filter(None, [OpenClawHome.of().trouble()]))
+
+
+def _has_marks() -> bool:
+    """Whether standard output can hold the marks of checks."""
+    try:
+        "✓✗".encode(sys.stdout.encoding or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
 
 
 def console(**options: Any) -> Console:
@@ -193,13 +257,10 @@ def console(**options: Any) -> Console:
 def common_options(command: F) -> F:
     """Let ``--json`` and ``--workspace`` stand behind the command's name too."""
 
-    @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+    @json_option
     @click.option("--workspace", "-w", "in_workspace", metavar="DIR", help="The agent's workspace.")
-    @click.pass_context
     @functools.wraps(command)
-    def wrapped(context: click.Context, /, as_json: bool, in_workspace: str | None, **rest: Any) -> Any:
-        cli: CliContext = context.obj
-        cli.json = cli.json or as_json
+    def wrapped(cli: CliContext, /, in_workspace: str | None, **rest: Any) -> Any:
         cli.workspace = in_workspace or cli.workspace
         return command(cli, **rest)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .context import DATE, CliContext, common_options, say
+from .context import DATE, CliContext, common_options, say, wrong_usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,13 +93,8 @@ def remove(cli: CliContext, id: str) -> None:
 
 
 def _change(cli: CliContext, change: Callable[[FactBook], FactsResult]) -> None:
-    from ..errors import RequestError
-
-    with cli.memory() as memory:
-        try:
-            result = change(memory.facts)
-        except RequestError as error:
-            raise click.UsageError(str(error)) from error
+    with cli.memory() as memory, wrong_usage():
+        result = change(memory.facts)
     if cli.json:
         cli.emit(result)
         return

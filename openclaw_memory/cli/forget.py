@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from .context import SINCE, UNTIL, CliContext, common_options, say, yes_option
+from .context import SINCE, UNTIL, CliContext, common_options, say, shortened, wrong_usage, yes_option
 
 if TYPE_CHECKING:
     from ..model import ForgetReport
@@ -47,21 +45,14 @@ def forget(
     curated concepts that are called so.  There is no undo: the same sentence stays out even when it is written again on
     purpose.
     """
-    with _usage():
-        from ..forget.selection import Wish
+    from ..forget.selection import Wish
 
+    with wrong_usage():
         Wish(**named)
-    ask = not yes and not dry_run
-    if ask and (cli.json or not sys.stdin.isatty()):
-        raise click.UsageError("nobody can be asked here: give --yes to forget, or --dry-run to see what would go")
-    with cli.memory() as memory:
-
-        def run(dry: bool) -> ForgetReport:
-            with _usage():
-                return memory.forget(dry_run=dry, **named)
-
+    ask = cli.must_ask(yes, dry_run)
+    with cli.memory() as memory, wrong_usage():
         if dry_run or ask:
-            report = run(True)
+            report = memory.forget(dry_run=True, **named)
             if cli.json:
                 cli.emit(report)
                 return
@@ -71,22 +62,11 @@ def forget(
             if not click.confirm("Forget this for good?", default=False):
                 say("nothing was forgotten")
                 return
-        report = run(False)
+        report = memory.forget(**named)
     if cli.json:
         cli.emit(report)
     else:
         _show(cli, report)
-
-
-@contextmanager
-def _usage() -> Iterator[None]:
-    """What cannot be meant is wrong usage."""
-    from ..errors import RequestError
-
-    try:
-        yield
-    except RequestError as error:
-        raise click.UsageError(str(error)) from error
 
 
 def _preview(cli: CliContext, report: ForgetReport) -> None:
@@ -130,19 +110,16 @@ def _counts(report: ForgetReport) -> str:
 
 
 def _remarks(cli: CliContext, report: ForgetReport) -> None:
-    from ..model import counted
     from ..system.shell import join
 
-    for place in report.below[:_SHOWN]:
-        command = join(["openclaw-memory", "forget", "--path", place])
-        cli.remark(f"the heading over {place} is among them, its lines are not; run: {command}")
-    if len(report.below) > _SHOWN:
-        cli.remark(f"so it is with {counted(len(report.below) - _SHOWN, 'more heading')}; all of them with --json")
-    places = _by_file(report.remains)
-    for place in places[:_SHOWN]:
-        cli.remark(f"still written in {place}; it is yours to edit")
-    if len(places) > _SHOWN:
-        cli.remark(f"still written in {counted(len(places) - _SHOWN, 'more place')}; all of them with --json")
+    forget_it = ["openclaw-memory", "forget", "--path"]
+    below = [
+        f"the heading over {place} is among them, its lines are not; run: {join([*forget_it, place])}"
+        for place in report.below
+    ]
+    remains = [f"still written in {place}; it is yours to edit" for place in _by_file(report.remains)]
+    for remark in (*shortened(below, _SHOWN), *shortened(remains, _SHOWN)):
+        cli.remark(remark)
     cli.remark(report.warning)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from .context import CliContext, common_options, say, yes_option
+from .context import CliContext, common_options, say, shortened, yes_option
 
 if TYPE_CHECKING:
     from ..model import ImportReport
@@ -36,9 +35,7 @@ def import_(cli: CliContext, source: str, path: Path | None, trust: str, undo: b
     if path is None and (not undo or source == "obsidian"):
         what = "vault" if source == "obsidian" else "export"
         raise click.UsageError(f"name the {what}: import {source} PATH")
-    ask = not yes and not dry_run
-    if ask and (cli.json or not sys.stdin.isatty()):
-        raise click.UsageError("nobody can be asked here: give --yes to do it, or --dry-run to see what it would do")
+    ask = cli.must_ask(yes, dry_run)
     if source == "obsidian":
         from .import_obsidian import run
 
@@ -47,10 +44,9 @@ def import_(cli: CliContext, source: str, path: Path | None, trust: str, undo: b
         return
     if dry_run or ask:
         report = _run(cli, source, path, trust, undo, True)
-        if dry_run or not report.changes:
-            _show(cli, report)
-            return
         _show(cli, report)
+        if dry_run or not report.changes:
+            return
         if not click.confirm("Go on?", default=False):
             say("nothing was changed")
             return
@@ -58,17 +54,13 @@ def import_(cli: CliContext, source: str, path: Path | None, trust: str, undo: b
 
 
 def _run(cli: CliContext, source: str, path: Path | None, trust: str, undo: bool, dry_run: bool) -> ImportReport:
-    from ..config.workspace import expanded, find_workspace
-    from ..errors import WorkspaceError
+    from ..config.workspace import expanded
     from ..importers import exports, writer
     from ..ingest.scan import max_bytes
     from ..model import Origin
     from .progress import model_progress
 
-    try:
-        workspace = find_workspace(cli.workspace, agent=cli.agent)
-    except WorkspaceError as error:
-        raise click.UsageError(str(error)) from error
+    workspace = cli.find_workspace()
     if undo or path is None:
         return writer.undo(workspace, source, dry_run)
     settings = cli.settings()
@@ -97,27 +89,17 @@ def _show(cli: CliContext, report: ImportReport) -> None:
             continue
         past = {"write": "wrote", "update": "updated", "remove": "removed"}[done]
         say(f"{would + done if would else past} {counted(len(paths), 'note')}")
-        _list([f"  {path}" for path in paths])
+        for line in shortened(paths, _SHOWN):
+            say(f"  {line}")
     if not report.changes:
         say("nothing to change")
     if report.unchanged:
         say(f"{counted(report.unchanged, 'note')} as before")
-    for path in report.edited[:_SHOWN]:
-        cli.remark(f"{path}: was edited since it was imported; it is left as it is")
-    if len(report.edited) > _SHOWN:
-        cli.remark(f"{len(report.edited) - _SHOWN} more were edited and are left; all of them with --json")
-    for one in report.skipped[:_SHOWN]:
-        cli.remark(f"passed over {one.path}: {one.reason}")
-    if len(report.skipped) > _SHOWN:
-        cli.remark(f"{len(report.skipped) - _SHOWN} more were passed over; all of them with --json")
+    edited = [f"{path}: was edited since it was imported; it is left as it is" for path in report.edited]
+    skipped = [f"passed over {one.path}: {one.reason}" for one in report.skipped]
+    for remark in (*shortened(edited, _SHOWN), *shortened(skipped, _SHOWN)):
+        cli.remark(remark)
     for what, number in report.left_out.items():
         cli.remark(f"left out: {number} × {what}")
     if report.changes and not report.dry_run:
         say("next: openclaw-memory ingest")
-
-
-def _list(lines: list[str]) -> None:
-    for line in lines[:_SHOWN]:
-        say(line)
-    if len(lines) > _SHOWN:
-        say(f"  … and {len(lines) - _SHOWN} more; all of them with --json")

@@ -21,6 +21,7 @@ def run(cli: CliContext, vault: Path, trust: str, *, undo: bool, dry_run: bool, 
     Raises :class:`~openclaw_memory.errors.OpenClawMemoryError` for what is no folder and for a setting that stands
     where this command cannot write it.
     """
+    from .config import settings_file
     from .yaml_edit import set_value
 
     folder = os.path.realpath(os.path.expanduser(vault))
@@ -33,7 +34,9 @@ def run(cli: CliContext, vault: Path, trust: str, *, undo: bool, dry_run: bool, 
         there = next((one for one in before if one not in after), None)
         name = there["name"] if there is not None else _name(Path(folder), {one["name"].casefold() for one in after})
         after.append({"path": folder, "name": name, "origin": trust})
-    file = _file(cli, source)
+    file = settings_file(cli)
+    if source[_KEY] not in ("default", str(file)):
+        raise SettingsError(f"{source[_KEY]}: has {_KEY}, which counts above {file}; add the vault there")
     report = {"source": "obsidian", "config": str(file), "setting": _KEY, "before": before, "after": after}
     changed = sorted(map(str, before)) != sorted(map(str, after))
     if not cli.json:
@@ -50,19 +53,6 @@ def run(cli: CliContext, vault: Path, trust: str, *, undo: bool, dry_run: bool, 
         cli.emit({**report, "dryRun": dry_run, "changed": changed})
     elif done:
         say("next: openclaw-memory ingest")
-
-
-def _file(cli: CliContext, source: dict[str, str]) -> Path:
-    """The file in which the setting can be changed so that it counts."""
-    from ..config.openclaw_home import OpenClawHome
-    from ..config.settings import config_path
-
-    theirs = OpenClawHome.of().plugin_config()[0]
-    usual = theirs if theirs is not None and str(theirs) in source.values() else config_path()
-    file = cli.config or Path(os.environ.get("OPENCLAW_MEMORY_CONFIG") or usual)
-    if source[_KEY] not in ("default", str(file)):
-        raise SettingsError(f"{source[_KEY]}: has {_KEY}, which counts above {file}; add the vault there")
-    return file
 
 
 def _name(folder: Path, taken: set[str]) -> str:

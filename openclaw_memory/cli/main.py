@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import gc
 import json
 import logging
@@ -35,7 +34,7 @@ GROUPS = {
         "ingest": "ingest",
         "search": "search",
         "recall": "recall",
-        "timeline": "timeline",
+        "timeline": "search",
         "get": "search",
         "open": "open",
         "context": "ambient",
@@ -53,7 +52,7 @@ GROUPS = {
         "status": "status",
         "doctor": "status",
         "sql": "sql",
-        "export": "export",
+        "export": "sql",
         "import": "import_",
         "state": "state",
         "backup": "backup",
@@ -64,7 +63,7 @@ GROUPS = {
         "serve": "serve",
         "config": "config",
         "model": "model",
-        "completion": "completion",
+        "completion": "help",
         "help": "help",
     },
 }
@@ -124,14 +123,11 @@ class LazyGroup(click.Group):
         """Read the global options; wrong usage is said on one line."""
         as_json = _wants_json(args)  # parsing takes from them
         try:
-            return super().make_context(info_name, args, parent, **extra)
+            ctx = super().make_context(info_name, args, parent, **extra)
         except click.UsageError as error:
             raise _in_one_line(error, as_json) from error
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Remember whether JSON is asked for behind the command's name too, which is read later."""
-        ctx.meta[_JSON] = _wants_json(args)
-        return super().parse_args(ctx, args)
+        ctx.meta[_JSON] = as_json
+        return ctx
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; exit 1 with one line on stderr when it fails, 2 when it is used wrongly."""
@@ -148,8 +144,8 @@ class LazyGroup(click.Group):
         except OpenClawMemoryError as error:
             fail(str(error) or type(error).__name__)
         except KeyboardInterrupt:
-            said = "interrupted: what was written is kept; run it again to go on"
-            _tell(said, _is_json(ctx), ctx, "")
+            interrupted = "interrupted: what was written is kept; run it again to go on"
+            _tell(interrupted, _is_json(ctx), ctx, "")
             ctx.exit(1)
         except MemoryError:
             fail("out of memory; close other programs, or choose a smaller embedding.model")
@@ -285,16 +281,8 @@ def _open_streams() -> None:
             setattr(sys, name, open(number, "r+" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
-def _read_utf8() -> None:
-    """Start again in Python's UTF-8 mode where the locale knows ASCII only: words and names of files are UTF-8."""
-    ascii_only = codecs.lookup(sys.getfilesystemencoding()).name == "ascii"
-    if ascii_only and sys.executable and not sys.flags.ignore_environment:  # it would start again for ever
-        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {**os.environ, "PYTHONUTF8": "1"})
-
-
 def main() -> None:
     """Entry point of the console script."""
-    _read_utf8()
     gc.set_threshold(_OBJECTS)
     _open_streams()
     for stream in (sys.stdout, sys.stderr):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from .context import SINCE, CliContext, common_options, say
+from .context import SINCE, CliContext, common_options, say, wrong_usage
 
 
 @click.command(short_help="Draw the memory as a page, and open it.")
@@ -17,12 +17,8 @@ from .context import SINCE, CliContext, common_options, say
               help="Write the page here; default: beside the index.")  # fmt: skip
 @click.option("--no-open", is_flag=True, help="Do not open it in the browser.")
 @click.option("--concept", metavar="NAME", help="Only this concept and what is related to it.")
-@click.option(
-    "--since",
-    type=SINCE,
-    metavar="DATE",
-    help="Only what was noted on this day or later, or in or after 2026-W07, 2026-02.",
-)
+@click.option("--since", type=SINCE, metavar="DATE",
+              help="Only what was noted on this day or later, or in or after 2026-W07, 2026-02.")  # fmt: skip
 @common_options
 def map(  # noqa: A001 - a command is the function of its name
     cli: CliContext, out: Path | None, no_open: bool, concept: str | None, since: date | None
@@ -32,15 +28,11 @@ def map(  # noqa: A001 - a command is the function of its name
     It is one HTML file that needs no network.  It holds your notes, so only you can read it: look before you share
     it.  With --json nothing is opened.
     """
-    from ..errors import RequestError
     from ..model import counted
     from .progress import ingest_progress
 
-    with cli.memory() as memory, ingest_progress(cli) as show:
-        try:
-            report = memory.map(out, concept=concept, since=since, progress=show)
-        except RequestError as error:
-            raise click.UsageError(str(error)) from error
+    with cli.memory() as memory, ingest_progress(cli) as show, wrong_usage():
+        report = memory.map(out, concept=concept, since=since, progress=show)
     if cli.json:
         cli.emit(report)
         return

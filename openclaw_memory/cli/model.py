@@ -109,11 +109,11 @@ def pull_model(obj: Any, name: str | None, sha256: str | None) -> None:
 @json_option
 def use_model(obj: Any, name: str) -> None:
     """Make NAME (or a GGUF file, 'none', or 'auto' by the notes' languages) the model of the configuration file."""
-    from ..config.settings import config_path
     from ..embed import registry
     from ..embed.factory import is_path
     from ..embed.gguf_file import check_gguf
     from ..embed.pull import PULL_COMMAND, lookup
+    from .config import settings_file
     from .yaml_edit import set_value
 
     value, present = name, True
@@ -127,7 +127,7 @@ def use_model(obj: Any, name: str) -> None:
         if not present and registry.get(value) is None:
             known = ", ".join(["none", registry.AUTO, *(e.name for e in registry.ENTRIES)])
             raise click.UsageError(f"no model is called {name!r}; give one of {known}, or the path of a GGUF file")
-    file = obj.config or config_path()
+    file = settings_file(obj)
     before = obj.settings().embedding.model
     set_value(file, "embedding.model", value)
     if obj.json:

@@ -63,10 +63,7 @@ def recall(cli: CliContext, query: tuple[str, ...], hops: int, full: bool, **opt
             tell_if_doubtful(result, text)
         for hit in result.results:
             show_stop(cli.out, hit, None if full else LINES, mark)
-    if result.stale:
-        cli.remark("the answer may be stale: not every changed file was read in time")
-    cli.remark(result.fallback)
-    cli.remark(result.warning)
+    cli.remark_on(result)
 
 
 def show_stop(out: Console, hit: RecallHit, most: int | None, mark: Mark) -> None:

@@ -1,4 +1,4 @@
-"""``search`` and ``get``: ask the memory, and read the lines it cites."""
+"""``search``, ``timeline`` and ``get``: ask the memory, by question or by time, and read the lines it cites."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from .context import DATE, SINCE, UNTIL, CliContext, common_options, failure, say
+from .context import DATE, SINCE, UNTIL, CliContext, common_options, failure, say, wrong_usage
 from .lines import Mark, marking, show_line
 from .open import remember
 
@@ -46,18 +46,17 @@ def which_options(command: F) -> F:
 
 def requested(query: str, options: dict[str, Any]) -> SearchRequest:
     """The request that the options of a command make; what no day can satisfy is wrong usage."""
-    from ..errors import RequestError
     from ..model import Grain, Kind, SearchRequest
     from ..search.timeline import bounded
 
     given = {name: value for name, value in options.items() if value is not None}
+    if "max_results" in given and "budget" in given:
+        raise click.UsageError("give --max-results or --budget, not both")
     least, most = given.pop("min_days_ago", None), given.pop("max_days_ago", None)
     kinds = tuple(Kind(kind) for kind in given.pop("kind", ()))
     grains = tuple(Grain(grain) for grain in given.pop("grain", ()))
-    try:
+    with wrong_usage():
         return bounded(SearchRequest(query, kinds=kinds, grains=grains, **given), least, most)
-    except RequestError as error:
-        raise click.UsageError(str(error)) from error
 
 
 @click.command(short_help="Find what the memory says about a question.")
@@ -98,6 +97,34 @@ def search(cli: CliContext, query: tuple[str, ...], explain: bool, **options: An
         show(cli, result, text)
 
 
+@click.command(short_help="Show what was noted when, in order of time.")
+@click.argument("query", nargs=-1)
+@which_options
+@common_options
+def timeline(cli: CliContext, query: tuple[str, ...], **options: Any) -> None:
+    """Show what was noted when, in order of time; with QUERY only what is about it.
+
+    Without QUERY: the newest sections of the range, one hit each.  Sections whose file name, heading or
+    front matter states a day come before those that have only the day of the file's last change.
+    """
+    asked = " ".join(query).strip()
+    request = requested(asked, options)
+    with cli.memory() as memory:
+        as_of = memory.usage.forgot()
+        result = memory.timeline(request)
+        bounded = request.since is not None or request.until is not None
+        missed = bounded and not (cli.json or asked or result.results)
+        newest = memory.timeline(max_results=1).results if missed else ()
+        if not cli.json:
+            remember(memory, result.results, as_of)
+    if cli.json:
+        cli.emit(result)
+    else:
+        show(cli, result, asked)
+        for hit in newest:
+            cli.remark(f"the newest note is of {hit.date or 'no day'}; give another --since or --until")
+
+
 def is_doubtful(result: SearchResult) -> bool:
     """Whether no hit is better than what a question has that the notes do not answer."""
     from ..search.confidence import NONSENSE
@@ -120,10 +147,7 @@ def show(cli: CliContext, result: SearchResult, asked: str = "") -> None:
         tell_if_doubtful(result, asked)
         for rank, hit in enumerate(result.results, 1):
             _show_hit(cli.out, rank, hit, mark)
-    if result.stale:
-        cli.remark("the answer may be stale: not every changed file was read in time")
-    cli.remark(result.fallback)
-    cli.remark(result.warning)
+    cli.remark_on(result)
 
 
 def meant(cli: CliContext, result: SearchResult, asked: str) -> str:

@@ -94,13 +94,7 @@ def _print(cli: CliContext, host: str | None) -> None:
 
 
 def _server(cli: CliContext) -> Server:
-    from ..config.workspace import find_workspace
-    from ..errors import WorkspaceError
     from ..hosts.mcp import Server
     from ..hosts.process import own_command
 
-    try:
-        workspace = find_workspace(cli.workspace, agent=cli.agent)
-    except WorkspaceError as error:
-        raise click.UsageError(str(error)) from error
-    return Server(own_command(), workspace, cli.agent, cli.config)
+    return Server(own_command(), cli.find_workspace(), cli.agent, cli.config)

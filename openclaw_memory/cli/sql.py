@@ -1,4 +1,4 @@
-"""``sql``: ask the index with SQL; nothing can be written by it."""
+"""``sql`` and ``export``: the memory as tables, asked with SQL that only reads, or as Parquet files."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import json
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import date, time
 from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 
 #: Rows and characters of a cell that a person is shown unless more are asked for.
 _ROWS, _CELL = 100, 120
-#: Narrower columns than this make a table unreadable: each row is then shown as a list.
-_NARROW = 12
-#: Cells up to this length are not cut for the sake of longer ones.
-_WHOLE = 26
 
 
 @click.command(short_help="Ask the index with SQL that only reads.")
@@ -66,9 +62,7 @@ def sql(cli: CliContext, query: str | None, as_csv: bool, limit: int | None, tim
             _show(cli, result)
     if result.truncated:
         cli.remark(f"there are more than {len(result.rows)} rows; give --limit")
-    if result.stale:
-        cli.remark("the answer may be stale: not every changed file was read in time")
-    cli.remark(result.warning)
+    cli.remark_on(result)
 
 
 def _text(query: str | None) -> str:
@@ -131,42 +125,21 @@ def _written(value: Any) -> Any:
 
 
 def _show(cli: CliContext, result: QueryResult) -> None:
-    """Rows for people: a table, or where it would not fit into the terminal a list of each row's cells."""
-    from rich.text import Text
-
-    out = cli.out
-    result = replace(result, columns=tuple(map(_shown, result.columns)))  # a name may have several lines
-    if out.is_terminal and len(result.columns) * _NARROW > out.width:
-        widest = max(map(len, result.columns))
-        for row in result.rows:
-            for name, value in zip(result.columns, row, strict=True):
-                line = Text().append(f"{name:<{widest}}  ", style="dim").append(_shown(value))
-                out.print(line, no_wrap=True, overflow="ellipsis")
-            out.print()
-    elif result.columns:
-        _table(out, result)
-    from ..model import counted
-
-    say(f"({counted(len(result.rows), 'row')})")
-
-
-def _table(out: Any, result: QueryResult) -> None:
+    """Rows for people, as a table."""
     from rich.table import Table
     from rich.text import Text
 
+    from ..model import counted
+
     table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, pad_edge=False)
-    shown = [[_shown(value) for value in row] for row in result.rows]
-    fair = min(_WHOLE, out.width // max(1, len(result.columns)) - 2)
     for at, name in enumerate(result.columns):
         right = _are_numbers([row[at] for row in result.rows])
-        longest = max((len(row[at]) for row in shown), default=0)
-        table.add_column(
-            Text(name), justify="right" if right else "left", no_wrap=True, overflow="ellipsis",
-            min_width=min(fair, max(longest, len(name))),
-        )  # fmt: skip
-    for cells in shown:
-        table.add_row(*map(Text, cells))
-    out.print(table)
+        table.add_column(Text(_shown(name)), justify="right" if right else "left", no_wrap=True, overflow="ellipsis")
+    for row in result.rows:
+        table.add_row(*(Text(_shown(value)) for value in row))
+    if result.columns:
+        cli.out.print(table)
+    say(f"({counted(len(result.rows), 'row')})")
 
 
 def _are_numbers(values: Sequence[Any]) -> bool:
@@ -190,3 +163,27 @@ def _shown(value: Any) -> str:
         plain = json.dumps(plain, ensure_ascii=False)
     text = " ".join(str(plain).split())
     return text if len(text) <= _CELL else text[: _CELL - 1] + "…"
+
+
+@click.command(short_help="Write the memory as Parquet files.")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--overwrite", is_flag=True, help="Replace an older export in DIR; other files there are left alone.")
+@common_options
+def export(cli: CliContext, folder: Path, overwrite: bool) -> None:
+    """Write memories, documents, concepts, edges, facts and usage as Parquet files into DIR.
+
+    DIR is new or empty; it is there as a whole or not at all.  A manifest.json names the files, their columns and
+    how many rows they have.
+    """
+    from ..model import counted
+    from .progress import ingest_progress
+
+    with cli.memory() as memory, ingest_progress(cli) as show:
+        report = memory.export(folder, overwrite=overwrite, progress=show)
+    if cli.json:
+        cli.emit(report)
+        return
+    for table in report.tables:
+        say(f"{table.name:<10} {counted(table.rows, 'row'):>12}  {table.bytes / 1e3:>9.1f} kB")
+    say(f"{report.folder}: written in {report.seconds:.2f} s")
+    cli.remark_on(report)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -50,13 +49,14 @@ def purge(cli: CliContext, forgotten: bool, yes: bool) -> None:
 
     Notes that still have what was forgotten are indexed again.
     """
+    if cli.must_ask(yes):
+        came_back = "Have everything that was forgotten come back from the notes that still hold it?"
+        click.confirm(came_back if forgotten else "Delete the state of this workspace for good?", abort=True)
     with cli.memory() as memory:
         if forgotten:
-            _agree(cli, yes, "Have everything that was forgotten come back from the notes that still hold it?")
             _give_up_forgotten(memory.state)
             done = "nothing is forgotten any more; run: openclaw-memory ingest"
         else:
-            _agree(cli, yes, "Delete the state of this workspace for good?")
             memory.state.purge()
             done = "deleted"
         if cli.json:
@@ -72,11 +72,3 @@ def _give_up_forgotten(state: State) -> None:
         connection.execute("DELETE FROM tombstones")
         connection.execute("DELETE FROM forgetting")
     state.wipe()
-
-
-def _agree(cli: CliContext, yes: bool, question: str) -> None:
-    if yes:
-        return
-    if cli.json or not sys.stdin.isatty():
-        raise click.UsageError("nobody can be asked here: give --yes")
-    click.confirm(question, abort=True)

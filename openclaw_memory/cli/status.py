@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .checks import show_check
 from .context import CliContext, common_options, say
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ def status(cli: CliContext, verbose: bool) -> None:
         cli.emit(found)
         return
     for check in checks:
-        show_check(cli, check)
+        cli.show_check(check)
     if verbose:
         say("")
         _show_inside(cli, found)
@@ -159,6 +158,6 @@ def doctor(cli: CliContext) -> None:
         cli.emit({"ok": healthy, "checks": checks})
     else:
         for check in checks:
-            show_check(cli, check)
+            cli.show_check(check)
     if not healthy:
         raise SystemExit(1)

@@ -52,11 +52,8 @@ class Teller:
     def check(self, check: Check) -> None:
         """The same as a line of ``doctor``."""
         self.record["steps"].append(check)
-        if self.cli.json:
-            return
-        from .checks import show_check
-
-        show_check(self.cli, check)
+        if not self.cli.json:
+            self.cli.show_check(check)
 
     def plan(self, where: str, lines: list[str]) -> None:
         """The change that is about to be made, as a diff."""

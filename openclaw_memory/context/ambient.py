@@ -82,7 +82,6 @@ class Asked:
     budget: int
     session: str | None
     today: date
-    themes: tuple[str, ...]
     explain: bool
     until: Deadline
     #: Whether another agent asks, who has none of this memory in its prompt.
@@ -133,7 +132,6 @@ class Ambient:
         session: str | None = None,
         now: date | None = None,
         deadline: float | None = None,
-        themes: Sequence[str] = (),
         explain: bool = False,
         elsewhere: bool = False,
     ) -> ContextResult:
@@ -149,7 +147,7 @@ class Ambient:
         until = Deadline.after(deadline)
         message = ends(message, _READ_FIRST, _READ_LAST)
         today = now or date.today()
-        asked = Asked(message, budget, session, today, tuple(themes), explain, until, elsewhere)
+        asked = Asked(message, budget, session, today, explain, until, elsewhere)
         remarks: list[str] = []
         draft, late = _Draft(), False
         if not own.enabled:
@@ -329,7 +327,6 @@ class Ambient:
             allowed &= True if ranked.allowed is None else ranked.allowed
         scores = ranked.score[allowed]
         low, high = (float(scores.min()), float(scores.max())) if len(scores) else (0.0, 0.0)
-        themes = [place for theme in asked.themes if (place := view.index.named(theme)) is not None]
         given = self._given.to(asked.session)
         keyword = ranked.features.keyword
         evidence = None if keyword is None else Evidence(text, keyword, len(view.corpus))
@@ -349,7 +346,6 @@ class Ambient:
             entities=named,
             best=best,
             sure=1.0 if best and done else sure,
-            themes=themes,
             today=asked.today,
             noise=engine.noise,
             given=given,

@@ -25,8 +25,6 @@ from .relevance import SURE
 
 #: What makes up the score of a unit that mentions what the message names; they add up to 1.
 _RELEVANCE, _LINK, _RECENCY, _FREQUENCY, _NOVELTY = 0.4, 0.3, 0.1, 0.1, 0.1
-#: A unit or section that mentions a theme gains this much.
-_THEME = 0.15
 #: What a mention in the heading above is worth, and one of a concept below the named one.
 _BY_HEADING, _BY_CHILD = 0.8, 0.7
 #: So many units of a section that mention a concept make the section one about it.
@@ -85,7 +83,6 @@ class Scene:
     #: The best rows of the search that may be given, and how surely the message is about the notes.
     best: Sequence[tuple[int, Parts]]
     sure: float
-    themes: Sequence[int]
     today: date
     noise: float
     given: Collection[int | str]
@@ -182,7 +179,7 @@ def _answering(scene: Scene) -> list[Candidate]:
     least = _COMPANY * float(score[scene.best[0][0]])
     why = f"answers the message, which is about the notes to {scene.sure:.2f}"
     return [
-        _candidate(scene, row, min(1.0, parts.score + _theme(scene, row)), parts, why)
+        _candidate(scene, row, parts.score, parts, why)
         for row, parts in scene.best
         if scene.ranked.features.only_days  # what is of these days has no word of the message
         or (score[row] >= least and (_by_itself(scene, row) or _below_a_word(scene, row)))
@@ -234,8 +231,7 @@ def _links(scene: Scene) -> _Links:
             np.maximum.at(own, rows, weight * np.float32(kept))
             below = _below(section, rows[corpus.rows.heading[rows]])
             own[below] = np.maximum(own[below], np.float32(_BY_HEADING * kept))
-        # A theme or a weight makes a concept count for more than its rarity says.
-        own *= np.float32(min(1.0, entity.rarity * entity.weight * (1.5 if entity.place in scene.themes else 1.0)))
+        own *= np.float32(min(1.0, entity.rarity * entity.weight))
         named[entity.place] = own > 0
         left *= 1 - own.clip(0, 0.999)
         counts = np.bincount(section[own > 0], minlength=len(corpus.shape.opens))
@@ -290,7 +286,7 @@ def _walked(scene: Scene) -> list[Candidate]:
         score = _RELEVANCE * relevance + _LINK * link + _RECENCY * new + _FREQUENCY * share + _NOVELTY * novel
         named = ", ".join(names[place] for place in by)
         why = f"mentions {named}: link {link:.2f}, relevance {relevance:.2f}, recency {new:.2f}, share {share:.2f}"
-        one = _candidate(scene, row, min(1.0, score + _theme(scene, row)), parts, why)
+        one = _candidate(scene, row, min(1.0, score), parts, why)
         out.append(replace(one, places=by))
     return out
 
@@ -312,14 +308,6 @@ def _candidate(scene: Scene, row: int, score: float, parts: Parts, why: str) -> 
     """A candidate ordered by its share of the best fused score, and a little by its own."""
     share = (float(scene.ranked.score[row]) - scene.low) / scene.span if scene.span > 0 else 0.0
     return Candidate(row, score, _FUSED * share + (1 - _FUSED) * score, parts, why)
-
-
-def _theme(scene: Scene, row: int) -> float:
-    if not scene.themes:
-        return 0.0
-    section = scene.view.corpus.shape.section
-    first, last = (int(np.searchsorted(section, section[row], side=side)) for side in ("left", "right"))
-    return _THEME if set(scene.view.index.of_rows(first, last - 1)) & set(scene.themes) else 0.0
 
 
 def _rows_of(scene: Scene, hashes: Collection[int | str]) -> list[int]:

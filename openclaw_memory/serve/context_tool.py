@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..model import ContextResult
-from .tool import Call, Tool, names, text, whole
+from .tool import Call, Tool, text, whole
 
 
 def _context(call: Call) -> ContextResult:
@@ -13,7 +13,6 @@ def _context(call: Call) -> ContextResult:
         given["message"],
         budget=given.get("budget"),
         session=given.get("session"),
-        themes=tuple(given.get("themes", ())),
         deadline=call.until.within(limit),
     )
 
@@ -31,7 +30,6 @@ CONTEXT = Tool(
     },
     host_arguments={
         "session": {"type": "string", "description": "Id of the session, which is not given the same again soon."},
-        "themes": names("Concepts that count for more, by name or alias."),
     },
     required=("message",),
     result=ContextResult,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..model import Progress
 from ..system.deadline import Deadline
-from ..system.serialize import json_schema
 
 if TYPE_CHECKING:
     from ..memory import Memory
@@ -72,11 +71,6 @@ class Tool:
             "additionalProperties": False,
         }
 
-    @property
-    def output_schema(self) -> dict[str, Any]:
-        """JSON Schema of the structured content."""
-        return json_schema(self.result)
-
 
 def text(description: str) -> dict[str, Any]:
     """Schema of a text that is not empty."""
@@ -97,8 +91,3 @@ def day(description: str) -> dict[str, Any]:
 def share(description: str) -> dict[str, Any]:
     """Schema of a number from 0 to 1."""
     return {"type": "number", "minimum": 0, "maximum": 1, "description": description}
-
-
-def names(description: str) -> dict[str, Any]:
-    """Schema of a list of names."""
-    return {"type": "array", "items": {"type": "string", "minLength": 1}, "description": description}

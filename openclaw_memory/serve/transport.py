@@ -46,13 +46,7 @@ class StdioTransport:
     """
 
     def __init__(self) -> None:
-        for descriptor in (0, 1, 2):
-            try:
-                os.fstat(descriptor)
-            except OSError:  # started without it: the next file would get its number
-                os.open(os.devnull, os.O_RDWR)
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        sys.stdout.flush()
         self._writing = anyio.Lock()
         self._in, self._out = os.dup(0), os.dup(1)
         nothing = os.open(os.devnull, os.O_RDONLY)

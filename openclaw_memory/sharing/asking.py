@@ -113,8 +113,8 @@ class Asking:
 
         ``options``: ``budget`` in tokens (``context.budget`` unless told); ``session``, which is not given the same
         again within half an hour; ``now``, the day it is; ``deadline`` in seconds, by which what is ready is returned,
-        failures being a ``warning`` then; ``themes``, concepts that count for more; ``explain`` for why each source was
-        chosen.  Raises :class:`~openclaw_memory.errors.RequestError` for an option that cannot be meant.
+        failures being a ``warning`` then; ``explain`` for why each source was chosen.  Raises
+        :class:`~openclaw_memory.errors.RequestError` for an option that cannot be meant.
         """
         until = Deadline.after(options.get("deadline"))
         result = self.ambient.context(message, **options)

@@ -106,14 +106,6 @@ def test_what_is_wrong_is_said_on_one_line(run: Run, args: list[str], code: int,
     assert result.stdout == ""
 
 
-def test_a_broken_file_is_named_and_left_alone(run: Run, notes: Notes) -> None:
-    (notes.root / "concepts.yaml").write_text("concepts: [\n")
-    result = run("add", "Wren")
-    assert result.exit_code == 1
-    assert "concepts.yaml, line 2: cannot be read" in result.stderr
-    assert (notes.root / "concepts.yaml").read_text() == "concepts: [\n"
-
-
 def test_a_broken_file_is_told_of_by_what_only_reads(run: Run, notes: Notes) -> None:
     run("list")
     (notes.root / "concepts.yaml").write_text("concepts: [\n")

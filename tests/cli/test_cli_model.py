@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,16 +47,6 @@ def run(tmp_path: Path, config: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         return result
 
     return invoke
-
-
-def test_help_imports_nothing_heavy() -> None:
-    code = (
-        "import sys\nfrom openclaw_memory.cli.model import model\n"
-        "try: model(['pull', '--help'])\nexcept SystemExit: pass\n"
-        "print(sorted({'numpy', 'duckdb', 'llama_cpp', 'httpx', 'rich', 'gguf', 'yaml'} & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
 
 
 def test_list_shows_every_entry_and_the_one_in_use(run: Any) -> None:

@@ -10,8 +10,9 @@ from click.testing import CliRunner, Result
 from fakes import Notes
 from rich.console import Console
 from rich.text import Text
+from tables import table
 
-from openclaw_memory.cli import checks
+from openclaw_memory.cli import context
 from openclaw_memory.cli.lines import marking, show_line
 from openclaw_memory.cli.main import cli
 from openclaw_memory.text.analysis import occurrences
@@ -47,22 +48,9 @@ def test_nonsense_is_called_no_good_match(notes: Notes, line: str, good: str, no
     assert nothing.stdout == "nothing found\n" and "the newest note is of" in nothing.stderr
 
 
-@pytest.mark.parametrize(
-    ("question", "line", "found"),
-    [
-        ("where do we store backups?", "Backup of the store: v2.3.1", ["Backup", "store"]),
-        ("v2.3.1", "it is v2.3.1, not v3.4", ["v2.3.1"]),
-        ("wo stehen die Bäume im Garten?", "der Baum steht da", ["Baum"]),
-        ("café", "the cafe\u0301 and the Cafés", ["cafe\u0301", "Cafés"]),
-        ("книги на полке", "Книга стоит", ["Книга"]),
-        ("油漆在哪里", "红色油漆很多", ["油漆"]),
-        ("編集した", "これを編集する", ["編集"]),
-        ("편집 방법", "편집했다", ["편집"]),
-        ("", "nothing is asked", []),
-    ],
-)
-def test_words_of_the_question_are_found_in_every_form(question: str, line: str, found: list[str]) -> None:
-    assert [line[start:end] for start, end in occurrences(question, line)] == found
+@pytest.mark.parametrize(("question", "line", "found"), table("cli.tsv", "words of a question in a line"))
+def test_words_of_the_question_are_found_in_every_form(question: str, line: str, found: str) -> None:
+    assert [line[start:end] for start, end in occurrences(question, line)] == found.split()
 
 
 @pytest.mark.parametrize(
@@ -122,7 +110,7 @@ def test_a_check_looks_the_same_in_every_command(notes: Notes) -> None:
 
 def test_a_terminal_without_the_marks_gets_words(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
     notes.write("MEMORY.md", "- the lamp is green\n")
-    monkeypatch.setattr(checks, "_shown", lambda: False)
+    monkeypatch.setattr(context, "_has_marks", lambda: False)
     shown = run(notes, "status").stdout
     assert shown.startswith("ok model: ") and "wrong freshness: " in shown and shown.isascii()
 

@@ -44,8 +44,3 @@ def test_a_file_that_differs_is_named_and_nothing_is_written(tmp_path: Path) -> 
     with pytest.raises(WorkspaceError, match=re.escape(str(mine))):
         example.copy_to(tmp_path)
     assert list(tmp_path.iterdir()) == [mine]
-
-
-def test_queries_come_in_fours() -> None:
-    assert len(example.QUERIES) == 4
-    assert all(query and shows for query, shows in example.QUERIES)

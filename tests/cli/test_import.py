@@ -59,12 +59,6 @@ def test_a_file_of_which_nothing_can_be_read_is_an_error(run: Run, tmp_path: Pat
     assert said.startswith("error: x.json") and "nothing was imported" in said
 
 
-def test_json_says_all_of_it(run: Run, export: str) -> None:
-    report = json.loads(run("import", "jsonl", export, "--yes", "--json").stdout)
-    assert report["entries"] == 1 and len(report["written"]) == 1 and report["dryRun"] is False
-    assert [one["path"] for one in report["skipped"]] == ["a.jsonl, line 2"]
-
-
 def test_nobody_is_asked_where_nobody_is(run: Run, notes: Notes, export: str) -> None:
     assert "give --yes" in run("import", "jsonl", export, code=2).stderr
     assert "name the export: import jsonl PATH" in run("import", "jsonl", code=2).stderr

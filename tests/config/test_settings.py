@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import table
 
 from openclaw_memory.config.settings import (
     HOST_VARIABLES,
@@ -61,46 +62,13 @@ def test_a_named_file_that_is_not_there_is_an_error(tmp_path: Path, by_environme
         load(**{"environ": {}, **given})
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("search:\n  max_results: many\n", ["'search.max_results' must be a whole number", "'many'"]),
-        ("search:\n  max_results: 2.5\n", ["'search.max_results' must be a whole number", "2.5"]),
-        ("search:\n  max_results: true\n", ["'search.max_results' must be a number"]),
-        ("search:\n  max_results: 0\n", ["'search.max_results' must be between 1 and 1000", "0"]),
-        ("search:\n  max_results: [1]\n", ["'search.max_results' must be a whole number"]),
-        ("search:\n  min_score: .inf\n", ["'search.min_score' must be a finite number"]),
-        ("search:\n  min_score: -0.1\n", ["'search.min_score' must be between 0 and 1"]),
-        ("search:\n  mode: hybird\n", ["'search.mode' must be one of hybrid, vector, keyword", "did you mean 'hybrid'"]),
-        ("search:\n  weights: [1]\n", ["'search.weights' must be a mapping"]),
-        ("search:\n  weights: {bm25_unit: heavy}\n", ["'search.weights.bm25_unit' must be a number", "'heavy'"]),
-        ("consolidate:\n  budgets: {daily: 0}\n", ["'consolidate.budgets.daily' must be at least 1, not 0"]),
-        ("retention: {plan: gold}\n", ["'retention.plan' must be one of keep, free, starter, pro, custom, not 'gold'"]),
-        ("retention: {daily_days: -1}\n", ["'retention.daily_days' must be at least 0, not -1"]),
-        ("retention: pro\n", ["'retention' must be a mapping"]),
-        ("consolidate:\n  automatic: x\n", ["'consolidate.automatic' must be one of ask, on, off, not 'x'"]),
-        ("embedding:\n  model: no\n", ["'embedding.model' must be text", "quotes"]),
-        ("embedding:\n  model:\n", ["'embedding.model' must be text"]),
-        ("embedding:\n  gpu: maybe\n", ["'embedding.gpu' must be true or false", "'maybe'"]),
-        ("ingest:\n  extra_paths: {path: x}\n", ["'ingest.extra_paths' must be a list"]),
-        ("ingest:\n  extra_paths: [x]\n", ["'ingest.extra_paths[0]' must be a mapping of path, name, origin"]),
-        ("ingest:\n  extra_paths: [{path: x}]\n", ["'ingest.extra_paths[0]' must be a mapping of path, name, origin"]),
-        ("ingest:\n  extra_paths: [{path: x, nane: y}]\n", ["'ingest.extra_paths[0].nane'", "did you mean 'name'"]),
-        ("ingest:\n  extra_paths: [{path: x, name: y, origin: me}]\n", ["ingest.extra_paths[0].origin", "owner"]),
-        ("plugins:\n  disabled: {a: 1}\n", ["'plugins.disabled' must be a list"]),
-        ("search: 3\n", ["'search' must be a mapping"]),
-        ("- a\n", ["the top level must be a mapping"]),
-        ("search: [\n", ["cannot be read as YAML", "line 2"]),
-        ("a: b: c\n", ["cannot be read as YAML", "line 1"]),
-        ("\tsearch: x\n", ["cannot be read as YAML"]),
-    ],
-)  # fmt: skip
-def test_each_error_names_the_file_the_key_and_what_is_right(tmp_path: Path, text: str, words: list[str]) -> None:
+@pytest.mark.parametrize(("text", "words"), table("settings.tsv", "errors"))
+def test_each_error_names_the_file_the_key_and_what_is_right(tmp_path: Path, text: str, words: str) -> None:
     file = write(tmp_path / "c.yaml", text)
     with pytest.raises(SettingsError) as caught:
         load(file, environ={})
     message = str(caught.value)
-    for word in (str(file), *words):
+    for word in (str(file), *words.split(" | ")):
         assert word in message
     assert "\n" not in message and len(message) < 500 + len(str(file))
 
@@ -144,26 +112,7 @@ def test_a_variable_that_is_no_setting_changes_nothing_and_is_told_of() -> None:
     assert "OPENCLAW_MEMORY_SERVICE_URL" in foreign and "did you mean" not in foreign
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("serch:\n  mode: hybrid\n", "'serch' is no setting and changes nothing; did you mean 'search'?"),
-        (
-            "search:\n  max_result: 3\n",
-            "'search.max_result' is no setting and changes nothing; did you mean 'search.max_r",
-        ),
-        (
-            "search:\n  zzzzzz: 3\n",
-            "'search.zzzzzz' is no setting and changes nothing; see: openclaw-memory config show",
-        ),
-        ("consolidate:\n  budgets: {dayly: 5}\n", "'consolidate.budgets.dayly' is no setting"),
-        (
-            "retention: {plam: pro}\n",
-            "'retention.plam' is no setting and changes nothing; did you mean 'retention.plan'?",
-        ),
-        ("1: {2: 3}\n", "'1' is no setting"),
-    ],
-)
+@pytest.mark.parametrize(("text", "words"), table("settings.tsv", "no settings"))
 def test_what_is_no_setting_is_named_and_the_rest_counts(tmp_path: Path, text: str, words: str) -> None:
     file = write(tmp_path / "c.yaml", f"{text}redaction: {{allow: [x]}}\n")
     settings = load(file, {"store.gone": 1}, {})[0]

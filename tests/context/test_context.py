@@ -162,7 +162,7 @@ def test_undated_notes_are_named_by_their_file(workshop: Notes) -> None:
         )
 
 
-# -- curated concepts and themes ----------------------------------------------------------------------
+# -- curated concepts ----------------------------------------------------------------------
 
 
 def test_a_curated_concept_always_passes(workshop: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,16 +189,6 @@ def test_curated_and_rare_concepts_come_first_and_are_few(workshop: Notes, monke
         memory.concepts.add("porcelain")
         message = "Vesuvius, GZ-412, Ottoline and porcelain"
         assert memory.context(message, now=NOW).entities == ("porcelain", "GZ-412")
-
-
-def test_themes_and_weights_lift_what_is_about_them(workshop: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(candidates, "THRESHOLD", 0.7)
-    monkeypatch.setattr(candidates, "SURE", 1.0)
-    with memory_of(workshop) as memory:
-        message = "I will see Ottoline tomorrow about something else entirely"
-        assert memory.context(message, now=NOW).text == ""
-        lifted = memory.context(message, now=NOW, themes=("GZ-412", "Ottoline", "no such concept"))
-        assert "Ottoline" in lifted.text
 
 
 # -- what is never given ------------------------------------------------------------------------------

@@ -46,11 +46,11 @@ test("a message about something known gets context after it, framed as data; ano
 });
 
 test("the settings reach the server, an agent's own before the general ones", async (t) => {
-  const config = { contextBudget: 300, contextThemes: ["boats"], contextAgents: { MAIN: { themes: ["tidepool"] } } };
+  const config = { contextBudget: 300, contextAgents: { MAIN: { budget: 120 } } };
   const { handle, asked } = await hook(t, { config });
   await handle({ prompt: "Mira?" }, turn);
   const [call] = await asked();
-  assert.deepEqual(call.arguments, { message: "Mira?", budget: 300, session: "agent:main:main#s1#0", themes: ["tidepool"] });
+  assert.deepEqual(call.arguments, { message: "Mira?", budget: 120, session: "agent:main:main#s1#0" });
 });
 
 test("without a budget of the plugin's own the setting context.budget counts", async (t) => {
@@ -62,7 +62,7 @@ test("without a budget of the plugin's own the setting context.budget counts", a
 });
 
 test("settings: on by default, off for all or for one agent, on for one", () => {
-  assert.deepEqual(contextSettings({}, "main"), { timeoutMs: 100, turns: "owner", budget: undefined, themes: [] });
+  assert.deepEqual(contextSettings({}, "main"), { timeoutMs: 100, turns: "owner", budget: undefined });
   assert.equal(contextSettings({ context: false }, "main"), null);
   assert.equal(contextSettings({ contextAgents: { work: { enabled: false } } }, "work"), null);
   assert.ok(contextSettings({ contextAgents: { work: { enabled: false } } }, "main"));

@@ -235,14 +235,6 @@ def test_of_many_lines_it_holds_some_and_counts_all(told: Notes, monkeypatch: py
     assert sum(count for _, _, count in data["density"]) == whole.lines
 
 
-def test_the_same_memory_has_the_same_map(told: Notes) -> None:
-    with open_memory(told, CountingEmbedder()) as memory:
-        first, second = data_of(memory.map().file), data_of(memory.map().file)
-    for changing in ("made", "numbers"):
-        first.pop(changing), second.pop(changing)
-    assert first == second
-
-
 def test_an_empty_workspace_has_a_map(notes: Notes) -> None:
     with open_memory(notes) as memory:
         report = memory.map()

@@ -12,7 +12,6 @@ from fakes import CountingEmbedder, Notes, open_memory
 
 from openclaw_memory import Memory, SearchRequest
 from openclaw_memory.errors import RequestError
-from openclaw_memory.knowledge.concept_keys import concept_key
 from openclaw_memory.model import Grain, Kind
 from openclaw_memory.search.question import intervals
 from openclaw_memory.search.timeline import bounded
@@ -136,32 +135,6 @@ def test_a_question_names_few_days() -> None:
     assert found == [(day, day) for day in every[:16]]
     assert intervals("2024-03-01 " * 10_000, date(2026, 3, 1)) == [(date(2024, 3, 1), date(2024, 3, 1))]
     assert intervals("may " * 10_000 + "in may", date(2026, 6, 1)) == [(date(2026, 5, 1), date(2026, 5, 31))]
-
-
-CURATED = "concepts:\n" + "".join(f"  lamp{at}: {{name: Lamp {at}, aliases: [lantern {at}q]}}\n" for at in range(500))
-
-
-@pytest.fixture
-def curated(notes: Notes) -> Notes:
-    notes.write("MEMORY.md", "- Lantern 7q stands in the hall\n- lamp 9 is broken\n")
-    notes.write("concepts.yaml", CURATED)
-    with open_memory(notes) as memory:
-        memory.ingest()
-    return notes
-
-
-def test_a_search_does_not_go_through_the_names_of_every_concept(curated: Notes) -> None:
-    concept_key.cache_clear()
-    with open_memory(curated) as memory:
-        assert "Lamp 7" in memory.search("hall").results[0].concepts
-    assert concept_key.cache_info().misses < 50
-
-
-def test_an_index_that_does_not_know_the_keys_of_names_finds_them_all_the_same(curated: Notes) -> None:
-    with open_memory(curated) as memory:
-        with memory.store._db.write() as c:  # type: ignore[attr-defined]
-            c.execute("DELETE FROM curated_edges WHERE kind = 'called'")
-        assert memory.search("hall", concepts=("lantern 7q",)).results[0].concepts == ("Lamp 7",)
 
 
 @pytest.mark.parametrize("name", ["concepts", "concept_kinds", "near"])

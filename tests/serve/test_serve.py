@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +17,7 @@ from openclaw_memory.config.index_paths import default_path, index_folder
 from openclaw_memory.config.settings import data_dir
 from openclaw_memory.embed import pull as pulling
 from openclaw_memory.embed.models import Models
-from openclaw_memory.errors import LeaseTimeout, ModelError, OpenClawMemoryError, RequestError, Stopped, WorkspaceError
+from openclaw_memory.errors import ModelError, OpenClawMemoryError, RequestError, Stopped, WorkspaceError
 from openclaw_memory.memory import Memory
 from openclaw_memory.serve.pool import Pool
 from openclaw_memory.serve.server import AGENT, DEADLINE_MS, WORKSPACE, Host, MemoryServer, Work
@@ -99,25 +98,6 @@ def test_a_workspace_that_is_not_there_leaves_nothing_in_the_pool(pool: Pool, tm
         assert memory.workspace == (tmp_path / "missing").resolve()
 
 
-def test_many_threads_may_ask_at_once(pool: Pool) -> None:
-    failures: list[BaseException] = []
-
-    def ask(agent: str) -> None:
-        try:
-            for _ in range(5):
-                with pool.use(pool.key(agent)) as memory:
-                    assert memory.search("green lamp").results[0].snippet == "- a green lamp"
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=ask, args=(agent,)) for agent in "abcabc"]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert not failures
-
-
 def test_a_closed_pool_hands_out_nothing(notes: Notes, settings: Settings) -> None:
     pool = Pool(settings, workspace=notes.root)
     with pool.use(pool.key()):
@@ -125,17 +105,6 @@ def test_a_closed_pool_hands_out_nothing(notes: Notes, settings: Settings) -> No
     assert pool.close(30) and pool.close(30)
     with pytest.raises(Stopped), pool.use(pool.key()):
         pass
-
-
-def test_what_goes_wrong_while_warming_up_is_logged(
-    pool: Pool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def fail(memory: Memory) -> None:
-        raise LeaseTimeout("the index is in use by PID 7")
-
-    monkeypatch.setattr(Memory, "warm", fail)
-    pool.warm(pool.key())
-    eventually(lambda: "warming up failed: the index is in use by PID 7" in caplog.text)
 
 
 # -- the model ----------------------------------------------------------------------------------------
@@ -284,15 +253,6 @@ def test_two_agents_never_share_an_index(notes: Notes, tmp_path: Path, turned: b
     found = {agent: path(agent) for agent in agents}
     assert len({str(path).lower() for path in found.values()}) == len(agents)
     assert {agent: path(agent) for agent in agents} == found
-
-
-def test_an_index_that_is_there_keeps_its_place(notes: Notes, tmp_path: Path) -> None:
-    before = {}
-    for agent in ("main", "Ops", "ops.1", "a_b-c", "x" * 200):
-        (tmp_path / "index" / agent).mkdir(parents=True)
-        before[agent] = tmp_path / "index" / agent
-    assert {agent: default_path(notes.root, agent, str(tmp_path / "index")).parent for agent in before} == before
-    assert default_path(notes.root, "", str(tmp_path / "index")).parent == before["main"]
 
 
 def test_all_agents_of_a_workspace_know_what_one_has_forgotten(notes: Notes, tmp_path: Path) -> None:

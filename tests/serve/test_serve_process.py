@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +22,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from serving import PATIENCE, RawClient, command, serving
 
 from openclaw_memory.serve.registry import answered
+from openclaw_memory.system.serialize import json_schema
 
 MODELS = [
     "memory_search", "graph_recall", "memory_timeline", "memory_context", "memory_facts", "memory_feedback",
@@ -116,7 +115,7 @@ def test_the_sdks_client_lists_and_calls_every_tool(notes: Notes, era: Any) -> N
                 for name, arguments in EVERY_CALL:
                     result = await client.call_tool(name, arguments)
                     assert not result.is_error, result
-                    Draft202012Validator(answered(for_host=True)[name].output_schema).validate(
+                    Draft202012Validator(json_schema(answered(for_host=True)[name].result)).validate(
                         result.structured_content
                     )
                     assert json.loads(result.content[0].text) == result.structured_content  # type: ignore[union-attr]
@@ -169,16 +168,6 @@ def test_a_failed_call_says_whose_fault_it_was(shared: RawClient, tmp_path: Path
     assert kinds == ["request", "workspace", "request"], [text(result) for result in (wrong, nowhere, contradicting)]
 
 
-def test_the_handshake_of_2025(tmp_path: Path) -> None:
-    with serving(tmp_path) as client:
-        hello = client.handshake()
-        assert hello["protocolVersion"] == "2025-11-25"
-        assert hello["capabilities"]["tools"] == {"listChanged": False}
-        tools = client.answer(client.request("tools/list"))["result"]["tools"]
-        assert [tool["name"] for tool in tools] == MODELS
-        assert tools[0]["inputSchema"]["required"] == ["query"]
-
-
 def test_tools_of_the_host_cannot_be_called_by_others(notes: Notes, tmp_path: Path) -> None:
     with serving(tmp_path, "--workspace", str(notes.root)) as client:
         client.handshake()
@@ -215,9 +204,6 @@ def test_nothing_else_gets_into_the_protocol(client: RawClient, tmp_path: Path) 
         ("memory_search", {"query": "a"}, {"workspace": "notes"}, "must be an absolute folder"),
         ("memory_search", {"query": "a"}, {"workspace": "/no/such/folder"}, "/no/such/folder: no such folder"),
         ("memory_search", {"query": "a"}, {"workspace": 3}, "_meta openclaw-memory/workspace must be text, not 3"),
-        ("memory_search", {"query": "a"}, {"agent": "a\0b"}, "_meta openclaw-memory/agent must be text"),
-        ("memory_search", {"query": "a"}, {"deadlineMs": 0}, "must be a number of milliseconds above 0, not 0"),
-        ("memory_search", {"query": "a"}, {"deadlineMs": "9"}, "must be a number of milliseconds above 0, not '9'"),
     ],
 )  # fmt: skip
 def test_a_call_that_cannot_be_answered_says_why(
@@ -236,14 +222,8 @@ def test_wrong_messages_are_answered_and_change_nothing(client: RawClient) -> No
     client.write(b"")
     client.write(b"no json")
     assert client.answer(None)["error"]["code"] == -32700
-    client.write(b"\xff\xfe")
-    assert client.answer(None)["error"]["code"] == -32700
-    client.write(b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]')
-    assert client.answer(None)["error"]["code"] == -32600
     client.write(b'{"id": 4711}')
     assert client.answer(4711)["error"]["code"] == -32600
-    client.write(b'{"id": "\\ud800"}')
-    assert client.next()["error"]["code"] == -32600
     assert client.answer(client.request("no/such/method"))["error"]["code"] == -32601
     client.notify("notifications/cancelled", requestId=12345)
     client.notify("notifications/nonsense")
@@ -267,12 +247,6 @@ def test_fifty_calls_at_once_are_all_answered(client: RawClient) -> None:
     for number in numbers:
         result = client.answer(number)["result"]
         assert len(result["structuredContent"]["results"]) == 2 and "stale" not in result["structuredContent"]
-
-
-def test_without_a_model_it_answers_by_keywords_and_says_so(client: RawClient) -> None:
-    result = client.call("memory_search", {"query": "green lamp"})["structuredContent"]
-    assert (result["mode"], result["provider"], result["model"]) == ("keyword", "none", None)
-    assert result["fallback"] == "embedding.model is none: searching by keywords"
 
 
 def test_with_a_model_it_answers_by_meaning(notes: Notes, tmp_path: Path, tiny_gguf: Path) -> None:
@@ -520,24 +494,3 @@ def test_a_workspace_may_come_later(tmp_path: Path) -> None:
         assert "no such folder" in text(client.call("memory_search", {"query": "lamp"}))
         Notes(folder).write("MEMORY.md", "- a lamp\n")
         assert client.found("lamp") == ["- a lamp"]
-
-
-def test_help_imports_no_sdk() -> None:
-    code = (
-        "import sys\nfrom openclaw_memory.cli.main import cli\n"
-        "for arguments in (['--help'], ['serve', '--help']):\n"
-        "    try: cli(arguments)\n    except SystemExit: pass\n"
-        "print(sorted({'mcp', 'mcp_types', 'anyio', 'pydantic', 'starlette'} & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
-    assert done.stdout.splitlines()[-1] == "[]"
-
-
-def test_a_plugin_folder_is_found(tmp_path: Path) -> None:
-    """The stand-in for an installed plugin is one: without it the tests above would show nothing."""
-    with serving(tmp_path) as client:
-        client.handshake()
-        notes = Notes(tmp_path / "w")
-        notes.write("MEMORY.md", "- a\n")
-        assert "noisy" in client.call("memory_status", workspace=str(notes.root))["structuredContent"]["plugins"]
-    shutil.rmtree(tmp_path / "plugins")

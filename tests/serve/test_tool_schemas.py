@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from properties import examples
+from tables import table
 
 from openclaw_memory.errors import RequestError
 from openclaw_memory.model import Check, ScanResult
@@ -82,7 +83,7 @@ def test_a_type_outside_the_contract_is_refused() -> None:
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_every_tool_is_complete(tool: Tool) -> None:
-    for schema in (tool.input_schema, tool.output_schema):
+    for schema in (tool.input_schema, json_schema(tool.result)):
         Draft202012Validator.check_schema(schema)
         assert schema["type"] == "object" and json.loads(json.dumps(schema)) == schema
     assert all(argument["description"].endswith(".") for argument in tool.arguments.values())
@@ -148,34 +149,11 @@ def _leaves(value: Any) -> list[Any]:
     return [leaf for item in value for leaf in _leaves(item)] if isinstance(value, list) else [value]
 
 
-@pytest.mark.parametrize(
-    ("name", "given_", "message"),
-    [
-        ("memory_search", {"querry": "a"}, "there is no argument 'querry'; did you mean 'query'?"),
-        ("memory_status", {"x": 1}, "there is no argument 'x'; it takes none"),
-        ("memory_ingest", {"zzzz": 1}, "there is no argument 'zzzz'; valid are paths"),
-        ("memory_search", {}, "query is missing; The question in plain words."),
-        ("memory_search", {"query": None}, "query is missing; The question in plain words."),
-        ("memory_search", {"query": "  "}, "query is empty"),
-        ("memory_search", {"query": 3}, "query must be text, not 3"),
-        ("memory_search", {"query": "a", "maxResults": "6"}, "maxResults must be a whole number, not '6'"),
-        ("memory_search", {"query": "a", "maxResults": 2.5}, "maxResults must be a whole number, not 2.5"),
-        ("memory_search", {"query": "a", "maxResults": True}, "maxResults must be a whole number, not True"),
-        ("memory_search", {"query": "a", "maxResults": 51}, "maxResults must be from 1 to 50, not 51"),
-        ("memory_search", {"query": "a", "minScore": float("nan")}, "minScore must be a number, not nan"),
-        ("memory_feedback", {"id": "a", "verdict": "good"}, "verdict must be one of useful, irrelevant, not 'good'"),
-        ("memory_search", {"query": "a", "since": "soon"}, "since must be a day such as 2026-02-13, not 'soon'"),
-        ("memory_facts", {"action": "query", "history": "yes"}, "history must be true or false, not 'yes'"),
-        ("memory_consolidate", {"olderThanDays": -1}, "olderThanDays must be 0 or more, not -1"),
-        ("memory_ingest", {"paths": "a"}, "paths must be a list, not 'a'"),
-        ("memory_ingest", {"paths": ["a", 1]}, "paths[1] must be text, not 1"),
-        ("memory_get", {"path": "a", "from": [{"long": "x" * 100}]}, "from must be a whole number, not [{'long': '" + "x" * 46 + "..."),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_is_said_in_one_line(name: str, given_: dict[str, Any], message: str) -> None:
+@pytest.mark.parametrize(("name", "given_", "message"), table("tool_arguments.tsv", "wrong arguments"))
+def test_what_is_wrong_is_said_in_one_line(name: str, given_: str, message: str) -> None:
     tool = answered(for_host=True)[name]
     with pytest.raises(RequestError) as caught:
-        checked(name, tool.input_schema, given_)
+        checked(name, tool.input_schema, json.loads(given_))
     assert str(caught.value) == f"{name}: {message}"
 
 

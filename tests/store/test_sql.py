@@ -566,22 +566,6 @@ def test_a_failure_is_one_line(run: Callable[..., Result]) -> None:
     assert run("sql", "SELECT\nx\nFROM memories", code=1).stderr.count("\n") == 1
 
 
-def test_wide_rows_on_a_narrow_terminal_become_lists(memory: Memory, capsys: pytest.CaptureFixture[str]) -> None:
-    from rich.console import Console
-
-    from openclaw_memory.cli import sql
-    from openclaw_memory.cli.context import CliContext
-
-    class Narrow(CliContext):
-        @property
-        def out(self) -> Console:
-            return Console(force_terminal=True, width=60, color_system=None)
-
-    sql._show(Narrow(), memory.sql("SELECT * FROM memories ORDER BY id", limit=1))
-    shown = capsys.readouterr().out
-    assert "citation     MEMORY.md#L1" in shown and all(len(line) <= 60 for line in shown.splitlines())
-
-
 def test_a_query_that_is_no_text_is_refused(memory: Memory) -> None:
     with pytest.raises(RequestError, match="not Unicode"):
         memory.sql("select '\udcff'")

@@ -17,7 +17,7 @@ from openclaw_memory.errors import RequestError
 from openclaw_memory.serve.feedback_tool import FEEDBACK
 from openclaw_memory.serve.tool import Call
 from openclaw_memory.system.deadline import Deadline
-from openclaw_memory.system.serialize import to_json
+from openclaw_memory.system.serialize import json_schema, to_json
 
 PATH = "memory/2026-03-01.md"
 KILN = "The kiln Vesuvius tripped the fuse when its lower element glowed in the dark."
@@ -58,7 +58,7 @@ def test_wrong_usage_is_said_in_one_line(kiln: Notes) -> None:
 def called(memory: Any, **arguments: Any) -> dict[str, Any]:
     result = FEEDBACK.run(Call(memory, arguments, Deadline.after(30), lambda *_: None))
     made: dict[str, Any] = to_json(result)
-    Draft202012Validator(FEEDBACK.output_schema).validate(made)
+    Draft202012Validator(json_schema(FEEDBACK.result)).validate(made)
     return made
 
 
