@@ -197,11 +197,14 @@ async function copySource(from, to) {
   }
 }
 
-/** Compile only what embedding uses of llama.cpp; a person's own CMAKE_ARGS are kept and win. */
+/**
+ * Compile only what embedding uses of llama.cpp; a person's own CMAKE_ARGS are kept and win.
+ * No module of the working folder, which may be the notes', is run in the place of Python's own.
+ */
 function buildEnvironment(source) {
   const include = path.join(source, "openclaw_memory", "embed", "llama-only.cmake");
   const ours = `-DLLAVA_BUILD=OFF "-DCMAKE_PROJECT_INCLUDE=${include}"`;
-  return { ...process.env, CMAKE_ARGS: [ours, process.env.CMAKE_ARGS].filter(Boolean).join(" ") };
+  return { ...process.env, PYTHONSAFEPATH: "1", CMAKE_ARGS: [ours, process.env.CMAKE_ARGS].filter(Boolean).join(" ") };
 }
 
 /** Run a command with its output in the log; rejects with the line that names the cause. */

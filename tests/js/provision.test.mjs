@@ -21,6 +21,7 @@ async function fakePython(file, { version = [3, 12, 1], missing = [], fails = []
     file,
     `#!/bin/sh
 if [ "$2" = -c ]; then echo '${probe}'; exit 0; fi
+if [ "$PYTHONSAFEPATH" != 1 ]; then echo "a module of the working folder would be run" >&2; exit 1; fi
 if [ "$2" = venv ]; then mkdir -p "$3/bin" && cp "$0" "$3/bin/python"; exit 0; fi
 if [ "$2" = pip ]; then
   here=$(dirname "$0")
