@@ -120,11 +120,8 @@ class Ingestor:
         documents = self._store.documents()
         found, files, unnamed = self._found(paths)
         # Before the notes: what these mention is looked for by the curated concepts as they are now.
-        broken = {
-            skip.path: skip.reason
-            for skip in sidecars.sync(self._workspace, self._store, self._plugins, self._forgotten)
-        }
-        run = _Run(skipped={self._shown(skip.path): skip.reason for skip in found.skipped} | broken)
+        broken = sidecars.sync(self._workspace, self._store, self._plugins, self._forgotten)
+        run = _Run(skipped={self._shown(skip.path): skip.reason for skip in found.skipped} | dict(broken))
         # The index cites files by their names.
         run.skipped |= dict.fromkeys(unnamed, "its name holds a secret; rename it")
         wrote = False
@@ -164,7 +161,7 @@ class Ingestor:
             skipped=tuple(SkippedFile(path, reason) for path, reason in sorted(run.skipped.items())),
         )
         complete = run.complete and not run.left
-        return Outcome(report, complete, wrote, found, MappingProxyType(broken), tuple(run.left))
+        return Outcome(report, complete, wrote, found, broken, tuple(run.left))
 
     def _found(self, paths: Sequence[str]) -> tuple[ScanResult, list[SourceFile], list[str]]:
         """The files that are there, those to be read, and as they are shown the names that hold a secret."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from ..errors import OpenClawMemoryError
@@ -11,55 +12,37 @@ from ..knowledge import linking
 from ..knowledge.concepts_file import FILE_NAME, read
 from ..knowledge.facts_file import NAME as FACTS
 from ..knowledge.facts_file import take_over as take_facts
-from ..model import SkippedFile
 from ..plugins.manager import Plugins
 from ..store.api import CuratedRow, OntologyRows, StatedFact, Store, WorkspaceFile
 from ..system import atomic
 from .reading import reason_of
 
-#: The files of a workspace that are read here.
-NAMES = (FILE_NAME, FACTS)
+
+def sync(workspace: Path, store: Store, plugins: Plugins, forgotten: Callable[[StatedFact], bool]) -> Mapping[str, str]:
+    """Take over what changed; says of each file that cannot be read why, and what it held before stays."""
+    takes: dict[str, Callable[[], object]] = {
+        FILE_NAME: lambda: take_concepts(workspace, store, partial(plugins.redacted, FILE_NAME)),
+        FACTS: lambda: take_facts(workspace, store, partial(plugins.redacted, FACTS), forgotten),
+    }
+    broken = {}
+    for name, take in takes.items():
+        try:
+            if not _is_as_known(workspace / name, store.workspace_file(name)):
+                take()
+        except OpenClawMemoryError as problem:
+            broken[name] = _reason(workspace / name, problem)
+        except OSError as error:
+            broken[name] = f"cannot be read now: {reason_of(error)}"
+    return broken
 
 
-def sync(workspace: Path, store: Store, plugins: Plugins, forgotten: Callable[[StatedFact], bool]) -> list[SkippedFile]:
-    """Take over what changed; a file that cannot be read is named, and what it held before stays."""
-
-    def take_curated(workspace: Path, store: Store) -> int:
-        return take_concepts(workspace, store, lambda text: plugins.redacted(FILE_NAME, text))
-
-    def take_stated(workspace: Path, store: Store) -> object:
-        return take_facts(workspace, store, lambda text: plugins.redacted(FACTS, text), forgotten)
-
-    skipped = []
-    takes: tuple[Callable[[Path, Store], object], ...] = (take_curated, take_stated)
-    for name, take in zip(NAMES, takes, strict=True):
-        if (problem := _synced(workspace, store, name, take)) is not None:
-            skipped.append(problem)
-    return skipped
-
-
-def _synced(workspace: Path, store: Store, name: str, take: Callable[[Path, Store], object]) -> SkippedFile | None:
-    known = store.workspace_file(name)
-    path = workspace / name
+def _is_as_known(path: Path, known: WorkspaceFile | None) -> bool:
     try:
         atomic.check(path)
         now = path.stat()
-        if known is not None and (known.size, known.mtime_ns) == (now.st_size, now.st_mtime_ns):
-            return None
     except FileNotFoundError:
-        if known is None or known.mtime_ns == 0:
-            return None
-    except OpenClawMemoryError as problem:
-        return SkippedFile(name, _reason(path, problem))
-    except OSError as error:
-        return SkippedFile(name, f"cannot be read now: {reason_of(error)}")
-    try:
-        take(workspace, store)
-    except OpenClawMemoryError as problem:
-        return SkippedFile(name, _reason(path, problem))
-    except OSError as error:
-        return SkippedFile(name, f"cannot be read now: {reason_of(error)}")
-    return None
+        return known is None or known.mtime_ns == 0
+    return known is not None and (known.size, known.mtime_ns) == (now.st_size, now.st_mtime_ns)
 
 
 def _reason(path: Path, problem: OpenClawMemoryError) -> str:
