@@ -440,7 +440,6 @@ def insert(
     columns: Mapping[str, Sequence[Any]],
     types: Mapping[str, str],
     select: str = "*",
-    where: str = "true",
 ) -> None:
     """Append rows given by columns, bound as one JSON text.
 
@@ -450,8 +449,7 @@ def insert(
     shape = json.dumps({name: [kind] for name, kind in types.items()})
     lists = ", ".join(f"unnest(given.{name}) AS {name}" for name in types)
     connection.execute(
-        f"INSERT INTO {table} SELECT {select} FROM (SELECT {lists} FROM (SELECT from_json(?, ?) AS given)) "
-        f"WHERE {where}",
+        f"INSERT INTO {table} SELECT {select} FROM (SELECT {lists} FROM (SELECT from_json(?, ?) AS given))",
         [json.dumps({name: list(columns[name]) for name in types}, ensure_ascii=False), shape],
     )
 

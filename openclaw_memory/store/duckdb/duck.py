@@ -63,9 +63,9 @@ class DuckStore(PurgeTables, Queries):
         with self._db.read(timeout):
             yield
 
-    def reading(self, timeout: float | None = None) -> contextlib.AbstractContextManager[object]:
+    def reading(self) -> contextlib.AbstractContextManager[object]:
         """This thread's turn at the file, which the first call opens that needs more than is known of it."""
-        return self._db.turn(timeout)
+        return self._db.turn()
 
     def patience(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
         """Wait for others no longer than ``until`` inside the block."""

@@ -162,12 +162,12 @@ class Lease:
             self._patience.until = before
 
     @contextlib.contextmanager
-    def aside(self, timeout: float | None = None) -> Iterator[None]:
+    def aside(self) -> Iterator[None]:
         """Own the file while it is closed, to open it in another way; not inside a :meth:`hold` of the same thread.
 
         Raises as :meth:`hold`.
         """
-        with self.hold(timeout):
+        with self.hold():
             if self._depth > 1:
                 raise StoreError(f"{self.path}: the index is in use by the caller itself; close that session first")
             self._disconnect()

@@ -64,13 +64,13 @@ class PostgresStore(Store):
             yield
 
     @contextlib.contextmanager
-    def reading(self, timeout: float | None = None) -> Iterator[None]:
+    def reading(self) -> Iterator[None]:
         """As :meth:`session`, with its snapshot begun where the server is there.
 
         Who asks takes a lock of the process next.  With a connection first, the one that has the lock never waits for
         the connections of those that wait for the lock.
         """
-        with self._db.read(timeout) as session:
+        with self._db.read() as session:
             with contextlib.suppress(StoreUnreachable):
                 _ = session.connection
             yield

@@ -104,7 +104,7 @@ class Store(GraphTables, SummaryTables, VectorTables, ABC):
         """Hold the store for the calls inside; waits up to ``timeout`` seconds for other processes."""
 
     @abstractmethod
-    def reading(self, timeout: float | None = None) -> AbstractContextManager[object]:
+    def reading(self) -> AbstractContextManager[object]:
         """As :meth:`session` for who only reads, and mostly what is known: other processes may go on meanwhile.
 
         They may write between two calls of the block; :meth:`state` tells.

@@ -217,7 +217,20 @@ class ExactIndex:
     def neighbour_similarities(self, unit_ids: Ints, reach: int) -> Floats:
         """Cosine of unit ``i`` with the next ``reach`` units: ``float32[reach, n]``, NaN where unknown."""
         slots = self._matrix.slots(unit_ids)
-        return neighbours(slots >= 0, reach, lambda at: self._matrix.rows(np.maximum(slots[at], 0)))
+        known, n = slots >= 0, len(slots)
+        out = np.full((reach, n), np.nan, np.float32)
+        for at in range(0, n, _CACHED):
+            stop = min(at + _CACHED, n)
+            here = slice(at, min(stop + reach, n))
+            if not known[here].any():
+                continue
+            part = self._matrix.rows(np.maximum(slots[here], 0))
+            for d in range(1, reach + 1):
+                m = min(stop - at, len(part) - d)
+                if m > 0:
+                    dots = np.einsum("ij,ij->i", part[:m], part[d : d + m])
+                    out[d - 1, at : at + m] = np.where(known[at : at + m] & known[at + d : at + d + m], dots, np.nan)
+        return out
 
     def search(self, query: Floats, k: int) -> tuple[Ints, Floats]:
         """The ``k`` nearest units, best first."""
@@ -227,24 +240,3 @@ class ExactIndex:
         scores = self.similarities(query, unit_ids)
         best = np.argsort(-scores, kind="stable")[:k]
         return unit_ids[best], scores[best]
-
-
-def neighbours(known: Bools, reach: int, rows: Callable[[slice], Floats], block: int = _CACHED) -> Floats:
-    """Dot product of row ``i`` with the next ``reach`` rows, NaN where one is not ``known``: ``float32[reach, n]``.
-
-    ``rows`` gives ``float32[m, d]`` of a slice, with anything for what is not known; it is asked for ``block`` at once.
-    """
-    n = len(known)
-    out = np.full((reach, n), np.nan, np.float32)
-    for at in range(0, n, block):
-        stop = min(at + block, n)
-        here = slice(at, min(stop + reach, n))
-        if not known[here].any():
-            continue
-        part = rows(here)
-        for d in range(1, reach + 1):
-            m = min(stop - at, len(part) - d)
-            if m > 0:
-                dots = np.einsum("ij,ij->i", part[:m], part[d : d + m])
-                out[d - 1, at : at + m] = np.where(known[at : at + m] & known[at + d : at + d + m], dots, np.nan)
-    return out
