@@ -189,17 +189,6 @@ def test_a_deleted_file_leaves_nothing_behind(memory: Memory, notes: Notes) -> N
     assert not [row for name, found in rows.items() for row in found if "boiler" in str(row)]
 
 
-def test_the_whole_folder_can_go_and_come_back(memory: Memory, notes: Notes) -> None:
-    notes.write("MEMORY.md", GARDEN)
-    notes.write("memory/house.md", HOUSE)
-    memory.ingest()
-    shutil.move(notes.root / "memory", notes.root / "elsewhere")
-    assert memory.ingest().deleted == 3
-    shutil.move(notes.root / "elsewhere", notes.root / "memory")
-    assert memory.ingest().added == 3
-    assert snippets(memory, "boiler")
-
-
 @pytest.mark.parametrize(
     "text", ["", "\n\n\n", "---\n", "# Only\n## headings\n", "---\ntitle: t\n---\n", "\ufeff", "```\n```\n"]
 )

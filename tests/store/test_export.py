@@ -155,16 +155,6 @@ def test_progress_is_told_table_by_table(memory: Memory, tmp_path: Path) -> None
     assert told == [("export", done, len(TABLES)) for done in range(len(TABLES) + 1)]
 
 
-def test_the_index_is_as_it_was(memory: Memory, tmp_path: Path) -> None:
-    memory.store.close()
-    index = Path(memory.status().database)
-    memory.store.close()
-    before = index.read_bytes()
-    memory.export(tmp_path / "out")
-    memory.store.close()
-    assert index.read_bytes() == before
-
-
 def test_an_empty_memory_has_empty_tables(notes: Notes, tmp_path: Path) -> None:
     with Memory(notes.root, settings=Settings().with_values(QUIET), db=tmp_path / "i.duckdb") as memory:
         report = memory.export(tmp_path / "out")

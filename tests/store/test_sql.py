@@ -160,20 +160,6 @@ def test_facts_are_all_of_history(memory: Memory) -> None:
     assert old[1:] == ("JR", "Delft", False, date(2026, 1, 1), date(2026, 3, 1), "f-new")
 
 
-def test_facts_join_memories_by_citation(memory: Memory) -> None:
-    found = ask(
-        memory, "SELECT count(*) FROM facts f JOIN memories m ON m.citation = f.source WHERE f.rule <> 'stated'"
-    )
-    assert found[0][0] >= len([row for row in memory.facts.query(history=True).rows if row.rule != "stated"])
-
-
-def test_every_name_can_be_described_without_collecting_anything(memory: Memory) -> None:
-    names = [row[0] for row in ask(memory, "SHOW TABLES")]
-    assert names == ["concepts", "documents", "edges", "facts", "hits", "memories", "usage"]
-    for name in names:
-        assert ask(memory, f"DESCRIBE {name}")
-
-
 # -- what is refused --------------------------------------------------------------------------------------
 
 WRITES = {

@@ -209,19 +209,6 @@ def test_a_backup_brings_everything_from_one_kind_to_the_other(
             state.close()
 
 
-@server
-def test_what_is_no_backup_replaces_nothing(owner: str, tmp_path: Path) -> None:
-    state = ServerState(owner, str(tmp_path), "main", Keys(tmp_path / "keys"))
-    state.set_flag("x", 1)
-    (tmp_path / "spoilt.sqlite").write_bytes(b"no database at all " * 100)
-    with pytest.raises(StateError, match="name one that 'backup' wrote"):
-        state.restore(tmp_path / "spoilt.sqlite")
-    with pytest.raises(StateError, match="name a new file"):
-        state.backup(tmp_path / "spoilt.sqlite")
-    assert state.flag("x") == 1
-    state.close()
-
-
 # -- on the server ------------------------------------------------------------------------------------
 
 
