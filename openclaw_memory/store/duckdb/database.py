@@ -205,11 +205,6 @@ class Database:
         except duckdb.Error as error:
             raise self._translated(error) from error
 
-    @property
-    def epoch(self) -> int:
-        """Another number whenever somebody else may have moved the file."""
-        return self.lease.epoch
-
     def change(self, c: duckdb.DuckDBPyConnection) -> contextlib.AbstractContextManager[None]:
         """A transaction while the file is being opened."""
         return transaction(c)

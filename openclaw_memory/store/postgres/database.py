@@ -116,7 +116,6 @@ class MemoryTables:
 
     texts = "(SELECT json_array_elements_text(?::JSON))"
     blob = "decode({}, 'base64')"
-    epoch = 0  # ids never change
 
     def __init__(self, url: str, agent: str, workspace: str, timeout: float, opened: Callable[[Any], None]) -> None:
         self.server = Server.of(url)

@@ -28,8 +28,6 @@ class VectorTables:
 
     _db: Sql
     _settings: StoreSettings
-    #: Ids of models as of an epoch of the index.
-    _models: tuple[Any, dict[VectorModel, int]] = None, {}
     #: States of the vectors of a model as of a moment.
     _states: tuple[Any, VectorStates] = None, VectorStates()
 
@@ -123,19 +121,15 @@ class VectorTables:
             c.execute("INSERT INTO meta VALUES ('model', ?)", [f"{choice.name} {choice.units}"])
 
     def _model_id(self, c: Connection, model: VectorModel, create: bool = False) -> int:
-        # Ids never change while one connection is open; another process may have moved the file since.
-        if self._models[0] != self._db.epoch:
-            self._models = self._db.epoch, {}
-        ids = self._models[1]
-        if model not in ids:
-            row = c.execute(
-                "SELECT id FROM models WHERE name = ? AND dimensions = ?", [model.name, model.dimensions]
-            ).fetchone()
-            if row is None:
-                # A new id is not remembered: its transaction may yet be undone.
-                return _new_model(c, model) if create else -1
-            ids[model] = int(row[0])
-        return ids[model]
+        find = "SELECT id FROM models WHERE name = ? AND dimensions = ?"
+        row = c.execute(find, [model.name, model.dimensions]).fetchone()
+        if row is not None:
+            return int(row[0])
+        if not create:
+            return -1
+        new = count(c, "SELECT coalesce(max(id), 0) + 1 FROM models")
+        c.execute("INSERT INTO models VALUES (?, ?, ?, NULL)", [new, model.name, model.dimensions])
+        return new
 
     # -- what search reads --------------------------------------------------------------------------
 
@@ -160,9 +154,3 @@ class VectorTables:
                     rows = np.frombuffer(blob, np.float16).reshape(-1, model.dimensions)
                     parts.append((ids.astype(np.int32, copy=False), rows))
         return Written(parts, reached, ready)
-
-
-def _new_model(c: Connection, model: VectorModel) -> int:
-    new = count(c, "SELECT coalesce(max(id), 0) + 1 FROM models")
-    c.execute("INSERT INTO models VALUES (?, ?, ?, NULL)", [new, model.name, model.dimensions])
-    return new

@@ -71,10 +71,6 @@ class Sql(Protocol):
     def moment(self) -> tuple[Any, ...]:
         """Another value whenever somebody may have written since; within a :meth:`turn`."""
 
-    @property
-    def epoch(self) -> int:
-        """Another number whenever ids that are never reused may be others; for who holds a connection."""
-
     def change(self, c: Any) -> AbstractContextManager[None]:
         """A transaction while the index is being opened; counts no generation."""
 
