@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
 from dataclasses import asdict
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from ..facts.service import FactBook
     from ..graph.view import GraphView
     from ..model.embedder import Embedder
+    from ..search.service import Questions
     from ..store.api import VectorIndex, VectorModel
     from ..summarise.retired import RetiredNote
     from ..use.tracker import Usage
@@ -51,18 +51,9 @@ class Drawn(MemoryApi, Protocol):
     def vectors_in_use(self) -> tuple[Embedder | None, VectorModel | None, str | None]: ...
 
 
-class Asked(Protocol):
-    """The graph and the vectors, both in step with the files."""
-
-    def graph(
-        self, deadline: float | None = None, remarks: list[str] | None = None
-    ) -> AbstractContextManager[GraphView]: ...
-    def vectors(self, model: VectorModel) -> VectorIndex | None: ...
-
-
 def draw(
     memory: Drawn,
-    questions: Asked,
+    questions: Questions,
     retired: Callable[[], Iterable[RetiredNote]],
     file: str | Path | None = None,
     *,
