@@ -7,9 +7,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..system.yaml_edit import line_break
 from . import NAME, HostError
-from .change import line_break, member, read_text
-from .mcp import Registration, Server, added, removed
+from .change import member, read_text
+from .mcp import Registration, Server, changed
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
@@ -25,16 +26,14 @@ def register(server: Server, project: Path | None) -> Registration:
     then = "restart Codex; '/mcp' shows it with its tools"
     if project is not None:
         then += ". Codex reads a project's file only when the project is trusted"
-    new = _entry(_parsed(text or "", file), file) is None
-    return added(file, text, _with_entry(text or "", file, server), new, then)
+    return changed(file, text, _with_entry(text or "", file, server), then)
 
 
 def unregister(project: Path | None) -> Registration:
     """Take the server out again."""
     file = _file(project)
     text = read_text(file)
-    after = _without_entry(text or "", file)
-    return removed(file, text, after, not after.strip(), "restart Codex")
+    return changed(file, text, _without_entry(text or "", file), "restart Codex")
 
 
 def _file(project: Path | None) -> Path:
@@ -66,7 +65,7 @@ def _without_entry(text: str, file: Path) -> str:
     del document[_TABLE][NAME]
     if not document[_TABLE]:
         del document[_TABLE]
-    return _dumped(document, text)
+    return re.sub(r"(\r?\n)+\Z", r"\1", _dumped(document, text))  # without the blank line that stood before our table
 
 
 def _entry(document: TOMLDocument, file: Path) -> dict[str, object] | None:
