@@ -99,7 +99,5 @@ def _show(cli: CliContext, report: ImportReport) -> None:
     skipped = [f"passed over {one.path}: {one.reason}" for one in report.skipped]
     for remark in (*shortened(edited, _SHOWN), *shortened(skipped, _SHOWN)):
         cli.remark(remark)
-    for what, number in report.left_out.items():
-        cli.remark(f"left out: {number} × {what}")
     if report.changes and not report.dry_run:
         say("next: openclaw-memory ingest")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,15 +25,9 @@ def chatgpt(item: Mapping[str, Any], zone: str) -> Entry:
     nodes = item.get("mapping")
     if not isinstance(nodes, Mapping):
         raise Unusable("it has no 'mapping' of messages; it is no conversation of ChatGPT")
-    left: Counter[str] = Counter()
-    said = []
-    path = _path(nodes, item.get("current_node"))
-    for name, node in nodes.items():
-        if name not in path and _spoken(node, zone, Counter()):
-            left["message of another branch"] += 1
-    for name in path:
-        said += _spoken(nodes[name], zone, left)
-    return _conversation(item, ("conversation_id", "id"), item.get("create_time"), said, left, zone)
+    spoken = (_spoken(nodes[name], zone) for name in _path(nodes, item.get("current_node")))
+    said = [text for text in spoken if text is not None]
+    return _conversation(item, ("conversation_id", "id"), item.get("create_time"), said, zone)
 
 
 def claude(item: Mapping[str, Any], zone: str) -> Entry:
@@ -47,26 +40,20 @@ def claude(item: Mapping[str, Any], zone: str) -> Entry:
     messages = item.get("chat_messages")
     if not isinstance(messages, list):
         raise Unusable("it has no list 'chat_messages'; it is no conversation of Claude")
-    left: Counter[str] = Counter()
     said = []
     for message in messages:
         if not isinstance(message, Mapping):
-            left["message that is no object"] += 1
             continue
         sender = str(message.get("sender") or "")
         speaker, day = SPEAKERS.get(sender, sender.capitalize()), day_of(message.get("created_at"), zone)
         blocks = [one for one in listed(message.get("content")) if isinstance(one, Mapping)]
         texts = [one for one in blocks if one.get("type", "text") == "text" and text_of(one).strip()]
-        left.update(f"block of the type {one.get('type')}" for one in blocks if one.get("type", "text") != "text")
         said.append(Said(text_of(texts) or text_of(message.get("text")), speaker, day))
         for file in listed(message.get("attachments")):
             text = file.get("extracted_content") if isinstance(file, Mapping) else None
             if isinstance(text, str) and text.strip():
                 said.append(Said(f"{file.get('file_name') or ''}\n\n{text}".strip(), speaker, day))
-            else:
-                left["file without its text"] += 1
-        left["file without its text"] += len(listed(message.get("files")))
-    return _conversation(item, ("uuid", "id"), item.get("created_at"), said, left, zone)
+    return _conversation(item, ("uuid", "id"), item.get("created_at"), said, zone)
 
 
 def _remembered(item: Mapping[str, Any]) -> Entry:
@@ -79,9 +66,7 @@ def _remembered(item: Mapping[str, Any]) -> Entry:
     return Entry(f"memory of {item.get('account_uuid') or ''}", said)
 
 
-def _conversation(
-    item: Mapping[str, Any], names: tuple[str, ...], begun: Any, said: list[Said], left: Counter[str], zone: str
-) -> Entry:
+def _conversation(item: Mapping[str, Any], names: tuple[str, ...], begun: Any, said: list[Said], zone: str) -> Entry:
     said = [one for one in said if one.text.strip()]
     if not said:
         raise Unusable("nothing was said in it")
@@ -89,7 +74,7 @@ def _conversation(
     title = first(item, "title", "name")
     identity = identity_of(item, names, said)
     facts = {"id": identity} if identity == str(first(item, *names)) and len(identity) <= ID_CHARS else {}
-    return Entry(identity, tuple(said), title if isinstance(title, str) else "", day, facts=facts, left_out=+left)
+    return Entry(identity, tuple(said), title if isinstance(title, str) else "", day, facts=facts)
 
 
 def _path(nodes: Mapping[str, Any], last: Any) -> dict[str, None]:
@@ -104,30 +89,20 @@ def _path(nodes: Mapping[str, Any], last: Any) -> dict[str, None]:
     return dict.fromkeys(reversed(path))
 
 
-def _spoken(node: Any, zone: str, left: Counter[str]) -> list[Said]:
-    """What is said in a node of ChatGPT's tree; what else it holds is counted in ``left``."""
+def _spoken(node: Any, zone: str) -> Said | None:
+    """What is said in a node of ChatGPT's tree, if anything: not to a tool, by none, and not hidden."""
     message = node.get("message") if isinstance(node, Mapping) else None
     if not isinstance(message, Mapping):
-        return []  # the root has none
+        return None  # the root has none
     author, content = message.get("author"), message.get("content")
     role = author.get("role") if isinstance(author, Mapping) else None
     kind = content.get("content_type", "text") if isinstance(content, Mapping) else "text"
     about = message.get("metadata")
     hidden = isinstance(about, Mapping) and about.get("is_visually_hidden_from_conversation") is True
-    to_tool = message.get("recipient") not in (None, "all")
+    if role not in SPEAKERS or hidden or kind not in _SPOKEN or message.get("recipient") not in (None, "all"):
+        return None
     text = _MARKS.sub("", _SHOWN.sub(_shown, text_of(content)))
-    if role not in SPEAKERS:
-        left[f"message of the role {role}"] += bool(text.strip())
-    elif to_tool and not hidden:
-        left["message to a tool"] += 1
-    elif hidden or kind not in _SPOKEN:
-        left[f"message of the kind {'hidden' if hidden else kind}"] += 1
-    else:
-        parts = content.get("parts") if isinstance(content, Mapping) else None
-        left["picture or sound"] += sum(not text_of(part) for part in listed(parts) if isinstance(part, Mapping))
-        if text.strip():
-            return [Said(text, SPEAKERS[role], day_of(message.get("create_time"), zone))]
-    return []
+    return Said(text, SPEAKERS[role], day_of(message.get("create_time"), zone)) if text.strip() else None
 
 
 def _shown(found: re.Match[str]) -> str:

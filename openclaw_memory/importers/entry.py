@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -39,8 +38,7 @@ class Said(NamedTuple):
 class Entry:
     """What becomes one note; ``identity`` is the same for the same entry of a later export.
 
-    ``facts`` are short texts that the export has beside it, and ``left_out`` counts what of the entry is not in
-    ``said``, by what it is.
+    ``facts`` are short texts that the export has beside it.
     """
 
     identity: str
@@ -49,7 +47,6 @@ class Entry:
     day: date | None = None
     tags: tuple[str, ...] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
-    left_out: Mapping[str, int] = field(default_factory=Counter)
 
     @property
     def name(self) -> str:

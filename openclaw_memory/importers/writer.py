@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
@@ -90,7 +89,6 @@ def bring(
     """
     run = _Run(workspace.resolve(), source, dry_run)
     skipped: list[SkippedFile] = []
-    left: Counter[str] = Counter()
     seen: set[str] = set()
     number = 0
     with _locked(run):
@@ -103,7 +101,6 @@ def bring(
                 skipped.append(SkippedFile(entry.name, "the same entry stands before it"))
                 continue
             seen.add(entry.key)
-            left.update(entry.left_out)
             notes = notes_of(entry, source, origin, limit)
             for note in notes:
                 run.put(note)
@@ -111,7 +108,7 @@ def bring(
             while (spare := run.known.get(f"{entry.key}-{more}")) is not None:
                 run.drop(spare)
                 more += 1
-    return replace(_report(run), entries=number, skipped=tuple(skipped), left_out=dict(left))
+    return replace(_report(run), entries=number, skipped=tuple(skipped))
 
 
 def undo(workspace: Path, source: str, dry_run: bool) -> ImportReport:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from .notes import SkippedFile
 
@@ -14,7 +13,7 @@ class ImportReport:
 
     ``entries`` is how many conversations or memories the export holds, ``edited`` the files that somebody has changed
     since they were written, or made in their place, and that were left; ``skipped`` the entries that became no file,
-    with the reason, and ``left_out`` how many parts of the others are in no file, by what they are.
+    with the reason.
     """
 
     source: str
@@ -27,7 +26,6 @@ class ImportReport:
     unchanged: int = 0
     edited: tuple[str, ...] = ()
     skipped: tuple[SkippedFile, ...] = ()
-    left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def changes(self) -> int:
