@@ -253,8 +253,7 @@ def lost(store: Store, tombstones: Tombstones) -> str | None:
 
 def _with_names(report: ForgetReport, plan: Plan) -> ForgetReport:
     """``report`` with what is still called by the words."""
-    names = tuple(plan.named())
-    return replace(report, names=names, remains=tuple(dict.fromkeys((*report.remains, *map(str, names)))))
+    return replace(report, remains=(*report.remains, *plan.named()))
 
 
 def _row(todo: Mapping[str, Sequence[str]]) -> tuple[str, str, str]:

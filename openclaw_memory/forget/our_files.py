@@ -15,7 +15,7 @@ from ..facts.validity import STATED, name_key
 from ..ingest.summary_files import content_hash, is_edited, is_tag_line
 from ..knowledge import concepts_file
 from ..knowledge import facts_file as facts
-from ..model import Grain, Origin, StillNamed, citation
+from ..model import Grain, Origin, citation
 from ..store.api import StatedFact, Store
 from ..system import atomic
 from ..text import calendar
@@ -85,37 +85,28 @@ def edit_concepts(workspace: Path, meant: Callable[[str], bool]) -> bool:
 
 def naming(
     workspace: Path, says: Callable[[str], bool], going: Collection[str], covers: Callable[[str], bool]
-) -> list[StillNamed]:
+) -> list[str]:
     """What in the two YAML files ``says`` what is forgotten and stays: concepts, ignored names, facts, comments.
 
     ``going`` are slugs and ids of what goes; a comment that ``covers`` is true of goes from ``facts.yaml`` too.
     Raises as :func:`check`.
     """
-    path = concepts_file.FILE_NAME
-    said = concepts_file.read(workspace / path)
-    found = [
-        StillNamed("concept", path, concept.name, spelling)
-        for concept in said.concepts.values()
-        if concept.slug not in going and (spelling := _spelled(concept, says)) is not None
+    curated = concepts_file.read(workspace / concepts_file.FILE_NAME)
+    texts = [
+        (concept.slug, " ".join((*concept.spellings, concept.slug, concept.kind or "")), f"the concept {concept.name}")
+        for concept in curated.concepts.values()
     ]
-    found += [StillNamed("ignored", path, name, name) for name in said.ignored if says(name)]
+    texts += [("", name, f"the ignored name {name}") for name in curated.ignored]
+    found = [f"{concepts_file.FILE_NAME} ({what})" for slug, text, what in texts if slug not in going and says(text)]
     for fact in facts.read(workspace / facts.NAME):
         text = " ".join(filter(None, (fact.subject, fact.predicate, fact.object, fact.source)))
         if fact.id not in going and says(text):
-            found.append(StillNamed("fact", facts.NAME, fact.id, text))
+            found.append(f"{facts.NAME} (the fact {fact.id})")
     for path in (concepts_file.FILE_NAME, facts.NAME):
         for number, comment in _comments(workspace / path):
             if says(comment) and not (path == facts.NAME and covers(comment)):
-                found.append(StillNamed("comment", path, citation(path, number, number), comment))
+                found.append(citation(path, number, number))
     return found
-
-
-def _spelled(concept: concepts_file.CuratedConcept, says: Callable[[str], bool]) -> str | None:
-    """Which of a concept's names says it; the first where only all of them together do."""
-    spellings = (*concept.spellings, concept.slug, concept.kind or "")
-    if not says(" ".join(spellings)):
-        return None
-    return next(filter(says, spellings), concept.name)
 
 
 def _comments(file: Path) -> Iterator[tuple[int, str]]:

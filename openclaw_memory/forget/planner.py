@@ -17,7 +17,7 @@ from ..ingest.scan import max_bytes, read_text, scan
 from ..knowledge.concepts_file import FILE_NAME as CONCEPTS
 from ..knowledge.facts_file import NAME as FACTS
 from ..knowledge.linking import Linker
-from ..model import ForgetReport, Forgotten, Grain, SourceFile, StillNamed, citation
+from ..model import ForgetReport, Forgotten, Grain, SourceFile, citation
 from ..store.api import Bools, OntologyRows, StatedFact, Store, UnitText
 from ..text.analysis import hit_id
 from ..text.lines import split_lines
@@ -58,7 +58,7 @@ class Plan:
     concepts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     needles: tuple[str, ...] = ()
-    named: Callable[[], list[StillNamed]] = list
+    named: Callable[[], list[str]] = list
 
 
 class Planner:
@@ -218,14 +218,14 @@ class Planner:
             lambda: self._named(choice, files, matcher),
         )
 
-    def _named(self, choice: Choice, files: Iterable[str], matcher: Matcher) -> list[StillNamed]:
+    def _named(self, choice: Choice, files: Iterable[str], matcher: Matcher) -> list[str]:
         """What says what was forgotten: names that a person gave to files, and what stays of the two YAML files."""
         names = {
             path: path.removeprefix("memory/").removesuffix(".md")
             for path in files
             if "/" in path and not is_ours(path)
         }
-        found = [StillNamed("file", path, path, name) for path, name in names.items() if choice.says(name)]
+        found = [f"{path} (its name)" for path, name in names.items() if choice.says(name)]
         if choice.named:
             going = {*choice.concepts, *choice.facts}
             found += naming(self._workspace, choice.says, going, lambda text: bool(matcher.find(words_of(text), "")))

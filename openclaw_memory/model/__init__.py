@@ -20,7 +20,6 @@ from .facts import FactsResult as FactsResult
 from .facts import FoundFact as FoundFact
 from .forgetting import ForgetReport as ForgetReport
 from .forgetting import Forgotten as Forgotten
-from .forgetting import StillNamed as StillNamed
 from .imports import ImportReport as ImportReport
 from .map import MapReport as MapReport
 from .notes import TRUSTED as TRUSTED
