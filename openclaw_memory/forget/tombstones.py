@@ -202,6 +202,7 @@ class Tombstones:
     def check(self) -> None:
         """Raise :class:`~openclaw_memory.store.state.StateError` when it is not known what was forgotten."""
         self._state.check()
+        self._refresh()
 
     @property
     def version(self) -> str:
@@ -218,20 +219,30 @@ class Tombstones:
 
         While that cannot be read, it finds what was known before; :meth:`check` raises.
         """
-        version, known = self.version, self._known
-        if known[0] != version:
-            try:
-                self._known = known = version, self._read()
-            except OpenClawMemoryError as problem:
-                log.debug("what was forgotten is not known: %s", problem)
-        return known[1]
+        try:
+            self._refresh()
+        except OpenClawMemoryError as problem:
+            log.debug("what was forgotten is not known: %s", problem)
+        return self._known[1]
+
+    def _refresh(self) -> None:
+        version = self._state.version(NAME)
+        if self._known[0] != version:
+            self._known = version, self._read()
 
     def _read(self) -> Matcher:
         keys = self._state.keys()
         matchers: dict[str, Matcher] = {}
         for tombstone, key in self._state.read("SELECT hash, key FROM tombstones"):
-            if key in keys:  # the check of the state says so of others
+            if key not in keys:
+                continue  # the check of the state says so
+            try:
                 matchers.setdefault(key, Matcher(keys[key])).add(tombstone)
+            except ValueError as error:
+                raise StateError(
+                    f"{self._state.file}: a tombstone is damaged ({tombstone!r}); put an older state back: "
+                    "openclaw-memory restore"
+                ) from error
         first, *others = [*matchers.values()] or [Matcher(b"")]
         first.others = tuple(others)
         return first

@@ -17,7 +17,7 @@ from openclaw_memory.forget.tombstones import NAME, Matcher, Scope, Tombstones, 
 from openclaw_memory.forget.words import LONG, needles, phrases, words_of
 from openclaw_memory.model import Origin
 from openclaw_memory.store.api import StatedFact
-from openclaw_memory.store.state import State
+from openclaw_memory.store.state import State, StateError
 from openclaw_memory.text.front_matter import read_front_matter
 from openclaw_memory.text.lines import split_lines
 from openclaw_memory.text.markdown import parse
@@ -308,6 +308,13 @@ def test_another_process_is_heard_of(tmp_path: Path) -> None:
     assert readable(here, "a.md", SECRET) == SECRET
     set_in(there, KEY, [Matcher(KEY).tombstone(tuple(said(SECRET)), "anywhere", "")])
     assert readable(here, "a.md", SECRET) == INDEX_MARK
+
+
+def test_a_damaged_tombstone_is_an_error_of_the_state(tmp_path: Path) -> None:
+    state = state_in(tmp_path / "state")
+    set_in(state, KEY, ["nonsense"])
+    with pytest.raises(StateError, match="is damaged"):
+        Tombstones(state).check()
 
 
 def test_two_keys_give_two_hashes() -> None:
