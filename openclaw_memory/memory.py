@@ -50,7 +50,7 @@ from .plugins.manager import Plugins
 from .search.service import Questions
 from .sharing import sources
 from .sharing.asking import Asking
-from .sharing.others import Kept, Others
+from .sharing.others import Others
 from .store.state.opening import OnServer, open_state
 from .summarise.retired import Retired
 from .upkeep.languages import other_than_english
@@ -192,11 +192,10 @@ class Memory(Asking):
             state=self.state,
         )
 
-        kept: Kept[Asking] = Kept(partial(self._beside, plugins=plugins))
         self.others: Others[Asking] = Others(
             partial(sources.sources, self.settings, names, agent, self.workspace),
-            kept.use if peers is None else peers,
-            kept,
+            partial(self._beside, plugins=plugins),
+            peers,
         )
 
     def _beside(self, source: Source, plugins: Sequence[object]) -> Memory:

@@ -30,9 +30,8 @@ from ..plugins.manager import Plugins
 from ..search.service import Questions
 from ..system.deadline import Deadline
 from ..use.tracker import Usage
-from . import naming
 from .others import Others
-from .sources import Source
+from .sources import Source, fact_of, hit_of, named
 
 #: With fewer tokens left of a budget nothing is asked of another memory.
 _WORTH = 16
@@ -190,7 +189,7 @@ class Asking:
         return read_lines(self.workspace, self.settings.ingest, path, from_line, lines, readable)
 
     def _of_others(self, source: Source, path: str, from_line: int | None, lines: int | None) -> FileText:
-        place = path.removeprefix(naming.named("", source))
+        place = path.removeprefix(named("", source))
         if place.startswith("@"):
             return FileText("not_found", path)
         answers, trouble = self.others.ask(
@@ -199,7 +198,7 @@ class Asking:
         if not answers:
             return FileText("error", path, error=joined(trouble))
         found = answers[0][1]
-        return replace(found, path=naming.named(found.path, source))
+        return replace(found, path=named(found.path, source))
 
     def _with_others(self, own: ContextResult, message: str, until: Deadline, options: dict[str, Any]) -> ContextResult:
         """``own`` and what others give unasked for what is left of the budget, each begun by its name."""
@@ -224,8 +223,8 @@ class Asking:
             if not answer.text or tokens_of(both) > budget:
                 continue
             text = both
-            sources += [naming.of(hit, source) for hit in answer.sources]
-            facts += [naming.fact(row, source) for row in answer.facts]
+            sources += [hit_of(hit, source) for hit in answer.sources]
+            facts += [fact_of(row, source) for row in answer.facts]
             trouble += [f"@{source.name}: {answer.warning}"] if answer.warning else []
         return replace(
             own,

@@ -1,4 +1,4 @@
-"""Asking other memories beside one's own, each within the time there is, and joining what they answer."""
+"""M other memories beside one's own, each within the time there is, and joining what they answer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import copy
 import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,8 +15,7 @@ from typing import Generic, Protocol, TypeVar
 from ..errors import OpenClawMemoryError, WorkspaceError
 from ..model import SearchHit, SearchRequest, SearchResult, joined, tokens_of
 from ..system.deadline import Deadline
-from . import naming
-from .sources import Source
+from .sources import Source, hit_of, named, stands_in_itself
 
 log = logging.getLogger("openclaw_memory")
 
@@ -33,7 +32,6 @@ class Readable(Protocol):
 
     def close(self) -> None:
         """Let go of what is held."""
-        ...
 
 
 M = TypeVar("M", bound=Readable)
@@ -41,55 +39,35 @@ R = TypeVar("R", bound=SearchResult)
 T = TypeVar("T")
 
 
-class Kept(Generic[M]):
-    """Other memories, opened by ``make`` when they are first asked, and kept open until :meth:`close`."""
-
-    def __init__(self, make: Callable[[Source], M]) -> None:
-        self._make = make
-        self._open: dict[tuple[str, str], M] = {}
-        self._lock = threading.Lock()
-
-    @contextmanager
-    def use(self, source: Source) -> Iterator[M]:
-        """The memory of ``source``, for a block.  Raises as opening it does."""
-        key = source.agent, str(source.workspace)
-        with self._lock:
-            if key not in self._open:
-                self._open[key] = self._make(source)
-            made = self._open[key]
-        yield made
-
-    def close(self) -> None:
-        """Close them all."""
-        with self._lock:
-            memories = list(self._open.values())
-            self._open.clear()
-        for memory in memories:
-            with suppress(OpenClawMemoryError):
-                memory.close()
-
-
 class Others(Generic[M]):
     """The other memories that one memory reads; safe to use from several threads.
 
-    ``known(parent)`` says which these are as things are, and what to say of those that are not there; ``use`` opens
-    one.
+    ``known(parent)`` says which these are as things are, and what to say of those that are not there.  ``make`` opens
+    one when it is first asked, to be kept until :meth:`close`; ``lend`` gives contexts with what somebody else keeps.
     """
 
     def __init__(
         self,
         known: Callable[[str | None], tuple[list[Source], list[str]]],
-        use: Callable[[Source], AbstractContextManager[M]],
-        kept: Kept[M] | None = None,
+        make: Callable[[Source], M],
+        lend: Callable[[Source], AbstractContextManager[M]] | None = None,
     ) -> None:
         self._known = known
         self._parent: str | None = None
-        self._use = use
+        self._make = make
+        self._use = lend or self._kept
+        self._open: dict[Source, M] = {}
+        self._opening = threading.Lock()
         self._seconds = SECONDS
-        self._kept = kept
         #: Those that still work on a question that nobody waits for.
         self._late: dict[Source, threading.Thread] = {}
         self._lock = threading.Lock()
+
+    def _kept(self, source: Source) -> AbstractContextManager[M]:
+        with self._opening:
+            if source not in self._open:
+                self._open[source] = self._make(source)
+            return nullcontext(self._open[source])
 
     def under(self, parent: str) -> Others[M]:
         """The same for an agent that ``parent`` has started."""
@@ -100,7 +78,7 @@ class Others(Generic[M]):
     def named(self, place: str) -> Source | None:
         """Whose ``place`` such as ``@team/MEMORY.md`` is; ``None`` for one's own."""
         found, _ = self._known(self._parent) if place.startswith("@") else ([], [])
-        return next((source for source in found if place.startswith(naming.named("", source))), None)
+        return next((source for source in found if place.startswith(named("", source))), None)
 
     def close(self) -> None:
         """Wait a moment for what is late, and close what was opened."""
@@ -108,8 +86,12 @@ class Others(Generic[M]):
             late = list(self._late.values())
         for thread in late:
             thread.join(0.2)
-        if self._kept is not None:
-            self._kept.close()
+        with self._opening:
+            memories = list(self._open.values())
+            self._open.clear()
+        for memory in memories:
+            with suppress(OpenClawMemoryError):
+                memory.close()
 
     def ask(
         self,
@@ -184,10 +166,10 @@ class Others(Generic[M]):
             return own
         said = {hit.snippet for hit in own.results}
         theirs = [
-            naming.of(hit, source)
+            hit_of(hit, source)
             for source, answer in answers
             for hit in answer.results
-            if naming.own(hit) and hit.snippet not in said
+            if stands_in_itself(hit) and hit.snippet not in said
         ]
         warnings = [own.warning] if own.warning else []
         warnings += [f"@{source.name}: {answer.warning}" for source, answer in answers if answer.warning]

@@ -1,17 +1,21 @@
-"""Which other memories an agent reads: the names that ``sharing.read_from`` lists, found and checked."""
+"""Which other memories an agent reads, how what they say is named here (``@name/…``), and how far it is trusted."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from ..config.openclaw_home import OpenClawHome, agent_id, agents_in
 from ..config.settings import Settings, SharedMemory
 from ..config.workspace import expanded
 from ..errors import HostError, SettingsError
 from ..ingest.scan import is_extra_name
-from ..model import Origin
+from ..model import Edge, FactRow, Origin, RecallHit, SearchHit, citation
+
+H = TypeVar("H", bound=SearchHit)
 
 #: The memory of whoever started this agent; only the host knows whose that is.
 PARENT = "parent"
@@ -82,3 +86,66 @@ def _workspace_of(agent: str) -> Path | None:
     except HostError:
         return None
     return home.workspace(agent) if agent_id(agent) in known else None
+
+
+# -- how it is named here ---
+
+
+def stands_in_itself(hit: SearchHit) -> bool:
+    """Whether a hit stands in the memory itself: what it reads from other folders is not passed on."""
+    return not hit.path.startswith("@")
+
+
+def hit_of(hit: H, source: Source) -> H:
+    """A hit of ``source`` as it is shown here."""
+    path = named(hit.path, source)
+    made = replace(
+        hit,
+        path=path,
+        citation=citation(path, hit.start_line, hit.end_line),
+        id=named(hit.id, source),
+        origin=trusted(hit.origin, source),
+        memory=source.name,
+        also=tuple(replace(one, path=named(one.path, source)) for one in hit.also if not one.path.startswith("@")),
+    )
+    if isinstance(made, RecallHit):
+        return replace(made, via=tuple(_edge(edge, source) for edge in made.via))
+    return made
+
+
+def fact_of(row: FactRow, source: Source) -> FactRow:
+    """A fact of ``source`` as it is shown here."""
+    return replace(
+        row,
+        id=named(row.id, source),
+        origin=trusted(row.origin, source),
+        source=None if row.source is None else named(row.source, source),
+    )
+
+
+def named(place: str, source: Source) -> str:
+    """A path, citation or id of ``source`` as it is called here."""
+    return f"@{source.name}/{place}"
+
+
+def trusted(origin: Origin, source: Source) -> Origin:
+    """The less trusted of what a text is there and of what ``source`` may be at most."""
+    return max(origin, source.origin, key=list(Origin).index)
+
+
+def _edge(edge: Edge, source: Source) -> Edge:
+    """An edge whose places, not its names of concepts, are called as they are here."""
+    places = {
+        "references": [edge.source],
+        "follows": [edge.source, edge.target],
+        "derived_from": [edge.source, edge.target],
+    }.get(edge.kind, [])
+    if not places:
+        return edge
+    found = "|".join(re.escape(place) for place in sorted(places, key=len, reverse=True))
+    return replace(
+        edge,
+        source=named(edge.source, source) if edge.source in places else edge.source,
+        target=named(edge.target, source) if edge.target in places else edge.target,
+        text=re.sub(found, lambda at: named(at[0], source), edge.text),
+    )
