@@ -152,3 +152,10 @@ class OpenClawDouble:
         lines = self.log.read_text(encoding="utf-8").splitlines() if self.log.exists() else []
         words = verb.split()
         return [call for line in lines if (call := json.loads(line))[: len(words)] == words]
+
+
+def filled(config: Any) -> Any:
+    """A configuration without empty objects, which say nothing."""
+    if not isinstance(config, dict):
+        return config
+    return {key: value for key, value in ((key, filled(inner)) for key, inner in config.items()) if value != {}}

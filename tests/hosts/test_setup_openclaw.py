@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from openclaw_double import OpenClawDouble
+from openclaw_double import OpenClawDouble, filled
 
 from openclaw_memory import Memory, Settings, __version__
 from openclaw_memory.cli.main import cli
@@ -118,7 +118,7 @@ def test_uninstall_puts_back_what_was_there(openclaw: OpenClawDouble, run: Calla
     run("--yes", model="none")
     shown = run("--uninstall", "--yes").stdout
     assert "is as it was before setup" in shown
-    assert openclaw.config() == (before or {})
+    assert filled(openclaw.config()) == filled(before or {})
     assert not (openclaw.state / "extensions" / NAME).exists() and tree(openclaw.workspace) == notes
     assert "nothing to put back" in run("--uninstall", "--yes").stdout
     assert not (openclaw.state / NAME / "setup.json").exists()
@@ -147,7 +147,7 @@ def test_uninstall_without_a_record_removes_what_is_ours(openclaw: OpenClawDoubl
         assert "✗ setup: " in run("--uninstall", "--dry-run").stdout
     shown = run("--uninstall", "--yes").stdout
     assert "what was before is not known" in shown and "has nothing of ours any more" in shown
-    assert openclaw.config() == {"plugins": {"allow": ["x"], "entries": {}}}
+    assert filled(openclaw.config()) == {"plugins": {"allow": ["x"]}}
 
 
 def test_uninstall_leaves_the_slot_to_who_took_it_since(openclaw: OpenClawDouble, run: Callable[..., Result]) -> None:
@@ -203,7 +203,7 @@ def test_after_removal_by_hand_the_next_setup_remembers_anew(
     openclaw.write({"plugins": {"slots": {"memory": "newcomer"}}})
     run("--yes", model="none")
     run("--uninstall", "--yes")
-    assert openclaw.config() == {"plugins": {"slots": {"memory": "newcomer"}}}
+    assert filled(openclaw.config()) == {"plugins": {"slots": {"memory": "newcomer"}}}
 
 
 # -- asking -----------------------------------------------------------------------------------------
