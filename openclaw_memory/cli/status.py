@@ -46,6 +46,7 @@ def status(cli: CliContext, verbose: bool) -> None:
 
 def _standing(memory: Memory, found: Status) -> list[Check]:
     """What an owner asks first, as checks in the order of ``doctor``; nothing is changed, and no model is proved."""
+    from ..ingest.scan import scan
     from ..model import Check, Grain, counted
     from ..upkeep.doctor import freshness
 
@@ -77,7 +78,7 @@ def _standing(memory: Memory, found: Status) -> list[Check]:
             checks.append(Check(name, True, told, "run: openclaw-memory doctor", remark=True))
     with memory.store.session():
         documents = memory.store.documents()
-    checks += freshness(memory, documents)
+    checks += freshness(memory, documents, scan(memory.workspace, memory.settings.ingest))
     waiting = sum(found.vectors.get(name, 0) for name in ("pending", "outdated", "failed"))
     if found.model and waiting:
         told = f"{waiting} of {counted(found.chunks, 'unit')} found by words only until then"

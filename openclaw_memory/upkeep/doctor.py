@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 from ..config.openclaw_home import OpenClawHome
 from ..errors import ModelError, OpenClawMemoryError, SettingsError
 from ..hookspecs import MemoryApi
-from ..ingest.scan import IGNORE_FILE
+from ..ingest.reading import Unreadable, read_text
+from ..ingest.scan import IGNORE_FILE, max_bytes, scan
 from ..model import Check, Grain, Origin, ScanResult, SkippedFile, Status, counted, joined
 from .languages import Languages, unknown_ones
 
@@ -47,7 +48,6 @@ def status(memory: Examined, store: Store) -> Status:
     """Counts, sizes, model, embedding states, extensions and plugins."""
     from ..embed.http import HttpEmbedder
     from ..embed.llama import LlamaCppEmbedder
-    from ..ingest.scan import scan
     from ..store.duckdb.extensions import extension_file
 
     found = scan(memory.workspace, memory.settings.ingest)
@@ -105,7 +105,7 @@ def status(memory: Examined, store: Store) -> Status:
 
 @dataclass(slots=True)
 class _Said:
-    """What files say of themselves: private lines of each, and what front matter cannot be read."""
+    """What files say: private lines of each, what front matter cannot be read, and in which languages they are."""
 
     private: list[int] = field(default_factory=list)
     unread: list[SkippedFile] = field(default_factory=list)
@@ -114,8 +114,6 @@ class _Said:
 
 def _said(memory: Examined, found: ScanResult, trusted: Collection[str] = ()) -> _Said:
     """What the files say; of those that are known to be ``trusted`` the front matter was read already."""
-    from ..ingest.reading import Unreadable, read_text
-    from ..ingest.scan import max_bytes
     from ..text.front_matter import trouble
     from ..text.lines import split_lines
     from ..text.withheld import private_lines
@@ -142,10 +140,16 @@ def examine(memory: Examined, store: Store) -> list[Check]:
 
     checks = [*map(_remark, memory.settings.ignored), *_settings(memory.settings), *examine_openclaw()]
     checks += [*model_checks(memory.prove_embedder(), memory.settings), *reranker_checks(memory.settings)]
-    checks += [*_workspace(memory), *_sidecars(memory)]
-    checks += languages(memory)
-    checks += _extensions(memory.settings)
-    checks += _index(memory, store)
+    found, said = None, _Said()
+    try:
+        found = scan(memory.workspace, memory.settings.ingest)
+    except OpenClawMemoryError as error:
+        checks.append(Check("workspace", False, str(error), "give the agent's folder with --workspace"))
+    else:
+        said = _said(memory, found)
+        checks += _workspace(memory, found, said)
+    checks += [*_sidecars(memory), *_languages(memory, said.languages), *_extensions(memory.settings)]
+    checks += _index(memory, store, found)
     known = {*memory.plugins.names(), *memory.plugins.blocked()}
     checks += [
         Check("plugins", False, f"plugins.disabled names {name}, and there is no such plugin", "mend the name")
@@ -191,13 +195,7 @@ def _remark(text: str) -> Check:
     return Check(name, True, what, step or None, remark=True)
 
 
-def _workspace(memory: Examined) -> list[Check]:
-    from ..ingest.scan import scan
-
-    try:
-        found = scan(memory.workspace, memory.settings.ingest)
-    except OpenClawMemoryError as error:
-        return [Check("workspace", False, str(error), "give the agent's folder with --workspace")]
+def _workspace(memory: Examined, found: ScanResult, said: _Said) -> list[Check]:
     checks = [
         Check(
             "workspace",
@@ -206,7 +204,6 @@ def _workspace(memory: Examined) -> list[Check]:
             None if found.files else "write a MEMORY.md or a note under memory/, or give another --workspace",
         )
     ]
-    said = _said(memory, found)
     for one in said.unread[:_NAMED]:
         what, _, step = one.reason.rpartition("; ")
         told = f"{one.path} is taken as untrusted, as its front matter cannot be read: {what}"
@@ -249,9 +246,14 @@ def _sidecars(memory: Examined) -> list[Check]:
             atomic.check(path)
             checks.append(Check(name, True, read(path)))
         except OpenClawMemoryError as error:
-            what, _, step = str(error).rpartition("; ")
-            checks.append(Check(name, False, what or step, step if what else None))
+            checks.append(_failed(name, error))
     return checks
+
+
+def _failed(name: str, error: OpenClawMemoryError, before: str = "") -> Check:
+    """The check for an error whose message ends with the next step."""
+    what, _, step = str(error).rpartition("; ")
+    return Check(name, False, before + (what or step), step if what else None)
 
 
 def model_checks(resolved: Resolved, settings: Settings) -> list[Check]:
@@ -263,8 +265,7 @@ def model_checks(resolved: Resolved, settings: Settings) -> list[Check]:
     try:
         vector = embedder.embed_query(["a test"])
     except ModelError as error:
-        what, _, step = str(error).rpartition("; ")
-        return [Check("model", False, f"searching by keywords: {what or step}", step if what else None)]
+        return [_failed("model", error, "searching by keywords: ")]
     detail = f"{embedder.model} by {embedder.provider}, {vector.shape[1]} dimensions"
     model = Check("model", resolved.reason is None, detail + (f"; {resolved.reason}" if resolved.reason else ""))
     return [model, *_engine(settings, embedder)]
@@ -283,21 +284,17 @@ def reranker_checks(settings: Settings) -> list[Check]:
         finally:
             found.close()
     except ModelError as error:
-        what, _, step = str(error).rpartition("; ")
-        return [Check("reranker", False, what or step, step if what else None)]
+        return [_failed("reranker", error)]
     return [Check("reranker", True, f"{found.model}, proved on this machine")]
 
 
 def languages(memory: Examined) -> list[Check]:
     """Whether the model knows the languages that the notes are in."""
-    from ..ingest.scan import scan
+    return _languages(memory, _said(memory, scan(memory.workspace, memory.settings.ingest)).languages)
 
-    try:
-        found = scan(memory.workspace, memory.settings.ingest)
-    except OpenClawMemoryError:
-        return []  # said already
+
+def _languages(memory: Examined, spoken: Languages) -> list[Check]:
     embedder, model, _ = memory.vectors_in_use()
-    spoken = _said(memory, found).languages
     name, wanted = None if model is None else model.name, memory.settings.embedding.model
     strange = unknown_ones(spoken.shares(), spoken.known(embedder), name, wanted)
     if strange is None:
@@ -351,7 +348,7 @@ def _extensions(settings: Settings) -> list[Check]:
     ]
 
 
-def _index(memory: Examined, store: Store) -> list[Check]:
+def _index(memory: Examined, store: Store, found: ScanResult | None) -> list[Check]:
     _, model, _ = memory.vectors_in_use()
     try:
         with store.session():
@@ -359,14 +356,13 @@ def _index(memory: Examined, store: Store) -> list[Check]:
             documents = store.documents()
             states = store.vector_states(model)
     except OpenClawMemoryError as error:
-        what, _, step = str(error).rpartition("; ")
-        return [Check("index", False, what or step, step if what else None)]
+        return [_failed("index", error)]
     checks = [Check("index", True, f"{numbers.path}: {counted(numbers.units, 'unit')}, {numbers.bytes / 1e6:.1f} MB")]
     checks += [Check("index", False, warning, "run: openclaw-memory ingest") for warning in store.warnings()]
     for remark in memory.remarks()[len(store.warnings()) :]:
         what, _, step = remark.partition("; ")
         checks.append(Check("state", False, what, step or None))
-    checks += freshness(memory, documents)
+    checks += [] if found is None else freshness(memory, documents, found)
     if model is not None:
         waiting = states.pending + states.outdated
         checks.append(
@@ -381,15 +377,8 @@ def _index(memory: Examined, store: Store) -> list[Check]:
     return checks
 
 
-def freshness(memory: Examined, documents: Documents) -> list[Check]:
-    """Whether the index is up to date with what of the files can be read."""
-    from ..ingest.reading import Unreadable, read_text
-    from ..ingest.scan import max_bytes, scan
-
-    try:
-        found = scan(memory.workspace, memory.settings.ingest)
-    except OpenClawMemoryError:
-        return []  # reported with the workspace
+def freshness(memory: Examined, documents: Documents, found: ScanResult) -> list[Check]:
+    """Whether the index is up to date with what of the files that were ``found`` can be read."""
     checks = []
     files = {file.path: file for file in found.files}
     # What cannot be looked at now is kept in the index: files, and folders that end in a slash.

@@ -23,12 +23,6 @@ HIT = [
 INGEST = [
     "files", "chunks", "added", "updated", "deleted", "unchanged", "embedded", "pending", "concepts_linked", "seconds",
 ]  # fmt: skip
-STATUS = [
-    "workspace", "agent", "database", "bytes", "schema", "generation", "files", "sections", "chunks", "byKind", "byGrain",
-    "provider", "model", "dimensions", "vectors", "keywordIndex", "vectorIndex", "postings", "postingsDelta",
-    "extensions", "plugins", "pluginFailures", "privateFiles", "privateLines", "unreadFrontMatter", "context", "grains", "consolidation", "retention",
-    "binding", "vectorCache", "languages", "modelKnows", "fallback",
-]  # fmt: skip
 
 
 @pytest.fixture
@@ -83,11 +77,8 @@ def test_a_file(memory: Memory) -> None:
 
 
 def test_a_status(memory: Memory) -> None:
-    memory.ingest()
-    assert names(memory.status()) == STATUS
     usage = to_json(replace(memory.status(), http_usage={"requests_today": 3}, warning="w"))
-    assert usage["httpUsage"] == {"requestsToday": 3}
-    assert list(usage) == [*STATUS[:-9], "httpUsage", *STATUS[-9:], "warning"]
+    assert usage["httpUsage"] == {"requestsToday": 3} and usage["warning"] == "w"
 
 
 def test_keys_that_are_data_stay_as_they_are(memory: Memory) -> None:
