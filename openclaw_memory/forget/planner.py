@@ -166,7 +166,7 @@ class Planner:
         files: Mapping[str, SourceFile],
         key: bytes,
     ) -> Plan:
-        decided = decide(texts, snapshot, chosen, self._store, choice.says, choice.aimed, key)
+        decided = decide(texts, snapshot, chosen, self._store, choice.says, key)
         whole = _whole(snapshot, chosen, files)
         matcher = Matcher(key)
         hashes = dict(decided.hashes)

@@ -7,10 +7,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ..config.settings import data_dir
-from ..system import atomic
 from . import NAME, HostError
-from .change import read_text, writable
+from .change import read_text
 from .json_edit import entry_in
 from .mcp import SERVERS, Registration, Server, added_to_json, entry_diff, removed_from_json
 from .process import find, run
@@ -59,10 +57,7 @@ def _add(claude: str, entry: dict[str, Any]) -> None:
 
 
 def _replace(claude: str, before: dict[str, Any], entry: dict[str, Any]) -> None:
-    """Put our entry in the place of the one ``before``, which is kept in a file until that is done."""
-    copy = data_dir() / "claude-code-entry.json"
-    with writable(copy):
-        atomic.swap(copy, json.dumps(before, indent=2, ensure_ascii=False).encode(), 0o600)
+    """Put our entry in the place of the one ``before``, which comes back when that fails."""
     _run(claude, "remove", "--scope", "user", NAME)
     try:
         _add(claude, entry)
@@ -70,12 +65,10 @@ def _replace(claude: str, before: dict[str, Any], entry: dict[str, Any]) -> None
         try:
             _add(claude, before)
         except HostError:
-            raise HostError(f"{error}. The entry that was there is kept in {copy}; add it by hand") from error
-        copy.unlink()
+            raise HostError(f"{error}. Add the entry that was there by hand: {json.dumps(before)}") from error
         if isinstance(error, HostError):
             raise HostError(f"{error}. The entry that was there is back") from error
         raise
-    copy.unlink()
 
 
 def _claude() -> str:

@@ -169,7 +169,7 @@ def test_a_plugin_that_was_there_before_stays(openclaw: OpenClawDouble, run: Cal
     openclaw.write(before)
     assert f"  ~ plugin 0.0.9 → {__version__} in {old}\n" in run("--yes", model="none").stdout
     assert "it was there before setup and stays" in run("--uninstall", "--yes").stdout
-    assert openclaw.config() == before and old.is_dir()
+    assert filled(openclaw.config()) == filled(before) and old.is_dir()
 
 
 def test_openclaws_own_setup_leaves_the_plugin_and_its_choice_of_python(
@@ -337,7 +337,7 @@ def test_comments_in_the_configuration_are_kept_beside(openclaw: OpenClawDouble,
     copy = openclaw.state / NAME / "openclaw.json.before"
     assert copy.read_text() == text and copy.stat().st_mode & 0o777 == 0o600
     assert f"is {copy}\n" in run("--uninstall", "--yes").stdout
-    assert openclaw.config() == {"plugins": {"slots": {"memory": "memory-core"}}}
+    assert filled(openclaw.config()) == {"plugins": {"slots": {"memory": "memory-core"}}}
 
 
 # -- failures -----------------------------------------------------------------------------------------
@@ -386,7 +386,7 @@ def test_a_failing_step_names_the_cause_and_can_be_undone(
     assert ("setup openclaw --uninstall" in said) == (step != "agents list")
     monkeypatch.delenv("FAKE_FAIL")
     run("--uninstall", "--yes")
-    assert openclaw.config() == before and not (openclaw.state / "extensions" / NAME).exists()
+    assert filled(openclaw.config()) == filled(before) and not (openclaw.state / "extensions" / NAME).exists()
 
 
 SLOTS: dict[str, Any] = {
@@ -405,14 +405,14 @@ def test_the_slot_is_taken_last(
     monkeypatch.setenv("OPENCLAW_MEMORY_STORE_FOLDER", str(tmp_path / "file"))
     said = failure(run("--yes", code=1, model="none"))
     assert str(tmp_path / "file") in said and "keeps the memory that it had" in said and "--uninstall" in said
-    assert openclaw.config() == before and (openclaw.state / "extensions" / NAME).is_dir()
+    assert filled(openclaw.config()) == filled(before) and (openclaw.state / "extensions" / NAME).is_dir()
     assert openclaw.slots() and NAME not in openclaw.slots(), "not even for a moment"
     monkeypatch.delenv("OPENCLAW_MEMORY_STORE_FOLDER")
     shown = run("--yes", model="none").stdout
     assert shown.index("search: ") < shown.index("configuration: ")
     assert openclaw.config()["plugins"]["slots"]["memory"] == NAME
     run("--uninstall", "--yes")
-    assert openclaw.config() == before
+    assert filled(openclaw.config()) == filled(before)
 
 
 def test_a_configuration_that_is_managed_elsewhere_is_left_alone(
