@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..config.settings import IngestSettings
 from ..errors import RedactionError, WorkspaceError
@@ -25,10 +26,13 @@ from ..store.state.database import now
 from ..system import atomic
 from ..text import calendar
 from . import masking, our_files
-from .planner import AccessRecords, Plan, Planner
+from .planner import Plan, Planner
 from .scopes import holding
 from .selection import Snapshot, View, Wish
 from .tombstones import NAME, Matcher, Tombstones, put
+
+if TYPE_CHECKING:
+    from ..use.tracker import Usage
 
 log = logging.getLogger("openclaw_memory")
 
@@ -51,7 +55,7 @@ class Forgetter:
         reader: NoteReader,
         state: State,
         tombstones: Tombstones,
-        uses: AccessRecords,
+        uses: Usage,
         view: View,
         ingest: Callable[[], object],
         clear: Callable[[], object] = lambda: None,

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,18 +28,11 @@ from .selection import Choice, Snapshot, View, Wish, choose, facts_from, named, 
 from .tombstones import Matcher
 from .words import Phrase, words_of
 
+if TYPE_CHECKING:
+    from ..use.tracker import Usage
+
 #: First and last line of each unit of files that are not in the index, and whether it goes.
 _Retired = dict[str, list[tuple[int, int, bool]]]
-
-
-class AccessRecords(Protocol):
-    """What is known of how units were used: :class:`~openclaw_memory.use.tracker.Usage`."""
-
-    def known(self) -> Mapping[str, tuple[str, object]]:
-        """Path and last day by the lasting ids of units."""
-
-    def forget(self, ids: Sequence[str]) -> int:
-        """Drop what is known of some units; of how many there was something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,46 +54,38 @@ class Plan:
     named: Callable[[], list[str]] = list
 
 
+@dataclass(frozen=True, slots=True)
 class Planner:
     """Plans for one workspace and its index, which is up to date with the files when it is asked."""
 
-    def __init__(
-        self,
-        workspace: Path,
-        settings: IngestSettings,
-        store: Store,
-        reader: NoteReader,
-        view: View,
-        uses: AccessRecords,
-    ) -> None:
-        self._workspace = workspace
-        self._settings = settings
-        self._store = store
-        self._reader = reader
-        self._view = view
-        self._uses = uses
+    workspace: Path
+    settings: IngestSettings
+    store: Store
+    reader: NoteReader
+    view: View
+    uses: Usage
 
     def plan(self, wish: Wish, key: bytes) -> Plan:
         """What ``wish`` comes to; ``key`` is that of the tombstones.
 
         Raises :class:`~openclaw_memory.errors.RequestError` for what cannot be meant.
         """
-        files = {file.path: file for file in scan(self._workspace, self._settings).files}
+        files = {file.path: file for file in scan(self.workspace, self.settings).files}
         concept, problem = None, None
         if wish.concept is not None:
             try:
-                concept = named(wish.concept, self._view)
+                concept = named(wish.concept, self.view)
             except RequestError as error:
                 concept, problem = unknown(wish.concept), error
-        with self._store.session():
-            snapshot = Snapshot(self._store)
-            choice = choose(wish, self._store, snapshot, self._workspace, files, concept)
+        with self.store.session():
+            snapshot = Snapshot(self.store)
+            choice = choose(wish, self.store, snapshot, self.workspace, files, concept)
             outside, retired = self._outside(choice, snapshot, files)
             if problem is not None and not outside:
                 raise problem
             choice = replace(choice, names=_or_all(choice.names, retired))
             chosen = with_derived(choice, snapshot)
-            choice = replace(choice, facts=choice.facts | facts_from(choice, snapshot, chosen, self._store))
+            choice = replace(choice, facts=choice.facts | facts_from(choice, snapshot, chosen, self.store))
             texts = [*self._indexed(choice, snapshot, chosen, files), *outside]
             return self._planned(choice, snapshot, chosen, texts, files, key)
 
@@ -111,7 +96,7 @@ class Planner:
     ) -> list[Text]:
         found = []
         written: dict[str, list[str]] = {}
-        for unit in self._store.unit_texts(snapshot.rows.unit_id[chosen].tolist()):
+        for unit in self.store.unit_texts(snapshot.rows.unit_id[chosen].tolist()):
             row = snapshot.row_of[unit.id]
             path = snapshot.info(row).path
             if path not in written:
@@ -137,7 +122,7 @@ class Planner:
             if path in snapshot.by_path:
                 continue
             try:
-                note = self._reader.read(file, Linker(OntologyRows()))
+                note = self.reader.read(file, Linker(OntologyRows()))
             except OpenClawMemoryError:
                 continue  # what cannot be read was never read
             for planned in note.units:
@@ -166,7 +151,7 @@ class Planner:
         files: Mapping[str, SourceFile],
         key: bytes,
     ) -> Plan:
-        decided = decide(texts, snapshot, chosen, self._store, choice.says, key)
+        decided = decide(texts, snapshot, chosen, self.store, choice.says, key)
         whole = _whole(snapshot, chosen, files)
         matcher = Matcher(key)
         hashes = dict(decided.hashes)
@@ -177,7 +162,7 @@ class Planner:
             matcher.add(tombstone)
         going = self._going(snapshot, texts, decided, whole, matcher)
         outside = [text for text in texts if text.row is None]
-        stated = [entry for entry in self._store.stated_facts() if entry.id in choice.facts]
+        stated = [entry for entry in self.store.stated_facts() if entry.id in choice.facts]
         listed = [
             *_forgotten([(snapshot.info(row).path, unit, snapshot.info(row).grain) for row, unit in going.items()]),
             *_forgotten([(text.path, text.unit, Grain.WORKING) for text in outside]),
@@ -187,14 +172,14 @@ class Planner:
         ids = {hit_id(snapshot.info(row).path, unit.hash, unit.occurrence) for row, unit in going.items()}
         ids |= {hit_id(text.path, text.unit.hash, text.unit.occurrence) for text in outside}
         notes = {snapshot.info(row).path for row in going} | {text.path for text in outside}
-        traces = self._store.unit_traces([unit.id for unit in going.values()])
+        traces = self.store.unit_traces([unit.id for unit in going.values()])
         report = ForgetReport(
             units=len(going),
             vectors=traces.vectors,
             mentions=traces.mentions,
             facts=traces.facts + len(stated),
             summary_sentences=sum(snapshot.is_summary(row) for row in going),
-            access_records=sum(unit in ids or path in whole for unit, (path, _) in self._uses.known().items()),
+            access_records=sum(unit in ids or path in whole for unit, (path, _) in self.uses.known().items()),
             files=len(notes),
             texts=tuple(listed),
             remains=tuple(self._remaining(snapshot, going, whole, files, matcher)),
@@ -228,14 +213,14 @@ class Planner:
         found = [f"{path} (its name)" for path, name in names.items() if choice.says(name)]
         if choice.named:
             going = {*choice.concepts, *choice.facts}
-            found += naming(self._workspace, choice.says, going, lambda text: bool(matcher.find(words_of(text), "")))
+            found += naming(self.workspace, choice.says, going, lambda text: bool(matcher.find(words_of(text), "")))
         return found
 
     def _texts(self, file: SourceFile) -> list[str]:
         """A file's text as it is, and as ingest reads it; none when it cannot be read now."""
         try:
-            text = read_text(file, max_bytes(self._settings))
-            return list(dict.fromkeys((text, self._reader.cleared(file.path, text))))
+            text = read_text(file, max_bytes(self.settings))
+            return list(dict.fromkeys((text, self.reader.cleared(file.path, text))))
         except OpenClawMemoryError:
             return [""]
 
@@ -261,7 +246,7 @@ class Planner:
                 if last > first:  # words that run over several units are in none of them
                     sure.update(own[(start >= first) & (end <= last)].tolist())
         sure -= out.keys()
-        for unit in self._store.unit_texts([int(rows.unit_id[row]) for row in sorted((maybe | sure) - out.keys())]):
+        for unit in self.store.unit_texts([int(rows.unit_id[row]) for row in sorted((maybe | sure) - out.keys())]):
             row = snapshot.row_of[unit.id]
             if row in sure or matcher.find(words_of(unit.text), snapshot.info(row).path):
                 out[row] = unit
@@ -286,7 +271,7 @@ class Planner:
                 for text in self._texts(file)[-1:]:
                     for first, last in touched(text, path, matcher):
                         found[citation(path, first + 1, last + 1)] = None
-        return [*sorted(found), *(self._store.leftovers() if going else ())]
+        return [*sorted(found), *(self.store.leftovers() if going else ())]
 
 
 def _or_all(names: Callable[[str, int, int], bool], retired: _Retired) -> Callable[[str, int, int], bool]:

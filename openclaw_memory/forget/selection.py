@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,11 +35,8 @@ if TYPE_CHECKING:
 _OF_FILE = np.array([rule in ("meta", "file") for rule in RULES])
 
 
-class View(Protocol):
-    """Gives contexts in which the graph is up to date with the files."""
-
-    def __call__(self) -> AbstractContextManager[GraphView]:
-        """Such a context."""
+#: Gives contexts in which the graph is up to date with the files.
+View = Callable[[], "AbstractContextManager[GraphView]"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -297,7 +297,7 @@ def test_a_profile_has_a_state_of_its_own(openclaw: OpenClawDouble, run: Callabl
     assert json.loads((lab / "openclaw.json").read_text())["plugins"]["slots"]["memory"] == NAME
     assert (lab / NAME / "setup.json").is_file() and not (openclaw.state / NAME).exists()
     run("--profile", "lab", "--uninstall", "--yes")
-    assert "plugins" not in json.loads((lab / "openclaw.json").read_text())
+    assert "plugins" not in filled(json.loads((lab / "openclaw.json").read_text()))
 
 
 def test_a_state_folder_from_the_environment(
