@@ -151,7 +151,7 @@ class Planner:
         files: Mapping[str, SourceFile],
         key: bytes,
     ) -> Plan:
-        decided = decide(texts, snapshot, chosen, self.store, choice.says, key)
+        decided = decide(texts, snapshot, chosen, self.store, choice.says, choice.aimed, key)
         whole = _whole(snapshot, chosen, files)
         matcher = Matcher(key)
         hashes = dict(decided.hashes)

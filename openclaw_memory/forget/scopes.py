@@ -77,14 +77,15 @@ def decide(
     chosen: Bools,
     store: Store,
     says: Callable[[str], bool],
+    aimed: bool,
     key: bytes,
 ) -> Decided:
     """Which tombstones the ``texts`` need.
 
     Words that say what was named (``says``) are forgotten everywhere.  Others are so unless other notes have them too:
-    a heading, a sentence of a unit, or a few words in any of them, a whole unit in three; copies of the file aside.  A
-    single word, and what other notes have, is forgotten in its own file.  What is short is forgotten where it stands
-    alone, and stays as a part of something longer.  Called within a session.
+    a heading, a sentence of a unit, or a few words (fewer where lines were ``aimed`` at), in any of them, a whole unit
+    in three; copies of the file aside.  A single word, and what other notes have, is forgotten in its own file.  What
+    is short is forgotten where it stands alone, and stays as a part of something longer.  Called within a session.
     """
     scout = Matcher(key)
     for words in {phrase.words for text in texts for phrase in text.phrases}:
@@ -102,7 +103,7 @@ def decide(
             said = says(" ".join(phrase.words))
             wide = weight(phrase.words) >= (LONG if said else WIDE)
             others = elsewhere.notes(digest, wide) - copies[text.path]
-            whole = not phrase.part and text.unit.form not in _TITLES and wide
+            whole = not phrase.part and text.unit.form not in _TITLES and (wide or (aimed and phrase.long))
             where = _scope(phrase, said, wide, len(others), whole)
             out.hashes[scout.tombstone(phrase.words, where, text.path)] = None
             there = [place for place in places.get(digest, ()) if wide or place.alone]

@@ -124,6 +124,7 @@ class Choice:
     ``rows`` are those of a :class:`Snapshot`; ``names`` whether lines of a file (0 and 0: all of it) that is not
     in the index are meant too, ``means`` whether a unit of such a file is for what it says; ``says`` whether a text
     itself says what was named, so that it goes wherever it stands, and ``named``: so do concepts, facts and comments.
+    ``aimed``: single lines were named, whose sentences are meant rather than their place.
     """
 
     rows: Bools
@@ -133,6 +134,7 @@ class Choice:
     names: Callable[[str, int, int], bool] = lambda path, first, last: False
     means: Callable[[str, Section, PlannedUnit], bool] = lambda path, section, planned: False
     says: Callable[[str], bool] = lambda text: False
+    aimed: bool = False
 
 
 def choose(
@@ -235,7 +237,7 @@ def _by_path(path: str, store: Store, snapshot: Snapshot, workspace: Path, files
     def named(other: str, start: int, end: int) -> bool:
         return other in inside_it and (not last or (start >= first and end <= last and start > 0))
 
-    return Choice(rows, names=named)
+    return Choice(rows, names=named, aimed=bool(last))
 
 
 def _names(path: str, workspace: Path) -> list[str]:

@@ -225,13 +225,6 @@ def test_what_is_short_stays_as_a_part_of_something_longer(notes: Notes) -> None
     gone(notes, "lunch with Mira")
 
 
-def test_a_file_that_is_called_so_is_named(notes: Notes) -> None:
-    notes.write("memory/zebra-vault.md", "- Something about a zebra.\n- A lamp.\n")
-    with open_memory(notes) as memory:
-        report = memory.forget(query="zebra")
-        assert "memory/zebra-vault.md (its name)" in report.remains and report.verified
-
-
 @pytest.mark.parametrize(
     ("query", "name", "concept", "spelling"),
     [
