@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -117,31 +116,7 @@ def _remarks(cli: CliContext, report: ForgetReport) -> None:
         f"the heading over {place} is among them, its lines are not; run: {join([*forget_it, place])}"
         for place in report.below
     ]
-    remains = [f"still written in {place}; it is yours to edit" for place in _by_file(report.remains)]
+    remains = [f"still written in {place}; it is yours to edit" for place in report.remains]
     for remark in (*shortened(below, _SHOWN), *shortened(remains, _SHOWN)):
         cli.remark(remark)
     cli.remark(report.warning)
-
-
-def _by_file(places: Sequence[str]) -> list[str]:
-    """Citations with those of one file put together: ``memory/a.md: lines 1-3, 11``."""
-    from ..model import citation
-
-    lines: dict[str, list[tuple[int, int]]] = {}
-    for place in places:
-        path, mark, cited = place.rpartition("#L")
-        first, _, last = cited.partition("-L")
-        if mark and first.isdecimal() and (last or first).isdecimal():
-            lines.setdefault(path, []).append((int(first), int(last or first)))
-        else:
-            lines.setdefault(place, [])
-    out = []
-    for path, spans in lines.items():
-        if len(spans) == 1:
-            out.append(citation(path, *spans[0]))
-        elif spans:
-            said = (f"{first}-{last}" if last > first else str(first) for first, last in sorted(set(spans)))
-            out.append(f"{path}: lines {', '.join(said)}")
-        else:
-            out.append(path)
-    return out

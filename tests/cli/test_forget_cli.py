@@ -62,12 +62,6 @@ def test_with_yes_it_forgets(run: Run, notes: Notes) -> None:
     assert "[forgotten]" in run("get", DAY).stdout
 
 
-def test_places_in_one_file_are_said_together(run: Run, notes: Notes) -> None:
-    notes.write(DAY, "# Monday\n\n- A zebra came by.\n- Milk.\n- The zebra left,\n  and came back.\n")
-    shown = run("forget", "--query", "zebra", "--dry-run")
-    assert f"still written in {DAY}: lines 3, 5-6; it is yours to edit" in shown.stderr
-
-
 def test_a_query_takes_the_whole_paragraph_and_shows_it(run: Run, notes: Notes) -> None:
     notes.write(DAY, "# Monday\n\nThe vault opens with a number. It is the year of the zebra. Bought milk.\n\nBread.\n")
     shown = run("forget", "--query", "vault number", "--dry-run")
@@ -84,12 +78,6 @@ def test_names_that_stay_are_said(run: Run, notes: Notes) -> None:
         said = run("forget", "--query", "zebra", option).stderr
         assert "still written in memory/zebra-plan.md (its name); it is yours to edit" in said
         assert "still written in concepts.yaml (the concept Zebra); it is yours to edit" in said
-    assert json.loads(run("--json", "forget", "--query", "zebra", "--dry-run").stdout)["names"] == [
-        {
-            "kind": "file", "path": "memory/zebra-plan.md", "name": "memory/zebra-plan.md", "spelling": "zebra-plan"
-        },
-        {"kind": "concept", "path": "concepts.yaml", "name": "Zebra", "spelling": "Zebra"},
-    ]  # fmt: skip
 
 
 def test_help_says_that_there_is_no_undo(run: Run) -> None:
