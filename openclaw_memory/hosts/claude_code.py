@@ -10,7 +10,8 @@ from typing import Any
 from . import NAME, HostError
 from .change import read_text
 from .json_edit import entry_in
-from .mcp import SERVERS, Registration, Server, added_to_json, entry_diff, removed_from_json
+from .json_hosts import JsonHost
+from .mcp import SERVERS, Registration, Server, entry_diff
 from .process import find, run
 
 TITLE = "Claude Code"
@@ -18,10 +19,8 @@ TITLE = "Claude Code"
 
 def register(server: Server, project: Path | None) -> Registration:
     """Add the server, or bring its command up to date."""
-    then = "restart Claude Code; '/mcp' shows it with its tools"
     if project is not None:
-        then += ". It asks once whether to trust the project's servers"
-        return added_to_json(project / ".mcp.json", server, then)
+        return _project().register(server, project)
     claude, file = _claude(), _user_file()
     before = entry_in(read_text(file) or "", file, SERVERS, NAME)
     entry = server.entry(before)
@@ -34,15 +33,15 @@ def register(server: Server, project: Path | None) -> Registration:
             _replace(claude, before, entry)
 
     where = f"{SERVERS}.{NAME} of {file}"
+    then = "restart Claude Code; '/mcp' shows it with its tools"
     return Registration(where, [] if before == entry else entry_diff(where, before, entry), apply, then)
 
 
 def unregister(project: Path | None) -> Registration:
     """Take the server out again."""
-    then = "restart Claude Code"
     if project is not None:
-        return removed_from_json(project / ".mcp.json", then)
-    file = _user_file()
+        return _project().unregister(project)
+    file, then = _user_file(), "restart Claude Code"
     before = entry_in(read_text(file) or "", file, SERVERS, NAME)
     where = f"{SERVERS}.{NAME} of {file}"
     if before is None:
@@ -50,6 +49,11 @@ def unregister(project: Path | None) -> Registration:
     claude = _claude()
     lines = entry_diff(where, before, None)
     return Registration(where, lines, lambda: _run(claude, "remove", "--scope", "user", NAME), then)
+
+
+def _project() -> JsonHost:
+    then = "restart Claude Code; '/mcp' shows the project's servers, and it asks once whether to trust them"
+    return JsonHost(TITLE, _user_file, ".mcp.json", then, typed=True)
 
 
 def _add(claude: str, entry: dict[str, Any]) -> None:

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import platformdirs
 
-from . import HostError
-from .mcp import SERVERS, Registration, Server, added_to_json, removed_from_json
+from . import NAME, HostError
+from .change import read_text
+from .json_edit import entry_in, remove_member, set_member
+from .mcp import SERVERS, Registration, Server, changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +32,19 @@ class JsonHost:
 
     def register(self, server: Server, project: Path | None) -> Registration:
         """Add the server, or bring its command up to date.  Raises :class:`HostError`."""
-        return added_to_json(self._file(project), server, self.then, group=self.group, typed=self.typed)
+        file = self._file(project)
+        text = read_text(file)
+        before = entry_in(text or "", file, self.group, NAME)
+        entry = server.entry(before)
+        if not self.typed and "type" not in (before or {}):
+            del entry["type"]
+        return changed(file, text, set_member(text or "", file, self.group, NAME, entry), self.then)
 
     def unregister(self, project: Path | None) -> Registration:
         """Take the server out again.  Raises :class:`HostError`."""
-        return removed_from_json(self._file(project), self.then, group=self.group)
+        file = self._file(project)
+        text = read_text(file)
+        return changed(file, text, remove_member(text or "", file, self.group, NAME), self.then)
 
     def _file(self, project: Path | None) -> Path:
         if project is None:

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ..system import atomic
-from . import NAME, HostError
+from . import HostError
 from .change import read_text, writable
-from .json_edit import entry_in, remove_member, set_member
 
 #: In JSON files of hosts the servers stand below this key.
 SERVERS = "mcpServers"
@@ -84,22 +83,6 @@ def changed(file: Path, before: str | None, after: str, then: str) -> Registrati
                 target.unlink(missing_ok=True)
 
     return Registration(str(file), lines, apply, then)
-
-
-def added_to_json(file: Path, server: Server, then: str, *, group: str = SERVERS, typed: bool = True) -> Registration:
-    """:func:`changed` for a JSON file with its servers below ``group``; if not ``typed``, no entry says ``stdio``."""
-    text = read_text(file)
-    before = entry_in(text or "", file, group, NAME)
-    entry = server.entry(before)
-    if not typed and "type" not in (before or {}):
-        del entry["type"]
-    return changed(file, text, set_member(text or "", file, group, NAME, entry), then)
-
-
-def removed_from_json(file: Path, then: str, *, group: str = SERVERS) -> Registration:
-    """The same without our entry."""
-    text = read_text(file)
-    return changed(file, text, remove_member(text or "", file, group, NAME), then)
 
 
 def entry_diff(where: str, before: dict[str, Any] | None, after: dict[str, Any] | None) -> list[str]:
