@@ -33,6 +33,7 @@ def install(cli: CliContext, chosen: Options, teller: Teller) -> None:
         raise click.UsageError("--db cannot be given: the plugin chooses the index file, and setup fills that one")
     host = _found(chosen, teller)
     settings = _settings(cli, chosen, host)
+    _check_model(teller, settings)
     host.validate()
     command, config = _command(host), host.home.config()
     changes, folder, agents = wanted_changes(config, command), host.plugin_folder(), _agents(cli, host)
@@ -125,6 +126,36 @@ def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
 
 
 # -- checks -----------------------------------------------------------------------------------------
+
+
+def _check_model(teller: Teller, settings: Settings) -> None:
+    """Prove the model before anything is changed; without one the memory searches by keywords."""
+    from ..embed.factory import resolve
+    from ..embed.proofs import Proofs
+    from ..embed.pull import models_dir
+    from ..embed.registry import AUTO
+    from ..upkeep.doctor import model_checks
+
+    Proofs(models_dir()).clear()  # a build that was known to fail gets another try
+    found = resolve(settings)
+    name = settings.embedding.model.strip().lower()
+    if found.embedder is None and name not in ("none", "") and _will_come(settings):
+        which = "the one for the languages of the notes" if name == AUTO else name
+        teller.step("model", f"{which} is not here yet; it is fetched with the first ingest")
+        return
+    try:
+        for check in model_checks(found, settings):
+            teller.check(check)
+    finally:
+        if found.embedder is not None:
+            found.embedder.close()
+
+
+def _will_come(settings: Settings) -> bool:
+    """Whether the first ingest may fetch the model, and something here would run it."""
+    from ..embed.bindings import candidates
+
+    return bool(candidates(settings.embedding.binding)) and not settings.embedding.offline
 
 
 def _found(chosen: Options, teller: Teller) -> OpenClaw:
@@ -332,13 +363,10 @@ def _read_and_search(cli: CliContext, chosen: Options, teller: Teller, settings:
 def _ingest(cli: CliContext, teller: Teller, memory: Memory, agent: Agent) -> bool:
     """Read the notes of one agent; whether there are any."""
     from ..model import counted
-    from ..upkeep.doctor import languages, model_checks
+    from ..upkeep.doctor import languages
     from .progress import ingest_progress, pull_if_missing
 
     pull_if_missing(cli, memory)
-    if not teller.record["ingest"]:  # the model is the same for all agents
-        for check in model_checks(memory.prove_embedder(), memory.settings):
-            teller.check(check)
     with ingest_progress(cli) as show:
         report = memory.ingest(embed="eager", progress=show)
     teller.record["ingest"].append({"agent": agent.id, "workspace": str(memory.workspace), "report": report})

@@ -7,11 +7,12 @@ import os
 from pathlib import Path
 from typing import Any
 
+from ..config.settings import data_dir
+from ..system import atomic
 from . import NAME, HostError
-from .change import read_text
+from .change import read_text, writable
 from .json_edit import entry_in
-from .json_hosts import JsonHost
-from .mcp import SERVERS, Registration, Server, entry_diff
+from .mcp import SERVERS, Registration, Server, added_to_json, entry_diff, removed_from_json
 from .process import find, run
 
 TITLE = "Claude Code"
@@ -19,8 +20,10 @@ TITLE = "Claude Code"
 
 def register(server: Server, project: Path | None) -> Registration:
     """Add the server, or bring its command up to date."""
+    then = "restart Claude Code; '/mcp' shows it with its tools"
     if project is not None:
-        return _project().register(server, project)
+        then += ". It asks once whether to trust the project's servers"
+        return added_to_json(project / ".mcp.json", server, then)
     claude, file = _claude(), _user_file()
     before = entry_in(read_text(file) or "", file, SERVERS, NAME)
     entry = server.entry(before)
@@ -33,15 +36,15 @@ def register(server: Server, project: Path | None) -> Registration:
             _replace(claude, before, entry)
 
     where = f"{SERVERS}.{NAME} of {file}"
-    then = "restart Claude Code; '/mcp' shows it with its tools"
     return Registration(where, [] if before == entry else entry_diff(where, before, entry), apply, then)
 
 
 def unregister(project: Path | None) -> Registration:
     """Take the server out again."""
+    then = "restart Claude Code"
     if project is not None:
-        return _project().unregister(project)
-    file, then = _user_file(), "restart Claude Code"
+        return removed_from_json(project / ".mcp.json", then)
+    file = _user_file()
     before = entry_in(read_text(file) or "", file, SERVERS, NAME)
     where = f"{SERVERS}.{NAME} of {file}"
     if before is None:
@@ -51,17 +54,15 @@ def unregister(project: Path | None) -> Registration:
     return Registration(where, lines, lambda: _run(claude, "remove", "--scope", "user", NAME), then)
 
 
-def _project() -> JsonHost:
-    then = "restart Claude Code; '/mcp' shows the project's servers, and it asks once whether to trust them"
-    return JsonHost(TITLE, _user_file, ".mcp.json", then, typed=True)
-
-
 def _add(claude: str, entry: dict[str, Any]) -> None:
     _run(claude, "add-json", "--scope", "user", NAME, json.dumps(entry, ensure_ascii=False))
 
 
 def _replace(claude: str, before: dict[str, Any], entry: dict[str, Any]) -> None:
-    """Put our entry in the place of the one ``before``, which comes back when that fails."""
+    """Put our entry in the place of the one ``before``, which is kept in a file until that is done."""
+    copy = data_dir() / "claude-code-entry.json"
+    with writable(copy):
+        atomic.swap(copy, json.dumps(before, indent=2, ensure_ascii=False).encode(), 0o600)
     _run(claude, "remove", "--scope", "user", NAME)
     try:
         _add(claude, entry)
@@ -69,10 +70,12 @@ def _replace(claude: str, before: dict[str, Any], entry: dict[str, Any]) -> None
         try:
             _add(claude, before)
         except HostError:
-            raise HostError(f"{error}. Add the entry that was there by hand: {json.dumps(before)}") from error
+            raise HostError(f"{error}. The entry that was there is kept in {copy}; add it by hand") from error
+        copy.unlink()
         if isinstance(error, HostError):
             raise HostError(f"{error}. The entry that was there is back") from error
         raise
+    copy.unlink()
 
 
 def _claude() -> str:

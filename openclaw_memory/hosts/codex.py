@@ -7,10 +7,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..system.yaml_edit import line_break
 from . import NAME, HostError
-from .change import member, read_text
-from .mcp import Registration, Server, changed
+from .change import line_break, member, read_text
+from .mcp import Registration, Server, added, removed
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
@@ -26,14 +25,16 @@ def register(server: Server, project: Path | None) -> Registration:
     then = "restart Codex; '/mcp' shows it with its tools"
     if project is not None:
         then += ". Codex reads a project's file only when the project is trusted"
-    return changed(file, text, _with_entry(text or "", file, server), then)
+    new = _entry(_parsed(text or "", file), file) is None
+    return added(file, text, _with_entry(text or "", file, server), new, then)
 
 
 def unregister(project: Path | None) -> Registration:
     """Take the server out again."""
     file = _file(project)
     text = read_text(file)
-    return changed(file, text, _without_entry(text or "", file), "restart Codex")
+    after = _without_entry(text or "", file)
+    return removed(file, text, after, not after.strip(), "restart Codex")
 
 
 def _file(project: Path | None) -> Path:
@@ -65,7 +66,7 @@ def _without_entry(text: str, file: Path) -> str:
     del document[_TABLE][NAME]
     if not document[_TABLE]:
         del document[_TABLE]
-    return re.sub(r"(\r?\n)+\Z", r"\1", _dumped(document, text))  # without the blank line that stood before our table
+    return _dumped(document, text)
 
 
 def _entry(document: TOMLDocument, file: Path) -> dict[str, object] | None:

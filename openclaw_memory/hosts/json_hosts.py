@@ -9,10 +9,8 @@ from pathlib import Path
 
 import platformdirs
 
-from . import NAME, HostError
-from .change import read_text
-from .json_edit import entry_in, remove_member, set_member
-from .mcp import SERVERS, Registration, Server, changed
+from . import HostError
+from .mcp import SERVERS, Registration, Server, added_to_json, removed_from_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +30,11 @@ class JsonHost:
 
     def register(self, server: Server, project: Path | None) -> Registration:
         """Add the server, or bring its command up to date.  Raises :class:`HostError`."""
-        file = self._file(project)
-        text = read_text(file)
-        before = entry_in(text or "", file, self.group, NAME)
-        entry = server.entry(before)
-        if not self.typed and "type" not in (before or {}):
-            del entry["type"]
-        return changed(file, text, set_member(text or "", file, self.group, NAME, entry), self.then)
+        return added_to_json(self._file(project), server, self.then, group=self.group, typed=self.typed)
 
     def unregister(self, project: Path | None) -> Registration:
         """Take the server out again.  Raises :class:`HostError`."""
-        file = self._file(project)
-        text = read_text(file)
-        return changed(file, text, remove_member(text or "", file, self.group, NAME), self.then)
+        return removed_from_json(self._file(project), self.then, group=self.group)
 
     def _file(self, project: Path | None) -> Path:
         if project is None:

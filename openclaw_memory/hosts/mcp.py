@@ -5,13 +5,13 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..system import atomic
-from . import HostError
-from .change import read_text, writable
+from . import NAME, HostError, backup
+from .change import FileChange, read_text
+from .json_edit import entry_in, load, remove_member, set_member
 
 #: In JSON files of hosts the servers stand below this key.
 SERVERS = "mcpServers"
@@ -56,6 +56,7 @@ class Registration:
     lines: list[str]
     apply: Callable[[], None]
     then: str
+    remarks: list[str] = field(default_factory=list)
 
     @property
     def needed(self) -> bool:
@@ -63,26 +64,49 @@ class Registration:
         return bool(self.lines)
 
 
-def changed(file: Path, before: str | None, after: str, then: str) -> Registration:
-    """The registration that gives a file the text ``after``, or removes it when nothing but our entry was in it.
-
-    Links are followed and the mode is kept.  Applying it raises :class:`HostError` when the file has changed since it
-    was read, or cannot be written.
-    """
-    lines = _diff(str(file), (before or "").splitlines(), after.splitlines())
+def added(file: Path, before: str | None, after: str, new: bool, then: str) -> Registration:
+    """The registration that writes our entry into a file; ``new`` unless it has one."""
+    change = FileChange(file, before, after)
 
     def apply() -> None:
-        if read_text(file) != before:
-            raise HostError(f"{file}: it has changed meanwhile; run the command again")
-        with writable(file):
-            target = file.resolve()
-            if after.strip("{} \t\r\n"):
-                # New files are for their owner only: these hold commands that a host will run.
-                atomic.swap(target, after.encode("utf-8"), 0o600)
-            else:
-                target.unlink(missing_ok=True)
+        backup.keep(file, before, after, new)
+        change.write()
 
-    return Registration(str(file), lines, apply, then)
+    return Registration(str(file), change.diff() if change.needed else [], apply, then)
+
+
+def removed(file: Path, before: str | None, after: str, empty: bool, then: str) -> Registration:
+    """The registration that takes our entry out of a file, and the ``empty`` file if setup has made it.
+
+    A file that nobody has changed since setup is put back as it was.
+    """
+    change, kept = FileChange(file, before, after), backup.kept(file)
+    if kept is not None and after != (before or ""):
+        wanted = kept.text if kept.is_of(before) else None if kept.text is None and empty else after
+        change = FileChange(file, before, wanted, tuple(map(Path, kept.folders)))
+
+    def apply() -> None:
+        change.write()
+        backup.drop(file)
+
+    return Registration(str(file), change.diff() if change.needed else [], apply, then)
+
+
+def added_to_json(file: Path, server: Server, then: str, *, group: str = SERVERS, typed: bool = True) -> Registration:
+    """:func:`added` for a JSON file with the servers below ``group``; where not ``typed``, no entry says ``stdio``."""
+    text = read_text(file)
+    before = entry_in(text or "", file, group, NAME)
+    entry = server.entry(before)
+    if not typed and "type" not in (before or {}):
+        del entry["type"]
+    return added(file, text, set_member(text or "", file, group, NAME, entry), before is None, then)
+
+
+def removed_from_json(file: Path, then: str, *, group: str = SERVERS) -> Registration:
+    """:func:`removed` for a JSON file with the servers below ``group``."""
+    text = read_text(file)
+    after = remove_member(text or "", file, group, NAME)
+    return removed(file, text, after, not load(after, file), then)
 
 
 def entry_diff(where: str, before: dict[str, Any] | None, after: dict[str, Any] | None) -> list[str]:
@@ -91,9 +115,4 @@ def entry_diff(where: str, before: dict[str, Any] | None, after: dict[str, Any] 
         [] if entry is None else json.dumps(entry, indent=2, ensure_ascii=False).split("\n")
         for entry in (before, after)
     )
-    return _diff(where, old, new)
-
-
-def _diff(where: str, old: list[str], new: list[str]) -> list[str]:
-    """The changed lines with two lines of context, as ``diff -u`` prints them."""
     return list(difflib.unified_diff(old, new, where, where, lineterm="", n=2))

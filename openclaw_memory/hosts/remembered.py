@@ -15,6 +15,8 @@ from .change import read_text, writable
 from .openclaw_config import ALLOW, DENY, ENTRY, SLOT, KeyChange, names_at
 
 _FILE = "setup.json"
+#: Objects that OpenClaw makes around our keys; those that were not there before go again when they are empty.
+_CONTAINERS: tuple[Key, ...] = (("plugins", "entries"), ("plugins", "slots"), ("plugins",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,7 @@ class Before:
     entry: list[dict[str, Any]] = field(default_factory=list)
     allowed: int = -1
     denied: int = -1
+    containers: list[str] = field(default_factory=list)
     at: str = ""
 
     @classmethod
@@ -44,6 +47,7 @@ class Before:
             entry=[entry] if isinstance(entry, dict) else [],
             allowed=_place(config, ALLOW),
             denied=_place(config, DENY),
+            containers=[".".join(path) for path in _CONTAINERS if value_at(config, path) is not MISSING],
             at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
 
@@ -55,7 +59,8 @@ class Before:
         """
         if not set_up and value_at(config, SLOT) != NAME:
             return cls.of(config, file, plugin_installed=False)
-        return cls(str(file), denied=_place(config, DENY))
+        containers = [".".join(path) for path in _CONTAINERS]
+        return cls(str(file), denied=_place(config, DENY), containers=containers)
 
     def restoring(self, config: dict[str, Any]) -> list[KeyChange]:
         """The changes that lead from ``config`` back; what others have changed since is left as it is."""
@@ -68,6 +73,12 @@ class Before:
             if (NAME in names) != (place >= 0):
                 others = [name for name in names if name != NAME]
                 wanted[path] = [*others[:place], NAME, *others[place:]] if place >= 0 else others or MISSING
+        after = _with(config, wanted)
+        for outer in _CONTAINERS:
+            if ".".join(outer) not in self.containers and value_at(after, outer) == {}:
+                wanted = {key: value for key, value in wanted.items() if key[: len(outer)] != outer}
+                wanted[outer] = MISSING
+                after = _with(after, {outer: MISSING})
         changes = [KeyChange(path, value_at(config, path), value) for path, value in wanted.items()]
         return [change for change in changes if change.before != change.after]
 
@@ -75,6 +86,19 @@ class Before:
 def _place(config: dict[str, Any], path: Key) -> int:
     names = names_at(config, path)
     return names.index(NAME) if NAME in names else -1
+
+
+def _with(config: dict[str, Any], values: dict[Key, Any]) -> dict[str, Any]:
+    changed: dict[str, Any] = json.loads(json.dumps(config))
+    for path, value in values.items():
+        inner: Any = changed
+        for key in path[:-1]:
+            inner = inner.setdefault(key, {}) if value is not MISSING else inner.get(key, {})
+        if value is MISSING:
+            inner.pop(path[-1], None)
+        else:
+            inner[path[-1]] = value
+    return changed
 
 
 def recall(folder: Path) -> Before | None:

@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openclaw_memory.cli.main import cli
+from openclaw_memory.config.settings import data_dir
 from openclaw_memory.hosts import HostError, json_edit
-from openclaw_memory.hosts.mcp import changed
 from openclaw_memory.hosts.process import own_command
 
 NAME = "openclaw-memory"
@@ -107,22 +107,23 @@ def test_cursor_is_told_and_told_no_more(run: Callable[..., Result], notes: Note
     assert "there already; nothing to change" in run("cursor").stdout
     assert (file.read_bytes(), file.stat().st_mtime_ns) == before
     run("cursor", "--uninstall", "--yes")
-    assert not file.exists()
+    assert not file.parent.exists(), "setup made both"
     assert "not there; nothing to change" in run("cursor", "--uninstall").stdout
 
 
-def test_a_projects_file_keeps_its_layout(run: Callable[..., Result], notes: Notes, tmp_path: Path) -> None:
+def test_a_projects_file_keeps_every_other_byte(run: Callable[..., Result], notes: Notes, tmp_path: Path) -> None:
     file = tmp_path / "project" / ".cursor" / "mcp.json"
     file.parent.mkdir(parents=True)
-    text = json.dumps({"mcpServers": {"a": {"url": "http://é"}}, "x": 1}, indent="\t", ensure_ascii=False) + "\n"
-    file.write_bytes(text.replace("\n", "\r\n").encode())
+    text = "\ufeff"[:0] + '{\r\n\t"mcpServers" : {\r\n\t\t"a": {"url": "http://é"}\r\n\t} ,\r\n\t"x": [1,2 ]\r\n}\r\n'
+    file.write_bytes(text.encode())
     file.chmod(0o640)
     run("cursor", "--project", str(tmp_path / "project"), "--yes")
     changed = file.read_bytes().decode()
-    assert changed.startswith('{\r\n\t"mcpServers": {\r\n\t\t"a": {\r\n\t\t\t"url": "http://é"\r\n\t\t},\r\n')
-    assert "\n" not in changed.replace("\r\n", "") and file.stat().st_mode & 0o777 == 0o640
+    assert changed.startswith('{\r\n\t"mcpServers" : {\r\n\t\t"openclaw-memory": {\r\n')
+    assert changed.endswith(text.partition("{\r\n\t\t")[2]) and "\n" not in changed.replace("\r\n", "")
+    assert file.stat().st_mode & 0o777 == 0o640
     run("cursor", "--project", str(tmp_path / "project"), "--uninstall", "--yes")
-    assert file.read_bytes().decode() == text.replace("\n", "\r\n")
+    assert file.read_bytes().decode() == text
 
 
 def test_what_a_person_added_to_our_entry_stays(run: Callable[..., Result], notes: Notes, home: Path) -> None:
@@ -149,7 +150,7 @@ def test_links_are_followed(run: Callable[..., Result], home: Path, tmp_path: Pa
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('{\n "a": 1, // a\n "b": 2\n}', "line 2, column 10: not plain JSON"),
+        ('{\n "a": 1, // a\n "b"\n}', "line 4, column 1: not valid JSON"),
         ("[]", "line 1: the top level must be an object"),
         ('{"mcpServers": []}', "mcpServers must be an object"),
         ('{"mcpServers": {"openclaw-memory": 1}}', "mcpServers.openclaw-memory must be an object"),
@@ -200,7 +201,7 @@ def test_codex_is_told_and_told_no_more(
     run("codex", "--project", str(tmp_path), "--yes")
     assert (tmp_path / ".codex" / "config.toml").read_text() == file.read_text()
     run("codex", "--uninstall", "--yes")
-    assert not (tmp_path / "codex" / "config.toml").exists()
+    assert not (tmp_path / "codex").exists()
 
 
 @pytest.mark.parametrize("text", [CONFIG, CONFIG.replace("\n", "\r\n"), CONFIG + "\n[other]\na = 1\n"])
@@ -226,7 +227,7 @@ def test_codex_may_have_tables_in_one_line(run: Callable[..., Result], home: Pat
     servers = tomllib.loads(file.read_text())["mcp_servers"]
     assert servers[NAME]["command"] == own_command()
     run("codex", "--uninstall", "--yes")
-    assert not file.exists() or NAME not in file.read_text()
+    assert NAME not in file.read_text()
 
 
 def test_codex_keeps_what_belongs_to_our_table(run: Callable[..., Result], notes: Notes, home: Path) -> None:
@@ -275,11 +276,13 @@ PLACES = {
 
 
 @pytest.mark.parametrize("host", PLACES)
-def test_a_file_with_nothing_else_goes_with_the_entry(run: Callable[..., Result], tmp_path: Path, host: str) -> None:
+def test_what_setup_has_made_goes_with_the_entry(run: Callable[..., Result], tmp_path: Path, host: str) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
     for arguments in (["--yes"], ["--uninstall", "--yes"]):
-        run(host, "--project", str(tmp_path), *arguments)
-    assert not (tmp_path / PLACES[host][0]).exists()
-    assert "nothing to change" in run(host, "--project", str(tmp_path), "--uninstall").stdout
+        run(host, "--project", str(project), *arguments)
+    assert list(project.iterdir()) == []
+    assert "nothing to change" in run(host, "--project", str(project), "--uninstall").stdout
 
 
 @pytest.mark.parametrize("host", PLACES)
@@ -296,6 +299,28 @@ def test_what_others_wrote_there_since_stays(run: Callable[..., Result], tmp_pat
         file.write_text(json.dumps({"mcpServers": tree["mcpServers"] | json.loads(theirs)["mcpServers"]}))
     run(host, "--project", str(tmp_path), "--uninstall", "--yes")
     assert "mine" in file.read_text() and NAME not in file.read_text() and beside.exists()
+
+
+OWN = ["{}", "{}\n", '{"a": 1}', '{\n  "a": 1\n}\n', '{"mcpServers": {}}', '{"mcpServers": {"b": {}}, "c": 2}\n']
+
+
+@pytest.mark.parametrize("text", OWN)
+@pytest.mark.parametrize("host", ["cursor", "claude-code"])
+def test_a_persons_own_file_is_as_it_was(run: Callable[..., Result], tmp_path: Path, host: str, text: str) -> None:
+    file = tmp_path / PLACES[host][0]
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text)
+    for arguments in (["--yes"], ["--uninstall", "--yes"]):
+        run(host, "--project", str(tmp_path), *arguments)
+    assert file.read_text() == text
+
+
+def test_an_entry_that_nobody_remembers_making_leaves_the_file(run: Callable[..., Result], tmp_path: Path) -> None:
+    file = tmp_path / ".mcp.json"
+    file.write_text(json.dumps({"mcpServers": {NAME: {"command": "x"}}}))
+    run("claude-code", "--project", str(tmp_path), "--yes")
+    run("claude-code", "--project", str(tmp_path), "--uninstall", "--yes")
+    assert json.loads(file.read_text()) == {}
 
 
 # -- Claude Code --------------------------------------------------------------------------------------
@@ -343,7 +368,7 @@ def test_claude_code_changes_its_own_file(
     assert "'claude mcp add-json' failed: no network" in run("claude-code", "--yes", code=1).stderr
 
 
-@pytest.mark.parametrize(("refused", "said"), [("our own", "is back"), ("any", "by hand")])
+@pytest.mark.parametrize(("refused", "said"), [("our own", "is back"), ("any", "is kept in")])
 def test_claude_codes_entry_is_not_lost_when_the_new_one_is_refused(
     run: Callable[..., Result],
     notes: Notes,
@@ -364,10 +389,11 @@ def test_claude_codes_entry_is_not_lost_when_the_new_one_is_refused(
     file.write_text(json.dumps({"numStartups": 3, "mcpServers": {NAME: mine}}))
     message = run("claude-code", "--yes", code=1).stderr
     assert "'claude mcp add-json' failed: no such schema" in message and said in message and message.count("\n") == 1
+    copy = data_dir() / "claude-code-entry.json"
     if refused == "any":
-        assert json.dumps(mine) in message
+        assert json.loads(copy.read_text()) == mine and copy.stat().st_mode & 0o777 == 0o600 and str(copy) in message
     else:
-        assert json.loads(file.read_text()) == {"numStartups": 3, "mcpServers": {NAME: mine}}
+        assert json.loads(file.read_text()) == {"numStartups": 3, "mcpServers": {NAME: mine}} and not copy.exists()
 
 
 def test_without_claude_a_project_can_be_told(
@@ -407,7 +433,9 @@ groups = st.dictionaries(
 trees = st.dictionaries(st.sampled_from(["x", "é"]), leaves, max_size=2).flatmap(
     lambda rest: st.one_of(st.just(rest), groups.map(lambda group: {**rest, "mcpServers": group}))
 )
-layouts = st.sampled_from([{}, {"indent": 2}, {"indent": "\t"}, {"ensure_ascii": False}])
+layouts = st.sampled_from(
+    [{}, {"indent": 2}, {"indent": "\t"}, {"indent": 0}, {"separators": (" , ", " : ")}, {"ensure_ascii": False}]
+)
 
 
 @given(trees, layouts, st.sampled_from(["", "\n", "\r\n\r\n"]), st.dictionaries(keys, leaves, max_size=3))
@@ -425,8 +453,49 @@ def test_a_json_member_is_set_and_removed(
 
 
 def test_a_file_that_changes_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
+    from openclaw_memory.hosts.change import FileChange
+
     file = tmp_path / "a.json"
     file.write_text("{}")
     with pytest.raises(HostError, match="changed meanwhile"):
-        changed(file, None, "x", "").apply()
+        FileChange(file, None, "x").write()
     assert file.read_text() == "{}"
+
+
+COMMENTED = [
+    '{\n  // mine\n  "a": 1, // why\n}\n',
+    '// mine\n{\n  "a": "//no", /* b */\n  "c": [1, 2,],\n  /* end\n     of it */\n}\n// after\n',
+    '{\r\n\t"a": 1 // why, and "how"\r\n}\r\n',
+    '{ "a": 1 /* x */ }',
+    "{\n  // nothing yet\n}\n",
+    '{\n  "servers": {\n    // mine\n    "b": {"x": "/* no */"}, // b\n  },\n  "z": 2 // z\n}\n',
+    '{"servers": { /* none */ }, "url": "http://x//y",}',
+]
+
+
+@pytest.mark.parametrize("text", COMMENTED)
+def test_comments_and_last_commas_stay(text: str) -> None:
+    value = {"command": "x", "args": ["serve", "//"]}
+    there = json_edit.set_member(text, FILE, "servers", NAME, value)
+    assert json_edit.entry_in(there, FILE, "servers", NAME) == value
+    assert json_edit.set_member(there, FILE, "servers", NAME, value) == there
+    changed = json_edit.set_member(there, FILE, "servers", NAME, {"command": "y"})
+    assert json_edit.entry_in(changed, FILE, "servers", NAME) == {"command": "y"}
+    gone = json_edit.remove_member(there, FILE, "servers", NAME)
+    assert json_edit.load(gone, FILE) == {
+        key: value for key, value in json_edit.load(text, FILE).items() if key != "servers" or value
+    }
+    rest = iter(there)
+    assert all(character in rest for character in text)  # nothing of it is lost on the way
+
+
+def test_what_stands_beside_a_comment_goes_without_it() -> None:
+    text = '{"servers": {\n  // mine\n  "openclaw-memory": {}, "b": 1 // b\n}}'
+    gone = json_edit.remove_member(text, FILE, "servers", "openclaw-memory")
+    assert gone == '{"servers": {\n  // mine\n  "b": 1 // b\n}}'
+
+
+@pytest.mark.parametrize("text", ["/* open", '{"a": 1} /* open', '{"a": "// x\n"}', "//", "{/}"])
+def test_half_a_comment_is_named(text: str) -> None:
+    with pytest.raises(HostError, match="not valid JSON"):
+        json_edit.load(text, FILE)

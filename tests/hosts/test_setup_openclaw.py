@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from openclaw_double import OpenClawDouble, filled
+from openclaw_double import OpenClawDouble
 
 from openclaw_memory import Memory, Settings, __version__
 from openclaw_memory.cli.main import cli
@@ -118,7 +118,7 @@ def test_uninstall_puts_back_what_was_there(openclaw: OpenClawDouble, run: Calla
     run("--yes", model="none")
     shown = run("--uninstall", "--yes").stdout
     assert "is as it was before setup" in shown
-    assert filled(openclaw.config()) == filled(before or {})
+    assert openclaw.config() == (before or {})
     assert not (openclaw.state / "extensions" / NAME).exists() and tree(openclaw.workspace) == notes
     assert "nothing to put back" in run("--uninstall", "--yes").stdout
     assert not (openclaw.state / NAME / "setup.json").exists()
@@ -147,7 +147,7 @@ def test_uninstall_without_a_record_removes_what_is_ours(openclaw: OpenClawDoubl
         assert "✗ setup: " in run("--uninstall", "--dry-run").stdout
     shown = run("--uninstall", "--yes").stdout
     assert "what was before is not known" in shown and "has nothing of ours any more" in shown
-    assert filled(openclaw.config()) == {"plugins": {"allow": ["x"]}}
+    assert openclaw.config() == {"plugins": {"allow": ["x"], "entries": {}}}
 
 
 def test_uninstall_leaves_the_slot_to_who_took_it_since(openclaw: OpenClawDouble, run: Callable[..., Result]) -> None:
@@ -169,7 +169,7 @@ def test_a_plugin_that_was_there_before_stays(openclaw: OpenClawDouble, run: Cal
     openclaw.write(before)
     assert f"  ~ plugin 0.0.9 → {__version__} in {old}\n" in run("--yes", model="none").stdout
     assert "it was there before setup and stays" in run("--uninstall", "--yes").stdout
-    assert filled(openclaw.config()) == filled(before) and old.is_dir()
+    assert openclaw.config() == before and old.is_dir()
 
 
 def test_openclaws_own_setup_leaves_the_plugin_and_its_choice_of_python(
@@ -203,7 +203,7 @@ def test_after_removal_by_hand_the_next_setup_remembers_anew(
     openclaw.write({"plugins": {"slots": {"memory": "newcomer"}}})
     run("--yes", model="none")
     run("--uninstall", "--yes")
-    assert filled(openclaw.config()) == {"plugins": {"slots": {"memory": "newcomer"}}}
+    assert openclaw.config() == {"plugins": {"slots": {"memory": "newcomer"}}}
 
 
 # -- asking -----------------------------------------------------------------------------------------
@@ -297,7 +297,7 @@ def test_a_profile_has_a_state_of_its_own(openclaw: OpenClawDouble, run: Callabl
     assert json.loads((lab / "openclaw.json").read_text())["plugins"]["slots"]["memory"] == NAME
     assert (lab / NAME / "setup.json").is_file() and not (openclaw.state / NAME).exists()
     run("--profile", "lab", "--uninstall", "--yes")
-    assert "plugins" not in filled(json.loads((lab / "openclaw.json").read_text()))
+    assert "plugins" not in json.loads((lab / "openclaw.json").read_text())
 
 
 def test_a_state_folder_from_the_environment(
@@ -337,7 +337,7 @@ def test_comments_in_the_configuration_are_kept_beside(openclaw: OpenClawDouble,
     copy = openclaw.state / NAME / "openclaw.json.before"
     assert copy.read_text() == text and copy.stat().st_mode & 0o777 == 0o600
     assert f"is {copy}\n" in run("--uninstall", "--yes").stdout
-    assert filled(openclaw.config()) == {"plugins": {"slots": {"memory": "memory-core"}}}
+    assert openclaw.config() == {"plugins": {"slots": {"memory": "memory-core"}}}
 
 
 # -- failures -----------------------------------------------------------------------------------------
@@ -386,7 +386,7 @@ def test_a_failing_step_names_the_cause_and_can_be_undone(
     assert ("setup openclaw --uninstall" in said) == (step != "agents list")
     monkeypatch.delenv("FAKE_FAIL")
     run("--uninstall", "--yes")
-    assert filled(openclaw.config()) == filled(before) and not (openclaw.state / "extensions" / NAME).exists()
+    assert openclaw.config() == before and not (openclaw.state / "extensions" / NAME).exists()
 
 
 SLOTS: dict[str, Any] = {
@@ -405,14 +405,14 @@ def test_the_slot_is_taken_last(
     monkeypatch.setenv("OPENCLAW_MEMORY_STORE_FOLDER", str(tmp_path / "file"))
     said = failure(run("--yes", code=1, model="none"))
     assert str(tmp_path / "file") in said and "keeps the memory that it had" in said and "--uninstall" in said
-    assert filled(openclaw.config()) == filled(before) and (openclaw.state / "extensions" / NAME).is_dir()
+    assert openclaw.config() == before and (openclaw.state / "extensions" / NAME).is_dir()
     assert openclaw.slots() and NAME not in openclaw.slots(), "not even for a moment"
     monkeypatch.delenv("OPENCLAW_MEMORY_STORE_FOLDER")
     shown = run("--yes", model="none").stdout
     assert shown.index("search: ") < shown.index("configuration: ")
     assert openclaw.config()["plugins"]["slots"]["memory"] == NAME
     run("--uninstall", "--yes")
-    assert filled(openclaw.config()) == filled(before)
+    assert openclaw.config() == before
 
 
 def test_a_configuration_that_is_managed_elsewhere_is_left_alone(
