@@ -11,6 +11,8 @@ from host import EXECUTABLE, Host
 from model import ScriptedModel, ask
 from probe import write
 
+from openclaw_memory.serve.registry import offered
+
 pytestmark = pytest.mark.e2e
 
 
@@ -65,10 +67,7 @@ def test_other_hosts_reach_the_server_over_mcp(host: Host, tiny_gguf: Path) -> N
     options = ["--workspace", str(host.workspace), "--set", f"embedding.model={tiny_gguf}"]
     host.change({"mcp": {"servers": {"notes": {"command": str(EXECUTABLE), "args": [*options, "serve"]}}}})
     probed = host.run_json("mcp", "probe", "notes")
-    kinds = (
-        "capture", "consolidate", "context", "facts", "feedback", "get", "ingest", "search", "status", "timeline",
-    )  # fmt: skip
-    assert sorted(probed["tools"]) == ["notes__graph_recall", *(f"notes__memory_{kind}" for kind in kinds)]
+    assert sorted(probed["tools"]) == sorted(f"notes__{name}" for name in offered(for_host=False))
     assert probed["diagnostics"] == []
 
 
