@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,6 @@ import numpy as np
 from ..index.corpus import Corpus
 from ..model import Edge
 from ..store.api import Bools, Floats, Ints
-from ..text.scripts import UNSPACED
 from .concepts import ConceptIndex, Label
 from .network import Network
 from .walk import Arrival, Step, Walk
@@ -23,14 +21,8 @@ _OWN = 0.25
 _SAME_DAY = 0.7
 #: So many times as many sections as are wanted are looked at for a better spread over days.
 _LOOKED_AT = 4
-_PIECE = re.compile(rf"[{UNSPACED}]+|[^\W{UNSPACED}]+")
-_UNSPACED = re.compile(f"[{UNSPACED}]")
-#: Texts that share this share of their terms say the same.
-_SAME = 0.6
 #: A section whose day is that of its file only belongs nowhere in a thread of days.
 _UNDATED = 0.5
-#: What a path of full strength to the best lines counts, as a share of the way from the worst score to the best.
-_LIFT = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,74 +71,6 @@ def stops(
         chosen.append(Stop(walked[section], row, strength))
         days[_day(network, section)] += 1
     return sorted(chosen, key=lambda stop: in_time(network, corpus, stop))
-
-
-def pieces(text: str) -> list[str]:
-    """What two texts are compared by: words, and pairs of characters of scripts without spaces."""
-    words = _PIECE.findall(text.lower())
-    if text.isascii():
-        return words
-    return [piece for word in words for piece in (_pairs_of(word) if _UNSPACED.match(word) else (word,))]
-
-
-def _pairs_of(word: str) -> list[str]:
-    """The pairs of neighbours in a run of characters; of one alone itself."""
-    return [word[at : at + 2] for at in range(len(word) - 1)] or [word]
-
-
-def first_said(texts: Sequence[Sequence[str]], days: Ints) -> list[int]:
-    """For each text, given by its terms, the earliest of those that say nearly the same; texts come best first.
-
-    Two say the same that share most of their terms (Jaccard's coefficient).
-    """
-    place: dict[str, int] = {}
-    sets = [{place.setdefault(term, len(place)) for term in terms} for terms in texts]
-    has = np.zeros((len(sets), len(place)), np.float32)
-    for at, terms in enumerate(sets):
-        has[at, list(terms)] = 1
-    size = has.sum(axis=1)
-    shared = has @ has.T
-    same = shared >= _SAME * np.maximum(size[:, None] + size[None, :] - shared, 1)
-    groups: dict[int, list[int]] = {}
-    out = list(range(len(sets)))
-    for at in out:
-        head = next((head for head in groups if same[at, head]), at)
-        groups.setdefault(head, []).append(at)
-    for group in groups.values():
-        earliest = min(group, key=lambda at: (not days[at], int(days[at]), at))
-        for at in group:
-            out[at] = earliest
-    return out
-
-
-def lifted(score: Floats, allowed: Bools | None, steps: Sequence[Stop], floor: float) -> tuple[Floats, Bools | None]:
-    """``score`` and ``allowed`` with the rows of ``steps`` let in.
-
-    A step comes where what it says of the question, and how strongly it is joined to the best lines, put it: at most
-    just above ``floor``, the strongest first.
-    """
-    if not steps:
-        return score, allowed
-    score, rows = score.copy(), np.array([step.row for step in steps])
-    strength = np.array([step.score for step in steps], np.float32)
-    place = score[rows] + np.float32(_LIFT) * strength * np.float32(np.ptp(score))
-    score[rows] = np.maximum(score[rows], np.minimum(place, np.float32(floor) + np.float32(1e-4) * strength))
-    if allowed is not None:
-        allowed = allowed.copy()
-        allowed[rows] = True
-    return score, allowed
-
-
-def told(network: Network, walked: Walk, rows: Sequence[int], answering: Set[int], relevance: Floats) -> list[Stop]:
-    """A stop for each of ``rows``: those ``answering`` the question are reached by no step."""
-    out = []
-    for row in rows:
-        section = int(network.section_of[row])
-        arrival = walked.get(section)
-        if row in answering or arrival is None:
-            arrival = Arrival(section, float(relevance[row]), 0, "seed", 0, -1, -1)
-        out.append(Stop(arrival, row, max(arrival.strength * float(relevance[row]), 0.0)))
-    return out
 
 
 def _day(network: Network, section: int) -> int:

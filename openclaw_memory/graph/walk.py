@@ -52,6 +52,11 @@ class Arrival:
     concept: int
     other: int
 
+    @classmethod
+    def seed(cls, section: int, strength: float) -> Arrival:
+        """A section that answers by itself, reached by no step."""
+        return cls(section, strength, 0, "seed", 0, -1, -1)
+
 
 @dataclass(frozen=True, slots=True)
 class Walk(Mapping[int, Arrival]):

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date
-from itertools import islice
 
 import numpy as np
 
 from ..config.settings import SearchSettings
 from ..graph import thread
 from ..graph.view import GraphView
-from ..graph.walk import walk
+from ..graph.walk import Arrival, walk
 from ..index.archive import Archive
 from ..index.corpus import Corpus
 from ..model import HIT_TOKENS, SEEDS, Grain, Kind, RecallHit, SearchHit, SearchRequest
@@ -22,7 +20,7 @@ from ..store.api import Bools, Floats, Ints, KeywordIndex, Store, StoreState, Ve
 from ..system.deadline import NEVER, Deadline
 from ..text import analysis
 from ..use.boosts import UsedRows, UsesOn
-from . import bm25, confidence, decay, hits, lowered, nearest, ranking, telling, timeline
+from . import bm25, confidence, decay, hits, lowered, nearest, ranking, timeline
 from . import question as asking
 from .ahead import Ahead, Resident, large
 from .display import Display, Superseded, monotone
@@ -31,11 +29,10 @@ from .display import Display, Superseded, monotone
 _SHARING = 10
 #: A thread starts from sections whose best unit is at least this share as good as the best of all.
 _SEED_SHARE = 0.5
-#: Steps of the walk that may join a thread told within a budget, and the best rows that none of them comes before.
-_STEPS, _SURE = 3, 48
-_OPENS = re.compile(r"[:：][\s*_]*\Z")
-#: Best rows of which a thread tells what several say once.
-_COMPARED = 160
+#: Steps of the walk that may join a thread told within a budget, and the share of the budget that is theirs at most.
+_STEPS, _STEPS_SHARE = 3, 0.25
+#: What scores less than this share of the way from the worst row to the best one does not answer the question.
+_ANSWERS = 0.5
 #: A line that summaries left out answers nearly as well as the best other one within this share of all scores' range.
 _NEARLY = 0.15
 
@@ -250,17 +247,14 @@ class SearchEngine:
             ranked = self._rank(request, mode, asked, query_vector)
             request = ranked.request
             parts = self._parts(request, ranked)
-            allowed = telling.of_people(self._corpus, ranked.order, self._allowed(request))
-            ranked = replace(ranked, allowed=telling.of_people(self._corpus, ranked.order, ranked.allowed))
+            allowed = self._of_people(ranked.order, self._allowed(request))
+            ranked = replace(ranked, allowed=self._of_people(ranked.order, ranked.allowed))
             network, seeds = self.graph.network, dict[int, float]()
-            floor = 0.0  # the score from which on a row is less than half as good as the best
-            for place, row in enumerate(hits.ranking(self._corpus, ranked.order, ranked.allowed)):
-                floor = float(ranked.order[row])
+            for row in hits.ranking(self._corpus, ranked.order, ranked.allowed):
                 relevance = parts(hits.Range(row, row, row)).score
-                if place == _SURE or (seeds and relevance < _SEED_SHARE * max(seeds.values())):
+                if len(seeds) == SEEDS or (seeds and relevance < _SEED_SHARE * max(seeds.values())):
                     break
-                if len(seeds) < SEEDS:
-                    seeds.setdefault(int(network.section_of[row]), relevance)
+                seeds.setdefault(int(network.section_of[row]), relevance)
             if not seeds or max(seeds.values()) <= 0:
                 return []
             standing = self.archive.standing(request.grains, request.include_archived)
@@ -269,18 +263,9 @@ class SearchEngine:
             own = ranking.scaled(ranked.score)
             graph, corpus = self.graph.index, self._corpus
             if request.max_results is None:
-                once = self._once(ranked.allowed)
-                order, fresh, opening = self._said_once(ranked.order, once)
-                pool = fresh if once is None else fresh & once
                 budget = request.budget or SEEDS * HIT_TOKENS
-                open_to = fresh if allowed is None else fresh & allowed
-                steps = thread.stops(network, graph, corpus, walked, own, open_to, _STEPS, reached=True)
-                found, answering = telling.within(corpus, order, own, pool, open_to, network, steps, floor, budget)
-                found = hits.joined(corpus, found, opening, allowed, budget)
-                found, more = telling.filled(corpus, order, own, pool, found, budget)
-                answering |= more
-                stops = thread.told(network, walked, [one.best for one in found], answering, own)
-                both = sorted(zip(stops, found, strict=True), key=lambda pair: thread.in_time(network, corpus, pair[0]))
+                steps = thread.stops(network, graph, corpus, walked, own, allowed, _STEPS, reached=True)
+                both = self._within(budget, ranked, own, steps)
             else:
                 stops = thread.stops(network, graph, corpus, walked, own, allowed, request.max_results)
                 ranges = hits.around(corpus, ranked.score, [stop.row for stop in stops], HIT_TOKENS, standing)
@@ -299,20 +284,36 @@ class SearchEngine:
                 if (hit := self.display.hit(one, known, parts(one))) is not None
             ]
 
-    def _said_once(self, score: Floats, allowed: Bools | None) -> tuple[Floats, Bools, set[int]]:
-        """``score``, the rows without those best ones that say what an earlier one does, and which end at a colon."""
-        best = list(islice(hits.ranking(self._corpus, score, allowed), _COMPARED))
-        ids = self._corpus.rows.unit_id[best].tolist()
-        text = {unit.id: unit.text for unit in self._store.unit_texts(ids)}
-        said = [thread.pieces(text.get(unit_id, "")) for unit_id in ids]
-        first = thread.first_said(said, self._corpus.rows.day[best])
-        score, fresh = score.copy(), np.ones(len(score), bool)
-        for row, place in zip(best, first, strict=True):
-            if best[place] != row:
-                fresh[row] = False
-                score[best[place]] = max(score[best[place]], score[row])
-        opening = {row for row, unit_id in zip(best, ids, strict=True) if _OPENS.search(text.get(unit_id, ""))}
-        return score, fresh, opening
+    def _of_people(self, order: Floats, allowed: Bools | None) -> Bools | None:
+        """``allowed`` without what programs wrote; all of it where a program's line is the best one."""
+        machine = self._corpus.rows.machine
+        if machine[int((order if allowed is None else np.where(allowed, order, -np.inf)).argmax())]:
+            return allowed
+        return ~machine if allowed is None else allowed & ~machine
+
+    def _within(
+        self, budget: float, ranked: Ranked, relevance: Floats, steps: Sequence[thread.Stop]
+    ) -> list[tuple[thread.Stop, hits.Range]]:
+        """What a thread of at most ``budget`` tokens holds, in order of time: lines that answer, and steps to more.
+
+        ``relevance`` is the score of every row scaled to [0, 1]; a step that answers by itself is one of those lines.
+        """
+        corpus, network = self._corpus, self.graph.network
+        by_row = {step.row: step for step in steps if relevance[step.row] < _ANSWERS}
+        reached = np.zeros(len(corpus), bool)
+        reached[list(by_row)] = True
+        found = hits.spans(corpus, ranked.order, reached, _STEPS_SHARE * budget)
+        left = budget - sum(hits.cost(corpus, one.first, one.last) for one in found)
+        answering = relevance >= (_ANSWERS if relevance.any() else 0)
+        for one in found:
+            answering[one.first : one.last + 1] = False
+        once = self._once(ranked.allowed)
+        found += hits.spans(corpus, ranked.order, answering if once is None else answering & once, left)
+        told = []
+        for one in found:
+            section, value = int(network.section_of[one.best]), float(relevance[one.best])
+            told.append((by_row.get(one.best) or thread.Stop(Arrival.seed(section, value), one.best, value), one))
+        return sorted(told, key=lambda pair: thread.in_time(network, corpus, pair[0]))
 
     def _rank(self, request: SearchRequest, mode: str, asked: date, query_vector: Floats | None) -> Ranked:
         corpus = self._corpus

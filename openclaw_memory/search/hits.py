@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain, islice
 
@@ -15,8 +15,6 @@ from ..store.api import Bools, Floats, Ints
 
 #: Of this many best units, as far as they cost no more than this share of the budget, adjacent ones become one span.
 _JOINED, _JOINED_SHARE = 20, 0.5
-#: So many rows a line that ends at a colon opens at most.
-_OPENED = 6
 #: Units in a row that do not fit before a budget is given up as unfillable.
 _LIMIT = 200
 #: What a further unit of a section loses where hits are to lie apart, as a share of the range of all scores.
@@ -192,14 +190,6 @@ def _apart(corpus: Corpus, score: Floats, ranked: Iterator[int]) -> Iterator[int
     yield from ranked
 
 
-def without(allowed: Bools, ranges: Iterable[Range]) -> Bools:
-    """``allowed`` without the rows of some ranges: ``bool[n]``."""
-    out = allowed.copy()
-    for one in ranges:
-        out[one.first : one.last + 1] = False
-    return out
-
-
 def around(
     corpus: Corpus, score: Floats, rows: Sequence[int], tokens: float, allowed: Bools | None = None
 ) -> list[Range | None]:
@@ -270,34 +260,6 @@ def opening(corpus: Corpus, row: int, tokens: float, standing: Bools | None = No
             break
         found = wider
     return found
-
-
-def joined(
-    corpus: Corpus, found: Sequence[Range], opening: Set[int], allowed: Bools | None, budget: float
-) -> list[Range]:
-    """Ranges by row, neighbours of a section made one; after a row of ``opening`` they go on while there is budget."""
-    out: list[Range] = []
-    left = budget - sum(cost(corpus, one.first, one.last) for one in found)
-    taken = {row for one in found for row in range(one.first, one.last + 1)}
-    for one in sorted(found, key=lambda one: one.first):
-        last = one.last
-        opened = max((row for row in range(one.first, last + 1) if row in opening), default=-_OPENED)
-        while (
-            last - opened < _OPENED
-            and last + 1 < len(corpus)
-            and last + 1 not in taken
-            and _together(corpus, last, last + 1)
-            and (allowed is None or allowed[last + 1])
-            and (price := cost(corpus, last + 1, last + 1)) <= left
-        ):
-            last, left = last + 1, left - price
-        whole = _whole_lines(corpus, Range(one.first, last, one.best))
-        before = out[-1] if out else None
-        if before is not None and before.last + 1 >= whole.first and _together(corpus, before.last, whole.first):
-            out[-1] = Range(before.first, max(before.last, whole.last), before.best)
-        else:
-            out.append(whole)
-    return out
 
 
 def cost(corpus: Corpus, first: int, last: int) -> float:
