@@ -214,7 +214,6 @@ class Memory(Asking):
     def close(self) -> None:
         """Stop background work and let go of the index and the model; calling twice is harmless."""
         self._freshness.close()
-        self._questions.close()
         super().close()
         self.ambient.close()
         self.usage.close()

@@ -32,7 +32,6 @@ from ..model import (
 )
 from ..search import hits
 from ..search.question import asks_what_was_done
-from ..search.service import behind
 from ..search.spelling import misspelt, rewritten
 from ..store.api import Floats, Ints, SectionText, Store, VectorModel
 from ..store.state import State
@@ -248,8 +247,7 @@ class Ambient:
             elif fallback and self._vectorizer.resolve().embedder is not None:
                 remarks.append(fallback)  # there is a model, and it was not ready
         with self._store.session(asked.until.left()):
-            if not engine.refresh(model, asked.until):
-                remarks.append(behind(engine.behind))
+            engine.refresh(model)
             with engine.lock:
                 yield from self._from(engine, asked, text, vector, general, tuple(remarks))
 

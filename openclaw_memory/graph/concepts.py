@@ -7,7 +7,6 @@ depend on the order in which files were read.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,7 +16,6 @@ from numpy.typing import NDArray
 from ..index.corpus import Corpus
 from ..knowledge.concept_keys import concept_key, owners, slug
 from ..store.api import RULES, Bools, CuratedRow, Floats, Ints, MentionName, MentionRows, OntologyRows, Store
-from ..system.copying import copied
 from . import evidence
 from .mentions import Mentions
 from .sorting import stable_order
@@ -118,11 +116,6 @@ class ConceptIndex:
         self.version = 0
         #: Grows when there is another concept, or when one is called otherwise.
         self.naming = 0
-
-    def __copy__(self) -> ConceptIndex:
-        other = copied(self)
-        other._mentions, other._labels = copy(self._mentions), dict(self._labels)
-        return other
 
     def refresh(self, store: Store, corpus: Corpus, copies: Bools | None = None) -> None:
         """Take over documents and curated concepts that changed since the last call.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
 from datetime import date
 
 import numpy as np
@@ -14,7 +13,6 @@ from ..index.archive import Archive
 from ..index.corpus import Corpus
 from ..knowledge.matcher import NameMatcher
 from ..store.api import Bools, Floats, Store
-from ..system.copying import copied
 from . import network as networks
 from .concepts import ConceptIndex, Label
 from .network import Network
@@ -37,11 +35,6 @@ class GraphView:
         self.archive = Archive()
         self._network: tuple[int, Network] | None = None
         self._matcher: tuple[int, NameMatcher] | None = None
-
-    def __copy__(self) -> GraphView:
-        other = copied(self)
-        other.index = copy(self.index)
-        return other
 
     def refresh(self, corpus: Corpus, archive: Archive) -> None:
         """Take over what changed in the store; ``corpus`` and ``archive`` have been refreshed."""

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from ..model import CHARS_PER_TOKEN, TRUSTED, Grain, Kind
 from ..store.api import Bools, DocumentInfo, Floats, Ints, Store, UnitRows, VectorIndex
-from ..system.copying import copied
 
 RADIUS = 2
 _REACH = 2 * RADIUS
@@ -141,11 +140,6 @@ class Corpus:
 
     def __len__(self) -> int:
         return len(self.rows.unit_id)
-
-    def __copy__(self) -> Corpus:
-        other = copied(self)
-        other._neighbours, other.window_norm = self._neighbours.copy(), self.window_norm.copy()
-        return other
 
     def refresh(self, store: Store) -> None:
         """Take over documents that were written or removed since the last call."""

@@ -113,10 +113,6 @@ class Display:
             sections = self._texts.get(np.unique(np.concatenate(ids)).tolist() if ids else [])
         return Known(sections, self._superseded())
 
-    def show(self, corpus: Corpus, graph: GraphView, archive: Archive) -> None:
-        """Show ranges of this corpus from now on."""
-        self._corpus, self._graph, self._archive = corpus, graph, archive
-
     def refresh(self) -> None:
         """Keep no text that the corpus has no more: the store may have dropped it."""
         self._texts.keep(set(self._corpus.rows.section_id[self._corpus.shape.opens].tolist()))

@@ -17,12 +17,10 @@ from ..index.archive import Archive
 from ..index.corpus import Corpus
 from ..model import HIT_TOKENS, SEEDS, Grain, Kind, RecallHit, SearchHit, SearchRequest
 from ..store.api import Bools, Floats, Ints, KeywordIndex, Store, StoreState, VectorIndex, VectorModel
-from ..system.deadline import NEVER, Deadline
 from ..text import analysis
 from ..use.boosts import UsedRows, UsesOn
 from . import bm25, confidence, decay, hits, lowered, nearest, ranking, timeline
 from . import question as asking
-from .ahead import Ahead, Resident, large
 from .display import Display, Superseded, monotone
 
 #: Best units whose concepts speak for others that share them.
@@ -79,7 +77,6 @@ class SearchEngine:
         self.noise = 0.2
         #: How well the model in use knows the language of a text, from 0 to 1.
         self.knowledge: Callable[[str], float] = lambda text: 1.0
-        self._ahead = Ahead()
         self._reset()
 
     def _reset(self) -> None:
@@ -98,81 +95,47 @@ class SearchEngine:
         self._vector: VectorIndex | None = None
         self._model: VectorModel | None = None
         self._fresh_vectors = True
-        #: Files of a large change that is being taken over; the answers are from before it.
-        self.behind: list[str] = []
-        self.held = False
         #: Units that had no vector in the last ranking.
         self.missing = 0
 
-    def refresh(self, model: VectorModel | None, until: Deadline = NEVER) -> bool:
+    def refresh(self, model: VectorModel | None) -> None:
         """Take over what any process has written; cheap when nothing was.
 
-        Without a ``model`` the vectors of the last one are kept in step.  With a deadline a large change is taken over
-        in a thread, and the state is as it was: whether it is not, which :meth:`caught_up` waits for.
+        Without a ``model`` the vectors of the last one are kept in step.
         """
         with self._store.reading(), self.lock:  # in this order everywhere: a search holds the session already
-            self.held = False
             state = self._store.state()
             if self._state is not None and state.instance != self._state.instance:
                 self._reset()
             model = self._model if model is None else model
             if self._state == state and (model is None or (model == self._model and self._vector is not None)):
-                return True
-            if until != NEVER and self._state is not None and model == self._model and self.keyword is not None:
-                self.behind = large(self._corpus, self._store.document_infos())
-                if self.behind:
-                    self._ahead.start(self._follow)
-                    return False
-            self._take_over(model, state)
-            return True
+                return
+            if model is not None and model != self._model:
+                self._vector, self._fresh_vectors = None, True
+                self._weights = ranking.weights(self._settings.weights, model.name)
+                self._sure = confidence.sure(model.name)
+            self.keyword = self.keyword or self._store.keyword_index()
+            self._corpus.refresh(self._store)
+            self.archive.refresh(self._store, self._corpus)
+            self.graph.refresh(self._corpus, self.archive)
+            self.keyword.refresh()
+            self.display.refresh()
+            if model is not None:
+                self._vector = self._vector or self._store.vector_index(model)
+                self._corpus.refresh_windows(self._vector, self._vector.refresh(), self._fresh_vectors)
+                self._fresh_vectors = False
+                self._model = model
+            if self._state is None:
+                self._store.give_back_memory()
+            self._state = state
 
-    def hold(self) -> bool:
-        """Answer from the state as it is, which others have the index for; whether there is one."""
-        self.held, self.behind = self._state is not None, []
-        return self.held
-
-    def caught_up(self, seconds: float | None) -> None:
-        """Wait for a large change that is being taken over, so many ``seconds`` at most; not in the store's turn."""
-        self._ahead.wait(seconds)
-
-    def _take_over(self, model: VectorModel | None, state: StoreState) -> None:
-        if model is not None and model != self._model:
-            self._vector, self._fresh_vectors = None, True
-            self._weights = ranking.weights(self._settings.weights, model.name)
-            self._sure = confidence.sure(model.name)
-        self.keyword = self.keyword or self._store.keyword_index()
-        Resident(self._corpus, self.archive, self.graph, self.keyword).refresh(self._store)
-        self.display.refresh()
-        if model is not None:
-            self._vector = self._vector or self._store.vector_index(model)
-            self._corpus.refresh_windows(self._vector, self._vector.refresh(), self._fresh_vectors)
-            self._fresh_vectors = False
-            self._model = model
-        if self._state is None:
-            self._store.give_back_memory()
-        self._state, self.behind = state, []
-
-    def _follow(self) -> None:
-        """Bring a copy of the state up to date, and put it in the place of the state."""
-        with self.lock:
-            before = self._state
-            assert self.keyword is not None
-            new = Resident(self._corpus, self.archive, self.graph, self.keyword).copied()
-        new.refresh(self._store)
-        with self._store.reading(), self.lock:
-            if self._state != before:
-                return  # somebody who had the time was faster
-            self._corpus, self.archive, self.graph, self.keyword = new.corpus, new.archive, new.graph, new.keyword
-            self.display.show(self._corpus, self.graph, self.archive)
-            self._take_over(self._model, self._store.state())
+    def has_state(self) -> bool:
+        """Whether there is a state to answer from, be it an older one."""
+        return self._state is not None
 
     def is_current(self) -> bool:
         """Whether the store is as the last refresh found it."""
         return self._state == self._store.state()
-
-    def index_names(self) -> tuple[str | None, str | None]:
-        """Names of the keyword and the vector index in use."""
-        return getattr(self.keyword, "name", None), getattr(self._vector, "name", None)
 
     def keyword_candidates(self, query: str, limit: int) -> Ints:
         """Ids of the best units by keywords alone: those worth embedding first."""

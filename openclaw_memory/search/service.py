@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("openclaw_memory.search")
 
-#: Seconds that closing waits for a change that is being taken over.
-_CLOSING = 10.0
+#: What is said where the state from before answers.
+_IN_USE = "the index is in use; answered from before that"
 #: Units embedded on first need by one lazy search.
 LAZY_CANDIDATES = 256
 #: Hits that a reranker orders, and the seconds that it has for that.
@@ -66,16 +66,6 @@ class _Asked:
     fallback: str | None = None
     vector: Floats | None = None
     corrected: dict[str, str] = field(default_factory=dict)
-
-    def behind(self, paths: list[str]) -> None:
-        """Say that the answer is from before these files changed."""
-        self.stale = True
-        self.remarks = list(dict.fromkeys([*self.remarks, behind(paths)]))
-
-
-def behind(paths: list[str]) -> str:
-    """What is said where an answer is from before files changed."""
-    return f"still being taken over: {', '.join(paths)}" if paths else "the index is in use; answered from before that"
 
 
 class Questions:
@@ -104,11 +94,6 @@ class Questions:
         self._uses = uses
         self._engine: SearchEngine | None = None
         self._lock = threading.RLock()
-
-    def close(self) -> None:
-        """Wait a little for what is being taken over."""
-        if self._engine is not None:
-            self._engine.caught_up(_CLOSING)
 
     def search(self, request: SearchRequest) -> SearchResult:
         """The hits of ``request``, best first."""
@@ -195,8 +180,7 @@ class Questions:
             remarks += [*self._store.warnings(), *said]
         engine = self.engine()
         with self._store.session(until.left()):
-            if not engine.refresh(None, until) and remarks is not None:
-                remarks.append(behind(engine.behind))
+            engine.refresh(None)
             with engine.lock:
                 yield engine.graph
 
@@ -328,29 +312,27 @@ class Questions:
     ) -> list[H]:
         """``answer()`` of one state of the index: again if another process wrote before it had read all it needs.
 
-        For a large change it waits half of the time that is left; after that the state from before it answers.
+        Where others have the index for half of the time that is left, the state from before answers.
         """
-        waited = asked.until == NEVER
-        while True:
-            with self._store.reading():
-                while (current := self._refreshed(engine, model, asked)) or waited or engine.held:
-                    patience = NEVER if current else Deadline.after(asked.until.left(0.5))
-                    with self._store.patience(patience):
-                        found = answer()
-                    if not current:
-                        asked.behind(engine.behind)
-                    if not current or engine.is_current():
-                        return found
-            engine.caught_up(asked.until.left(0.5))
-            waited = True
+        with self._store.reading():
+            while True:
+                current = self._refreshed(engine, model, asked)
+                with self._store.patience(NEVER if current else Deadline.after(asked.until.left(0.5))):
+                    found = answer()
+                if not current:
+                    asked.stale = True
+                    asked.remarks = list(dict.fromkeys([*asked.remarks, _IN_USE]))
+                if not current or engine.is_current():
+                    return found
 
     def _refreshed(self, engine: SearchEngine, model: VectorModel | None, asked: _Asked) -> bool:
-        """As :meth:`SearchEngine.refresh`; where others have the index for half of the time, the state stays."""
+        """Have the state as the index is; ``False`` where others have the index for half of the time."""
         try:
             with self._store.patience(Deadline.after(asked.until.left(0.5))):
-                return engine.refresh(model, asked.until)
+                engine.refresh(model)
+                return True
         except LeaseTimeout:
-            if asked.until == NEVER or not engine.hold():
+            if asked.until == NEVER or not engine.has_state():
                 raise
             return False
 

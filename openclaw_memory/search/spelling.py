@@ -39,7 +39,7 @@ def misspelt(
         return {}
     try:
         with store.patience(Deadline.after(until.left(0.25))), store.reading(), engine.lock:
-            engine.refresh(None, until)
+            engine.refresh(None)
             if engine.keyword is None:
                 return {}
             corpus, index = engine.graph.corpus, engine.keyword

@@ -98,7 +98,7 @@ def test_the_index_is_read_while_the_model_of_the_first_question_loads(
         asking.start()
         try:
             end = time.monotonic() + 20
-            while (engine := memory._questions._engine) is None or engine.index_names()[0] is None:
+            while (engine := memory._questions._engine) is None or engine.keyword is None:
                 assert time.monotonic() < end
                 time.sleep(0.01)
         finally:

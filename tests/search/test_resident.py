@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fakes import let_go
+from fakes import Notes, let_go, open_memory
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
@@ -582,3 +582,22 @@ def test_an_answer_that_is_overtaken_by_a_write_is_made_again(beside: Beside, mo
     monkeypatch.setattr(engine, "answer", overtaken)
     assert "ibis" in beside.found("boards asks")[0]
     assert len(turns) == 2
+
+
+def answered(memory: Memory, query: str, deadline: float | None = None) -> tuple[set[str], bool, str | None]:
+    result = memory.search(SearchRequest(query, mode="keyword", max_results=99, deadline=deadline))
+    return {hit.path for hit in result.results}, result.stale, result.warning
+
+
+def test_a_question_is_answered_from_before_while_others_have_the_index(notes: Notes) -> None:
+    notes.write("MEMORY.md", "- the lantern is in the shed\n")
+    with open_memory(notes) as memory, open_memory(notes) as other:
+        other.ingest()
+        assert answered(other, "lantern")[0] == {"MEMORY.md"}
+        memory.ingest()  # has the file, and somebody may have written since
+        other.store.close()
+        with memory.store.session():
+            paths, stale, warning = answered(other, "lantern shed", deadline=4.0)
+        assert (paths, stale) == ({"MEMORY.md"}, True)
+        assert warning is not None and "the index is in use; answered from before that" in warning
+        assert not answered(other, "lantern shed", deadline=20.0)[1]

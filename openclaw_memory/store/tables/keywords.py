@@ -9,7 +9,6 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from ...system.copying import copied
 from ..rows.arrays import Ints
 from ..rows.texts import Postings
 
@@ -82,11 +81,6 @@ class PostingsIndex:
         self._segments: list[_Segment] = []
         self._unit = 0
         self._compaction = -1
-
-    def __copy__(self) -> PostingsIndex:
-        other = copied(self)
-        other._segments = list(self._segments)
-        return other
 
     def refresh(self) -> None:
         """Take over the postings of units that were added since the last call."""
