@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..knowledge.kinds import is_kind, says_kind
-from ..knowledge.routine import ABBREVIATIONS, LITERALS, LOOSE_ENDS, NAMELESS, ORDINARY
+from ..knowledge.routine import LITERALS, NAMELESS, ORDINARY
 from ..store.api import RULES
 from ..text.language import ENGLISH
 
@@ -119,9 +119,6 @@ def salience(counts: Ints, distinct: Ints, documents: Ints, all_documents: int, 
     plain = counts[:, columns("plain")[0]]
     against = 0.7 * plain / np.maximum(sure + plain, 1)
     said = np.array([_telling(name, sure > 0) for name, sure in zip(names, spelt, strict=True)]) / _siblings(names)
-    # A word in capitals is no abbreviation where small letters say it too: somebody stresses it.
-    loud = np.array([name.isupper() and name.isalpha() and len(name) >= _LOUD for name in names], np.bool_)
-    said *= np.where(loud & (plain > 0), 0.3, 1.0)
     said *= 1 - against
     # What lines say that are repeated word for word is routine.
     said *= (distinct / np.maximum(units, 1)) ** _ROUTINE
@@ -190,29 +187,18 @@ def _base(name: str) -> str:
 def _telling(name: str, spelt: bool) -> float:
     if len(name) > 1 and name[0] > "\u0e00":
         return 1.0 if spelt and len(name) < len(_COMPOUND) else _COMPOUND[min(len(name), len(_COMPOUND)) - 1]
-    if "_" in name.strip("_") and "." not in name:
-        return 0.35  # a key of data, a constant
     if len(name) < 3:
         return 0.45
-    first, _, rest = name.partition(" ")
-    if (first.isupper() and first.lower() in ABBREVIATIONS and rest.isdigit()) or _COUNT.search(name):
-        return 0.25  # the answer of a server, a count
-    if not rest and name.lower() in _SAID:
+    if name.lower() in _SAID:
         return 0.3  # a word of everyday language, or of programs, that is a tag or stands in quotes
-    tail = name.rpartition("-")[2]
-    if tail != name and name[0].isupper() and tail.islower() and (tail in NAMELESS or tail.endswith(LOOSE_ENDS)):
-        return 0.4  # what is said of something: *Heron-only*, *Heron-driven*
-    if rest and not spelt and name.islower():
+    if " " in name and not spelt and name.islower():
         return 0.5  # a phrase that recurs
     return 0.5 if says_kind(name) or is_kind(name.lower(), ENGLISH) else 1.0
 
 
-_COUNT = re.compile(r"(?:\A|\s)0(?:\s|\Z)|\A[IVX]{2,4}\Z")
 _SAID = (NAMELESS | LITERALS) - ORDINARY
 #: How much less a concept matters of which few units say another thing.
 _ROUTINE = 0.35
-#: Abbreviations have fewer letters.
-_LOUD = 5
 
 
 #: What a compound of so many characters says, where words have no spaces between them.

@@ -871,36 +871,23 @@ def test_what_was_done_is_no_japanese_term(text: str) -> None:
 
 
 def test_what_one_line_repeats_and_rows_of_numbers_matter_less() -> None:
-    counts = np.zeros((7, len(RULES)), np.int64)
+    counts = np.zeros((6, len(RULES)), np.int64)
     counts[:, RULES.index("name")] = 20
-    counts[6, RULES.index("plain")] = 20
-    distinct, documents = np.array([20, 1, 20, 20, 20, 20, 20]), np.array([10] * 7)
-    names = ["Osgood", "Pemberton", "pump_state", "V1", "V2", "V3", "Harbour"]
+    counts[5, RULES.index("plain")] = 20
+    distinct, documents = np.array([20, 1, 20, 20, 20, 20]), np.array([10] * 6)
+    names = ["Osgood", "Pemberton", "V1", "V2", "V3", "Harbour"]
     first, *rest = salience(counts, distinct, documents, 100, names).tolist()
     assert first > max(rest)
 
 
 @pytest.mark.parametrize(
-    ("name", "plain"),
-    [
-        ("HTTP 404", 0),
-        ("Heron 0 Fehler", 0),
-        ("III", 0),
-        ("daily", 0),
-        ("undefined", 0),
-        ("waiting visitors", 0),
-        ("Harbour-only", 0),
-        ("Harbour-driven", 0),
-        # What somebody stresses: small letters say it too.
-        ("SEMPRE", 1),
-        ("НИКОГДА", 1),
-    ],
+    "name",
+    ["daily", "undefined", "waiting visitors"],
 )
-def test_a_count_an_everyday_tag_and_a_stressed_word_matter_less(name: str, plain: int) -> None:
+def test_an_everyday_tag_and_a_phrase_matter_less(name: str) -> None:
     counts = np.zeros((2, len(RULES)), np.int64)
     rule = "meta" if name.islower() and " " not in name else "phrase" if name.islower() else "name"
     counts[:, RULES.index(rule)] = 12
-    counts[:, RULES.index("plain")] = plain
     names = [name, "oak beam Osgood" if rule == "phrase" else "Osgood"]
     less, own = salience(counts, np.array([12, 12]), np.array([4, 4]), 40, names)
     assert less <= own / 2
