@@ -271,7 +271,7 @@ class Ambient:
         scene = self._scene(engine, asked, text, named, vector, general)
         passed = self._let_through(engine, asked, candidates.found(scene))
         passed = passed[: max(_SAID, asked.budget // _TOKENS_EACH)]
-        given = scene.given
+        given = self._given.to(asked.session)
         ids = sorted({int(view.corpus.rows.section_id[one.row]) for one in passed})
         sections = self._store.section_texts(ids)
         items = _items(view, passed, sections)
@@ -325,7 +325,6 @@ class Ambient:
             allowed &= True if ranked.allowed is None else ranked.allowed
         scores = ranked.score[allowed]
         low, high = (float(scores.min()), float(scores.max())) if len(scores) else (0.0, 0.0)
-        given = self._given.to(asked.session)
         keyword = ranked.features.keyword
         evidence = None if keyword is None else Evidence(text, keyword, len(view.corpus))
         about, index, units = bool(substance(text)), engine.vectors(), view.corpus.rows.unit_id
@@ -346,7 +345,6 @@ class Ambient:
             sure=1.0 if best and done else sure,
             today=asked.today,
             noise=engine.noise,
-            given=given,
             low=low,
             span=high - low,
             briefly=candidates.briefly(asked.message, named) if named else frozenset(),

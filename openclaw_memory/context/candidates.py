@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import islice
@@ -23,8 +23,8 @@ from ..text.speech import bare, substance, thanks
 from .entities import Entity
 from .relevance import SURE
 
-#: What makes up the score of a unit that mentions what the message names; they add up to 1.
-_RELEVANCE, _LINK, _RECENCY, _FREQUENCY, _NOVELTY = 0.4, 0.3, 0.1, 0.1, 0.1
+#: What makes up the score of a unit that mentions what the message names, and what all have; they add up to 1.
+_RELEVANCE, _LINK, _RECENCY, _FREQUENCY, _ANY = 0.4, 0.3, 0.1, 0.1, 0.1
 #: What a mention in the heading above is worth, and one of a concept below the named one.
 _BY_HEADING, _BY_CHILD = 0.8, 0.7
 #: So many units of a section that mention a concept make the section one about it.
@@ -85,7 +85,6 @@ class Scene:
     sure: float
     today: date
     noise: float
-    given: Collection[int | str]
     #: Lowest fused score of an allowed row, and how far the highest is above it.
     low: float
     span: float
@@ -273,17 +272,15 @@ def _walked(scene: Scene) -> list[Candidate]:
     rows = np.unique(np.concatenate([best, latest]))
     age = np.maximum(0, scene.today.toordinal() - corpus.rows.day[rows])
     recency = np.where(corpus.rows.dated[rows], 0.5 ** (age / _HALF_LIFE), _UNDATED)
-    told = {int(corpus.shape.section[row]) for row in _rows_of(scene, scene.given)}
     names = {entity.place: entity.name for entity in scene.entities}
     out = []
     for row, new in zip(rows.tolist(), recency.tolist(), strict=True):
         by = tuple(place for place in names if links.named[place][row])
         parts = scene.parts(hits.Range(row, row, row))
         link, share = float(links.strength[row]), float(links.share[row])
-        novel = float(int(corpus.shape.section[row]) not in told)
         # That the message names the concept is evidence already: the share of its words counts, not how rare they are.
         relevance = max(parts.score, parts.text or 0.0)
-        score = _RELEVANCE * relevance + _LINK * link + _RECENCY * new + _FREQUENCY * share + _NOVELTY * novel
+        score = _RELEVANCE * relevance + _LINK * link + _RECENCY * new + _FREQUENCY * share + _ANY
         named = ", ".join(names[place] for place in by)
         why = f"mentions {named}: link {link:.2f}, relevance {relevance:.2f}, recency {new:.2f}, share {share:.2f}"
         one = _candidate(scene, row, min(1.0, score), parts, why)
@@ -308,11 +305,3 @@ def _candidate(scene: Scene, row: int, score: float, parts: Parts, why: str) -> 
     """A candidate ordered by its share of the best fused score, and a little by its own."""
     share = (float(scene.ranked.score[row]) - scene.low) / scene.span if scene.span > 0 else 0.0
     return Candidate(row, score, _FUSED * share + (1 - _FUSED) * score, parts, why)
-
-
-def _rows_of(scene: Scene, hashes: Collection[int | str]) -> list[int]:
-    wanted = [key for key in hashes if isinstance(key, int)]
-    if not wanted:
-        return []
-    found: list[int] = np.flatnonzero(np.isin(scene.view.corpus.rows.hash, np.array(wanted, np.int64))).tolist()
-    return found
