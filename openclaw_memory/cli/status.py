@@ -133,9 +133,8 @@ def _show_grains(cli: CliContext, grains: Sequence[GrainUse]) -> None:
 def _context_use(use: ContextUse | None) -> str:
     if use is None or not use.messages:
         return "no message has asked yet"
-    latency = f", p50 {use.p50_ms:.3g} ms, p95 {use.p95_ms:.3g} ms" if use.p50_ms is not None else ""
     given = f"given to {use.with_context} of {use.messages} messages since {use.since} ({use.share:.0%})"
-    return f"{given}, {use.tokens_per_context:.0f} tokens each, {use.late} late{latency}"
+    return f"{given}, {use.tokens_per_context:.0f} tokens each, {use.late} late"
 
 
 def _counts(counts: dict[str, Any]) -> str:

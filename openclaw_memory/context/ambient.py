@@ -161,7 +161,7 @@ class Ambient:
         took = (time.monotonic() - started) * 1000
         tokens = ceil(tokens_of(draft.composed.text))
         if own.enabled and not elsewhere:
-            self._counters.count(len(draft.entities), tokens, took, late)
+            self._counters.count(len(draft.entities), tokens, late)
         return ContextResult(
             text=draft.composed.text,
             tokens=tokens,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from bisect import bisect_left
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
 
@@ -16,11 +15,9 @@ from ..store.state import State
 
 log = logging.getLogger("openclaw_memory")
 
-#: Upper ends of the classes of latency, in milliseconds: each a quarter above the one before, up to ten seconds.
-_ENDS = tuple(round(0.5 * 1.25**step, 3) for step in range(45))
 #: Seconds and messages after which the counts are written.
 _SECONDS, _MESSAGES = 60.0, 50
-#: What is added up beside the latency.
+#: What is added up.
 _NUMBERS = ("messages", "with_context", "entities", "tokens", "late")
 #: Seconds to wait for another process that writes.
 _PATIENCE = 1.0
@@ -30,7 +27,7 @@ _NAME = "context"
 
 @dataclass
 class Counts:
-    """What adds up; ``latency`` counts calls by :data:`_ENDS`, the last one those above them all."""
+    """What adds up, since a day."""
 
     since: str = ""
     messages: int = 0
@@ -38,14 +35,12 @@ class Counts:
     entities: int = 0
     tokens: int = 0
     late: int = 0
-    latency: list[int] = field(default_factory=lambda: [0] * (len(_ENDS) + 1))
 
     def add(self, other: Counts) -> None:
         """Add what another one counted."""
         self.since = min(filter(None, (self.since, other.since)), default="")
         for name in _NUMBERS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.latency = [a + b for a, b in zip(self.latency, other.latency, strict=True)]
 
 
 class Counters:
@@ -61,7 +56,7 @@ class Counters:
         self._lock = threading.Lock()
         self._writing = threading.Lock()
 
-    def count(self, entities: int, tokens: int, milliseconds: float, late: bool) -> None:
+    def count(self, entities: int, tokens: int, late: bool) -> None:
         """Count a message that was answered."""
         with self._lock:
             new = self._new
@@ -71,7 +66,6 @@ class Counters:
             new.entities += entities
             new.tokens += tokens
             new.late += late
-            new.latency[bisect_left(_ENDS, milliseconds)] += 1
             due = new.messages >= _MESSAGES or time.monotonic() - self._written >= _SECONDS
             if due:
                 self._written = time.monotonic()
@@ -120,8 +114,6 @@ class Counters:
             share=round(total.with_context / asked, 4),
             entities_per_message=round(total.entities / asked, 4),
             tokens_per_context=round(total.tokens / (total.with_context or 1), 4),
-            p50_ms=_quantile(total.latency, 0.5),
-            p95_ms=_quantile(total.latency, 0.95),
             late=total.late,
         )
 
@@ -130,26 +122,11 @@ def _counts(found: Any) -> Counts:
     """The counts that were noted; none where that is nothing of ours."""
     try:
         numbers = {name: found[name] for name in _NUMBERS}
-        latency = list(found["latency"])
-        valid = all(isinstance(number, int) and number >= 0 for number in [*numbers.values(), *latency])
-        if not valid or len(latency) != len(_ENDS) + 1:
+        if not all(isinstance(number, int) and number >= 0 for number in numbers.values()):
             return Counts()
         since = str(found["since"])
         if since:
             date.fromisoformat(since)
-        return Counts(since=since, latency=latency, **numbers)
+        return Counts(since=since, **numbers)
     except (ValueError, KeyError, TypeError):
         return Counts()
-
-
-def _quantile(counts: list[int], share: float) -> float | None:
-    """The upper end of the class in which a share of the calls is reached."""
-    total = sum(counts)
-    if not total:
-        return None
-    reached = 0
-    for end, number in zip((*_ENDS, _ENDS[-1]), counts, strict=True):
-        reached += number
-        if reached >= share * total:
-            return end
-    return None

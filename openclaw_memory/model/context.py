@@ -28,9 +28,9 @@ class ContextResult:
 
 @dataclass(frozen=True, slots=True)
 class ContextUse:
-    """How ambient context was used since a day: ``share`` of the messages that got some, latency, tokens.
+    """How ambient context was used since a day: ``share`` of the messages that got some, tokens.
 
-    ``late`` counts calls that were not done by their deadline; latencies are upper ends of classes a quarter apart.
+    ``late`` counts calls that were not done by their deadline.
     """
 
     since: date | None
@@ -39,6 +39,4 @@ class ContextUse:
     share: float
     entities_per_message: float
     tokens_per_context: float
-    p50_ms: float | None
-    p95_ms: float | None
     late: int
