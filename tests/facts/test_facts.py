@@ -335,28 +335,6 @@ def test_nothing_ends_on_the_day_on_which_it_was_seen() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "paths", "ends"),
-    [
-        ("ashore", "afloat (2 crew)", ("memory/2026-03-01.md", "memory/old/2026-03-09.md"), True),
-        ("aufgebockt", "schwimmt wieder seit heute", ("memory/2026-03-01.md", "memory/2026-03-09.md"), True),
-        ("在岸上", "在水上", ("memory/2026-03-01-deck.md", "memory/2026-03-09-deck.md"), True),
-        # Another kind of file looks at it from elsewhere, and a sentence reports on a day.
-        ("ashore", "afloat", ("memory/2026-03-01.md", "memory/2026-03-09-paint-review.md"), False),
-        ("ashore", "waits for the second coat of paint", ("memory/2026-03-01.md", "memory/2026-03-09.md"), False),
-        ("船体的第二层油漆还没有干透", "在水上", ("memory/2026-03-01.md", "memory/2026-03-09.md"), False),
-    ],
-)
-def test_a_key_ends_another_in_files_of_one_kind_where_both_are_short(
-    old: str, new: str, paths: tuple[str, str], ends: bool
-) -> None:
-    values = [(old, 1, paths[0]), (new, 9, paths[1])]
-    notes = [seen(value, at, predicate="status", rule="key", path=path) for value, at, path in values]
-    older, newer = sorted(resolve(notes, [], today=TODAY), key=lambda row: str(row.valid_from))
-    assert newer.current and older.current is not ends
-    assert (older.superseded_by, older.newer) == ((newer.id, None) if ends else (None, newer.id))
-
-
-@pytest.mark.parametrize(
     ("predicate", "rule", "ends"),
     [
         ("status", "key", True),
@@ -386,23 +364,13 @@ def test_a_value_ends_another_only_where_both_are_surely_of_one_thing(predicate:
     [
         ("running", "✅ Running (2 processes)", False),
         ("完了", "✅ 完了（二回目）", False),
-        # That it works is said in many words and signs.
-        ("✅ OK", "✅ v2.3", False),
-        ("running on port 80", "✅ Live", False),
-        ("läuft", "aktiv seit Mai", False),
-        ("✅ 稼働中", "正常", False),
         ("работает", "не работает", True),
         ("✅ Live", "⚠️ disabled", True),
         ("gesendet", "gesendet an Mira", False),
-        ("已发送", "已发送到 Mira", False),
         ("完了", "完了していない", True),
-        ("skills/oven", "/home/jr/notes/skills/oven", False),
-        ("/home/jr/notes/skills/oven", "skills/oven/", False),
         ("running", "not running", True),
         ("1.2", "1.2.3", True),
         ("v2", "v2.1", True),
-        ("v2, there but not running", "v2", False),
-        ("ok, nothing to send", "ok", False),
         ("moored (not for sale)", "moored", False),
         ("paused", "running", True),
         ("done", "undone", True),
