@@ -37,7 +37,7 @@ from .routine import (
 )
 
 #: Grows when what is found in a text changes, so that stored mentions are known to be of another make.
-VERSION = 10
+VERSION = 11
 
 _MOST = 12
 _CHARS = 80
@@ -47,11 +47,6 @@ _SAID = frozenset({"link", "tag", "meta", "file"})
 #: What stands in the place of a secret: it says that there was one, and names nothing.
 _REDACTED_MARK = "redacted:"
 _REDACTED = re.compile(r"\[redacted:[\w-]{1,40}\]|\bredacted:[\w-]{1,40}")
-#: What a listing of files says before the name of each: its mode, links, owner, group, size and day.
-_LISTED = re.compile(
-    r"(?m)^[ \t>\"|]*[-bcdlps](?:[r-][w-][-xsStT]){3}[.+@]?(?:[ \t]+\d+)?(?:[ \t]+[^\W\d][\w.$-]{0,40}){2}"
-    r"(?:[ \t]+\d[\d.,]*[BKMGT]?)?(?:[ \t]+[^\W\d]{3,4}\.?[ \t]+\d{1,2}[ \t]+[\d:]{4,5})?"
-)
 _STRENGTH = {rule: at for at, rule in enumerate(_RULES)}
 
 #: A name with an underscore, as columns of tables have, and how many of them are a table's.
@@ -74,8 +69,6 @@ def candidates(unit: Unit, file: File | None = None) -> list[Mention]:
         return []
     found: Found = []
     text = _REDACTED.sub(_TAKEN, unit.text) if _REDACTED_MARK in unit.text else unit.text
-    if "rw" in text or "r-" in text:
-        text = _LISTED.sub(" ", text)
     if "[[" in text:
         text = DIRECTIVE.sub(" ", text)
     # A line that names so many columns is a table's, and names nothing else.
@@ -84,7 +77,7 @@ def candidates(unit: Unit, file: File | None = None) -> list[Mention]:
         if schema:
             return []
         text = _WEB.sub(_TAKEN, text) if "://" in text else text
-        found += [("start" if _is_key(text, name) else "code", name) for name in in_text(text)]
+        found += [("code", name) for name in in_text(text)]
         return _mentions(found)
     text = without_speaker(text, unit.speaker) if unit.speaker else text
     if _MARKED.search(text):
@@ -124,11 +117,6 @@ class File:
 def _spoken_in(texts: Iterable[str]) -> str:
     """The language of texts in Latin letters."""
     return language.of_words({word for text in texts for word in language.latin_words(text.lower())})
-
-
-def _is_key(code: str, name: str) -> bool:
-    """Whether a name in code is the key of a value, as in JSON: part of the data and no thing."""
-    return f'"{name}":' in code or f"'{name}':" in code
 
 
 def of_front_matter(front: Mapping[str, Any]) -> list[Mention]:
