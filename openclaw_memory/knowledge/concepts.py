@@ -26,14 +26,13 @@ from .identifiers import in_code, in_text, is_opaque, of_path
 from .names import names
 from .routine import (
     ABBREVIATIONS,
-    ABOUT,
     ADVERB_ENDS,
     GENERAL_FILES,
     LOOSE_ENDS,
     NAMELESS,
     NAMELESS_ENDS,
-    REGIONS,
     ROUTINE,
+    listed,
 )
 
 #: Grows when what is found in a text changes, so that stored mentions are known to be of another make.
@@ -126,7 +125,7 @@ def of_front_matter(front: Mapping[str, Any]) -> list[Mention]:
     """
     found: Found = []
     for name, value in front.items():
-        if name.strip().casefold() in ABOUT:
+        if name.strip().casefold() in listed("about"):
             found += [("meta", text) for text in _values(value)]
     return _mentions(found)
 
@@ -245,7 +244,7 @@ def _special(match: re.Match[str], found: Found) -> str:
 
 
 def _path(path: str, found: Found) -> str:
-    if path.partition("/")[0] in REGIONS:
+    if path.partition("/")[0] in listed("regions"):
         return _TAKEN  # "Europe/Amsterdam", a time zone
     name = of_path(path)
     if name:

@@ -10,7 +10,7 @@ from ..text import language
 from ..text.dates import MONTH_NUMBERS, NAMES
 from . import beside
 from .kinds import is_german_noun, is_kind
-from .routine import ADJECTIVE_ENDS, ARTICLES, NAMELESS, NOUN_ENDS
+from .routine import ADJECTIVE_ENDS, NAMELESS, NOUN_ENDS, listed
 
 #: List marks, check boxes, and dates and times before the text proper, in brackets too: [Fri 2026-07-03 09:12].
 _LEAD = re.compile(
@@ -109,7 +109,7 @@ def _before_noun(word: str) -> bool:
     if word.isdigit():
         return len(word) < 5
     low = word.lower()
-    if low in ARTICLES:
+    if low in listed("articles"):
         return True
     return word.islower() and len(word) > 3 and word.endswith(ADJECTIVE_ENDS) and not _is_stop_word(low)
 
