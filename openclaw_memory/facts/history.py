@@ -59,22 +59,6 @@ class History:
     aliases: Aliases = field(default_factory=dict)
 
 
-def resolve(
-    observations: Sequence[FactObservation],
-    stated: Sequence[StatedFact],
-    single_valued: Iterable[str] = (),
-    today: date | None = None,
-    aliases: Aliases | None = None,
-) -> list[FactRow]:
-    """Every fact that is or was known, as periods, by subject, relation and time.
-
-    ``stated`` is in the order of its file, ``observations`` in any.  ``single_valued`` names more relations with
-    one value at a time; ``current`` is as of ``today``; ``aliases`` leads from keys of names to those of what they
-    are other names of.
-    """
-    return list(history(observations, stated, single_valued, today, aliases).rows)
-
-
 def history(
     observations: Sequence[FactObservation],
     stated: Sequence[StatedFact],
@@ -82,7 +66,12 @@ def history(
     today: date | None = None,
     aliases: Aliases | None = None,
 ) -> History:
-    """As :func:`resolve`, with the ids and units that lead to the rows."""
+    """Every fact that is or was known, as periods, by subject, relation and time, with what leads to them.
+
+    ``stated`` is in the order of its file, ``observations`` in any.  ``single_valued`` names more relations with
+    one value at a time; ``current`` is as of ``today``; ``aliases`` leads from keys of names to those of what they
+    are other names of.
+    """
     extra = frozenset(map(normalise, single_valued))
     now = (today or date.today()).toordinal()
     names = aliases or {}

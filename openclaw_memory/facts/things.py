@@ -24,8 +24,6 @@ WEIGHTS: dict[str, float] = {"dense": 0.51, "passing": -1.95, "owner": 1.63, "wo
 BIAS = 3.2
 #: The sureness from which on a fact is listed.
 LISTED = 0.78
-#: Rarer facts than this a unit tell no more.
-_LEAST = 0.004
 #: What passes: how something stands, how many there are or when.
 _PASSING = frozenset(("state", "number", "time"))
 
@@ -70,7 +68,7 @@ def signs(row: FactRow, share: float) -> dict[str, float]:
     and ``words`` of how many words its subject is.
     """
     return {
-        "dense": log(max(_LEAST, share)),
+        "dense": log(max(0.004, share)),  # rarer ones tell no more
         "passing": float(kind_of_key(row.predicate) in _PASSING),
         "owner": float(row.origin is Origin.OWNER or row.subject == "user"),
         "words": float(len(ASIDE.sub(" ", row.subject).split())),

@@ -28,10 +28,6 @@ def is_kind(word: str, spoken: str) -> bool:
     return any(_in(word, name) for name in names)
 
 
-#: So many letters make the last word of a German compound, and so many stand before it.
-_LAST, _FIRST = 5, 3
-
-
 @lru_cache(maxsize=1 << 14)
 def is_german_noun(word: str) -> bool:
     """Whether ``word``, in small letters, is a German noun, or a compound that ends with one, and no name."""
@@ -39,7 +35,8 @@ def is_german_noun(word: str) -> bool:
     if word in ORDINARY or word in nouns["names"]:
         return False
     stem = _stem(word, language.CAPITAL_NOUNS)
-    ends = (stem[at:] for at in (0, *range(_FIRST, len(stem) - _LAST + 1)))
+    # The last word of a compound has five letters or more, and three or more stand before it.
+    ends = (stem[at:] for at in (0, *range(3, len(stem) - 4)))
     return any(end in nouns["nouns"] for end in ends)
 
 

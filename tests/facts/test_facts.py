@@ -22,7 +22,7 @@ from properties import examples
 
 from openclaw_memory import Memory
 from openclaw_memory.errors import RequestError
-from openclaw_memory.facts.history import History, as_of, history, lasting_id, resolve, superseded_units
+from openclaw_memory.facts.history import History, as_of, history, lasting_id, superseded_units
 from openclaw_memory.facts.service import FactBook
 from openclaw_memory.facts.validity import folded, name_key
 from openclaw_memory.knowledge.facts_file import FactFileError
@@ -59,6 +59,10 @@ def seen(object: str, on: int, **values: Any) -> FactObservation:
         "predicate": "lives in", "object": object, "rule": "says", "confidence": 0.85,
     }  # fmt: skip
     return FactObservation(**{**given, **values})
+
+
+def resolve(*known: Any, **values: Any) -> list[FactRow]:
+    return list(history(*known, **values).rows)
 
 
 def current(rows: list[FactRow]) -> list[str]:

@@ -103,9 +103,8 @@ class GraphTables:
             c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")
             return _link_anew(self._db, c, changed, links)
 
-    def found_facts(self, document_ids: Sequence[int] | None = None) -> list[FactObservation]:
-        """What rules found in these documents, or in all, by path and place in the file."""
-        where = "true" if document_ids is None else f"document_id IN {among(document_ids)}"
+    def found_facts(self) -> list[FactObservation]:
+        """What rules found, by path and place in the file."""
         with self._db.read() as c:
 
             def by_id(columns: str, table: str, ids: Iterable[int]) -> dict[int, tuple[Any, ...]]:
@@ -114,7 +113,7 @@ class GraphTables:
 
             # Each table by its ids, as joining them takes twice as long.
             said = "unit_id, document_id, subject, predicate, object, rule, confidence"
-            found = c.execute(f"SELECT {said} FROM found_facts WHERE {where}").fetchall()
+            found = c.execute(f"SELECT {said} FROM found_facts").fetchall()
             if not found:
                 return []
             files = by_id("path, kind, origin", "documents", (row[1] for row in found))
