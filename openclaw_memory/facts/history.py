@@ -6,7 +6,7 @@ A *period* is one value of one subject's relation over some days; what follows i
   day on from which it holds.  ``replaces`` does so for any relation, ``retracts`` ends without a successor.
 - What rules found is ended by a later observation only within the same rule, subject and relation, and only where
   the relation is declared to have one value at a time and both are dated by their notes, on different days.  Rows of
-  tables end nothing, and of keys only short values in files that are named alike.  So does what is alike.
+  tables end nothing, nor does a value that is alike.
 - Of other values of a key both hold; the older one names the :attr:`~openclaw_memory.model.FactRow.newer` one.
 - What only untrusted texts say ends nothing that the owner or the agent wrote.
 - What a statement with an end displaced is back from that day on.
