@@ -6,7 +6,7 @@ A *period* is one value of one subject's relation over some days; what follows i
   day on from which it holds.  ``replaces`` does so for any relation, ``retracts`` ends without a successor.
 - What rules found is ended by a later observation only within the same rule, subject and relation, and only where
   the relation is declared to have one value at a time and both are dated by their notes, on different days.  Rows of
-  tables end nothing, and of keys only short values in files that are named alike.  So does what is alike.
+  tables end nothing, nor does a value that is alike.
 - Of other values of a key both hold; the older one names the :attr:`~openclaw_memory.model.FactRow.newer` one.
 - What only untrusted texts say ends nothing that the owner or the agent wrote.
 - What a statement with an end displaced is back from that day on.
@@ -19,7 +19,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import TypeVar
 
 from ..knowledge.concept_keys import slug
 from ..knowledge.predicates import is_single, normalise
@@ -31,21 +30,17 @@ from .validity import (
     TRUSTED,
     Aliases,
     Period,
-    Relation,
     Statements,
     alike,
     folded,
     found_id,
     found_periods,
     name_key,
-    relation,
     relation_of,
 )
 
 #: A subject, a relation and a value.
 Said = tuple[int | str, str, str]
-_Key = TypeVar("_Key", str, int)
-_Place = tuple[str, str, int, int, str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,155 +59,6 @@ class History:
     aliases: Aliases = field(default_factory=dict)
 
 
-#: A period as a row: where it stands in the whole, the ids that lead to it, and the units that state it.
-_Entry = tuple[_Place, FactRow, tuple[str, ...], tuple[int, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """The periods of one relation as rows."""
-
-    rows: Sequence[_Entry]
-    holding: frozenset[Said]
-
-
-class Resolver:
-    """Works histories out, one after another; of what has not changed since the last one nothing is made again."""
-
-    def __init__(self) -> None:
-        self._begin(None)
-
-    def _begin(self, context: tuple[object, ...] | None) -> None:
-        self._context = context
-        self._groups: dict[Relation, _Group] = {}
-        #: Of each subject and predicate as they are written, as to find it out costs a look at each letter.
-        self._relations: dict[tuple[str, str], Relation] = {}
-        #: All observations by file, and by relation and file.
-        self._files: Mapping[str, Sequence[FactObservation]] = {}
-        self._seen: defaultdict[Relation, dict[str, list[FactObservation]]] = defaultdict(dict)
-        #: All rows of the groups in the order of the whole, and what was made of them.
-        self._entries: list[_Entry] = []
-        self._made = History()
-
-    def history(
-        self,
-        files: Mapping[str, Sequence[FactObservation]],
-        stated: Sequence[StatedFact],
-        single_valued: Iterable[str] = (),
-        today: date | None = None,
-        aliases: Aliases | None = None,
-    ) -> History:
-        """As :func:`history`, of observations by file; the same list of a file as before is not looked at again."""
-        extra = frozenset(map(normalise, single_valued))
-        now = (today or date.today()).toordinal()
-        names = aliases or {}
-
-        def single(predicate: str) -> bool:
-            return is_single(predicate) or predicate in extra
-
-        context = tuple(stated), extra, now, names
-        begun = context != self._context
-        if begun:
-            self._begin(context)
-        touched = self._changed(files, names)
-        if not touched and not begun:
-            return self._made
-        statements = Statements(stated, single, names)
-        told: defaultdict[Relation, list[Period]] = defaultdict(list)
-        for period in statements.periods:
-            told[period.relation].append(period)
-        old, new = [], []
-        for about in {**touched, **(told if begun else {})}:
-            if (group := self._groups.pop(about, None)) is not None:
-                old.append(group)
-            those = [one for part in self._seen[about].values() for one in part]
-            if those or about in told:
-                periods = told[about] + found_periods(those, statements, single, names)
-                self._groups[about] = _group(periods, statements, now, names)
-                new.append(self._groups[about])
-            else:
-                del self._seen[about]
-        self._made = self._together(old, new, names)
-        return self._made
-
-    def _changed(self, files: Mapping[str, Sequence[FactObservation]], names: Aliases) -> dict[Relation, None]:
-        """Take over what was seen in the files; the relations of which that is other than before."""
-        touched: dict[Relation, None] = {}
-        for file in {**self._files, **files}:
-            before, after = self._files.get(file, ()), files.get(file, ())
-            if before is after or before == after:
-                continue
-            own = dict.fromkeys(self._relation(one, names) for one in before)
-            there: defaultdict[Relation, list[FactObservation]] = defaultdict(list)
-            for one in after:
-                there[self._relation(one, names)].append(one)
-            for about in {**own, **there}:
-                parts = self._seen[about]
-                if parts.get(file, []) != there.get(about, []):
-                    touched[about] = None
-                    parts.pop(file, None)
-                    if about in there:
-                        parts[file] = there[about]
-        self._files = dict(files)
-        return touched
-
-    def _relation(self, one: FactObservation, names: Aliases) -> Relation:
-        said = one.subject, one.predicate
-        if (known_as := self._relations.get(said)) is None:
-            known_as = self._relations[said] = relation(*said, names)
-        return known_as
-
-    def _together(self, old: Iterable[_Group], new: Iterable[_Group], names: Aliases) -> History:
-        """The whole, in which the rows of some groups take the place of those of others."""
-        gone, added = ([one for group in groups for one in group.rows] for groups in (old, new))
-        left = set(map(id, gone))
-        self._entries = [*(one for one in self._entries if id(one) not in left), *added]
-        self._entries.sort(key=lambda one: one[0])  # in runs that are sorted, which takes one look at each row
-        ids = {alias: list[FactRow]() for one in (*gone, *added) for alias in one[2]}
-        units = {unit: list[FactRow]() for one in (*gone, *added) for unit in one[3]}
-        for _, row, own, at in self._entries:
-            for alias in own:
-                if alias in ids:
-                    ids[alias].append(row)
-            for unit in at:
-                if unit in units:
-                    units[unit].append(row)
-        return History(
-            tuple(one[1] for one in self._entries),
-            _with(self._made.ids, ids),
-            _with(self._made.units, units),
-            frozenset().union(*(group.holding for group in self._groups.values())),
-            names,
-        )
-
-
-def _with(
-    known: Mapping[_Key, tuple[FactRow, ...]], other: Mapping[_Key, list[FactRow]]
-) -> dict[_Key, tuple[FactRow, ...]]:
-    """``known`` with the rows of some keys changed; what has none is not there."""
-    out = {**known, **{key: tuple(rows) for key, rows in other.items()}}
-    for key, rows in other.items():
-        if not rows:
-            del out[key]
-    return out
-
-
-def resolve(
-    observations: Sequence[FactObservation],
-    stated: Sequence[StatedFact],
-    single_valued: Iterable[str] = (),
-    today: date | None = None,
-    aliases: Aliases | None = None,
-) -> list[FactRow]:
-    """Every fact that is or was known, as periods, by subject, relation and time.
-
-    ``stated`` is in the order of its file, ``observations`` in any.  ``single_valued`` names more relations with
-    one value at a time; ``current`` is as of ``today``; ``aliases`` leads from keys of names to those of what they
-    are other names of.
-    """
-    return list(history(observations, stated, single_valued, today, aliases).rows)
-
-
 def history(
     observations: Sequence[FactObservation],
     stated: Sequence[StatedFact],
@@ -220,23 +66,44 @@ def history(
     today: date | None = None,
     aliases: Aliases | None = None,
 ) -> History:
-    """As :func:`resolve`, with the ids and units that lead to the rows."""
-    return Resolver().history({"": list(observations)}, stated, single_valued, today, aliases)
+    """Every fact that is or was known, as periods, by subject, relation and time, with what leads to them.
 
+    ``stated`` is in the order of its file, ``observations`` in any.  ``single_valued`` names more relations with
+    one value at a time; ``current`` is as of ``today``; ``aliases`` leads from keys of names to those of what they
+    are other names of.
+    """
+    extra = frozenset(map(normalise, single_valued))
+    now = (today or date.today()).toordinal()
+    names = aliases or {}
 
-def _group(periods: list[Period], statements: Statements, now: int, names: Aliases) -> _Group:
-    """The rows of all ``periods`` of one relation."""
+    def single(predicate: str) -> bool:
+        return is_single(predicate) or predicate in extra
+
+    statements = Statements(stated, single, names)
+    periods = [*statements.periods, *found_periods(observations, statements, single, names)]
     newer = _newer(periods, now)
-    rows = []
-    for period in periods:
+    rows: list[FactRow] = []
+    ids: defaultdict[str, list[FactRow]] = defaultdict(list)
+    units: defaultdict[int, list[FactRow]] = defaultdict(list)
+    for period in sorted(periods, key=_order):
         by = period.by
         if by is not None and by in statements.by_id:
             continued = statements.by_id[by][0].fact.id
             by = continued if continued != period.fact.id else None  # what continues it took its place
         row = replace(period.row(now), superseded_by=by, newer=newer.get(id(period)))
-        rows.append((_order(period), row, period.ids, tuple(period.units)))
-    holding = frozenset((*relation_of(row, names), folded(row.object)) for _, row, _, _ in rows if row.current)
-    return _Group(rows, holding)
+        rows.append(row)
+        for alias in period.ids:
+            ids[alias].append(row)
+        for unit in period.units:
+            units[unit].append(row)
+    holding = frozenset((*relation_of(row, names), folded(row.object)) for row in rows if row.current)
+    return History(
+        tuple(rows),
+        {alias: tuple(those) for alias, those in ids.items()},
+        {unit: tuple(those) for unit, those in units.items()},
+        holding,
+        names,
+    )
 
 
 #: Rules whose values stand for each other: one that differs is news.
@@ -260,7 +127,7 @@ def _newer(periods: Sequence[Period], today: int) -> dict[int, str]:
     return out
 
 
-def _order(period: Period) -> _Place:
+def _order(period: Period) -> tuple[str, str, int, int, str, str, str, str]:
     fact = period.fact
     place = folded(fact.subject), period.relation[1], period.start, period.end
     return *place, fact.rule, period.value, fact.subject, fact.id

@@ -20,8 +20,6 @@ OPERATIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "remove": (("id",), ("id",)),
 }  # fmt: skip
 
-_LONGEST = 2000
-
 
 def checked(given: Mapping[str, Any], where: str) -> tuple[str, dict[str, Any]]:
     """Action and arguments of an operation, texts trimmed and days made dates."""
@@ -62,8 +60,9 @@ def _argument(where: str, key: str, value: Any) -> Any:
     text = " ".join(value.encode("utf-8", "replace").decode("utf-8").split())
     if not text:
         raise RequestError(f"{where}{key} is empty")
-    if len(text) > _LONGEST:
-        raise RequestError(f"{where}{key} has {len(text)} characters; a fact is short, at most {_LONGEST}")
+    longest = 2000
+    if len(text) > longest:
+        raise RequestError(f"{where}{key} has {len(text)} characters; a fact is short, at most {longest}")
     if key == "predicate" and not normalise(text):
         raise RequestError(f"{where}predicate has no letter: {text!r}")
     return text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -16,22 +16,17 @@ from ..knowledge import facts_file
 from ..knowledge.concept_keys import owners
 from ..knowledge.predicates import normalise
 from ..model import FactRow, FactsResult, Origin
-from ..store.api import FactObservation, StatedFact, Store, after_one_write
+from ..store.api import StatedFact, Store
 from ..system import atomic
 from .cited_units import origin_at, units_at
-from .history import Resolver, lasting_id, reason, superseded_units, unknown
 from .history import as_of as holding_on
+from .history import history as history_of
+from .history import lasting_id, reason, superseded_units, unknown
 from .known import Known, current, key_of, matching, once, stated_already
 from .operations import checked
-from .relations import Relations
-from .summary_observations import by_file
+from .summary_observations import as_noted
 from .things import Things
 from .validity import STATED, Aliases, folded
-
-#: What rules found, by file.
-_Files = Mapping[str, Sequence[FactObservation]]
-#: Facts from which on working them out takes megabytes.
-_MANY = 1_000
 
 
 @dataclass(slots=True)
@@ -69,10 +64,6 @@ class FactBook:
         self._forgotten = forgotten
         self._lock = threading.RLock()
         self._known: Known | None = None
-        self._said: tuple[tuple[str, ...], Relations] | None = None
-        self._resolver = Resolver()
-        #: What rules found in each file: as of which writing of which document, and the facts.
-        self._read: dict[str, tuple[tuple[int, int, str], list[FactObservation]]] = {}
 
     # -- asking -----------------------------------------------------------------------------------
 
@@ -200,26 +191,17 @@ class FactBook:
             entries = [facts_file.redacted(entry, self._redact) for entry in plan.entries]
             facts_file.append(self._file, entries, "" if read is None else read.sha256)
             self._take_over()
-        known = self._around(((entry.subject, entry.predicate) for entry in entries), plan.shown)
+        known = self._now()
         rows = [row for shown in dict.fromkeys(plan.shown) for row in known.history.ids.get(shown, ())]
         rows = list(dict.fromkeys(rows))
         return FactsResult(tuple(rows), plan.added, plan.updated, plan.removed, _since(started), self._warning())
 
     def _take_over(self) -> None:
-        before = self._store.facts_version()
-        taken = facts_file.take_over(self._workspace, self._store, self._redact, self._forgotten)
-        with self._store.session(), self._lock:
-            if self._said is None or taken is not facts_file.Taken.ADDED or self._said[0] != before:
-                return
-            # What was added is all that changed, unless somebody else has changed something meanwhile.
-            after, relations = self._store.facts_version(), self._said[1]
-            if after == after_one_write(before):
-                relations.add(self._store.stated_facts(len(relations.stated)))
-                self._said = after, relations
+        facts_file.take_over(self._workspace, self._store, self._redact, self._forgotten)
 
     def _planned(self, operations: Sequence[tuple[str, dict[str, Any]]], several: bool) -> _Plan:
         plan = _Plan([], [])
-        known = self._concerned(operations)
+        known = self._now()
         touched: set[str] = set()
         for at, (action, given) in enumerate(operations, 1):
             where = f"operation {at}: " if several else ""
@@ -302,7 +284,7 @@ class FactBook:
         ids, until = [lasting], max(today, row.valid_from or today)
         if row.rule == STATED:
             rows = known.history.ids
-            told = [one for one in self._relations().stated if one.retracts is None and row in rows.get(one.id, ())]
+            told = [one for one in self._store.stated_facts() if one.retracts is None and row in rows.get(one.id, ())]
             if told and all(_day_of(one) == today for one in told):
                 ids, until = [one.id for one in told], row.valid_from or until
         return [
@@ -315,63 +297,23 @@ class FactBook:
 
     # -- what is known ----------------------------------------------------------------------------
 
-    def _relations(self) -> Relations:
-        """All that is said; what was added since it was last asked for is all that is read."""
-        with self._store.reading(), self._lock:  # in this order everywhere: a search holds the session already
-            version = self._store.facts_version()
-            if self._said is None or self._said[0] != version:
-                aliases: dict[int | str, int | str] = dict(owners(self._store.ontology()).items())
-                found = by_file(self._found(version[0]), self._store)
-                self._said = version, Relations(found, self._store.stated_facts(), aliases)
-            return self._said[1]
-
-    def _around(self, about: Iterable[tuple[str, str]], ids: Iterable[str] = ()) -> Known:
-        """What is known of subjects and their predicates, and of statements by their ids."""
-        with self._store.reading(), self._lock:
-            relations = self._relations()
-            found, stated = relations.around(about, ids)
-            return self._resolved({"": found}, stated, relations.aliases, Resolver())
-
-    def _concerned(self, operations: Sequence[tuple[str, dict[str, Any]]]) -> Known:
-        """What is known of all that ``operations`` name."""
-        ids = [given["id"] for action, given in operations if action != "add"]
-        relations = self._relations()
-        if not all(map(relations.states, ids)):
-            return self._now()  # only together do the facts that rules found have ids
-        added = [(given["subject"], given["predicate"]) for action, given in operations if action == "add"]
-        return self._around(added, ids)
-
-    def _resolved(self, found: _Files, stated: Sequence[StatedFact], aliases: Aliases, by: Resolver) -> Known:
-        single, today = self._store.ontology().single_valued, date.today()
-        told = by.history(found, stated, single, today, aliases)
-        things = Things(self._store, found)
-        return Known(self._store.facts_version(), today, told, frozenset(map(normalise, single)), things)
-
     def _now(self) -> Known:
         """All that is known."""
-        with self._store.reading(), self._lock:
+        with self._store.reading(), self._lock:  # in this order everywhere: a search holds the session already
+            version, today = self._store.facts_version(), date.today()
             known = self._known
-            if known is None or known.version != self._store.facts_version() or known.day != date.today():
-                first, relations = known is None, self._relations()
-                known = self._resolved(relations.found, relations.stated, relations.aliases, self._resolver)
-                superseded = dict(superseded_units(known.history))
-                for unit, words in units_at(self._store, known.history).items():
+            if known is None or known.version != version or known.day != today:
+                ontology = self._store.ontology()
+                found = as_noted(self._store.found_facts(), self._store)
+                single = frozenset(map(normalise, ontology.single_valued))
+                aliases: Aliases = dict(owners(ontology).items())
+                history = history_of(found, self._store.stated_facts(), single, today, aliases)
+                superseded = dict(superseded_units(history))
+                for unit, words in units_at(self._store, history).items():
                     superseded[unit] = tuple(dict.fromkeys((*superseded.get(unit, ()), *words)))
-                known = self._known = replace(known, superseded=superseded)
-                if first and len(known.history.rows) > _MANY:
-                    self._store.give_back_memory()  # what resolving all of them took
+                things = Things(self._store, found)
+                known = self._known = Known(version, today, history, single, things, superseded)
             return known
-
-    def _found(self, instance: str) -> _Files:
-        """What rules found: that of documents that changed since the last call is read, the rest is kept."""
-        now = {info.path: (info.id, info.generation, instance) for info in self._store.document_infos()}
-        changed = [path for path, written in now.items() if path not in self._read or self._read[path][0] != written]
-        read: dict[str, list[FactObservation]] = {path: [] for path in changed}
-        some = None if len(changed) == len(now) else [now[path][0] for path in changed]
-        for one in self._store.found_facts(some) if changed else ():
-            read[one.path].append(one)
-        self._read = {path: (now[path], read[path]) if path in read else self._read[path] for path in now}
-        return {path: found for path, (_, found) in self._read.items() if found}
 
     def _warning(self) -> str | None:
         try:

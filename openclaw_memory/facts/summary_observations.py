@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ..model import Grain
@@ -12,16 +11,6 @@ from .validity import folded
 
 _GRAINS = list(Grain)
 _Said = tuple[str, int, int, str, str, str, str]
-
-
-def by_file(found: Mapping[str, Sequence[FactObservation]], store: Store) -> Mapping[str, Sequence[FactObservation]]:
-    """Observations by file, those of summaries with the files that these were taken from: see :func:`as_noted`."""
-    if all(info.grain is Grain.WORKING for info in store.document_infos()):
-        return found
-    out: defaultdict[str, list[FactObservation]] = defaultdict(list)
-    for one in as_noted([one for path in sorted(found) for one in found[path]], store):
-        out[one.path].append(one)
-    return out
 
 
 def as_noted(observations: Sequence[FactObservation], store: Store) -> list[FactObservation]:

@@ -7,9 +7,9 @@ many facts it was fitted, and what each sign is worth.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from math import exp, log
 
 from ..knowledge.fact_headings import named_above
@@ -24,8 +24,6 @@ WEIGHTS: dict[str, float] = {"dense": 0.51, "passing": -1.95, "owner": 1.63, "wo
 BIAS = 3.2
 #: The sureness from which on a fact is listed.
 LISTED = 0.78
-#: Rarer facts than this a unit tell no more.
-_LEAST = 0.004
 #: What passes: how something stands, how many there are or when.
 _PASSING = frozenset(("state", "number", "time"))
 
@@ -33,20 +31,21 @@ _PASSING = frozenset(("state", "number", "time"))
 class Things:
     """Tells which rows are listed unasked, and below what they stand.
 
-    ``found`` are all observations by file.
+    ``found`` are all observations.
     """
 
-    def __init__(self, store: Store, found: Mapping[str, Sequence[FactObservation]]) -> None:
+    def __init__(self, store: Store, found: Sequence[FactObservation]) -> None:
         self._store, self._found = store, found
         self._headings: Mapping[str, str] | None = None
 
     def shown(self, rows: Iterable[FactRow]) -> list[FactRow]:
         """Those of ``rows`` that are stated, or surely right."""
         units = {info.path: info.units for info in self._store.document_infos()}
+        count = Counter(one.path for one in self._found)
 
         def is_sure(row: FactRow) -> bool:
             path = _path(row)
-            share = len(self._found.get(path, ())) / max(1, units.get(path, 1))
+            share = count[path] / max(1, units.get(path, 1))
             return not _is_past(row) and sureness(signs(row, share)) >= LISTED
 
         return [row for row in rows if row.rule == STATED or is_sure(row)]
@@ -56,8 +55,8 @@ class Things:
         if row.rule not in ("key", "table") or _is_owners(row):
             return row
         if self._headings is None:
-            every = chain.from_iterable(self._found.values())
-            self._headings = {citation(one.path, one.start_line, one.end_line): one.heading for one in every}
+            places = ((citation(one.path, one.start_line, one.end_line), one.heading) for one in self._found)
+            self._headings = dict(places)
         return replace(row, under=named_above(self._headings.get(row.source or "", ""), row.subject))
 
 
@@ -69,7 +68,7 @@ def signs(row: FactRow, share: float) -> dict[str, float]:
     and ``words`` of how many words its subject is.
     """
     return {
-        "dense": log(max(_LEAST, share)),
+        "dense": log(max(0.004, share)),  # rarer ones tell no more
         "passing": float(kind_of_key(row.predicate) in _PASSING),
         "owner": float(row.origin is Origin.OWNER or row.subject == "user"),
         "words": float(len(ASIDE.sub(" ", row.subject).split())),

@@ -15,16 +15,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import cache, lru_cache
+from functools import lru_cache
 
-from ..knowledge import fact_words
 from ..knowledge.concept_keys import concept_key
 from ..knowledge.predicates import kind_of_key, normalise
 from ..model import FactRow, Origin, citation
 from ..store.api import FactObservation, StatedFact
 from ..text import calendar
 from ..text.negation import negations
-from ..text.scripts import UNSPACED
 
 #: The rule of what an agent or a person wrote down as a fact.
 STATED = "stated"
@@ -50,54 +48,17 @@ def folded(text: str) -> str:
 def alike(one: str, other: str) -> bool:
     """Whether two values, as they are compared, say the same but for signs and remarks, or one of them says more.
 
-    "Running (2 processes)", "✅ Running" and "Running on port 80" are alike, and so are a path and the end of it, and
-    two states that begin with the same sign, or with words or signs that say that it works.
+    "Running (2 processes)", "✅ Running" and "Running on port 80" are alike; "not running" is not.
     """
     if one == other:
         return True
-    states = _state(one), _state(other)
-    if states[0] and states[0] == states[1]:
-        return True
-    short, long = sorted((_SIGNS.sub(" ", _ASIDE.sub(" ", said)).split() for said in (one, other)), key=len)
-    if not short:
-        return False
-    if long[: len(short)] == short and any(map(str.isdigit, short[0])):
-        return True  # "v0.2", "v0.2, not in use"
-    if bool(negations(_ASIDE.sub(" ", one))) != bool(negations(_ASIDE.sub(" ", other))):
-        return False
-    if len(short) == 1 and _UNSPACED.match(short[0]) and long[0].startswith(short[0]):
-        return True
-    return long[: len(short)] == short or ("/" in one and "/" in other and long[-len(short) :] == short)
-
-
-def _state(said: str) -> str:
-    """The sign that a state begins with; one sign for all that say that something works, in signs or in words."""
-    mark = said[:1]
-    works = unicodedata.category(mark or " ") == "So" and mark in _WORKS
-    bare = _SIGNS.sub(" ", said).strip()
-    if works or (_well().match(bare) and not negations(_CLAUSE.split(said, maxsplit=1)[0])):
-        return _WORKS
-    return mark if unicodedata.category(mark or " ") == "So" else ""
-
-
-@cache
-def _well() -> re.Pattern[str]:
-    """The words that say so, as a text begins: whole ones where words are apart."""
-    either = "|".join(
-        re.escape(one) + ("" if _UNSPACED.match(one) else r"\b") for one in sorted(fact_words.every("well"))
-    )
-    return re.compile(either)
+    bare = [_ASIDE.sub(" ", value) for value in (one, other)]
+    short, long = sorted((_SIGNS.sub(" ", value).split() for value in bare), key=len)
+    return bool(short) and long[: len(short)] == short and bool(negations(bare[0])) == bool(negations(bare[1]))
 
 
 #: Looks of values of which another part of the same, or another run of it, has its own.
 _OF_PARTS = frozenset("time url path repo port ip id number".split())
-#: What parts a state from what is said of it.
-_CLAUSE = re.compile(r"[,;(（、，；]")
-_DIGITS = re.compile(r"[\d_.T-]+")
-#: The most words of a state; more are a report.
-_SHORT = 4
-_WORKS = "✅✔☑🟢👍"
-_UNSPACED = re.compile(f"[{UNSPACED}]")
 _ASIDE = re.compile(r"[(（\[【][^()（）\[\]【】]*[)）\]】]")
 #: All but letters, digits and what stands within a number: what remains are words.
 _SIGNS = re.compile(r"[^\w.,-]+|(?<!\w)[.,-]+|[.,-]+(?!\w)")
@@ -338,7 +299,7 @@ def _chain(
     times: defaultdict[str, int] = defaultdict(int)
     newest: dict[str, Period] = {}
     open_: dict[tuple[str, int, int], Period] = {}
-    last: dict[int, tuple[int, str]] = {}
+    last: dict[int, int] = {}
     # What a file without a date says has no place in time: it ends nothing, and nothing that is found ends it.
     for seen in [*(one for one in chain if one.dated), *(one for one in chain if not one.dated)]:
         day, value = _day(seen), folded(seen.object)
@@ -369,9 +330,7 @@ def _chain(
             kept = {
                 key: other
                 for key, other in open_.items()
-                if alike(other.value, value)
-                or (apart and last[id(other)][0] == day)
-                or (rule == "key" and not _ends(other.value, last[id(other)][1], value, seen.path))
+                if alike(other.value, value) or (apart and last[id(other)] == day)
             }
             for key, other in open_.items():
                 if key not in kept and other is not period:
@@ -380,33 +339,13 @@ def _chain(
         elif not ends_another:
             open_[token] = period
         newest[value] = period
-        last[id(period)] = day, seen.path
+        last[id(period)] = day
     return made
 
 
 def _may_end(rule: str, predicate: str) -> bool:
     """Whether a newer value that ``rule`` finds may be of the same thing: another row, address or time may not."""
     return rule != "table" and (rule != "key" or kind_of_key(predicate) not in _OF_PARTS)
-
-
-def _ends(old: str, before: str, new: str, path: str) -> bool:
-    """Whether the value of a key in the file ``path`` ends that of one ``before``.
-
-    Both files are named alike but for their days, as others look at a thing from elsewhere; and both values are short:
-    a sentence reports on a day.
-    """
-    return _named(before) == _named(path) and max(map(_length, (old, new))) <= _SHORT
-
-
-def _named(path: str) -> str:
-    """The name of a file without its digits and what joins them."""
-    return _DIGITS.sub("", path.rpartition("/")[2])
-
-
-def _length(value: str) -> int:
-    """How many words a value has beside remarks; two characters where words are not apart count as one."""
-    bare = _SIGNS.sub(" ", _ASIDE.sub(" ", value))
-    return len(bare.split()) + len(_UNSPACED.findall(bare)) // 2
 
 
 def _below(period: Period, day: int, above: Sequence[Period]) -> list[Period]:

@@ -10,7 +10,7 @@ from functools import cache
 
 from ..text import calendar_words, language
 from ..text.analysis import STOP_WORDS
-from .routine import NAMELESS, TAILS
+from .routine import NAMELESS, listed
 
 _DAYS = frozenset({"weekday", "month", "relative"})
 _WORD = re.compile(r"[^\W\d_]+")
@@ -23,7 +23,7 @@ def tails(spoken: str) -> frozenset[str]:
     Words of other alphabets than the Latin one count in every text, as they are words of nothing else.
     """
     others = (filter(language.of_script, _days(name)) for name in calendar_words.known_languages())
-    return TAILS.union(_days(language.ENGLISH), _days(spoken), *others)
+    return listed("tails").union(_days(language.ENGLISH), _days(spoken), *others)
 
 
 @cache

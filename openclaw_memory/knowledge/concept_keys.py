@@ -49,12 +49,8 @@ def _stem(word: str) -> str:
     stem = language.stems([word], known)[0]
     if word.isascii():
         one = word[:-1] if word.endswith("s") and not word.endswith("ss") else word
-        return stem if len(one) - len(stem) < _OTHER_WORD else one
+        return stem if len(one) - len(stem) < 4 else one
     return stem
-
-
-#: So many letters behind its stem make another word.
-_OTHER_WORD = 4
 
 
 def name_keys(*names: str) -> tuple[int, ...]:

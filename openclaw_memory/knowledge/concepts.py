@@ -26,18 +26,17 @@ from .identifiers import in_code, in_text, is_opaque, of_path
 from .names import names
 from .routine import (
     ABBREVIATIONS,
-    ABOUT,
     ADVERB_ENDS,
     GENERAL_FILES,
     LOOSE_ENDS,
     NAMELESS,
     NAMELESS_ENDS,
-    REGIONS,
     ROUTINE,
+    listed,
 )
 
 #: Grows when what is found in a text changes, so that stored mentions are known to be of another make.
-VERSION = 10
+VERSION = 11
 
 _MOST = 12
 _CHARS = 80
@@ -47,11 +46,6 @@ _SAID = frozenset({"link", "tag", "meta", "file"})
 #: What stands in the place of a secret: it says that there was one, and names nothing.
 _REDACTED_MARK = "redacted:"
 _REDACTED = re.compile(r"\[redacted:[\w-]{1,40}\]|\bredacted:[\w-]{1,40}")
-#: What a listing of files says before the name of each: its mode, links, owner, group, size and day.
-_LISTED = re.compile(
-    r"(?m)^[ \t>\"|]*[-bcdlps](?:[r-][w-][-xsStT]){3}[.+@]?(?:[ \t]+\d+)?(?:[ \t]+[^\W\d][\w.$-]{0,40}){2}"
-    r"(?:[ \t]+\d[\d.,]*[BKMGT]?)?(?:[ \t]+[^\W\d]{3,4}\.?[ \t]+\d{1,2}[ \t]+[\d:]{4,5})?"
-)
 _STRENGTH = {rule: at for at, rule in enumerate(_RULES)}
 
 #: A name with an underscore, as columns of tables have, and how many of them are a table's.
@@ -74,8 +68,6 @@ def candidates(unit: Unit, file: File | None = None) -> list[Mention]:
         return []
     found: Found = []
     text = _REDACTED.sub(_TAKEN, unit.text) if _REDACTED_MARK in unit.text else unit.text
-    if "rw" in text or "r-" in text:
-        text = _LISTED.sub(" ", text)
     if "[[" in text:
         text = DIRECTIVE.sub(" ", text)
     # A line that names so many columns is a table's, and names nothing else.
@@ -84,7 +76,7 @@ def candidates(unit: Unit, file: File | None = None) -> list[Mention]:
         if schema:
             return []
         text = _WEB.sub(_TAKEN, text) if "://" in text else text
-        found += [("start" if _is_key(text, name) else "code", name) for name in in_text(text)]
+        found += [("code", name) for name in in_text(text)]
         return _mentions(found)
     text = without_speaker(text, unit.speaker) if unit.speaker else text
     if _MARKED.search(text):
@@ -126,11 +118,6 @@ def _spoken_in(texts: Iterable[str]) -> str:
     return language.of_words({word for text in texts for word in language.latin_words(text.lower())})
 
 
-def _is_key(code: str, name: str) -> bool:
-    """Whether a name in code is the key of a value, as in JSON: part of the data and no thing."""
-    return f'"{name}":' in code or f"'{name}':" in code
-
-
 def of_front_matter(front: Mapping[str, Any]) -> list[Mention]:
     """What a file's front matter says that the file is about: tags, topics, people, projects and the like.
 
@@ -138,7 +125,7 @@ def of_front_matter(front: Mapping[str, Any]) -> list[Mention]:
     """
     found: Found = []
     for name, value in front.items():
-        if name.strip().casefold() in ABOUT:
+        if name.strip().casefold() in listed("about"):
             found += [("meta", text) for text in _values(value)]
     return _mentions(found)
 
@@ -257,7 +244,7 @@ def _special(match: re.Match[str], found: Found) -> str:
 
 
 def _path(path: str, found: Found) -> str:
-    if path.partition("/")[0] in REGIONS:
+    if path.partition("/")[0] in listed("regions"):
         return _TAKEN  # "Europe/Amsterdam", a time zone
     name = of_path(path)
     if name:

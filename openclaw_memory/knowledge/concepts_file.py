@@ -33,8 +33,6 @@ __all__ = [
     "Ontology",
     "OntologyError",
     "add",
-    "alias",
-    "parent",
     "read",
     "remove",
 ]
@@ -122,16 +120,6 @@ def add(
         return _Change("added" if old is None else "changed", own.slug, after, (*wanted, *over))
 
     return _edit(file, change)
-
-
-def alias(file: Path, name: str, aliases: Iterable[str]) -> Edited:
-    """Add aliases to a concept, which becomes a curated one if it is none; raises as :func:`add`."""
-    return add(file, name, aliases=aliases)
-
-
-def parent(file: Path, name: str, parents: Iterable[str]) -> Edited:
-    """Put a concept below others, which become curated ones if they are none; raises as :func:`add`."""
-    return add(file, name, parents=parents)
 
 
 def remove(file: Path, name: str) -> Edited:

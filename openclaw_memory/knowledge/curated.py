@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from types import MappingProxyType
 from typing import NoReturn
@@ -232,23 +233,10 @@ def meant(concepts: Mapping[str, CuratedConcept], owners: Mapping[int, str]) -> 
 
 def circle(concepts: Mapping[str, CuratedConcept]) -> tuple[str, ...]:
     """Concepts each of which is a parent of the one before it, back to the first; empty when there are none."""
-    done: set[str] = set()
-    for first in concepts:
-        path: dict[str, Iterator[str]] = {}
-        here: str | None = first
-        while here is not None:
-            if here not in done and here not in path:
-                path[here] = iter(concepts[here].parents if here in concepts else ())
-            elif here in path:
-                at = list(path).index(here)
-                return (*list(path)[at:], here)
-            here = None
-            while path and here is None:
-                last = next(reversed(path))
-                here = next(path[last], None)
-                if here is None:
-                    done.add(last)
-                    del path[last]
+    try:
+        TopologicalSorter({own: concept.parents for own, concept in concepts.items()}).prepare()
+    except CycleError as error:
+        return tuple(reversed(error.args[1]))
     return ()
 
 

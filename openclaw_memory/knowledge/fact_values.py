@@ -9,9 +9,6 @@ from . import fact_words
 from .fact_sentences import tidy
 from .heading_names import ASIDE, SIGNS, WITHOUT_CAPITALS
 
-_MOST_OBJECT = 160
-_MOST_WORDS = 25
-
 #: Where the next pair begins within a value, as in "8 GB, Disk: 364 GB".
 _NEXT_PAIR = re.compile(r",\s+(?=[^\W\d_]\w*(?:\s[^\W_]+)?[:：]\s)")
 #: What parts a short value from something else on its line.
@@ -56,7 +53,7 @@ _LOOKS: dict[str, tuple[str, int]] = {
 _SHAPES = {kind: re.compile(shape, re.S) for kind, (shape, _) in _LOOKS.items()}
 
 
-def value_of(value: str, kind: str, most: int = _MOST_OBJECT) -> str | None:
+def value_of(value: str, kind: str, most: int = 160) -> str | None:
     """The first sentence of a value, where it is short, whole, and looks as its kind does."""
     spans = sentence_spans(value)
     if not spans:
@@ -85,7 +82,7 @@ def value_of(value: str, kind: str, most: int = _MOST_OBJECT) -> str | None:
         return None
     if (
         len(ASIDE.sub(" ", text).split()) > _LOOKS[kind][1]
-        or len(text.split()) > _MOST_WORDS
+        or len(text.split()) > _LOOKS["text"][1]
         or (kind in ("state", "name") and len(text) > 80)
     ):
         return None

@@ -32,12 +32,6 @@ from .predicates import is_personal, kind_of_key, liking_of, needs_person, norma
 #: Grows when what :func:`found` returns for a text changes, so that stored facts are known to be of another make.
 VERSION = 25
 
-#: Longer texts are prose, whose facts no rule of form can tell.
-_MOST_CHARS = 1200
-#: What is decided has so many characters where words are not apart.
-_LEAST_DECIDED = 4
-#: The most words, or characters of scripts without spaces, of an item that is a value by itself.
-_MOST_LISTED = 5
 
 _OPENING = re.compile(r"[ \t>]*+(?:(?:[-*+•・]|\d{1,9}[.)])[ \t]++)?(?P<task>\[[ xX]\][ \t]++)?")
 _KEYED = re.compile(
@@ -65,7 +59,8 @@ def found(unit: Unit, heading: str, subject: str | None, above: str = "") -> lis
     ``subject`` is whom the whole file is about, where it is about somebody: see :func:`subject_of`.  ``above`` is the
     line that a nested item belongs to: see :func:`parents`.
     """
-    if len(unit.text) > _MOST_CHARS or unit.form in ("heading", "title", "code", "machine", "meta"):
+    # A longer text is prose, whose facts no rule of form can tell.
+    if len(unit.text) > 1200 or unit.form in ("heading", "title", "code", "machine", "meta"):
         return []
     if is_template(heading):
         return []
@@ -225,7 +220,8 @@ def _listed(body: str, topic: Topic) -> Iterator[FoundFact]:
     denied = relation != "prefers" and negations(body)  # "No onions" below Likes, or below Dislikes: who can tell?
     if thing is None or denied or not body[0].isalnum() or body.rstrip("*_").endswith((":", "：")):
         return
-    if len(thing.split()) <= _MOST_LISTED and len(_UNSPACED.findall(thing)) <= 2 * _MOST_LISTED:
+    most_words = 5  # of an item that is a value by itself; two characters where words are not apart are a word
+    if len(thing.split()) <= most_words and len(_UNSPACED.findall(thing)) <= 2 * most_words:
         yield from _fact(topic.person, relation, thing, "key", 0.8)
 
 
@@ -245,7 +241,7 @@ def _key(label: str, kind: str, value: str, topic: Topic, rule: str, confidence:
 
 def _decision(subject: str, value: str, rule: str) -> Iterator[FoundFact]:
     thing = value_of(value, "text", 240)
-    if thing is not None and (len(thing.split()) > 2 or len(_UNSPACED.findall(thing)) >= _LEAST_DECIDED):
+    if thing is not None and (len(thing.split()) > 2 or len(_UNSPACED.findall(thing)) > 3):
         yield from _fact(subject, "decided", thing, rule, 0.9)
 
 

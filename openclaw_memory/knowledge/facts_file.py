@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, datetime
-from enum import IntEnum
 from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,12 +34,6 @@ _KEYS = ("id", "subject", "predicate", "object", "from", "to", "confidence", "or
 
 class FactFileError(OpenClawMemoryError):
     """``facts.yaml`` cannot be read as a list of facts."""
-
-
-class Taken(IntEnum):
-    """What the index took over of the file: nothing, all of it, or what was added behind the rest."""
-
-    NOTHING, WHOLE, ADDED = 0, 1, 2
 
 
 # -- writing --------------------------------------------------------------------------------------
@@ -131,39 +124,16 @@ def read(path: Path) -> list[StatedFact]:
 
 def _facts(path: Path, text: str) -> tuple[StatedFact, ...]:
     facts: dict[str, StatedFact] = {}
-    _collect(path, _whole(text), facts)
-    return tuple(facts.values())
-
-
-def _added(path: Path, before: bytes, data: bytes) -> tuple[StatedFact, ...] | None:
-    """The entries that ``data`` has behind ``before``; ``None`` where only all of it together says what it holds.
-
-    Then something else than whole lines of ours was added, or an id that may be taken.
-    """
-    added = data[len(before) :]
-    if not before.endswith(b"\n") or not added.endswith(b"\n"):
-        return None
-    if not before.startswith(b"- ") and b"\n- " not in before:
-        return None  # its list is written further to the right, or in brackets
-    if not all(line.startswith(b"- {id: ") for line in added.splitlines()):
-        return None
-    try:
-        facts = _facts(path, _decoded(path, added))
-    except FactFileError:
-        return None  # the error is to name the line of the whole file
-    return None if any(fact.id.encode() in before for fact in facts) else facts
-
-
-def _collect(path: Path, text: str, facts: dict[str, StatedFact]) -> None:
-    for line, fact in _said(path, text, set(facts)):
+    for line, fact in _said(path, _whole(text)):
         # The same line twice, as a merge of two copies leaves it, is one.
         if facts.setdefault(fact.id, fact) != fact:
             raise _wrong(path, line, f"the id {fact.id} is taken by another entry; delete the id to get a new one")
+    return tuple(facts.values())
 
 
-def _said(path: Path, text: str, taken: set[str] | None = None) -> Iterator[tuple[int, StatedFact]]:
+def _said(path: Path, text: str) -> Iterator[tuple[int, StatedFact]]:
     """Line and content of each entry."""
-    taken = set() if taken is None else taken
+    taken: set[str] = set()
     for line, entry in _parse(path, text):
         fact = _fact(path, line, entry, taken)
         taken.add(fact.id)
@@ -336,38 +306,26 @@ def redacted(fact: StatedFact, redact: atomic.Redact) -> StatedFact:
     return replace(fact, subject=subject, predicate=predicate, object=thing, source=source)
 
 
-def take_over(workspace: Path, store: Store, redact: atomic.Redact, forgotten: Callable[[StatedFact], bool]) -> Taken:
-    """Bring the index to what ``facts.yaml`` says now; returns what of it was new.
+def take_over(workspace: Path, store: Store, redact: atomic.Redact, forgotten: Callable[[StatedFact], bool]) -> bool:
+    """Bring the index to what ``facts.yaml`` says now; returns whether any of it was new.
 
-    What a person wrote there passes through ``redact`` first; what is ``forgotten`` stays out.  Where the file has
-    only grown by whole lines, nothing else of it is read.  Raises
+    What a person wrote there passes through ``redact`` first; what is ``forgotten`` stays out.  Raises
     :class:`FactFileError` when the file is broken, :class:`~openclaw_memory.errors.WorkspaceError` when it is no file
     of the workspace; the index then keeps what it had.
     """
     path = workspace / NAME
     known = store.workspace_file(NAME)
     atomic.check(path)
-    try:
-        stat = path.stat()
-        data = path.read_bytes()
-    except FileNotFoundError:
+    if not path.exists():
         if known is None or not known.sha256:
-            return Taken.NOTHING
+            return False
         store.put_stated_facts(WorkspaceFile(NAME, 0, 0, ""), [])
-        return Taken.WHOLE
-    except OSError as error:
-        raise FactFileError(f"{path}: cannot be read ({error.strerror}); check its permissions") from error
-    file = WorkspaceFile(NAME, stat.st_size, stat.st_mtime_ns, hashlib.sha256(data).hexdigest())
+        return True
+    mtime_ns = path.stat().st_mtime_ns  # before it is read: what is written meanwhile is then read again
+    data = _bytes(path)
+    file = WorkspaceFile(NAME, len(data), mtime_ns, hashlib.sha256(data).hexdigest())
     if known == file:
-        return Taken.NOTHING
-    more: tuple[StatedFact, ...] | None = None
-    if known is not None and 0 < known.size <= len(data):
-        before = data[: known.size]
-        if hashlib.sha256(before).hexdigest() == known.sha256:
-            more = _added(path, before, data) if len(data) > len(before) else ()
-    facts = _facts(path, _decoded(path, data)) if more is None else more
-    kept = [redacted(fact, redact) for fact in facts if not forgotten(fact)]
-    store.put_stated_facts(file, kept, add=more is not None)
-    if more is None:
-        return Taken.WHOLE
-    return Taken.ADDED if more else Taken.NOTHING
+        return False
+    kept = [redacted(fact, redact) for fact in _facts(path, _decoded(path, data)) if not forgotten(fact)]
+    store.put_stated_facts(file, kept)
+    return known is None or known.sha256 != file.sha256

@@ -121,16 +121,13 @@ def is_common(text: str) -> bool:
     """Whether ``text`` has nothing but labels, relations and words of everyday language, which name no single thing."""
     if is_label(text) or is_relation(text) or not any(map(str.isalnum, text)) or unspaced.is_everyday(text):
         return True
-    if text.isalpha() and any(map(str.isupper, text[1:])) and not (text.isupper() and len(text) > _LONGEST_CAPITALS):
+    # A few capitals may be an abbreviation, and so a name.
+    if text.isalpha() and any(map(str.isupper, text[1:])) and not (text.isupper() and len(text) > 5):
         return False
     words = text.casefold().replace("-", " ").split()
     if len(words) == 1 and text.isalpha() and any(is_kind(words[0], language) for language in kinds_known()):
         return True
     return all(map(_is_everyday, words))
-
-
-#: So many capitals may be an abbreviation, and so a name.
-_LONGEST_CAPITALS = 5
 
 
 def _is_everyday(word: str) -> bool:

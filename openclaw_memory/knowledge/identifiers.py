@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from ..text.scripts import UNSPACED
-from .routine import GENERAL_FILES, LITERALS, NAMELESS, PREFIXES
+from .routine import GENERAL_FILES, LITERALS, NAMELESS, listed
 
 _RUN = re.compile(r"(?<![\w.\-@$])[^\W\d]?[\w](?:[\w.\-]{0,78}\w)?(?!\w)(?:\(\))?")
 _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
@@ -121,4 +121,4 @@ def _is_identifier(run: str) -> bool:
     if _UNSPACED.search(run):
         return False  # a number beside words that have no spaces around them
     head, hyphen, _ = run.partition("-")
-    return sum(map(str.isalpha, run)) > 1 and not (hyphen and head.lower() in PREFIXES)
+    return sum(map(str.isalpha, run)) > 1 and not (hyphen and head.lower() in listed("prefixes"))

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from functools import cache, lru_cache
-from importlib.resources import files
 
 from ..text import language
-from .routine import ABBREVIATIONS, NAMELESS, ORDINARY
+from .routine import ABBREVIATIONS, NAMELESS, ORDINARY, sections
 
 
 @lru_cache(maxsize=1 << 14)
@@ -29,24 +28,21 @@ def is_kind(word: str, spoken: str) -> bool:
     return any(_in(word, name) for name in names)
 
 
-#: So many letters make the last word of a German compound, and so many stand before it.
-_LAST, _FIRST = 5, 3
-
-
 @lru_cache(maxsize=1 << 14)
 def is_german_noun(word: str) -> bool:
     """Whether ``word``, in small letters, is a German noun, or a compound that ends with one, and no name."""
-    nouns = _words("german_nouns.txt")
+    nouns = sections("german_nouns.txt")
     if word in ORDINARY or word in nouns["names"]:
         return False
     stem = _stem(word, language.CAPITAL_NOUNS)
-    ends = (stem[at:] for at in (0, *range(_FIRST, len(stem) - _LAST + 1)))
+    # The last word of a compound has five letters or more, and three or more stand before it.
+    ends = (stem[at:] for at in (0, *range(3, len(stem) - 4)))
     return any(end in nouns["nouns"] for end in ends)
 
 
 def kinds_known() -> Collection[str]:
     """The languages of which words for kinds of things are known."""
-    return _words("kinds.txt").keys()
+    return sections("kinds.txt").keys()
 
 
 def says_kind(name: str) -> bool:
@@ -65,21 +61,8 @@ def _in(word: str, name: str) -> bool:
 
 @cache
 def _stems(name: str) -> frozenset[str]:
-    return frozenset(_stem(word, name) for word in _words("kinds.txt").get(name, ()))
+    return frozenset(_stem(word, name) for word in sections("kinds.txt").get(name, ()))
 
 
 def _stem(word: str, name: str) -> str:
     return language.stems([word], name)[0]
-
-
-@cache
-def _words(file: str) -> dict[str, frozenset[str]]:
-    """The words of a file by its sections: languages, or kinds of words."""
-    out: dict[str, set[str]] = {}
-    name = ""
-    for line in files(__package__).joinpath(file).read_text(encoding="utf-8").splitlines():
-        if line.startswith("["):
-            name = line.strip("[]")
-        elif not line.startswith("#"):
-            out.setdefault(name, set()).update(line.split())
-    return {section: frozenset(words) for section, words in out.items()}

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
-from http import HTTPStatus
 
 from ..text import language
 from ..text.dates import MONTH_NUMBERS, NAMES
 from . import beside
 from .kinds import is_german_noun, is_kind
-from .routine import ADJECTIVE_ENDS, ARTICLES, NAMELESS, NOUN_ENDS
+from .routine import ADJECTIVE_ENDS, NAMELESS, NOUN_ENDS, listed
 
 #: List marks, check boxes, and dates and times before the text proper, in brackets too: [Fri 2026-07-03 09:12].
 _LEAD = re.compile(
@@ -77,9 +76,6 @@ def names(text: str, heading: bool, spoken: str, found: list[tuple[str, str]]) -
             label = after[:1] in (":", "：") and (opens or (bool(before) and not inside))
             # In a line of another script a Latin name has its capital for itself, wherever it stands.
             weak = (label or (opens and (heading or alone))) and not (foreign and words[0].isascii())
-            # Nor has an abbreviation its capitals from the brackets before it.
-            boxed = lead is not None and start == body and "]" in lead[0]
-            weak = weak and not (boxed and alone and not heading and 1 < len(words[0]) < 6 and words[0].isupper())
             if spoken == language.CAPITAL_NOUNS and not weak and alone:
                 said = _BEFORE.search(text, max(0, start - 40), start)
                 noun = words[0].endswith(NOUN_ENDS) or is_german_noun(words[0].lower())
@@ -113,7 +109,7 @@ def _before_noun(word: str) -> bool:
     if word.isdigit():
         return len(word) < 5
     low = word.lower()
-    if low in ARTICLES:
+    if low in listed("articles"):
         return True
     return word.islower() and len(word) > 3 and word.endswith(ADJECTIVE_ENDS) and not _is_stop_word(low)
 
@@ -133,9 +129,6 @@ def _name(words: list[str], weak: bool, spoken: str, found: list[tuple[str, str]
             break
     if len(words) == 2 and words[1].isdigit() and len(words[1]) == 1:
         weak = True  # "Phase 2" counts
-    numbers = [at for at, word in enumerate(words) if at and word.isdigit()]
-    if len(numbers) > 1 and numbers[0] + 1 < len(words):
-        words, weak = words[: numbers[0]], True  # "Impact 0 Risk 2": names of values, and no name
     if len(words) > 1 and all(word.isalpha() and word.isupper() for word in words):
         # Emphasis, where one is too long for an abbreviation.
         weak = weak or any(len(word) > (5 if word.isascii() else 3) for word in words)
@@ -145,8 +138,6 @@ def _name(words: list[str], weak: bool, spoken: str, found: list[tuple[str, str]
     if not words or not words[0][0].isupper():
         return
     name = " ".join(words)
-    if name in _ANSWERS or _RANGE.fullmatch(name):
-        return
     if len(words) == 1:
         low = name.lower()
         if len(name) > 1 and low not in NAMELESS and not language.is_stop_word(low, spoken):
@@ -184,9 +175,5 @@ def _says_kind(words: list[str], spoken: str) -> bool:
     )
 
 
-#: What servers answer, by which a line says how something went.
-_ANSWERS = frozenset(status.phrase for status in HTTPStatus)
-#: From one letter to another: A-F.
-_RANGE = re.compile(r"[^\W\d_]-[^\W\d_]")
 _MONTHS = NAMES | MONTH_NUMBERS.keys()
 _PARTS_OF_YEAR = frozenset(("h1", "h2", "q1", "q2", "q3", "q4"))

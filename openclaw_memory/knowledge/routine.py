@@ -5,21 +5,29 @@ They are data: ``routine.txt``.
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.resources import files
 
 from ..text.analysis import STOP_WORDS
 from ..text.dates import MONTH_NUMBERS, WEEKDAY_SPELLINGS, WEEKDAYS
 
 
-def _read() -> dict[str, list[str]]:
-    out: dict[str, list[str]] = {}
+@cache
+def sections(file: str) -> dict[str, frozenset[str]]:
+    """The words of a file of this package by its sections, each of which a line with its name in brackets begins."""
+    out: dict[str, set[str]] = {}
     name = ""
-    for line in files(__package__).joinpath("routine.txt").read_text(encoding="utf-8").splitlines():
+    for line in files(__package__).joinpath(file).read_text(encoding="utf-8").splitlines():
         if line.startswith("["):
             name = line.strip("[]")
         elif not line.startswith("#"):
-            out.setdefault(name, []).extend(line.split())
-    return out
+            out.setdefault(name, set()).update(line.split())
+    return {section: frozenset(words) for section, words in out.items()}
+
+
+def listed(section: str) -> frozenset[str]:
+    """The words of a section of ``routine.txt``, which says what each is for."""
+    return sections("routine.txt")[section]
 
 
 def _forms(verb: str) -> set[str]:
@@ -32,43 +40,31 @@ def _forms(verb: str) -> set[str]:
     return {verb, plural, verb + "ed", verb + "ing"} | doubled
 
 
-_WORDS = _read()
-_PLAIN = ("calendar", "numbers", "function", "qualities", "things", "irregular", "marks")
 #: Words, in small letters, of which none makes a name or a phrase.
 ROUTINE = frozenset(
     STOP_WORDS.union(
         MONTH_NUMBERS,
         WEEKDAY_SPELLINGS,
         (f"{name.lower()}s" for name in WEEKDAYS),
-        *(_WORDS[each] for each in _PLAIN),
-        *map(_forms, _WORDS["verbs"]),
+        *map(listed, ("calendar", "numbers", "function", "qualities", "things", "irregular", "marks")),
+        *map(_forms, listed("verbs")),
     )
 )
 #: Words, in small letters, that are no name by themselves.
-NAMELESS = ROUTINE.union(_WORDS["labels"], _WORDS["orders"])
+NAMELESS = ROUTINE.union(listed("labels"), listed("orders"))
 #: What is written in capitals in notes on any subject: formats, protocols, roles, time zones, emphasis.
-ABBREVIATIONS = frozenset(_WORDS["abbreviations"])
-#: What stands before a German noun, and not before a name.
-ARTICLES = frozenset(_WORDS["articles"])
+ABBREVIATIONS = listed("abbreviations")
 #: How German adjectives before a noun end.
-ADJECTIVE_ENDS = tuple(_WORDS["adjective-ends"])
+ADJECTIVE_ENDS = tuple(listed("adjective-ends"))
 #: How German nouns end that are no names.
-NOUN_ENDS = tuple(_WORDS["noun-ends"])
+NOUN_ENDS = tuple(listed("noun-ends"))
 #: Ordinary words that people and tools are called by too: found only in their own case.
-ORDINARY = frozenset(_WORDS["ordinary"])
-#: Keys of front matter that say what a file is about.
-ABOUT = frozenset(_WORDS["about"])
+ORDINARY = listed("ordinary")
 #: Files that every workspace has, without their ending: no names of anything.
-GENERAL_FILES = frozenset(_WORDS["files"])
-#: What stands before a hyphen and makes no identifier.
-PREFIXES = frozenset(_WORDS["prefixes"])
+GENERAL_FILES = listed("files")
 #: Words of programming languages, and of the messages of commits.
-LITERALS = frozenset(_WORDS["literals"] + _WORDS["commits"])
-#: What the names of time zones begin with.
-REGIONS = frozenset(_WORDS["regions"])
-#: Units, and pronouns with a capital, that stand beside a name and are no part of it.
-TAILS = frozenset(_WORDS["tails"])
+LITERALS = listed("literals") | listed("commits")
 #: Endings of adverbs, of words that are rather said of something than names of it, and of these and abstract nouns.
-ADVERB_ENDS = tuple(_WORDS["adverb-ends"])
-LOOSE_ENDS = (*ADVERB_ENDS, *_WORDS["loose-ends"])
-NAMELESS_ENDS = (*LOOSE_ENDS, *_WORDS["nameless-ends"])
+ADVERB_ENDS = tuple(listed("adverb-ends"))
+LOOSE_ENDS = (*ADVERB_ENDS, *listed("loose-ends"))
+NAMELESS_ENDS = (*LOOSE_ENDS, *listed("nameless-ends"))

@@ -12,12 +12,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib.resources import files
 
 from ..text import characters
 from ..text.labels import is_label
 from ..text.scripts import HAN, SOUTH_EAST_ASIAN
 from . import fact_words
+from .routine import sections
 
 _KANA = re.compile("[\u3041-\u3096\u30a1-\u30fa]")
 #: Katakana and Chinese characters, of which Japanese compounds are made, and their parts.
@@ -178,7 +178,7 @@ def _parts_a_word(term: str, before: Counter[str], after: Counter[str]) -> bool:
 @cache
 def _everyday() -> re.Pattern[str]:
     """Compounds of everyday Japanese: its words, one behind another, with what is put before and behind them."""
-    said = _common("common_japanese.txt")
+    said = sections("common_japanese.txt")
     word, before, behind = (_any_of(said[name]) for name in ("words", "before", "behind"))
     word += "|" + _any_of(said["done"])
     return re.compile(f"(?:{before})?(?:(?:{word})(?:{behind})?)+")
@@ -187,13 +187,13 @@ def _everyday() -> re.Pattern[str]:
 @cache
 def _done() -> tuple[str, ...]:
     """What ends a Japanese compound that says what was done to something."""
-    return tuple(sorted(_common("common_japanese.txt")["done"]))
+    return tuple(sorted(sections("common_japanese.txt")["done"]))
 
 
 @cache
 def _affixes() -> re.Pattern[str]:
     """What is put before and behind a Japanese word and is no part of its name: 各, 内."""
-    said = _common("common_japanese.txt")
+    said = sections("common_japanese.txt")
     before, behind = _any_of(said["before"]), _any_of(said["behind"])
     return re.compile(f"\\A(?:{before})(?=[\u30a1-\u30fa\u30fc]{{2}})|(?<=[\u30a1-\u30fa\u30fc]{{2}})(?:{behind})\\Z")
 
@@ -205,24 +205,12 @@ def _any_of(words: Iterable[str]) -> str:
 @cache
 def _chinese() -> dict[str, frozenset[str]]:
     """Words of everyday Chinese, as :func:`_simplified` writes them."""
-    return {name: frozenset(map(_simplified, words)) for name, words in _common("common_chinese.txt").items()}
+    return {name: frozenset(map(_simplified, words)) for name, words in sections("common_chinese.txt").items()}
 
 
 def _simplified(text: str) -> str:
     """``text`` with each traditional character as the simplified one."""
     return text.translate(characters.alike())
-
-
-def _common(file: str) -> dict[str, frozenset[str]]:
-    """The words of a file by its sections."""
-    out: dict[str, set[str]] = {}
-    name = ""
-    for line in files(__package__).joinpath(file).read_text(encoding="utf-8").splitlines():
-        if line.startswith("["):
-            name = line.strip("[]")
-        elif not line.startswith("#"):
-            out.setdefault(name, set()).update(line.split())
-    return {section: frozenset(words) for section, words in out.items()}
 
 
 def _entropy(count: Counter[str]) -> float:

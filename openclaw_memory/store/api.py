@@ -24,7 +24,6 @@ from .rows.catalog import TextsChanged as TextsChanged
 from .rows.catalog import Version as Version
 from .rows.facts import FactObservation as FactObservation
 from .rows.facts import StatedFact as StatedFact
-from .rows.facts import after_one_write as after_one_write
 from .rows.graph import RULES as RULES
 from .rows.graph import CuratedRow as CuratedRow
 from .rows.graph import Mention as Mention

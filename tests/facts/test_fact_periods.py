@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
 
-from openclaw_memory.facts.history import as_of, history, resolve
+from openclaw_memory.facts.history import as_of, history
 from openclaw_memory.model import FactRow, Kind, Origin
 from openclaw_memory.store.api import FactObservation, StatedFact
 
@@ -36,6 +37,10 @@ def note(at: int, on: int, origin: Origin = Origin.AGENT) -> FactObservation:
         at, f"memory/{day(on)}.md", at, at, Kind.DAILY, origin, day(on), True, at, 0, "JR", "lives in", f"village {at}",
         "says", 0.8,
     )  # fmt: skip
+
+
+def resolve(*known: Any, **values: Any) -> list[FactRow]:
+    return list(history(*known, **values).rows)
 
 
 def holding(rows: list[FactRow], number: int) -> set[str]:

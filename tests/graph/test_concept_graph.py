@@ -102,15 +102,6 @@ def test_what_is_mentioned_together_is_related_and_what_never_is_is_not(memory: 
     assert ("wobble-board", "quimby") not in related  # once together is chance
 
 
-def test_what_is_asked_of_single_files_is_together_what_all_say(memory: Memory, notes: Notes) -> None:
-    notes.write("memory/2026-02-03.md", "# People\n\n- Mira lives in Leiden.\n- Quimby's editor is Helix.\n")
-    memory.ingest()
-    store = memory.store
-    ids = [info.id for info in sorted(store.document_infos(), key=lambda info: info.path)]
-    assert store.found_facts()
-    assert [found for one in ids for found in store.found_facts([one])] == store.found_facts() == store.found_facts(ids)
-
-
 def test_removing_a_file_removes_what_it_mentioned_and_every_edge_of_it(memory: Memory, notes: Notes) -> None:
     notes.remove("memory/2026-01-09.md")
     memory.ingest()

@@ -314,8 +314,8 @@ class Shelf:
         assert name == facts_file.NAME
         return self.file
 
-    def put_stated_facts(self, facts_file: WorkspaceFile, facts: list[StatedFact], add: bool = False) -> None:
-        self.file, self.facts = facts_file, [*(self.facts if add else ()), *facts]
+    def put_stated_facts(self, facts_file: WorkspaceFile, facts: list[StatedFact]) -> None:
+        self.file, self.facts = facts_file, list(facts)
         self.writes += 1
 
 

@@ -122,7 +122,7 @@ def test_a_related_name_without_an_entry_is_kept_until_it_has_one(file: Path) ->
     assert "related: [boxes]" in file.read_text()
     concepts_file.remove(file, "box")
     concepts_file.add(file, "Wren", related=["lark", "build box"])
-    concepts_file.alias(file, "wren", ["build box"])
+    concepts_file.add(file, "wren", aliases=["build box"])
     assert concepts_file.read(file).concepts["wren"].related == ("lark",)
     assert "related: [lark]" in file.read_text()
     file.write_text("concepts:\n  wren:\n    related:\n    - boxes\n    - lark  # too\n  mira: {related: boxes}\n")
@@ -322,14 +322,14 @@ def test_changes_leave_every_other_line_as_it_is(edited: Path) -> None:
     )
     assert text.index("  wren:") < text.index("# Routine, not knowledge.")
 
-    concepts_file.alias(edited, "surreal", ["Surreal Database", "no"])
+    concepts_file.add(edited, "surreal", aliases=["Surreal Database", "no"])
     text = edited.read_text()
     assert lines_lost(HAND_EDITED, text) == []
     assert "      - \"sdb\"\n      - Surreal Database\n      - 'no'\n    parents: [database]\n" in text
 
-    concepts_file.alias(edited, "k8s", ["K8S"])
+    concepts_file.add(edited, "k8s", aliases=["K8S"])
     assert "  kubernetes: {name: Kubernetes, aliases: ['k8s', kube, K8S], kind: tool} " in edited.read_text()
-    concepts_file.parent(edited, "kubernetes", ["tool"])
+    concepts_file.add(edited, "kubernetes", parents=["tool"])
     assert "kube, K8S], kind: tool, parents: [tool]} " in edited.read_text()
     assert edited.read_text().count("# since spring\n") == 1
     concepts_file.add(edited, "tool", related=["mira"], kind="thing")
@@ -382,7 +382,7 @@ def test_ignoring_makes_the_file(file: Path) -> None:
 def test_asking_again_for_what_is_there_writes_nothing(edited: Path) -> None:
     before = edited.stat()
     assert concepts_file.add(edited, "Kubernetes", ["k8s"], kind="tool").action == "unchanged"
-    assert concepts_file.parent(edited, "database", ["Tools"]).action == "unchanged"
+    assert concepts_file.add(edited, "database", parents=["Tools"]).action == "unchanged"
     after = edited.stat()
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
 

@@ -52,8 +52,3 @@ class StatedFact:
     recorded: str
     replaces: tuple[str, ...] = ()
     retracts: str | None = None
-
-
-def after_one_write(version: tuple[str, ...]) -> tuple[str, ...]:
-    """What ``facts_version`` of a store is after one more write of facts, where nothing else has changed."""
-    return (*version[:2], str(int(version[2]) + 1), *version[3:])

@@ -103,9 +103,8 @@ class GraphTables:
             c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")
             return _link_anew(self._db, c, changed, links)
 
-    def found_facts(self, document_ids: Sequence[int] | None = None) -> list[FactObservation]:
-        """What rules found in these documents, or in all, by path and place in the file."""
-        where = "true" if document_ids is None else f"document_id IN {among(document_ids)}"
+    def found_facts(self) -> list[FactObservation]:
+        """What rules found, by path and place in the file."""
         with self._db.read() as c:
 
             def by_id(columns: str, table: str, ids: Iterable[int]) -> dict[int, tuple[Any, ...]]:
@@ -114,7 +113,7 @@ class GraphTables:
 
             # Each table by its ids, as joining them takes twice as long.
             said = "unit_id, document_id, subject, predicate, object, rule, confidence"
-            found = c.execute(f"SELECT {said} FROM found_facts WHERE {where}").fetchall()
+            found = c.execute(f"SELECT {said} FROM found_facts").fetchall()
             if not found:
                 return []
             files = by_id("path, kind, origin", "documents", (row[1] for row in found))
@@ -133,34 +132,25 @@ class GraphTables:
             placed.append(((path, ordinal, rule, predicate, subject, value), FactObservation(*row)))
         return [one for _, one in sorted(placed, key=itemgetter(0))]
 
-    def stated_facts(self, first: int = 0) -> list[StatedFact]:
-        """The entries of the workspace's file of facts, in its order, from the ``first`` on."""
-        with self._db.turn():
-            if int(self._db.counters()["stated"]) <= first:
-                return []
+    def stated_facts(self) -> list[StatedFact]:
+        """The entries of the workspace's file of facts, in its order."""
         rows = self._db.rows(
             "SELECT id, subject, predicate, object, confidence, origin, source, valid_from, valid_to, recorded, "
-            "replaces, retracts FROM stated_facts WHERE ordinal >= ? ORDER BY ordinal",
-            [first],
+            "replaces, retracts FROM stated_facts ORDER BY ordinal"
         )
         return [StatedFact(*_with(row, {5: Origin, 10: _texts})) for row in rows]
 
     def facts_version(self) -> tuple[str, ...]:
-        """Another value after every change that may concern facts: the file, curated concepts, facts, and texts.
-
-        Facts are counted by their writes: see :func:`~openclaw_memory.store.api.after_one_write`.
-        """
+        """Another value after every change that may concern facts: the file, curated concepts, facts, and texts."""
         known = self._db.counters()
         # Statements cite lines of notes, and whether these still hold the words is a matter of their texts.
         texts = known["texts"] if known["stated"] != "0" else ""
         return known["instance"], known["ontology"], known["facts"], texts
 
-    def put_stated_facts(self, file: WorkspaceFile, facts: Sequence[StatedFact], add: bool = False) -> None:
-        """Replace them, or add some behind them, in one transaction."""
+    def put_stated_facts(self, file: WorkspaceFile, facts: Sequence[StatedFact]) -> None:
+        """Replace them in one transaction."""
         with self._db.write() as c:
-            if not add:
-                c.execute("DELETE FROM stated_facts")
-            first = count(c, "SELECT coalesce(max(ordinal), -1) + 1 FROM stated_facts")
+            c.execute("DELETE FROM stated_facts")
             self._db.insert_rows(
                 c,
                 "stated_facts",
@@ -172,12 +162,12 @@ class GraphTables:
                         None if f.valid_to is None else f.valid_to.isoformat(),
                         f.recorded, json.dumps(f.replaces), f.retracts,
                     )
-                    for at, f in enumerate(facts, first)
+                    for at, f in enumerate(facts)
                 ],
             )  # fmt: skip
             _note(c, file)
             c.execute("UPDATE counters SET value = value + 1 WHERE name = 'facts'")
-            c.execute("UPDATE counters SET value = ? WHERE name = 'stated'", [first + len(facts)])
+            c.execute("UPDATE counters SET value = ? WHERE name = 'stated'", [len(facts)])
 
 
 def _note(c: Connection, file: WorkspaceFile) -> None:
