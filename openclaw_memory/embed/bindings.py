@@ -11,9 +11,10 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
-from .registry import Pooling
+#: How the tokens of a text become one vector; ``rank`` is that of a cross-encoder, which gives a pair one number.
+Pooling = Literal["mean", "cls", "last", "rank"]
 
 _LIBRARIES = (".so", ".dylib", ".dll", ".pyd")
 

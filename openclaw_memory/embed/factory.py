@@ -16,8 +16,9 @@ from ..errors import ModelError
 from ..system import atomic
 from . import registry
 from .bindings import candidates, missing
+from .fetch import PULL_COMMAND
 from .gguf_file import is_reranker, no_reranker
-from .pull import PULL_COMMAND, lookup, models_dir
+from .pull import lookup, models_dir
 
 if TYPE_CHECKING:
     from ..config.settings import Settings

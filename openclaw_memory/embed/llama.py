@@ -24,12 +24,11 @@ import numpy as np
 from ..errors import EngineError, ModelError
 from ..model.embedder import LocalModel, Progress, Vectors
 from ..system.deadline import NEVER, Deadline
-from .bindings import COMPILED, PREBUILT, Binding, ModelOptions, candidates, has_wheel, missing
+from .bindings import COMPILED, PREBUILT, Binding, ModelOptions, Pooling, candidates, has_wheel, missing
 from .gguf_file import check_gguf
 from .packing import packed
 from .process import Opened, Worker, WorkerEnded
 from .proofs import Proofs
-from .registry import Pooling
 
 log = logging.getLogger("openclaw_memory")
 

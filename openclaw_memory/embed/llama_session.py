@@ -19,10 +19,9 @@ from types import ModuleType
 from typing import Any
 
 from ..errors import EngineError, ModelError
-from .bindings import COMPILED, ModelOptions
+from .bindings import COMPILED, ModelOptions, Pooling
 from .gguf_file import check_gguf, no_embedder, no_reranker
 from .packing import packed, plain
-from .registry import Pooling
 
 #: Sequences of one batch: llama.cpp sizes tables by it, and 192 tokens rarely hold more lines.
 MAX_SEQUENCES = 64

@@ -20,10 +20,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import EngineError, ModelError
-from .bindings import PREBUILT, ModelOptions
+from .bindings import PREBUILT, ModelOptions, Pooling
 from .gguf_file import check_gguf, is_causal, is_reranker, no_embedder, no_reranker
 from .packing import plain
-from .registry import Pooling
 
 #: Texts that the server works on side by side.  Four are 4 to 10 % faster with a small model and slower with a larger
 #: one, and the vector of a text depends on those beside it (cosines of .9997 between two runs).
