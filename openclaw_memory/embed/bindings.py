@@ -48,10 +48,6 @@ class EngineSession(Protocol):
         """Length *d* of a vector."""
 
     @property
-    def max_tokens(self) -> int:
-        """Model tokens that a text is cut to, opening and closing tokens included."""
-
-    @property
     def gpu(self) -> bool:
         """Whether this build can compute on a GPU."""
 

@@ -101,7 +101,7 @@ class HttpEmbedder:
             raise ModelError("embedding.http_model is empty; set it to the model name of the endpoint")
         host = parts.hostname + (f":{parts.port}" if parts.port else "")
         self.model = f"http:{host}/{model}"
-        self.context = max_tokens
+        self._max_tokens = max_tokens
         self._url = url.rstrip("/") + "/embeddings"
         self._name = model
         self._host = host
@@ -168,7 +168,7 @@ class HttpEmbedder:
         return np.concatenate(parts)
 
     def _prepared(self, text: str) -> str:
-        cut = text[: self.context * CHARS_PER_TOKEN].replace("\0", " ")
+        cut = text[: self._max_tokens * CHARS_PER_TOKEN].replace("\0", " ")
         # Lone surrogates have no JSON form in UTF-8, and endpoints refuse an empty input.
         return cut.encode("utf-8", "replace").decode("utf-8").strip() or "-"
 

@@ -55,8 +55,8 @@ class LlamaCppModel(LocalModel):
     ``model`` is its identity; ``dimensions``, when given, is what the file must have, ``context`` the
     longest text that it was trained for.  A text, prefix included, is cut to ``max_tokens`` of the model's own tokens.
     ``pooling`` overrides what the file says.  The prefixes are put before what is embedded.  ``binding`` is the name of
-    one, or ``auto`` for the first that works; ``proofs`` remembers which do.  The model is loaded on first use or by
-    :meth:`load`; every method is safe to call from several threads.
+    one, or ``auto`` for the first that works; ``proofs`` remembers which do not.  The model is loaded on first use or
+    by :meth:`load`; every method is safe to call from several threads.
     """
 
     provider = "llama.cpp"
@@ -85,10 +85,8 @@ class LlamaCppModel(LocalModel):
         self.document_prefix = document_prefix
         self._batch_bytes = batch_tokens * _BYTES_PER_TOKEN
         self._dimensions = dimensions
-        self._threads = max(1, threads)
-        self._options = ModelOptions(
-            str(self.path), self._threads, gpu, repack, batch_tokens, max_tokens, context, pooling
-        )
+        self.threads = threads
+        self._options = ModelOptions(str(self.path), threads, gpu, repack, batch_tokens, max_tokens, context, pooling)
         self._binding = binding
         self._loading = threading.Lock()
         self._proofs = proofs
@@ -110,20 +108,6 @@ class LlamaCppModel(LocalModel):
     def dimensions(self) -> int:
         """Length of a vector; loads the model unless it was given."""
         return self._dimensions or self.load()._dimensions or 0
-
-    @property
-    def context(self) -> int:
-        """Model tokens that a text is cut to, opening and closing tokens included; loads the model."""
-        return self.opened().max_tokens
-
-    @property
-    def threads(self) -> int:
-        """CPU threads of the next request; may be set at any time."""
-        return self._threads
-
-    @threads.setter
-    def threads(self, count: int) -> None:
-        self._threads = max(1, count)
 
     @property
     def loaded(self) -> bool:
@@ -261,25 +245,18 @@ class LlamaCppModel(LocalModel):
     def _opened_by(self, binding: Binding) -> tuple[Worker, Opened]:
         if (known := self._known(binding)) is not None:
             raise EngineError(known)
-        proofs, key = self._proofs, self._key(binding)
-        proved = proofs is not None and proofs.holds(key)
-        worker = Worker(binding, self._options, prove=not proved)
+        worker = Worker(binding, self._options)
         try:
-            opened = worker.ready()
+            return worker, worker.ready()
         except BaseException as error:
             worker.end()
-            if proofs is not None and isinstance(error, WorkerEnded) and not error.passing:
-                proofs.put(key, str(error))  # a signal comes again with the same build
+            if self._proofs is not None and isinstance(error, WorkerEnded) and not error.passing:
+                # A signal comes again with the same build.
+                self._proofs.put(binding, self.model, self._options, str(error))
             raise
-        if proofs is not None and not proved:
-            proofs.put(key)
-        return worker, opened
 
     def _known(self, binding: Binding) -> str | None:
-        return None if self._proofs is None else self._proofs.failure(self._key(binding))
-
-    def _key(self, binding: Binding) -> str:
-        return Proofs.key(binding, self.model, self._options)
+        return None if self._proofs is None else self._proofs.failure(binding, self.model, self._options)
 
     def _ended(self, error: WorkerEnded) -> None:
         """The worker is gone; the next request starts another, unless that happens too often."""
@@ -316,7 +293,7 @@ class LlamaCppEmbedder(LlamaCppModel):
             part = [texts[i] for i in group]
 
             def embed(worker: Worker, opened: Opened, part: Sequence[str] = part) -> Vectors:
-                return worker.embed(part, self._threads, opened.dimensions)
+                return worker.embed(part, self.threads, opened.dimensions)
 
             found = self._asked(embed, urgent)
             if rows is None:
@@ -351,7 +328,7 @@ class LlamaCppReranker(LlamaCppModel):
                 raise ModelError(f"it had scored {place} of {len(texts)} texts in time; choose a smaller reranker")
 
             def rank(worker: Worker, _: Opened, text: str = text) -> Vectors:
-                return worker.rank(question, [text], self._threads)
+                return worker.rank(question, [text], self.threads)
 
             found[place] = self._asked(rank, urgent=True)[0]
         if not np.isfinite(found).all():

@@ -35,7 +35,6 @@ class Opened:
     """What the worker says of the model that it has opened."""
 
     dimensions: int
-    max_tokens: int
     gpu: bool
 
 
@@ -47,7 +46,7 @@ class Worker:
     cannot do what it was asked.
     """
 
-    def __init__(self, binding: Binding, options: ModelOptions, prove: bool) -> None:
+    def __init__(self, binding: Binding, options: ModelOptions) -> None:
         self.binding = binding
         self._model = Path(options.path).name
         try:
@@ -58,12 +57,12 @@ class Worker:
         self._limit = _ANSWER
         with contextlib.suppress(OSError):
             self._limit += os.path.getsize(options.path) / _BYTES_A_SECOND
-        self._child.send({"op": "open", "binding": binding.name, "options": asdict(options), "prove": prove})
+        self._child.send({"op": "open", "binding": binding.name, "options": asdict(options)})
 
     def ready(self) -> Opened:
-        """Wait until the model is open, and proved where that was asked for."""
+        """Wait until the model is open and proved."""
         header, _ = self._answer("on its first use")
-        return Opened(header["dimensions"], header["max_tokens"], header["gpu"])
+        return Opened(header["dimensions"], header["gpu"])
 
     def embed(self, texts: Sequence[str], threads: int, dimensions: int) -> Vectors:
         """The pooled vectors of the texts: ``float32[n, d]``, not normalised."""

@@ -67,12 +67,7 @@ def close_to(a: np.ndarray, b: np.ndarray) -> bool:
 
 def test_it_is_an_embedder(embedder: LlamaCppEmbedder) -> None:
     assert isinstance(embedder, Embedder)
-    assert (embedder.model, embedder.provider, embedder.dimensions, embedder.context) == (
-        "tiny",
-        "llama.cpp",
-        32,
-        256,
-    )
+    assert (embedder.model, embedder.provider, embedder.dimensions) == ("tiny", "llama.cpp", 32)
 
 
 def test_rows_are_unit_float32_in_the_order_of_the_texts(any_embedder: LlamaCppEmbedder) -> None:
@@ -102,7 +97,6 @@ def test_a_long_text_has_the_vector_of_its_beginning(any_embedder: LlamaCppEmbed
     beginning, other = "first words of a note " * 200, "entirely different things " * 200
     cut = any_embedder.embed_documents([beginning + "tail " * 3000, beginning + "x" * 100_000, other])
     assert (cut[0] @ cut[1]) > 0.98 > (cut[0] @ cut[2])
-    assert any_embedder.context == 64
 
 
 def test_special_tokens_in_a_text_are_only_text(embedder: LlamaCppEmbedder) -> None:
