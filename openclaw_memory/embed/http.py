@@ -6,7 +6,6 @@ This is the only module that sends text anywhere, and it is used only when ``emb
 
 from __future__ import annotations
 
-import email.utils
 import json
 import math
 import os
@@ -26,7 +25,6 @@ import numpy as np
 from ..errors import ModelError, WorkspaceError
 from ..model.embedder import Progress, Vectors
 from ..system import atomic
-from ..system.deadline import Deadline
 
 USAGE_FILE = "http-usage.json"
 
@@ -207,7 +205,8 @@ class HttpEmbedder:
             self._spend(tokens)
             started = time.monotonic()
             try:
-                response = self._sent_to(body, headers, max(0.001, min(self._timeout, patience.left)))
+                seconds = max(0.001, min(self._timeout, patience.left))
+                response = self._http().post(self._url, json=body, headers=headers, timeout=seconds)
             except httpx.HTTPError as error:
                 if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout)):
                     self._spend(-tokens, requests=-1)  # nothing was sent
@@ -231,19 +230,6 @@ class HttpEmbedder:
             self._sleep(delay)
             patience.left -= delay
 
-    def _sent_to(self, body: Mapping[str, Any], headers: Mapping[str, str], seconds: float) -> Any:
-        """The whole answer of the endpoint; raises ``httpx.HTTPError`` when it is not there after ``seconds``."""
-        import httpx
-
-        until = Deadline.after(seconds)
-        parts: list[bytes] = []
-        with self._http().stream("POST", self._url, json=body, headers=headers, timeout=seconds) as response:
-            for part in response.iter_raw():
-                parts.append(part)
-                if until.passed:  # httpx counts from one part to the next
-                    raise httpx.ReadTimeout(f"no whole answer after {seconds:.2g} s")
-        return httpx.Response(response.status_code, headers=response.headers, content=b"".join(parts))
-
     def _http(self) -> Any:
         import httpx
 
@@ -261,16 +247,10 @@ class HttpEmbedder:
             raise ModelError(f"{self._url} did not answer with JSON; check embedding.http_url") from error
 
     def _retry_after(self, response: Any, default: float) -> float:
-        value = response.headers.get("retry-after", "").strip()
         try:
-            return max(0.0, float(value)) if value else default
-        except ValueError:
-            pass
-        try:
-            when = email.utils.parsedate_to_datetime(value)
-        except ValueError:
+            return max(0.0, float(response.headers["retry-after"]))
+        except (KeyError, ValueError):
             return default
-        return max(0.0, (when - self._now()).total_seconds()) if when.tzinfo else default
 
     def _wait_for_turn(self, patience: _Patience) -> None:
         """Wait until one more request fits into the last 60 seconds."""

@@ -30,7 +30,6 @@ class Endpoint:
         self.keys: list[str | None] = []
         self.dimensions = 8
         self.delay = 0.0
-        self.drops = False
         self.url = ""
 
     def embeddings(self, body: dict[str, Any]) -> bytes:
@@ -63,9 +62,7 @@ def endpoint() -> Iterator[Endpoint]:
             self.send_header("content-length", str(len(content)))
             self.end_headers()
             with contextlib.suppress(OSError):  # nobody waits any more
-                for at in range(0, len(content), 1) if state.drops else (0,):
-                    self.wfile.write(content[at : at + 1] if state.drops else content)
-                    time.sleep(0.05 if state.drops else 0)
+                self.wfile.write(content)
 
         def log_message(self, *args: Any) -> None:
             pass
@@ -164,14 +161,10 @@ def test_dimensions_are_asked_for_once_and_remembered(endpoint: Endpoint, make: 
     assert len(endpoint.requests) == 1
 
 
-def test_retry_honours_retry_after_in_seconds_and_as_date(endpoint: Endpoint, make: Any, clock: Clock) -> None:
-    endpoint.answers = [
-        (429, {"Retry-After": "7"}, b"{}"),
-        (503, {"Retry-After": "Wed, 01 May 2024 23:00:20 GMT"}, b"{}"),
-        (500, {}, b"{}"),
-    ]
+def test_retry_honours_retry_after(endpoint: Endpoint, make: Any, clock: Clock) -> None:
+    endpoint.answers = [(429, {"Retry-After": "7"}, b"{}"), (503, {}, b"{}")]
     assert make().embed_documents(["x"]).shape == (1, 8)
-    assert clock.slept == [7, 13, 2.0]
+    assert clock.slept == [7, 1.0]
 
 
 def test_retries_are_bounded(endpoint: Endpoint, make: Any, clock: Clock) -> None:
@@ -251,12 +244,6 @@ def test_a_query_counts_the_time_that_the_endpoint_takes(endpoint: Endpoint, mak
     with pytest.raises(ModelError, match=r"ReadTimeout.*gave up after [12] attempts"):
         make().embed_query(["x"])
     assert sum(clock.slept) <= 0.5 and len(endpoint.requests) <= 2
-
-
-def test_an_answer_that_comes_in_drops_is_not_waited_for(endpoint: Endpoint, make: Any) -> None:
-    endpoint.drops = True
-    with pytest.raises(ModelError, match=r"ReadTimeout: no whole answer after 0\.3 s"):
-        make(timeout=0.3).embed_query(["x"])
 
 
 def test_usage_survives_parallel_calls_and_a_broken_file(make: Any, tmp_path: Path) -> None:
