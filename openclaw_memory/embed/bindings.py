@@ -16,8 +16,6 @@ from typing import Literal, Protocol
 #: How the tokens of a text become one vector; ``rank`` is that of a cross-encoder, which gives a pair one number.
 Pooling = Literal["mean", "cls", "last", "rank"]
 
-_LIBRARIES = (".so", ".dylib", ".dll", ".pyd")
-
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
@@ -105,7 +103,7 @@ class Binding:
         spec = find_spec(self.package)
         folder = Path(spec.origin).parent if spec is not None and spec.origin else None
         files = sorted(folder.rglob("*")) if folder is not None else []
-        built = [file for file in files if file.name == "__init__.py" or file.suffix in _LIBRARIES]
+        built = [file for file in files if file.suffix in (".so", ".dylib", ".dll", ".pyd", ".py")]
         stamps = [f"{file.name}:{(stat := file.stat()).st_size}:{stat.st_mtime_ns}" for file in built]
         return hashlib.sha256(" ".join([str(self), *stamps]).encode()).hexdigest()[:16]
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from ..errors import EngineError, ModelError
 from .bindings import COMPILED, ModelOptions, Pooling
-from .gguf_file import check_gguf, no_embedder, no_reranker
+from .gguf_file import check_gguf, is_causal, no_embedder, no_reranker
 from .packing import packed, plain
 
 #: Sequences of one batch: llama.cpp sizes tables by it, and 192 tokens rarely hold more lines.
@@ -150,15 +150,8 @@ class EngineSession:
             raise ModelError(no_embedder(self._path))
         if pooling is not None:
             raise ModelError(f"{self._path}: does not allow {pooling} pooling; choose another model")
-        # The file does not say: an encoder is averaged, a decoder's last token has seen all the others.
-        return self._open_context(threads, on_gpu, "last" if self._is_decoder() else "mean")
-
-    def _is_decoder(self) -> bool:
-        value = ctypes.create_string_buffer(64)
-        c, name = self._c, ctypes.create_string_buffer(64)
-        c.llama_model_meta_val_str(self._model, b"general.architecture", name, 64)
-        c.llama_model_meta_val_str(self._model, name.value + b".attention.causal", value, 64)
-        return value.value != b"false" and "bert" not in name.value.decode("utf-8", "replace")
+        # The file does not say.
+        return self._open_context(threads, on_gpu, "last" if is_causal(self._path) else "mean")
 
     def _make_batch(self) -> None:
         c, size = self._c, self._size
