@@ -49,17 +49,6 @@ class _Patience:
     left: float
 
 
-@dataclass(frozen=True, slots=True)
-class HttpUsage:
-    """What was sent on one UTC day (``date``, ISO), and the limits; 0 means no limit."""
-
-    date: str
-    requests: int
-    tokens: int
-    tokens_per_day: int
-    requests_per_minute: int
-
-
 class HttpEmbedder:
     """Embeds texts by ``POST {url}/embeddings``.
 
@@ -140,10 +129,11 @@ class HttpEmbedder:
         """Raise :class:`~openclaw_memory.errors.ModelError` when the key is missing; sends nothing."""
         self._headers()
 
-    def usage(self) -> HttpUsage:
-        """What was sent today, by every process that shares the usage folder."""
+    def usage(self) -> dict[str, Any]:
+        """What was sent on this UTC day by every process that shares the usage folder, and the limits; 0 is none."""
         state = self._read_usage()
-        return HttpUsage(state["date"], state["requests"], state["tokens"], self._per_day, self._per_minute)
+        del state["dimensions"]
+        return {**state, "tokens_per_day": self._per_day, "requests_per_minute": self._per_minute}
 
     def close(self) -> None:
         """Close the connections; calling twice is harmless, embedding afterwards is an error."""
@@ -177,8 +167,10 @@ class HttpEmbedder:
         if self._asked_dimensions:
             body["dimensions"] = self._asked_dimensions
         vectors = self._vectors(self._post(body, headers, tokens, patience), len(batch))
-        if vectors.shape[1] != self._dimensions:
-            self._learn(vectors.shape[1])
+        if not self._dimensions:
+            self._dimensions = vectors.shape[1]
+            with self._changed_usage() as state:
+                state["dimensions"][self.model] = self._dimensions
         return vectors
 
     def _headers(self) -> dict[str, str]:
@@ -215,7 +207,7 @@ class HttpEmbedder:
             else:
                 patience.left -= time.monotonic() - started
                 if response.is_success:
-                    return self._json(response)
+                    return response
                 reason = f"answered {response.status_code}: {_message(response)}"
                 if response.status_code in (401, 403):
                     raise ModelError(f"{self._host} refused the key in {self._key_env or 'no variable'} ({reason})")
@@ -239,12 +231,6 @@ class HttpEmbedder:
             if self._client is None:
                 self._client = httpx.Client()
             return self._client
-
-    def _json(self, response: Any) -> Any:
-        try:
-            return response.json()
-        except ValueError as error:
-            raise ModelError(f"{self._url} did not answer with JSON; check embedding.http_url") from error
 
     def _retry_after(self, response: Any, default: float) -> float:
         try:
@@ -271,7 +257,11 @@ class HttpEmbedder:
             self._sleep(delay)
             patience.left -= delay
 
-    def _vectors(self, answer: Any, count: int) -> Vectors:
+    def _vectors(self, response: Any, count: int) -> Vectors:
+        try:
+            answer = response.json()
+        except ValueError as error:
+            raise ModelError(f"{self._url} did not answer with JSON; check embedding.http_url") from error
         try:
             rows = sorted(answer["data"], key=lambda row: int(row.get("index", 0)))
             vectors = np.array([row["embedding"] for row in rows], dtype=np.float32)
@@ -293,8 +283,7 @@ class HttpEmbedder:
     # The usage file
 
     def _spend(self, tokens: int, requests: int = 1) -> None:
-        with self._usage_lock():
-            state = self._read_usage()
+        with self._changed_usage() as state:
             if tokens > 0 and self._per_day and state["tokens"] + tokens > self._per_day:
                 raise ModelError(
                     f"day limit reached: {state['tokens']:,} of {self._per_day:,} tokens were sent to "
@@ -302,22 +291,20 @@ class HttpEmbedder:
                 )
             state["tokens"] = max(0, state["tokens"] + tokens)
             state["requests"] = max(0, state["requests"] + requests)
-            self._write_usage(state)
-
-    def _learn(self, dimensions: int) -> None:
-        self._dimensions = dimensions
-        with self._usage_lock():
-            state = self._read_usage()
-            state["dimensions"][self.model] = dimensions
-            self._write_usage(state)
 
     @contextmanager
-    def _usage_lock(self) -> Iterator[None]:
+    def _changed_usage(self) -> Iterator[dict[str, Any]]:
+        """The day's usage, written when the block ends; no other process changes it meanwhile."""
         try:
             with atomic.locked(self._usage_file):
-                yield
-        except WorkspaceError as error:
-            raise ModelError(f"the day's usage cannot be counted: {error}") from error
+                state = self._read_usage()
+                yield state
+                atomic.swap(self._usage_file, json.dumps(state).encode())
+        except (OSError, WorkspaceError) as error:
+            raise ModelError(
+                f"{self._usage_file}: the day's usage cannot be written ({error}), and nothing is sent uncounted; "
+                "make the folder writable"
+            ) from error
 
     def _read_usage(self) -> dict[str, Any]:
         today = self._now().astimezone(UTC).date().isoformat()
@@ -331,15 +318,6 @@ class HttpEmbedder:
             # No file yet, or one that somebody edited: the day starts at zero.
             pass
         return state
-
-    def _write_usage(self, state: Mapping[str, Any]) -> None:
-        try:
-            atomic.swap(self._usage_file, json.dumps(state).encode())
-        except OSError as error:
-            raise ModelError(
-                f"{self._usage_file}: the day's usage cannot be written ({error.strerror}), and nothing is sent "
-                "uncounted; make the folder writable"
-            ) from error
 
 
 def _tokens(text: str) -> int:

@@ -155,20 +155,14 @@ def get(name: str) -> ModelEntry | None:
 
 def like(identity: str) -> ModelEntry | None:
     """The entry of the model that embedders call ``identity``, which may hold the name of a file or at an endpoint."""
-    name = identity.rpartition("/")[2].partition("@")[0]
-    return get(name) or matching_file(name)
+    name = _plain(identity.rpartition("/")[2].partition("@")[0])
+    # "bge-m3" must not claim "bge-m3000": after the name comes a separator or nothing.
+    return next((entry for entry in ENTRIES if f"{name}-".startswith(f"{_plain(entry.name)}-")), None)
 
 
 def names_of(model: str) -> tuple[str, ...]:
     """The models that a value of ``embedding.model`` stands for: of :data:`AUTO` that for English comes first."""
     return (DEFAULT.name, MULTILINGUAL.name) if model.strip().lower() == AUTO else (model,)
-
-
-def matching_file(stem: str) -> ModelEntry | None:
-    """The entry whose name begins the file name ``stem`` (``Qwen3-Embedding-0.6B-Q8_0``), or ``None``."""
-    plain = _plain(stem)
-    # "bge-m3" must not claim "bge-m3000": after the name comes a separator or nothing.
-    return next((e for e in ENTRIES if f"{plain}-".startswith(f"{_plain(e.name)}-")), None)
 
 
 def _plain(name: str) -> str:

@@ -201,14 +201,14 @@ def test_day_limit_holds_across_embedders_and_ends_with_the_utc_day(
 ) -> None:
     make(tokens_per_day=10).embed_documents(["x" * 32])
     other = make(tokens_per_day=10)
-    assert (other.usage().tokens, other.usage().requests, other.usage().date) == (8, 1, "2024-05-01")
+    assert (other.usage()["tokens"], other.usage()["requests"], other.usage()["date"]) == (8, 1, "2024-05-01")
     with pytest.raises(ModelError, match="day limit reached: 8 of 10 tokens"):
         other.embed_documents(["x" * 12])
     assert len(endpoint.requests) == 1
     clock.time += timedelta(hours=1)
-    assert other.usage().tokens == 0
+    assert other.usage()["tokens"] == 0
     other.embed_documents(["x" * 12])
-    assert other.usage().tokens == 3
+    assert other.usage()["tokens"] == 3
 
 
 def test_what_was_sent_counts_whatever_the_answer_is(endpoint: Endpoint, make: Any) -> None:
@@ -216,9 +216,9 @@ def test_what_was_sent_counts_whatever_the_answer_is(endpoint: Endpoint, make: A
     embedder = make()
     with pytest.raises(ModelError, match="400: bad input"):
         embedder.embed_query(["x"])
-    assert (embedder.usage().tokens, embedder.usage().requests) == (1, 1)
+    assert (embedder.usage()["tokens"], embedder.usage()["requests"]) == (1, 1)
     embedder.embed_query(["x" * 8])  # the third attempt succeeds
-    assert (embedder.usage().tokens, embedder.usage().requests) == (7, 4)
+    assert (embedder.usage()["tokens"], embedder.usage()["requests"]) == (7, 4)
     assert len(endpoint.requests) == 4
 
 
@@ -235,7 +235,7 @@ def test_what_was_not_sent_costs_nothing(make: Any) -> None:
     embedder = make(url=f"http://127.0.0.1:{free}/v1")
     with pytest.raises(ModelError, match="cannot be reached"):
         embedder.embed_query(["x"])
-    assert (embedder.usage().tokens, embedder.usage().requests) == (0, 0)
+    assert (embedder.usage()["tokens"], embedder.usage()["requests"]) == (0, 0)
 
 
 def test_a_query_counts_the_time_that_the_endpoint_takes(endpoint: Endpoint, make: Any, clock: Clock) -> None:
@@ -253,11 +253,11 @@ def test_usage_survives_parallel_calls_and_a_broken_file(make: Any, tmp_path: Pa
         thread.start()
     for thread in threads:
         thread.join()
-    assert (embedders[0].usage().tokens, embedders[0].usage().requests) == (20, 20)
+    assert (embedders[0].usage()["tokens"], embedders[0].usage()["requests"]) == (20, 20)
     (tmp_path / USAGE_FILE).write_text("[1, 2")
-    assert embedders[0].usage().tokens == 0
+    assert embedders[0].usage()["tokens"] == 0
     embedders[0].embed_documents(["four"])
-    assert embedders[0].usage().tokens == 1
+    assert embedders[0].usage()["tokens"] == 1
     assert not list(tmp_path.glob("*.tmp"))
 
 

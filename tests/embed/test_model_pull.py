@@ -22,7 +22,7 @@ from tiny_gguf import make_tiny_source
 
 from openclaw_memory.embed import fetch
 from openclaw_memory.embed.pull import installed, lookup, models_dir, pull
-from openclaw_memory.embed.registry import ENTRIES, ModelEntry, get, matching_file
+from openclaw_memory.embed.registry import ENTRIES, ModelEntry, get, like
 from openclaw_memory.errors import ModelError
 from openclaw_memory.system import atomic
 
@@ -353,11 +353,11 @@ def test_file_names_find_their_entry() -> None:
         "bge-m3": "bge-m3",
     }
     for stem, name in names.items():
-        found = matching_file(stem)
+        found = like(stem)
         assert found is not None
         assert found.name == name
-    assert matching_file("bge-m3000") is None
-    assert matching_file("other") is None
+    assert like("bge-m3000") is None
+    assert like("other") is None
 
 
 def test_who_pulls_what_another_pulls_says_so_and_waits(entry: ModelEntry, cache: Path) -> None:
