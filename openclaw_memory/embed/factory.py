@@ -36,23 +36,15 @@ class Resolved:
     reason: str | None = None
 
 
-def resolve(
-    settings: Settings,
-    *,
-    cache: Path | None = None,
-    extra: Mapping[str, EmbedderFactory] | None = None,
-    state: Path | None = None,
-) -> Resolved:
+def resolve(settings: Settings, extra: Mapping[str, EmbedderFactory] | None = None) -> Resolved:
     """Choose the embedder that ``settings.embedding`` asks for.
 
-    ``cache`` is the cache folder (the platform's by default); ``extra`` are the embedders of plugins
-    by name, which come before the registry; ``state`` is the folder of the HTTP usage counter (the data
-    folder by default).  Never raises for a missing or unusable model: the reason says what to do.  The model's file is
-    read on first use.
+    ``extra`` are the embedders of plugins by name, which come before the registry.  Never raises for a missing or
+    unusable model: the reason says what to do.  The model's file is read on first use.
     """
     http = settings.embedding.provider == "http"
     try:
-        return Resolved(_http(settings, state)) if http else _local(settings, cache, extra or {})
+        return Resolved(_http(settings)) if http else _local(settings, extra or {})
     except ModelError as error:
         return Resolved(None, f"{error}; searching by keywords" if http else str(error))
 
@@ -63,7 +55,7 @@ def is_path(model: str) -> bool:
     return model.lower().endswith(".gguf") or model.startswith("~") or any(str(s) in model for s in separators)
 
 
-def _http(settings: Settings, state: Path | None) -> Embedder:
+def _http(settings: Settings) -> Embedder:
     from ..config.settings import data_dir
     from .http import HttpEmbedder
 
@@ -72,7 +64,7 @@ def _http(settings: Settings, state: Path | None) -> Embedder:
     embedder = HttpEmbedder(
         wanted.http_url,
         wanted.http_model,
-        usage_dir=state or data_dir(),
+        usage_dir=data_dir(),
         api_key_env=wanted.http_api_key_env,
         dimensions=wanted.http_dimensions,
         query_prefix=like.query_prefix if like else "",
@@ -82,7 +74,7 @@ def _http(settings: Settings, state: Path | None) -> Embedder:
     return embedder
 
 
-def _local(settings: Settings, cache: Path | None, extra: Mapping[str, EmbedderFactory]) -> Resolved:
+def _local(settings: Settings, extra: Mapping[str, EmbedderFactory]) -> Resolved:
     model = settings.embedding.model.strip()
     if model.lower() == registry.AUTO:  # who asks without notes at hand
         model = registry.DEFAULT.name
@@ -95,33 +87,33 @@ def _local(settings: Settings, cache: Path | None, extra: Mapping[str, EmbedderF
             return Resolved(None, f"the embedder {model} of a plugin failed to start ({error}); mend or disable it")
     if not candidates(settings.embedding.binding):
         return Resolved(None, missing(settings.embedding.binding))
-    found = _from_file(settings, model, cache) if is_path(model) else _from_cache(settings, model, cache)
+    found = _from_file(settings, model) if is_path(model) else _from_cache(settings, model)
     if isinstance(found, str):
         return Resolved(None, found)
     failure = found.failure
     return Resolved(found) if failure is None else Resolved(None, f"searching by keywords: {failure}")
 
 
-def _from_cache(settings: Settings, model: str, cache: Path | None) -> LlamaCppEmbedder | str:
+def _from_cache(settings: Settings, model: str) -> LlamaCppEmbedder | str:
     """The embedder of a model in the cache, or why there is none."""
-    entry, found = registry.get(model), lookup(model, cache)
+    entry, found = registry.get(model), lookup(model)
     if found is not None:
-        return _llama(settings, found.path, entry.name if entry else f"{found.name}@{found.sha256[:12]}", cache)
+        return _llama(settings, found.path, entry.name if entry else f"{found.name}@{found.sha256[:12]}")
     if entry is not None:
         return f"model {model} is not here yet; run '{PULL_COMMAND} {model}'"
     names = ", ".join(e.name for e in registry.ENTRIES)
     return f"embedding.model: no model is called {model!r}; give one of {names}, or the path of a GGUF file"
 
 
-def _from_file(settings: Settings, model: str, cache: Path | None) -> LlamaCppEmbedder:
+def _from_file(settings: Settings, model: str) -> LlamaCppEmbedder:
     from .gguf_file import check_gguf
 
     path = Path(model).expanduser()
     check_gguf(path)
-    return _llama(settings, path, _identity(path), cache)
+    return _llama(settings, path, _identity(path))
 
 
-def _llama(settings: Settings, path: Path, identity: str, cache: Path | None) -> LlamaCppEmbedder:
+def _llama(settings: Settings, path: Path, identity: str) -> LlamaCppEmbedder:
     """An embedder with the prefixes of a known namesake; one that the registry has must have its dimensions too."""
     from .llama import LlamaCppEmbedder
     from .proofs import Proofs
@@ -138,11 +130,11 @@ def _llama(settings: Settings, path: Path, identity: str, cache: Path | None) ->
         query_prefix=namesake.query_prefix if namesake else "",
         document_prefix=namesake.document_prefix if namesake else "",
         binding=wanted.binding,
-        proofs=Proofs(models_dir(cache)),
+        proofs=Proofs(models_dir()),
     )
 
 
-def reranker(settings: Settings, *, threads: int = 1, cache: Path | None = None) -> LlamaCppReranker | None:
+def reranker(settings: Settings, *, threads: int = 1) -> LlamaCppReranker | None:
     """The cross-encoder that ``search.reranker`` names, ``None`` for none; the file is read on first use.
 
     Raises :class:`~openclaw_memory.errors.ModelError` when there is no such file, or nothing that runs it.
@@ -170,7 +162,7 @@ def reranker(settings: Settings, *, threads: int = 1, cache: Path | None = None)
         max_tokens=_PAIR_TOKENS,
         pooling="rank",
         binding=wanted.binding,
-        proofs=Proofs(models_dir(cache)),
+        proofs=Proofs(models_dir()),
     )
 
 

@@ -178,13 +178,6 @@ def test_retries_are_bounded(endpoint: Endpoint, make: Any, clock: Clock) -> Non
     assert 3600 not in clock.slept
 
 
-def test_a_query_does_not_wait_long(endpoint: Endpoint, make: Any, clock: Clock) -> None:
-    endpoint.answers = [(503, {}, b"{}")] * 50
-    with pytest.raises(ModelError):
-        make().embed_query(["x"])
-    assert sum(clock.slept) <= 3
-
-
 def test_requests_per_minute_are_kept(endpoint: Endpoint, make: Any, clock: Clock) -> None:
     embedder = make(requests_per_minute=2)
     for _ in range(2):

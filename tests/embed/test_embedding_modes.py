@@ -38,13 +38,6 @@ def states(memory: Memory) -> tuple[int, int, int, int]:
 # -- eager, lazy, background ------------------------------------------------------------------------
 
 
-def test_eager_embeds_everything_at_once(notes: Notes, embedder: CountingEmbedder) -> None:
-    with open_memory(notes, embedder) as memory:
-        report = memory.ingest()
-        assert (report.embedded, report.pending) == (4, 0)
-        assert states(memory) == (4, 0, 0, 0)
-
-
 def test_lazy_embeds_the_candidates_of_a_search_and_no_more(notes: Notes, embedder: CountingEmbedder) -> None:
     with open_memory(notes, embedder, ingest__embed="lazy") as memory:
         report = memory.ingest()

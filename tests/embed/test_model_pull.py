@@ -340,11 +340,6 @@ def test_unknown_names_and_hashes_are_refused(cache: Path) -> None:
         assert lookup(name, cache) is None
 
 
-def test_a_model_comes_from_a_url_or_a_wheel() -> None:
-    for entry in ENTRIES:
-        assert (entry.url is None) != (entry.wheel is None)
-
-
 def test_file_names_find_their_entry() -> None:
     names = {
         "Qwen3-Embedding-0.6B-Q8_0": "qwen3-embedding-0.6b",
