@@ -24,7 +24,7 @@ import numpy as np
 from ..errors import EngineError, ModelError
 from ..model.embedder import LocalModel, Progress, Vectors
 from ..system.deadline import NEVER, Deadline
-from .bindings import COMPILED, PREBUILT, Binding, ModelOptions, Pooling, candidates, has_wheel, missing
+from .bindings import BINDINGS, Binding, ModelOptions, Pooling, candidates, missing
 from .gguf_file import check_gguf
 from .packing import packed
 from .process import Opened, Worker, WorkerEnded
@@ -337,11 +337,10 @@ class LlamaCppReranker(LlamaCppModel):
 
 
 def _next_step(tried: Sequence[Binding]) -> str:
-    if PREBUILT not in tried and has_wheel():
-        return f"{missing(PREBUILT.name).rpartition('; ')[2]}, or: openclaw-memory doctor"
-    if COMPILED in tried:
-        return (
-            "build it for this machine (pip install --force-reinstall --no-binary llama-cpp-python llama-cpp-python), "
-            "then run: openclaw-memory doctor"
-        )
-    return "install llama-cpp-python, which is built for this machine, then run: openclaw-memory doctor"
+    for other in BINDINGS:
+        if other not in tried:
+            return f"run: {sys.executable} -m pip install {other.name}, then: openclaw-memory doctor"
+    return (
+        "build it for this machine (pip install --force-reinstall --no-binary llama-cpp-python llama-cpp-python), "
+        "then run: openclaw-memory doctor"
+    )

@@ -1,17 +1,17 @@
 """Which builds of llama.cpp a signal has ended on this CPU, with which model.
 
-It is remembered across processes, so that a build that crashes is not started again by every command.
+It is remembered across processes, so that a build that crashes is not started again by every command.  Another version
+is tried at once, another build of the same version when ``doctor`` or ``setup`` runs.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from contextlib import suppress
 from pathlib import Path
 
 from ..system import atomic
-from .bindings import Binding, ModelOptions, cpu
+from .bindings import Binding, ModelOptions
 
 
 class Proofs:
@@ -45,6 +45,4 @@ class Proofs:
 
 
 def _key(binding: Binding, model: str, options: ModelOptions) -> str:
-    """What a failure holds for: the build, the CPU, the model and how it is loaded."""
-    parts = (binding.fingerprint(), cpu(), model, options.gpu, options.repack)
-    return hashlib.sha256(repr(parts).encode()).hexdigest()[:24]
+    return f"{binding}, {model}, gpu {options.gpu}, repack {options.repack}"

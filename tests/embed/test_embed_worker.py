@@ -80,12 +80,13 @@ def test_a_build_that_died_is_not_started_again(bindings: Bindings, workspace: P
     assert bindings.starts == ["llama_cpp", "xllamacpp"]
 
 
-def test_another_build_is_tried_at_once(bindings: Bindings, workspace: Path, tiny_gguf: Path) -> None:
+def test_another_build_is_tried_by_doctor(bindings: Bindings, workspace: Path, tiny_gguf: Path) -> None:
     bindings.signalled("xllamacpp", "SIGILL")
     with memory_of(workspace, tiny_gguf, binding="xllamacpp") as memory:
         assert memory.ingest().embedded == 0
     bindings.frail()
     with memory_of(workspace, tiny_gguf, binding="xllamacpp") as memory:
+        memory.prove_embedder()
         assert memory.ingest().embedded > 0
 
 
