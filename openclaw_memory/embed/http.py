@@ -30,23 +30,14 @@ USAGE_FILE = "http-usage.json"
 
 CHARS_PER_TOKEN = 4
 
-# Within what every known endpoint takes in one request.
-_TEXTS_PER_REQUEST = 64
-_TOKENS_PER_REQUEST = 8_000
-
-# How long a query and a request of documents may take, all in all, in seconds: sending, retries and the limit per
-# minute.  A query must answer while the host waits, an ingest can take its time.
-_QUERY_PATIENCE = 3.0
-_DOCUMENT_PATIENCE = 90.0
-
 _RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 
 
 @dataclass(slots=True)
 class _Patience:
-    """The seconds that are left, in which waiting and sending are alike."""
+    """The seconds that are left for sending, retries and the limit per minute: an ingest can take its time."""
 
-    left: float
+    left: float = 90.0
 
 
 class HttpEmbedder:
@@ -114,7 +105,7 @@ class HttpEmbedder:
         if not self._dimensions:
             self._dimensions = self._read_usage()["dimensions"].get(self.model, 0)
         if not self._dimensions:
-            self._embed(["dimensions"], "query", _Patience(_DOCUMENT_PATIENCE), None)
+            self._embed(["dimensions"], "query", _Patience(), None)
         return self._dimensions
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
@@ -123,7 +114,7 @@ class HttpEmbedder:
 
     def embed_query(self, texts: Sequence[str]) -> Vectors:
         """Embed questions: ``float32[n, d]``, unit rows; takes a few seconds at most."""
-        return self._embed(texts, "query", _Patience(_QUERY_PATIENCE), None)
+        return self._embed(texts, "query", _Patience(3.0), None)  # the host waits
 
     def check_key(self) -> None:
         """Raise :class:`~openclaw_memory.errors.ModelError` when the key is missing; sends nothing."""
@@ -150,7 +141,7 @@ class HttpEmbedder:
         prepared = [self._prepared(self._prefixes[kind] + text) for text in texts]
         parts = []
         for batch in _batches(prepared):
-            parts.append(self._request(batch, patience or _Patience(_DOCUMENT_PATIENCE)))
+            parts.append(self._request(batch, patience or _Patience()))
             if progress is not None:
                 progress(len(batch))
         return np.concatenate(parts)
@@ -324,12 +315,12 @@ def _tokens(text: str) -> int:
     return math.ceil(len(text) / CHARS_PER_TOKEN)
 
 
-def _batches(texts: Sequence[str]) -> list[list[str]]:
+def _batches(texts: Sequence[str], most_texts: int = 64, most_tokens: int = 8_000) -> list[list[str]]:
+    """The texts by request, each within what every known endpoint takes."""
     batches: list[list[str]] = []
     size = 0
     for text in texts:
-        full = batches and (len(batches[-1]) == _TEXTS_PER_REQUEST or size + _tokens(text) > _TOKENS_PER_REQUEST)
-        if not batches or full:
+        if not batches or len(batches[-1]) == most_texts or size + _tokens(text) > most_tokens:
             batches.append([])
             size = 0
         batches[-1].append(text)

@@ -34,10 +34,6 @@ log = logging.getLogger("openclaw_memory")
 
 T = TypeVar("T")
 
-# Bytes of prose that make a token; only how many texts go into one request depends on it.
-_BYTES_PER_TOKEN = 4
-_MOST_TEXTS = 64
-
 #: This many ends in this many seconds, and the worker is left alone for as long, as after a start that failed.
 _ENDS, _SECONDS = 8, 600.0
 
@@ -83,7 +79,7 @@ class LlamaCppModel(LocalModel):
         self.model = model
         self.query_prefix = query_prefix
         self.document_prefix = document_prefix
-        self._batch_bytes = batch_tokens * _BYTES_PER_TOKEN
+        self._batch_bytes = batch_tokens * 4  # of prose; only how many texts go into one request depends on it
         self._dimensions = dimensions
         self.threads = threads
         self._options = ModelOptions(str(self.path), threads, gpu, repack, batch_tokens, max_tokens, context, pooling)
@@ -289,7 +285,7 @@ class LlamaCppEmbedder(LlamaCppModel):
             return np.empty((0, self.dimensions), np.float32)
         rows: Vectors | None = None
         lengths = [len(text.encode("utf-8", "replace")) for text in texts]
-        for group in packed(lengths, self._batch_bytes, _MOST_TEXTS):
+        for group in packed(lengths, self._batch_bytes):
             part = [texts[i] for i in group]
 
             def embed(worker: Worker, opened: Opened, part: Sequence[str] = part) -> Vectors:

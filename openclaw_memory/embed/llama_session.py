@@ -21,14 +21,10 @@ from typing import Any
 from ..errors import EngineError, ModelError
 from .bindings import COMPILED, ModelOptions, Pooling
 from .gguf_file import check_gguf, is_causal, no_embedder, no_reranker
-from .packing import packed, plain
+from .packing import CHARS_PER_TOKEN, packed, plain
 
 #: Sequences of one batch: llama.cpp sizes tables by it, and 192 tokens rarely hold more lines.
 MAX_SEQUENCES = 64
-
-# A token of prose is far shorter than this, so what is cut off here would not reach the model anyway,
-# and the regular expressions of BPE tokenizers, which can overflow their stack, never see a megabyte.
-_CHARS_PER_TOKEN = 64
 
 # C keeps the pointer for the life of the process, so the callback must never be collected.
 _log_callback: Any = None
@@ -197,7 +193,7 @@ class EngineSession:
             before, _, behind = template.decode("utf-8").partition("{document}")
             query = plain(question[: self.max_tokens // 2])
             before, behind = before.replace("{query}", query), behind.replace("{query}", query)
-            text = plain(text[: self.max_tokens * _CHARS_PER_TOKEN])
+            text = plain(text[: self.max_tokens * CHARS_PER_TOKEN])
             while len(whole := self._raw(before + text + behind, special=True)) > self.max_tokens and text:
                 text = text[: min(len(text) - 1, len(text) * self.max_tokens // len(whole))]
             return whole[: self.max_tokens]
@@ -232,7 +228,7 @@ class EngineSession:
 
         With ``special`` what looks like a control token is one.
         """
-        data = text[: self.max_tokens * _CHARS_PER_TOKEN].encode("utf-8", "replace")
+        data = text[: self.max_tokens * CHARS_PER_TOKEN].encode("utf-8", "replace")
         room = len(data) + 8
         buffer = (self._c.llama_token * room)()
         count = self._c.llama_tokenize(self._vocabulary, data, len(data), buffer, room, closed, special)

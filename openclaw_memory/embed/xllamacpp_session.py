@@ -22,10 +22,7 @@ from typing import Any, TypeVar
 from ..errors import EngineError, ModelError
 from .bindings import PREBUILT, ModelOptions, Pooling
 from .gguf_file import check_gguf, is_causal, is_reranker, no_embedder, no_reranker
-from .packing import plain
-
-# As in the other session: what is cut off here would not reach the model anyway.
-_CHARS_PER_TOKEN = 64
+from .packing import CHARS_PER_TOKEN, plain
 
 T = TypeVar("T")
 
@@ -104,7 +101,7 @@ class EngineSession:
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """The pooled vector of each text: *d* values of float32, not normalised."""
-        whole = [plain(text[: self.max_tokens * _CHARS_PER_TOKEN]) for text in texts]
+        whole = [plain(text[: self.max_tokens * CHARS_PER_TOKEN]) for text in texts]
         try:
             return self._ask(whole)
         except _TooLongError:
@@ -113,7 +110,7 @@ class EngineSession:
     def rank(self, question: str, texts: Sequence[str]) -> list[float]:
         """The score of each text beside the question, as the model's head gives it: larger is better."""
         asked = plain(question[: self.max_tokens // 2])
-        whole = [plain(text[: self.max_tokens * _CHARS_PER_TOKEN]) for text in texts]
+        whole = [plain(text[: self.max_tokens * CHARS_PER_TOKEN]) for text in texts]
         try:
             return self._rank(asked, whole)
         except _TooLongError:
