@@ -14,10 +14,10 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 
@@ -31,8 +31,6 @@ from .process import Opened, Worker, WorkerEnded
 from .proofs import Proofs
 
 log = logging.getLogger("openclaw_memory")
-
-T = TypeVar("T")
 
 #: This many ends in this many seconds, and the worker is left alone for as long, as after a start that failed.
 _ENDS, _SECONDS = 8, 600.0
@@ -178,12 +176,12 @@ class LlamaCppModel(LocalModel):
                 self._busy = False
                 self._turn.notify_all()
 
-    def _asked(self, call: Callable[[Worker, Opened], T], urgent: bool) -> T:
-        """What the worker answers to ``call``, which has it for as long."""
+    def _asked(self, request: Mapping[str, Any], urgent: bool) -> Vectors:
+        """The values that the worker answers with, of all texts of the request in a row."""
         with self._next(urgent):
-            worker, opened = self._running()
+            worker, _ = self._running()
             try:
-                return call(worker, opened)
+                return np.frombuffer(worker.ask(request, self.threads), np.float32)
             except WorkerEnded as error:
                 self._ended(error)
                 raise
@@ -281,23 +279,13 @@ class LlamaCppEmbedder(LlamaCppModel):
         return self._embed([self.query_prefix + text for text in texts], None, urgent=True)
 
     def _embed(self, texts: Sequence[str], progress: Progress | None, urgent: bool) -> Vectors:
-        if not texts:
-            return np.empty((0, self.dimensions), np.float32)
-        rows: Vectors | None = None
+        rows = np.empty((len(texts), self.dimensions), np.float32)
         lengths = [len(text.encode("utf-8", "replace")) for text in texts]
         for group in packed(lengths, self._batch_bytes):
-            part = [texts[i] for i in group]
-
-            def embed(worker: Worker, opened: Opened, part: Sequence[str] = part) -> Vectors:
-                return worker.embed(part, self.threads, opened.dimensions)
-
-            found = self._asked(embed, urgent)
-            if rows is None:
-                rows = np.empty((len(texts), found.shape[1]), np.float32)
-            rows[group] = found
+            request = {"op": "embed", "texts": [texts[i] for i in group]}
+            rows[group] = self._asked(request, urgent).reshape(len(group), -1)
             if progress is not None:
                 progress(len(group))
-        assert rows is not None
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
         if not np.isfinite(norms).all() or not norms.all():
             bad = int(np.flatnonzero(~np.isfinite(norms[:, 0]) | (norms[:, 0] == 0))[0])
@@ -322,11 +310,7 @@ class LlamaCppReranker(LlamaCppModel):
         for place, text in enumerate(texts):
             if until.passed:
                 raise ModelError(f"it had scored {place} of {len(texts)} texts in time; choose a smaller reranker")
-
-            def rank(worker: Worker, _: Opened, text: str = text) -> Vectors:
-                return worker.rank(question, [text], self.threads)
-
-            found[place] = self._asked(rank, urgent=True)[0]
+            found[place] = self._asked({"op": "rank", "question": question, "texts": [text]}, urgent=True)[0]
         if not np.isfinite(found).all():
             raise ModelError(f"{self.model}: its scores are no finite numbers; choose another reranker")
         return found
