@@ -22,8 +22,6 @@ from .convert import Shape, encoder_file
 
 #: Weights of a block of Q4_0, and its bytes.
 _BLOCK, _BLOCK_BYTES = 32, 18
-#: What a token counts that stands in no text.
-_NEVER = -10_000.0
 #: Matrices of a layer in both files, and whether their rows and columns are those of the wide middle of the layer.
 _MATRICES = (
     ("attn_q", "q", False, False),
@@ -118,7 +116,7 @@ def _add_vocabulary(writer: Any, words: _Vocabulary, size: int) -> None:
     writer.add_tokenizer_model("t5")
     writer.add_tokenizer_pre("default")
     writer.add_token_list([*words.pieces, *(b"[PAD%d]" % at for at in range(len(words.pieces), size))])
-    writer.add_token_scores([*words.scores, *[_NEVER] * spare])
+    writer.add_token_scores([*words.scores, *[-10_000.0] * spare])  # they stand in no text
     writer.add_token_types([*kinds, *[gguf.TokenType.UNUSED] * spare])
     writer.add_bos_token_id(words.begin)
     writer.add_eos_token_id(words.end)
