@@ -17,7 +17,6 @@ class HashingEmbedder:
     """Texts that share words get similar vectors: each word hashes to a fixed random direction."""
 
     provider = "hashing"
-    context = 512
 
     def __init__(self, dimensions: int = 384) -> None:
         self.dimensions = dimensions

@@ -54,11 +54,6 @@ class DiskCachedEmbedder:
         """Dimensions of the wrapped embedder."""
         return self._inner.dimensions
 
-    @property
-    def context(self) -> int:
-        """Context of the wrapped embedder."""
-        return self._inner.context
-
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
         """Vectors of texts, computed once."""
         return self._get("d", texts)

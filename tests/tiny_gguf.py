@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from openclaw_memory.embed.convert import SPECIAL_TOKENS, Quantization, convert
+from openclaw_memory.embed.convert import SPECIAL_TOKENS, convert
 
 DIMENSIONS = 32
 LAYERS = 2
@@ -52,10 +52,10 @@ def make_tiny_source(folder: Path) -> Path:
     return folder
 
 
-def make_tiny_gguf(path: Path, quantization: Quantization = "q8_0") -> Path:
+def make_tiny_gguf(path: Path, name: str = "tiny") -> Path:
     """Write the tiny BERT as GGUF: 32 dimensions, context of 256 tokens, under 200 KB."""
     with tempfile.TemporaryDirectory() as folder:
-        convert(make_tiny_source(Path(folder)), path, name="tiny", quantization=quantization)
+        convert(make_tiny_source(Path(folder)), path, name=name, licence="mit")
     return path
 
 
@@ -65,7 +65,7 @@ def make_tiny_reranker(path: Path, template: str | None = None) -> Path:
 
     random, d = np.random.default_rng(3), DIMENSIONS
     with tempfile.TemporaryDirectory() as folder:
-        read = gguf.GGUFReader(make_tiny_gguf(Path(folder) / "plain.gguf", "f32"))
+        read = gguf.GGUFReader(make_tiny_gguf(Path(folder) / "plain.gguf"))
         writer = gguf.GGUFWriter(path, "bert")
         for field in read.fields.values():
             if not field.name.startswith("GGUF.") and field.name not in ("general.architecture", "bert.pooling_type"):

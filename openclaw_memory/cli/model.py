@@ -111,8 +111,9 @@ def use_model(obj: Any, name: str) -> None:
     """Make NAME (or a GGUF file, 'none', or 'auto' by the notes' languages) the model of the configuration file."""
     from ..embed import registry
     from ..embed.factory import is_path
+    from ..embed.fetch import PULL_COMMAND
     from ..embed.gguf_file import check_gguf
-    from ..embed.pull import PULL_COMMAND, lookup
+    from ..embed.pull import lookup
     from .config import settings_file
     from .yaml_edit import set_value
 

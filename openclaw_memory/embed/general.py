@@ -27,8 +27,6 @@ from ..model.embedder import Embedder, LocalModel, Vectors
 from ..system import atomic
 from .noise import knowledge
 
-#: Texts that are embedded at once: a question that comes meanwhile has its turn after them.
-_AT_ONCE = 16
 #: Of a language that the model knows less of, its texts tell nothing.
 _KNOWN = 0.8
 #: What is added to the spread of the texts in each direction, as a multiple of the mean spread: they are fewer than it
@@ -108,11 +106,12 @@ def _discriminant(one: Vectors, other: Vectors) -> tuple[Vectors, float]:
     return axis.astype(np.float32), float((one.mean(axis=0) + other.mean(axis=0)) @ axis / 2)
 
 
-def _vectors(embedder: Embedder, lines: tuple[str, ...]) -> Vectors:
+def _vectors(embedder: Embedder, lines: tuple[str, ...], at_once: int = 16) -> Vectors:
+    """Those of the texts, ``at_once`` in a request: a question that comes meanwhile has its turn after them."""
     kept = _file(embedder, lines) if isinstance(embedder, LocalModel) else None
     if kept is not None and (known := _read(kept, len(lines), embedder.dimensions)) is not None:
         return known
-    parts = [embedder.embed_query(lines[at : at + _AT_ONCE]) for at in range(0, len(lines), _AT_ONCE)]
+    parts = [embedder.embed_query(lines[at : at + at_once]) for at in range(0, len(lines), at_once)]
     vectors: Vectors = np.concatenate(parts)
     if kept is not None:
         with suppress(OSError):  # where nothing can be written they are made again

@@ -58,7 +58,8 @@ _STRING, _ARRAY = 8, 9
 def metadata(path: Path, *endings: str) -> dict[str, Any]:
     """The first value of a file's metadata whose name ends with each of these, by its name.
 
-    A number is its bytes as an unsigned one, a text is bytes, an array a list.  Nothing of a file that cannot be read.
+    A number is its bytes as an unsigned one, a text is bytes, an array a list, or the bytes of its numbers.  Nothing of
+    a file that cannot be read.
     """
     found: dict[str, Any] = {}
     wanted = {ending.encode() for ending in endings}
@@ -68,13 +69,11 @@ def metadata(path: Path, *endings: str) -> dict[str, Any]:
             if magic != _MAGIC:
                 return {}
             for _ in range(fields):
-                name, kind = _text(file), _number(file, 4)
+                name, value = _text(file), _value(file, _number(file, 4))
                 ending = next((each for each in wanted if name.endswith(each)), None)
-                if ending is None:
-                    _skip(file, kind)
-                    continue
-                found[name.decode()] = _value(file, kind)
-                wanted.remove(ending)
+                if ending is not None:
+                    found[name.decode()] = value
+                    wanted.remove(ending)
                 if not wanted:
                     break
     except (OSError, struct.error, ValueError, KeyError, OverflowError, MemoryError, RecursionError):
@@ -108,22 +107,10 @@ def _value(file: BinaryIO, kind: int) -> Any:
         return _text(file)
     if kind != _ARRAY:
         return _number(file, _SIZES[kind])
-    of, count = _number(file, 4), _number(file, 8)
-    return [_value(file, of) for _ in range(count)]
-
-
-def _skip(file: BinaryIO, kind: int) -> None:
-    if kind == _STRING:
-        file.seek(_number(file, 8), 1)
-    elif kind == _ARRAY:
-        of, count = _number(file, 4), _number(file, 8)
-        if of in _SIZES:
-            file.seek(_SIZES[of] * count, 1)
-        else:
-            for _ in range(count):
-                _skip(file, of)
-    else:
-        file.seek(_SIZES[kind], 1)
+    kind, count = _number(file, 4), _number(file, 8)
+    if kind in _SIZES:
+        return file.read(_SIZES[kind] * count)
+    return [_value(file, kind) for _ in range(count)]
 
 
 def _number(file: BinaryIO, size: int) -> int:

@@ -6,7 +6,6 @@ This is the only module that sends text anywhere, and it is used only when ``emb
 
 from __future__ import annotations
 
-import email.utils
 import json
 import math
 import os
@@ -26,40 +25,19 @@ import numpy as np
 from ..errors import ModelError, WorkspaceError
 from ..model.embedder import Progress, Vectors
 from ..system import atomic
-from ..system.deadline import Deadline
 
 USAGE_FILE = "http-usage.json"
 
 CHARS_PER_TOKEN = 4
-
-# Within what every known endpoint takes in one request.
-_TEXTS_PER_REQUEST = 64
-_TOKENS_PER_REQUEST = 8_000
-
-# How long a query and a request of documents may take, all in all, in seconds: sending, retries and the limit per
-# minute.  A query must answer while the host waits, an ingest can take its time.
-_QUERY_PATIENCE = 3.0
-_DOCUMENT_PATIENCE = 90.0
 
 _RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 
 
 @dataclass(slots=True)
 class _Patience:
-    """The seconds that are left, in which waiting and sending are alike."""
+    """The seconds that are left for sending, retries and the limit per minute: an ingest can take its time."""
 
-    left: float
-
-
-@dataclass(frozen=True, slots=True)
-class HttpUsage:
-    """What was sent on one UTC day (``date``, ISO), and the limits; 0 means no limit."""
-
-    date: str
-    requests: int
-    tokens: int
-    tokens_per_day: int
-    requests_per_minute: int
+    left: float = 90.0
 
 
 class HttpEmbedder:
@@ -101,7 +79,7 @@ class HttpEmbedder:
             raise ModelError("embedding.http_model is empty; set it to the model name of the endpoint")
         host = parts.hostname + (f":{parts.port}" if parts.port else "")
         self.model = f"http:{host}/{model}"
-        self.context = max_tokens
+        self._max_tokens = max_tokens
         self._url = url.rstrip("/") + "/embeddings"
         self._name = model
         self._host = host
@@ -127,7 +105,7 @@ class HttpEmbedder:
         if not self._dimensions:
             self._dimensions = self._read_usage()["dimensions"].get(self.model, 0)
         if not self._dimensions:
-            self._embed(["dimensions"], "query", _Patience(_DOCUMENT_PATIENCE), None)
+            self._embed(["dimensions"], "query", _Patience(), None)
         return self._dimensions
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
@@ -136,16 +114,17 @@ class HttpEmbedder:
 
     def embed_query(self, texts: Sequence[str]) -> Vectors:
         """Embed questions: ``float32[n, d]``, unit rows; takes a few seconds at most."""
-        return self._embed(texts, "query", _Patience(_QUERY_PATIENCE), None)
+        return self._embed(texts, "query", _Patience(3.0), None)  # the host waits
 
     def check_key(self) -> None:
         """Raise :class:`~openclaw_memory.errors.ModelError` when the key is missing; sends nothing."""
         self._headers()
 
-    def usage(self) -> HttpUsage:
-        """What was sent today, by every process that shares the usage folder."""
+    def usage(self) -> dict[str, Any]:
+        """What was sent on this UTC day by every process that shares the usage folder, and the limits; 0 is none."""
         state = self._read_usage()
-        return HttpUsage(state["date"], state["requests"], state["tokens"], self._per_day, self._per_minute)
+        del state["dimensions"]
+        return {**state, "tokens_per_day": self._per_day, "requests_per_minute": self._per_minute}
 
     def close(self) -> None:
         """Close the connections; calling twice is harmless, embedding afterwards is an error."""
@@ -162,13 +141,13 @@ class HttpEmbedder:
         prepared = [self._prepared(self._prefixes[kind] + text) for text in texts]
         parts = []
         for batch in _batches(prepared):
-            parts.append(self._request(batch, patience or _Patience(_DOCUMENT_PATIENCE)))
+            parts.append(self._request(batch, patience or _Patience()))
             if progress is not None:
                 progress(len(batch))
         return np.concatenate(parts)
 
     def _prepared(self, text: str) -> str:
-        cut = text[: self.context * CHARS_PER_TOKEN].replace("\0", " ")
+        cut = text[: self._max_tokens * CHARS_PER_TOKEN].replace("\0", " ")
         # Lone surrogates have no JSON form in UTF-8, and endpoints refuse an empty input.
         return cut.encode("utf-8", "replace").decode("utf-8").strip() or "-"
 
@@ -179,8 +158,10 @@ class HttpEmbedder:
         if self._asked_dimensions:
             body["dimensions"] = self._asked_dimensions
         vectors = self._vectors(self._post(body, headers, tokens, patience), len(batch))
-        if vectors.shape[1] != self._dimensions:
-            self._learn(vectors.shape[1])
+        if not self._dimensions:
+            self._dimensions = vectors.shape[1]
+            with self._changed_usage() as state:
+                state["dimensions"][self.model] = self._dimensions
         return vectors
 
     def _headers(self) -> dict[str, str]:
@@ -207,7 +188,8 @@ class HttpEmbedder:
             self._spend(tokens)
             started = time.monotonic()
             try:
-                response = self._sent_to(body, headers, max(0.001, min(self._timeout, patience.left)))
+                seconds = max(0.001, min(self._timeout, patience.left))
+                response = self._http().post(self._url, json=body, headers=headers, timeout=seconds)
             except httpx.HTTPError as error:
                 if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout)):
                     self._spend(-tokens, requests=-1)  # nothing was sent
@@ -216,7 +198,7 @@ class HttpEmbedder:
             else:
                 patience.left -= time.monotonic() - started
                 if response.is_success:
-                    return self._json(response)
+                    return response
                 reason = f"answered {response.status_code}: {_message(response)}"
                 if response.status_code in (401, 403):
                     raise ModelError(f"{self._host} refused the key in {self._key_env or 'no variable'} ({reason})")
@@ -231,19 +213,6 @@ class HttpEmbedder:
             self._sleep(delay)
             patience.left -= delay
 
-    def _sent_to(self, body: Mapping[str, Any], headers: Mapping[str, str], seconds: float) -> Any:
-        """The whole answer of the endpoint; raises ``httpx.HTTPError`` when it is not there after ``seconds``."""
-        import httpx
-
-        until = Deadline.after(seconds)
-        parts: list[bytes] = []
-        with self._http().stream("POST", self._url, json=body, headers=headers, timeout=seconds) as response:
-            for part in response.iter_raw():
-                parts.append(part)
-                if until.passed:  # httpx counts from one part to the next
-                    raise httpx.ReadTimeout(f"no whole answer after {seconds:.2g} s")
-        return httpx.Response(response.status_code, headers=response.headers, content=b"".join(parts))
-
     def _http(self) -> Any:
         import httpx
 
@@ -254,23 +223,11 @@ class HttpEmbedder:
                 self._client = httpx.Client()
             return self._client
 
-    def _json(self, response: Any) -> Any:
-        try:
-            return response.json()
-        except ValueError as error:
-            raise ModelError(f"{self._url} did not answer with JSON; check embedding.http_url") from error
-
     def _retry_after(self, response: Any, default: float) -> float:
-        value = response.headers.get("retry-after", "").strip()
         try:
-            return max(0.0, float(value)) if value else default
-        except ValueError:
-            pass
-        try:
-            when = email.utils.parsedate_to_datetime(value)
-        except ValueError:
+            return max(0.0, float(response.headers["retry-after"]))
+        except (KeyError, ValueError):
             return default
-        return max(0.0, (when - self._now()).total_seconds()) if when.tzinfo else default
 
     def _wait_for_turn(self, patience: _Patience) -> None:
         """Wait until one more request fits into the last 60 seconds."""
@@ -291,7 +248,11 @@ class HttpEmbedder:
             self._sleep(delay)
             patience.left -= delay
 
-    def _vectors(self, answer: Any, count: int) -> Vectors:
+    def _vectors(self, response: Any, count: int) -> Vectors:
+        try:
+            answer = response.json()
+        except ValueError as error:
+            raise ModelError(f"{self._url} did not answer with JSON; check embedding.http_url") from error
         try:
             rows = sorted(answer["data"], key=lambda row: int(row.get("index", 0)))
             vectors = np.array([row["embedding"] for row in rows], dtype=np.float32)
@@ -313,8 +274,7 @@ class HttpEmbedder:
     # The usage file
 
     def _spend(self, tokens: int, requests: int = 1) -> None:
-        with self._usage_lock():
-            state = self._read_usage()
+        with self._changed_usage() as state:
             if tokens > 0 and self._per_day and state["tokens"] + tokens > self._per_day:
                 raise ModelError(
                     f"day limit reached: {state['tokens']:,} of {self._per_day:,} tokens were sent to "
@@ -322,22 +282,20 @@ class HttpEmbedder:
                 )
             state["tokens"] = max(0, state["tokens"] + tokens)
             state["requests"] = max(0, state["requests"] + requests)
-            self._write_usage(state)
-
-    def _learn(self, dimensions: int) -> None:
-        self._dimensions = dimensions
-        with self._usage_lock():
-            state = self._read_usage()
-            state["dimensions"][self.model] = dimensions
-            self._write_usage(state)
 
     @contextmanager
-    def _usage_lock(self) -> Iterator[None]:
+    def _changed_usage(self) -> Iterator[dict[str, Any]]:
+        """The day's usage, written when the block ends; no other process changes it meanwhile."""
         try:
             with atomic.locked(self._usage_file):
-                yield
-        except WorkspaceError as error:
-            raise ModelError(f"the day's usage cannot be counted: {error}") from error
+                state = self._read_usage()
+                yield state
+                atomic.swap(self._usage_file, json.dumps(state).encode())
+        except (OSError, WorkspaceError) as error:
+            raise ModelError(
+                f"{self._usage_file}: the day's usage cannot be written ({error}), and nothing is sent uncounted; "
+                "make the folder writable"
+            ) from error
 
     def _read_usage(self) -> dict[str, Any]:
         today = self._now().astimezone(UTC).date().isoformat()
@@ -352,26 +310,17 @@ class HttpEmbedder:
             pass
         return state
 
-    def _write_usage(self, state: Mapping[str, Any]) -> None:
-        try:
-            atomic.swap(self._usage_file, json.dumps(state).encode())
-        except OSError as error:
-            raise ModelError(
-                f"{self._usage_file}: the day's usage cannot be written ({error.strerror}), and nothing is sent "
-                "uncounted; make the folder writable"
-            ) from error
-
 
 def _tokens(text: str) -> int:
     return math.ceil(len(text) / CHARS_PER_TOKEN)
 
 
-def _batches(texts: Sequence[str]) -> list[list[str]]:
+def _batches(texts: Sequence[str], most_texts: int = 64, most_tokens: int = 8_000) -> list[list[str]]:
+    """The texts by request, each within what every known endpoint takes."""
     batches: list[list[str]] = []
     size = 0
     for text in texts:
-        full = batches and (len(batches[-1]) == _TEXTS_PER_REQUEST or size + _tokens(text) > _TOKENS_PER_REQUEST)
-        if not batches or full:
+        if not batches or len(batches[-1]) == most_texts or size + _tokens(text) > most_tokens:
             batches.append([])
             size = 0
         batches[-1].append(text)

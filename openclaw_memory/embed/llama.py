@@ -14,30 +14,23 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 
 from ..errors import EngineError, ModelError
 from ..model.embedder import LocalModel, Progress, Vectors
 from ..system.deadline import NEVER, Deadline
-from .bindings import COMPILED, PREBUILT, Binding, ModelOptions, candidates, has_wheel, missing
+from .bindings import BINDINGS, Binding, ModelOptions, Pooling, candidates, missing
 from .gguf_file import check_gguf
 from .packing import packed
 from .process import Opened, Worker, WorkerEnded
 from .proofs import Proofs
-from .registry import Pooling
 
 log = logging.getLogger("openclaw_memory")
-
-T = TypeVar("T")
-
-# Bytes of prose that make a token; only how many texts go into one request depends on it.
-_BYTES_PER_TOKEN = 4
-_MOST_TEXTS = 64
 
 #: This many ends in this many seconds, and the worker is left alone for as long, as after a start that failed.
 _ENDS, _SECONDS = 8, 600.0
@@ -56,8 +49,8 @@ class LlamaCppModel(LocalModel):
     ``model`` is its identity; ``dimensions``, when given, is what the file must have, ``context`` the
     longest text that it was trained for.  A text, prefix included, is cut to ``max_tokens`` of the model's own tokens.
     ``pooling`` overrides what the file says.  The prefixes are put before what is embedded.  ``binding`` is the name of
-    one, or ``auto`` for the first that works; ``proofs`` remembers which do.  The model is loaded on first use or by
-    :meth:`load`; every method is safe to call from several threads.
+    one, or ``auto`` for the first that works; ``proofs`` remembers which do not.  The model is loaded on first use or
+    by :meth:`load`; every method is safe to call from several threads.
     """
 
     provider = "llama.cpp"
@@ -84,12 +77,10 @@ class LlamaCppModel(LocalModel):
         self.model = model
         self.query_prefix = query_prefix
         self.document_prefix = document_prefix
-        self._batch_bytes = batch_tokens * _BYTES_PER_TOKEN
+        self._batch_bytes = batch_tokens * 4  # of prose; only how many texts go into one request depends on it
         self._dimensions = dimensions
-        self._threads = max(1, threads)
-        self._options = ModelOptions(
-            str(self.path), self._threads, gpu, repack, batch_tokens, max_tokens, context, pooling
-        )
+        self.threads = threads
+        self._options = ModelOptions(str(self.path), threads, gpu, repack, batch_tokens, max_tokens, context, pooling)
         self._binding = binding
         self._loading = threading.Lock()
         self._proofs = proofs
@@ -111,20 +102,6 @@ class LlamaCppModel(LocalModel):
     def dimensions(self) -> int:
         """Length of a vector; loads the model unless it was given."""
         return self._dimensions or self.load()._dimensions or 0
-
-    @property
-    def context(self) -> int:
-        """Model tokens that a text is cut to, opening and closing tokens included; loads the model."""
-        return self.opened().max_tokens
-
-    @property
-    def threads(self) -> int:
-        """CPU threads of the next request; may be set at any time."""
-        return self._threads
-
-    @threads.setter
-    def threads(self, count: int) -> None:
-        self._threads = max(1, count)
 
     @property
     def loaded(self) -> bool:
@@ -199,12 +176,12 @@ class LlamaCppModel(LocalModel):
                 self._busy = False
                 self._turn.notify_all()
 
-    def _asked(self, call: Callable[[Worker, Opened], T], urgent: bool) -> T:
-        """What the worker answers to ``call``, which has it for as long."""
+    def _asked(self, request: Mapping[str, Any], urgent: bool) -> Vectors:
+        """The values that the worker answers with, of all texts of the request in a row."""
         with self._next(urgent):
-            worker, opened = self._running()
+            worker, _ = self._running()
             try:
-                return call(worker, opened)
+                return np.frombuffer(worker.ask(request, self.threads), np.float32)
             except WorkerEnded as error:
                 self._ended(error)
                 raise
@@ -262,25 +239,18 @@ class LlamaCppModel(LocalModel):
     def _opened_by(self, binding: Binding) -> tuple[Worker, Opened]:
         if (known := self._known(binding)) is not None:
             raise EngineError(known)
-        proofs, key = self._proofs, self._key(binding)
-        proved = proofs is not None and proofs.holds(key)
-        worker = Worker(binding, self._options, prove=not proved)
+        worker = Worker(binding, self._options)
         try:
-            opened = worker.ready()
+            return worker, worker.ready()
         except BaseException as error:
             worker.end()
-            if proofs is not None and isinstance(error, WorkerEnded) and not error.passing:
-                proofs.put(key, str(error))  # a signal comes again with the same build
+            if self._proofs is not None and isinstance(error, WorkerEnded) and not error.passing:
+                # A signal comes again with the same build.
+                self._proofs.put(binding, self.model, self._options, str(error))
             raise
-        if proofs is not None and not proved:
-            proofs.put(key)
-        return worker, opened
 
     def _known(self, binding: Binding) -> str | None:
-        return None if self._proofs is None else self._proofs.failure(self._key(binding))
-
-    def _key(self, binding: Binding) -> str:
-        return Proofs.key(binding, self.model, self._options)
+        return None if self._proofs is None else self._proofs.failure(binding, self.model, self._options)
 
     def _ended(self, error: WorkerEnded) -> None:
         """The worker is gone; the next request starts another, unless that happens too often."""
@@ -309,23 +279,13 @@ class LlamaCppEmbedder(LlamaCppModel):
         return self._embed([self.query_prefix + text for text in texts], None, urgent=True)
 
     def _embed(self, texts: Sequence[str], progress: Progress | None, urgent: bool) -> Vectors:
-        if not texts:
-            return np.empty((0, self.dimensions), np.float32)
-        rows: Vectors | None = None
+        rows = np.empty((len(texts), self.dimensions), np.float32)
         lengths = [len(text.encode("utf-8", "replace")) for text in texts]
-        for group in packed(lengths, self._batch_bytes, _MOST_TEXTS):
-            part = [texts[i] for i in group]
-
-            def embed(worker: Worker, opened: Opened, part: Sequence[str] = part) -> Vectors:
-                return worker.embed(part, self._threads, opened.dimensions)
-
-            found = self._asked(embed, urgent)
-            if rows is None:
-                rows = np.empty((len(texts), found.shape[1]), np.float32)
-            rows[group] = found
+        for group in packed(lengths, self._batch_bytes):
+            request = {"op": "embed", "texts": [texts[i] for i in group]}
+            rows[group] = self._asked(request, urgent).reshape(len(group), -1)
             if progress is not None:
                 progress(len(group))
-        assert rows is not None
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
         if not np.isfinite(norms).all() or not norms.all():
             bad = int(np.flatnonzero(~np.isfinite(norms[:, 0]) | (norms[:, 0] == 0))[0])
@@ -350,22 +310,17 @@ class LlamaCppReranker(LlamaCppModel):
         for place, text in enumerate(texts):
             if until.passed:
                 raise ModelError(f"it had scored {place} of {len(texts)} texts in time; choose a smaller reranker")
-
-            def rank(worker: Worker, _: Opened, text: str = text) -> Vectors:
-                return worker.rank(question, [text], self._threads)
-
-            found[place] = self._asked(rank, urgent=True)[0]
+            found[place] = self._asked({"op": "rank", "question": question, "texts": [text]}, urgent=True)[0]
         if not np.isfinite(found).all():
             raise ModelError(f"{self.model}: its scores are no finite numbers; choose another reranker")
         return found
 
 
 def _next_step(tried: Sequence[Binding]) -> str:
-    if PREBUILT not in tried and has_wheel():
-        return f"{missing(PREBUILT.name).rpartition('; ')[2]}, or: openclaw-memory doctor"
-    if COMPILED in tried:
-        return (
-            "build it for this machine (pip install --force-reinstall --no-binary llama-cpp-python llama-cpp-python), "
-            "then run: openclaw-memory doctor"
-        )
-    return "install llama-cpp-python, which is built for this machine, then run: openclaw-memory doctor"
+    for other in BINDINGS:
+        if other not in tried:
+            return f"run: {sys.executable} -m pip install {other.name}, then: openclaw-memory doctor"
+    return (
+        "build it for this machine (pip install --force-reinstall --no-binary llama-cpp-python llama-cpp-python), "
+        "then run: openclaw-memory doctor"
+    )

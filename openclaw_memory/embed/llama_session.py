@@ -19,17 +19,12 @@ from types import ModuleType
 from typing import Any
 
 from ..errors import EngineError, ModelError
-from .bindings import COMPILED, ModelOptions
-from .gguf_file import check_gguf, no_embedder, no_reranker
-from .packing import packed, plain
-from .registry import Pooling
+from .bindings import COMPILED, ModelOptions, Pooling
+from .gguf_file import check_gguf, is_causal, no_embedder, no_reranker
+from .packing import CHARS_PER_TOKEN, packed, plain
 
 #: Sequences of one batch: llama.cpp sizes tables by it, and 192 tokens rarely hold more lines.
 MAX_SEQUENCES = 64
-
-# A token of prose is far shorter than this, so what is cut off here would not reach the model anyway,
-# and the regular expressions of BPE tokenizers, which can overflow their stack, never see a megabyte.
-_CHARS_PER_TOKEN = 64
 
 # C keeps the pointer for the life of the process, so the callback must never be collected.
 _log_callback: Any = None
@@ -151,15 +146,8 @@ class EngineSession:
             raise ModelError(no_embedder(self._path))
         if pooling is not None:
             raise ModelError(f"{self._path}: does not allow {pooling} pooling; choose another model")
-        # The file does not say: an encoder is averaged, a decoder's last token has seen all the others.
-        return self._open_context(threads, on_gpu, "last" if self._is_decoder() else "mean")
-
-    def _is_decoder(self) -> bool:
-        value = ctypes.create_string_buffer(64)
-        c, name = self._c, ctypes.create_string_buffer(64)
-        c.llama_model_meta_val_str(self._model, b"general.architecture", name, 64)
-        c.llama_model_meta_val_str(self._model, name.value + b".attention.causal", value, 64)
-        return value.value != b"false" and "bert" not in name.value.decode("utf-8", "replace")
+        # The file does not say.
+        return self._open_context(threads, on_gpu, "last" if is_causal(self._path) else "mean")
 
     def _make_batch(self) -> None:
         c, size = self._c, self._size
@@ -205,7 +193,7 @@ class EngineSession:
             before, _, behind = template.decode("utf-8").partition("{document}")
             query = plain(question[: self.max_tokens // 2])
             before, behind = before.replace("{query}", query), behind.replace("{query}", query)
-            text = plain(text[: self.max_tokens * _CHARS_PER_TOKEN])
+            text = plain(text[: self.max_tokens * CHARS_PER_TOKEN])
             while len(whole := self._raw(before + text + behind, special=True)) > self.max_tokens and text:
                 text = text[: min(len(text) - 1, len(text) * self.max_tokens // len(whole))]
             return whole[: self.max_tokens]
@@ -240,7 +228,7 @@ class EngineSession:
 
         With ``special`` what looks like a control token is one.
         """
-        data = text[: self.max_tokens * _CHARS_PER_TOKEN].encode("utf-8", "replace")
+        data = text[: self.max_tokens * CHARS_PER_TOKEN].encode("utf-8", "replace")
         room = len(data) + 8
         buffer = (self._c.llama_token * room)()
         count = self._c.llama_tokenize(self._vocabulary, data, len(data), buffer, room, closed, special)

@@ -12,6 +12,7 @@ from ..errors import ModelError
 from ..model import Progress, silent
 from ..model.embedder import LocalModel
 from ..plugins.manager import Plugins
+from ..store.api import VectorModel
 from ..system.deadline import Deadline
 from . import registry
 
@@ -148,6 +149,11 @@ class Models:
             if self._reranker is not None:
                 self._reranker.close()
                 self._reranker = None
+
+
+def model_of(embedder: Embedder) -> VectorModel:
+    """What the store knows a model by."""
+    return VectorModel(embedder.model, embedder.dimensions)
 
 
 def idle_cores() -> int:

@@ -9,12 +9,17 @@ from collections.abc import Sequence
 _CONTROL = re.compile(r"(?<=[\[<])(?=(?:CLS|SEP|PAD|UNK|MASK)\]|[|/]?\w+[|]?>)")
 
 
+# A token of prose is far shorter than this, so what is cut off here would not reach the model anyway,
+# and the regular expressions of BPE tokenizers, which can overflow their stack, never see a megabyte.
+CHARS_PER_TOKEN = 64
+
+
 def plain(text: str) -> str:
     """``text`` as a model may read it where control tokens are read: apart, they are text; it can be encoded."""
     return _CONTROL.sub(" ", text.encode("utf-8", "replace").decode("utf-8"))
 
 
-def packed(lengths: Sequence[int], budget: int, most: int) -> list[list[int]]:
+def packed(lengths: Sequence[int], budget: int, most: int = 64) -> list[list[int]]:
     """Positions in groups of similar length, shortest first, so that a batch computes little padding.
 
     A group has at most ``most`` of them, and at most ``budget`` of length.

@@ -14,8 +14,9 @@ from ..errors import EngineError, ModelError
 from ..model import Progress, silent
 from ..model.embedder import Embedder, LocalModel, Vectors
 from ..model.embedder import Progress as TextsDone
-from ..store.api import Ints, PendingText, Store, VectorModel
+from ..store.api import Ints, PendingText, Store
 from ..system.deadline import NEVER, Deadline
+from .models import model_of
 
 log = logging.getLogger("openclaw_memory.ingest")
 
@@ -32,11 +33,6 @@ class Embedded:
 
     done: int = 0
     failed: int = 0
-
-
-def model_of(embedder: Embedder) -> VectorModel:
-    """What the store knows a model by."""
-    return VectorModel(embedder.model, embedder.dimensions)
 
 
 def embed_pending(

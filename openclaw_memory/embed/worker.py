@@ -47,9 +47,8 @@ def _open(request: dict[str, Any]) -> tuple[EngineSession, dict[str, Any]]:
 
     binding = next(each for each in BINDINGS if each.name == request["binding"])
     session = binding.open(ModelOptions(**request["options"]))
-    if request["prove"]:
-        (_prove_ranking if request["options"]["pooling"] == "rank" else _prove)(session, str(binding))
-    return session, {"dimensions": session.dimensions, "max_tokens": session.max_tokens, "gpu": session.gpu}
+    (_prove_ranking if request["options"]["pooling"] == "rank" else _prove)(session, str(binding))
+    return session, {"dimensions": session.dimensions, "gpu": session.gpu}
 
 
 def _prove(session: EngineSession, binding: str) -> None:

@@ -20,20 +20,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import EngineError, ModelError
-from .bindings import PREBUILT, ModelOptions
+from .bindings import PREBUILT, ModelOptions, Pooling
 from .gguf_file import check_gguf, is_causal, is_reranker, no_embedder, no_reranker
-from .packing import plain
-from .registry import Pooling
-
-#: Texts that the server works on side by side.  Four are 4 to 10 % faster with a small model and slower with a larger
-#: one, and the vector of a text depends on those beside it (cosines of .9997 between two runs).
-_PARALLEL = 1
-
-# As in the other session: what is cut off here would not reach the model anyway.
-_CHARS_PER_TOKEN = 64
-
-# The longest path of a socket, on the system where it is shortest.
-_SOCKET_PATH = 100
+from .packing import CHARS_PER_TOKEN, plain
 
 T = TypeVar("T")
 
@@ -41,26 +30,22 @@ T = TypeVar("T")
 _REFUSED = re.compile(r"\((\d+) tokens\) (?:is too large|is larger|exceeds)")
 
 
-def _xllamacpp() -> Any:
-    try:
-        import xllamacpp
-    except (ImportError, OSError, RuntimeError) as error:
-        raise EngineError(f"{PREBUILT} cannot be imported ({error})") from error
-    return xllamacpp
-
-
 class EngineSession:
     """A loaded model; for one thread at a time."""
 
     def __init__(self, options: ModelOptions) -> None:
-        check_gguf(Path(options.path))
-        self._x = x = _xllamacpp()
+        path = Path(options.path)
+        check_gguf(path)
+        try:
+            import xllamacpp as x
+        except (ImportError, OSError, RuntimeError) as error:
+            raise EngineError(f"{PREBUILT} cannot be imported ({error})") from error
+        self._x: Any = x
         kinds = x.ggml_backend_dev_type
         accelerators = (kinds.GGML_BACKEND_DEVICE_TYPE_GPU, kinds.GGML_BACKEND_DEVICE_TYPE_IGPU)
         self.gpu = any(device["type"] in accelerators for device in x.get_device_info())
         self.max_tokens = max(8, min(options.max_tokens, options.context or options.max_tokens))
         self._options = options
-        path = Path(options.path)
         ranks = options.pooling == "rank"
         if ranks != is_reranker(path):  # llama.cpp would end the process, or give what was in memory for a vector
             raise ModelError(no_reranker(path) if ranks else no_embedder(path))
@@ -70,15 +55,15 @@ class EngineSession:
             return
         self._server = self._open()
         try:
-            first = self._first()
+            first = self._ask(["a"])[0]
         except ModelError as error:
             if options.pooling is not None or "ooling" not in str(error):
                 raise
             # The file does not say how its tokens are pooled.
-            pooling: Pooling = "last" if is_causal(Path(options.path)) else "mean"
+            pooling: Pooling = "last" if is_causal(path) else "mean"
             self._options = replace(options, pooling=pooling)
             self._server = self._open()
-            first = self._first()
+            first = self._ask(["a"])[0]
         self.dimensions = len(first) // 4
 
     def _open(self) -> Any:
@@ -90,9 +75,8 @@ class EngineSession:
         kind = "unspecified" if options.pooling is None else options.pooling
         params.pooling_type = getattr(x.llama_pooling_type, f"LLAMA_POOLING_TYPE_{kind.upper()}")
         size = max(options.batch_tokens, self.max_tokens)
-        params.n_batch = params.n_ubatch = size
-        params.n_parallel = _PARALLEL
-        params.n_ctx = size * _PARALLEL
+        params.n_ctx = params.n_batch = params.n_ubatch = size
+        params.n_parallel = 1  # the vector of a text would depend on those beside it
         params.n_threads_http = 1
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = options.threads
         params.n_gpu_layers = -1 if options.gpu and self.gpu else 0
@@ -104,7 +88,7 @@ class EngineSession:
         folder = tempfile.mkdtemp(prefix="ocm-")
         try:
             named = os.path.join(folder, "s.sock")
-            if sys.platform != "win32" and len(named) <= _SOCKET_PATH:
+            if sys.platform != "win32" and len(named) <= 100:  # some systems have no longer ones
                 params.hostnames = [named]
             return x.Server(params)
         except RuntimeError as error:
@@ -115,29 +99,22 @@ class EngineSession:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _first(self) -> bytes:
-        return self._ask(["a"])[0]
-
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """The pooled vector of each text: *d* values of float32, not normalised."""
-        whole = [plain(text[: self.max_tokens * _CHARS_PER_TOKEN]) for text in texts]
+        whole = [plain(text[: self.max_tokens * CHARS_PER_TOKEN]) for text in texts]
         try:
             return self._ask(whole)
         except _TooLongError:
-            return [self._cut(text) for text in whole]
+            return [self._fitting(text, lambda part: self._ask([part])[0]) for text in whole]
 
     def rank(self, question: str, texts: Sequence[str]) -> list[float]:
         """The score of each text beside the question, as the model's head gives it: larger is better."""
         asked = plain(question[: self.max_tokens // 2])
-        whole = [plain(text[: self.max_tokens * _CHARS_PER_TOKEN]) for text in texts]
+        whole = [plain(text[: self.max_tokens * CHARS_PER_TOKEN]) for text in texts]
         try:
             return self._rank(asked, whole)
         except _TooLongError:
             return [self._fitting(text, lambda part: self._rank(asked, [part])[0]) for text in whole]
-
-    def _cut(self, text: str) -> bytes:
-        """The vector of the longest beginning of ``text`` that is known to fit."""
-        return self._fitting(text, lambda part: self._ask([part])[0])
 
     def _fitting(self, text: str, ask: Callable[[str], T]) -> T:
         """The answer for the longest beginning of ``text`` that is known to fit."""

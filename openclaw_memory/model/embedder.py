@@ -36,10 +36,6 @@ class Embedder(Protocol):
     def dimensions(self) -> int:
         """Length *d* of a vector."""
 
-    @property
-    def context(self) -> int:
-        """Longest text that is embedded whole, in the model's own tokens."""
-
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
         """Embed stored texts, with the model's document prefix: ``float32[n, d]``, unit rows."""
 
@@ -51,23 +47,18 @@ class Embedder(Protocol):
 
 
 class LocalModel(ABC):
-    """An embedder on this machine, beside what every embedder is: it takes time to load and may fail to run."""
+    """An embedder on this machine, beside what every embedder is: it takes time to load and may fail to run.
+
+    ``path`` is that of its file; ``threads``, the CPU threads of the next request, may be set at any time.
+    """
 
     path: Path
+    threads: int
 
     @property
     @abstractmethod
     def failure(self) -> str | None:
         """Why it cannot be used, in a sentence; ``None`` while it can, as far as is known."""
-
-    @property
-    @abstractmethod
-    def threads(self) -> int:
-        """CPU threads of the next request."""
-
-    @threads.setter
-    @abstractmethod
-    def threads(self, count: int) -> None: ...
 
     @abstractmethod
     def start(self) -> None:

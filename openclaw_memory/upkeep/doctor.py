@@ -59,7 +59,6 @@ def status(memory: Examined, store: Store) -> Status:
     said = _said(memory, found, trusted)
     shares, knows = said.languages.shares(), said.languages.known(embedder)
     strange = unknown_ones(shares, knows, None if model is None else model.name, memory.settings.embedding.model)
-    usage = embedder.usage() if isinstance(embedder, HttpEmbedder) else None
     binding = embedder.binding if isinstance(embedder, LlamaCppEmbedder) else None
     return Status(
         workspace=str(memory.workspace),
@@ -84,7 +83,7 @@ def status(memory: Examined, store: Store) -> Status:
         extensions={name: extension_file(name) is not None for name in ("fts", "vss")},
         plugins=tuple(memory.plugins.names()),
         plugin_failures=dict(memory.plugins.failed),
-        http_usage=None if usage is None else asdict(usage),
+        http_usage=embedder.usage() if isinstance(embedder, HttpEmbedder) else None,
         context=memory.ambient.use(),
         grains=memory.grains(),
         consolidation=memory.upkeep.remark(),

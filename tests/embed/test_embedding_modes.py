@@ -38,13 +38,6 @@ def states(memory: Memory) -> tuple[int, int, int, int]:
 # -- eager, lazy, background ------------------------------------------------------------------------
 
 
-def test_eager_embeds_everything_at_once(notes: Notes, embedder: CountingEmbedder) -> None:
-    with open_memory(notes, embedder) as memory:
-        report = memory.ingest()
-        assert (report.embedded, report.pending) == (4, 0)
-        assert states(memory) == (4, 0, 0, 0)
-
-
 def test_lazy_embeds_the_candidates_of_a_search_and_no_more(notes: Notes, embedder: CountingEmbedder) -> None:
     with open_memory(notes, embedder, ingest__embed="lazy") as memory:
         report = memory.ingest()
@@ -338,7 +331,7 @@ def test_a_real_model_embeds_and_another_file_in_its_place_is_another_model(
         result = memory.search("tents")
         assert result.provider == "llama.cpp" and result.model is not None and result.model.startswith("tiny@")
         assert result.results[0].vector_score is not None
-    other = make_tiny_gguf(tmp_path / "tiny.gguf", "f32")
+    other = make_tiny_gguf(tmp_path / "tiny.gguf", "another")
     with open_memory(notes, embedding__model=str(other)) as memory:
         assert states(memory) == (0, 0, 0, 4)
         assert memory.ingest().embedded == 4

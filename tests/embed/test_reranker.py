@@ -18,7 +18,6 @@ from tiny_gguf import make_tiny_reranker
 from openclaw_memory import Memory, SearchRequest
 from openclaw_memory.config.settings import Settings
 from openclaw_memory.embed.bindings import BINDINGS
-from openclaw_memory.embed.gguf_file import is_reranker
 from openclaw_memory.embed.llama import LlamaCppEmbedder, LlamaCppReranker
 from openclaw_memory.errors import ModelError
 from openclaw_memory.model import Grain, Kind, Origin, SearchHit
@@ -108,14 +107,6 @@ def test_an_embedder_is_no_reranker_and_the_other_way_round(tiny_gguf: Path, mod
     # One binding gave what was in memory for a vector, which now and then looked like one.
     with pytest.raises(ModelError, match="is a reranker, not an embedding model"):
         LlamaCppEmbedder(model, model="r", binding=binding).embed_query(["a"])
-
-
-def test_a_file_says_whether_it_is_a_reranker(tiny_gguf: Path, model: Path, tmp_path: Path) -> None:
-    assert is_reranker(model) and not is_reranker(tiny_gguf)
-    broken = tmp_path / "broken.gguf"
-    for size in (0, 10, 24, 60, 300):
-        broken.write_bytes(model.read_bytes()[:size])
-        assert not is_reranker(broken)
 
 
 def test_the_best_hits_come_in_its_order(notes: Notes, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
