@@ -19,6 +19,8 @@ from .network import Network
 
 #: Concepts shown with a hit.
 _SHOWN = 6
+#: A row that shares its section with one that mentions a concept is this many steps further away.
+_SAME_SECTION = 1
 
 
 class GraphView:
@@ -110,10 +112,25 @@ class GraphView:
             raise RequestError(f"no concept is called '{name}'; {hint}")
         return found
 
-    def mentioning(self, names: Sequence[str]) -> Bools:
-        """Rows that mention a named concept or one below it, or stand under a heading that does: ``bool[n]``."""
+    def allowed(self, names: Sequence[str], kinds: Sequence[str]) -> Bools:
+        """Rows that mention one of these concepts or what is below it, and one of these kinds: ``bool[n]``."""
+        out = np.ones(len(self.corpus), bool)
+        if names:
+            out &= self._rows(self._with_children([self.concept(name) for name in names]))
+        if kinds:
+            wanted = {kind.casefold() for kind in kinds}
+            known = {label.kind.casefold() for label in self.labels().values() if label.kind}
+            if not wanted & known:
+                raise RequestError(
+                    f"no concept is of the kind '{', '.join(kinds)}'; there are {', '.join(sorted(known)) or 'none'}"
+                )
+            out &= self._rows([i for i, label in self.labels().items() if (label.kind or "").casefold() in wanted])
+        return out
+
+    def _rows(self, concepts: Sequence[int]) -> Bools:
+        """Rows that mention a concept, or stand below a heading that does."""
         out = np.zeros(len(self.corpus), bool)
-        rows = self.index.rows_of(self._with_children([self.concept(name) for name in names]))
+        rows = self.index.rows_of(concepts)
         out[rows] = True
         section = self.corpus.shape.section
         headed = np.zeros(len(self.corpus.shape.opens), bool)
@@ -131,7 +148,7 @@ class GraphView:
 
     # -- how near rows are ----------------------------------------------------------------------------
 
-    def proximity(self, names: Sequence[str], most: int = 3) -> Floats:
+    def proximity(self, names: Sequence[str], most: int) -> Floats:
         """``1 / 2**distance`` of every row from the nearest of the named concepts, 0 beyond ``most``: ``float32[n]``.
 
         A row that mentions the concept has distance 1, one that mentions a related, parent or child concept 2,
@@ -154,7 +171,7 @@ class GraphView:
         section = self.corpus.shape.section
         nearest = np.full(len(self.corpus.shape.opens), most + 1, np.int32)
         np.minimum.at(nearest, section, rows)
-        rows = np.minimum(rows, nearest[section] + 1)
+        rows = np.minimum(rows, nearest[section] + _SAME_SECTION)
         return np.where(rows <= most, 0.5**rows, 0).astype(np.float32)
 
     def shared(self, rows: Sequence[int], weights: Floats) -> Floats:

@@ -20,8 +20,8 @@ _QUERY_FIRST, _QUERY_LAST = 6_000, 2_000
 HIT_TOKENS = 400
 #: Seconds that a deadline may be away at most.
 _LONGEST_DEADLINE = 86_400
-_WHOLE = {"max_results": (1, 1000), "budget": (1, 100_000)}
-_SHARES = ("min_score", "recency_weight")
+_WHOLE = {"max_results": (1, 1000), "budget": (1, 100_000), "max_distance": (1, 6)}
+_SHARES = ("min_score", "recency_weight", "vector_weight")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,10 @@ class SearchRequest:
     ``budget``, spans of adjacent units until that many tokens are spent.  ``now`` is the day the
     question is asked, for "last week"; ``since`` and ``until`` are inclusive.  ``deadline`` is in seconds:
     what does not fit into it (looking for changed files, embedding) is left out, and the result says so.
-    ``concepts`` leave only what mentions one of them; with ``near`` half of the score is relevance and half
-    ``1 / 2**distance`` from the nearest of those concepts.  Notes that a summary covers are left out where summaries
-    answer, unless ``include_archived`` (asking for the grain ``working`` includes them too); ``recency_weight`` is
+    ``concepts`` and ``concept_kinds`` leave only what mentions such a concept; with ``near`` the score is
+    ``vector_weight`` times relevance plus the rest times ``1 / 2**distance`` from the nearest of those concepts,
+    nothing beyond ``max_distance``.  Notes that a summary covers are left out where summaries answer, unless
+    ``include_archived`` (asking for the grain ``working`` includes them too); ``recency_weight`` is
     ``search.recency_weight`` for this question; with ``dates`` each snippet begins with its day.  Of a ``query`` of
     more than 8,000 characters the first 6,000 and the last 2,000 are kept.  Raises
     :class:`~openclaw_memory.errors.RequestError` for a value that cannot be meant.
@@ -52,7 +53,10 @@ class SearchRequest:
     since: date | None = None
     until: date | None = None
     concepts: tuple[str, ...] = ()
+    concept_kinds: tuple[str, ...] = ()
     near: tuple[str, ...] = ()
+    max_distance: int = 3
+    vector_weight: float = 0.5
     include_archived: bool = False
     recency_weight: float | None = None
     dates: bool = False
@@ -66,7 +70,7 @@ class SearchRequest:
         self._set(query=ends(self.query, _QUERY_FIRST, _QUERY_LAST))
         for name in (*_WHOLE, *_SHARES, "deadline"):
             value, whole = getattr(self, name), name in _WHOLE
-            if value is not None:
+            if value is not None or name in ("max_distance", "vector_weight"):
                 low, high = _WHOLE.get(name, (0, 1 if name in _SHARES else _LONGEST_DEADLINE))
                 self._set(**{name: bounds.number(name, value, low, high, whole)})
         if self.max_results is not None and self.budget is not None:
@@ -83,7 +87,7 @@ class SearchRequest:
             kinds=bounds.several("kinds", self.kinds, Kind, ", ".join(Kind)),
             grains=bounds.several("grains", self.grains, Grain, ", ".join(Grain)),
         )
-        for name in ("concepts", "near"):
+        for name in ("concepts", "concept_kinds", "near"):
             self._set(**{name: bounds.several(name, getattr(self, name), bounds.name, "names")})
 
     def _set(self, **values: Any) -> None:

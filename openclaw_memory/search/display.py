@@ -13,7 +13,7 @@ from ..graph.view import GraphView
 from ..index.archive import Archive
 from ..index.corpus import Corpus
 from ..model import Repetition, SearchHit, citation
-from ..store.api import Floats, SectionText, Store
+from ..store.api import SectionText, Store
 from ..text import analysis
 from .confidence import Parts
 from .hits import Range, lines
@@ -196,26 +196,6 @@ def monotone(found: Sequence[SearchHit]) -> list[SearchHit]:
         least = min(least, score)
         out.append(replace(hit, score=round(least, 4)))
     return out
-
-
-def text_of(hit: SearchHit) -> str:
-    """What is read of a hit: its headings and what is shown of it."""
-    return f"{hit.heading}\n{hit.snippet}" if hit.heading else hit.snippet
-
-
-def reordered(hits: Sequence[SearchHit], scores: Floats) -> list[SearchHit]:
-    """``hits`` by their ``scores``, ``float32[n]``; those that tie stay as they are.
-
-    What no longer holds, or has a summary, stays behind the rest, as it was put there for that.  The reported scores
-    stay those of docs/ranking.md, lifted so that none rises with rank; ``why`` says what the reranker gave, if anything
-    is explained.
-    """
-    order = sorted(range(len(hits)), key=lambda at: (bool(hits[at].superseded or hits[at].archived), -scores[at]))
-    return monotone([_explained(hits[at], float(scores[at])) for at in order])
-
-
-def _explained(hit: SearchHit, score: float) -> SearchHit:
-    return hit if hit.why is None else replace(hit, why=f"{hit.why}; reranker {score:.2f}")
 
 
 def snippet(sections: Sequence[SectionText], wanted: tuple[int, int], best: tuple[int, int], limit: int) -> str:

@@ -19,12 +19,10 @@ from ..model import HIT_TOKENS, SEEDS, Grain, Kind, RecallHit, SearchHit, Search
 from ..store.api import Bools, Floats, Ints, KeywordIndex, Store, StoreState, VectorIndex, VectorModel
 from ..text import analysis
 from ..use.boosts import UsedRows, UsesOn
-from . import bm25, confidence, decay, hits, nearest, ranking, timeline
+from . import bm25, confidence, decay, hits, lowered, nearest, ranking, timeline
 from . import question as asking
 from .display import Display, Superseded, monotone
 
-#: What nearness to a concept counts beside relevance, where it is asked for.
-_NEARNESS = 0.5
 #: Best units whose concepts speak for others that share them.
 _SHARING = 10
 #: A thread starts from sections whose best unit is at least this share as good as the best of all.
@@ -313,8 +311,9 @@ class SearchEngine:
             score = graph + np.float32(0.1) * ranking.scaled(score, allowed)
             allowed = graph > 0 if allowed is None else allowed & (graph > 0)
         elif request.near:
-            graph = self.graph.proximity(request.near)
-            score = np.float32(1 - _NEARNESS) * ranking.scaled(score, allowed) + np.float32(_NEARNESS) * graph
+            graph = self.graph.proximity(request.near, request.max_distance)
+            share = np.float32(request.vector_weight)
+            score = share * ranking.scaled(score, allowed) + (1 - share) * graph
         elif mode == "hybrid" and fusion == "score" and self._weights["graph"] and answered:
             graph = self._by_concepts([], score, allowed)
             sharing = np.flatnonzero(graph)
@@ -323,7 +322,7 @@ class SearchEngine:
         moves = self._moves(request, asked)
         if moves is not None:
             score = moves.apply(score, allowed)
-        order = decay.lowered(corpus, self.archive, self._superseded(), score, allowed)
+        order = lowered.order(corpus, self.archive, self._superseded(), score, allowed)
         if request is not given:
             allowed, request = self._fallen_through(order, allowed, given, request)
         return Ranked(score, features, allowed, similarities, graph, order, request, moves, known)
@@ -414,8 +413,8 @@ class SearchEngine:
             masks.append(rows.day >= request.since.toordinal())
         if request.until is not None:
             masks.append((rows.day <= request.until.toordinal()) & rows.dated)
-        if request.concepts:
-            masks.append(self.graph.mentioning(request.concepts))
+        if request.concepts or request.concept_kinds:
+            masks.append(self.graph.allowed(request.concepts, request.concept_kinds))
         standing = self.archive.standing(request.grains, request.include_archived)
         if standing is not None:
             masks.append(standing)
@@ -432,7 +431,7 @@ class SearchEngine:
 
     def _parts(self, request: SearchRequest, ranked: Ranked) -> Callable[[hits.Range], confidence.Parts]:
         spelling = analysis.words_of(request.query) if request.explain else {}
-        share = _NEARNESS if request.near else None
+        share = 1 - request.vector_weight if request.near else None
 
         def parts(one: hits.Range) -> confidence.Parts:
             made = confidence.parts(

@@ -114,7 +114,7 @@ class Questions:
         own, request = self.settings.search, asked.request
         if own.reranker == "none":
             return self._ranked(asked, lambda engine, *how: engine.answer(request, *how))
-        from .display import reordered, text_of
+        from .reranked import reordered, text_of
 
         self._vectorizer.start_reranker()  # it loads while the rest is done
         limit = None if request.budget is not None else request.max_results or own.max_results

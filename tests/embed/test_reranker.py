@@ -22,7 +22,7 @@ from openclaw_memory.embed.llama import LlamaCppEmbedder, LlamaCppReranker
 from openclaw_memory.errors import ModelError
 from openclaw_memory.model import Grain, Kind, Origin, SearchHit
 from openclaw_memory.search import service
-from openclaw_memory.search.display import reordered, text_of
+from openclaw_memory.search.reranked import reordered, text_of
 from openclaw_memory.system.deadline import Deadline
 from openclaw_memory.upkeep.doctor import reranker_checks
 

@@ -44,6 +44,13 @@ def test_a_filter_leaves_what_mentions_the_concept_or_stands_below_its_heading(m
     assert set(paths(memory, "pump", concepts=("Marlowe", "Zorblatt"))) >= {"2026-01-03", "2026-01-08"}
 
 
+def test_a_kind_filters_by_curated_kinds(memory: Memory) -> None:
+    memory.concepts.add("Marlowe", kind="person")
+    assert set(paths(memory, "pump", concept_kinds=("Person",))) == {"2026-01-03", "2026-01-12"}
+    with pytest.raises(RequestError, match="of the kind 'ship'; there are person"):
+        memory.search("pump", concept_kinds=("ship",))
+
+
 def test_an_unknown_concept_is_named_with_the_closest_ones(memory: Memory) -> None:
     with pytest.raises(RequestError, match="no concept is called 'Zorblat'; did you mean Zorblatt"):
         memory.search("pump", concepts=("Zorblat",))
@@ -51,22 +58,30 @@ def test_an_unknown_concept_is_named_with_the_closest_ones(memory: Memory) -> No
         memory.search("pump", near=("xyz",))
 
 
-def test_what_is_near_a_concept_ranks_higher(memory: Memory) -> None:
+def test_what_is_near_a_concept_ranks_higher_the_more_nearness_counts(memory: Memory) -> None:
     assert paths(memory, "pump in a shop window")[0] == "2026-01-20"
-    near = memory.search("pump in a shop window", near=("Zorblatt",), max_results=10).results
+    near = memory.search("pump in a shop window", near=("Zorblatt",), vector_weight=0.2, max_results=10).results
+    assert near[0].path == "memory/2026-01-08.md"
     scores = {hit.path[7:-3]: hit.graph_score for hit in near}
     assert scores["2026-01-08"] == 0.5 and scores["2026-01-20"] == 0
     assert [hit.score for hit in near] == sorted((hit.score for hit in near), reverse=True)
+    only_relevance = paths(memory, "pump in a shop window", near=("Zorblatt",), vector_weight=1.0)
+    assert only_relevance == paths(memory, "pump in a shop window", near=("Marlowe",), vector_weight=1.0)
 
 
-def test_nearness_halves_with_each_step(memory: Memory) -> None:
+def test_nearness_halves_with_each_step_and_ends_at_the_largest_distance(memory: Memory) -> None:
     memory.concepts.add("Zorblatt", related=["Marlowe"])
     memory.concepts.add("Marlowe", parents=["people"])
 
-    found = memory.search("pump", near=("people",), max_results=10).results
-    full = {hit.path[7:-3]: hit.graph_score for hit in found}
+    def nearness(most: int) -> dict[str, float | None]:
+        found = memory.search("pump", near=("people",), max_distance=most, max_results=10).results
+        return {hit.path[7:-3]: hit.graph_score for hit in found}
+
+    full = nearness(3)
     assert full["2026-01-03"] == 0.25  # people is the parent of Marlowe, whom the line mentions
     assert full["2026-01-08"] == 0.125  # over Marlowe to Zorblatt
+    assert nearness(2)["2026-01-08"] == 0
+    assert nearness(2)["2026-01-03"] == 0.25
 
 
 def test_the_graph_alone_finds_what_mentions_the_concepts_of_the_question(memory: Memory) -> None:

@@ -27,6 +27,9 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"min_score": math.nan}, "min_score must be a number, not nan"),
     ({"min_score": 1.5}, "min_score must be from 0 to 1, not 1.5"),
     ({"recency_weight": -0.1}, "recency_weight must be from 0 to 1, not -0.1"),
+    ({"vector_weight": math.inf}, "vector_weight must be a number, not inf"),
+    ({"vector_weight": None}, "vector_weight must be a number, not None"),
+    ({"max_distance": 7}, "max_distance must be from 1 to 6, not 7"),
     ({"deadline": -1.0}, "deadline must be from 0 to 86400, not -1.0"),
     ({"deadline": math.nan}, "deadline must be a number, not nan"),
     ({"mode": "nonsense"}, "mode must be one of hybrid, vector, keyword, graph, not 'nonsense'"),
@@ -134,7 +137,7 @@ def test_a_question_names_few_days() -> None:
     assert intervals("may " * 10_000 + "in may", date(2026, 6, 1)) == [(date(2026, 5, 1), date(2026, 5, 31))]
 
 
-@pytest.mark.parametrize("name", ["concepts", "near"])
+@pytest.mark.parametrize("name", ["concepts", "concept_kinds", "near"])
 def test_a_name_without_end_is_refused_in_a_short_line(name: str) -> None:
     with pytest.raises(RequestError) as caught:
         SearchRequest("x", **{name: ("y" * 5_000,)})
