@@ -141,6 +141,21 @@ class Lease:
         finally:
             self._mutex.release()
 
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[None]:
+        """As :meth:`turn`, for who may do with what is known.
+
+        Where another thread keeps its turn for half of the time that there is, the block goes on without one, and
+        whatever needs the file in it raises :class:`LeaseTimeout` soon.
+        """
+        until: Deadline = getattr(self._patience, "until", NEVER)
+        with contextlib.ExitStack() as block:
+            try:
+                block.enter_context(self.turn(until.left(0.5)))
+            except LeaseTimeout:
+                block.enter_context(self.patience(Deadline.after(0.0)))
+            yield
+
     def time_left(self, timeout: float | None = None) -> float:
         """Seconds for which this thread may wait, ``timeout`` or those of the settings at most."""
         until: Deadline = getattr(self._patience, "until", NEVER)
