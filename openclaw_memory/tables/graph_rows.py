@@ -2,40 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ..graph.network import Lists
 from ..graph.view import GraphView
-from ..store.api import Bools, Ints
-from ..store.rows.derived import ConceptEntry, Edges, References, Relations, Sequels
+from ..store.api import Ints
 
 
-def concepts(view: GraphView) -> list[ConceptEntry]:
-    """All concepts, in the order of their places in the graph."""
+def concepts(view: GraphView) -> list[tuple[Any, ...]]:
+    """All concepts, in the order of their places in the graph; days are of units whose text states one."""
     references, labels = view.index.references, view.labels()
     slugs = {int(key): labels[place].slug for place, key in enumerate(references.keys.tolist())}
-    out = []
+    rows = []
     for place, (first, last) in enumerate(view.days()):
-        label, row = labels[place], labels[place].curated
-        out.append(
-            ConceptEntry(
-                slug=label.slug,
-                name=label.name,
-                kind=label.kind,
-                curated=row is not None,
-                weight=label.weight,
-                units=int(references.units[place]),
-                aliases=label.others,
-                parents=() if row is None else tuple(slugs[key] for key in row.parents if key in slugs),
-                first=first,
-                last=last,
-            )
-        )
-    return out
+        label, curated = labels[place], labels[place].curated
+        parents = [] if curated is None else [slugs[key] for key in curated.parents if key in slugs]
+        units = int(references.units[place])
+        named = label.slug, label.name, label.kind, curated is not None, label.weight, units, label.others
+        rows.append((*named, parents, first, last))
+    return rows
 
 
-def edges(view: GraphView) -> Edges:
-    """All edges, by unit id and by place among :func:`concepts`."""
+def edges(view: GraphView) -> dict[str, dict[str, NDArray[Any]]]:
+    """All edges by kind, by unit id and by place among :func:`concepts`; the sources of parents are the parents."""
     references, network, unit = view.index.references, view.network, view.corpus.rows.unit_id
     source, related = _pairs(network.related)
     parent, children = _pairs(network.children)
@@ -43,21 +35,26 @@ def edges(view: GraphView) -> Edges:
     via = network.after_thread
     later_row = _mentioning(view, following.target, via)
     earlier_row = _mentioning(view, earlier, via)
-    return Edges(
-        References(references.unit, references.concept, references.weight),
-        Relations(source, related.target, related.weight, network.related_curated),
-        Relations(parent, children.target, children.weight, _all(parent)),
-        Sequels(unit[later_row], unit[earlier_row], via.astype(np.int32), following.weight),
-    )
+    return {
+        "reference": {"unit": references.unit, "concept": references.concept, "weight": references.weight},
+        "related": {
+            "source": source, "target": related.target, "weight": related.weight,
+            "curated": network.related_curated,
+        },
+        "parent": {
+            "source": parent, "target": children.target, "weight": children.weight,
+            "curated": np.ones(len(parent), bool),
+        },
+        "sequel": {
+            "later": unit[later_row], "earlier": unit[earlier_row], "via": via.astype(np.int32),
+            "weight": following.weight,
+        },
+    }  # fmt: skip
 
 
 def _pairs(lists: Lists) -> tuple[Ints, Lists]:
     """The row that each entry belongs to, and the entries."""
     return np.repeat(np.arange(len(lists.offset) - 1, dtype=np.int32), np.diff(lists.offset)), lists
-
-
-def _all(like: Ints) -> Bools:
-    return np.ones(len(like), bool)
 
 
 def _mentioning(view: GraphView, section: Ints, concept: Ints) -> Ints:

@@ -9,6 +9,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -445,7 +446,7 @@ def insert(
     lists = ", ".join(f"unnest(given.{name}) AS {name}" for name in types)
     connection.execute(
         f"INSERT INTO {table} SELECT {select} FROM (SELECT {lists} FROM (SELECT from_json(?, ?) AS given))",
-        [json.dumps({name: list(columns[name]) for name in types}, ensure_ascii=False), shape],
+        [json.dumps({name: list(columns[name]) for name in types}, ensure_ascii=False, default=date.isoformat), shape],
     )
 
 

@@ -64,8 +64,11 @@ class DuckStore(PurgeTables, Queries):
             yield
 
     def reading(self) -> contextlib.AbstractContextManager[object]:
-        """This thread's turn at the file, which the first call opens that needs more than is known of it."""
-        return self._db.turn()
+        """This thread's turn at the file, which the first call opens that needs more than is known of it.
+
+        Where another thread keeps its turn for too long, the block goes on with what is known.
+        """
+        return self._db.lease.reading()
 
     def patience(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
         """Wait for others no longer than ``until`` inside the block."""

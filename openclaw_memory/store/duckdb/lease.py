@@ -75,7 +75,7 @@ class Lease:
         self._timeout = timeout
         self._idle = idle
         self._holder = Path(f"{path}.holder")
-        self._closed = False
+        self._closed = threading.Event()
         self._inherited = False
         self._patience = threading.local()
         self._start_afresh()
@@ -85,7 +85,6 @@ class Lease:
         self._queue = FileLock(f"{self.path}.queue", mode=0o600)
         self._owner = FileLock(f"{self.path}.lock", mode=0o600, thread_local=False)
         self._mutex = threading.RLock()
-        self._wake = threading.Condition()
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._depth = 0
         #: The files as this process closed them; ``None`` where a later write might leave them looking the same.
@@ -95,9 +94,8 @@ class Lease:
         self._strange = False
         self._doubt: BaseException | None = None
         self._close_at: float | None = None
+        #: Looks at the file for as long as it is open.
         self._closer: threading.Thread | None = None
-        #: Whether the closing thread looks at nothing until it is notified.
-        self._asleep = False
 
     @contextlib.contextmanager
     def hold(self, timeout: float | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -141,6 +139,21 @@ class Lease:
         finally:
             self._mutex.release()
 
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[None]:
+        """As :meth:`turn`, for who may do with what is known.
+
+        Where another thread keeps its turn for half of the time that there is, the block goes on without one, and
+        whatever needs the file in it raises :class:`LeaseTimeout` soon.
+        """
+        until: Deadline = getattr(self._patience, "until", NEVER)
+        with contextlib.ExitStack() as block:
+            try:
+                block.enter_context(self.turn(until.left(0.5)))
+            except LeaseTimeout:
+                block.enter_context(self.patience(Deadline.after(0.0)))
+            yield
+
     def time_left(self, timeout: float | None = None) -> float:
         """Seconds for which this thread may wait, ``timeout`` or those of the settings at most."""
         until: Deadline = getattr(self._patience, "until", NEVER)
@@ -182,13 +195,12 @@ class Lease:
             self._close()
 
     def close(self) -> None:
-        """Close the file and stop the closing thread."""
-        self._closed = True
+        """Close the file, which ends the closing thread."""
+        self._closed.set()
+        closer = self._closer
         self.release()
-        with self._wake:
-            self._wake.notify_all()
-        if self._closer is not None and self._closer is not threading.current_thread():
-            self._closer.join(timeout=2)
+        if closer is not None:
+            closer.join(timeout=2)
         _open_leases.discard(self)
 
     def _open(self, deadline: Deadline, patience: float) -> None:
@@ -262,18 +274,15 @@ class Lease:
             finally:
                 self._close()
             return
-        if self._idle <= 0 or self._closed or self._connection is None or self._somebody_waits():
+        if self._idle <= 0 or self._closed.is_set() or self._connection is None or self._somebody_waits():
             self._close()
             return
-        with self._wake:
-            self._close_at = time.monotonic() + self._idle
-            if self._closer is None or not self._closer.is_alive():
-                self._closer = threading.Thread(
-                    target=_close_when_idle, args=(weakref.ref(self), self._wake), name="lease-closer", daemon=True
-                )
-                self._closer.start()
-            elif self._asleep:
-                self._wake.notify_all()
+        self._close_at = time.monotonic() + self._idle
+        if self._closer is None or not self._closer.is_alive():
+            self._closer = threading.Thread(
+                target=_close_when_idle, args=(weakref.ref(self), self._closed), name="lease-closer", daemon=True
+            )
+            self._closer.start()
 
     def _somebody_waits(self) -> bool:
         try:
@@ -304,27 +313,21 @@ class Lease:
                     self._holder.unlink()
                 self._owner.release()
 
-    def _tick(self) -> float | None:
-        """Close if idle for long enough; the seconds until the next look, ``None`` to stop."""
-        if self._closed:
-            return None
-        due = self._close_at
-        self._asleep = due is None and self._connection is None
-        if due is None:
-            return 1.0 if self._asleep else _LOOK
+    def _close_if_idle(self) -> bool:
+        """Close if idle for long enough; whether the file is closed."""
+        # Looked at often enough that a waiting process is not kept for the whole idle time.
         if not self._mutex.acquire(blocking=False):
-            return _LOOK
+            return False
         try:
-            # Look often enough that a waiting process is not kept for the whole idle time.
-            if self._depth == 0 and self._connection is not None and self._close_at is not None:
-                left = self._close_at - time.monotonic()
-                if left > 0 and not self._somebody_waits():
-                    return min(left, _LOOK)
+            if self._connection is not None:
+                if self._close_at is None or (time.monotonic() < self._close_at and not self._somebody_waits()):
+                    return False
                 self._close()
                 self._leased.rest()
+            self._closer = None
+            return True
         finally:
             self._mutex.release()
-        return _LOOK
 
     # -- fork: a child must neither use nor close what it inherits ---------------------------------
 
@@ -372,15 +375,12 @@ def is_conflict(error: BaseException) -> bool:
     return "could not set lock on file" in str(error).lower()
 
 
-def _close_when_idle(lease: weakref.ref[Lease], wake: threading.Condition) -> None:
-    while True:
-        with wake:  # so that no notification falls between the look and the wait
-            target = lease()
-            wait = target._tick() if target is not None else None
-            if wait is None:
-                return
-            del target
-            wake.wait(wait)
+def _close_when_idle(lease: weakref.ref[Lease], closed: threading.Event) -> None:
+    while not closed.wait(_LOOK):
+        target = lease()
+        if target is None or target._close_if_idle():
+            return
+        del target
 
 
 _open_leases: weakref.WeakSet[Lease] = weakref.WeakSet()

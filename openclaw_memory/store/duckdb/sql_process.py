@@ -1,8 +1,7 @@
-"""The parent's side of SQL: a child process asked, watched and ended, and its rows taken for no more than values."""
+"""The parent's side of SQL: a child process asked, watched and ended."""
 
 from __future__ import annotations
 
-import io
 import pickle
 import threading
 from types import TracebackType
@@ -14,14 +13,8 @@ from ...system.deadline import Deadline
 from .sql_worker import Question
 
 #: Seconds in which the tables have to be ready, and between two looks at a query that runs.
-_READY, _LOOK = 120.0, 0.05
-#: What the values of an answer may be made of.
-_VALUES = {
-    "datetime": {"date", "datetime", "time", "timedelta", "timezone"}, "decimal": {"Decimal"},
-    "uuid": {"UUID", "SafeUUID"}, "builtins": {"bytearray"}, "pytz": {"_UTC", "_p"},
-}  # fmt: skip
-#: What native code and Python say when they give up for want of memory.
-_NO_MEMORY = ("bad_alloc", "MemoryError", "Could not allocate")
+_READY, _LOOK = 120.0, 0.02
+_MB = 1024 * 1024
 
 Answer = tuple[tuple[str, ...], list[tuple[Any, ...]]]
 
@@ -58,13 +51,10 @@ class SqlProcess:
         Raises DuckDB's error, and :class:`~openclaw_memory.errors.RequestError` for a query that was stopped or has
         ended the process.
         """
-        ready, _ = self._frame()
-        self._until, self._resident = Deadline.after(self._timeout), ready["resident"]
+        self._frame()
+        self._until, self._resident = Deadline.after(self._timeout), self._takes() + self._most * _MB
         header, body = self._frame()
-        try:
-            return tuple(header["columns"]), _Values(io.BytesIO(body)).load()
-        except pickle.UnpicklingError as error:
-            raise RequestError(f"the answer has a value that is none of SQL ({error}); cast it to VARCHAR") from error
+        return tuple(header["columns"]), pickle.loads(body)
 
     def _frame(self) -> tuple[dict[str, Any], bytes]:
         frame = self._child.receive()
@@ -80,27 +70,25 @@ class SqlProcess:
         kind = getattr(duckdb, error, None)
         if isinstance(kind, type) and issubclass(kind, duckdb.Error):
             return kind(text)
-        if any(sign in f"{error} {text}" for sign in _NO_MEMORY):
-            return RequestError(self._too_much())
         return RequestError(f"the query failed: {error}: {' '.join(text.split())}")
 
     def _ended(self) -> str:
         how, _, words = self._child.ended()
-        if self._why is not None:
-            return self._why
-        if any(sign in words for sign in _NO_MEMORY):
-            return self._too_much()
-        return f"the query ended DuckDB {how}{words}; nothing was changed: ask in another way"
-
-    def _too_much(self) -> str:
-        return f"the query needs too much memory (more than {self._most} MB); narrow it, or raise store.memory_limit_mb"
+        return self._why or f"the query ended DuckDB {how}{words}; nothing was changed: ask in another way"
 
     def _watching(self) -> None:
         while not self._done.wait(_LOOK):
             if self._until.passed:
-                self._why = stopped(self._timeout if self._resident is not None else _READY)
+                seconds = self._timeout if self._resident is not None else _READY
+                self._why = (
+                    f"the query was stopped after {seconds:g} s, as nobody else can use the index meanwhile; narrow "
+                    "it, allow more with --timeout, or run it over the files of: openclaw-memory export DIR"
+                )
             elif self._resident is not None and self._takes() > self._resident:
-                self._why = self._too_much()
+                self._why = (
+                    f"the query needs too much memory (more than {self._most} MB); narrow it, or raise "
+                    "store.memory_limit_mb"
+                )
             else:
                 continue
             self._child.kill()
@@ -113,20 +101,3 @@ class SqlProcess:
             return int(psutil.Process(self._child.pid).memory_info().rss)
         except psutil.Error:  # it has just ended
             return 0
-
-
-def stopped(seconds: float) -> str:
-    """What to say of a query that has taken too long."""
-    return (
-        f"the query was stopped after {seconds:g} s, as nobody else can use the index meanwhile; narrow it, "
-        "allow more with --timeout, or run it over the files of: openclaw-memory export DIR"
-    )
-
-
-class _Values(pickle.Unpickler):
-    """Reads plain values: a process that ran a stranger's SQL must not make this one run anything."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        if name not in _VALUES.get(module, ()):
-            raise pickle.UnpicklingError(f"{module}.{name}")
-        return super().find_class(module, name)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import pickle
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
 
 #: Rows that are fetched at once.
 _ROWS = 2_048
-_MB = 1024 * 1024
 _LOCKS = ("python_enable_replacements = false", "enable_external_access = false", "lock_configuration = true")
 
 
@@ -47,7 +44,7 @@ def main() -> None:
     try:
         with duckdb.connect(":memory:", config=dict(question.options)) as c:
             _prepare(c, question)
-            write_frame(answers, {"resident": _limited(question.megabytes)})
+            write_frame(answers, {})
             columns, rows = _answer(c, question.sql, question.most)
         write_frame(answers, {"columns": columns}, pickle.dumps(rows))
     except Exception as error:
@@ -63,19 +60,6 @@ def _prepare(c: duckdb.DuckDBPyConnection, question: Question) -> None:
         views.put_hits(c)
     for setting in _LOCKS:
         c.execute(f"SET {setting}")
-
-
-def _limited(megabytes: int) -> int:
-    """Let this process take so much more address space, where the system can; how many bytes may be resident."""
-    import psutil
-
-    now = psutil.Process().memory_info()
-    if sys.platform != "win32":
-        import resource
-
-        with contextlib.suppress(ValueError, OSError):  # then the parent's eye on it has to do, as on Windows
-            resource.setrlimit(resource.RLIMIT_AS, (now.vms + megabytes * _MB,) * 2)
-    return int(now.rss) + megabytes * _MB
 
 
 def _answer(c: duckdb.DuckDBPyConnection, sql: str, most: int | None) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:

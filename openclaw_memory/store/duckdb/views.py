@@ -7,15 +7,13 @@ facts and usage are decided in Python and come as rows; only those that are aske
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...text.analysis import hit_id
-from ..rows.derived import ConceptEntry, Derived, Edges
-from .database import insert, insert_rows
+from ..rows.derived import Derived
+from .database import insert_rows
 
 if TYPE_CHECKING:
     import duckdb
@@ -47,10 +45,18 @@ FROM {INDEX}.documents;
 CREATE TABLE hits (id INTEGER, hit VARCHAR);
 """
 
+#: The columns of what comes as rows.
+_COLUMNS = {
+    "concepts": "slug VARCHAR, name VARCHAR, kind VARCHAR, curated BOOLEAN, weight DOUBLE, units INTEGER, "
+    "aliases VARCHAR[], parents VARCHAR[], first_day DATE, last_day DATE",
+    "facts": "id VARCHAR, subject VARCHAR, predicate VARCHAR, object VARCHAR, confidence DOUBLE, origin VARCHAR, "
+    "rule VARCHAR, source VARCHAR, valid_from DATE, valid_to DATE, current BOOLEAN, superseded_by VARCHAR, "
+    "recorded_at VARCHAR, newer VARCHAR",
+    "usage": "hit VARCHAR, path VARCHAR, shown INTEGER, used INTEGER, useful INTEGER, irrelevant INTEGER, "
+    "first_day DATE, last_day DATE, boost DOUBLE",
+}
+
 _GRAPH = f"""
-CREATE TABLE concepts (
-    slug VARCHAR, name VARCHAR, kind VARCHAR, curated BOOLEAN, weight DOUBLE, units INTEGER, aliases VARCHAR[],
-    parents VARCHAR[], first_day DATE, last_day DATE);
 CREATE SCHEMA graph;
 CREATE TABLE graph.concept (place INTEGER, slug VARCHAR, curated BOOLEAN);
 CREATE TABLE graph.reference (unit INTEGER, concept INTEGER, weight FLOAT);
@@ -85,19 +91,6 @@ QUALIFY row_number() OVER nearest = 1
     OR abs(sum(b.terms) OVER cited - u.terms) <= min(abs(b.terms - u.terms)) OVER cited;
 """
 
-_FACTS = """
-CREATE TABLE facts (
-    id VARCHAR, subject VARCHAR, predicate VARCHAR, object VARCHAR, confidence DOUBLE, origin VARCHAR, rule VARCHAR,
-    source VARCHAR, valid_from DATE, valid_to DATE, current BOOLEAN, superseded_by VARCHAR,
-    recorded_at VARCHAR, newer VARCHAR);
-"""
-
-_USAGE = """
-CREATE TABLE usage (
-    hit VARCHAR, path VARCHAR, shown INTEGER, used INTEGER, useful INTEGER, irrelevant INTEGER, first_day DATE,
-    last_day DATE, boost DOUBLE);
-"""
-
 
 def named(query: str) -> frozenset[str]:
     """Which of the tables that are collected or computed a query may use: those whose names stand anywhere in it.
@@ -112,25 +105,23 @@ def named(query: str) -> frozenset[str]:
 
 def define(c: duckdb.DuckDBPyConnection, derived: Derived) -> None:
     """Make everything that a query may name; what is not in ``derived`` stays empty."""
-    c.execute(_MEMORIES + _GRAPH + _FACTS + _USAGE)
-    if derived.concepts is not None:
-        _put_concepts(c, derived.concepts)
-    if derived.edges is not None:
-        _put_edges(c, derived.edges)
-    if derived.facts is not None:
-        _put(
-            c, "facts", derived.facts,
-            "id VARCHAR, subject VARCHAR, predicate VARCHAR, object VARCHAR, confidence DOUBLE, origin VARCHAR, "
-            "rule VARCHAR, source VARCHAR, valid_from DATE, valid_to DATE, current BOOLEAN, superseded_by VARCHAR, "
-            "recorded_at VARCHAR, newer VARCHAR",
-            "* REPLACE (round(confidence, 4) AS confidence)",
-        )  # fmt: skip
-    if derived.usage is not None:
-        _put(
-            c, "usage", derived.usage,
-            "id VARCHAR, path VARCHAR, shown INTEGER, used INTEGER, useful INTEGER, irrelevant INTEGER, first DATE, "
-            "last DATE, boost DOUBLE",
-        )  # fmt: skip
+    made = [f"CREATE TABLE {table} ({columns});" for table, columns in _COLUMNS.items()]
+    c.execute("".join([_MEMORIES, *made, _GRAPH]))
+    for table, rows in derived.rows.items():
+        insert_rows(c, table, " ".join(column.split()[1] for column in _COLUMNS[table].split(", ")), rows)
+    places = [
+        (place, slug, curated) for place, (slug, _, _, curated, *_) in enumerate(derived.rows.get("concepts", ()))
+    ]
+    insert_rows(c, "graph.concept", "INTEGER VARCHAR BOOLEAN", places)
+    for kind, columns in derived.edges.items():
+        if not len(columns["weight"]):
+            continue
+        # Numpy columns of numbers, which DuckDB reads in place.
+        c.register("incoming", {name: np.ascontiguousarray(column) for name, column in columns.items()})
+        try:
+            c.execute(f"INSERT INTO graph.{kind} SELECT {', '.join(columns)} FROM incoming")
+        finally:
+            c.unregister("incoming")
 
 
 def put_hits(c: duckdb.DuckDBPyConnection) -> None:
@@ -143,47 +134,3 @@ def put_hits(c: duckdb.DuckDBPyConnection) -> None:
         f"JOIN {INDEX}.documents d ON d.id = u.document_id"
     ).fetchall()
     insert_rows(c, HITS, "INTEGER VARCHAR", [(unit, hit_id(*place)) for unit, *place in rows])
-
-
-def _put_concepts(c: duckdb.DuckDBPyConnection, concepts: Sequence[ConceptEntry]) -> None:
-    _put(
-        c, "concepts", concepts,
-        "slug VARCHAR, name VARCHAR, kind VARCHAR, curated BOOLEAN, weight DOUBLE, units INTEGER, aliases VARCHAR[], "
-        "parents VARCHAR[], first DATE, last DATE",
-    )  # fmt: skip
-    places = [(place, concept.slug, concept.curated) for place, concept in enumerate(concepts)]
-    insert_rows(c, "graph.concept", "INTEGER VARCHAR BOOLEAN", places)
-
-
-def _put_edges(c: duckdb.DuckDBPyConnection, edges: Edges) -> None:
-    """Append numpy columns of numbers, which DuckDB reads in place."""
-    for table, arrays in (
-        ("graph.reference", edges.references),
-        ("graph.related", edges.related),
-        ("graph.parent", edges.parents),
-        ("graph.sequel", edges.follows),
-    ):
-        columns = {column.name: np.ascontiguousarray(getattr(arrays, column.name)) for column in fields(arrays)}
-        if not len(arrays.weight):
-            continue
-        c.register("incoming", columns)
-        try:
-            c.execute(f"INSERT INTO {table} SELECT {', '.join(columns)} FROM incoming")
-        finally:
-            c.unregister("incoming")
-
-
-def _put(c: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Any], shape: str, select: str = "*") -> None:
-    """Append ``rows``; ``shape`` names their attributes, in the order of the table's columns, with DuckDB's types."""
-    types = dict(each.split() for each in shape.split(", "))
-    if rows:
-        insert(c, table, {name: [_plain(getattr(row, name)) for row in rows] for name in types}, types, select)
-
-
-def _plain(value: Any) -> Any:
-    """``value`` as JSON has it."""
-    if isinstance(value, tuple):
-        return list(value)
-    if hasattr(value, "isoformat"):
-        return value.isoformat()
-    return value

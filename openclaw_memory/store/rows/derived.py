@@ -2,80 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import date
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-from ...model import FactRow, UseRow
-from .arrays import Bools, Floats, Ints
-
-
-@dataclass(frozen=True, slots=True)
-class ConceptEntry:
-    """A concept: what it is called, how many ``units`` mention it, and from which day to which.
-
-    ``parents`` are slugs; ``first`` and ``last`` are of units whose text states a day.
-    """
-
-    slug: str
-    name: str
-    kind: str | None
-    curated: bool
-    weight: float
-    units: int
-    aliases: tuple[str, ...]
-    parents: tuple[str, ...]
-    first: date | None
-    last: date | None
-
-
-@dataclass(frozen=True, slots=True)
-class References:
-    """Unit ``unit[i]`` mentions concept ``concept[i]``, a place in :attr:`Derived.concepts`."""
-
-    unit: Ints
-    concept: Ints
-    weight: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class Relations:
-    """Pairs of concepts, by their places; ``curated`` says which a person stated."""
-
-    source: Ints
-    target: Ints
-    weight: Floats
-    curated: Bools
-
-
-@dataclass(frozen=True, slots=True)
-class Sequels:
-    """Unit ``later[i]`` follows unit ``earlier[i]`` in the thread of the concept ``via[i]``."""
-
-    later: Ints
-    earlier: Ints
-    via: Ints
-    weight: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class Edges:
-    """The edges of the graph; the sources of ``parents`` are the parents."""
-
-    references: References
-    related: Relations
-    parents: Relations
-    follows: Sequels
+from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """Rows of the tables that were asked for; ``None`` stands for what was not."""
+    """What was asked for, as it is put into the tables: see their columns in :mod:`..duckdb.views`.
 
-    concepts: Sequence[ConceptEntry] | None = None
-    edges: Edges | None = None
-    facts: Sequence[FactRow] | None = None
-    usage: Sequence[UseRow] | None = None
+    ``rows`` are those of ``concepts``, ``facts`` and ``usage`` by the name of the table.  ``edges`` are arrays, a
+    column each, by the kind of edge; they name units by their ids, and concepts by their places among the rows.
+    """
+
+    rows: Mapping[str, Sequence[tuple[Any, ...]]] = field(default_factory=dict)
+    edges: Mapping[str, Mapping[str, NDArray[Any]]] = field(default_factory=dict)
 
 
 #: Collects the rows of the named tables, as the store is when it is called; asks the store itself.
