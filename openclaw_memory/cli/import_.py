@@ -64,11 +64,9 @@ def _run(cli: CliContext, source: str, path: Path | None, trust: str, undo: bool
     if undo or path is None:
         return writer.undo(workspace, source, dry_run)
     settings = cli.settings()
-    # A character has four bytes at most, and the front matter needs some.
-    limit = max(1_000, max_bytes(settings.ingest) // 4 - 10_000)
     with model_progress(cli) as show:
         found = exports.entries(source, expanded(path), settings.consolidate.time_zone, show)
-        report = writer.bring(workspace, source, found, Origin(trust), limit, dry_run)
+        report = writer.bring(workspace, source, found, Origin(trust), max_bytes(settings.ingest), dry_run)
     if not report.entries and report.skipped:
         first = report.skipped[0]
         raise exports.ExportError(
