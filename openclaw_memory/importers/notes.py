@@ -16,9 +16,7 @@ from ..text.lines import split_lines
 from .entry import Entry
 
 _NO_DIGEST = "0" * 64
-_IMPORTED = re.compile(
-    r"^imported: \{source: [\w-]+, key: ([a-p]{12}), digest: ([0-9a-f]{64})[,}]", re.MULTILINE
-)
+_IMPORTED = re.compile(r"^imported: \{source: [\w-]+, key: ([a-p]{12}), digest: ([0-9a-f]{64})[,}]", re.MULTILINE)
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r"( {0,3})(#{1,6})(?=[ \t]|$)")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
