@@ -6,7 +6,7 @@ import numpy as np
 
 from ..graph.network import Lists
 from ..graph.view import GraphView
-from ..store.api import Bools, Ints
+from ..store.api import Ints
 from ..store.rows.derived import ConceptEntry, Edges, References, Relations, Sequels
 
 
@@ -46,7 +46,7 @@ def edges(view: GraphView) -> Edges:
     return Edges(
         References(references.unit, references.concept, references.weight),
         Relations(source, related.target, related.weight, network.related_curated),
-        Relations(parent, children.target, children.weight, _all(parent)),
+        Relations(parent, children.target, children.weight, np.ones(len(parent), bool)),
         Sequels(unit[later_row], unit[earlier_row], via.astype(np.int32), following.weight),
     )
 
@@ -54,10 +54,6 @@ def edges(view: GraphView) -> Edges:
 def _pairs(lists: Lists) -> tuple[Ints, Lists]:
     """The row that each entry belongs to, and the entries."""
     return np.repeat(np.arange(len(lists.offset) - 1, dtype=np.int32), np.diff(lists.offset)), lists
-
-
-def _all(like: Ints) -> Bools:
-    return np.ones(len(like), bool)
 
 
 def _mentioning(view: GraphView, section: Ints, concept: Ints) -> Ints:
