@@ -11,9 +11,6 @@ from .context import CliContext, common_options, say
 if TYPE_CHECKING:
     from ..model import ConceptRow, ConceptsResult
 
-#: Names shown in one cell of a table.
-_SHOWN = 4
-
 
 @click.group(short_help="List, search and curate concepts.")
 def concepts() -> None:
@@ -95,8 +92,7 @@ def _show(cli: CliContext, result: ConceptsResult, explain: bool = False) -> Non
         cli.emit(result)
         return
     if result.rows:
-        with cli.paged():
-            cli.out.print(_table(result.rows, explain), highlight=False)
+        cli.out.print(_table(result.rows, explain), highlight=False)
     else:
         say("nothing found")
     cli.remark(result.warning)
@@ -135,6 +131,6 @@ def _table(rows: tuple[ConceptRow, ...], explain: bool) -> Any:
     return table
 
 
-def _few(names: tuple[str, ...]) -> str:
-    more = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+def _few(names: tuple[str, ...], most: int = 4) -> str:
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

@@ -79,8 +79,7 @@ def show(cli: CliContext, prefix: str) -> None:
         table.add_column(title, overflow="fold")
     for key, value, where, text in rows:
         table.add_row(key, repr(value) if value == "" or not isinstance(value, str) else value, where, text)
-    with cli.paged():
-        cli.out.print(table, highlight=False)
+    cli.out.print(table, highlight=False)
     cli.remark(f"the settings file is {file}" + ("" if file.exists() else ", which is not there yet"))
 
 
@@ -110,7 +109,7 @@ def set_setting(cli: CliContext, key: str, value: str) -> None:
     try:
         said = Settings().with_values({key: value})
         for useless in useless_values(said):
-            raise SettingsError(useless)
+            raise useless
     except SettingsError as error:
         raise click.UsageError(str(error).replace("argument: ", "", 1)) from error
     file = settings_file(cli)

@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .context import DATE, CliContext, common_options, say
+from .context import DATE, CliContext, common_options, say, shortened
 from .progress import ingest_progress
 
 if TYPE_CHECKING:
     from ..model import ConsolidateReport
-
-#: Paths of each sort shown to a person.
-_SHOWN = 12
 
 
 @click.command(short_help="Turn old notes into short summaries; no note is changed.")
@@ -64,7 +61,7 @@ def consolidate(
         _show(cli, report)
 
 
-def _show(cli: CliContext, report: ConsolidateReport) -> None:
+def _show(cli: CliContext, report: ConsolidateReport, most: int = 12) -> None:
     from rich.table import Table
 
     from ..model import counted
@@ -74,21 +71,19 @@ def _show(cli: CliContext, report: ConsolidateReport) -> None:
         table = Table(box=None, pad_edge=False)
         for name in ("summary", "sources", "sentences", "tokens", "source tokens"):
             table.add_column(name, justify="left" if name == "summary" else "right")
-        for made in report.summaries[:_SHOWN]:
+        for made in report.summaries[:most]:
             name = f"{made.path}{' (anew)' if made.rebuilt else ''}"
             table.add_row(name, str(made.sources), str(made.sentences), str(made.tokens), str(made.source_tokens))
         cli.out.print(table)
-        if len(report.summaries) > _SHOWN:
-            say(f"… and {len(report.summaries) - _SHOWN} more")
+        if len(report.summaries) > most:
+            say(f"… and {len(report.summaries) - most} more")
     for what, paths in (
         ("kept, as a person has edited it", report.kept),
         (f"{would}removed, as there is nothing left to summarise", report.removed),
         (f"{would}retired", report.retired),
     ):
-        for path in paths[:_SHOWN]:
-            say(f"{what}: {path}")
-        if len(paths) > _SHOWN:
-            say(f"{what}: … and {len(paths) - _SHOWN} more")
+        for line in shortened([f"{what}: {path}" for path in paths]):
+            say(line)
     merged = "" if report.dry_run and not report.groups else f"{counted(report.groups, 'concept')} {would}merged, "
     wrote = "1 summary" if len(report.created) == 1 else f"{len(report.created)} summaries"
     say(f"{wrote} {would}written, {merged}{counted(report.archived, 'unit')} {would}archived, {report.seconds:.1f} s")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import functools
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -25,9 +23,6 @@ if TYPE_CHECKING:
     from ..model import Check
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-#: Mark, the word for a terminal that cannot show it, and colour: of what is well, worth knowing, and wrong.
-_WELL, _NOTE, _WRONG = ("✓", "ok", "green"), ("!", "note", "yellow"), ("✗", "wrong", "red")
 
 
 def say(text: str, err: bool = False) -> None:
@@ -64,17 +59,10 @@ def wrong_usage() -> Iterator[None]:
         raise click.UsageError(str(error)) from error
 
 
-def shortened(lines: Sequence[str], most: int) -> list[str]:
+def shortened(lines: Sequence[str], most: int = 12) -> list[str]:
     """At most so many ``lines``, and how many more there are."""
     rest = [f"… and {len(lines) - most} more; all of them with --json"] if len(lines) > most else []
     return [*lines[:most], *rest]
-
-
-class _Screen(StringIO):
-    """What is printed, as a terminal is given it."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 @dataclass
@@ -149,23 +137,6 @@ class CliContext:
         terminal = sys.stdout.isatty()
         return console(soft_wrap=not terminal, width=None if terminal else 4096)
 
-    @contextmanager
-    def paged(self) -> Iterator[None]:
-        """Show what the block prints by $PAGER where standard output is a terminal that it does not fit into."""
-        if self.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
-            yield
-            return
-        screen = _Screen()
-        try:
-            with redirect_stdout(screen):
-                yield
-        finally:
-            text = screen.getvalue()
-            if text.count("\n") < shutil.get_terminal_size().lines:
-                click.echo(text, nl=False)
-            else:
-                click.echo_via_pager(text.removesuffix("\n"))
-
     @property
     def shows_progress(self) -> bool:
         """Whether a progress bar has somebody to look at it."""
@@ -199,7 +170,10 @@ class CliContext:
         """Print what was looked at behind its mark, and below it how to mend it."""
         from rich.text import Text
 
-        mark, word, colour = _WRONG if not check.ok else _NOTE if check.remark else _WELL
+        if not check.ok:
+            mark, word, colour = "✗", "wrong", "red"
+        else:
+            mark, word, colour = ("!", "note", "yellow") if check.remark else ("✓", "ok", "green")
         line = Text(f"{mark if _has_marks() else word} ", style=colour)
         line.append(f"{check.name}: ", style="bold").append(check.detail, style="default")
         self.out.print(line, highlight=False, soft_wrap=True)

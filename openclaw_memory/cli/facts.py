@@ -62,8 +62,7 @@ def query(cli: CliContext, **given: Any) -> None:
         return
     if not result.rows:
         say("no facts")
-    with cli.paged():
-        _show(cli, result)
+    _show(cli, result)
     cli.remark(result.warning)
 
 

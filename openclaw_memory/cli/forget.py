@@ -11,9 +11,6 @@ from .context import SINCE, UNTIL, CliContext, common_options, say, shortened, w
 if TYPE_CHECKING:
     from ..model import ForgetReport
 
-#: Texts, and files that keep them, shown to a person.
-_SHOWN = 20
-
 
 @click.command(short_help="Forget for good; shows what goes and asks first.")
 @click.option("--path", metavar="PATH", help="A file, a folder, or lines as they are cited: memory/a.md#L3-L9.")
@@ -69,13 +66,8 @@ def forget(
 
 
 def _preview(cli: CliContext, report: ForgetReport) -> None:
-    from rich.text import Text
-
-    for one in report.texts[:_SHOWN]:
-        line = Text(one.citation, style="dim")
-        cli.out.print(line.append("  ").append(" ".join(one.text.split()), style="default"), highlight=False)
-    if len(report.texts) > _SHOWN:
-        say(f"… and {len(report.texts) - _SHOWN} more; all of them with --json")
+    for line in shortened([f"{one.citation}  {' '.join(one.text.split())}" for one in report.texts]):
+        say(line)
     say(f"would forget {_counts(report)}" if report.texts else "nothing to forget")
     _remarks(cli, report)
 
@@ -87,8 +79,8 @@ def _show(cli: CliContext, report: ForgetReport) -> None:
         return
     checked = "; no column and no byte of the index has it any more" if report.verified else ""
     say(f"forgot {_counts(report)}{checked}; {report.seconds:.1f} s")
-    for path in report.edited[:_SHOWN]:
-        say(f"taken out of {path}")
+    for line in shortened([f"taken out of {path}" for path in report.edited]):
+        say(line)
     _remarks(cli, report)
 
 
@@ -117,6 +109,6 @@ def _remarks(cli: CliContext, report: ForgetReport) -> None:
         for place in report.below
     ]
     remains = [f"still written in {place}; it is yours to edit" for place in report.remains]
-    for remark in (*shortened(below, _SHOWN), *shortened(remains, _SHOWN)):
+    for remark in (*shortened(below), *shortened(remains)):
         cli.remark(remark)
     cli.remark(report.warning)

@@ -12,12 +12,9 @@ from .context import CliContext, common_options, say, shortened, yes_option
 if TYPE_CHECKING:
     from ..model import ImportReport
 
-#: Files and entries shown to a person.
-_SHOWN = 10
-
 
 @click.command("import", short_help="Take over memories of other programs; shows what it would write and asks.")
-@click.argument("source", type=click.Choice(["obsidian", "chatgpt", "claude", "mem0", "memory-lancedb", "jsonl"]))
+@click.argument("source", type=click.Choice(["chatgpt", "claude", "mem0", "memory-lancedb", "jsonl"]))
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @click.option("--trust", type=click.Choice(("untrusted", "agent", "owner")), default="untrusted", show_default=True,
               help="How far the notes are trusted: as your own only if you wrote all of it.")  # fmt: skip
@@ -29,19 +26,11 @@ def import_(cli: CliContext, source: str, path: Path | None, trust: str, undo: b
     """Write the memories of SOURCE in PATH as notes into memory/imported/SOURCE.
 
     PATH is the file, the ZIP archive or the folder of the export.  The same again writes nothing; what has changed in a
-    newer export is brought up to date, and a note that you have edited is left as it is and named.  An Obsidian vault
-    is not copied: it becomes a folder that is read where it is, in ingest.extra_paths.
+    newer export is brought up to date, and a note that you have edited is left as it is and named.
     """
-    if path is None and (not undo or source == "obsidian"):
-        what = "vault" if source == "obsidian" else "export"
-        raise click.UsageError(f"name the {what}: import {source} PATH")
+    if path is None and not undo:
+        raise click.UsageError(f"name the export: import {source} PATH")
     ask = cli.must_ask(yes, dry_run)
-    if source == "obsidian":
-        from .import_obsidian import run
-
-        assert path is not None
-        run(cli, path, trust, undo=undo, dry_run=dry_run, ask=ask)
-        return
     if dry_run or ask:
         report = _run(cli, source, path, trust, undo, True)
         _show(cli, report)
@@ -64,11 +53,9 @@ def _run(cli: CliContext, source: str, path: Path | None, trust: str, undo: bool
     if undo or path is None:
         return writer.undo(workspace, source, dry_run)
     settings = cli.settings()
-    # A character has four bytes at most, and the front matter needs some.
-    limit = max(1_000, max_bytes(settings.ingest) // 4 - 10_000)
     with model_progress(cli) as show:
         found = exports.entries(source, expanded(path), settings.consolidate.time_zone, show)
-        report = writer.bring(workspace, source, found, Origin(trust), limit, dry_run)
+        report = writer.bring(workspace, source, found, Origin(trust), max_bytes(settings.ingest), dry_run)
     if not report.entries and report.skipped:
         first = report.skipped[0]
         raise exports.ExportError(
@@ -89,7 +76,7 @@ def _show(cli: CliContext, report: ImportReport) -> None:
             continue
         past = {"write": "wrote", "update": "updated", "remove": "removed"}[done]
         say(f"{would + done if would else past} {counted(len(paths), 'note')}")
-        for line in shortened(paths, _SHOWN):
+        for line in shortened(paths):
             say(f"  {line}")
     if not report.changes:
         say("nothing to change")
@@ -97,7 +84,7 @@ def _show(cli: CliContext, report: ImportReport) -> None:
         say(f"{counted(report.unchanged, 'note')} as before")
     edited = [f"{path}: was edited since it was imported; it is left as it is" for path in report.edited]
     skipped = [f"passed over {one.path}: {one.reason}" for one in report.skipped]
-    for remark in (*shortened(edited, _SHOWN), *shortened(skipped, _SHOWN)):
+    for remark in (*shortened(edited), *shortened(skipped)):
         cli.remark(remark)
     if report.changes and not report.dry_run:
         say("next: openclaw-memory ingest")

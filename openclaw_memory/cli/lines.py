@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-_FOUND = "bold magenta"
-
 #: Marks words of a line in place.
 Mark = Callable[["Text"], None]
 
@@ -21,7 +19,7 @@ def marking(question: str) -> Mark:
 
     def mark(line: Text) -> None:
         for start, end in occurrences(question, line.plain):
-            line.stylize(_FOUND, start, end)
+            line.stylize("bold magenta", start, end)
 
     return mark
 

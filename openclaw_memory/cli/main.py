@@ -16,15 +16,8 @@ import click
 
 from ..config.store_url import is_url
 from ..system.inert import inert
-from ..version import __version__
+from ..version import DISTRIBUTION, __version__
 from .context import CliContext, say, without_password
-
-#: The name of the package where packages are installed from.
-DISTRIBUTION = "openclaw-memory-graph"
-
-#: New objects from which on Python looks for circular garbage: with 700, as it is by default, it takes a tenth of the
-#: time that loading an index does.
-_OBJECTS = 20_000
 
 #: The commands as a newcomer meets them, by what they are for, and where each lives; a module is imported when its
 #: command is run or listed.
@@ -283,7 +276,8 @@ def _open_streams() -> None:
 
 def main() -> None:
     """Entry point of the console script."""
-    gc.set_threshold(_OBJECTS)
+    # With 700 new objects, as by default, looking for circular garbage takes a tenth of the time of loading an index.
+    gc.set_threshold(20_000)
     _open_streams()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)

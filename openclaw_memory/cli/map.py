@@ -36,9 +36,9 @@ def map(  # noqa: A001 - a command is the function of its name
     if cli.json:
         cli.emit(report)
         return
-    shown = ((report.lines, report.total_lines, "line"), (report.concepts, report.total_concepts, "concept"),
-             (report.facts, report.total_facts, "fact"))  # fmt: skip
-    parts = (f"{f'{some} of ' if some < every else ''}{counted(every, what)}" for some, every, what in shown)
+    shown = ((report.lines, report.total_lines, "line"), (report.concepts, report.total_concepts, "concept"))
+    parts = [f"{f'{some} of ' if some < every else ''}{counted(every, what)}" for some, every, what in shown]
+    parts.append(counted(report.facts, "fact"))
     say(f"{report.file}: {', '.join(parts)}; {report.bytes / 1e6:.1f} MB in {report.seconds:.1f} s")
     cli.remark(None if report.fallback is None else f"without the space of meaning: {report.fallback}")
     cli.remark(report.warning)

@@ -26,40 +26,25 @@ def list_models(obj: Any) -> None:
     here = {found.name: found for found in installed()}
     chosen = obj.settings().embedding.model
     in_use = registry.names_of(chosen.lower())
-    rows: list[dict[str, Any]] = []
-    for entry in registry.ENTRIES:
-        found = here.pop(entry.name, None)
-        rows.append(
-            {
-                "name": entry.name,
-                "title": entry.title,
-                "dimensions": entry.dimensions,
-                "context": entry.context,
-                "download": entry.size,
-                "licence": entry.licence,
-                "verified": found.verified if found else entry.verified,
-                "source": entry.source,
-                "multilingual": entry.multilingual,
-                "path": str(found.path) if found else None,
-                "inUse": entry.name in in_use,
-            }
-        )
-    for found in here.values():
-        rows.append(
-            {
-                "name": found.name,
-                "title": found.name,
-                "dimensions": None,
-                "context": None,
-                "download": found.size,
-                "licence": "unknown",
-                "verified": found.verified,
-                "source": found.source,
-                "multilingual": None,
-                "path": str(found.path),
-                "inUse": found.name in in_use,
-            }
-        )
+    rows = []
+    for name in dict.fromkeys([*(entry.name for entry in registry.ENTRIES), *here]):
+        entry, found = registry.get(name), here.get(name)
+        file = entry or found
+        assert file is not None
+        row = {
+            "name": name,
+            "title": entry.title if entry else name,
+            "dimensions": entry.dimensions if entry else None,
+            "context": entry.context if entry else None,
+            "download": file.size,
+            "licence": entry.licence if entry else "unknown",
+            "verified": found.verified if found else file.verified,
+            "source": file.source,
+            "multilingual": entry.multilingual if entry else None,
+            "path": str(found.path) if found else None,
+            "inUse": name in in_use,
+        }
+        rows.append(row)
     if obj.json:
         say(json.dumps({"models": rows}))
         return

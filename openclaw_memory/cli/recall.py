@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 #: Lines shown of each result, and characters of each line.
 LINES, _CHARS = 2, 150
-#: Hits shown where none is a good match.
-_NEAREST = 3
 
 
 @click.command(short_help="Follow the thread behind an answer, in order of time.")
@@ -53,16 +51,15 @@ def recall(cli: CliContext, query: tuple[str, ...], hops: int, full: bool, **opt
         cli.emit(result)
         return
     near = sorted((replace(hit, score=hit.relevance) for hit in result.results), key=lambda hit: -hit.score)
-    sought = replace(result, results=tuple(near[:_NEAREST]))
+    sought = replace(result, results=tuple(near[:3]))
     if near and is_doubtful(sought):  # no thread begins at what answers nothing
         show(cli, sought, text)
         return
     mark = marking(meant(cli, result, text))
-    with cli.paged():
-        if not result.results:
-            tell_if_doubtful(result, text)
-        for hit in result.results:
-            show_stop(cli.out, hit, None if full else LINES, mark)
+    if not result.results:
+        tell_if_doubtful(result, text)
+    for hit in result.results:
+        show_stop(cli.out, hit, None if full else LINES, mark)
     cli.remark_on(result)
 
 

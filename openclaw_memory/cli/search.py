@@ -143,10 +143,9 @@ def tell_if_doubtful(result: SearchResult, asked: str = "") -> None:
 def show(cli: CliContext, result: SearchResult, asked: str = "") -> None:
     """Hits for people; ``asked`` is the question, if there was one."""
     mark = marking(meant(cli, result, asked))
-    with cli.paged():
-        tell_if_doubtful(result, asked)
-        for rank, hit in enumerate(result.results, 1):
-            _show_hit(cli.out, rank, hit, mark)
+    tell_if_doubtful(result, asked)
+    for rank, hit in enumerate(result.results, 1):
+        _show_hit(cli.out, rank, hit, mark)
     cli.remark_on(result)
 
 
@@ -221,7 +220,6 @@ def get(cli: CliContext, path: str, from_line: int | None, lines: int | None) ->
         raise WorkspaceError(wrong)
     if cli.json:
         return
-    with cli.paged():
-        say(found.text)
+    say(found.text)
     if found.truncated:
         cli.remark(f"there is more: --from {found.next_from}")

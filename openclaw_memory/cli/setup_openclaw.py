@@ -33,7 +33,6 @@ def install(cli: CliContext, chosen: Options, teller: Teller) -> None:
         raise click.UsageError("--db cannot be given: the plugin chooses the index file, and setup fills that one")
     host = _found(chosen, teller)
     settings = _settings(cli, chosen, host)
-    _check_model(teller, settings)
     host.validate()
     command, config = _command(host), host.home.config()
     changes, folder, agents = wanted_changes(config, command), host.plugin_folder(), _agents(cli, host)
@@ -71,26 +70,23 @@ def install(cli: CliContext, chosen: Options, teller: Teller) -> None:
 
 def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
     """Put back what OpenClaw's configuration was, and remove the plugin."""
+    from ..config.openclaw_home import value_at
+    from ..hosts import HostError
     from ..hosts.environments import made
+    from ..hosts.openclaw_config import SLOT
     from ..hosts.remembered import Before, forget, recall
 
     host = _found(chosen, teller)
     host.validate()
     config, home = host.home.config(), host.home.ours
-    before = recall(home)
-    known, folder = before is not None, host.plugin_folder()
-    if before is None:
-        before = Before.unknown(config, host.home.config_file, set_up=folder is not None)
+    before, folder = recall(home), host.plugin_folder()
+    if before is None and (folder is not None or value_at(config, SLOT) == NAME):
+        where = f"{home / 'setup.json'}: is not there or not readable, so what was before is not known"
+        raise HostError(f"{where}; run: openclaw plugins uninstall {NAME}")
+    before = before or Before.of(config, host.home.config_file, plugin_installed=False)
     changes = before.restoring(config)
     removes = folder is not None and not before.plugin_installed
     if removes or changes:
-        if not known:
-            teller.step(
-                "setup",
-                f"{home / 'setup.json'} is not there or not readable, so what was before is not known: "
-                "all that is ours is removed, and the memory slot goes to OpenClaw's own memory",
-                ok=False,
-            )
         _show(teller, host, changes, [f"- plugin in {folder}"] if removes else [])
         _refuse_read_only(chosen, host)
     states = _states(cli, chosen, host)
@@ -104,10 +100,8 @@ def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
             host.uninstall_plugin()
         host.change(before.restoring(host.home.config()))
         teller.record["applied"] = True
-        what = "is as it was before setup" if known else "has nothing of ours any more"
-        teller.step(
-            "configuration", f"{host.home.config_file}: what concerns this memory {what}; the notes were not touched"
-        )
+        what = "what concerns this memory is as it was before setup; the notes were not touched"
+        teller.step("configuration", f"{host.home.config_file}: {what}")
         if (copy := _copy(home, host)).is_file():
             teller.step("comments", f"the file as it was before setup, with its comments, is {copy}")
     if chosen.dry_run:
@@ -126,36 +120,6 @@ def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
 
 
 # -- checks -----------------------------------------------------------------------------------------
-
-
-def _check_model(teller: Teller, settings: Settings) -> None:
-    """Prove the model before anything is changed; without one the memory searches by keywords."""
-    from ..embed.factory import resolve
-    from ..embed.proofs import Proofs
-    from ..embed.pull import models_dir
-    from ..embed.registry import AUTO
-    from ..upkeep.doctor import model_checks
-
-    Proofs(models_dir()).clear()  # a build that was known to fail gets another try
-    found = resolve(settings)
-    name = settings.embedding.model.strip().lower()
-    if found.embedder is None and name not in ("none", "") and _will_come(settings):
-        which = "the one for the languages of the notes" if name == AUTO else name
-        teller.step("model", f"{which} is not here yet; it is fetched with the first ingest")
-        return
-    try:
-        for check in model_checks(found, settings):
-            teller.check(check)
-    finally:
-        if found.embedder is not None:
-            found.embedder.close()
-
-
-def _will_come(settings: Settings) -> bool:
-    """Whether the first ingest may fetch the model, and something here would run it."""
-    from ..embed.bindings import candidates
-
-    return bool(candidates(settings.embedding.binding)) and not settings.embedding.offline
 
 
 def _found(chosen: Options, teller: Teller) -> OpenClaw:
@@ -363,25 +327,26 @@ def _read_and_search(cli: CliContext, chosen: Options, teller: Teller, settings:
 def _ingest(cli: CliContext, teller: Teller, memory: Memory, agent: Agent) -> bool:
     """Read the notes of one agent; whether there are any."""
     from ..model import counted
-    from ..upkeep.doctor import languages
+    from ..upkeep.doctor import model_checks
     from .progress import ingest_progress, pull_if_missing
 
     pull_if_missing(cli, memory)
+    resolved = memory.prove_embedder()
+    if not teller.record["ingest"]:
+        for check in model_checks(resolved, memory.settings):
+            teller.check(check)
     with ingest_progress(cli) as show:
         report = memory.ingest(embed="eager", progress=show)
     teller.record["ingest"].append({"agent": agent.id, "workspace": str(memory.workspace), "report": report})
     if not report.files:
         teller.step(f"notes of {agent.id}", f"none in {memory.workspace} yet")
         return False
-    resolved = memory.resolve_embedder()
     pending = f", {report.pending} still to embed" if report.pending and resolved.embedder is not None else ""
     teller.step(
         f"notes of {agent.id}",
         f"{counted(report.files, 'file')} in {memory.workspace}, {counted(report.chunks, 'unit')}, "
         f"{report.embedded} embedded{pending}, {report.seconds:.1f} s",
     )
-    for check in languages(memory):
-        teller.check(check)
     if report.warning != resolved.reason:  # the search says that once more
         cli.remark(report.warning)
     return True

@@ -21,8 +21,8 @@ from .context import CliContext, common_options, say
 if TYPE_CHECKING:
     from ..model import QueryResult
 
-#: Rows and characters of a cell that a person is shown unless more are asked for.
-_ROWS, _CELL = 100, 120
+#: Rows that a person is shown unless more are asked for.
+_ROWS = 100
 
 
 @click.command(short_help="Ask the index with SQL that only reads.")
@@ -58,8 +58,7 @@ def sql(cli: CliContext, query: str | None, as_csv: bool, limit: int | None, tim
         rows = _csv(result)
         click.echo(inert(rows) if sys.stdout.isatty() else rows, nl=False, color=True)  # noqa: TID251
     else:
-        with cli.paged():
-            _show(cli, result)
+        _show(cli, result)
     if result.truncated:
         cli.remark(f"there are more than {len(result.rows)} rows; give --limit")
     cli.remark_on(result)
@@ -149,7 +148,7 @@ def _are_numbers(values: Sequence[Any]) -> bool:
     )
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Any, most: int = 120) -> str:
     plain = _plain(value)
     if plain is None:
         return ""
@@ -162,7 +161,7 @@ def _shown(value: Any) -> str:
     elif isinstance(plain, dict):
         plain = json.dumps(plain, ensure_ascii=False)
     text = " ".join(str(plain).split())
-    return text if len(text) <= _CELL else text[: _CELL - 1] + "…"
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 @click.command(short_help="Write the memory as Parquet files.")

@@ -13,11 +13,6 @@ if TYPE_CHECKING:
     from ..memory import Memory
     from ..model import Check, ContextUse, GrainUse, Status
 
-#: Files named one by one.
-_NAMED = 5
-#: A language that a model knows at least so well is named as known.
-_KNOWN = 0.5
-
 
 @click.command(short_help="Show what is remembered, what is not, and what to do next.")
 @click.option("--verbose", "-v", is_flag=True, help="Show the inside too: files, counts, indexes, plugins.")
@@ -48,9 +43,9 @@ def _standing(memory: Memory, found: Status) -> list[Check]:
     """What an owner asks first, as checks in the order of ``doctor``; nothing is changed, and no model is proved."""
     from ..ingest.scan import scan
     from ..model import Check, Grain, counted
-    from ..upkeep.doctor import freshness
+    from ..upkeep.doctor import freshness, unread_files, vectors
 
-    knows = [name.title() for name, known in found.model_knows.items() if known >= _KNOWN]
+    knows = [name.title() for name, known in found.model_knows.items() if known >= 0.5]
     languages = f", knows {', '.join(knows)}" if knows else ""
     if found.model:
         model = Check("model", True, f"{found.model} by {found.binding or found.provider}{languages}")
@@ -67,22 +62,12 @@ def _standing(memory: Memory, found: Status) -> list[Check]:
     if found.private_lines:
         held = f"{counted(found.private_lines, 'line')} in {counted(found.private_files, 'file')}"
         checks.append(Check("private", True, f"{held} kept out of the memory"))
-    for name, files, what in (
-        ("trust", found.unread_front_matter, "taken as untrusted, as its front matter cannot be read"),
-        ("file", found.skipped, "skipped"),
-    ):
-        for one in files[:_NAMED]:
-            checks.append(Check(name, True, f"{one.path} is {what}: {one.reason}", remark=True))
-        if (more := len(files) - _NAMED) > 0:
-            told = f"and {counted(more, 'more file')} {what}"
-            checks.append(Check(name, True, told, "run: openclaw-memory doctor", remark=True))
+    checks += unread_files(found.unread_front_matter, found.skipped)
     with memory.store.session():
         documents = memory.store.documents()
     checks += freshness(memory, documents, scan(memory.workspace, memory.settings.ingest))
-    waiting = sum(found.vectors.get(name, 0) for name in ("pending", "outdated", "failed"))
-    if found.model and waiting:
-        told = f"{waiting} of {counted(found.chunks, 'unit')} found by words only until then"
-        checks.append(Check("vectors", False, told, "run: openclaw-memory ingest"))
+    if found.model and not (embedded := vectors(found.vectors)).ok:
+        checks.append(embedded)
     return checks
 
 

@@ -37,16 +37,9 @@ def all_keys(settings: Any) -> list[str]:
 
 
 def closest_key(settings: Any, key: str) -> str | None:
-    """Return the valid key that ``key`` was probably meant to be: in its group first, else anywhere."""
-    keys = all_keys(settings)
-    group, _, name = key.rpartition(".")
-    within = {each.rpartition(".")[2]: each for each in keys if each.rpartition(".")[0] == group}
-    if match := difflib.get_close_matches(name, within, n=1, cutoff=0.5):
-        return within[match[0]]
-    if same_name := [each for each in keys if each.rpartition(".")[2] == name]:
-        return same_name[0]
-    groups = [each.name for each in fields(settings)]
-    return next(iter(difflib.get_close_matches(key, [*groups, *keys], n=1, cutoff=0.7)), None)
+    """Return the valid key that ``key`` was probably meant to be."""
+    names = [*(each.name for each in fields(settings)), *all_keys(settings)]
+    return next(iter(difflib.get_close_matches(key, names, n=1, cutoff=0.7)), None)
 
 
 def check_key(settings: Any, key: str) -> tuple[str, str]:

@@ -16,8 +16,7 @@ from .workspace import expanded
 
 def default_path(workspace: Path, agent: str, folder: str = "") -> Path:
     """One file per agent and workspace below :func:`index_folder`; the name tells a person which it is."""
-    root = index_folder(folder)
-    return root / _owner(root, agent) / _name(workspace)
+    return index_folder(folder) / _owner(agent) / _name(workspace)
 
 
 def index_files(workspace: Path, folder: str = "") -> list[Path]:
@@ -40,26 +39,18 @@ def _name(workspace: Path) -> str:
     return f"{readable}-{_digest(os.fsencode(real))}.duckdb"
 
 
-def _owner(root: Path, agent: str) -> str:
+def _owner(agent: str) -> str:
     """The folder of an agent: its name, unless that may be another agent's too where capitals count for nothing."""
-    readable = _readable(agent)
-    there = _listed(root)
-    own_name = agent == readable or not agent
-    if own_name and readable in there:
+    readable = re.sub(r"[^A-Za-z0-9._-]+", "-", agent).strip(".-") or "main"
+    if (agent or "main") == readable.lower() and len(readable) <= 100:
         return readable
-    unique = f"{readable[:40]}~{_digest(agent.encode('utf-8', 'surrogatepass'))}"
-    taken = unique in there or readable.lower() in map(str.lower, there)
-    return readable if own_name and not taken and len(readable) <= 100 else unique
+    return f"{readable[:40]}~{_digest(agent.encode('utf-8', 'surrogatepass'))}"
 
 
 def _listed(folder: Path) -> set[str]:
     with suppress(OSError):
         return set(os.listdir(folder))
     return set()
-
-
-def _readable(agent: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", agent).strip(".-") or "main"
 
 
 def _digest(data: bytes) -> str:

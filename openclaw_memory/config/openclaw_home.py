@@ -21,7 +21,6 @@ _CONFIG = ("openclaw.json", "clawdbot.json")
 _STATE = (".openclaw", ".clawdbot")
 #: The agent of a configuration that names none.
 _MAIN = "main"
-_DEPTH = 10
 _PLUGIN = ("plugins", "entries", NAME, "config")
 
 
@@ -267,7 +266,7 @@ def _json5(text: str) -> Any:
     return json5.loads(text)
 
 
-def _included(value: Any, file: Path, depth: int) -> Any:
+def _included(value: Any, file: Path, depth: int, deepest: int = 10) -> Any:
     if isinstance(value, list):
         return [_included(each, file, depth) for each in value]
     if not isinstance(value, dict):
@@ -276,8 +275,8 @@ def _included(value: Any, file: Path, depth: int) -> Any:
     named = value.get("$include")
     if named is None:
         return rest
-    if depth >= _DEPTH:
-        raise HostError(f"{file}: $include is nested more than {_DEPTH} deep; run: openclaw config validate")
+    if depth >= deepest:
+        raise HostError(f"{file}: $include is nested more than {deepest} deep; run: openclaw config validate")
     if not isinstance(named, (str, list)):
         raise HostError(f"{file}: $include must be a name or a list of names; run: openclaw config validate")
     merged: Any = {}

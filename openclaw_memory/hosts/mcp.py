@@ -92,17 +92,15 @@ def removed(file: Path, before: str | None, after: str, empty: bool, then: str) 
     return Registration(str(file), change.diff() if change.needed else [], apply, then)
 
 
-def added_to_json(file: Path, server: Server, then: str, *, group: str = SERVERS, typed: bool = True) -> Registration:
-    """:func:`added` for a JSON file with the servers below ``group``; where not ``typed``, no entry says ``stdio``."""
+def added_to_json(file: Path, server: Server, then: str, group: str = SERVERS) -> Registration:
+    """:func:`added` for a JSON file with the servers below ``group``."""
     text = read_text(file)
     before = entry_in(text or "", file, group, NAME)
-    entry = server.entry(before)
-    if not typed and "type" not in (before or {}):
-        del entry["type"]
-    return added(file, text, set_member(text or "", file, group, NAME, entry), before is None, then)
+    after = set_member(text or "", file, group, NAME, server.entry(before))
+    return added(file, text, after, before is None, then)
 
 
-def removed_from_json(file: Path, then: str, *, group: str = SERVERS) -> Registration:
+def removed_from_json(file: Path, then: str, group: str = SERVERS) -> Registration:
     """:func:`removed` for a JSON file with the servers below ``group``."""
     text = read_text(file)
     after = remove_member(text or "", file, group, NAME)

@@ -14,7 +14,7 @@ from ..config.openclaw_home import OpenClawHome
 from ..config.workspace import expanded
 from . import NAME, HostError
 from .openclaw_config import KeyChange, as_patch
-from .plugin_files import MANIFEST, same_files, stage
+from .plugin_files import MANIFEST, stage
 from .process import Done, find, run
 
 TITLE = "OpenClaw"
@@ -100,15 +100,11 @@ class OpenClaw:
         root = told.get("plugin", {}).get("rootDir") if isinstance(told, dict) and not done.code else None
         return Path(root) if root and (Path(root) / MANIFEST).is_file() else None
 
-    def install_plugin(self) -> bool:
-        """Install the plugin that this package carries, unless it is there already; whether it was done."""
-        here = self.plugin_folder()
-        if here is not None and same_files(here):
-            return False
+    def install_plugin(self) -> None:
+        """Install the plugin that this package carries."""
         with tempfile.TemporaryDirectory(prefix="openclaw-memory-plugin-") as temporary:
             folder = stage(Path(temporary) / NAME)
             self._change("plugins", "install", str(folder), "--force", "--accept-capabilities")
-        return True
 
     def uninstall_plugin(self) -> None:
         """Take the plugin, and all that the configuration says of it, away."""

@@ -13,17 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from ..config.openclaw_home import MISSING, OpenClawHome, value_at
-from ..config.workspace import expanded
 from ..model import Check
-from ..version import __version__
+from ..version import DISTRIBUTION, __version__
 from . import NAME, HostError
 from .environments import current
 from .openclaw import OpenClaw, usual_plugin_folder
-from .openclaw_config import COMMAND, HOOKS, SLOT, names_at, wanted_changes
-from .plugin_files import MANIFEST, plugin_id, plugin_version
+from .openclaw_config import COMMAND, HOOKS, SLOT, wanted_changes
+from .plugin_files import plugin_version
 from .process import find, own_command, run
 
-_DISTRIBUTION = "openclaw-memory-graph"
 _SETUP = f"run: {NAME} setup"
 
 
@@ -36,19 +34,12 @@ def examine_openclaw() -> list[Check]:
         config = home.config()
     except HostError as error:
         return [Check("openclaw", False, str(error))]  # the reason says what to do
-    folder = usual_plugin_folder(home.state) or _linked(config) or _asked()
+    folder = usual_plugin_folder(home.state) or _asked()
     if folder is None and value_at(config, SLOT) != NAME:
         return [Check("openclaw", True, f"its memory is not this one; to change that, run: {NAME} setup")]
     if folder is None:
         return [Check("openclaw plugin", False, "the plugin is not installed in OpenClaw", _SETUP)]
     return [_plugin(folder), _configuration(config), _executable(config, home)]
-
-
-def _linked(config: dict[str, Any]) -> Path | None:
-    """The plugin's folder when OpenClaw loads it from where it was made."""
-    folders = [expanded(name) for name in names_at(config, ("plugins", "load", "paths"))]
-    found = [each for folder in folders for each in (folder, folder / NAME) if (each / MANIFEST).is_file()]
-    return next((folder for folder in found if plugin_id(folder) == NAME), None)
 
 
 def _plugin(folder: Path) -> Check:
@@ -97,7 +88,7 @@ def _executable(config: dict[str, Any], home: OpenClawHome) -> Check:
     else:
         command, where = _ours_on_path() or "", "PATH"
     if not command:
-        others = f"; {find(NAME)} does not say that it is {_DISTRIBUTION}" if find(NAME) else ""
+        others = f"; {find(NAME)} does not say that it is {DISTRIBUTION}" if find(NAME) else ""
         return Check(name, False, f"{'.'.join(COMMAND)} is not set, and {NAME} is not on PATH{others}", _SETUP)
     try:
         if os.path.samefile(command, own_command()):
@@ -125,6 +116,6 @@ def _ours_on_path() -> str | None:
             told = run([command, "--version", "--json"], timeout=5).json
         except HostError:
             continue
-        if isinstance(told, dict) and told.get("name") == _DISTRIBUTION:
+        if isinstance(told, dict) and told.get("name") == DISTRIBUTION:
             return command
     return None

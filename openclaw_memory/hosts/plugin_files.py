@@ -29,21 +29,12 @@ def plugin_source() -> Path:
 
 def plugin_version(folder: Path) -> str | None:
     """The version that the manifest in ``folder`` states."""
-    return _stated(folder, "version")
-
-
-def plugin_id(folder: Path) -> str | None:
-    """The id that the manifest in ``folder`` states."""
-    return _stated(folder, "id")
-
-
-def _stated(folder: Path, key: str) -> str | None:
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    value = manifest.get(key) if isinstance(manifest, dict) else None
-    return value if isinstance(value, str) else None
+    version = manifest.get("version") if isinstance(manifest, dict) else None
+    return version if isinstance(version, str) else None
 
 
 def stage(target: Path) -> Path:

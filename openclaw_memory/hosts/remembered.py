@@ -51,17 +51,6 @@ class Before:
             at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
 
-    @classmethod
-    def unknown(cls, config: dict[str, Any], file: Path, set_up: bool) -> Before:
-        """A guess where nothing is remembered: nothing was ours, and a ban was the person's own.
-
-        Where nothing is set up, neither the plugin (``set_up``) nor the slot, all is as it was before already.
-        """
-        if not set_up and value_at(config, SLOT) != NAME:
-            return cls.of(config, file, plugin_installed=False)
-        containers = [".".join(path) for path in _CONTAINERS]
-        return cls(str(file), denied=_place(config, DENY), containers=containers)
-
     def restoring(self, config: dict[str, Any]) -> list[KeyChange]:
         """The changes that lead from ``config`` back; what others have changed since is left as it is."""
         wanted: dict[Key, Any] = {ENTRY: self.entry[0] if self.entry else MISSING}

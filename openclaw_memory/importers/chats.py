@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from .entry import ID_CHARS, SPEAKERS, Entry, Said, Unusable, day_of, first, identity_of, listed, text_of
+from .entry import LONGEST_FACT, SPEAKERS, Entry, Said, Unusable, day_of, first, identity_of, listed, text_of
 
 #: What a message of ChatGPT holds that somebody said or wrote; the others are what the program did.
 _SPOKEN = ("text", "multimodal_text", "code")
@@ -73,7 +73,7 @@ def _conversation(item: Mapping[str, Any], names: tuple[str, ...], begun: Any, s
     day = day_of(begun, zone) or next((one.day for one in said if one.day), None)
     title = first(item, "title", "name")
     identity = identity_of(item, names, said)
-    facts = {"id": identity} if identity == str(first(item, *names)) and len(identity) <= ID_CHARS else {}
+    facts = {"id": identity} if identity == str(first(item, *names)) and len(identity) <= LONGEST_FACT else {}
     return Entry(identity, tuple(said), title if isinstance(title, str) else "", day, facts=facts)
 
 

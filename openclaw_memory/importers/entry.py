@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from ..text import calendar
 
-#: A longer id is none that is worth reading in a note.
-ID_CHARS = 200
+#: What is longer is no id, fact or tag that is worth reading in a note.
+LONGEST_FACT = 200
 #: From hexadecimal digits to letters: a name of a file must not state a date by accident.
 _LETTERS = str.maketrans("0123456789abcdef", "abcdefghijklmnop")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
-import io
 import json
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -63,7 +61,7 @@ def entries(source: str, path: Path, zone: str, progress: Progress) -> Iterator[
         place = name
         try:
             with opened() as stream:
-                for place, item in (_lines if form.lines else _elements)(name, _in_utf8(stream)):
+                for place, item in (_lines if form.lines else _elements)(name, stream):
                     progress(STAGE, min(stream.tell(), size), size)
                     yield item if isinstance(item, SkippedFile) else _entry(form, item, place, zone)
         except DAMAGED as error:
@@ -119,14 +117,6 @@ def _held(path: Path, names: tuple[str, ...]) -> Iterator[tuple[str, int, Callab
             inside = PurePosixPath(info.filename)
             if any(map(inside.match, names)) and not inside.name.startswith("."):
                 yield info.filename, info.file_size, partial(archive.open, info)
-
-
-def _in_utf8(stream: IO[bytes]) -> IO[bytes]:
-    begins = stream.read(2)
-    stream.seek(0)
-    if begins not in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):  # what PowerShell writes with ``>``
-        return stream
-    return io.BytesIO(stream.read().decode("utf-16", "replace").encode())
 
 
 @contextmanager

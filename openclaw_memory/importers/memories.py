@@ -6,15 +6,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from .entry import SPEAKERS, Entry, Said, Unusable, day_of, first, identity_of, listed, text_of
+from .entry import LONGEST_FACT, SPEAKERS, Entry, Said, Unusable, day_of, first, identity_of, listed, text_of
 
 _TEXT = ("memory", "text", "content")
 _DAY = ("date", "created_at", "createdAt", "timestamp", "updated_at")
 _TAGS = ("tags", "categories", "category")
 #: Members that say what an entry is about, or where it is from.
 _FACTS = ("id", "uuid", "user_id", "agent_id", "app_id", "run_id", "agentId", "importance", "metadata", "source", "url")
-#: What is longer is no fact or tag to keep beside a text.
-_SHORT = 200
 
 
 def memory(item: Mapping[str, Any], zone: str) -> Entry:
@@ -28,7 +26,7 @@ def memory(item: Mapping[str, Any], zone: str) -> Entry:
             written = (
                 json.dumps(value, ensure_ascii=False, default=float) if isinstance(value, (dict, list)) else str(value)
             )
-            if len(written) <= _SHORT:
+            if len(written) <= LONGEST_FACT:
                 facts[name] = written
     day = next((found for name in _DAY if (found := day_of(item.get(name), zone))), None)
     role, title, tags = item.get("role"), item.get("title"), first(item, *_TAGS)
@@ -41,6 +39,6 @@ def memory(item: Mapping[str, Any], zone: str) -> Entry:
         said,
         title if isinstance(title, str) else "",
         day,
-        tuple(word for word in words if len(word) <= _SHORT),
+        tuple(word for word in words if len(word) <= LONGEST_FACT),
         facts,
     )

@@ -16,10 +16,7 @@ from ..text.lines import split_lines
 from .entry import Entry
 
 _NO_DIGEST = "0" * 64
-_IMPORTED = re.compile(
-    r"^imported: \{source: [\w-]+, key: ([a-p]{12}(?:-\d+)?), digest: ([0-9a-f]{64})[,}]", re.MULTILINE
-)
-_DAY = re.compile(r"## \d{4}-\d\d-\d\d")
+_IMPORTED = re.compile(r"^imported: \{source: [\w-]+, key: ([a-p]{12}), digest: ([0-9a-f]{64})[,}]", re.MULTILINE)
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r"( {0,3})(#{1,6})(?=[ \t]|$)")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
@@ -29,7 +26,7 @@ _BLOCK = re.compile(r"\s|[#>`~|<*+-]|\d+[.)]")
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A file to be: ``path`` in the folder of its source, ``key`` of the entry and part, ``digest`` of its text."""
+    """A file to be: ``path`` in the folder of its source, ``key`` of the entry, ``digest`` of its text."""
 
     path: PurePosixPath
     key: str
@@ -37,22 +34,18 @@ class Note:
     digest: str
 
 
-def notes_of(entry: Entry, source: str, origin: Origin, limit: int) -> list[Note]:
-    """The notes of an entry: one, or several of at most ``limit`` characters below their front matter."""
+def note_of(entry: Entry, source: str, origin: Origin) -> Note:
+    """The note of an entry."""
     title = " ".join(_clean(entry.title).split())
     month = "undated" if entry.day is None else entry.day.isoformat()[:7]
     slug = "-".join(re.findall(r"[^\W\d_]+", unicodedata.normalize("NFC", title).casefold()))[:40].strip("-")
     lines = list(_body(entry, title))
     while lines and not lines[-1]:
         lines.pop()
-    out = []
-    for number, body in enumerate(_parts(lines, limit), start=1):
-        key = entry.key if number == 1 else f"{entry.key}-{number}"
-        text = _head(entry, source, key, origin) + body
-        digest = _digest(text)
-        name = f"{slug}-{key}.md" if slug else f"{key}.md"
-        out.append(Note(PurePosixPath(month, name), key, text.replace(_NO_DIGEST, digest, 1), digest))
-    return out
+    text = "\n".join([*_head(entry, source, origin), *lines, ""])
+    digest = _digest(text)
+    name = f"{slug}-{entry.key}.md" if slug else f"{entry.key}.md"
+    return Note(PurePosixPath(month, name), entry.key, text.replace(_NO_DIGEST, digest, 1), digest)
 
 
 def stated(text: str) -> tuple[str, str, bool] | None:
@@ -68,7 +61,7 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def _head(entry: Entry, source: str, key: str, origin: Origin) -> str:
+def _head(entry: Entry, source: str, origin: Origin) -> list[str]:
     lines = ["---"]
     if entry.day is not None:
         lines.append(f"date: {entry.day.isoformat()}")
@@ -78,8 +71,8 @@ def _head(entry: Entry, source: str, key: str, origin: Origin) -> str:
     more = "".join(
         f", {name}: {yaml_edit.scalar(' '.join(_clean(value).split()))}" for name, value in entry.facts.items()
     )
-    lines.append(f"imported: {{source: {source}, key: {key}, digest: {_NO_DIGEST}{more}}}")
-    return "\n".join([*lines, "---", ""])
+    lines.append(f"imported: {{source: {source}, key: {entry.key}, digest: {_NO_DIGEST}{more}}}")
+    return [*lines, "---"]
 
 
 def _body(entry: Entry, title: str) -> Iterator[str]:
@@ -120,23 +113,6 @@ def _message(text: str, speaker: str) -> Iterator[str]:
         before = line
     if fence:
         yield fence
-
-
-def _parts(lines: list[str], limit: int) -> Iterator[str]:
-    """The lines as texts of about ``limit`` characters each, below the day of theirs; a longer line is cut."""
-    part: list[str] = []
-    size, day = 0, []
-    for line in lines:
-        if _DAY.fullmatch(line):
-            day = [line, ""]
-        for at in range(0, max(len(line), 1), limit):
-            piece = line[at : at + limit]
-            if size and size + len(piece) + 1 > limit:
-                yield "\n".join([*part, ""])
-                part, size = list(day), 0
-            part.append(piece)
-            size += len(piece) + 1
-    yield "\n".join([*part, ""])
 
 
 def _clean(text: str) -> str:

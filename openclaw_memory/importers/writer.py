@@ -12,7 +12,7 @@ from ..errors import WorkspaceError
 from ..model import ImportReport, Origin, SkippedFile
 from ..system import atomic
 from .entry import Entry
-from .notes import Note, notes_of, stated
+from .notes import Note, note_of, stated
 
 #: Folder of what was imported, in a workspace; each source has one of its own in it.
 FOLDER = "memory/imported"
@@ -80,9 +80,9 @@ class _Run:
 
 
 def bring(
-    workspace: Path, source: str, entries: Iterable[Entry | SkippedFile], origin: Origin, limit: int, dry_run: bool
+    workspace: Path, source: str, entries: Iterable[Entry | SkippedFile], origin: Origin, most: int, dry_run: bool
 ) -> ImportReport:
-    """Write ``entries`` as notes of at most ``limit`` characters, whose front matter says ``origin``.
+    """Write ``entries`` as notes of at most so many bytes, whose front matter says ``origin``.
 
     A note that is there is replaced when its entry has changed and nobody has edited it.  Entries that are not in this
     export stay.  Raises :class:`~openclaw_memory.errors.WorkspaceError` when a file cannot be written.
@@ -101,13 +101,11 @@ def bring(
                 skipped.append(SkippedFile(entry.name, "the same entry stands before it"))
                 continue
             seen.add(entry.key)
-            notes = notes_of(entry, source, origin, limit)
-            for note in notes:
+            note = note_of(entry, source, origin)
+            if len(note.text.encode("utf-8")) > most:
+                skipped.append(SkippedFile(entry.name, "it is longer than ingest.max_file_mb allows"))
+            else:
                 run.put(note)
-            more = len(notes) + 1
-            while (spare := run.known.get(f"{entry.key}-{more}")) is not None:
-                run.drop(spare)
-                more += 1
     return replace(_report(run), entries=number, skipped=tuple(skipped))
 
 

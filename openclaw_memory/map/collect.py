@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -23,13 +23,9 @@ from ..text.plain import is_delimiter, plain
 from .choice import CONCEPTS, Scope
 from .layout import placed
 
-#: Facts that a page holds at most.
-FACTS = 4_000
 #: Points of a word that says that something was decided, settled, shipped or learned outright.
 _DECIDED = 4
 _REDACTED = re.compile(r"\[redacted:([\w-]{1,40})\]")
-#: Texts that are read from the store at a time.
-_BATCH = 16_384
 #: Steps of the coordinates, which are whole numbers.
 _GRID = 4_000
 
@@ -42,12 +38,12 @@ class Said:
     redacted: dict[str, int]
 
 
-def said(store: Store, unit_ids: Ints, rows: Bools) -> Said:
-    """Read the chosen ``rows`` of the units once."""
+def said(store: Store, unit_ids: Ints, rows: Bools, batch: int = 16_384) -> Said:
+    """Read the chosen ``rows`` of the units once, so many texts at a time."""
     decided, redacted = np.zeros(len(rows), bool), Counter[str]()
     chosen = np.flatnonzero(rows)
-    for at in range(0, len(chosen), _BATCH):
-        part = chosen[at : at + _BATCH]
+    for at in range(0, len(chosen), batch):
+        part = chosen[at : at + batch]
         row_of = dict(zip(unit_ids[part].tolist(), part.tolist(), strict=True))
         for unit in store.unit_texts(list(row_of)):
             redacted.update(_REDACTED.findall(unit.text))
@@ -62,12 +58,8 @@ def sources_of(view: GraphView, facts: Sequence[FactRow]) -> Ints:
     places = [place for fact in facts if fact.source and (place := cited(fact.source)) and place[0] in ids]
     if not places:
         return np.zeros(0, np.int32)
-    document, first, last = (np.array(column, np.int32) for column in zip(*_known(places, ids), strict=True))
-    return np.unique(rows_in(view.corpus, document, first, last)[1])
-
-
-def _known(places: Iterable[tuple[str, int, int]], ids: dict[str, int]) -> Iterable[tuple[int, int, int]]:
-    return ((ids[path], first, last) for path, first, last in places)
+    spans = np.array([(ids[path], first, last) for path, first, last in places], np.int32)
+    return np.unique(rows_in(view.corpus, *spans.T)[1])
 
 
 def lines(

@@ -89,7 +89,7 @@ def draw(
             "network": network,
             "days": collect.days(view, within, told.decided),
             "summaries": collect.summaries(view, memory.store, since),
-            "facts": collect.facts(view, _most(known), within.concepts),
+            "facts": collect.facts(view, known, within.concepts),
             "density": collect.density(plane, within.rows),
         }
         totals = {"lines": int(within.rows.sum()), "concepts": len(within.concepts), "facts": len(known)}
@@ -129,7 +129,6 @@ def draw(
         concepts=len(network["name"]),
         total_concepts=totals["concepts"],
         facts=len(data["facts"]),
-        total_facts=totals["facts"],
         projected=None if kept is None else round(kept, 4),
         seconds=time.monotonic() - started,
         fallback=None if kept is not None else fallback,
@@ -172,16 +171,6 @@ def _concerns(row: FactRow, view: GraphView, concept: str | None, since: date | 
             return False
     days = [str(day)[:10] for day in (row.valid_from, row.valid_to, row.recorded_at) if day is not None]
     return since is None or max(days, default="") >= since.isoformat()
-
-
-def _most(rows: list[FactRow]) -> list[FactRow]:
-    """What a page holds of the facts: all, or those that hold now and those that ended last."""
-    if len(rows) <= collect.FACTS:
-        return rows
-    best = sorted(
-        range(len(rows)), key=lambda at: (not rows[at].current, -(rows[at].valid_to or date.min).toordinal(), at)
-    )
-    return [rows[at] for at in sorted(best[: collect.FACTS])]
 
 
 def _plane(view: GraphView, index: VectorIndex | None, rows: Bools) -> tuple[NDArray[np.float64], float | None]:

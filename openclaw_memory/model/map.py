@@ -10,7 +10,7 @@ BESIDE = ".map.html"
 
 @dataclass(frozen=True, slots=True)
 class MapReport:
-    """What a map shows: of ``total_lines`` it holds ``lines`` to read and counts all; so with concepts and facts.
+    """What a map shows: of ``total_lines`` it holds ``lines`` to read and counts all; so with concepts.
 
     ``projected`` is the share of the variance that the two dimensions of its space keep, ``None`` without vectors, of
     which ``fallback`` says why.
@@ -23,7 +23,6 @@ class MapReport:
     concepts: int
     total_concepts: int
     facts: int
-    total_facts: int
     projected: float | None = None
     seconds: float = 0.0
     fallback: str | None = None

@@ -23,6 +23,12 @@ class Check:
     fix: str | None = None
     remark: bool = False
 
+    @classmethod
+    def failed(cls, name: str, error: object) -> Check:
+        """What is wrong as an error says it: behind its last semicolon stands how to mend it."""
+        what, _, step = str(error).rpartition("; ")
+        return cls(name, False, what or step, step if what else None)
+
 
 @dataclass(frozen=True, slots=True)
 class Status:

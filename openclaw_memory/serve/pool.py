@@ -111,21 +111,17 @@ class Pool:
                 if cold:
                     entry.warmed = time.monotonic()
             if cold:
-                self._warm_soon(key)
+                self.warm(key)
 
     def _open(self, key: Key) -> Memory:
         agent, workspace = key
-        settings, db = self.settings, None
-        named = self._named()
+        settings, named = self.settings, self._named()
         if settings.store.workspace and (named is None or workspace != named[1]):
-            settings = settings.with_values(
-                {"store.workspace": ""}
-            )  # that is what the server's own workspace is called
-        if self._db or settings.store.path:
-            if key == self._named():
-                db = self._db
-            else:
-                settings = settings.with_values({"store.path": ""})
+            # That is what the server's own workspace is called.
+            settings = settings.with_values({"store.workspace": ""})
+        if settings.store.path and key != named:
+            settings = settings.with_values({"store.path": ""})
+        db = self._db if key == named else None
         return Memory(workspace, agent=agent, settings=settings, db=db, models=self.models, peers=self._beside)
 
     def _beside(self, source: Source) -> AbstractContextManager[Memory]:
@@ -148,9 +144,6 @@ class Pool:
 
     def warm(self, key: Key) -> None:
         """Get the model, read the files and load the index of ``key`` in the background."""
-        self._warm_soon(key)
-
-    def _warm_soon(self, key: Key) -> None:
         with self._lock:
             if self._stopping.is_set():
                 return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from ..plugins.manager import Plugins
     from ..store.api import Documents, Store, VectorModel
     from .schedule import Upkeep
-
-#: Files of one kind that are named one by one.
-_NAMED = 5
 
 
 class Examined(MemoryApi, Protocol):
@@ -57,8 +54,7 @@ def status(memory: Examined, store: Store) -> Status:
         states = store.vector_states(model)
         trusted = {info.path for info in store.document_infos() if info.origin is not Origin.UNTRUSTED}
     said = _said(memory, found, trusted)
-    shares, knows = said.languages.shares(), said.languages.known(embedder)
-    strange = unknown_ones(shares, knows, None if model is None else model.name, memory.settings.embedding.model)
+    strange = said.strange(memory)
     binding = embedder.binding if isinstance(embedder, LlamaCppEmbedder) else None
     return Status(
         workspace=str(memory.workspace),
@@ -89,8 +85,8 @@ def status(memory: Examined, store: Store) -> Status:
         consolidation=memory.upkeep.remark(),
         retention=memory.settings.retention["plan"],
         binding=None if binding is None else str(binding),
-        languages=shares,
-        model_knows=knows,
+        languages=said.languages.shares(),
+        model_knows=said.languages.known(embedder),
         fallback=reason,
         warning=joined(
             [*surroundings(memory.settings), *memory.remarks(), *([] if strange is None else ["; ".join(strange)])]
@@ -109,6 +105,12 @@ class _Said:
     private: list[int] = field(default_factory=list)
     unread: list[SkippedFile] = field(default_factory=list)
     languages: Languages = field(default_factory=Languages)
+
+    def strange(self, memory: Examined) -> tuple[str, str] | None:
+        """What is to be said of languages that the model does not know, and what to do."""
+        embedder, model, _ = memory.vectors_in_use()
+        name, wanted = None if model is None else model.name, memory.settings.embedding.model
+        return unknown_ones(self.languages.shares(), self.languages.known(embedder), name, wanted)
 
 
 def _said(memory: Examined, found: ScanResult, trusted: Collection[str] = ()) -> _Said:
@@ -137,18 +139,18 @@ def examine(memory: Examined, store: Store) -> list[Check]:
     """Every check of ``doctor``, in the order of ``setup``: host, model, notes, index; nothing is changed."""
     from ..hosts.openclaw_checks import examine_openclaw
 
-    checks = [*map(_remark, memory.settings.ignored), *_settings(memory.settings), *examine_openclaw()]
+    checks = [*map(_remark, memory.settings.ignored)]
+    checks += [Check.failed("settings", error) for error in useless_values(memory.settings)]
+    checks += examine_openclaw()
     checks += [*model_checks(memory.prove_embedder(), memory.settings), *reranker_checks(memory.settings)]
-    found, said = None, _Said()
+    found = None
     try:
         found = scan(memory.workspace, memory.settings.ingest)
     except OpenClawMemoryError as error:
         checks.append(Check("workspace", False, str(error), "give the agent's folder with --workspace"))
     else:
-        said = _said(memory, found)
-        checks += _workspace(memory, found, said)
-    checks += [*_sidecars(memory), *_languages(memory, said.languages), *_extensions(memory.settings)]
-    checks += _index(memory, store, found)
+        checks += _workspace(memory, found)
+    checks += [*_sidecars(memory.workspace), *_extensions(memory.settings), *_index(memory, store, found)]
     known = {*memory.plugins.names(), *memory.plugins.blocked()}
     checks += [
         Check("plugins", False, f"plugins.disabled names {name}, and there is no such plugin", "mend the name")
@@ -162,7 +164,7 @@ def examine(memory: Examined, store: Store) -> list[Check]:
     return checks
 
 
-def useless_values(settings: Settings) -> Iterator[str]:
+def useless_values(settings: Settings) -> Iterator[SettingsError]:
     """What is wrong with values that nothing looks at before they are used."""
     from ..index.opening import url_of
     from ..search.service import check_settings
@@ -173,13 +175,7 @@ def useless_values(settings: Settings) -> Iterator[str]:
         try:
             check()
         except SettingsError as error:
-            yield str(error)
-
-
-def _settings(settings: Settings) -> Iterator[Check]:
-    for said in useless_values(settings):
-        what, _, step = said.partition("; ")
-        yield Check("settings", False, what, step)
+            yield error
 
 
 def surroundings(settings: Settings) -> list[str]:
@@ -194,7 +190,7 @@ def _remark(text: str) -> Check:
     return Check(name, True, what, step or None, remark=True)
 
 
-def _workspace(memory: Examined, found: ScanResult, said: _Said) -> list[Check]:
+def _workspace(memory: Examined, found: ScanResult) -> list[Check]:
     checks = [
         Check(
             "workspace",
@@ -203,56 +199,45 @@ def _workspace(memory: Examined, found: ScanResult, said: _Said) -> list[Check]:
             None if found.files else "write a MEMORY.md or a note under memory/, or give another --workspace",
         )
     ]
-    for one in said.unread[:_NAMED]:
-        what, _, step = one.reason.rpartition("; ")
-        told = f"{one.path} is taken as untrusted, as its front matter cannot be read: {what}"
-        step += f", or ignore it in {IGNORE_FILE}"
-        checks.append(Check("trust", True, told, step, remark=True))
-    if (more := len(said.unread) - _NAMED) > 0:
-        told = f"and {counted(more, 'more file')} whose front matter cannot be read"
-        checks.append(Check("trust", True, told, "to see all of them: openclaw-memory status --json", remark=True))
-    return [*checks, *(_skipped(memory, skipped.path, skipped.reason) for skipped in found.skipped)]
+    said = _said(memory, found)
+    checks += unread_files(said.unread, found.skipped)
+    strange = said.strange(memory)
+    return [*checks, *([Check("languages", True, *strange, remark=True)] if strange else [])]
 
 
-def _skipped(memory: Examined, path: str, reason: str) -> Check:
-    """A file that is not read; the memory works without it."""
-    what, _, step = reason.removesuffix(", or ignore it").partition("; ")
-    step = f"{step or 'mend it or make it readable'}, or ignore it in {IGNORE_FILE}"
-    return Check("file", True, f"{path} is skipped: {what}", step, remark=True)
+def unread_files(untrusted: Sequence[SkippedFile], skipped: Sequence[SkippedFile], most: int = 5) -> Iterator[Check]:
+    """Files of which nothing is read, or not how far they are trusted; the memory works without.
+
+    So many of each sort are named one by one.
+    """
+    for name, files, what in (
+        ("trust", untrusted, "taken as untrusted, as its front matter cannot be read"),
+        ("file", skipped, "skipped"),
+    ):
+        for file in files[:most]:
+            why, _, step = file.reason.removesuffix(", or ignore it").partition("; ")
+            step = f"{step or 'mend it or make it readable'}, or ignore it in {IGNORE_FILE}"
+            yield Check(name, True, f"{file.path} is {what}: {why}", step, remark=True)
+        if (more := len(files) - most) > 0:
+            step = "to see all of them: openclaw-memory status --json"
+            yield Check(name, True, f"and {counted(more, 'more file')} {what}", step, remark=True)
 
 
-def _sidecars(memory: Examined) -> list[Check]:
+def _sidecars(workspace: Path) -> Iterator[Check]:
     """Whether the files of the workspace that are ours can be read; nothing for one that is not there."""
     import os
 
-    from ..knowledge import concepts_file
-    from ..knowledge import facts_file as facts
+    from ..knowledge import concepts_file, facts_file
     from ..system import atomic
 
-    def concepts(path: Path) -> str:
-        return counted(len(concepts_file.read(path).concepts), "curated concept")
-
-    def stated(path: Path) -> str:
-        count = len(facts.read(path))
-        return f"{count} {'entry' if count == 1 else 'entries'}"
-
-    checks = []
-    for name, read in ((concepts_file.FILE_NAME, concepts), (facts.NAME, stated)):
-        path = memory.workspace / name
-        if not os.path.lexists(path):
-            continue
-        try:
-            atomic.check(path)
-            checks.append(Check(name, True, read(path)))
-        except OpenClawMemoryError as error:
-            checks.append(_failed(name, error))
-    return checks
-
-
-def _failed(name: str, error: OpenClawMemoryError, before: str = "") -> Check:
-    """The check for an error whose message ends with the next step."""
-    what, _, step = str(error).rpartition("; ")
-    return Check(name, False, before + (what or step), step if what else None)
+    for name, read in ((concepts_file.FILE_NAME, concepts_file.read), (facts_file.NAME, facts_file.read)):
+        if os.path.lexists(workspace / name):
+            try:
+                atomic.check(workspace / name)
+                read(workspace / name)
+                yield Check(name, True, "it can be read")
+            except OpenClawMemoryError as error:
+                yield Check.failed(name, error)
 
 
 def model_checks(resolved: Resolved, settings: Settings) -> list[Check]:
@@ -264,7 +249,7 @@ def model_checks(resolved: Resolved, settings: Settings) -> list[Check]:
     try:
         vector = embedder.embed_query(["a test"])
     except ModelError as error:
-        return [_failed("model", error, "searching by keywords: ")]
+        return [Check.failed("model", f"searching by keywords: {error}")]
     detail = f"{embedder.model} by {embedder.provider}, {vector.shape[1]} dimensions"
     model = Check("model", resolved.reason is None, detail + (f"; {resolved.reason}" if resolved.reason else ""))
     return [model, *_engine(settings, embedder)]
@@ -283,22 +268,8 @@ def reranker_checks(settings: Settings) -> list[Check]:
         finally:
             found.close()
     except ModelError as error:
-        return [_failed("reranker", error)]
+        return [Check.failed("reranker", error)]
     return [Check("reranker", True, f"{found.model}, proved on this machine")]
-
-
-def languages(memory: Examined) -> list[Check]:
-    """Whether the model knows the languages that the notes are in."""
-    return _languages(memory, _said(memory, scan(memory.workspace, memory.settings.ingest)).languages)
-
-
-def _languages(memory: Examined, spoken: Languages) -> list[Check]:
-    embedder, model, _ = memory.vectors_in_use()
-    name, wanted = None if model is None else model.name, memory.settings.embedding.model
-    strange = unknown_ones(spoken.shares(), spoken.known(embedder), name, wanted)
-    if strange is None:
-        return []
-    return [Check("languages", True, strange[0], strange[1], remark=True)]
 
 
 def _engine(settings: Settings, embedder: object) -> list[Check]:
@@ -355,30 +326,26 @@ def _index(memory: Examined, store: Store, found: ScanResult | None) -> list[Che
             documents = store.documents()
             states = store.vector_states(model)
     except OpenClawMemoryError as error:
-        return [_failed("index", error)]
+        return [Check.failed("index", error)]
     checks = [Check("index", True, f"{numbers.path}: {counted(numbers.units, 'unit')}, {numbers.bytes / 1e6:.1f} MB")]
     checks += [Check("index", False, warning, "run: openclaw-memory ingest") for warning in store.warnings()]
-    for remark in memory.remarks()[len(store.warnings()) :]:
-        what, _, step = remark.partition("; ")
-        checks.append(Check("state", False, what, step or None))
+    checks += [Check.failed("state", remark) for remark in memory.remarks()[len(store.warnings()) :]]
     checks += [] if found is None else freshness(memory, documents, found)
-    if model is not None:
-        waiting = states.pending + states.outdated
-        checks.append(
-            Check(
-                "vectors",
-                not waiting and not states.failed,
-                f"{states.ready} ready, {states.pending} pending, {states.outdated} of another model, "
-                f"{states.failed} failed",
-                "run: openclaw-memory ingest" if waiting or states.failed else None,
-            )
-        )
-    return checks
+    return [*checks, *([] if model is None else [vectors(asdict(states))])]
+
+
+def vectors(count: Mapping[str, int]) -> Check:
+    """Whether every unit has a vector of the model in use, by how many there are in each state."""
+    waiting = count["pending"] + count["outdated"] + count["failed"]
+    what = f"{count['ready']} ready, {count['pending']} pending, {count['outdated']} of another model, "
+    return Check(
+        "vectors", not waiting, f"{what}{count['failed']} failed", "run: openclaw-memory ingest" if waiting else None
+    )
 
 
 def freshness(memory: Examined, documents: Documents, found: ScanResult) -> list[Check]:
     """Whether the index is up to date with what of the files that were ``found`` can be read."""
-    checks = []
+    checks: list[Check] = []
     files = {file.path: file for file in found.files}
     # What cannot be looked at now is kept in the index: files, and folders that end in a slash.
     folders = tuple(name for name in found.unreadable if name.endswith("/"))
@@ -391,7 +358,7 @@ def freshness(memory: Examined, documents: Documents, found: ScanResult) -> list
         try:
             read_text(file, max_bytes(memory.settings.ingest))
         except Unreadable as problem:
-            checks.append(_skipped(memory, path, problem.reason))
+            checks += unread_files((), [SkippedFile(path, problem.reason)])
             changed += row is not None and problem.content  # what the index has of it goes
         else:
             changed += 1

@@ -48,43 +48,27 @@ def args(notes: Notes) -> list[str]:
 
 # -- hosts with a JSON file ----------------------------------------------------------------------------
 
-USERS = {
-    "vscode": ("config/Code/User/mcp.json", "servers"),
-    "claude-desktop": ("config/Claude/claude_desktop_config.json", "mcpServers"),
-    "gemini-cli": (".gemini/settings.json", "mcpServers"),
-    "windsurf": (".codeium/windsurf/mcp_config.json", "mcpServers"),
-}
-
 
 @pytest.mark.skipif(sys.platform != "linux", reason="where desktop programs keep their settings on Linux")
-@pytest.mark.parametrize("host", USERS)
-def test_a_host_is_told_and_told_no_more(run: Callable[..., Result], notes: Notes, home: Path, host: str) -> None:
-    name, group = USERS[host]
-    file = home / name
+def test_vscode_is_told_and_told_no_more(run: Callable[..., Result], notes: Notes, home: Path) -> None:
+    file = home / "config/Code/User/mcp.json"
     file.parent.mkdir(parents=True)
-    file.write_text(before := json.dumps({"other": 1, group: {"another": {"command": "x"}}}, indent=4))
-    run(host, "--yes")
-    entry = {"command": own_command(), "args": args(notes)}
-    entry |= {"type": "stdio"} if host == "vscode" else {}
-    assert json.loads(file.read_text()) == {"other": 1, group: {"another": {"command": "x"}, NAME: entry}}
-    assert "nothing to change" in run(host).stdout
-    run(host, "--uninstall", "--yes")
+    file.write_text(before := json.dumps({"other": 1, "servers": {"another": {"command": "x"}}}, indent=4))
+    run("vscode", "--yes")
+    entry = {"type": "stdio", "command": own_command(), "args": args(notes)}
+    assert json.loads(file.read_text()) == {"other": 1, "servers": {"another": {"command": "x"}, NAME: entry}}
+    assert "nothing to change" in run("vscode").stdout
+    run("vscode", "--uninstall", "--yes")
     assert file.read_text() == before
     file.unlink()
-    run(host, "--yes")
-    run(host, "--uninstall", "--yes")
+    run("vscode", "--yes")
+    run("vscode", "--uninstall", "--yes")
     assert not file.exists()
 
 
-@pytest.mark.parametrize(("host", "file"), [("vscode", ".vscode/mcp.json"), ("gemini-cli", ".gemini/settings.json")])
-def test_a_project_has_a_file_of_its_own(run: Callable[..., Result], tmp_path: Path, host: str, file: str) -> None:
-    run(host, "--yes", "--project", str(tmp_path))
-    assert NAME in (tmp_path / file).read_text()
-
-
-@pytest.mark.parametrize("host", ["claude-desktop", "windsurf"])
-def test_a_host_without_projects_says_so(run: Callable[..., Result], tmp_path: Path, host: str) -> None:
-    assert "leave --project out" in run(host, "--yes", "--project", str(tmp_path), code=1).stderr
+def test_a_project_has_a_file_of_its_own(run: Callable[..., Result], tmp_path: Path) -> None:
+    run("vscode", "--yes", "--project", str(tmp_path))
+    assert NAME in (tmp_path / ".vscode/mcp.json").read_text()
 
 
 def test_any_other_client_is_told_by_hand(run: Callable[..., Result], notes: Notes) -> None:

@@ -20,7 +20,7 @@ from openclaw_memory.config.settings import IngestSettings
 from openclaw_memory.errors import WorkspaceError
 from openclaw_memory.importers import exports, writer
 from openclaw_memory.importers.entry import Entry, Said, day_of
-from openclaw_memory.importers.notes import notes_of, stated
+from openclaw_memory.importers.notes import note_of
 from openclaw_memory.ingest.scan import scan
 from openclaw_memory.model import ImportReport, Kind, Origin, SkippedFile, silent
 from openclaw_memory.system.inert import inert
@@ -248,16 +248,6 @@ def test_a_folder_of_archives_is_read_like_its_files(tmp_path: Path) -> None:
         read("chatgpt", folder / "bad.zip")
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-8-sig"])
-@pytest.mark.parametrize("source", ["chatgpt", "jsonl"])
-def test_an_export_may_be_in_another_form_of_unicode(tmp_path: Path, source: str, encoding: str) -> None:
-    name, content, _ = written_as(source, [("Büro", [("user", "昨天 🛶"), ("assistant", "ok")] * 3_000)])
-    file = saved(tmp_path, content, name)
-    text, plain = file.read_text(encoding="utf-8"), read(source, file)
-    file.write_bytes((b"\xfe\xff" if encoding == "utf-16-be" else b"") + text.encode(encoding))
-    assert read(source, file) == plain and not any(isinstance(one, SkippedFile) for one in plain[:1])
-
-
 def test_progress_shows_no_name_that_somebody_else_chose(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
         archive.writestr("conversations[bold].json", json.dumps([chain(node("user", ["One"]))]))
@@ -389,23 +379,10 @@ def test_a_message_opens_no_section_and_changes_no_date(said: list[tuple[str, st
     entry = Entry(
         "x", tuple(Said(text, who, days[number % 2]) for number, (who, text) in enumerate(said)), title, days[0]
     )
-    [note] = notes_of(entry, "chatgpt", Origin.UNTRUSTED, LIMIT)
+    note = note_of(entry, "chatgpt", Origin.UNTRUSTED)
     sections = parse(note.text, path=f"memory/imported/x/{note.path}", mtime=date(2026, 1, 1), unit_tokens=60).sections
     wrong = {section.date for section in sections} - {*days}
     assert wrong <= {date(2019, 1, 1)}  # the title, or a heading of the text itself, states one
-
-
-@examples(50)
-@given(text=st.text(min_size=1, max_size=4000).filter(lambda text: bool(text.strip())), limit=st.integers(20, 500))
-def test_a_long_text_is_cut_and_nothing_of_it_is_lost(text: str, limit: int) -> None:
-    notes = notes_of(Entry("x", (Said(text),)), "jsonl", Origin.UNTRUSTED, limit)
-    assert len({note.key for note in notes}) == len(notes) == len({note.path for note in notes})
-    bodies = [note.text.split("---\n", 2)[2] for note in notes]
-    assert all(len(body) <= limit + 1 for body in bodies)
-    joined = "".join(bodies).replace("\n", "")
-    for line in lines_of(text):
-        assert line in joined
-    assert all(stated(note.text) == (note.key, note.digest, True) for note in notes)
 
 
 def test_what_was_edited_is_left_and_what_has_changed_is_updated(root: Path, tmp_path: Path) -> None:
@@ -427,14 +404,10 @@ def test_what_was_edited_is_left_and_what_has_changed_is_updated(root: Path, tmp
     assert undone.edited == (mine,) and (root / mine).exists() and len(undone.removed) == 2
 
 
-def test_a_text_that_became_shorter_leaves_no_part(root: Path) -> None:
-    def write(text: str) -> ImportReport:
-        return writer.bring(root, "jsonl", [Entry("x", (Said(text),))], Origin.UNTRUSTED, 50, False)
-
-    assert len(write("word " * 40).written) > 2
-    report = write("word")
-    assert len(report.updated) == 1 and len(report.removed) > 1
-    assert text_in(root).endswith("---\nword\n")
+def test_what_is_longer_than_an_ingest_reads_is_named_and_passed_over(root: Path) -> None:
+    entries = [Entry("x", (Said("word " * 40),)), Entry("y", (Said("word"),))]
+    report = writer.bring(root, "jsonl", entries, Origin.UNTRUSTED, 300, False)
+    assert len(report.written) == 1 and "ingest.max_file_mb" in report.skipped[0].reason
 
 
 def test_trust_is_said_and_files_are_their_owners(root: Path, tmp_path: Path) -> None:

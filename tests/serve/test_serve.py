@@ -241,18 +241,9 @@ ALIKE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("turned", [False, True])
-def test_two_agents_never_share_an_index(notes: Notes, tmp_path: Path, turned: bool) -> None:
-    def path(agent: str) -> Path:
-        made = default_path(notes.root, agent, str(tmp_path / "index"))
-        made.parent.mkdir(parents=True, exist_ok=True)
-        made.touch()
-        return made
-
-    agents = ALIKE[::-1] if turned else ALIKE
-    found = {agent: path(agent) for agent in agents}
-    assert len({str(path).lower() for path in found.values()}) == len(agents)
-    assert {agent: path(agent) for agent in agents} == found
+def test_two_agents_never_share_an_index(notes: Notes, tmp_path: Path) -> None:
+    found = {str(default_path(notes.root, agent, str(tmp_path))).lower() for agent in ALIKE}
+    assert len(found) == len(ALIKE)
 
 
 def test_all_agents_of_a_workspace_know_what_one_has_forgotten(notes: Notes, tmp_path: Path) -> None:

@@ -28,8 +28,7 @@ views.facts = {
     const all = lowered().facts;
     const some = data.facts.filter((fact, at) => (this.past || fact.now) && (state.concept !== null ? fact.concept === state.concept : has(all[at])));
     const now = data.facts.filter((fact) => fact.now).length;
-    const total = data.totals.facts > data.facts.length ? ` This page holds ${thousands(data.facts.length)} of ${thousands(data.totals.facts)}.` : "";
-    this.count.textContent = `${counted(now, "fact holds", "facts hold")} now, ${thousands(data.facts.length - now)} did before.${total}`;
+    this.count.textContent = `${counted(now, "fact holds", "facts hold")} now, ${thousands(data.facts.length - now)} did before.`;
     const subjects = [...d3.group(some, (fact) => fact.s)].sort((a, b) => b[1].length - a[1].length || d3.ascending(a[0], b[0]));
     if (!subjects.length) {
       const clear = state.concept !== null || state.words.length;
