@@ -195,11 +195,11 @@ def append(path: Path, text: str) -> None:
     """Write ``text`` behind what the file ``path`` holds, in one piece, kept through a power cut.
 
     Makes the file if need be.  Raises :class:`~openclaw_memory.errors.WorkspaceError`, also for what :func:`check`
-    refuses; the file is then as it was.
+    refuses; the file is then as it was, and so are its folders.
     """
     check(path)
     data = text.encode("utf-8")
-    fresh = not path.exists()
+    fresh, made = not path.exists(), [folder for folder in path.parents if not folder.exists()]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
@@ -220,6 +220,8 @@ def append(path: Path, text: str) -> None:
         with suppress(OSError):
             if fresh and path.stat().st_size == 0:
                 path.unlink()
+            for folder in made:
+                folder.rmdir()  # only if nothing is in it
         raise _unwritable(path, error) from error
 
 
