@@ -11,9 +11,8 @@ from typing import Literal
 from ..errors import OpenClawMemoryError
 from ..store.api import StatedFact
 from ..store.state import State, StateError
-from ..store.state.database import now
+from ..store.state.database import Transaction, now
 from ..store.state.keys import key_id
-from ..store.state.rows import Transaction
 from .words import LONG, WIDE, Words, weight, words_of
 
 log = logging.getLogger("openclaw_memory")

@@ -23,9 +23,9 @@ from openclaw_memory.forget.tombstones import Tombstones, put
 from openclaw_memory.model import Origin
 from openclaw_memory.store.postgres.state import ServerState
 from openclaw_memory.store.state import State, StateError
+from openclaw_memory.store.state.database import all_of
 from openclaw_memory.store.state.keys import Keys
 from openclaw_memory.store.state.opening import keys_of
-from openclaw_memory.store.state.rows import all_of
 from openclaw_memory.store.state.use import Sum, sums
 from openclaw_memory.store.state.use import put as count
 from openclaw_memory.summarise.retired import Retired, RetiredNote

@@ -166,21 +166,6 @@ class Database:
             return self._counted[1]
 
     @contextlib.contextmanager
-    def read_only(self, name: str, spill: Path | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A connection to a new database in memory that has the file attached as ``name``, where nobody can write it.
-
-        ``spill`` is a folder for what does not fit into memory; without one such a query fails.
-        """
-        import duckdb
-
-        quoted = str(self.path).replace("'", "''")
-        with self.apart() as options:
-            options["temp_directory"] = "" if spill is None else str(spill)
-            with duckdb.connect(":memory:", config=options) as connection:
-                connection.execute(f"ATTACH '{quoted}' AS {name} (READ_ONLY)")
-                yield connection
-
-    @contextlib.contextmanager
     def apart(self) -> Iterator[dict[str, Any]]:
         """The file closed and left alone by everybody else, to be read in another way; DuckDB's options for that."""
         import duckdb

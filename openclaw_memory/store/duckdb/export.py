@@ -8,7 +8,6 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,38 +38,32 @@ _ORDER = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A file of an export: its table, its rows, and its columns with their types in DuckDB's words."""
+def write(
+    c: duckdb.DuckDBPyConnection, temporary: Path, folder: Path, progress: Progress
+) -> list[tuple[ExportedTable, dict[str, str]]]:
+    """Write every table into ``temporary``, on its way to ``folder``; with DuckDB's words for the types of columns.
 
-    table: str
-    rows: int
-    columns: tuple[tuple[str, str], ...]
-
-    @property
-    def file(self) -> str:
-        """The file's name."""
-        return f"{self.table}.parquet"
-
-
-def write(c: duckdb.DuckDBPyConnection, folder: Path, progress: Progress) -> list[Written]:
-    """Write every table into ``folder``; the connection must be allowed to write files."""
+    The connection must be allowed to write files.
+    """
     import duckdb
 
     written = []
     for done, table in enumerate(TABLES, 1):
-        path = str(folder / f"{table}.parquet").replace("'", "''")
+        file = temporary / f"{table}.parquet"
+        path = str(file).replace("'", "''")
         ordered = f"FROM {_SOURCES.get(table, table)} ORDER BY {_ORDER[table]}"
         try:
             found = c.execute(f"COPY ({ordered}) TO '{path}' (FORMAT parquet, COMPRESSION zstd)").fetchone()
         except duckdb.Error as error:
             reason = " ".join(str(error).split())
             raise WorkspaceError(
-                f"{folder.parent}: the table {table} cannot be written ({reason}); "
+                f"{temporary.parent}: the table {table} cannot be written ({reason}); "
                 "check free space and permissions there, or choose another folder"
             ) from error
-        columns = tuple((row[0], row[1]) for row in c.execute(f"DESCRIBE {ordered}").fetchall())
-        written.append(Written(table, int(found[0]) if found else 0, columns))
+        file.chmod(0o600)
+        rows = int(found[0]) if found else 0
+        columns = {row[0]: row[1] for row in c.execute(f"DESCRIBE {ordered}").fetchall()}
+        written.append((ExportedTable(table, str(folder / file.name), rows, file.stat().st_size), columns))
         progress("export", done, len(TABLES))
     return written
 
@@ -113,18 +106,13 @@ class Target:
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
 
-    def take(self, temporary: Path, written: Sequence[Written]) -> tuple[ExportedTable, ...]:
+    def take(self, temporary: Path, written: Sequence[tuple[ExportedTable, dict[str, str]]]) -> None:
         """Put the finished files in place, at once where the target is new, else one by one, the manifest last."""
-        tables = []
-        for one in written:
-            file = temporary / one.file
-            file.chmod(0o600)
-            tables.append(ExportedTable(one.table, str(self.folder / one.file), one.rows, file.stat().st_size))
-        text = json.dumps(_manifest(written, tables), ensure_ascii=False, indent=2)
+        text = json.dumps(_manifest(written), ensure_ascii=False, indent=2)
         (temporary / MANIFEST).write_text(text + "\n", encoding="utf-8")
         (temporary / MANIFEST).chmod(0o600)
         shutil.rmtree(temporary / SPILL, ignore_errors=True)
-        names = [*(one.file for one in written), MANIFEST]
+        names = [*(f"{table}.parquet" for table in TABLES), MANIFEST]
         if self._replaced:
             for name in names:
                 atomic.move(temporary / name, self.folder / name)
@@ -134,17 +122,22 @@ class Target:
             with contextlib.suppress(FileNotFoundError):
                 self.folder.rmdir()  # an empty one; fails when something has been put there meanwhile
             os.replace(temporary, self.folder)
-        return tuple(tables)
 
 
-def _manifest(written: Sequence[Written], tables: Sequence[ExportedTable]) -> dict[str, Any]:
+def _manifest(written: Sequence[tuple[ExportedTable, dict[str, str]]]) -> dict[str, Any]:
     return {
         "madeBy": _MADE_BY,
         "version": __version__,
         "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "tables": [
-            {"name": one.table, "file": one.file, "rows": one.rows, "bytes": table.bytes, "columns": dict(one.columns)}
-            for one, table in zip(written, tables, strict=True)
+            {
+                "name": table.name,
+                "file": Path(table.file).name,
+                "rows": table.rows,
+                "bytes": table.bytes,
+                "columns": columns,
+            }
+            for table, columns in written
         ],
     }
 

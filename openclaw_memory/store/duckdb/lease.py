@@ -115,7 +115,8 @@ class Lease:
 
         Raises as :meth:`hold`; yields until when there is time, and how many seconds there were.
         """
-        patience = self.time_left(timeout)
+        until: Deadline = getattr(self._patience, "until", NEVER)
+        patience = min(self._timeout if timeout is None else timeout, max(_PASSING, until.within()))
         deadline = Deadline.after(patience)
         if not self._mutex.acquire(timeout=max(0.0, patience)):
             raise LeaseTimeout(
@@ -153,11 +154,6 @@ class Lease:
             except LeaseTimeout:
                 block.enter_context(self.patience(Deadline.after(0.0)))
             yield
-
-    def time_left(self, timeout: float | None = None) -> float:
-        """Seconds for which this thread may wait, ``timeout`` or those of the settings at most."""
-        until: Deadline = getattr(self._patience, "until", NEVER)
-        return min(self._timeout if timeout is None else timeout, max(_PASSING, until.within()))
 
     @property
     def untouched(self) -> bool:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -112,14 +110,21 @@ class Queries(Store):
 
     def export(self, folder: Path, collect: Collect, overwrite: bool, progress: Progress) -> ExportReport:
         """Write every table as a Parquet file."""
+        import duckdb
+
         started = time.monotonic()
         target = export.Target(folder, overwrite)
         with target.filling() as temporary:
-            with self._reading(collect, temporary / export.SPILL) as c:
-                progress("export", 0, len(views.TABLES))
-                written = export.write(c, temporary, progress)
-            tables = target.take(temporary, written)
-        return ExportReport(str(folder), tables, time.monotonic() - started)
+            derived = collect(views.DERIVED)
+            with self._db.apart() as options:
+                options["temp_directory"] = str(temporary / export.SPILL)
+                with duckdb.connect(":memory:", config=options) as c:
+                    views.define(c, str(self._db.path), derived)
+                    views.put_hits(c)
+                    progress("export", 0, len(views.TABLES))
+                    written = export.write(c, temporary, folder, progress)
+            target.take(temporary, written)
+        return ExportReport(str(folder), tuple(table for table, _ in written), time.monotonic() - started)
 
     def _asked(self, question: Question, timeout: float) -> Answer:
         import duckdb
@@ -131,12 +136,3 @@ class Queries(Store):
             if self._db.doubts(error):
                 raise  # perhaps it is not the query: the file is looked at
             raise _explained(error) from error
-
-    @contextlib.contextmanager
-    def _reading(self, collect: Collect, spill: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A connection with every table, and what ``collect`` says."""
-        derived = collect(views.DERIVED)
-        with self._db.read_only(views.INDEX, spill) as c:
-            views.define(c, derived)
-            views.put_hits(c)
-            yield c

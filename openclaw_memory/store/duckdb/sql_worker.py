@@ -53,9 +53,7 @@ def main() -> None:
 
 def _prepare(c: duckdb.DuckDBPyConnection, question: Question) -> None:
     """Define every table."""
-    quoted = question.path.replace("'", "''")
-    c.execute(f"ATTACH '{quoted}' AS {views.INDEX} (READ_ONLY)")
-    views.define(c, question.derived)
+    views.define(c, question.path, question.derived)
     if views.HITS in question.named:
         views.put_hits(c)
     for setting in _LOCKS:

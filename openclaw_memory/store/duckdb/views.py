@@ -103,8 +103,10 @@ def named(query: str) -> frozenset[str]:
     return frozenset((DERIVED | {HITS}) & words)
 
 
-def define(c: duckdb.DuckDBPyConnection, derived: Derived) -> None:
-    """Make everything that a query may name; what is not in ``derived`` stays empty."""
+def define(c: duckdb.DuckDBPyConnection, path: str, derived: Derived) -> None:
+    """Make everything that a query may name, over the index at ``path``; what is not in ``derived`` stays empty."""
+    quoted = path.replace("'", "''")
+    c.execute(f"ATTACH '{quoted}' AS {INDEX} (READ_ONLY)")
     made = [f"CREATE TABLE {table} ({columns});" for table, columns in _COLUMNS.items()]
     c.execute("".join([_MEMORIES, *made, _GRAPH]))
     for table, rows in derived.rows.items():

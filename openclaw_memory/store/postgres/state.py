@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import LeaseTimeout, StoreError, StoreUnreachable
 from ..state import StateError
-from ..state.database import State, StateReport, renew
+from ..state.database import Row, State, StateReport, Transaction, renew
 from ..state.keys import Keys
-from ..state.rows import Row, Transaction
 from ..state.schema import PATIENCE
 from .connections import Server, memory_id
 

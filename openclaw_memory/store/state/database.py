@@ -13,15 +13,40 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from ...errors import WorkspaceError, remedy
 from .keys import Keys, key_id
 from .place import Place, beside, read_only, remove
-from .rows import CHANGED, TABLES, Row, Rows, Transaction, all_of, put
 from .schema import PATIENCE, StateError, check_version, connected, is_busy, tables_of
 
 log = logging.getLogger("openclaw_memory")
+
+#: Columns by table, in the order of the key first.
+TABLES = {
+    "tombstones": ("hash", "key", "at"),
+    "forgetting": ("id", "todo", "at"),
+    "use": ("unit", "path", "first", "last", "shown", "used", "useful", "irrelevant"),
+    "retired": ("path", "size", "mtime_ns", "sha256", "origin"),
+    "flags": ("name", "value", "at"),
+}
+#: What goes by these names is another after all rows are.
+CHANGED = ("forgotten", "use", "retired", "flags")
+
+Row = tuple[Any, ...]
+Rows = Mapping[str, Sequence[Row]]
+
+
+class Transaction(Protocol):
+    """What the state is changed by: statements that SQLite and PostgreSQL both understand, values as ``?``."""
+
+    def execute(self, sql: str, values: Sequence[Any] = ..., /) -> Any:
+        """Run one statement."""
+        ...
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> object:
+        """Run a statement once for each row of values."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,10 +299,6 @@ class State:
             raise StateError(f"{source}: cannot be read ({error}); name one that 'backup' wrote") from error
         for key in Keys(source.parent).all(source.name).values():
             self.add_key(key)
-        self.replace(rows)
-
-    def replace(self, rows: Rows) -> None:
-        """Put ``rows`` in the place of all that is here, or nothing.  Raises as :meth:`writing`."""
         with self.writing(*CHANGED) as connection:
             put(connection, rows)
 
@@ -376,6 +397,22 @@ class State:
                 f"{error.filename or file or self.file}: cannot be used ({error.strerror or error}); "
                 f"{remedy(error, 'make the file and its folder writable')}"
             ) from error
+
+
+def all_of(read: Callable[[str], Sequence[Row]]) -> Rows:
+    """The rows of every table, in order; ``read`` answers a query."""
+    return {
+        table: sorted(map(tuple, read(f"SELECT {', '.join(columns)} FROM {table}")))
+        for table, columns in TABLES.items()
+    }
+
+
+def put(connection: Transaction, rows: Rows) -> None:
+    """Put ``rows`` in the place of all that is there, within a transaction."""
+    for table, columns in TABLES.items():
+        connection.execute(f"DELETE FROM {table}")
+        marks = ", ".join("?" * len(columns))
+        connection.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows[table])
 
 
 def renew(connection: Transaction, changed: Iterable[str]) -> None:

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from .database import State
-from .rows import Transaction
+from .database import State, Transaction
 
 #: What goes by this name changes with these rows.
 NAME = "use"
