@@ -187,9 +187,6 @@ class StateSettings:
     """What people and agents did that no note says: use, feedback, what was forgotten."""
 
     folder: str = setting("", "folder of the states of workspaces; empty = state in the data folder")
-    key: Literal["file", "keyring"] = setting(
-        "file", "where the key of what was forgotten is: a file in the configuration folder, or the system's keyring"
-    )
 
 
 @dataclass(frozen=True, slots=True)
