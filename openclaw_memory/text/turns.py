@@ -38,10 +38,6 @@ _AFTER_LABEL = re.compile(rf"(?:[ ]?[\[(]{_TIME}[\])])?(?:\*\*|__)?[:：](?:\*\*
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 _FENCE = re.compile(r"[ \t>]*(?:```|~~~)")
 _ASKS = re.compile(rf"[{QUESTION_MARKS}](?:\W|$)")
-#: Each speaker of a part says so many things, on average, and each label of it so many of its lines have.
-_TURNS_EACH, _SHARE = 1.5, 0.3
-#: Of what is said, so much ends as sentences do.
-_SPOKEN = 0.3
 
 
 class _Label(NamedTuple):
@@ -86,7 +82,7 @@ def find_turns(lines: Sequence[str]) -> dict[int, str]:
     for label in said:
         by_part[label.part, label.style].append(label)
     talks = {
-        key: part for key, part in by_part.items() if len(part) >= _SHARE * shares[key[0]] and _alternate(part, key[1])
+        key: part for key, part in by_part.items() if len(part) >= 0.3 * shares[key[0]] and _alternate(part, key[1])
     }
     known = {(style, label.name.lower()) for (_, style), part in talks.items() for label in part}
     out: dict[int, str] = {}
@@ -160,7 +156,7 @@ def _alternate(labels: Sequence[_Label], style: tuple[bool, bool, bool]) -> bool
     names = [label.name.lower() for label in labels]
     different = len(set(names))
     back = _returns(labels)
-    if different < 2 or not back or len(names) < _TURNS_EACH * different:
+    if different < 2 or not back or len(names) < 1.5 * different:
         return False
     if different > 2 and len(names) >= 2 * different and names[different:] == names[:-different]:
         # The same keys in the same order: records.
@@ -168,7 +164,7 @@ def _alternate(labels: Sequence[_Label], style: tuple[bool, bool, bool]) -> bool
     keys = sum(map(is_label, set(names)))
     if 2 * keys >= different:
         return False
-    tells = sum(ends_sentence(label.said) for label in labels) >= _SPOKEN * len(labels)
+    tells = sum(ends_sentence(label.said) for label in labels) >= 0.3 * len(labels)
     asks = any(_ASKS.search(label.said) for label in labels)
     if style[0] or style[2]:
         return tells and asks
