@@ -123,7 +123,6 @@ class SearchSettings:
         minimum=0,
         maximum=0.5,
     )
-    reranker: str = setting("none", "GGUF file of a cross-encoder that orders the best hits of a search again; none")
 
 
 @dataclass(frozen=True, slots=True)
