@@ -19,7 +19,7 @@ double any one of them costs at most 3.5 points in a hundred of the evidence of 
 ``docs/consolidation.md``.  In chats
 with an assistant it is decisive that what the assistant says counts for less.  Tried and left out: points for the first
 person, for greetings, for a place at the beginning of a day (no gain); coverage that counts once only, or more for
-frequent words (worse); centrality as more than a tie-break (worse: what all sentences share is what nobody asks for);
+frequent words (worse); centrality as in LexRank (no gain: what all sentences share is what nobody asks for);
 the gain a token to a power below one (no better than some tokens more for each line); turns cut into sentences (5
 points more evidence and 1 more of the answers, but then a line no longer says who speaks).
 """

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import string
+import struct
 import tempfile
 from pathlib import Path
 
@@ -59,31 +60,12 @@ def make_tiny_gguf(path: Path, name: str = "tiny") -> Path:
     return path
 
 
-def make_tiny_reranker(path: Path, template: str | None = None) -> Path:
-    """Write the tiny BERT with a head that scores a question and a text together, as its ``template`` puts them."""
-    import gguf
-
-    random, d = np.random.default_rng(3), DIMENSIONS
-    with tempfile.TemporaryDirectory() as folder:
-        read = gguf.GGUFReader(make_tiny_gguf(Path(folder) / "plain.gguf"))
-        writer = gguf.GGUFWriter(path, "bert")
-        for field in read.fields.values():
-            if not field.name.startswith("GGUF.") and field.name not in ("general.architecture", "bert.pooling_type"):
-                of = field.types[-1] if field.types[0] == gguf.GGUFValueType.ARRAY else None
-                writer.add_key_value(field.name, field.contents(), field.types[0], sub_type=of)
-        writer.add_pooling_type(gguf.PoolingType.RANK)
-        if template is not None:
-            writer.add_string("tokenizer.chat_template.rerank", template)
-        for tensor in read.tensors:
-            writer.add_tensor(tensor.name, np.array(tensor.data), raw_dtype=tensor.tensor_type)
-        for name, shape in (("cls", (d, d)), ("cls.output", (1, d))):
-            writer.add_tensor(f"{name}.weight", random.normal(0, 0.5, shape).astype(np.float32))
-            writer.add_tensor(f"{name}.bias", random.normal(0, 0.1, shape[0]).astype(np.float32))
-        writer.write_header_to_file()
-        writer.write_kv_data_to_file()
-        writer.write_tensors_to_file()
-        writer.close()
-        del read
+def make_tiny_reranker(path: Path) -> Path:
+    """Write the tiny BERT with the pooling of a cross-encoder."""
+    key, mean, rank = b"bert.pooling_type" + struct.pack("<I", 4), struct.pack("<I", 1), struct.pack("<I", 4)
+    data = make_tiny_gguf(path).read_bytes()
+    assert key + mean in data
+    path.write_bytes(data.replace(key + mean, key + rank))
     return path
 
 

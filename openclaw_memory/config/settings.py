@@ -123,7 +123,6 @@ class SearchSettings:
         minimum=0,
         maximum=0.5,
     )
-    reranker: str = setting("none", "GGUF file of a cross-encoder that orders the best hits of a search again; none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,9 +186,6 @@ class StateSettings:
     """What people and agents did that no note says: use, feedback, what was forgotten."""
 
     folder: str = setting("", "folder of the states of workspaces; empty = state in the data folder")
-    key: Literal["file", "keyring"] = setting(
-        "file", "where the key of what was forgotten is: a file in the configuration folder, or the system's keyring"
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Literal, Protocol
-
-#: How the tokens of a text become one vector; ``rank`` is that of a cross-encoder, which gives a pair one number.
-Pooling = Literal["mean", "cls", "last", "rank"]
+from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +15,7 @@ class ModelOptions:
     """How a model is opened.
 
     ``batch_tokens`` and ``max_tokens`` count the model's own tokens; ``context`` is the longest text that the model
-    was trained for, 0 when that is not known; ``pooling`` overrides what the file says.
+    was trained for, 0 when that is not known.
     """
 
     path: str
@@ -28,7 +25,6 @@ class ModelOptions:
     batch_tokens: int = 192
     max_tokens: int = 256
     context: int = 0
-    pooling: Pooling | None = None
 
 
 class EngineSession(Protocol):
@@ -47,9 +43,6 @@ class EngineSession(Protocol):
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """The pooled vector of each text: *d* values of float32, not normalised."""
-
-    def rank(self, question: str, texts: Sequence[str]) -> list[float]:
-        """How well each text answers the question, to a model that was opened with ``rank`` pooling."""
 
     def set_threads(self, count: int) -> None:
         """Use ``count`` CPU threads from the next batch on."""

@@ -14,18 +14,14 @@ from ..errors import ModelError
 from . import registry
 from .bindings import candidates, missing
 from .fetch import PULL_COMMAND
-from .gguf_file import is_reranker, no_reranker
 from .pull import lookup, models_dir
 
 if TYPE_CHECKING:
     from ..config.settings import Settings
     from ..model.embedder import Embedder
-    from .llama import LlamaCppEmbedder, LlamaCppReranker
+    from .llama import LlamaCppEmbedder
 
 EmbedderFactory = Callable[["Settings"], "Embedder"]
-
-#: Longest question and text that a reranker reads together, in its tokens: a hit's snippet is half of it.
-_PAIR_TOKENS = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,38 +125,6 @@ def _llama(settings: Settings, path: Path, identity: str) -> LlamaCppEmbedder:
         context=entry.context if entry else 0,
         query_prefix=namesake.query_prefix if namesake else "",
         document_prefix=namesake.document_prefix if namesake else "",
-        binding=wanted.binding,
-        proofs=Proofs(models_dir()),
-    )
-
-
-def reranker(settings: Settings, *, threads: int = 1) -> LlamaCppReranker | None:
-    """The cross-encoder that ``search.reranker`` names, ``None`` for none; the file is read on first use.
-
-    Raises :class:`~openclaw_memory.errors.ModelError` when there is no such file, or nothing that runs it.
-    """
-    from .llama import LlamaCppReranker
-    from .proofs import Proofs
-
-    name, wanted = settings.search.reranker.strip(), settings.embedding
-    if name.lower() in ("none", ""):
-        return None
-    path = Path(name).expanduser()
-    if not path.is_file():
-        raise ModelError(f"search.reranker: there is no file {path}; name the GGUF file of a cross-encoder, or none")
-    if not is_reranker(path):  # before a worker is started for it, with every question
-        raise ModelError(no_reranker(path))
-    if not candidates(wanted.binding):
-        raise ModelError(missing(wanted.binding))
-    return LlamaCppReranker(
-        path,
-        model=_identity(path),
-        threads=wanted.threads or threads,
-        gpu=wanted.gpu,
-        repack=repacks(wanted.repack),
-        batch_tokens=_PAIR_TOKENS,
-        max_tokens=_PAIR_TOKENS,
-        pooling="rank",
         binding=wanted.binding,
         proofs=Proofs(models_dir()),
     )

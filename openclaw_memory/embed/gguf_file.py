@@ -26,16 +26,6 @@ def check_gguf(path: Path) -> None:
         raise ModelError(f"{path}: is not a GGUF file; pull the model again, or set embedding.model to another")
 
 
-def no_reranker(path: Path) -> str:
-    """What to say of a model that should be one."""
-    return f"{path}: is no reranker; set search.reranker to the GGUF file of a cross-encoder, or to none"
-
-
-def no_embedder(path: Path) -> str:
-    """What to say of a reranker that should embed."""
-    return f"{path}: is a reranker, not an embedding model; choose another"
-
-
 def is_reranker(path: Path) -> bool:
     """Whether the model is a cross-encoder, which scores a question and a text together."""
     return list(metadata(path, ".pooling_type").values()) == [_RANK]

@@ -1,4 +1,4 @@
-"""Embeddings and reranking by llama.cpp, for encoders (BERT) and for decoders with last-token pooling (Qwen3).
+"""Embeddings by llama.cpp, for encoders (BERT) and for decoders with last-token pooling (Qwen3).
 
 llama.cpp runs in a child process (:mod:`.worker`), because native code can end the process that it runs in.  A binding
 that dies on its first use is left for the next one, and that is remembered; one that dies later costs what it was
@@ -23,8 +23,7 @@ import numpy as np
 
 from ..errors import EngineError, ModelError
 from ..model.embedder import LocalModel, Progress, Vectors
-from ..system.deadline import NEVER, Deadline
-from .bindings import BINDINGS, Binding, ModelOptions, Pooling, candidates, missing
+from .bindings import BINDINGS, Binding, ModelOptions, candidates, missing
 from .gguf_file import check_gguf
 from .packing import packed
 from .process import Opened, Worker, WorkerEnded
@@ -43,12 +42,12 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-class LlamaCppModel(LocalModel):
-    """A GGUF model in a process of its own.
+class LlamaCppEmbedder(LocalModel):
+    """Embeds texts with a GGUF model in a process of its own.
 
-    ``model`` is its identity; ``dimensions``, when given, is what the file must have, ``context`` the
+    ``model`` is the identity of the vectors; ``dimensions``, when given, is what the file must have, ``context`` the
     longest text that it was trained for.  A text, prefix included, is cut to ``max_tokens`` of the model's own tokens.
-    ``pooling`` overrides what the file says.  The prefixes are put before what is embedded.  ``binding`` is the name of
+    The prefixes are put before what is embedded.  ``binding`` is the name of
     one, or ``auto`` for the first that works; ``proofs`` remembers which do not.  The model is loaded on first use or
     by :meth:`load`; every method is safe to call from several threads.
     """
@@ -67,7 +66,6 @@ class LlamaCppModel(LocalModel):
         max_tokens: int = 256,
         dimensions: int | None = None,
         context: int = 0,
-        pooling: Pooling | None = None,
         query_prefix: str = "",
         document_prefix: str = "",
         binding: str = "auto",
@@ -80,7 +78,7 @@ class LlamaCppModel(LocalModel):
         self._batch_bytes = batch_tokens * 4  # of prose; only how many texts go into one request depends on it
         self._dimensions = dimensions
         self.threads = threads
-        self._options = ModelOptions(str(self.path), threads, gpu, repack, batch_tokens, max_tokens, context, pooling)
+        self._options = ModelOptions(str(self.path), threads, gpu, repack, batch_tokens, max_tokens, context)
         self._binding = binding
         self._loading = threading.Lock()
         self._proofs = proofs
@@ -96,7 +94,7 @@ class LlamaCppModel(LocalModel):
         #: How bindings failed that go before the one in use.
         self.setbacks: tuple[str, ...] = ()
         self._closed = False
-        self._release: weakref.finalize[[], LlamaCppModel] | None = None
+        self._release: weakref.finalize[[], LlamaCppEmbedder] | None = None
 
     @property
     def dimensions(self) -> int:
@@ -266,9 +264,7 @@ class LlamaCppModel(LocalModel):
             self._release()
         self._worker = self._opened = self._release = None
 
-
-class LlamaCppEmbedder(LlamaCppModel):
-    """Embeds texts: an :class:`~openclaw_memory.model.embedder.Embedder`; ``model`` is the identity of the vectors."""
+    # -- embedding --------------------------------------------------------------------------------------
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
         """Embed stored texts: ``float32[n, d]``, unit rows, in the order of ``texts``."""
@@ -295,25 +291,6 @@ class LlamaCppEmbedder(LlamaCppModel):
             )
         rows /= norms
         return rows
-
-
-class LlamaCppReranker(LlamaCppModel):
-    """Scores texts beside a question with a cross-encoder, which is opened with the pooling ``rank``."""
-
-    def rank(self, question: str, texts: Sequence[str], until: Deadline = NEVER) -> Vectors:
-        """How well each of the texts answers: ``float32[n]``, larger is better.
-
-        One by one, and none after ``until``: what is asked next does not wait for what nobody waits for any more.
-        Raises :class:`~openclaw_memory.errors.ModelError` as :meth:`load` does, and where the time does not suffice.
-        """
-        found = np.zeros(len(texts), np.float32)
-        for place, text in enumerate(texts):
-            if until.passed:
-                raise ModelError(f"it had scored {place} of {len(texts)} texts in time; choose a smaller reranker")
-            found[place] = self._asked({"op": "rank", "question": question, "texts": [text]}, urgent=True)[0]
-        if not np.isfinite(found).all():
-            raise ModelError(f"{self.model}: its scores are no finite numbers; choose another reranker")
-        return found
 
 
 def _next_step(tried: Sequence[Binding]) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import struct
 import sys
 from collections import deque
 from collections.abc import Sequence
@@ -16,12 +15,12 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 from ..errors import EngineError, ModelError
-from .bindings import COMPILED, ModelOptions, Pooling
-from .gguf_file import check_gguf, is_causal, no_embedder, no_reranker
-from .packing import CHARS_PER_TOKEN, packed, plain
+from .bindings import COMPILED, ModelOptions
+from .gguf_file import check_gguf, is_causal
+from .packing import CHARS_PER_TOKEN, packed
 
 #: Sequences of one batch: llama.cpp sizes tables by it, and 192 tokens rarely hold more lines.
 MAX_SEQUENCES = 64
@@ -94,27 +93,25 @@ class EngineSession:
             )
         try:
             self._vocabulary = c.llama_model_get_vocab(self._model)
-            self.dimensions = 1 if options.pooling == "rank" else int(c.llama_model_n_embd_out(self._model))
+            self.dimensions = int(c.llama_model_n_embd_out(self._model))
             self.max_tokens = max(8, min(options.max_tokens, int(c.llama_model_n_ctx_train(self._model))))
             self.batch_tokens = options.batch_tokens
             # All of a sequence must be in one micro-batch; more would only reserve memory, because
             # llama.cpp allocates n_batch times the vocabulary.
             self._size = max(self.batch_tokens, self.max_tokens)
-            self._context = self._open_context(options.threads, on_gpu, options.pooling)
+            self._context = self._open_context(options.threads, on_gpu)
             self._memory = c.llama_get_memory(self._context)
             self._make_batch()
         except BaseException:
             self.free()
             raise
 
-    def _open_context(self, threads: int, on_gpu: bool, pooling: Pooling | None) -> Any:
+    def _open_context(self, threads: int, on_gpu: bool, pooling: Literal["mean", "last"] | None = None) -> Any:
         c = self._c
         kinds = {
             None: c.LLAMA_POOLING_TYPE_UNSPECIFIED,
             "mean": c.LLAMA_POOLING_TYPE_MEAN,
-            "cls": c.LLAMA_POOLING_TYPE_CLS,
             "last": c.LLAMA_POOLING_TYPE_LAST,
-            "rank": c.LLAMA_POOLING_TYPE_UNSPECIFIED,  # llama.cpp ends the process where a model cannot
         }
         params = c.llama_context_default_params()
         params.n_ctx = params.n_batch = params.n_ubatch = self._size
@@ -136,14 +133,9 @@ class EngineSession:
                 "or choose a smaller model"
             )
         kind = int(c.llama_pooling_type(context))
-        vectors = kind in (c.LLAMA_POOLING_TYPE_MEAN, c.LLAMA_POOLING_TYPE_CLS, c.LLAMA_POOLING_TYPE_LAST)
-        if kind == c.LLAMA_POOLING_TYPE_RANK if pooling == "rank" else vectors:
+        if kind in (c.LLAMA_POOLING_TYPE_MEAN, c.LLAMA_POOLING_TYPE_CLS, c.LLAMA_POOLING_TYPE_LAST):
             return context
         c.llama_free(context)
-        if pooling == "rank":
-            raise ModelError(no_reranker(self._path))
-        if kind == c.LLAMA_POOLING_TYPE_RANK:
-            raise ModelError(no_embedder(self._path))
         if pooling is not None:
             raise ModelError(f"{self._path}: does not allow {pooling} pooling; choose another model")
         # The file does not say.
@@ -174,41 +166,7 @@ class EngineSession:
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """The pooled vector of each text: *d* values of float32, not normalised."""
-        return self._pooled([self.tokenize(text) for text in texts])
-
-    def rank(self, question: str, texts: Sequence[str]) -> list[float]:
-        """The score of each text beside the question, as the model's head gives it: larger is better."""
-        pairs = [self._pair(question, text) for text in texts]
-        return [struct.unpack("f", row)[0] for row in self._pooled(pairs)]
-
-    def _pair(self, question: str, text: str) -> list[int]:
-        """The tokens of a question and a text as a cross-encoder reads them: by the file's own template, if it has one.
-
-        The text is cut so that all of it is at most ``max_tokens`` long.
-        """
-        c = self._c
-        template = c.llama_model_chat_template(self._model, b"rerank")
-        if template:
-            # The template's own control tokens are read, those in a question or a note are not.
-            before, _, behind = template.decode("utf-8").partition("{document}")
-            query = plain(question[: self.max_tokens // 2])
-            before, behind = before.replace("{query}", query), behind.replace("{query}", query)
-            text = plain(text[: self.max_tokens * CHARS_PER_TOKEN])
-            while len(whole := self._raw(before + text + behind, special=True)) > self.max_tokens and text:
-                text = text[: min(len(text) - 1, len(text) * self.max_tokens // len(whole))]
-            return whole[: self.max_tokens]
-        end = c.llama_vocab_eos(self._vocabulary)
-        separator = c.llama_vocab_sep(self._vocabulary)
-        end = separator if end < 0 else end
-        first = [c.llama_vocab_bos(self._vocabulary)] if c.llama_vocab_get_add_bos(self._vocabulary) else []
-        ends = [end] if c.llama_vocab_get_add_eos(self._vocabulary) else []
-        between = ends + ([separator] if c.llama_vocab_get_add_sep(self._vocabulary) else [])
-        asked = self._raw(question)[: self.max_tokens // 2]
-        room = self.max_tokens - len(first) - len(asked) - len(between) - len(ends)
-        return [*first, *asked, *between, *self._raw(text)[: max(0, room)], *ends]
-
-    def _pooled(self, tokens: Sequence[list[int]]) -> list[bytes]:
-        """What the model makes of each list of tokens."""
+        tokens = [self.tokenize(text) for text in texts]
         rows = [b""] * len(tokens)
         for group in packed([len(t) for t in tokens], self.batch_tokens, MAX_SEQUENCES):
             for i, row in zip(group, self._run([tokens[i] for i in group]), strict=True):
@@ -217,24 +175,21 @@ class EngineSession:
 
     def tokenize(self, text: str) -> list[int]:
         """The model's tokens of ``text``, at least one and at most ``max_tokens``; the closing one is kept."""
-        tokens = self._raw(text, closed=True) or self._nothing()
+        tokens = self._raw(text) or self._nothing()
         cut = tokens[: self.max_tokens]
         if len(cut) < len(tokens) and self._c.llama_vocab_is_control(self._vocabulary, tokens[-1]):
             cut[-1] = tokens[-1]
         return cut
 
-    def _raw(self, text: str, closed: bool = False, special: bool = False) -> list[int]:
-        """All tokens of ``text``, ``closed`` with those that the model opens and closes a text with.
-
-        With ``special`` what looks like a control token is one.
-        """
+    def _raw(self, text: str) -> list[int]:
+        """All tokens of ``text`` and those that the model opens and closes a text with."""
         data = text[: self.max_tokens * CHARS_PER_TOKEN].encode("utf-8", "replace")
         room = len(data) + 8
         buffer = (self._c.llama_token * room)()
-        count = self._c.llama_tokenize(self._vocabulary, data, len(data), buffer, room, closed, special)
+        count = self._c.llama_tokenize(self._vocabulary, data, len(data), buffer, room, True, False)
         if count < 0:
             buffer = (self._c.llama_token * -count)()
-            count = self._c.llama_tokenize(self._vocabulary, data, len(data), buffer, -count, closed, special)
+            count = self._c.llama_tokenize(self._vocabulary, data, len(data), buffer, -count, True, False)
         return list(buffer[: max(0, count)])
 
     def _nothing(self) -> list[int]:

@@ -1,4 +1,4 @@
-"""The embedders and the reranker that the settings name, which several memories may share."""
+"""The embedders that the settings name, which several memories may share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from . import registry
 if TYPE_CHECKING:
     from ..model.embedder import Embedder
     from .factory import Resolved
-    from .llama import LlamaCppReranker
 
 #: Seconds until a model that was missing is looked for again.
 _LOOK_AGAIN = 5.0
@@ -40,7 +39,6 @@ class Models:
         self._given = given
         self._resolved: dict[str, Resolved] = {}
         self._looked: dict[str, float] = {}
-        self._reranker: LlamaCppReranker | None = None
         self._lock = threading.RLock()
         self._at_work = threading.Semaphore(_AT_WORK)
 
@@ -95,17 +93,6 @@ class Models:
             self._resolved.pop(name, None)
         return self.resolve(name, plugins).reason
 
-    def reranker(self) -> LlamaCppReranker | None:
-        """The cross-encoder that the settings name; raises :class:`ModelError` where it cannot be had."""
-        if self._settings.search.reranker == "none":
-            return None
-        from .factory import reranker
-
-        with self._lock:
-            if self._reranker is None:
-                self._reranker = reranker(self._settings, threads=idle_cores())
-            return self._reranker
-
     def within(self, seconds: float | None, call: Callable[[], T]) -> T:
         """The result of ``call``; raises :class:`ModelError` when it takes longer than ``seconds``.
 
@@ -146,9 +133,6 @@ class Models:
                 if resolved.embedder is not None:
                     resolved.embedder.close()
             self._resolved.clear()
-            if self._reranker is not None:
-                self._reranker.close()
-                self._reranker = None
 
 
 def model_of(embedder: Embedder) -> VectorModel:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import astuple
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,7 @@ from .models import Models, idle_cores, model_of
 
 if TYPE_CHECKING:
     from ..model.embedder import Embedder, Vectors
-    from ..store.api import Floats, Ints, Store, VectorStates
+    from ..store.api import Ints, Store, VectorStates
     from .factory import Resolved
     from .general import Cohort, General
 
@@ -155,23 +154,6 @@ class Vectorizer:
 
         embedder = self.resolve().embedder
         return embedder is not None and knows_word(embedder, text)
-
-    def start_reranker(self) -> None:
-        """Begin to load the cross-encoder, if the settings name one; what fails is told by :meth:`rank`."""
-        with suppress(ModelError):
-            reranker = self._models.reranker()
-            if reranker is not None:
-                reranker.start()
-
-    def rank(self, question: str, texts: Sequence[str], seconds: float) -> Floats | None:
-        """How well each text answers, to the cross-encoder: ``float32[n]``; ``None`` where the settings name none.
-
-        Raises :class:`ModelError` when it cannot be had within ``seconds``.
-        """
-        reranker, until = self._models.reranker(), Deadline.after(seconds)
-        if reranker is None:
-            return None
-        return self._models.within(seconds, lambda: reranker.rank(question, texts, until))
 
     def forget(self) -> None:
         """Drop the questions whose vectors are kept."""

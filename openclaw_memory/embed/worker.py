@@ -1,6 +1,6 @@
 """The child process in which llama.cpp runs: what native code does there ends this process and no other.
 
-The body of an answer is float32 values: those of vectors, or one for each text that was ranked.
+The body of an answer is float32 values: those of vectors.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import operator
 import struct
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..system.child import serve, write_frame
@@ -32,22 +33,22 @@ def main() -> None:
             else:
                 assert session is not None
                 session.set_threads(request["threads"])
-                texts = request["texts"]
-                if request["op"] == "rank":
-                    scores = session.rank(request["question"], texts)
-                    write_frame(answers, {}, struct.pack(f"{len(scores)}f", *scores))
-                else:
-                    write_frame(answers, {}, b"".join(session.embed(texts)))
+                write_frame(answers, {}, b"".join(session.embed(request["texts"])))
         except Exception as error:
             write_frame(answers, _failure(error))
 
 
 def _open(request: dict[str, Any]) -> tuple[EngineSession, dict[str, Any]]:
+    from ..errors import ModelError
     from .bindings import BINDINGS, ModelOptions
+    from .gguf_file import is_reranker
 
+    path = Path(request["options"]["path"])
+    if is_reranker(path):  # llama.cpp would end the process, or give what was in memory for a vector
+        raise ModelError(f"{path}: is a reranker, not an embedding model; choose another")
     binding = next(each for each in BINDINGS if each.name == request["binding"])
     session = binding.open(ModelOptions(**request["options"]))
-    (_prove_ranking if request["options"]["pooling"] == "rank" else _prove)(session, str(binding))
+    _prove(session, str(binding))
     return session, {"dimensions": session.dimensions, "gpu": session.gpu}
 
 
@@ -60,18 +61,6 @@ def _prove(session: EngineSession, binding: str) -> None:
     if not all(math.isfinite(value) for row in together for value in row):
         return  # weights that are not numbers are the file's fault, which embedding says
     if min(map(_dot, together, alone)) < 0.99 or _dot(*together) > 0.9999:
-        raise EngineError(f"{binding} computes nonsense on this machine")
-
-
-def _prove_ranking(session: EngineSession, binding: str) -> None:
-    """Raise :class:`EngineError` unless texts have the scores alone that they have together."""
-    from ..errors import EngineError
-
-    together = session.rank(_PROOF[0], _PROOF)
-    alone = [session.rank(_PROOF[0], [text])[0] for text in _PROOF]
-    if not all(map(math.isfinite, together)):
-        return
-    if not all(math.isclose(*both, rel_tol=0.01, abs_tol=0.01) for both in zip(together, alone, strict=True)):
         raise EngineError(f"{binding} computes nonsense on this machine")
 
 

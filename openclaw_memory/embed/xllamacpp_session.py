@@ -14,17 +14,15 @@ import secrets
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from ..errors import EngineError, ModelError
-from .bindings import PREBUILT, ModelOptions, Pooling
-from .gguf_file import check_gguf, is_causal, is_reranker, no_embedder, no_reranker
+from .bindings import PREBUILT, ModelOptions
+from .gguf_file import check_gguf, is_causal
 from .packing import CHARS_PER_TOKEN, plain
-
-T = TypeVar("T")
 
 # The server names the length of a text that it refuses only in words.
 _REFUSED = re.compile(r"\((\d+) tokens\) (?:is too large|is larger|exceeds)")
@@ -46,22 +44,15 @@ class EngineSession:
         self.gpu = any(device["type"] in accelerators for device in x.get_device_info())
         self.max_tokens = max(8, min(options.max_tokens, options.context or options.max_tokens))
         self._options = options
-        ranks = options.pooling == "rank"
-        if ranks != is_reranker(path):  # llama.cpp would end the process, or give what was in memory for a vector
-            raise ModelError(no_reranker(path) if ranks else no_embedder(path))
-        if ranks:
-            self._server, self.dimensions = self._open(), 1
-            self.rank("a", ["a"])
-            return
+        self._pooling = "unspecified"
         self._server = self._open()
         try:
             first = self._ask(["a"])[0]
         except ModelError as error:
-            if options.pooling is not None or "ooling" not in str(error):
+            if "ooling" not in str(error):
                 raise
             # The file does not say how its tokens are pooled.
-            pooling: Pooling = "last" if is_causal(path) else "mean"
-            self._options = replace(options, pooling=pooling)
+            self._pooling = "last" if is_causal(path) else "mean"
             self._server = self._open()
             first = self._ask(["a"])[0]
         self.dimensions = len(first) // 4
@@ -72,8 +63,7 @@ class EngineSession:
         params.model.path = options.path
         params.embedding = True
         params.embd_normalize = -1
-        kind = "unspecified" if options.pooling is None else options.pooling
-        params.pooling_type = getattr(x.llama_pooling_type, f"LLAMA_POOLING_TYPE_{kind.upper()}")
+        params.pooling_type = getattr(x.llama_pooling_type, f"LLAMA_POOLING_TYPE_{self._pooling.upper()}")
         size = max(options.batch_tokens, self.max_tokens)
         params.n_ctx = params.n_batch = params.n_ubatch = size
         params.n_parallel = 1  # the vector of a text would depend on those beside it
@@ -105,56 +95,33 @@ class EngineSession:
         try:
             return self._ask(whole)
         except _TooLongError:
-            return [self._fitting(text, lambda part: self._ask([part])[0]) for text in whole]
+            return [self._cut(text) for text in whole]
 
-    def rank(self, question: str, texts: Sequence[str]) -> list[float]:
-        """The score of each text beside the question, as the model's head gives it: larger is better."""
-        asked = plain(question[: self.max_tokens // 2])
-        whole = [plain(text[: self.max_tokens * CHARS_PER_TOKEN]) for text in texts]
-        try:
-            return self._rank(asked, whole)
-        except _TooLongError:
-            return [self._fitting(text, lambda part: self._rank(asked, [part])[0]) for text in whole]
-
-    def _fitting(self, text: str, ask: Callable[[str], T]) -> T:
-        """The answer for the longest beginning of ``text`` that is known to fit."""
+    def _cut(self, text: str) -> bytes:
+        """The vector of the longest beginning of ``text`` that is known to fit."""
         while True:
             try:
-                return ask(text)
+                return self._ask([text])[0]
             except _TooLongError as error:
                 if error.limit:
                     self.max_tokens = min(self.max_tokens, error.limit)
                 kept = int(len(text) * self.max_tokens / error.tokens)
-                if not text:
-                    raise ModelError(
-                        f"{self._options.path}: the question is too long for it; ask a shorter one"
-                    ) from error
                 text = text[: max(len(text) > 1, min(kept, len(text) - 1))]
 
     def _ask(self, texts: Sequence[str]) -> list[bytes]:
-        told = self._told(self._server.handle_embeddings, {"input": list(texts), "encoding_format": "base64"}, "data")
-        rows = sorted(told, key=lambda row: int(row["index"]))
-        return [base64.b64decode(row["embedding"]) for row in rows]
-
-    def _rank(self, question: str, texts: Sequence[str]) -> list[float]:
-        told = self._told(self._server.handle_rerank, {"query": question, "documents": list(texts)}, "results")
-        rows = sorted(told, key=lambda row: int(row["index"]))
-        return [float(row["relevance_score"]) for row in rows]
-
-    def _told(self, handle: Callable[[str], str], asked: dict[str, Any], wanted: str) -> list[dict[str, Any]]:
-        """What the server has to say of each text."""
+        request = json.dumps({"input": list(texts), "encoding_format": "base64"})
         try:
-            told = json.loads(handle(json.dumps(asked)))
+            answer = json.loads(self._server.handle_embeddings(request))
         except (RuntimeError, ValueError) as error:
             raise ModelError(f"{self._options.path}: llama.cpp failed ({error}); choose another model") from error
-        if wanted not in told:
-            failure = told.get("error") or {}
-            message = str(failure.get("message", told))
+        if "data" not in answer:
+            failure = answer.get("error") or {}
+            message = str(failure.get("message", answer))
             if refused := _REFUSED.search(message):
                 raise _TooLongError(int(refused[1]), int(failure.get("n_ctx") or 0))
             raise ModelError(f"{self._options.path}: llama.cpp failed: {message}; choose another model")
-        found: list[dict[str, Any]] = told[wanted]
-        return found
+        rows = sorted(answer["data"], key=lambda row: int(row["index"]))
+        return [base64.b64decode(row["embedding"]) for row in rows]
 
     def set_threads(self, count: int) -> None:
         """Use at least ``count`` CPU threads from the next batch on; the server must be opened again for more."""

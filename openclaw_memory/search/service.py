@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..config.settings import SearchSettings, Settings
 from ..embed.vectorizer import Vectorizer
-from ..errors import LeaseTimeout, ModelError, SettingsError
+from ..errors import LeaseTimeout, SettingsError
 from ..ingest import freshness
 from ..model import (
     GrainUse,
@@ -43,8 +43,6 @@ log = logging.getLogger("openclaw_memory.search")
 _IN_USE = "the index is in use; answered from before that"
 #: Units embedded on first need by one lazy search.
 LAZY_CANDIDATES = 256
-#: Hits that a reranker orders, and the seconds that it has for that.
-RERANKED, RERANK_SECONDS = 20, 2.0
 #: A thread of more steps is none that anybody would follow.
 MOST_HOPS = 4
 
@@ -104,31 +102,10 @@ class Questions:
         asked = self._ask(request, until)
         hits: list[SearchHit] = []
         if request.query.strip():
-            hits = self._answered(asked)
+            hits = self._ranked(asked, lambda engine, *how: engine.answer(asked.request, *how))
         floor = self.settings.search.min_score if request.min_score is None else request.min_score
         hits = _dated(request, [hit for hit in hits if hit.score >= floor])
         return SearchResult(results=tuple(hits), **self._told(asked))
-
-    def _answered(self, asked: _Asked) -> list[SearchHit]:
-        """The hits, the best of which a cross-encoder has ordered again where the settings name one."""
-        own, request = self.settings.search, asked.request
-        if own.reranker == "none":
-            return self._ranked(asked, lambda engine, *how: engine.answer(request, *how))
-        from .reranked import reordered, text_of
-
-        self._vectorizer.start_reranker()  # it loads while the rest is done
-        limit = None if request.budget is not None else request.max_results or own.max_results
-        wider = request if limit is None else replace(request, max_results=max(limit, RERANKED))
-        hits = self._ranked(asked, lambda engine, *how: engine.answer(wider, *how))
-        best = hits[:RERANKED]
-        try:
-            texts = [text_of(hit) for hit in best]
-            scores = self._vectorizer.rank(request.query, texts, asked.until.within(RERANK_SECONDS))
-        except ModelError as error:
-            asked.remarks.append(f"ranked without the reranker: {error}")
-        else:
-            hits = hits if scores is None else [*reordered(best, scores), *hits[len(best) :]]
-        return hits[:limit]
 
     def recall(self, request: SearchRequest, hops: int) -> RecallResult:
         """The thread behind the best hits of ``request``."""

@@ -12,14 +12,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from heapq import heapify, heappop, heappush
 
-from .scoring import POINT, Weighed
+from .scoring import Weighed
 
 #: Two sentences that share so many thousandths of their terms say the same.
 _SAME = 800
 #: A line costs its reader more than its tokens; so many tokens.
 _LINE = 10
-#: What fewer points a token would add is not worth reading.
-_LEAST = POINT // 40
 _SCALE = 1 << 10
 
 
@@ -89,7 +87,7 @@ class _Choice:
     def take(self, at: int) -> bool:
         """Add a sentence that is worth it and fits; the first one always does."""
         one = self._weighed[at]
-        if self.places and (one.cost > self._left or self._density(at) < _LEAST * _SCALE):
+        if self.places and (one.cost > self._left or self._density(at) <= 0):
             return False
         self.places.add(at)
         self._left -= one.cost

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 from ..graph.evidence import STRONG
@@ -55,8 +55,8 @@ class Weighed:
     """A sentence with what is reckoned with.
 
     ``cost`` is the length of its line in tokens; ``covers`` is what it says, each with its points of coverage;
-    ``points`` are its own, ``marked`` those of the strongest word that marks it.  ``words`` and ``terms`` are its
-    distinct ones, ``exact`` what may not differ between two sentences that say the same.
+    ``points`` are its own, ``marked`` those of the strongest word that marks it.  ``terms`` are its distinct
+    ones, ``exact`` what may not differ between two sentences that say the same.
     """
 
     sentence: Sentence
@@ -64,23 +64,15 @@ class Weighed:
     points: int
     marked: int
     covers: tuple[tuple[str | int, int], ...]
-    words: frozenset[str]
     terms: frozenset[str]
     exact: frozenset[str]
 
-    def worth(self, points: int) -> Weighed:
-        """The same with so many points more of its own."""
-        return replace(self, points=self.points + points)
-
 
 class Scorer:
-    """Weighs sentences of one period, of which ``speakers`` say some: their names say nothing."""
+    """Weighs sentences of one period, of which ``speakers`` say some."""
 
     def __init__(self, speakers: Collection[str] = (), grain: Grain = Grain.DAILY) -> None:
         self._dated = grain in DATED
-        # The coarser the grain, the more a summary is one of milestones.
-        self._emphasis = 1 if grain is Grain.DAILY else 2
-        self._silent = frozenset(term for name in sorted(set(speakers)) for term in analysis.terms(name))
         self._asked = not roles()["person"].isdisjoint(name.lower() for name in speakers)
 
     def weigh(self, sentence: Sentence) -> Weighed:
@@ -98,10 +90,9 @@ class Scorer:
         return Weighed(
             sentence=sentence,
             cost=tokens(line_of(sentence, self._dated)),
-            points=self._emphasis * doubled + _own_points(sentence, text, every) // part,
+            points=doubled + _own_points(sentence, text, every) // part,
             marked=marked,
             covers=tuple((what, points // part) for what, points in self._covers(sentence, text)),
-            words=frozenset(every),
             terms=frozenset(terms),
             exact=frozenset(term for term in terms if _FIGURES.search(term)) | negations(text),
         )
@@ -112,8 +103,7 @@ class Scorer:
 
     def _covers(self, sentence: Sentence, text: str) -> Iterable[tuple[str | int, int]]:
         for term in substance(text):
-            if term not in self._silent:
-                yield term, _EVERYDAY if term in _everyday() else _WORD
+            yield term, _EVERYDAY if term in _everyday() else _WORD
         lower = text.casefold()
         for mention in sentence.mentions:
             # A concept of the heading above is not said again by each sentence below it.

@@ -23,10 +23,6 @@ _WORD = re.compile(r"[^\W\d_]")
 _MARKUP = re.compile(r"<!--.*?(?:-->|$)|</?[A-Za-z][^<>]*>", re.DOTALL)
 _TAG = re.compile(r"(?<![\w&/#-])#[^\W\d_][\w/-]*")
 _TAGS_LABEL = re.compile(r"(?:\*\*)?(?:tags|labels|keywords|topics)(?:\*\*)?[:：](?:\*\*)?", re.IGNORECASE)
-#: A line that ends in a colon and has at most this many words opens what follows and says nothing itself.
-_LABEL_WORDS = 6
-#: A turn of a conversation is one sentence up to this length in tokens.
-_WHOLE_TURN = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +142,8 @@ def _text(unit: Unit) -> str:
     text = " ".join(" ".join(lines).split())
     if not _WORD.search(_MARKUP.sub(" ", text)) or is_fence(text):
         return ""
-    if text.rstrip("*_")[-1:] in ":：" and len(text.split()) <= _LABEL_WORDS:
+    # A few words before a colon open what follows and say nothing themselves.
+    if text.rstrip("*_")[-1:] in ":：" and len(text.split()) <= 6:
         return ""
     if "#" in text and not _WORD.search(_TAG.sub(" ", _TAGS_LABEL.sub(" ", text))):
         return ""
@@ -167,7 +164,7 @@ def _goes_on(before: Sentence, unit: Unit) -> bool:
         and unit.indexed.startswith(f"{unit.speaker}: ")
         and unit.speaker == before.speaker
         and unit.start_line <= before.end_line
-        and tokens(before.text) + tokens(unit.text) <= _WHOLE_TURN
+        and tokens(before.text) + tokens(unit.text) <= 120
     )
 
 

@@ -8,9 +8,8 @@ from types import MappingProxyType
 
 from ..model import Grain
 from . import noise, themes
-from .centrality import centrality
 from .choice import distinct, select
-from .scoring import POINT, Scorer, Weighed
+from .scoring import Scorer, Weighed
 from .sentences import Sentence, line_of, tokens
 from .themes import Part
 
@@ -19,16 +18,12 @@ BUDGETS: Mapping[Grain, float] = MappingProxyType(
     {Grain.DAILY: 300, Grain.WEEKLY: 800, Grain.MONTHLY: 1500, Grain.QUARTERLY: 2000, Grain.YEARLY: 3000}
 )
 #: Grows when summaries of the same sentences change, so that those of earlier versions are made again.
-VERSION = 9
+VERSION = 10
 
-#: How many times the budget of a grain a summary may have where its sources say much, and of how much of them.
-_GROWTH, _GROWTH_SHARE = 3, 0.2
 #: Most concepts whose entries are merged in one summary, by grain.
 _THEMES: Mapping[Grain, int] = MappingProxyType(
     {Grain.DAILY: 3, Grain.MONTHLY: 6, Grain.QUARTERLY: 8, Grain.YEARLY: 10}
 )
-#: Points of the sentence that has most in common with the others.
-_CENTRAL = 2 * POINT
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +73,9 @@ def _chosen(given: Sequence[Sentence], grain: Grain, rules: Rules) -> list[Weigh
     weighed = [weighed[at] for at in distinct(weighed)]
     if not weighed:
         return []
-    degrees = centrality([one.words for one in weighed])
-    most = max(1, *degrees)
-    weighed = [one.worth(_CENTRAL * degree // most) for one, degree in zip(weighed, degrees, strict=True)]
     # A note has no citations; a finer summary has.
     sources = sum(tokens(one.text if grain is Grain.DAILY else line_of(one, False)) for one in given)
-    budget = max(rules.budget, min(_GROWTH * rules.budget, _GROWTH_SHARE * sources)) if rules.grows else rules.budget
+    budget = max(rules.budget, min(3 * rules.budget, 0.2 * sources)) if rules.grows else rules.budget
     by_day = grain is Grain.WEEKLY
     places = select(
         weighed, min(budget, rules.share * sources), (lambda at: weighed[at].sentence.day) if by_day else None

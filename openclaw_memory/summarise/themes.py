@@ -18,10 +18,6 @@ from .sentences import Sentence
 _NO_THEME = frozenset({"quoted", "start", "file"})
 #: Rules whose concepts tell entries apart although most entries have them; a person's name does not.
 _TELLING = frozenset({"curated", "link", "tag", "meta", "code"})
-#: A plain phrase is a theme when so many sentences have it.
-_PHRASE_SENTENCES = 3
-#: From so many entries on, a name that more than half of them have is nobody's theme.
-_FEW_ENTRIES = 4
 #: One word in so many is enough to tell the language of notes that are not in English.
 _OWN = 3
 #: Characters of what the sentences below a heading are about; a day or period that it begins with, and mere words.
@@ -169,8 +165,9 @@ def _themes(sentences: Sequence[Sentence]) -> list[tuple[str, list[int]]]:
     for key, where in places.items():
         shared = len(points[key])
         named = not STRONG.isdisjoint(rules[key])
-        common = entries >= _FEW_ENTRIES and 2 * shared > entries and _TELLING.isdisjoint(rules[key])
-        if shared >= _LEAST_ENTRIES and (named or len(where) >= _PHRASE_SENTENCES) and not common:
+        # A name that more than half of several entries have is nobody's theme.
+        common = entries >= 4 and 2 * shared > entries and _TELLING.isdisjoint(rules[key])
+        if shared >= _LEAST_ENTRIES and (named or len(where) >= 3) and not common:
             ranked.append((-sum(points[key].values()), -len(where), where[0], key))
     # A Counter gives spellings of one frequency in the order in which they were met, which is that of the text.
     return [(spellings[key].most_common(1)[0][0], places[key]) for *_, key in sorted(ranked)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
@@ -49,7 +49,6 @@ _TIMES = frozenset({"month", "weekday", "relative", "noun", "period", "words"})
 BESIDE = ("since", "after", "until", "before")
 #: Languages whose words for time are looked for as they stand in the text.
 _BY_PHRASE = ("chinese", "japanese", "korean", "thai", "hindi", "vietnamese")
-_MOST_DIGITS = 3
 
 
 #: What follows by word, :data:`_NUMBER` for a number, and at :data:`_HERE` what ends there.
@@ -107,6 +106,11 @@ def keys_of(language: str) -> dict[str, tuple[str, ...]]:
         if said:
             out[key] = (*out.get(key, ()), *said.split(" | "))
     return out
+
+
+def any_of(spellings: Iterable[str]) -> str:
+    """A pattern for any of the spellings, the longest first."""
+    return "|".join(sorted(spellings, key=lambda each: (-len(each), each)))
 
 
 @cache
@@ -246,7 +250,7 @@ class _Reader(NamedTuple):
     def _numbers_at(self, at: int) -> Iterator[tuple[int, int]]:
         word = self.pieces[at][0]
         if word.isdecimal():
-            if len(word) <= _MOST_DIGITS:
+            if len(word) <= 3:
                 yield at + 1, int(word)
             return
         for length in (3, 2, 1):
@@ -318,9 +322,8 @@ def without(text: str) -> str:
 @cache
 def _naming(language: str) -> re.Pattern[str]:
     """Matches what :func:`naming_time` says, as words of their own where words have spaces between them."""
-    said = sorted(map(re.escape, naming_time(language)), key=lambda each: (-len(each), each))
-    edge = ("", "") if language in _BY_PHRASE else (r"(?<!\w)(?:", r")(?!\w)")
-    return re.compile(f"{edge[0]}{'|'.join(said)}{edge[1]}" if said else r"(?!)")
+    said = any_of(map(re.escape, naming_time(language))) or "(?!)"
+    return re.compile(said if language in _BY_PHRASE else rf"(?<!\w)(?:{said})(?!\w)")
 
 
 def may_name_month(text: str) -> bool:
@@ -379,12 +382,5 @@ def time_words() -> frozenset[str]:
 @cache
 def time_phrases() -> re.Pattern[str]:
     """What speaks of time in languages whose words are not told by spaces, or have several parts."""
-    spellings = {
-        phrase
-        for language in _BY_PHRASE
-        for key, phrases in keys_of(language).items()
-        if key.partition(".")[0] in _TIMES
-        for phrase in phrases
-        if len(phrase) > 1
-    }
-    return re.compile("|".join(sorted(map(re.escape, spellings), key=lambda each: (-len(each), each))))
+    said = {phrase for language in _BY_PHRASE for phrase in naming_time(language) if len(phrase) > 1}
+    return re.compile(any_of(map(re.escape, said)))

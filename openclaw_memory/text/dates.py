@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date, timedelta
 from functools import cache
 from itertools import pairwise
@@ -30,11 +30,6 @@ WEEKDAY_SPELLINGS = frozenset(
 )
 #: The whole names of weekdays and months in small letters.
 NAMES = frozenset(name.lower() for name in (*WEEKDAYS, *MONTHS))
-
-
-def any_of(spellings: Iterable[str]) -> str:
-    """A pattern for any of ``spellings``, the longest first."""
-    return "|".join(sorted(spellings, key=lambda each: (-len(each), each)))
 
 
 #: Gives the order of day and month in numbers that leave it open, as :func:`~.calendar_words.day_order` does.
@@ -66,8 +61,6 @@ _FOLDER_DATE = re.compile(r"(?<!\d)(\d{4})[-_./](\d{2})[-_./](\d{2})(?!\d)")
 _HEADING_CHARS = 200
 #: Characters on either side of a month's name in which its day and year stand.
 _AROUND = 24
-#: Days that a line names lie at most this far apart to count as one span.
-_SPAN = 31
 
 
 class Named(NamedTuple):
@@ -100,7 +93,7 @@ class Named(NamedTuple):
 @cache
 def _around() -> tuple[re.Pattern[str], ...]:
     """What stands before and behind a month: the day, the year, or both."""
-    joins, ends = (any_of(map(re.escape, each)) for each in (words.joins(), words.said("day-end", (words.ANY,))))
+    joins, ends = (words.any_of(map(re.escape, each)) for each in (words.joins(), words.said("day-end", (words.ANY,))))
     gap = rf"[\s.,،、/'’׳_-]{{0,3}}(?:(?:{joins})(?![^\W\d_])[\s.,،'’]{{0,3}}){{0,2}}"
     # What joins dates in scripts without spaces is followed by letters or digits at once.
     gap = rf"(?:{gap}|[\s.]?[年년][\s.]?)"
@@ -182,8 +175,8 @@ def _filler() -> re.Pattern[str]:
         for name in spellings
     }
     rest = words.joins() | words.said("day-end", (words.ANY,))
-    spaced = any_of(map(re.escape, names | rest | WEEKDAY_SPELLINGS))
-    unspaced = any_of(name for name in names if re.fullmatch(f"[{KANA}{HAN}{HANGUL}]+", name))
+    spaced = words.any_of(map(re.escape, names | rest | WEEKDAY_SPELLINGS))
+    unspaced = words.any_of(name for name in names if re.fullmatch(f"[{KANA}{HAN}{HANGUL}]+", name))
     return re.compile(rf"\b(?:{spaced})(?!\w)|{unspaced}|[\W_]+|[日号號일]")
 
 
@@ -228,7 +221,7 @@ def said(text: str, day: date | None, order: Order | None = None) -> tuple[date,
             continue
         if found is None:
             found = days
-        elif (joined := (min(found[0], days[0]), max(found[1], days[1])))[1] - joined[0] <= timedelta(_SPAN):
+        elif (joined := (min(found[0], days[0]), max(found[1], days[1])))[1] - joined[0] <= timedelta(days=31):
             found = joined
     return found
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 _MAX_LINES = 400
 _MAX_CHARS = 16_000
-_MAX_VALUES = 2_000
-_MAX_DEPTH = 20
 _KEY = re.compile(r"""(?:[^\W_][\w .-]*|"[^"]*"|'[^']*')[ \t]*:(?:\s|$)""")
 _WITHHELD = re.compile(r"\W*memory\W*:\W*(?:false|no|off)\b", re.IGNORECASE)
 # What PyYAML's constructors raise for values such as "2026-02-30" or "!!int x", besides its own error.
@@ -88,7 +86,7 @@ def _stated(lines: Sequence[str], first: int = 1) -> dict[str, Any]:
         data = yaml.load(text, _loader())
         if data is not None and not isinstance(data, dict):
             raise _Refused("no 'key: value'; write one a line")
-        return {} if data is None else _plain(data, [_MAX_VALUES], 0)
+        return {} if data is None else _plain(data, [2_000], 0)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f" in line {first + mark.line}" if mark else ""
@@ -149,7 +147,7 @@ def groups(lines: Sequence[str], start: int, end: int) -> list[tuple[int, int]]:
 def _plain(value: Any, left: list[int], depth: int) -> Any:
     # Aliases make a small text a huge tree, so values are counted as they are visited.
     left[0] -= 1
-    if left[0] < 0 or depth > _MAX_DEPTH:
+    if left[0] < 0 or depth > 20:
         raise _Refused("more values than a note states about itself; put some of them below it")
     if isinstance(value, dict):
         return {str(_plain(key, left, depth + 1)): _plain(inner, left, depth + 1) for key, inner in value.items()}

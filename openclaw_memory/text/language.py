@@ -140,8 +140,6 @@ _UNSPACED_SCRIPTS = (
     ("korean", re.compile(f"[{HANGUL}]")),
     ("thai", re.compile(f"[{THAI}]")),
 )
-#: Kana among Chinese characters from which on a text is Japanese, as a share.
-_KANA_SHARE = 0.1
 _ANY_WORD = re.compile(r"[^\W\d_]+")
 #: Words of other alphabets.
 _OTHER_WORD = re.compile("[\u0370-\u058f\u0590-\u06ff\u0750-\u077f\u0900-\u097f\u0b80-\u0bff]+")
@@ -151,7 +149,8 @@ def weights(text: str) -> dict[str, float]:
     """About how many tokens of ``text`` are in which language, that of its letters and words."""
     text = text.lower()
     out = {name: float(len(script.findall(text))) for name, script in _UNSPACED_SCRIPTS}
-    if out["japanese"] > _KANA_SHARE * (out["japanese"] + out["chinese"]):
+    # Japanese has Chinese characters too, but Chinese no kana to speak of.
+    if out["japanese"] > 0.1 * (out["japanese"] + out["chinese"]):
         out["japanese"] += out.pop("chinese")
     for word in _OTHER_WORD.findall(text):
         name = of_script(word)

@@ -33,11 +33,8 @@ _END = re.compile(
 )
 
 _MONTHS = MONTH_NUMBERS.keys() - NAMES
-_TRAILING = ".,;:!?)"
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
-_OPENERS = "\"'“‘«([*_`"
 
-_CLAUSE_MARKS = (", ", "; ", ": ", " — ", " – ", "，", "；", "、")
 _BLANKS = (" ", "\t", "\u3000")
 
 
@@ -114,13 +111,13 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     words = text[max(start, match.start() - 16) : match.start()].split()
     if not words:
         return True
-    word = words[-1].lstrip(_OPENERS)
+    word = words[-1].lstrip("\"'“‘«([*_`")
     lower = word.lower()
     known = _abbreviations()
     if lower in known["always"] or (following.isdigit() and (lower in known["before a number"] or lower in _MONTHS)):
         return False
     # "am 13. Februar": a day, in languages that put a stop behind it.
-    if word.isdigit() and len(word) <= 2 and behind.lower().split(" ", 1)[0].rstrip(_TRAILING) in known["after a day"]:
+    if word.isdigit() and len(word) <= 2 and behind.lower().split(" ", 1)[0].rstrip(".,;:!?)") in known["after a day"]:
         return False
     if _INITIALS.fullmatch(word) and word != "I":
         return False
@@ -140,7 +137,8 @@ def _clauses(text: str, start: int, end: int, size: int) -> list[Span]:
 
 def _cut(text: str, start: int, end: int, size: int) -> int:
     window = text[start : start + size]
-    clause = max(window.rfind(mark) + len(mark) for mark in _CLAUSE_MARKS)
+    marks = (", ", "; ", ": ", " — ", " – ", "，", "；", "、")
+    clause = max(window.rfind(mark) + len(mark) for mark in marks)
     if clause > size // 2:
         return start + clause
     word = max(window.rfind(blank) for blank in _BLANKS)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -38,12 +38,6 @@ _AFTER_LABEL = re.compile(rf"(?:[ ]?[\[(]{_TIME}[\])])?(?:\*\*|__)?[:：](?:\*\*
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 _FENCE = re.compile(r"[ \t>]*(?:```|~~~)")
 _ASKS = re.compile(rf"[{QUESTION_MARKS}](?:\W|$)")
-#: Each speaker of a part says so many things, on average, and each label of it so many of its lines have.
-_TURNS_EACH, _SHARE = 1.5, 0.3
-#: Parts of which so many lines have labels are looked at together.
-_ALL = 0.8
-#: Of what is said, so much ends as sentences do.
-_SPOKEN = 0.3
 
 
 class _Label(NamedTuple):
@@ -74,8 +68,7 @@ def find_turns(lines: Sequence[str]) -> dict[int, str]:
     """The lines (0-based) that open a turn, with the speaker's bare name.
 
     Several labels that alternate within a part of the text (up to the next heading) are speakers, and so they are in
-    the other parts.  In a list or in bold, where labels are mostly keys, they must also ask and tell, or tell alone
-    in bold where no label is a usual one.  A chat role is
+    the other parts.  In a list or in bold, where labels are mostly keys, they must also ask and tell.  A chat role is
     known by its name: it speaks beside another one, more than once, or alone on a line among unlabelled ones.  Where
     roles speak, nothing else does: an assistant's script or recipe has labels too.
     """
@@ -89,12 +82,8 @@ def find_turns(lines: Sequence[str]) -> dict[int, str]:
     for label in said:
         by_part[label.part, label.style].append(label)
     talks = {
-        key: part for key, part in by_part.items() if len(part) >= _SHARE * shares[key[0]] and _alternate(part, key[1])
+        key: part for key, part in by_part.items() if len(part) >= 0.3 * shares[key[0]] and _alternate(part, key[1])
     }
-    for style in {style for _, style in by_part}:
-        full = {key: part for key, part in by_part.items() if key[1] == style and len(part) >= _ALL * shares[key[0]]}
-        if _in_both_orders(full.values()) and _alternate([label for part in full.values() for label in part], style):
-            talks |= full
     known = {(style, label.name.lower()) for (_, style), part in talks.items() for label in part}
     out: dict[int, str] = {}
     for key, part in by_part.items():
@@ -162,23 +151,12 @@ def _returns(labels: Sequence[_Label]) -> int:
     return back
 
 
-def _in_both_orders(parts: Iterable[Sequence[_Label]]) -> bool:
-    """Whether two labels stand in one order in a part and in the other elsewhere, as the keys of records never do."""
-    pairs = {
-        (one.name.lower(), other.name.lower())
-        for part in parts
-        for at, one in enumerate(part)
-        for other in part[at + 1 :]
-    }
-    return any(one != other and (other, one) in pairs for one, other in pairs)
-
-
 def _alternate(labels: Sequence[_Label], style: tuple[bool, bool, bool]) -> bool:
     """Whether labels of one part and style take turns as people do."""
     names = [label.name.lower() for label in labels]
     different = len(set(names))
     back = _returns(labels)
-    if different < 2 or not back or len(names) < _TURNS_EACH * different:
+    if different < 2 or not back or len(names) < 1.5 * different:
         return False
     if different > 2 and len(names) >= 2 * different and names[different:] == names[:-different]:
         # The same keys in the same order: records.
@@ -186,11 +164,10 @@ def _alternate(labels: Sequence[_Label], style: tuple[bool, bool, bool]) -> bool
     keys = sum(map(is_label, set(names)))
     if 2 * keys >= different:
         return False
-    ends = sum(ends_sentence(label.said) for label in labels)
-    tells = ends >= _SPOKEN * len(labels)
+    tells = sum(ends_sentence(label.said) for label in labels) >= 0.3 * len(labels)
     asks = any(_ASKS.search(label.said) for label in labels)
     if style[0] or style[2]:
-        return tells and (asks or not (style[0] or keys or ends < _ALL * len(labels)))
+        return tells and asks
     return tells or asks or back > 1
 
 

@@ -15,13 +15,8 @@ from .turns import without_speaker
 
 _WORD_CHAR = re.compile(r"[^\W_]")
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
-_TERMINAL = f"{MARKS}:：;；"
 #: What a machine may have written is of these forms.
 _SAID = frozenset({"line", "turn", "item", "sentence", "quote"})
-_CLOSERS = "\"'”’»)]*_`"
-# A line break in prose: the line was at least this long, or nearly as long as its neighbours.
-_WRAPPED_BEFORE_LOWER = 40
-_WRAPPED_BEFORE_UPPER = 50
 
 
 class UnitMaker:
@@ -208,7 +203,7 @@ def _bare(line: str) -> str:
 
 
 def _ends(line: str) -> bool:
-    return line.rstrip(_CLOSERS)[-1:] in _TERMINAL
+    return line.rstrip("\"'”’»)]*_`")[-1:] in f"{MARKS}:：;；"
 
 
 def _wraps(before: str, here: str, width: int, prose: bool) -> bool:
@@ -216,6 +211,6 @@ def _wraps(before: str, here: str, width: int, prose: bool) -> bool:
     if not before or not here or _ends(before):
         return False
     if here[0].islower():
-        return len(before) >= _WRAPPED_BEFORE_LOWER or (prose and not before[0].islower())
+        return len(before) >= 40 or (prose and not before[0].islower())
     word = len(here.split(None, 1)[0])
-    return len(before) >= _WRAPPED_BEFORE_UPPER and len(before) + 1 + word > width
+    return len(before) >= 50 and len(before) + 1 + word > width

@@ -142,7 +142,7 @@ def examine(memory: Examined, store: Store) -> list[Check]:
     checks = [*map(_remark, memory.settings.ignored)]
     checks += [Check.failed("settings", error) for error in useless_values(memory.settings)]
     checks += examine_openclaw()
-    checks += [*model_checks(memory.prove_embedder(), memory.settings), *reranker_checks(memory.settings)]
+    checks += model_checks(memory.prove_embedder(), memory.settings)
     found = None
     try:
         found = scan(memory.workspace, memory.settings.ingest)
@@ -253,23 +253,6 @@ def model_checks(resolved: Resolved, settings: Settings) -> list[Check]:
     detail = f"{embedder.model} by {embedder.provider}, {vector.shape[1]} dimensions"
     model = Check("model", resolved.reason is None, detail + (f"; {resolved.reason}" if resolved.reason else ""))
     return [model, *_engine(settings, embedder)]
-
-
-def reranker_checks(settings: Settings) -> list[Check]:
-    """Whether the cross-encoder that the settings name scores a text; nothing where they name none."""
-    from ..embed.factory import reranker
-
-    try:
-        found = reranker(settings)
-        if found is None:
-            return []
-        try:
-            found.rank("a question", ["a test"])
-        finally:
-            found.close()
-    except ModelError as error:
-        return [Check.failed("reranker", error)]
-    return [Check("reranker", True, f"{found.model}, proved on this machine")]
 
 
 def _engine(settings: Settings, embedder: object) -> list[Check]:

@@ -15,11 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
-from tiny_gguf import make_tiny_decoder
+from tiny_gguf import make_tiny_decoder, make_tiny_reranker
 
 from openclaw_memory.config.settings import Settings
 from openclaw_memory.embed.bindings import BINDINGS, candidates
 from openclaw_memory.embed.factory import repacks, resolve
+from openclaw_memory.embed.gguf_file import is_reranker
 from openclaw_memory.embed.llama import LlamaCppEmbedder, available_cores
 from openclaw_memory.errors import ModelError
 from openclaw_memory.model.embedder import Embedder
@@ -102,6 +103,18 @@ def test_a_long_text_has_the_vector_of_its_beginning(any_embedder: LlamaCppEmbed
 def test_special_tokens_in_a_text_are_only_text(embedder: LlamaCppEmbedder) -> None:
     plain, marked, spaced = embedder.embed_documents(["a b", "a [SEP] b", "a [ SEP] b"])
     assert marked @ spaced > 0.9995 > marked @ plain
+
+
+def test_a_reranker_is_refused(tmp_path: Path, tiny_gguf: Path, binding: str) -> None:
+    # One binding gave what was in memory for a vector, which now and then looked like one.
+    reranker = make_tiny_reranker(tmp_path / "reranker.gguf")
+    with pytest.raises(ModelError, match="is a reranker, not an embedding model"):
+        LlamaCppEmbedder(reranker, model="r", binding=binding).embed_query(["a"])
+    assert is_reranker(reranker) and not is_reranker(tiny_gguf)
+    broken = tmp_path / "broken.gguf"
+    for size in (0, 10, 24, 60, 300):
+        broken.write_bytes(reranker.read_bytes()[:size])
+        assert not is_reranker(broken)
 
 
 def test_decoder_pools_the_last_token(tmp_path: Path, binding: str) -> None:

@@ -8,13 +8,11 @@ import shutil
 import signal
 import sqlite3
 import stat
-import sys
 import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from click.testing import CliRunner, Result
@@ -23,10 +21,9 @@ from indexing import python, without_root
 from states import content, noted, state_file, state_in
 
 from openclaw_memory.cli.main import cli
-from openclaw_memory.config.settings import StateSettings, data_dir
+from openclaw_memory.config.settings import data_dir
 from openclaw_memory.errors import WorkspaceError
 from openclaw_memory.store.state import State, StateError, schema
-from openclaw_memory.store.state.keys import Keys
 from openclaw_memory.store.state.opening import keys_of
 from openclaw_memory.system.atomic import OWN_FOLDER as FOLDER
 
@@ -251,7 +248,7 @@ def test_the_key_lies_elsewhere_for_its_owner_alone(notes: Notes) -> None:
     with open_memory(notes) as memory:
         memory.forget(query="vault zebra")
         key = memory.state.key()
-    file = keys_of(StateSettings()).where(state_file().stem)
+    file = keys_of().where(state_file().stem)
     assert stat.S_IMODE(os.stat(file).st_mode) == 0o600
     assert not Path(file).is_relative_to(data_dir())
     assert key.hex().encode() not in content(state_file()) and key not in content(state_file())
@@ -261,7 +258,7 @@ def test_without_the_key_nothing_is_read(notes: Notes) -> None:
     filled(notes)
     with open_memory(notes) as memory:
         memory.forget(query="vault zebra")
-    key = Path(keys_of(StateSettings()).where(state_file().stem))
+    key = Path(keys_of().where(state_file().stem))
     kept = key.read_bytes()
     key.unlink()
     with open_memory(notes) as memory:
@@ -275,42 +272,6 @@ def test_without_the_key_nothing_is_read(notes: Notes) -> None:
         key.write_bytes(kept)
         memory.ingest()
         assert memory.remarks() == [] and not any("zebra" in text for text in snippets(memory, "vault zebra"))
-
-
-class _Ring(ModuleType):
-    """What the package ``keyring`` offers."""
-
-    def __init__(self) -> None:
-        super().__init__("keyring")
-        self.kept: dict[tuple[str, str], str] = {}
-
-    def get_password(self, service: str, name: str) -> str | None:
-        return self.kept.get((service, name))
-
-    def set_password(self, service: str, name: str, text: str) -> None:
-        self.kept[service, name] = text
-
-    def delete_password(self, service: str, name: str) -> None:
-        del self.kept[service, name]
-
-
-def test_a_keyring_keeps_the_key_by_choice(notes: Notes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ring = _Ring()
-    monkeypatch.setitem(sys.modules, "keyring", ring)
-    filled(notes)
-    with open_memory(notes, state__key="keyring") as memory:
-        memory.forget(query="vault zebra")
-        assert [service for service, _ in ring.kept] == ["openclaw-memory"]
-    assert not list(Path(keys_of(StateSettings()).where("x")).parent.glob("*.key"))
-    with open_memory(notes, state__key="keyring") as memory:
-        memory.ingest()
-        assert not any("zebra" in text for text in snippets(memory, "vault zebra"))
-        ring.kept.clear()
-        with pytest.raises(StateError, match=r"openclaw-memory/.* in the keyring: the key"):
-            memory.ingest()
-    monkeypatch.setitem(sys.modules, "keyring", None)
-    with pytest.raises(WorkspaceError, match="pip install"):
-        Keys(tmp_path, "keyring").all("x")
 
 
 # -- the command ------------------------------------------------------------------------------------
@@ -338,7 +299,7 @@ def test_a_backup_with_its_key_brings_everything_to_another_machine(
 def test_what_was_forgotten_can_be_given_up_and_the_state_deleted(notes: Notes) -> None:
     filled(notes)
     run(notes, "forget", "--query", "vault zebra", "--yes")
-    Path(keys_of(StateSettings()).where(state_file().stem)).unlink()
+    Path(keys_of().where(state_file().stem)).unlink()
     assert "(MISSING)" in run(notes, "state").stdout
     assert "state purge --forgotten" in run(notes, "ingest", code=1).stderr
     assert "give --yes" in run(notes, "state", "purge", code=2).stderr

@@ -17,7 +17,6 @@ from postgres_server import Postgres
 from states import state_in
 
 from openclaw_memory import Memory, Settings
-from openclaw_memory.config.settings import StateSettings
 from openclaw_memory.errors import StoreError, StoreUnreachable
 from openclaw_memory.forget.tombstones import Tombstones, put
 from openclaw_memory.model import Origin
@@ -294,9 +293,9 @@ def test_a_memory_on_a_server_has_its_state_there(
     with Memory(notes.root, agent="other", settings=settings) as memory:
         memory.ingest()
         assert not any("zebra" in text for text in snippets(memory, "vault zebra"))
-    monkeypatch.setattr("openclaw_memory.store.state.opening.keys_of", lambda settings: Keys(tmp_path / "elsewhere"))
+    monkeypatch.setattr("openclaw_memory.store.state.opening.keys_of", lambda: Keys(tmp_path / "elsewhere"))
     with Memory(notes.root, settings=settings) as memory:
         notes.write("memory/third.md", "- The vault of the bakery opens with 7714 zebra.\n")
         with pytest.raises((StateError, StoreError), match="the key of what was forgotten is missing"):
             memory.ingest()
-    assert keys_of(StateSettings()) is not None
+    assert keys_of() is not None

@@ -15,7 +15,6 @@ from tables import table
 
 from openclaw_memory.ingest.summary_files import DATED
 from openclaw_memory.model import Grain, Origin
-from openclaw_memory.summarise.centrality import ONE, centrality
 from openclaw_memory.summarise.noise import once
 from openclaw_memory.summarise.sentences import Sentence, line_of, tokens
 from openclaw_memory.summarise.summary import BUDGETS, Rules, Summary, summarise
@@ -66,17 +65,6 @@ def test_a_repeated_subject_is_covered_rather_than_repeated() -> None:
         "Anouk booked a dentist for Juno in Amersfoort",
     )
     assert "Anouk booked a dentist for Juno in Amersfoort" in kept(note, budget=46)
-
-
-def test_names_of_those_who_speak_say_nothing() -> None:
-    note = """## Chat
-
-Joanna: Hey Nate, thanks so much Nate!
-Nate: Hi Jo, thanks Joanna!
-Joanna: The ferry to Texel leaves at noon.
-Nate: Great, Joanna, great!
-"""
-    assert kept(note, budget=24) == ["Joanna: The ferry to Texel leaves at noon."]
 
 
 # -- nothing twice ------------------------------------------------------------------------------------
@@ -198,25 +186,6 @@ def test_each_sentence_once_and_whole(texts: Sequence[str], grain: Grain, budget
     for part in summary.parts:
         places = [(one.day, one.order) for one in part.sentences]
         assert places == sorted(places)
-
-
-# -- centrality ---------------------------------------------------------------------------------------
-
-
-def test_centrality_is_the_mean_cosine_over_idf_weighted_words() -> None:
-    import math
-
-    chance = Random(3)
-    said = [set(chance.sample("abcdefghijklmnop", chance.randrange(1, 9))) for _ in range(40)]
-    frequency = {word: sum(word in words for words in said) for word in set().union(*said)}
-    weight = {word: math.floor(16 * math.log2(1 + len(said) / count)) for word, count in frequency.items()}
-
-    def cosine(one: set[str], other: set[str]) -> float:
-        lengths = [math.sqrt(sum(weight[word] ** 2 for word in words)) for words in (one, other)]
-        return sum(weight[word] ** 2 for word in one & other) / (lengths[0] * lengths[1])
-
-    expected = [sum(cosine(one, other) for other in said if other is not one) / (len(said) - 1) for one in said]
-    assert [degree / ONE for degree in centrality(said)] == pytest.approx(expected, abs=1e-3)
 
 
 @pytest.mark.parametrize("line", table("summaries_selection.tsv", "a line that recurs daily is quoted once"))

@@ -117,7 +117,9 @@ def test_whoever_is_in_most_entries_is_nobodys_theme() -> None:
 
 
 def test_who_speaks_is_no_theme() -> None:
-    one = "## 9:00\n\nJoanna: Hey Nate, the ferry leaves at noon\nNate: thanks Joanna, I packed the tent\n"
+    one = (
+        "## 9:00\n\nJoanna: Hey Nate, the ferry leaves at noon\nNate: thanks Joanna, I packed the tent\nJoanna: Good?\n"
+    )
     two = "## 17:00\n\nJoanna: Hey Nate, the tickets are in the drawer\nNate: found them, Jo\n"
     three = "## 19:00\n\nNate: the kiln is hot, Joanna\nJoanna: then open the window\n"
     four = "## 20:00\n\nJoanna: the basil is green\nNate: and the roof is mended, Jo\n"

@@ -1,4 +1,4 @@
-"""Keys of the hashes of forgotten words, kept apart from these: in a file that only its owner reads, or a keyring."""
+"""Keys of the hashes of forgotten words, kept apart from these: in a file that only its owner reads."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import os
 from collections.abc import Mapping
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Literal
 
 from ...errors import WorkspaceError, remedy
 from ...system import atomic
 
-_SERVICE = "openclaw-memory"
 _BYTES = 32
 _HEAD = "# openclaw-memory: without these keys it is not known what was forgotten. Keep them apart from the state.\n"
 
@@ -22,15 +20,14 @@ def key_id(key: bytes) -> str:
 
 
 class Keys:
-    """Keys by the name of a state, in ``folder`` or in the ``keyring`` of the operating system."""
+    """Keys by the name of a state, in files of ``folder``."""
 
-    def __init__(self, folder: Path, kind: Literal["file", "keyring"] = "file") -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._kind = kind
 
     def where(self, name: str) -> str:
         """Where the keys of a state are, for people."""
-        return f"{_SERVICE}/{name} in the keyring" if self._kind == "keyring" else str(self._file(name))
+        return str(self._file(name))
 
     def all(self, name: str) -> Mapping[str, bytes]:
         """The keys of a state by their ids, the one in use first; none where there are none.
@@ -67,18 +64,12 @@ class Keys:
 
     def remove(self, name: str) -> None:
         """Delete the keys of a state."""
-        if self._kind == "keyring":
-            if self._read(name):
-                self._in_ring(lambda ring: ring.delete_password(_SERVICE, name))
-        else:
-            self._file(name).unlink(missing_ok=True)
+        self._file(name).unlink(missing_ok=True)
 
     def _file(self, name: str) -> Path:
         return self._folder / f"{name}.key"
 
     def _read(self, name: str) -> str:
-        if self._kind == "keyring":
-            return self._in_ring(lambda ring: ring.get_password(_SERVICE, name)) or ""
         try:
             return self._file(name).read_text(encoding="ascii")
         except FileNotFoundError:
@@ -88,9 +79,6 @@ class Keys:
             raise WorkspaceError(f"{self._file(name)}: cannot be read ({why}); make the file readable") from error
 
     def _write(self, name: str, text: str) -> None:
-        if self._kind == "keyring":
-            self._in_ring(lambda ring: ring.set_password(_SERVICE, name, text))
-            return
         file = self._file(name)
         try:
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -100,22 +88,3 @@ class Keys:
                 f"{file}: cannot be written ({error.strerror or error}); "
                 f"{remedy(error, 'make the file and its folder writable')}"
             ) from error
-
-    def _in_ring(self, ask: Any) -> Any:
-        ring = self._ring()
-        try:
-            return ask(ring)
-        except Exception as error:  # each backend has errors of its own
-            what = " ".join(str(error).split()) or type(error).__name__
-            raise WorkspaceError(
-                f"the keyring does not answer ({what}); unlock it, or set state.key to file"
-            ) from error
-
-    def _ring(self) -> Any:
-        try:
-            import keyring
-        except ImportError:
-            raise WorkspaceError(
-                "state.key is keyring, and that package is not here; run: pip install 'openclaw-memory-graph[keyring]'"
-            ) from None
-        return keyring

@@ -30,9 +30,9 @@ def folder_of(settings: StateSettings) -> Path:
     return expanded(settings.folder).absolute() if settings.folder else data_dir() / "state"
 
 
-def keys_of(settings: StateSettings) -> Keys:
+def keys_of() -> Keys:
     """Where their keys are: never beside them."""
-    return Keys(config_path().parent / "keys", settings.key)
+    return Keys(config_path().parent / "keys")
 
 
 def open_state(
@@ -45,7 +45,7 @@ def open_state(
 
     Nothing is opened yet.
     """
-    keys = keys_of(settings)
+    keys = keys_of()
     if server is not None and file is None:
         from ..postgres.state import ServerState
 
