@@ -82,7 +82,8 @@ def uninstall(cli: CliContext, chosen: Options, teller: Teller) -> None:
     before, folder = recall(home), host.plugin_folder()
     if before is None and (folder is not None or value_at(config, SLOT) == NAME):
         where = f"{home / 'setup.json'}: is not there or not readable, so what was before is not known"
-        raise HostError(f"{where}; run: openclaw plugins uninstall {NAME}")
+        undo = f"config unset {'.'.join(SLOT)}" if folder is None else f"plugins uninstall {NAME}"
+        raise HostError(f"{where}; run: openclaw {undo}")
     before = before or Before.of(config, host.home.config_file, plugin_installed=False)
     changes = before.restoring(config)
     removes = folder is not None and not before.plugin_installed

@@ -73,7 +73,7 @@ def test_a_pair_is_warm_after_its_first_use(pool: Pool) -> None:
 def test_the_least_recently_used_is_closed_when_nobody_uses_it(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     closed: list[str] = []
     real = Memory.close
-    monkeypatch.setattr(pool, "_warm_soon", lambda key: None)
+    monkeypatch.setattr(pool, "warm", lambda key: None)
     monkeypatch.setattr(Memory, "close", lambda memory: (closed.append(memory.agent), real(memory))[1])
     with pool.use(pool.key("a")) as held:
         for agent in "bcd":
