@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import threading
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from datetime import date
@@ -601,3 +602,28 @@ def test_a_question_is_answered_from_before_while_others_have_the_index(notes: N
         assert (paths, stale) == ({"MEMORY.md"}, True)
         assert warning is not None and "the index is in use; answered from before that" in warning
         assert not answered(other, "lantern shed", deadline=20.0)[1]
+
+
+def test_a_question_is_answered_from_before_while_another_thread_writes(notes: Notes) -> None:
+    notes.write("MEMORY.md", "- the lantern is in the shed\n")
+    with open_memory(notes, ingest__fresh_seconds=0.0) as memory:
+        memory.ingest()
+        assert answered(memory, "lantern")[0] == {"MEMORY.md"}
+        writing, go_on = threading.Event(), threading.Event()
+
+        def write() -> None:
+            with memory.store._db.write():  # type: ignore[attr-defined]
+                writing.set()
+                go_on.wait(20)
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            assert writing.wait(20)
+            paths, stale, warning = answered(memory, "lantern shed", deadline=2.0)
+        finally:
+            go_on.set()
+            writer.join()
+        assert (paths, stale) == ({"MEMORY.md"}, True)
+        assert warning is not None and "the index is in use; answered from before that" in warning
+        assert not answered(memory, "lantern shed", deadline=20.0)[1]

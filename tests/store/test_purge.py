@@ -342,7 +342,7 @@ def test_a_file_of_which_much_is_free_is_written_anew(tmp_path: Path) -> None:
     full = path.stat().st_size
     documents = store.documents()
     gone = [row.id for name, row in documents.by_path.items() if name != "n0.md"]
-    store.remove(gone, (), documents.version)
+    store.remove(gone, documents.version)
     store.maintain(force=True)
     store.close()  # blocks are free once that is written down
     store.shrink()  # unless DuckDB could cut them off the end of the file itself
