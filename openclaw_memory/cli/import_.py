@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @click.command("import", short_help="Take over memories of other programs; shows what it would write and asks.")
-@click.argument("source", type=click.Choice(["chatgpt", "claude", "mem0", "memory-lancedb", "jsonl"]))
+@click.argument("source", type=click.Choice(["obsidian", "chatgpt", "claude", "mem0", "memory-lancedb", "jsonl"]))
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @click.option("--trust", type=click.Choice(("untrusted", "agent", "owner")), default="untrusted", show_default=True,
               help="How far the notes are trusted: as your own only if you wrote all of it.")  # fmt: skip
@@ -26,11 +26,19 @@ def import_(cli: CliContext, source: str, path: Path | None, trust: str, undo: b
     """Write the memories of SOURCE in PATH as notes into memory/imported/SOURCE.
 
     PATH is the file, the ZIP archive or the folder of the export.  The same again writes nothing; what has changed in a
-    newer export is brought up to date, and a note that you have edited is left as it is and named.
+    newer export is brought up to date, and a note that you have edited is left as it is and named.  An Obsidian vault
+    is not copied: it becomes a folder that is read where it is, in ingest.extra_paths.
     """
-    if path is None and not undo:
-        raise click.UsageError(f"name the export: import {source} PATH")
+    if path is None and (not undo or source == "obsidian"):
+        what = "vault" if source == "obsidian" else "export"
+        raise click.UsageError(f"name the {what}: import {source} PATH")
     ask = cli.must_ask(yes, dry_run)
+    if source == "obsidian":
+        from .import_obsidian import run
+
+        assert path is not None
+        run(cli, path, trust, undo=undo, dry_run=dry_run, ask=ask)
+        return
     if dry_run or ask:
         report = _run(cli, source, path, trust, undo, True)
         _show(cli, report)

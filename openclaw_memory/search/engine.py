@@ -15,11 +15,11 @@ from ..graph.view import GraphView
 from ..graph.walk import Arrival, walk
 from ..index.archive import Archive
 from ..index.corpus import Corpus
-from ..model import HIT_TOKENS, SEEDS, Grain, Kind, RecallHit, SearchHit, SearchRequest
+from ..model import HIT_TOKENS, SEEDS, Grain, GrainUse, Kind, RecallHit, SearchHit, SearchRequest
 from ..store.api import Bools, Floats, Ints, KeywordIndex, Store, StoreState, VectorIndex, VectorModel
 from ..text import analysis
 from ..use.boosts import UsedRows, UsesOn
-from . import bm25, confidence, decay, hits, lowered, nearest, ranking, timeline
+from . import bm25, confidence, decay, hits, nearest, ranking, timeline
 from . import question as asking
 from .display import Display, Superseded, monotone
 
@@ -322,7 +322,7 @@ class SearchEngine:
         moves = self._moves(request, asked)
         if moves is not None:
             score = moves.apply(score, allowed)
-        order = lowered.order(corpus, self.archive, self._superseded(), score, allowed)
+        order = decay.lower(corpus, self.archive, self._superseded(), score, allowed)
         if request is not given:
             allowed, request = self._fallen_through(order, allowed, given, request)
         return Ranked(score, features, allowed, similarities, graph, order, request, moves, known)
@@ -441,3 +441,31 @@ class SearchEngine:
             return made if request.explain else replace(made, why=None)
 
         return parts
+
+
+def count_grains(store: Store, corpus: Corpus, archive: Archive) -> tuple[GrainUse, ...]:
+    """Count files, units, bytes and days of each grain with a file, finest first; days are those that texts state."""
+    files: dict[Grain, list[int]] = {}
+    sizes = {row.id: row.size for row in store.documents().by_path.values()}
+    for info in corpus.documents.values():
+        files.setdefault(info.grain, []).append(sizes.get(info.id, 0))
+    masks, grain, rows = archive.masks, corpus.shape.grain, corpus.rows
+    out = []
+    for place, one in enumerate(Grain):
+        if one not in files:
+            continue
+        own = grain == place
+        days = rows.day[own & rows.dated & (rows.day > 0)]
+        out.append(
+            GrainUse(
+                grain=one,
+                files=len(files[one]),
+                units=int(own.sum()),
+                archived=0 if masks is None else int((own & masks.archived).sum()),
+                hidden=0 if masks is None else int((own & masks.hidden).sum()),
+                bytes=sum(files[one]),
+                first=date.fromordinal(int(np.min(days))) if len(days) else None,
+                last=date.fromordinal(int(np.max(days))) if len(days) else None,
+            )
+        )
+    return tuple(out)

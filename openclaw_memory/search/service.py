@@ -27,7 +27,7 @@ from ..model import (
     joined,
 )
 from ..plugins.manager import Plugins
-from ..store.api import Floats, KeywordIndex, Store, VectorIndex, VectorModel
+from ..store.api import Floats, Store, VectorIndex, VectorModel
 from ..system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
@@ -136,13 +136,13 @@ class Questions:
 
     def grains(self) -> tuple[GrainUse, ...]:
         """What the index holds of each grain, finest first; looks at no file."""
-        from . import tally
+        from .engine import count_grains
 
         engine = self.engine()
         with self._store.session():
             engine.refresh(None)
             with engine.lock:
-                return tally.of(self._store, engine.graph.corpus, engine.archive)
+                return count_grains(self._store, engine.graph.corpus, engine.archive)
 
     @contextmanager
     def graph(self, deadline: float | None = None, remarks: list[str] | None = None) -> Iterator[GraphView]:
@@ -185,18 +185,6 @@ class Questions:
         with self._store.session(), engine.lock:
             engine.refresh(model)
             return engine.vectors()
-
-    def keywords(self) -> KeywordIndex:
-        """The keyword index as of now: the resident one, where there is one."""
-        with self._lock:
-            engine = self._engine
-        if engine is not None:
-            engine.refresh(None)
-        if engine is not None and engine.keyword is not None:
-            return engine.keyword
-        index = self._store.keyword_index()
-        index.refresh()
-        return index
 
     def engine(self) -> SearchEngine:
         """The resident state that answers."""

@@ -6,21 +6,24 @@ import time
 from typing import Any
 
 from ..model import (
+    ConsolidateReport,
+    ContextResult,
+    FactsResult,
+    FeedbackReport,
     FileText,
+    Grain,
     Heartbeat,
     IngestReport,
     RecallResult,
+    Replied,
     SearchRequest,
     SearchResult,
     Session,
     SessionStarted,
     Status,
 )
+from ..use.tracker import VERDICTS
 from .capture_tool import CAPTURE, TURN
-from .consolidate_tool import CONSOLIDATE
-from .context_tool import CONTEXT
-from .facts_tool import FACTS
-from .feedback_tool import FEEDBACK, REPLIED
 from .tool import Call, Tool, day, share, text, whole
 
 # -- what the tools do ----------------------------------------------------------------------------
@@ -91,6 +94,160 @@ _UNTIL = day("Only what is dated on or before this day.")
 _NOW = day("The day of asking; default today.")
 _CORPUS = "memory and all are these notes; nothing else is part of this memory."
 _HITS = whole("Most hits to return; default 6.", 1, 50)
+
+
+def _context(call: Call) -> ContextResult:
+    given = call.arguments
+    limit = call.memory.settings.context.deadline_ms / 1000
+    return call.memory.context(
+        given["message"],
+        budget=given.get("budget"),
+        session=given.get("session"),
+        deadline=call.until.within(limit),
+    )
+
+
+CONTEXT = Tool(
+    name="memory_context",
+    title="What memory knows about a message",
+    description=(
+        "Plain sentences, with their days, that the notes hold about what a message names or asks; empty when nothing "
+        "is sure enough. Call it at the start of a task to be reminded of what is known."
+    ),
+    arguments={
+        "message": text("The message, in the words in which it was written."),
+        "budget": whole("Most tokens of the text; default 200.", 1, 100_000),
+    },
+    host_arguments={
+        "session": {"type": "string", "description": "Id of the session, which is not given the same again soon."},
+    },
+    required=("message",),
+    result=ContextResult,
+    run=_context,
+    deadline=1.0,
+    embeds=True,
+)
+
+
+def _feedback(call: Call) -> FeedbackReport:
+    return call.memory.feedback(call.arguments["id"], call.arguments["verdict"])
+
+
+FEEDBACK = Tool(
+    name="memory_feedback",
+    title="Say whether a hit was of use",
+    description=(
+        "Note that a search result was useful, or irrelevant to what was asked: it will rank a little higher or lower "
+        "from now on. Use it when a result settled a question, or misled."
+    ),
+    arguments={
+        "id": text("The id of the result, or its citation."),
+        "verdict": {"type": "string", "enum": list(VERDICTS), "description": "What it was."},
+    },
+    required=("id", "verdict"),
+    result=FeedbackReport,
+    run=_feedback,
+    deadline=10.0,
+    read_only=False,
+    idempotent=False,
+)
+
+REPLIED = Tool(
+    name="memory_replied",
+    title="A reply was given",
+    description="Told by the host what the agent replied: hits that were given lately and are quoted count as used.",
+    arguments={"text": text("The reply.")},
+    required=("text",),
+    result=Replied,
+    run=lambda call: call.memory.replied(call.arguments["text"]),
+    deadline=5.0,
+    read_only=False,
+    audience="host",
+)
+
+
+def _consolidate(call: Call) -> ConsolidateReport:
+    given = call.arguments
+    return call.memory.consolidate(
+        dry_run=given.get("dryRun", True),
+        older_than_days=given.get("olderThanDays"),
+        grain=Grain(given["grain"]) if "grain" in given else None,
+        deadline=call.until.left(0.5),  # the rest is for reading what was written into the index
+        progress=call.progress,
+    )
+
+
+CONSOLIDATE = Tool(
+    name="memory_consolidate",
+    title="Summarise old notes",
+    description=(
+        "Write short extractive summaries of the days, weeks, months, quarters and years that are over, each sentence "
+        "with the lines it comes from; no note is changed. Without dryRun: false it only tells what it would do: ask "
+        "the user before you let it write."
+    ),
+    arguments={
+        "dryRun": {"type": "boolean", "description": "Only tell what would be done; true unless told."},
+        "olderThanDays": whole("Leave periods alone that ended at most this many days ago; 3 unless told.", 0),
+        "grain": {"type": "string", "enum": [grain.value for grain in Grain if grain is not Grain.WORKING],
+                  "description": "Only the summaries of this grain."},
+    },
+    result=ConsolidateReport,
+    run=_consolidate,
+    deadline=300.0,
+    read_only=False,
+    embeds=True,
+    upkeep=True,
+    audience="client",
+)  # fmt: skip
+
+_ASKING = ("subject", "predicate", "object", "asOf", "history")
+
+
+def _facts(call: Call) -> FactsResult:
+    from ..errors import RequestError
+
+    given = dict(call.arguments)
+    action = given.pop("action")
+    book = call.memory.facts
+    if action == "query":
+        if strange := [key for key in given if key not in _ASKING]:
+            raise RequestError(f"memory_facts: query takes no {strange[0]!r}; valid are {', '.join(_ASKING)}")
+        return book.query(as_of=given.pop("asOf", None), **given)
+    return book.batch([{"action": action, **given}])
+
+
+FACTS = Tool(
+    name="memory_facts",
+    title="Know and state facts",
+    description=(
+        "Facts as subject, predicate and object, with the days on which they held. query: what is known about a name "
+        "now, on a day (asOf), or ever (history). add: state a lasting fact; where one value holds at a time (lives "
+        "in, status, version ...) it takes the place of the old one. update and remove change one by its id: a fact "
+        "stated today is undone by remove, an older one ends today."
+    ),
+    arguments={
+        "action": {"type": "string", "enum": ["query", "add", "update", "remove"],
+                   "description": "add needs subject, predicate and object."},
+        "id": text("For update and remove: the id that a row shows."),
+        "subject": text("Whom or what the fact is about: a name."),
+        "predicate": text("The relation, such as 'lives in'."),
+        "object": text("The value; in a query a part of it."),
+        "source": text("Where it is written: a citation."),
+        "since": day("From when it holds; default the day of its source."),
+        "asOf": day("In a query: what held on this day."),
+        "history": {"type": "boolean", "description": "In a query: also what no longer holds."},
+    },
+    required=("action",),
+    result=FactsResult,
+    run=_facts,
+    deadline=15.0,
+    read_only=False,
+    idempotent=False,
+    asks={"action": ("query",)},
+    hint="For what is known about a name now, or was on a day, call memory_facts; when you learn a lasting fact, or "
+    "that one changed, add it there.",
+)  # fmt: skip
+
 
 TOOLS = (
     Tool(

@@ -73,6 +73,8 @@ class Scorer:
 
     def __init__(self, speakers: Collection[str] = (), grain: Grain = Grain.DAILY) -> None:
         self._dated = grain in DATED
+        # The coarser the grain, the more a summary is one of milestones.
+        self._emphasis = 1 if grain is Grain.DAILY else 2
         self._asked = not roles()["person"].isdisjoint(name.lower() for name in speakers)
 
     def weigh(self, sentence: Sentence) -> Weighed:
@@ -90,7 +92,7 @@ class Scorer:
         return Weighed(
             sentence=sentence,
             cost=tokens(line_of(sentence, self._dated)),
-            points=doubled + _own_points(sentence, text, every) // part,
+            points=self._emphasis * doubled + _own_points(sentence, text, every) // part,
             marked=marked,
             covers=tuple((what, points // part) for what, points in self._covers(sentence, text)),
             terms=frozenset(terms),

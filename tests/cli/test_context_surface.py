@@ -12,7 +12,7 @@ from fakes import Notes, open_memory
 from jsonschema import Draft202012Validator
 
 from openclaw_memory.cli.main import cli
-from openclaw_memory.serve.context_tool import CONTEXT
+from openclaw_memory.serve.registry import CONTEXT
 from openclaw_memory.serve.tool import Call
 from openclaw_memory.system.deadline import Deadline
 from openclaw_memory.system.serialize import json_schema, to_json

@@ -63,6 +63,7 @@ sql "SELECT name, units FROM concepts" | sql
 export DIR/tables | export
 import jsonl DIR/a.jsonl --yes | import
 import jsonl --undo --yes | import
+import obsidian DIR/vault --dry-run | import obsidian
 state | state
 backup DIR/b.zip | backup
 restore DIR/b.zip --dry-run | restore
@@ -104,7 +105,7 @@ def test_what_the_commands_print_is_as_the_schema_says(
     notes.write("memory/2026-02-13.md", "# Friday\n\n- Decision: the pump moves to the cellar.\n- Mira called.\n")
     notes.write("memory/b.md", b"\0")
     out = tmp_path / "out"
-    out.mkdir()
+    (out / "vault").mkdir(parents=True)
     (out / "a.jsonl").write_text('{"text": "a blue door", "date": "2026-02-01"}\n', encoding="utf-8")
     monkeypatch.setenv("EDITOR", f"{shlex.quote(sys.executable)} -c pass")
     monkeypatch.delenv("VISUAL", raising=False)

@@ -29,7 +29,7 @@ from openclaw_memory.knowledge.facts_file import FactFileError
 from openclaw_memory.knowledge.predicates import SINGLE_VALUED, is_single, normalise
 from openclaw_memory.model import FactRow, FactsResult, Kind, Origin
 from openclaw_memory.serve.arguments import checked
-from openclaw_memory.serve.facts_tool import FACTS
+from openclaw_memory.serve.registry import FACTS
 from openclaw_memory.serve.tool import Call
 from openclaw_memory.store.api import FactObservation, StatedFact
 

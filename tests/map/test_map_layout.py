@@ -12,7 +12,7 @@ from indexing import open_store, put
 from properties import examples
 
 from openclaw_memory.map.layout import placed
-from openclaw_memory.map.plane import spread
+from openclaw_memory.map.service import spread
 from openclaw_memory.store.api import VectorModel
 
 MODEL = VectorModel("test", 24)

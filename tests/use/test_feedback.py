@@ -14,7 +14,7 @@ from states import state_file
 
 from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import RequestError
-from openclaw_memory.serve.feedback_tool import FEEDBACK
+from openclaw_memory.serve.registry import FEEDBACK
 from openclaw_memory.serve.tool import Call
 from openclaw_memory.system.deadline import Deadline
 from openclaw_memory.system.serialize import json_schema, to_json

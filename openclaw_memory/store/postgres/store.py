@@ -18,10 +18,16 @@ from ..rows.texts import KeywordIndex, ModelChoice, PendingText, VectorModel
 from ..tables.keywords import PostingsIndex
 from ..tables.store import Store
 from .postings import PostingsTables
+from .schema import TABLES
 
 if TYPE_CHECKING:
     from ..duckdb.duck import DuckStore
     from ..rows.derived import Collect
+
+#: What no view reads.
+_LEFT_OUT = {"vectors", "postings", "postings_delta"}
+_COLUMNS_OF = "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = ? ORDER BY column_index"
+_POSTING = {"term": "BIGINT", "unit_id": "INTEGER", "tf": "SMALLINT"}
 
 _SUPERUSER = (
     "this role is a superuser or bypasses row-level security, so the server does not keep it from the memories of "
@@ -185,9 +191,32 @@ class PostgresStore(Store):
 
     @contextlib.contextmanager
     def _copied(self) -> Iterator[DuckStore]:
+        """Yield a DuckDB file of its own with the rows of one snapshot: the same tables and views, one dialect."""
+        from ..duckdb.database import insert_numbers, insert_rows
         from ..duckdb.duck import DuckStore
-        from .copying import copied
 
         given = self._settings, self._analyse, int(self._analysis_version), self._read_as
         with tempfile.TemporaryDirectory(prefix="openclaw-memory-") as folder:
-            yield from copied(self._db, DuckStore(Path(folder) / "copy.duckdb", *given))
+            store = DuckStore(Path(folder) / "copy.duckdb", *given)
+            try:
+                with self._db.read() as session, store._db.write() as c:
+                    for table in TABLES:
+                        if table in _LEFT_OUT:
+                            continue
+                        columns = c.execute(_COLUMNS_OF, [table]).fetchall()
+                        # By their texts where the file has a type that JSON has none for.
+                        named = ", ".join(f"{name}::TEXT" if kind == "DATE" else name for name, kind in columns)
+                        c.execute(f"DELETE FROM {table}" + (" WHERE key <> 'schema'" if table == "meta" else ""))
+                        rows = session.execute(f"SELECT {named} FROM {table}").fetchall()
+                        insert_rows(c, table, " ".join(kind for _, kind in columns), rows)
+                    for table, found in {
+                        "postings": self._db.term_postings(session),
+                        "postings_delta": self._db.new_postings(session),
+                    }.items():
+                        lists = [part.tolist() for part in found]
+                        if lists[0]:
+                            values = zip(lists, _POSTING.values(), strict=True)
+                            insert_numbers(c, table, dict(zip(_POSTING, values, strict=True)))
+                yield store
+            finally:
+                store.close()

@@ -1,0 +1,62 @@
+"""``import obsidian``: a vault is read where it is, as one of the folders in ``ingest.extra_paths``."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import asdict
+from itertools import chain, count
+from pathlib import Path
+
+import click
+
+from ..errors import SettingsError, WorkspaceError
+from .context import CliContext, say
+
+_KEY = "ingest.extra_paths"
+
+
+def run(cli: CliContext, vault: Path, trust: str, *, undo: bool, dry_run: bool, ask: bool) -> None:
+    """Add the folder ``vault`` to the setting, or take it out; its notes stay as they are.
+
+    Raises :class:`~openclaw_memory.errors.OpenClawMemoryError` for what is no folder and for a setting that stands
+    where this command cannot write it.
+    """
+    from .config import settings_file
+    from .yaml_edit import set_value
+
+    folder = os.path.realpath(os.path.expanduser(vault))
+    if not undo and not os.path.isdir(folder):
+        raise WorkspaceError(f"{vault}: no such folder; name the one that holds the notes of the vault")
+    settings, source = cli.load_settings()
+    file = settings_file(cli)
+    if source[_KEY] not in ("default", str(file)):
+        raise SettingsError(f"{source[_KEY]}: has {_KEY}, which counts above {file}; add the vault there")
+    before = [asdict(root) for root in settings.ingest.extra_paths]
+    after = [root for root in before if os.path.realpath(os.path.expanduser(root["path"])) != folder]
+    if not undo:
+        kept = next((root["name"] for root in before if root not in after), None)
+        after.append({"path": folder, "name": kept or _name(Path(folder), after), "origin": trust})
+    changed = sorted(map(str, before)) != sorted(map(str, after))
+    done = changed and not dry_run
+    if not cli.json:
+        say(f"{file}: {_KEY} {'is' if not changed else 'would be' if dry_run or ask else 'is now'}")
+        say("\n".join(f"  {root['path']} as @{root['name']}, {root['origin']}" for root in after) or "  nothing")
+    if done and ask and not click.confirm("Write this setting?", default=False):
+        say("nothing was changed")
+        return
+    if done:
+        set_value(file, _KEY, after)
+    if cli.json:
+        report = {"source": "obsidian", "config": str(file), "setting": _KEY, "before": before, "after": after}
+        cli.emit({**report, "dryRun": dry_run, "changed": changed})
+    elif done:
+        say("next: openclaw-memory ingest")
+
+
+def _name(folder: Path, others: list[dict[str, str]]) -> str:
+    """Name the root as its folder is named, as far as a name may hold it; another root's name gets a number."""
+    name = re.sub(r"[^\w.-]+", "-", folder.name).strip("-.") or "vault"
+    taken = {root["name"].casefold() for root in others}
+    names = chain([name], (f"{name}-{number}" for number in count(2)))
+    return next(each for each in names if each.casefold() not in taken)
