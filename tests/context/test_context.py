@@ -69,7 +69,7 @@ def told(result: ContextResult) -> list[str]:
 def test_what_no_summary_took_over_is_still_told(notes: Notes, line: str, question: str) -> None:
     day = [f"- Decided: shelf {n} of the workshop is painted in colour {n * 17} on day {n}." for n in range(40)]
     notes.write("memory/2026-01-05.md", "\n".join(["# Day", "", *day, f"- {line}", ""]))
-    with memory_of(notes, consolidate__budgets={"daily": 60.0}, consolidate__time_zone="UTC") as memory:
+    with memory_of(notes, consolidate__budgets={"daily": 30.0}, consolidate__time_zone="UTC") as memory:
         assert line in memory.context(question, now=NOW).text
         memory.consolidate(older_than_days=0)
         assert line not in (notes.root / "memory/consolidated/daily/2026-01-05.md").read_text(encoding="utf-8")
