@@ -2,11 +2,11 @@
 
 import { SETUP_COMMAND } from "./child.mjs";
 import { missingPermission, ownWords, refusal, sharedTurns } from "./context.mjs";
+import { remember, shared } from "./shared.mjs";
 
 const TURN_TOOL = "memory_turn";
 const REPLY_TOOL = "memory_replied";
 const TIMEOUT_MS = 10_000;
-const MOST_RUNS = 500; // that are remembered until they end
 const MOST_WAITING = 20; // turns of a session that could not be kept yet
 const MOST_CHARS = 20_000; // of what the model wrote
 
@@ -84,10 +84,10 @@ function parted(turn) {
 export function captureHooks({ config, memory, subjectOf, logger, turns = sharedTurns() }) {
   const captures = config.capture === true;
   const feeds = config.maintenance !== false;
-  const runs = new Map(); // turns that have begun, by run
-  const done = new Map(); // runs that were kept
-  const waiting = new Map(); // by session: runs that are to be kept and could not be
-  const missing = new Set(); // tools that the server does not have
+  const runs = shared("runs"); // turns that have begun, by run
+  const done = shared("done"); // runs that were kept
+  const waiting = shared("waiting"); // by session: runs that are to be kept and could not be
+  const missing = new Set(); // tools that the server does not have, as long as this registration knows
   const say = (level, what) => logger[level]?.(`openclaw-memory: ${what}`);
   const sessionOf = (subject, ctx) => `${subject.agentId}\0${ctx.sessionId ?? ctx.sessionKey ?? ""}`;
 
@@ -229,11 +229,4 @@ export function registerCapture(api, host) {
   api.on("before_prompt_build", (event, ctx) => hooks.begins(event, ctx));
   api.on("agent_end", (event, ctx) => hooks.ends(event, ctx));
   api.on("before_reset", (event, ctx) => hooks.resets(event, ctx));
-}
-
-/** Set a key of a map that keeps the newest {@link MOST_RUNS}. */
-function remember(map, key, value) {
-  map.delete(key);
-  map.set(key, value);
-  if (map.size > MOST_RUNS) map.delete(map.keys().next().value);
 }

@@ -1,8 +1,8 @@
 /**
  * The one Python process of a gateway: found, started, started again with back-off, and stopped.
  *
- * OpenClaw calls `register()` several times in a process, each time from a copy of its own of these modules, so
- * the process hangs on `globalThis` rather than on a module.
+ * OpenClaw calls `register()` several times in a process, each time from a copy of its own of these modules, which
+ * all share it.
  */
 
 import { spawn } from "node:child_process";
@@ -11,10 +11,10 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import { findExecutable, SETUP_COMMAND, UnavailableError } from "./environment.mjs";
 import { ConnectionError, DeadlineError, McpClient, seconds } from "./mcp.mjs";
+import { shared } from "./shared.mjs";
 
 export { executableIn, findExecutable, privateEnvironment, SETUP_COMMAND, UnavailableError } from "./environment.mjs";
 
-const SHARED = Symbol.for("openclaw-memory.child.v1");
 const BACKOFF_MS = [0, 250, 1000, 4000, 15_000, 60_000];
 const END_MS = 2000; // for a process to end after SIGKILL
 const SHORT_WAIT_MS = 1000; // a call waits this long for the next start rather than fail
@@ -334,7 +334,7 @@ async function within(promise, ms, signal) {
  * @returns {MemoryProcess}
  */
 export function sharedProcess(options, logger) {
-  const processes = (globalThis[SHARED] ??= new Map());
+  const processes = shared("processes");
   const wanted = new MemoryProcess(options, logger);
   const current = processes.get(wanted.key);
   if (current) return current;
@@ -344,7 +344,7 @@ export function sharedProcess(options, logger) {
 
 /** Stop a shared process; who asks for it afterwards gets a new one. */
 export async function stopShared(stopped) {
-  const processes = globalThis[SHARED];
-  if (processes?.get(stopped.key) === stopped) processes.delete(stopped.key);
+  const processes = shared("processes");
+  if (processes.get(stopped.key) === stopped) processes.delete(stopped.key);
   await stopped.stop();
 }

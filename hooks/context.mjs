@@ -1,6 +1,7 @@
 /** Ambient context: what memory knows about the names in a message, put beside it for that one turn. */
 
 import { given } from "./arguments.mjs";
+import { remember, shared } from "./shared.mjs";
 
 /** The element around what is added; with it the model tells it from the user's words, and we find it again. */
 export const CONTEXT_TAG = "openclaw_memory";
@@ -9,10 +10,9 @@ const TOOL = "memory_search"; // context is for turns whose model may ask this i
 const MARGIN_MS = 20; // between the server's deadline and ours
 const MOST_CHARS = 8000; // of a message: the first and the last of them
 const LAST_CHARS = 2000;
-const MOST_SESSIONS = 500; // that something is remembered of
 const TOGETHER_MS = 60_000; // tools and prompt of a turn are made within this time
 const PERMISSION = "plugins.entries.openclaw-memory.hooks";
-const TURNS = Symbol.for("openclaw-memory.turns.v1");
+const KEPT = ["shutdown", "restart"]; // a session that ends so goes on with what it was given
 
 /**
  * What the plugin's configuration says of an agent's context; `null` when it is off.
@@ -82,7 +82,7 @@ export class Turns {
 
 /** The turns of this process: OpenClaw may register tools and hooks from different copies of these modules. */
 export function sharedTurns() {
-  return (globalThis[TURNS] ??= new Turns());
+  return shared("turns", () => new Turns());
 }
 
 /** Why a turn gets no context, in words for the log; `null` when it may get some. */
@@ -168,8 +168,8 @@ export function framed(found) {
  * @param {{config: object, memory: () => {call: Function}, subjectOf: Function, logger: object, turns?: Turns}} host
  */
 export function contextHook({ config, memory, subjectOf, logger, turns = sharedTurns() }) {
-  const latest = new Map(); // what a session's turn got, as its prompt may be built again
-  const renewals = new Map(); // how often a session began again or forgot
+  const latest = shared("latest"); // what a session's turn got, as its prompt may be built again
+  const renewals = shared("renewals"); // how often a session began again or forgot
   const say = (agentId, what) => logger.debug?.(`openclaw-memory: context for agent ${agentId}: ${what}`);
 
   const ask = async (event, ctx) => {
@@ -230,14 +230,7 @@ export function registerContext(api, host) {
   const hook = contextHook(host);
   api.on("before_prompt_build", hook.handle, { requiresToolAuthority: true });
   api.on("session_end", (event, ctx) => {
-    if (event.reason === "new" || event.reason === "reset") hook.renewed(ctx?.sessionKey ?? event.sessionKey);
+    if (!KEPT.includes(event.reason)) hook.renewed(ctx?.sessionKey ?? event.sessionKey);
   });
   api.on("after_compaction", (_event, ctx) => hook.renewed(ctx?.sessionKey));
-}
-
-/** Set a key of a map that keeps the newest {@link MOST_SESSIONS}. */
-function remember(map, key, value) {
-  map.delete(key);
-  map.set(key, value);
-  if (map.size > MOST_SESSIONS) map.delete(map.keys().next().value);
 }

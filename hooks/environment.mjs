@@ -6,6 +6,8 @@ import { access, mkdir, rename, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 
+import { shared } from "./shared.mjs";
+
 const EXECUTABLE = process.platform === "win32" ? "openclaw-memory.exe" : "openclaw-memory";
 const DISTRIBUTION = "openclaw-memory-graph"; // who has the name of the command on PyPI is somebody else
 const POINTER = "venv.current"; // holds the name of the folder beside it that is in use
@@ -98,7 +100,7 @@ export async function findExecutable({ command, stateDir, env = process.env }) {
   throw new UnavailableError(`the Python package of openclaw-memory is not installed for OpenClaw${leftOut}`, `Run: ${SETUP_COMMAND}`);
 }
 
-const asked = new Map(); // what programs answered, by path and time of change
+const asked = shared("asked"); // what programs answered, by path and time of change
 
 /** Whether a program says that it is ours: another project has the same name. */
 async function isOurs(command, env) {

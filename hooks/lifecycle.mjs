@@ -1,5 +1,7 @@
 /** When the host begins a session, compacts one or is idle: ingest and maintenance, never in the way of a reply. */
 
+import { shared } from "./shared.mjs";
+
 const INGEST_TIMEOUT_MS = 600_000;
 const MAINTENANCE_TIMEOUT_MS = 120_000;
 
@@ -9,25 +11,26 @@ const MAINTENANCE_TIMEOUT_MS = 120_000;
  * `running(subject)` of the result is the promise of the work that is going on, if there is any.
  *
  * @param {(subject: {agentId: string, workspaceDir: string}, details: object) => Promise<boolean | void>} job must not
- *   reject; `false` means that there is nobody left to work, so what waits is dropped
+ *   reject; `false` means that its process was stopped, so what waits for it is dropped
+ * @param {Map} running what is going on: that of all copies of these modules, each with a job of its own
  */
-export function coalesced(job) {
-  const running = new Map();
+export function coalesced(job, running = new Map()) {
   const keyOf = ({ agentId, workspaceDir }) => `${agentId}\0${workspaceDir}`;
   const start = (subject, details = {}) => {
     const key = keyOf(subject);
     const current = running.get(key);
     if (current) {
-      current.again = details;
+      current.again = { job, details };
       return current.done;
     }
     const state = { again: null, done: null };
     running.set(key, state);
     state.done = (async () => {
-      let next = details;
+      let next = { job, details };
       while (next) {
         state.again = null;
-        next = (await job(subject, next)) === false ? null : state.again;
+        const stopped = (await next.job(subject, next.details)) === false;
+        next = stopped && state.again?.job === next.job ? null : state.again;
       }
       running.delete(key);
     })();
@@ -60,12 +63,12 @@ export function ingestJob(memory, logger) {
       logger.warn(`openclaw-memory: notes of agent ${agentId} were not read (${reason}): ${describe(error)}`);
       return undefined;
     }
-  });
+  }, shared("ingests"));
 }
 
 /** Maintenance through the Python hook, with a line in the log when it wrote or took out summaries. */
 export function maintenanceJob(memory, logger) {
-  const reported = new Set();
+  const reported = shared("reported", () => new Set());
   return coalesced(async ({ agentId, workspaceDir }) => {
     try {
       const { ran, took_ms } = await memory().call(
@@ -82,7 +85,7 @@ export function maintenanceJob(memory, logger) {
       logger.warn(`openclaw-memory: no maintenance for agent ${agentId}: ${describe(error)}`);
       return undefined;
     }
-  });
+  }, shared("maintenance"));
 }
 
 /** Say what a consolidation did; of one that only looked, once per agent, what it would do and how to let it. */

@@ -1,9 +1,10 @@
 /** Which agent started a sub-agent: told once by the host, and known to every copy of these modules. */
 
-const PARENTS = Symbol.for("openclaw-memory.parents.v1");
+import { remember, shared } from "./shared.mjs";
+
 const MOST = 1000; // sessions that are remembered
 
-const parents = () => (globalThis[PARENTS] ??= new Map());
+const parents = () => shared("parents");
 
 /** The agent that a session key such as `agent:main:direct:…` names. */
 export function agentOf(sessionKey) {
@@ -21,10 +22,7 @@ export function registerParents(api) {
     const child = event?.childSessionKey ?? ctx?.childSessionKey;
     const parent = agentOf(ctx?.requesterSessionKey);
     if (!child || !parent || parent === (event?.agentId ?? agentOf(child))) return; // its own memory is the parent's
-    const known = parents();
-    known.delete(child);
-    known.set(child, parent);
-    if (known.size > MOST) known.delete(known.keys().next().value);
+    remember(parents(), child, parent, MOST);
   });
   api.on("subagent_ended", (event) => void parents().delete(event?.targetSessionKey));
 }

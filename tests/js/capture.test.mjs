@@ -7,7 +7,7 @@ import { captureHooks, captureSettings, registerCapture, said, tellCapture } fro
 import { MemoryProcess, serverArguments } from "../../hooks/child.mjs";
 import { framed, Turns } from "../../hooks/context.mjs";
 import { maintenanceJob } from "../../hooks/lifecycle.mjs";
-import { fakeExecutable, folder, logged, rememberingLogger, until } from "./helpers.mjs";
+import { anew, fakeExecutable, folder, logged, rememberingLogger, until } from "./helpers.mjs";
 
 const turn = { trigger: "user", agentId: "main", sessionKey: "agent:main:main", sessionId: "s1", runId: "r1" };
 const user = (text, timestamp, more = {}) => ({ role: "user", content: [{ type: "text", text }], timestamp, ...more });
@@ -15,6 +15,7 @@ const model = (text, timestamp, more = {}) => ({ role: "assistant", content: [{ 
 
 /** The hooks over a fake server. */
 async function hooks(t, { config = { capture: true }, env = {}, warm = true } = {}) {
+  anew();
   const stateDir = await folder(t);
   const log = path.join(stateDir, "log.jsonl");
   const broken = path.join(stateDir, "broken");

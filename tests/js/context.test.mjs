@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { MemoryProcess } from "../../hooks/child.mjs";
 import { contextHook, contextSettings, framed, missingPermission, ownWords, refusal, tellPermission, Turns } from "../../hooks/context.mjs";
-import { fakeExecutable, folder, logged, rememberingLogger } from "./helpers.mjs";
+import { anew, fakeExecutable, folder, logged, rememberingLogger } from "./helpers.mjs";
 
 const turn = {
   trigger: "user", agentId: "main", sessionKey: "agent:main:main", sessionId: "s1", runId: "r1",
@@ -14,6 +14,7 @@ const turn = {
 
 /** The hook over a fake server; the owner's turn `r1` is about to build its prompt. */
 async function hook(t, { config = {}, env = {}, owner = true, warm = true } = {}) {
+  anew();
   const stateDir = await folder(t);
   const log = path.join(stateDir, "log.jsonl");
   const command = await fakeExecutable(path.join(stateDir, "x"), { FAKE_LOG: log, ...env });

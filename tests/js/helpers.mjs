@@ -41,6 +41,11 @@ export function rememberingLogger() {
   return { lines, info: level("info"), warn: level("warn"), error: level("error"), debug: level("debug") };
 }
 
+/** Let nothing be known of what other tests of this process did. */
+export function anew() {
+  delete globalThis[Symbol.for("openclaw-memory.state.v1")];
+}
+
 /** Wait until `condition` holds; gives up after ten seconds. */
 export async function until(condition, what = "the condition") {
   const end = Date.now() + 10_000;
