@@ -5,7 +5,7 @@ import { open, realpath } from "node:fs/promises";
 import path from "node:path";
 
 import { CONTEXT_TAG } from "./context.mjs";
-import { hostHit, readResult } from "./results.mjs";
+import { foundOrUnsure, hostHit, readResult } from "./results.mjs";
 import TOOLS from "./tools.json" with { type: "json" };
 
 const SILENT = "NO_REPLY";
@@ -181,10 +181,16 @@ export class SearchManager {
   #status = null;
   #error = null;
   #timeoutMs;
+  #floor;
 
-  /** @param {(tool: string, args: object, options: {timeoutMs: number}) => Promise<object>} call */
-  constructor(call, { workspaceDir, timeoutMs }) {
+  /**
+   * @param {(tool: string, args: object, options: {timeoutMs: number}) => Promise<object>} call
+   * @param {{workspaceDir: string, timeoutMs: number, floor?: number}} of `floor` is the host's own least score:
+   *   who asks for more than that wants nothing else
+   */
+  constructor(call, { workspaceDir, timeoutMs, floor = 0 }) {
     this.#call = call;
+    this.#floor = floor;
     this.#workspaceDir = workspaceDir;
     this.#timeoutMs = timeoutMs;
   }
@@ -197,9 +203,11 @@ export class SearchManager {
       ...(minScore === undefined ? {} : { minScore: Math.min(1, Math.max(0, minScore)) }),
       ...(lexicalOnly ? { mode: "keyword" } : {}),
     };
-    const found = await this.#call("memory_search", args, { timeoutMs: this.#timeoutMs, signal });
+    const until = Date.now() + this.#timeoutMs;
+    const call = (wanted) => this.#call("memory_search", wanted, { timeoutMs: Math.max(1, until - Date.now()), signal });
+    const found = await (args.minScore <= this.#floor ? foundOrUnsure(call, args) : call(args));
     onDebug?.({ backend: "builtin", effectiveMode: found.mode, ...(found.fallback ? { fallback: found.fallback } : {}) });
-    return found.results.map(hostHit);
+    return found.results.map((hit) => ({ ...hostHit(hit), ...(found.goodMatch === false ? { goodMatch: false } : {}) }));
   }
 
   async readFile({ relPath, from, lines }) {

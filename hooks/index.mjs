@@ -90,7 +90,8 @@ function capability(host) {
   const managerFor = (agentId) => {
     const workspaceDir = host.workspaceOf(agentId);
     const call = (tool, args, options) => host.memory().call(tool, args, { agent: agentId, workspace: workspaceDir, ...options });
-    return new SearchManager(call, { workspaceDir, timeoutMs: host.config.searchTimeoutMs ?? 10_000 });
+    const floor = searchLimits(host.cfg(), agentId)?.minScore;
+    return new SearchManager(call, { workspaceDir, timeoutMs: host.config.searchTimeoutMs ?? 10_000, floor });
   };
   return {
     deterministicRecallToolName: "memory_search",

@@ -34,6 +34,21 @@ export function hostHit(hit) {
   };
 }
 
+/** So many hits below the least score of the host are given where there is none above it. */
+const UNSURE = 3;
+
+/**
+ * What is found; where the host's own least score leaves nothing, the best few below it, marked as unsure.
+ *
+ * @param {(args: object) => Promise<object>} search
+ */
+export async function foundOrUnsure(search, { budget, ...args }) {
+  const found = await search(given({ ...args, budget }));
+  if (found.results.length || !args.minScore) return found;
+  const below = search({ ...args, minScore: 0, maxResults: Math.min(UNSURE, args.maxResults ?? UNSURE) });
+  return { ...(await below.catch(() => found)), goodMatch: false };
+}
+
 /** A hit for the model; the shares of single signals are in `why`, for those who ask for it. */
 function shownHit({ origin, citation, concepts, graphScore, timeScore, archived, ...hit }, cites) {
   const out = { ...hit, ...hostHit({ ...hit, origin }), corpus: "memory", ...(archived ? { archived } : {}) };

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import { clamp, ParameterError, prepared } from "./arguments.mjs";
 import { parentOf } from "./parents.mjs";
-import { absent, citesSources, failure, presented, toolResult } from "./results.mjs";
+import { absent, citesSources, failure, foundOrUnsure, presented, toolResult } from "./results.mjs";
 import TOOLS from "./tools.json" with { type: "json" };
 
 export { TOOLS };
@@ -71,6 +71,7 @@ export function makeTool(tool, memory, turn) {
           "into commands.ownerAllowFrom of OpenClaw's configuration.",
       );
     }
+    const hostsFloor = Boolean(parameters.properties.minScore) && args.minScore === undefined;
     if (parameters.properties.minScore) {
       args.minScore ??= limits.minScore;
       if (!args.budget && limits.maxResults) args.maxResults ??= clamp(limits.maxResults, 1, parameters.properties.maxResults.maximum);
@@ -82,14 +83,16 @@ export function makeTool(tool, memory, turn) {
     try {
       // What was written just before the session began is being read now.
       if (tool.result === "hits") await atMost(turn.reading?.(), Math.min(READING_WAIT_MS, timeoutMs / 2));
-      const found = await memory.call(name, args, {
-        agent: turn.agentId,
-        workspace: turn.workspaceDir,
-        parent: parentOf(turn.sessionKey),
-        timeoutMs: timeoutMs - passed(),
-        signal,
-        again: !changing || tool.idempotent,
-      });
+      const call = (wanted) =>
+        memory.call(name, wanted, {
+          agent: turn.agentId,
+          workspace: turn.workspaceDir,
+          parent: parentOf(turn.sessionKey),
+          timeoutMs: timeoutMs - passed(),
+          signal,
+          again: !changing || tool.idempotent,
+        });
+      const found = await (hostsFloor ? foundOrUnsure(call, args) : call(args));
       return toolResult(presented(tool, found, citesSources(turn.cfg(), turn.sessionKey), passed()));
     } catch (error) {
       if (signal?.aborted) throw error;

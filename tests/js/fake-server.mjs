@@ -40,7 +40,7 @@ const crashed = process.env.FAKE_CRASHED
   ? { provider: "none", model: null, mode: "keyword", fallback: process.env.FAKE_CRASHED, warning: process.env.FAKE_CRASHED }
   : {};
 const answers = {
-  memory_search: (args) => ({ results: args.query === "nothing" ? [] : hits, provider: "llama.cpp", model: "tiny", mode: "hybrid", fallback: null, took_ms: 2.5, ...crashed }),
+  memory_search: (args) => ({ results: args.query === "nothing" || (args.query === "vague" && args.minScore > 0) ? [] : hits, provider: "llama.cpp", model: "tiny", mode: "hybrid", fallback: null, took_ms: 2.5, ...crashed }),
   memory_timeline: () => ({ results: hits, provider: "none", model: null, mode: "keyword", fallback: "no model", took_ms: 1, stale: true, warning: "old", ...crashed }),
   graph_recall: () => ({ results: [{ ...hits[0], superseded: ["colour of the bunny: now red"], via, distance: 1 }], provider: "none", model: null, mode: "graph", fallback: null, took_ms: 4, ...crashed }),
   memory_facts: ({ action }) => ({ rows: [fact], added: Number(action === "add"), updated: 0, removed: 0, took_ms: 1, ...(crashed.warning ? { warning: crashed.warning } : {}) }),
