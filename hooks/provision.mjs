@@ -5,7 +5,8 @@
  */
 
 import { execFile, spawn } from "node:child_process";
-import { access, cp, mkdir, mkdtemp, open, rm } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { access, cp, mkdir, mkdtemp, open, readdir, readFile, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -78,22 +79,42 @@ async function runs(command) {
 /** Install, configure, ingest; resolves to an exit code. */
 export async function setUp(host, { python, force = false, yes = false } = {}) {
   let environment = privateEnvironment(host.stateDir());
-  if (force || (await installedVersion(executableIn(environment))) !== host.version) environment = await install(host, python);
+  const wanted = { version: host.version, build: await buildOf(host.rootDir) };
+  if (force || !same(await installed(executableIn(environment)), wanted)) environment = await install(host, python, wanted);
   process.stdout.write(`openclaw-memory ${host.version} is installed in ${environment}\n`);
   return await configure(host, executableIn(environment), yes);
 }
 
-async function installedVersion(executable) {
+/** The version and the build that a command says it is of; nothing when it does not run, or is older than builds. */
+async function installed(executable) {
   try {
-    const { stdout } = await execute(executable, ["--version"], { timeout: 60_000 });
-    return /\d+\.\d+[\w.+-]*/.exec(stdout)?.[0] ?? null; // in words or, with OPENCLAW_MEMORY_JSON, as JSON
+    return JSON.parse((await execute(executable, ["--version", "--json"], { timeout: 60_000 })).stdout);
   } catch {
-    return null;
+    return {};
   }
 }
 
+const same = (one, other) => one.version === other.version && one.build === other.build;
+
+/**
+ * What the Python package in the plugin is, whatever its version: `build_id` of openclaw_memory/version.py makes the
+ * same of it where it is installed.
+ */
+export async function buildOf(rootDir) {
+  const root = path.join(rootDir, "openclaw_memory");
+  const there = await readdir(root, { recursive: true, withFileTypes: true }).catch(() => []);
+  const names = there.filter((each) => each.isFile()).map((each) => path.relative(root, path.join(each.parentPath, each.name)));
+  const own = names.map((name) => name.split(path.sep).join("/")).filter((name) => !/(^|\/)(\.|__pycache__\/|_openclaw\/)/.test(name));
+  const digest = createHash("sha256");
+  for (const name of own.sort()) {
+    const content = await readFile(path.join(root, name));
+    digest.update(`${name}\0`).update(createHash("sha256").update(content).digest());
+  }
+  return digest.digest("hex").slice(0, 16);
+}
+
 /** Make an environment and switch to it; the one that was in use stays as it is, and is the one in use if this fails. */
-async function install(host, named) {
+async function install(host, named, wanted) {
   const folder = path.join(host.stateDir(), "openclaw-memory");
   const log = path.join(folder, "setup.log");
   const installers = await findInstallers(named);
@@ -116,8 +137,8 @@ async function install(host, named) {
         progress.step(`making a virtual environment with ${installer.name}`);
         await run(installer.make(environment));
         await fill(environment, source, installer, run, progress);
-        const version = await installedVersion(executableIn(environment));
-        if (version !== host.version) throw new Error(`${executableIn(environment)} ${version ? `is ${version}` : "does not run"}`);
+        const made = await installed(executableIn(environment));
+        if (!same(made, wanted)) throw new Error(`${executableIn(environment)} ${made.version ? `is ${made.version}, build ${made.build}` : "does not run"}`);
         await switchTo(environment);
         return environment;
       } catch (error) {

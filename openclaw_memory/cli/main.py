@@ -16,7 +16,7 @@ import click
 
 from ..config.store_url import is_url
 from ..system.inert import inert
-from ..version import DISTRIBUTION, __version__
+from ..version import DISTRIBUTION, __version__, build_id
 from .context import CliContext, say, without_password
 
 #: The commands as a newcomer meets them, by what they are for, and where each lives; a module is imported when its
@@ -196,7 +196,7 @@ def _tell_version(ctx: click.Context, option: click.Parameter, given: bool) -> N
         return
     # Only where --json is given: a variable must not change what other programs read.
     if ctx.get_parameter_source("as_json") is click.core.ParameterSource.COMMANDLINE:
-        say(json.dumps({"name": DISTRIBUTION, "version": __version__}))
+        say(json.dumps({"name": DISTRIBUTION, "version": __version__, "build": build_id()}))
     else:
         say(f"openclaw-memory, version {__version__}")
     ctx.exit()

@@ -6,7 +6,6 @@ Nothing is started but the configured executable, to ask for its version: a star
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sys
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 
 from ..config.openclaw_home import MISSING, OpenClawHome, value_at
 from ..model import Check
-from ..version import DISTRIBUTION, __version__
+from ..version import DISTRIBUTION, __version__, build_id
 from . import NAME, HostError
 from .environments import current
 from .openclaw import OpenClaw, usual_plugin_folder
@@ -44,9 +43,12 @@ def examine_openclaw() -> list[Check]:
 
 def _plugin(folder: Path) -> Check:
     version = plugin_version(folder)
-    if version in (None, __version__):
+    if version not in (None, __version__):
+        detail = f"plugin {version} in {folder}, Python package {__version__}"
+    elif (folder / "openclaw_memory").is_dir() and build_id(folder / "openclaw_memory") != build_id():
+        detail = f"plugin {version} in {folder} is another build of that version than this Python package"
+    else:
         return Check("openclaw plugin", True, f"{version or 'unknown version'} in {folder}")
-    detail = f"plugin {version} in {folder}, Python package {__version__}"
     return Check("openclaw plugin", False, detail, _SETUP)
 
 
@@ -96,15 +98,18 @@ def _executable(config: dict[str, Any], home: OpenClawHome) -> Check:
     except (HostError, OSError):
         pass
     try:
-        done = run([command, "--version"], timeout=60)
+        done = run([command, "--version", "--json"], timeout=60)
     except HostError as error:
         return Check(name, False, f"{where}: {error}", _SETUP)
-    version = re.search(r"\d+\.[\w.+-]+", done.out)
-    if done.code or version is None:
+    told = done.json
+    if done.code or not isinstance(told, dict):
         return Check(name, False, f"{where}: {command} does not run: {done.reason}", _SETUP)
-    if version[0] != __version__:
-        return Check(name, False, f"{where}: {command} is {version[0]}, this is {__version__}", _SETUP)
-    return Check(name, True, f"{command}, {version[0]}")
+    version, build = told.get("version"), told.get("build")
+    if version != __version__:
+        return Check(name, False, f"{where}: {command} is {version}, this is {__version__}", _SETUP)
+    if build != build_id():
+        return Check(name, False, f"{where}: {command} is another build of {version} than this one", _SETUP)
+    return Check(name, True, f"{command}, {version}")
 
 
 def _ours_on_path() -> str | None:

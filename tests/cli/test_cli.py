@@ -18,6 +18,7 @@ from fakes import Notes
 
 from openclaw_memory import __version__, example
 from openclaw_memory.cli.main import COMMANDS, cli
+from openclaw_memory.version import build_id
 
 TEXT = "# Lamps\n\n- a green lamp by the door\n- a red lamp in the hall\n"
 
@@ -257,7 +258,8 @@ def test_who_it_is(arguments: list[str]) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-m", "openclaw_memory", *arguments], capture_output=True, text=True, check=True
     )
-    assert done.stdout == f'{{"name": "openclaw-memory-graph", "version": "{__version__}"}}\n' and done.stderr == ""
+    expected = {"name": "openclaw-memory-graph", "version": __version__, "build": build_id()}
+    assert json.loads(done.stdout) == expected and done.stderr == ""
     project = tomllib.loads((Path(__file__).parent.parent.parent / "pyproject.toml").read_text(encoding="utf-8"))[
         "project"
     ]

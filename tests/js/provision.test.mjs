@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { access, chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 
 import { executableIn, privateEnvironment } from "../../hooks/child.mjs";
-import { causeIn, findPython, setUp } from "../../hooks/provision.mjs";
+import { switchTo } from "../../hooks/environment.mjs";
+import { buildOf, causeIn, findPython, setUp } from "../../hooks/provision.mjs";
 import { folder, until } from "./helpers.mjs";
 
 /**
@@ -32,7 +35,8 @@ if [ "$2" = pip ]; then
   source=${"${source%%[*}"}
   [ -f "$source/pyproject.toml" ] && [ -f "$source/openclaw_memory/__init__.py" ] || { echo "ERROR: no source" >&2; exit 1; }
   ${fails.includes("all") ? 'echo "error: subprocess-exited-with-error" >&2; echo "ERROR: No matching distribution found for duckdb" >&2; exit 1' : ""}
-  printf '#!/bin/sh\\nif [ "$1" = --version ]; then echo "openclaw-memory, version 0.1.0"; exit 0; fi\\necho "$*" > "%s/called"\\nexit 5\\n' "$here" > "$here/openclaw-memory"
+  printf '{"version": "0.1.0", "build": "%s"}\\n' "$FAKE_BUILD" > "$here/told"
+  printf '#!/bin/sh\\nif [ "$1" = --version ]; then cat "%s/told"; exit 0; fi\\necho "$*" > "%s/called"\\nexit 5\\n' "$here" "$here" > "$here/openclaw-memory"
   chmod +x "$here/openclaw-memory"
   echo "$CMAKE_ARGS" > "$here/cmake-args"
 fi
@@ -49,6 +53,7 @@ async function host(t) {
   await writeFile(path.join(rootDir, "pyproject.toml"), "");
   await writeFile(path.join(rootDir, "openclaw_memory", "__init__.py"), "");
   const home = path.join(state, "openclaw-memory");
+  process.env.FAKE_BUILD = await buildOf(rootDir);
   return { rootDir, stateDir: () => state, version: "0.1.0", home, python: path.join(state, "bin", "python3") };
 }
 
@@ -59,7 +64,7 @@ delete process.env.CMAKE_ARGS;
 async function tools(t, { uv, compiler = false } = {}) {
   const bin = await folder(t);
   const found = (name) => PATH.split(path.delimiter).map((at) => path.join(at, name)).find(existsSync);
-  for (const name of ["mkdir", "cp", "dirname", "chmod"]) await symlink(found(name), path.join(bin, name));
+  for (const name of ["mkdir", "cp", "cat", "dirname", "chmod"]) await symlink(found(name), path.join(bin, name));
   const program = (name, body) => writeFile(path.join(bin, name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
   if (compiler) await program("c++", "exit 0");
   if (uv) {
@@ -178,6 +183,36 @@ test("what is installed already is not installed again, unless it is asked for; 
   assert.equal(privateEnvironment(at.stateDir()), path.join(at.home, "venv-0.1.0-2"));
   const after = await stat(executableIn(first));
   assert.deepEqual([after.ino, after.mtimeMs], [before.ino, before.mtimeMs]);
+});
+
+test("an environment of an older tree of the same version is made anew", async (t) => {
+  await tools(t);
+  const at = await host(t);
+  const python = await fakePython(at.python);
+  await saidBy(() => setUp(at, { python }));
+  const first = privateEnvironment(at.stateDir());
+  await writeFile(path.join(at.rootDir, "openclaw_memory", "new.py"), "");
+  await assert.rejects(saidBy(() => setUp(at, { python })), /is 0\.1\.0, build /, "what pip made is not of these sources");
+  process.env.FAKE_BUILD = await buildOf(at.rootDir);
+  await saidBy(() => setUp(at, { python }));
+  assert.equal(privateEnvironment(at.stateDir()), path.join(at.home, "venv-0.1.0-2"));
+  await writeFile(path.join(first, "bin", "told"), "openclaw-memory, version 0.1.0"); // of a time before builds
+  await switchTo(first);
+  await saidBy(() => setUp(at, { python }));
+  assert.equal(privateEnvironment(at.stateDir()), path.join(at.home, "venv-0.1.0-3"));
+});
+
+test("the build of the package is the same for the plugin and for Python", async (t) => {
+  const { rootDir } = await host(t);
+  const root = path.join(rootDir, "openclaw_memory");
+  for (const name of ["b.py", "é/ü.txt", "a/x.md", "a.b", ".hidden", "__pycache__/a.pyc", "_openclaw/package.json"]) {
+    await mkdir(path.dirname(path.join(root, name)), { recursive: true });
+    await writeFile(path.join(root, name), name);
+  }
+  const script = "import pathlib, runpy, sys; print(runpy.run_path(sys.argv[1])['build_id'](pathlib.Path(sys.argv[2])))";
+  const version = fileURLToPath(new URL("../../openclaw_memory/version.py", import.meta.url));
+  const { stdout } = await promisify(execFile)("python3", ["-I", "-c", script, version, root], { env: { PATH } });
+  assert.equal(stdout.trim(), await buildOf(rootDir));
 });
 
 test("the environment of an earlier version stays in use until another one works, and there afterwards", async (t) => {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,9 +16,11 @@ import pytest
 from click.testing import CliRunner
 from fakes import Notes
 
+import openclaw_memory
 from openclaw_memory import __version__
 from openclaw_memory.cli.main import cli
 from openclaw_memory.hosts.process import own_command
+from openclaw_memory.version import build_id
 
 NAME = "openclaw-memory"
 GOOD: dict[str, Any] = {
@@ -169,14 +172,21 @@ def test_a_plugin_of_another_version(state: Path, examine: Callable[..., Any]) -
     install(state / "extensions" / NAME, "0.0.1")
     found = examine()["openclaw plugin"]
     assert found["detail"].startswith("plugin 0.0.1 in ") and "setup" in found["fix"]
+    install(state / "extensions" / NAME)
+    shutil.copytree(Path(openclaw_memory.__file__).parent, state / "extensions" / NAME / "openclaw_memory")
+    assert examine()["openclaw plugin"]["ok"]
+    (state / "extensions" / NAME / "openclaw_memory" / "errors.py").write_text("# an older tree")
+    assert "is another build of that version" in examine()["openclaw plugin"]["detail"]
 
 
 @pytest.mark.parametrize(
     ("script", "words"),
     [
-        ("print('openclaw-memory, version 0.0.1')", "is 0.0.1, this is"),
+        ('print(\'{"version": "0.0.1"}\')', "is 0.0.1, this is"),
+        ('print(\'{"version": "0.1.0", "build": "0123"}\')', "is another build of"),
+        ('print(\'{"version": "0.1.0"}\')', "is another build of"),
         ("raise SystemExit('broken\\nenvironment')", "does not run: broken environment"),
-        ("print('openclaw-memory, version 0.1.0')", None),
+        (f'print(\'{{"version": "0.1.0", "build": "{build_id()}"}}\')', None),
     ],
 )
 def test_an_executable_of_another_environment(
@@ -209,7 +219,7 @@ def test_an_executable_on_path_counts_only_if_it_says_that_it_is_ours(
     told = {
         "theirs": "openclaw-memory 3.0",
         "named": json.dumps({"name": NAME, "version": __version__}),
-        "ours": json.dumps({"name": "openclaw-memory-graph", "version": __version__}),
+        "ours": json.dumps({"name": "openclaw-memory-graph", "version": __version__, "build": build_id()}),
     }
     for name, words in told.items():
         command = tmp_path / name / NAME
