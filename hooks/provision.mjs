@@ -24,8 +24,9 @@ import json, sys, importlib.util as u
 print(json.dumps({"version": list(sys.version_info[:3]), "executable": sys.executable,
                   "missing": [m for m in ("venv", "ensurepip") if u.find_spec(m) is None]}))
 `;
+const CONSTRAINTS = ".ci/constraints.txt"; // the versions that the tests have run with
 const PYTHON_SOURCE = ["pyproject.toml", "README.md", "LICENSE", "openclaw_memory"];
-const PLUGIN_FILES = ["package.json", "openclaw.plugin.json", "hooks", "skill"];
+const PLUGIN_FILES = ["package.json", "openclaw.plugin.json", "hooks", "skill", CONSTRAINTS];
 
 const execute = promisify(execFile);
 
@@ -182,6 +183,7 @@ async function findInstallers(named) {
 async function fill(environment, source, installer, run, progress) {
   const extras = process.env.CMAKE_ARGS ? ["llama-cpp-python", "prebuilt"] : ["prebuilt", "llama-cpp-python"];
   const reasons = [];
+  const add = (...args) => run(installer.install(environment, ["-c", path.join(source, CONSTRAINTS), ...args]));
   for (const extra of extras) {
     const compiles = extra === "llama-cpp-python";
     if (compiles && !(await hasCompiler())) {
@@ -191,7 +193,7 @@ async function fill(environment, source, installer, run, progress) {
     progress.step(`installing openclaw-memory with ${compiles ? "llama.cpp compiled here, which takes minutes" : "prebuilt llama.cpp"}`);
     try {
       // Without a wheel for this machine the prebuilt one is not to be compiled after all.
-      await run(installer.install(environment, [...(compiles ? [] : ["--only-binary", "xllamacpp"]), `${source}[${extra}]`]));
+      await add(...(compiles ? [] : ["--only-binary", "xllamacpp"]), `${source}[${extra}]`);
       return;
     } catch (error) {
       reasons.push(`${compiles ? "compiling it" : "the prebuilt one"} failed: ${error.message}`);
@@ -199,7 +201,7 @@ async function fill(environment, source, installer, run, progress) {
     }
   }
   progress.step("installing openclaw-memory without llama.cpp");
-  await run(installer.install(environment, [source]));
+  await add(source);
   progress.say(
     `Notes will be searched by keywords only, as llama.cpp could not be installed (${reasons.join("; ")}).\n` +
       "To have meanings as well, install a C++ compiler (Debian, Ubuntu: apt install build-essential; Fedora: dnf install gcc-c++; " +
@@ -212,7 +214,7 @@ async function copySource(from, to) {
   for (const name of [...PYTHON_SOURCE, ...PLUGIN_FILES]) {
     const there = path.join(from, name);
     if (await exists(there)) await cp(there, path.join(to, name), { recursive: true, filter: own });
-    else if (name === "openclaw_memory" || name === "pyproject.toml") {
+    else if (["openclaw_memory", "pyproject.toml", CONSTRAINTS].includes(name)) {
       throw new UnavailableError(`${there} is missing`, "Install the plugin again: openclaw plugins install");
     }
   }

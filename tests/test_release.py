@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.version import Version
 
 from openclaw_memory import __version__
 
@@ -144,3 +146,27 @@ def test_extras_are_named_with_the_package_that_has_them() -> None:
     }
     assert {name for name, _ in named} == {project["name"]}
     assert {extra for _, extra in named} <= set(project["optional-dependencies"])
+
+
+#: Each package with a hole that was published, and the first version without it.
+HOLES = {
+    "certifi": "2024.7.4", "cryptography": "46.0.5", "filelock": "3.20.3", "h11": "0.16", "idna": "3.7", "jinja2": "3.1.6",
+    "llama-cpp-python": "0.2.72", "markdown-it-py": "2.2.0", "numpy": "1.22", "pip": "26.0", "pygments": "2.20",
+    "pyjwt": "2.12", "python-multipart": "0.0.26", "pyyaml": "5.4", "requests": "2.32.4", "starlette": "0.49.1",
+    "tqdm": "4.66.3", "urllib3": "2.6.3",
+}  # fmt: skip
+
+
+def test_no_dependency_may_be_a_version_with_a_known_hole_and_setup_installs_what_is_tested() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    texts = [*project["dependencies"], *project["optional-dependencies"]["llama-cpp-python"]]
+    allowed = {wanted.name.lower(): wanted.specifier for wanted in map(Requirement, texts)}
+    for name, first in HOLES.items():
+        bounds = [Version(each.version) for each in allowed[name] if each.operator in (">=", "==")]
+        assert bounds and max(bounds) >= Version(first), name
+    lines = (ROOT / ".ci" / "constraints.txt").read_text(encoding="utf-8").split()
+    pinned = {name.lower().replace("_", "-"): version for name, version in (line.split("==") for line in lines)}
+    unpinned = {name for name in allowed if name not in pinned} - {"pip", "tzdata"}
+    assert not unpinned
+    for name, version in pinned.items():
+        assert name not in allowed or allowed[name].contains(version), name

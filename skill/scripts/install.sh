@@ -77,6 +77,10 @@ else
     is_source "$source" || fail "this copy of the skill has no source beside it; name the folder: install.sh SOURCE"
 fi
 
+# The versions that the tests have run with.
+constraints=$source/.ci/constraints.txt
+[ -f "$constraints" ] || constraints=
+
 # Leaves out the parts of llama.cpp that embedding does not use; the file name may hold no space or semicolon.
 wants_compiled=${CMAKE_ARGS:-}
 short=$source/openclaw_memory/embed/llama-only.cmake
@@ -97,6 +101,7 @@ has_compiler() {
 with_llama() {
     only_prebuilt=$1
     shift
+    [ -z "$constraints" ] || set -- "$@" -c "$constraints"
     if [ -z "$wants_compiled" ]; then
         "$@" "$only_prebuilt" xllamacpp "$source[prebuilt]" && return
         printf '%s\n' 'install.sh: there is no prebuilt llama.cpp for this machine' >&2

@@ -170,6 +170,8 @@ def source(folder: Path) -> Path:
     (folder / "openclaw_memory" / "__init__.py").touch()
     shutil.copy(ROOT / "pyproject.toml", folder)
     shutil.copytree(SKILL, folder / "skill")
+    (folder / ".ci").mkdir()
+    (folder / ".ci" / "constraints.txt").touch()
     return folder
 
 
@@ -271,7 +273,8 @@ def test_without_uv_an_environment_of_its_own_is_linked(tmp_path: Path, tools: P
         link.readlink() == tmp_path / "home" / ".local" / "share" / "openclaw-memory-venv" / "bin" / "openclaw-memory"
     )
     called = (tmp_path / "home" / "called").read_text(encoding="utf-8").splitlines()
-    assert called == ["-m", "pip", "install", "--only-binary", "xllamacpp", f"{tree.resolve()}[prebuilt]"]
+    pinned = str(tree.resolve() / ".ci" / "constraints.txt")
+    assert called == ["-m", "pip", "install", "-c", pinned, "--only-binary", "xllamacpp", f"{tree.resolve()}[prebuilt]"]
 
 
 def test_what_is_not_ours_is_not_replaced(tmp_path: Path, tools: Path) -> None:

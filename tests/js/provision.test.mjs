@@ -51,6 +51,8 @@ async function host(t) {
   const state = await folder(t);
   await mkdir(path.join(rootDir, "openclaw_memory", "__pycache__"), { recursive: true });
   await writeFile(path.join(rootDir, "pyproject.toml"), "");
+  await mkdir(path.join(rootDir, ".ci"));
+  await writeFile(path.join(rootDir, ".ci", "constraints.txt"), "");
   await writeFile(path.join(rootDir, "openclaw_memory", "__init__.py"), "");
   const home = path.join(state, "openclaw-memory");
   process.env.FAKE_BUILD = await buildOf(rootDir);
@@ -91,7 +93,9 @@ async function saidBy(run) {
 /** The calls of pip in an environment, without the path of the source. */
 async function installs(environment) {
   const lines = (await readFile(path.join(environment, "bin", "installs"), "utf8")).trim().split("\n");
-  return lines.map((line) => line.replace("-m pip install ", "").replace("--verbose --no-input --disable-pip-version-check ", "").replace(/\/.*openclaw-memory-\w+/, "SOURCE"));
+  const short = lines.map((line) => line.replace(/-m pip install (?:--\S+ )*/, "").replaceAll(/\/\S*openclaw-memory-\w+/g, "SOURCE"));
+  for (const line of short) assert.match(line, /^-c SOURCE\/\.ci\/constraints\.txt /, "what is installed is what was tested");
+  return short.map((line) => line.replace(/^-c \S+ /, ""));
 }
 
 test("the first Python that is new enough and can make an environment is taken", async (t) => {
