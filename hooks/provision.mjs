@@ -174,7 +174,8 @@ async function findInstallers(named) {
   const withUv = {
     name: "uv",
     make: (environment) => ["uv", ["venv", "--allow-existing", "--python", python?.executable ?? `>=${OLDEST.join(".")}`, environment]],
-    install: (environment, args) => ["uv", ["pip", "install", "--python", inside(environment), ...args]],
+    // As pip does: what is not compiled is compiled at the first start, for which a host waits.
+    install: (environment, args) => ["uv", ["pip", "install", "--compile-bytecode", "--python", inside(environment), ...args]],
   };
   return [...(uv ? [withUv] : []), ...(python ? [pip] : [])];
 }

@@ -7,6 +7,8 @@ from datetime import date
 
 #: Beside the index: path, line and id of each hit that a person was shown last.
 LAST_SHOWN = ".shown.json"
+#: What somebody may say of a unit.
+VERDICTS = ("useful", "irrelevant")
 
 
 @dataclass(frozen=True, slots=True)

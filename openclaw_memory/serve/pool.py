@@ -10,14 +10,18 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..config.settings import Settings
 from ..config.workspace import expanded, find_workspace
-from ..embed.models import Models
 from ..errors import OpenClawMemoryError, Stopped, WorkspaceError
-from ..memory import Memory
-from ..sharing.sources import Source
+
+if TYPE_CHECKING:  # a host waits for the server to be there: what memories are made of is loaded after that
+    from ..embed.models import Models
+    from ..memory import Memory
+    from ..sharing.sources import Source
 
 log = logging.getLogger("openclaw_memory.serve")
 
@@ -53,7 +57,6 @@ class Pool:
         most: int = 8,
     ) -> None:
         self.settings = settings
-        self.models = Models(settings)
         self._agent = agent
         self._workspace = workspace
         self._db = db
@@ -63,6 +66,13 @@ class Pool:
         self._stopping = threading.Event()
         self._cold: queue.SimpleQueue[Key | None] = queue.SimpleQueue()
         self._warmer: threading.Thread | None = None
+
+    @cached_property
+    def models(self) -> Models:
+        """The embedding models, which all memories share."""
+        from ..embed.models import Models
+
+        return Models(self.settings)
 
     # -- memories -------------------------------------------------------------------------------------
 
@@ -114,6 +124,8 @@ class Pool:
                 self.warm(key)
 
     def _open(self, key: Key) -> Memory:
+        from ..memory import Memory
+
         agent, workspace = key
         settings, named = self.settings, self._named()
         if settings.store.workspace and (named is None or workspace != named[1]):
@@ -142,17 +154,20 @@ class Pool:
 
     # -- warming up -------------------------------------------------------------------------------------
 
-    def warm(self, key: Key) -> None:
-        """Get the model, read the files and load the index of ``key`` in the background."""
+    def warm(self, key: Key | None = None) -> None:
+        """Get the model, read the files and load the index of ``key`` in the background; without one only our code."""
         with self._lock:
             if self._stopping.is_set():
                 return
             if self._warmer is None:
                 self._warmer = threading.Thread(target=self._warm_all, name="warm-up", daemon=True)
                 self._warmer.start()
-        self._cold.put(key)
+        if key is not None:
+            self._cold.put(key)
 
     def _warm_all(self) -> None:
+        from .. import memory as _  # where nothing is compiled yet, that takes seconds
+
         while (key := self._cold.get()) is not None:
             try:
                 self._warm(key)
@@ -210,7 +225,8 @@ class Pool:
             self._entries.clear()
         for entry in entries:
             _close(entry.memory)
-        self.models.close()
+        if "models" in vars(self):
+            self.models.close()
 
 
 def _close(memory: Memory) -> None:

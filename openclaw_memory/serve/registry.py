@@ -22,7 +22,7 @@ from ..model import (
     SessionStarted,
     Status,
 )
-from ..use.tracker import VERDICTS
+from ..model.use import VERDICTS
 from .capture_tool import CAPTURE, TURN
 from .tool import Call, Tool, day, share, text, whole
 

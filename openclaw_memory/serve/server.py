@@ -271,6 +271,7 @@ class MemoryServer:
 
             async def warm_up() -> None:
                 await anyio.sleep(_BEAT)  # the answer to initialize comes first
+                self._pool.warm()
                 with contextlib.suppress(OpenClawMemoryError):
                     self._pool.warm(self._pool.key())
 

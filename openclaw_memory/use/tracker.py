@@ -14,6 +14,7 @@ from datetime import date
 
 from ..errors import OpenClawMemoryError, RequestError
 from ..model import FeedbackReport, SearchHit, UseRow
+from ..model.use import VERDICTS
 from ..store.state import State
 from ..store.state.database import renew
 from ..store.state.use import NAME, Sum, fade, put, sum_of, sums
@@ -21,9 +22,6 @@ from ..text.scripts import HAN, KANA
 from .boosts import Uses
 
 log = logging.getLogger("openclaw_memory")
-
-#: What somebody may say of a unit.
-VERDICTS = ("useful", "irrelevant")
 
 #: What goes by this name changes when units are forgotten.
 _FORGOT = "forgot"

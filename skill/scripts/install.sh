@@ -115,7 +115,7 @@ with_llama() {
 
 if [ -z "$pip_only" ] && command -v uv >/dev/null 2>&1; then
     # The package is built again though its version is the same, as a source may have changed.
-    with_llama --no-build-package uv tool install --force --reinstall-package openclaw-memory-graph --python '>=3.11'
+    with_llama --no-build-package uv tool install --compile-bytecode --force --reinstall-package openclaw-memory-graph --python '>=3.11'
     command=$(uv tool dir --bin)/openclaw-memory
 else
     python=$(find_python)

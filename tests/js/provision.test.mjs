@@ -71,7 +71,7 @@ async function tools(t, { uv, compiler = false } = {}) {
   if (compiler) await program("c++", "exit 0");
   if (uv) {
     const make = 'while [ "$2" ]; do [ "$1" = --python ] && python=$2; shift; done; mkdir -p "$1/bin" && cp "$python" "$1/bin/python"';
-    const install = uv === "works" ? 'shift 3; python=$1; shift; exec "$python" -m pip install "$@"' : 'echo "error: Failed to fetch" >&2; exit 2';
+    const install = uv === "works" ? '[ "$3" = --compile-bytecode ] || exit 3; shift 4; python=$1; shift; exec "$python" -m pip install "$@"' : 'echo "error: Failed to fetch" >&2; exit 2';
     await program("uv", `case $1 in venv) ${make} ;; pip) ${install} ;; esac`);
   }
   process.env.PATH = bin;

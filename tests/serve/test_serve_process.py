@@ -347,6 +347,7 @@ def test_an_ingest_ends_at_its_deadline_and_says_what_is_left(bare: RawClient, n
 def test_what_is_not_done_by_its_deadline_is_answered_and_goes_on(
     bare: RawClient, notes: Notes, tmp_path: Path
 ) -> None:
+    bare.call("memory_status", workspace=str(tmp_path))  # by then all is loaded
     notes.write("memory/stuck.md", "- a stuck lamp\n")
     where = {"workspace": str(notes.root)}
     assert "goes on in the background" in text(bare.call("memory_search", {"query": "lamp"}, deadlineMs=200, **where))
