@@ -166,7 +166,7 @@ class Pool:
             self._cold.put(key)
 
     def _warm_all(self) -> None:
-        from .. import memory as _  # where nothing is compiled yet, that takes seconds
+        from .. import memory  # noqa: F401 - where nothing is compiled yet, that takes seconds
 
         while (key := self._cold.get()) is not None:
             try:

@@ -279,7 +279,7 @@ class MemoryServer:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(write)
                 tasks.start_soon(warm_up)
-                transport.read(incoming, last_answers)
+                transport.read(incoming, last_answers, lambda: self._running + outgoing.statistics().tasks_waiting_send)
                 await self._sdk.run(requests, answers, self._sdk.create_initialization_options())
                 with anyio.move_on_after(_BEAT):
                     await written.wait()

@@ -11,6 +11,7 @@ import contextlib
 import json
 import logging
 import os
+import select
 import sys
 import threading
 from collections.abc import Awaitable, Callable
@@ -34,6 +35,8 @@ log = logging.getLogger("openclaw_memory.serve")
 
 #: Bytes of a line that are read at most; what is longer is refused without being kept.
 LONGEST_LINE = 64 * 2**20
+#: So many calls and answers may wait for a client that does not read; then no more of its lines are read either.
+MOST_WAITING = 64
 
 Incoming = MemoryObjectSendStream[SessionMessage | Exception]
 Outgoing = MemoryObjectReceiveStream[SessionMessage]
@@ -55,8 +58,11 @@ class StdioTransport:
         os.dup2(2, 1)
         sys.stdout = sys.stderr
 
-    def read(self, incoming: Incoming, closed: Callable[[], Awaitable[Any]]) -> None:
-        """Start to deliver what comes in to ``incoming``, from a thread; ``closed`` is awaited at the end."""
+    def read(self, incoming: Incoming, closed: Callable[[], Awaitable[Any]], waiting: Callable[[], int]) -> None:
+        """Start to deliver what comes in to ``incoming``, from a thread; ``closed`` is awaited at the end.
+
+        ``waiting`` tells how many calls and answers wait: beyond :data:`MOST_WAITING` nothing is taken in.
+        """
         loop = asyncio.get_running_loop()
 
         def deliver(step: Any) -> bool:
@@ -77,7 +83,7 @@ class StdioTransport:
                         if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
                             while (rest := source.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
                                 pass
-                        if line.strip() and not deliver(self._take(line, incoming)):
+                        if line.strip() and not deliver(self._take(line, incoming, waiting)):
                             return
             except OSError as error:
                 log.warning("stdin failed: %s", error)
@@ -86,7 +92,9 @@ class StdioTransport:
 
         threading.Thread(target=lines, name="stdin", daemon=True).start()
 
-    async def _take(self, line: bytes, incoming: Incoming) -> None:
+    async def _take(self, line: bytes, incoming: Incoming, waiting: Callable[[], int]) -> None:
+        while waiting() >= MOST_WAITING and not self._client_closed():
+            await anyio.sleep(0.02)
         try:
             message = _message(line)
             if isinstance(message, JSONRPCNotification) and b'"id"' in line and "id" in json.loads(line):
@@ -95,6 +103,14 @@ class StdioTransport:
             await self._refuse(line)
             return
         await incoming.send(SessionMessage(message))
+
+    def _client_closed(self) -> bool:
+        """Whether no more than what is in the pipe will come in; then the end must be reached."""
+        if not hasattr(select, "poll"):  # Windows
+            return False
+        poll = select.poll()
+        poll.register(self._in, 0)
+        return bool(poll.poll(0))
 
     async def _refuse(self, line: bytes) -> None:
         """Answer a line that is no message, as JSON-RPC 2.0 asks."""

@@ -452,6 +452,36 @@ def test_it_ends_although_a_thread_stands_still(notes: Notes, tmp_path: Path) ->
         assert ended(client) == 0
 
 
+def test_a_client_that_reads_nothing_is_not_read_either(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        command("serve"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=tmp_path
+    )
+    assert process.stdin is not None and process.stdout is not None
+    try:
+        client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
+        process.stdin.write(
+            json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": client}).encode() + b"\n"
+        )
+        process.stdin.flush()
+        process.stdout.readline()
+        os.set_blocking(process.stdin.fileno(), False)
+        line = b'{"jsonrpc":"2.0","id":%d,"method":"tools/list","params":{"_meta":{"x":"%s"}}}\n'
+        asked, quiet = 0, 0
+        while quiet < 20 and asked < 5000:  # until nothing more is taken for a second
+            try:
+                os.write(process.stdin.fileno(), line % (asked + 1, b"x" * 4000))  # a pipe takes it as a whole
+                asked, quiet = asked + 1, 0
+            except BlockingIOError:
+                quiet += 1
+                time.sleep(0.05)
+        assert asked < 500
+        answers = [json.loads(process.stdout.readline()) for _ in range(asked)]
+        assert {answer["id"] for answer in answers} == set(range(1, asked + 1))
+    finally:
+        process.kill()
+        process.communicate()
+
+
 @pytest.mark.parametrize("how", ["SIGTERM", "stdin"])
 def test_it_ends_when_nobody_reads_its_answers(tmp_path: Path, how: str) -> None:
     unread, pipe = os.pipe()
@@ -461,7 +491,7 @@ def test_it_ends_when_nobody_reads_its_answers(tmp_path: Path, how: str) -> None
     assert process.stdin is not None
     try:
         client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
-        messages = [{"method": "initialize", "params": client}, *({"method": "tools/list"} for _ in range(30))]
+        messages = [{"method": "initialize", "params": client}, *({"method": "tools/list"} for _ in range(200))]
         for number, message in enumerate(messages):
             process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, **message}).encode() + b"\n")
         process.stdin.flush()
