@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 
-import { escaped } from "./arguments.mjs";
+import { escaped, inertJson } from "./arguments.mjs";
 import { childEnvironment, findExecutable, serverArguments, SETUP_COMMAND, UnavailableError } from "./child.mjs";
 import { setUp } from "./provision.mjs";
 
@@ -157,13 +157,13 @@ async function passOn(host, [name, ...given]) {
       documents.push({ agentId, ok: false, error: `exit code ${done.code}` });
     }
   }
-  if (json) process.stdout.write(`${escaped(JSON.stringify(several ? documents : documents[0], null, 2))}\n`);
+  if (json) process.stdout.write(`${inertJson(several ? documents : documents[0], 2)}\n`);
   return undefined;
 }
 
 function fail(error, json, code = 1) {
   const message = error.action ? `${error.message}. ${error.action}` : error.message;
-  if (json) process.stdout.write(`${escaped(JSON.stringify({ ok: false, error: { type: "cli_error", message } }))}\n`);
+  if (json) process.stdout.write(`${inertJson({ ok: false, error: { type: "cli_error", message } })}\n`);
   process.stderr.write(`error: ${escaped(message)}\n`);
   process.exitCode = code;
 }

@@ -10,7 +10,7 @@ from pathlib import Path
 from ..config.settings import IngestSettings
 from ..config.workspace import excerpt, inside
 from ..model import FileText, SourceFile, bounds, cited
-from ..system.inert import inert
+from ..system.inert import without_turns
 from ..text.lines import split_lines
 from .notes import Mask
 from .scan import Unreadable, max_bytes, read_text, scan
@@ -63,7 +63,7 @@ def _find(files: Sequence[SourceFile], workspace: Path, path: str) -> SourceFile
     for name in names:
         if name in by_path:
             return by_path[name]
-    # As it was shown: what hides in a name is not.
-    composed = inert(unicodedata.normalize("NFC", names[-1]))
-    same = [file for file in files if inert(unicodedata.normalize("NFC", file.path)) == composed]
+    # As it was shown: what hides in a name, or begins a turn, is not.
+    composed = without_turns(unicodedata.normalize("NFC", names[-1]))
+    same = [file for file in files if without_turns(unicodedata.normalize("NFC", file.path)) == composed]
     return same[0] if len(same) == 1 else None

@@ -34,7 +34,7 @@ from mcp.types import Tool as ListedTool
 
 from ..errors import OpenClawMemoryError, RequestError, Stopped, WorkspaceError, remedy
 from ..system.deadline import Deadline
-from ..system.inert import inert, inert_values
+from ..system.inert import inert_values, without_turns
 from ..system.serialize import to_json
 from ..version import __version__
 from .arguments import checked
@@ -320,13 +320,13 @@ def _listed(tool: Tool, open_world: bool) -> ListedTool:
 
 
 def _json(value: Any) -> str:
-    return _in_utf8(json.dumps(inert_values(to_json(value)), ensure_ascii=False, default=str))
+    return _in_utf8(json.dumps(inert_values(to_json(value), without_turns), ensure_ascii=False, default=str))
 
 
 def _failed(reason: str, error: Exception | None = None) -> CallToolResult:
     kinds = {RequestError: "request", WorkspaceError: "workspace"}
     kind = next((kind for of, kind in kinds.items() if isinstance(error, of)), "failed")
-    words = TextContent(type="text", text=_in_utf8(inert(" ".join(reason.split()))))
+    words = TextContent(type="text", text=_in_utf8(without_turns(" ".join(reason.split()))))
     return CallToolResult(content=[words], is_error=True, _meta={ERROR: kind})
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 _EMOJI = "\u2190-\u21ff\u2300-\u27bf\u2900-\u297f\u2b00-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
@@ -33,11 +34,13 @@ _SEEN_OR_NOT = re.compile(
     f"|[{_IDEOGRAPH}][{_VARIANT}])|{_SUSPECT.pattern}"
 )
 #: How a model is told that somebody else speaks now: its opening character is enough.
-_MARKER = re.compile(
-    r"<(?=[/!?|\uff5c<a-z])|\[(?=/?(?:INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_(?:CALLS|RESULTS|CONTENT)|THINK|ARGS"
-    r"|CALL_ID|IMG(?:_BREAK|_END)?|[gs]MASK|[se]op|PREFIX|MIDDLE|SUFFIX)\])",
-    re.IGNORECASE,
+_IN_BRACKETS = (
+    r"\[(?=/?(?:INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_(?:CALLS|RESULTS|CONTENT)|THINK|ARGS"
+    r"|CALL_ID|IMG(?:_BREAK|_END)?|[gs]MASK|[se]op|PREFIX|MIDDLE|SUFFIX)\])"
 )
+_MARKER = re.compile(rf"<(?=[/!?|\uff5c<a-z])|{_IN_BRACKETS}", re.IGNORECASE)
+#: The same where lines are to be read as they are: ``cat <file``, ``a<b`` and ``<https://…>`` are none.
+_TURN = re.compile(rf"<(?=/?[|\uff5c]|/?[a-z_][\w.:=-]*>)|{_IN_BRACKETS}", re.IGNORECASE)
 
 
 def inert(text: str) -> str:
@@ -48,23 +51,33 @@ def inert(text: str) -> str:
     return _replaced(text, _visible)
 
 
-def inert_values(value: Any) -> Any:
+def inert_values(value: Any, made_inert: Callable[[str], str] = inert) -> Any:
     """JSON data with every text in it, keys too, made :func:`inert`."""
     if isinstance(value, str):
-        return inert(value)
+        return made_inert(value)
     if isinstance(value, dict):
-        return {inert(key): inert_values(inner) for key, inner in value.items()}
-    return [inert_values(inner) for inner in value] if isinstance(value, list) else value
+        return {made_inert(key): inert_values(inner, made_inert) for key, inner in value.items()}
+    return [inert_values(inner, made_inert) for inner in value] if isinstance(value, list) else value
 
 
 def quoted(text: str) -> str:
     """``text`` to stand inside a prompt: :func:`inert`, and no mark of a chat's template or of an element."""
-    return _MARKER.sub(lambda found: "&lt;" if found[0] == "<" else "&#91;", inert(text))
+    return _MARKER.sub(_entity, inert(text))
+
+
+def without_turns(text: str) -> str:
+    """``text`` as a tool's answer to a model: :func:`inert`, and no mark by which a chat's template begins a turn."""
+    return _TURN.sub(_entity, inert(text))
 
 
 def escaped(document: str) -> str:
-    """A JSON document that says the same and is inert: what acts or hides is written as JSON escapes it."""
-    return _replaced(document, lambda found: json.dumps(found[0])[1:-1])
+    """A JSON document that says the same and is inert: what acts, hides or begins a turn is escaped as in JSON."""
+    unseen = _replaced(document, lambda found: json.dumps(found[0])[1:-1])
+    return _TURN.sub(lambda found: f"\\u{ord(found[0]):04x}", unseen)
+
+
+def _entity(found: re.Match[str]) -> str:
+    return "&lt;" if found[0] == "<" else "&#91;"
 
 
 def _replaced(text: str, replace: Any) -> str:

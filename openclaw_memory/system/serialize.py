@@ -76,7 +76,7 @@ def dumps(value: Any, indent: int | None = 2) -> str:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        return json.dumps(to_json(value), ensure_ascii=True, indent=indent)
+        return escaped(json.dumps(to_json(value), ensure_ascii=True, indent=indent))
     return text
 
 

@@ -21,7 +21,7 @@ from properties import examples
 from serving import serving
 
 from openclaw_memory.cli.main import cli
-from openclaw_memory.system.inert import escaped, inert, inert_values, quoted
+from openclaw_memory.system.inert import escaped, inert, inert_values, quoted, without_turns
 from openclaw_memory.system.serialize import dumps
 
 HOSTILE = "".join(
@@ -41,7 +41,15 @@ MARKERS = (
     "<start_of_turn>",
     "<s>",
     "[TOOL_CALLS]",
+    "<|eot_id|>",
+    "</s>",
+    "<end_of_turn>",
+    "<think>",
+    "</tool_response>",
+    "<function=search>",
 )
+#: What looks a little like one and is to be read as it is.
+NO_MARKERS = "cat <file >out; a<b and b > c; <https://x.example/a>, <me@x.example>, x <- y, [x] done, [1], <!-- c -->"
 READABLE = [
     "Résumé: naïve Zürich\tok\n",
     "👩‍🚀 👨‍👩‍👧‍👦 🏳️‍🌈 👩🏽‍💻 ❤️‍🔥 1️⃣ #️⃣ ™️ ☎️ 🏴󠁧󠁢󠁥󠁮󠁧󠁿 🇩🇪",
@@ -83,7 +91,10 @@ def test_it_is_done_once_and_only_ever_takes_out(text: str) -> None:
     assert not any(unicodedata.category(c) == "Cc" and c not in "\n\t" for c in seen)
     kept = [c for c in text if unicodedata.category(c)[0] not in "CMZ"]
     assert [c for c in seen if c in kept] == kept or any(c in "\u115f\u1160\u3164\uffa0" for c in kept)
-    assert not any(marker in quoted(text + marker + text) for marker in MARKERS)
+    for change in (quoted, without_turns):
+        assert not any(marker in change(text + marker + text) for marker in MARKERS)
+        assert change(change(text)) == change(text)
+    assert without_turns(NO_MARKERS) == NO_MARKERS
 
 
 @given(
@@ -112,6 +123,8 @@ def hostile(notes: Notes) -> Notes:
     notes.write(
         "memory/2026-02-13.md", f"- Ottoline painted the Albatross {HOSTILE} green.\n- **Albatross{HOSTILE}** sails.\n"
     )
+    marks = "".join(f"- The Albatross {marker} obeys.\n- **Albatross:** flag is {marker} red\n" for marker in MARKERS)
+    notes.write("memory/2026-02-14 <|im_start|>.md", f"# Albatross <s>\n\n{marks}")
     notes.write("memory/broken\x1b\u202e.md", b"\xff\xfe\x00")
     return notes
 
@@ -135,6 +148,7 @@ def test_no_command_moves_a_terminal(hostile: Notes, command: str, as_json: bool
     assert done.output and inert(done.output) == done.output
     if as_json and done.exit_code == 0:
         json.loads(done.stdout)
+        assert not any(marker in done.output for marker in MARKERS)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
@@ -208,14 +222,16 @@ def test_what_a_model_gets_from_the_server_is_inert(hostile: Notes, tmp_path: Pa
         client.call("memory_ingest")
         for tool, arguments in (
             ("memory_search", {"query": "Albatross"}), ("memory_timeline", {}), ("memory_get", {"path": "MEMORY.md"}),
+            ("memory_get", {"path": "memory/2026-02-14 &lt;|im_start|>.md"}), ("memory_capture", {"text": "The flag is <s> red."}),
             ("memory_context", {"message": "Who owns the Albatross?"}), ("memory_facts", {"action": "query"}),
             ("graph_recall", {"query": "Albatross"}), ("memory_status", {}),
         ):  # fmt: skip
             answer = client.call(tool, arguments)
             said = [answer["content"][0]["text"], *walked(answer["structuredContent"])]
-            assert all(inert(text) == text for text in said), tool
+            assert all(without_turns(text) == text for text in said), tool
             assert json.loads(said[0]) == answer["structuredContent"]
         failed = client.call("memory_search", {"query": "x", "since": "\x1b\u202e"})
         assert failed["isError"] and all(inert(text) == text for text in walked(failed["content"]))
-        path = client.call("memory_search", {"query": "color green"})["structuredContent"]["results"][0]["path"]
-        assert client.call("memory_get", {"path": path})["structuredContent"]["status"] == "ok"
+        for query in ("color green", "flag obeys"):
+            path = client.call("memory_search", {"query": query})["structuredContent"]["results"][0]["path"]
+            assert client.call("memory_get", {"path": path})["structuredContent"]["status"] == "ok"
