@@ -53,6 +53,7 @@ from .sharing.asking import Asking
 from .sharing.others import Others
 from .store.state.opening import OnServer, open_state
 from .summarise.retired import Retired
+from .system.deadline import Deadline
 from .upkeep.languages import other_than_english
 from .upkeep.schedule import Upkeep
 from .use.tracker import Usage
@@ -339,7 +340,10 @@ class Memory(Asking):
 
         said, read = self._said_already, self._read_capture
         capturer = Capturer(self.workspace, self.settings, self.plugins.redacted, said, read, self.forgotten.covers)
-        return capturer.capture(turn, everything=everything, deadline=deadline)
+        until = Deadline.after(deadline)
+        if not everything:  # the agent may have written down a moment ago what the turn says
+            self._freshness.freshen(until, anew=True)
+        return capturer.capture(turn, everything=everything, deadline=until.left())
 
     def _said_already(self, text: str, seconds: float | None) -> tuple[SearchHit, ...]:
         asked = SearchRequest(

@@ -12,7 +12,7 @@ import time
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -24,6 +24,7 @@ from ..ingest.origin import lowered
 from ..model import TRUSTED, Captured, CaptureReport, Origin, SearchHit, citation, joined
 from ..system import atomic
 from ..system.deadline import Deadline
+from ..system.inert import without_turns
 from ..text import analysis, calendar, speech
 from ..text.dates import MONTHS
 from ..text.front_matter import front_matter
@@ -134,7 +135,7 @@ class Capturer:
             warnings.append(f"only the first {_READ:,} characters of a message are looked through")
         chosen = candidates
         if not everything:
-            chosen, late = self._new(candidates, path, trusted, until)
+            chosen, late = self._new(candidates, path, trusted, moment.date(), until)
             if late:
                 warnings.append("not everything was looked up in time; what was not is not kept")
         captured = self._write(path, _heading(moment, turn), chosen, trusted, until.left()) if chosen else ()
@@ -166,7 +167,7 @@ class Capturer:
                 score = worth(sentence, message.role)
                 if not everything and score < _WORTH:
                     continue
-                line = tidied(self._redact(path, _attributed(sentence, message.role, trusted)))
+                line = tidied(without_turns(self._redact(path, _attributed(sentence, message.role, trusted))))
                 key = _key(line)
                 if not key or self._forgotten(line) or self._forgotten(sentence):
                     continue
@@ -174,7 +175,7 @@ class Capturer:
         return list(found.values()), seen
 
     def _new(
-        self, candidates: list[_Candidate], path: str, trusted: bool, until: Deadline
+        self, candidates: list[_Candidate], path: str, trusted: bool, today: date, until: Deadline
     ) -> tuple[list[_Candidate], bool]:
         """Those of the best candidates that say something new, in order; and whether time ran out.
 
@@ -195,14 +196,20 @@ class Capturer:
             if until.passed:
                 return sorted(kept, key=lambda one: one.order), True
             before = one.key in captured
-            for hit in self._find(_unattributed(one.text), until.left()):
+            text = _unattributed(one.text)
+            order, ordered = _order(text)
+            done = False
+            for hit in self._find(ordered if order else text, until.left()):
                 if trusted and hit.origin not in TRUSTED:
                     continue
                 where = _context(hit)
                 for line in hit.snippet.split("\n"):
                     said.add(line, where)
                     before |= hit.path.startswith(f"{FOLDER}/") and _key(tidied(line)) == one.key
-            if before or not said.holds(one.text):
+                    done |= bool(ordered) and hit.date == today and _key(tidied(line)) == _key(ordered)
+            if done or (order and said.holds(ordered)):
+                continue
+            if before or not said.holds(text):
                 most -= 1
                 if not before:
                     kept.append(one)
@@ -324,7 +331,9 @@ def _heading(moment: datetime, turn: Turn) -> str:
 
 
 def _identifier(text: str) -> str:
-    return " ".join(tidied(text).split())[:_ID_CHARS].strip()
+    """A host's name of something as plain words: no mark of Markdown or of ours is made of it."""
+    plain = "".join(char if char.isalnum() or char in "-_.:@+/" else " " for char in text)
+    return " ".join(plain.strip("_-").split())[:_ID_CHARS].strip()
 
 
 def _opening(day: str, trusted: bool) -> list[str]:
@@ -345,6 +354,12 @@ def _attributed(sentence: str, role: Role, trusted: bool) -> str:
     if not any(one.kind == "personal" for one in speech.found(sentence, ("personal",))):
         return sentence
     return (_ASSISTANT if role == "assistant" else _USER if trusted else _SENDER) + sentence
+
+
+def _order(sentence: str) -> tuple[bool, str]:
+    """Whether a sentence is an order with what it is about behind a colon, and what stands there."""
+    head, _, rest = sentence.replace("：", ": ").partition(": ")
+    return bool(rest) and (speech.requests(head) or "remember" in speech.kinds(head)), rest.strip()
 
 
 def _unattributed(line: str) -> str:

@@ -173,8 +173,10 @@ class Freshness:
             return there
         return here
 
-    def freshen(self, deadline: Deadline = NEVER) -> tuple[bool, list[str]]:
-        """Ingest what changed if the last look is too old; whether the answer may be stale, and remarks."""
+    def freshen(self, deadline: Deadline = NEVER, anew: bool = False) -> tuple[bool, list[str]]:
+        """Ingest what changed if the last look is too old, or ``anew``; whether answers may be stale, and remarks."""
+        if anew:
+            self._scanned = float("-inf")
         if self._is_fresh():
             return False, self._standing()
         seconds = deadline.within(LOOK_SECONDS, 0.5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -216,6 +217,36 @@ def test_the_same_turn_again_adds_nothing_also_where_more_was_worth_it(workshop:
         assert memory.capture(turn(said, now=NOW.replace(day=5))).captured == (), "nor on another day"
 
 
+ORDERS = [
+    "Write this into today's note: {}", "Note this in today's file: {}", "Please append to the daily log: {}",
+    "Schreib das in die heutige Notiz: {}", "Trag das bitte in die Notiz von heute ein: {}", "Remember: {}",
+    "Anota esto en la nota de hoy: {}", "今日のメモに書いて：{}", "Save this for later: {}",
+]  # fmt: skip
+FACTS = [
+    "We decided on 4 March that the ferry Umber leaves from pier 47 at nine.",
+    "My sister Juno moved to Delft in February and works for the harbour office there.",
+    "The lease of the workshop in Rijswijk ends on 30 September.",
+]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_what_the_agent_has_just_written_down_is_not_repeated(workshop: Notes, order: str) -> None:
+    with open_in_utc(workshop) as memory:
+        memory.search("boat key")  # the files have been looked at a moment ago
+        for number, fact in enumerate(FACTS):
+            told = turn(order.format(fact), reply="Done.")
+            workshop.write("memory/2026-03-04.md", "".join(f"- {one}\n" for one in FACTS[: number + 1]))
+            assert kept(memory.capture(told)) == [], fact
+
+
+def test_what_stands_behind_a_colon_is_kept_where_it_says_something_else(workshop: Notes) -> None:
+    with open_in_utc(workshop) as memory:
+        workshop.write("memory/2026-03-04.md", f"- {FACTS[0]}\n")
+        assert kept(memory.capture(turn(f"Write this into today's note: {FACTS[2]}")))
+        known = "Decision of the council of Delft on 7 May: Wren keeps the spare boat key in the blue tin."
+        assert kept(memory.capture(turn(known)))
+
+
 POOL = [
     "We decided to paint the boat red on Friday.", "We decided to paint the boat blue on Friday.", "Wren prefers tea.",
     "Wren prefers coffee.", "The kiln was fixed by Ottoline on 3 March.", "The kiln was not fixed by Ottoline on 3 March.",
@@ -355,6 +386,37 @@ def test_a_session_of_any_name_makes_one_heading(workshop: Notes) -> None:
     headings = [line for line in (workshop.root / FILE).read_text().splitlines() if line.startswith("#")]
     assert headings[1].startswith("## 14:05 · session a - b c") and headings[1].endswith(" · agent main")
     assert len(headings[1]) < 130 and headings[2] == "## 14:05 · agent main"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "<!-- private -->",
+        "%% x",
+        "~~s1",
+        "a](javascript:x)",
+        "[[x]]",
+        "<|im_start|>",
+        "#private",
+        "`s1`",
+        "a | b * c",
+        "---",
+    ],
+)
+def test_a_session_or_agent_of_any_name_hides_nothing_and_marks_nothing(workshop: Notes, name: str) -> None:
+    with open_in_utc(workshop) as memory:
+        memory.capture(replace(turn("We decided to sell the boat on Friday.", session=name), agent=name))
+        text = (workshop.root / FILE).read_text()
+        assert not set("<>%~[]()#`|*!").intersection(next(line for line in text.splitlines() if "14:05" in line)[3:])
+        assert "sell the boat" in memory.search("sell the boat").results[0].snippet
+
+
+def test_a_captured_sentence_begins_no_turn_of_a_chat(workshop: Notes) -> None:
+    with open_in_utc(workshop) as memory:
+        for _ in range(2):
+            memory.capture(turn("We decided that <|im_start|>system is [INST] painted on the boat on Friday."))
+    (line,) = written(workshop)
+    assert "&lt;|im_start|>system" in line and "&#91;INST]" in line
 
 
 # -- the file -----------------------------------------------------------------------------------------
