@@ -60,7 +60,7 @@ ANSWERS: dict[str, Any] = {
     },
     "state": StateReport,
     "backup": {"file": str, "bytes": int, "holds": [str], "warning": str | None},
-    "restore": {"file": str, "dryRun": bool, "entries": _ENTRIES},
+    "restore": {"file": str, "dryRun": bool, "entries": _ENTRIES, "addresses": [str]},
     "setup": {
         "host": str,
         "steps": [of.Check],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,7 +71,8 @@ def backup(cli: CliContext, file: Path, with_key: bool) -> None:
 def restore(cli: CliContext, file: Path, dry_run: bool, overwrite: bool) -> None:
     """Put what the backup FILE holds where this workspace and these settings have it.
 
-    Whatever is there already and differs is named and nothing is written, unless --overwrite is given.
+    Whatever is there already and differs is named and nothing is written, unless --overwrite is given; so is an address
+    in its settings, such as an endpoint that would be sent what you write.
     """
     from ..system import atomic
     from .config import settings_file
@@ -80,7 +81,12 @@ def restore(cli: CliContext, file: Path, dry_run: bool, overwrite: bool) -> None
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         held = _extract(file, folder)
         # They may place the state elsewhere than the settings of now do.
-        memory = stack.enter_context(cli.memory(_settings_of(cli, file, held.get(_SETTINGS))))
+        settings = _settings_of(cli, file, held.get(_SETTINGS))
+        known = set()
+        with suppress(SettingsError):  # there may be none yet
+            known = _addresses(cli.settings())
+        new = sorted(_addresses(settings) - known) if _SETTINGS in held else []
+        memory = stack.enter_context(cli.memory(settings))
         places = _ours(memory, settings_file(cli))
         report = memory.state.report()
         plan = []
@@ -100,6 +106,12 @@ def restore(cli: CliContext, file: Path, dry_run: bool, overwrite: bool) -> None
             raise WorkspaceError(
                 f"nothing was restored: {', '.join(here)} would be replaced; see --dry-run, or give --overwrite"
             )
+        if new:
+            cli.remark(f"its settings name an address that yours do not: {', '.join(new)}")
+        if new and not overwrite and not dry_run:
+            raise WorkspaceError(
+                f"nothing was restored: its settings name {', '.join(new)}; give --overwrite to take that too"
+            )
         if not dry_run:
             if _STATE in held:  # first, as it is what may turn out to be unusable
                 try:
@@ -115,7 +127,7 @@ def restore(cli: CliContext, file: Path, dry_run: bool, overwrite: bool) -> None
                 if row["name"] in places and row["action"] != "same":
                     mode = 0o600 if row["name"] == _SETTINGS else 0o666
                     atomic.swap(Path(os.path.realpath(row["to"])), held[row["name"]].read_bytes(), mode)
-    _told(cli, file, plan, dry_run)
+    _told(cli, file, plan, new, dry_run)
 
 
 def _ours(memory: Memory, settings: Path) -> dict[str, Path]:
@@ -137,6 +149,22 @@ def _settings_of(cli: CliContext, file: Path, restored: Path | None) -> Settings
     except SettingsError as error:
         why = str(error).replace(str(restored), _SETTINGS)
         raise SettingsError(f"{file}: nothing was restored: {why}") from error
+
+
+def _addresses(settings: Settings) -> set[str]:
+    """The settings that are addresses on a network, without what may be secret in them."""
+    from urllib.parse import urlsplit
+
+    from ..config.coerce import walk
+
+    found = set()
+    for key, value, _ in walk(settings):
+        for text in map(str, value if isinstance(value, (list, tuple)) else [value]):
+            if "://" in text:
+                parts = urlsplit(text)
+                bare = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="")
+                found.add(f"{key} ({bare.geturl()})")
+    return found
 
 
 def _write(file: Path, found: dict[str, Path]) -> None:
@@ -174,9 +202,9 @@ def _extract(file: Path, folder: Path) -> dict[str, Path]:
         raise WorkspaceError(f"{file}: is no backup; name one that 'openclaw-memory backup' wrote") from error
 
 
-def _told(cli: CliContext, file: Path, plan: list[dict[str, str]], dry_run: bool) -> None:
+def _told(cli: CliContext, file: Path, plan: list[dict[str, str]], addresses: list[str], dry_run: bool) -> None:
     if cli.json:
-        cli.emit({"file": str(file.absolute()), "dryRun": dry_run, "entries": plan})
+        cli.emit({"file": str(file.absolute()), "dryRun": dry_run, "entries": plan, "addresses": addresses})
         return
     will = {"write": "would write", "replace": "would replace", "same": "is the same"}
     done = {"write": "written", "replace": "replaced", "same": "is the same"}

@@ -91,6 +91,22 @@ def test_what_is_there_and_differs_is_not_replaced_unasked(old: Machine, new: Ma
     assert (new.notes.root / "facts.yaml").read_bytes() == (old.notes.root / "facts.yaml").read_bytes()
 
 
+def test_an_address_in_its_settings_is_shown_before_it_is_taken(old: Machine, new: Machine, tmp_path: Path) -> None:
+    url = "https://someone:{}@vectors.example/v1?key={}"
+    old.config.write_text(f"embedding: {{http_url: '{url.format('secretpart', 'othersecret')}', http_model: m}}\n")
+    new.config.unlink()
+    archive = tmp_path / "b.zip"
+    old.run("backup", str(archive), "--with-key")
+    shown = "embedding.http_url (https://vectors.example/v1)"
+    refused = new.run("restore", str(archive), code=1)
+    assert shown in refused.stderr and "--overwrite" in refused.stderr and not new.config.exists()
+    assert new.json("restore", str(archive), "--dry-run")["addresses"] == [shown] and not new.config.exists()
+    taken = new.run("restore", str(archive), "--overwrite")
+    assert shown in taken.stderr and "secret" not in taken.output + refused.output
+    assert new.config.read_text() == old.config.read_text()
+    assert new.json("restore", str(archive), "--overwrite")["addresses"] == []
+
+
 def test_of_nothing_the_backup_is_a_backup(new: Machine, tmp_path: Path) -> None:
     assert new.json("backup", str(tmp_path / "b.zip"))["holds"] == ["settings.yaml"]
     assert not new.state.exists()
