@@ -27,7 +27,7 @@ def text() -> str:
     parts = [_HEAD]
     for tool in offered(for_host=False).values():
         given = tool.input_schema
-        mark = " *reads only*" if tool.read_only else ""
+        mark = " *reads only*" if tool.read_only else " *may remove*" if tool.destructive else ""
         parts.append(f"\n## {tool.name}\n\n{_cell(tool.description)}{mark}\n")
         if given["properties"]:
             parts.append("\n| argument | type | meaning |\n|---|---|---|\n")

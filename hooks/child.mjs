@@ -288,10 +288,11 @@ function hold(child, busy) {
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.[how]?.();
 }
 
-/** Environment of the child: the host's, and where the index files belong. */
+/** Environment of the child: the host's, where the index files belong, and how its commands are called. */
 export function childEnvironment(env, stateDir) {
   return {
     ...env,
+    OPENCLAW_MEMORY_COMMAND: "openclaw memory", // what messages tell people to run: the executable is on no PATH
     OPENCLAW_MEMORY_STORE_FOLDER: env.OPENCLAW_MEMORY_STORE_FOLDER || path.join(stateDir, "openclaw-memory", "index"),
   };
 }

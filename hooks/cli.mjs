@@ -60,6 +60,25 @@ export function registerCli(api, host) {
   });
 }
 
+/** What OpenClaw's own memory does and this one does otherwise, with what to run here. */
+const ELSEWHERE = {
+  ...Object.fromEntries(
+    ["promote", "promote-explain", "rem-harness", "rem-backfill", "session-backfill"].map((name) => [name, "openclaw memory consolidate --dry-run"]),
+  ),
+  reset: "openclaw memory index, as this index follows the notes; to start anew, delete the file that openclaw memory status names first",
+};
+/** Options of OpenClaw's own memory that ask for what is done anyway, and those of `forget` that choose by session. */
+const NEEDLESS = { status: ["--deep", "--fix", "--index"], index: ["--force", "--verbose"] };
+const BY_SESSION = ["--session", "--hook-source", "--participant"];
+
+/** Why OpenClaw's own memory is the one that was meant, and what to run here. */
+function meantForAnother(name, words) {
+  const options = name === "forget" ? words.filter((word) => BY_SESSION.includes(word.split("=")[0])) : [];
+  const here = Object.hasOwn(ELSEWHERE, name) ? ELSEWHERE[name] : options.length && "openclaw memory forget --query WORDS (or --path, --since with --until), as notes are not kept by session";
+  if (!here) return undefined;
+  return `${[name, ...options.map((word) => word.split("=")[0])].join(" ")} is of OpenClaw's built-in memory, which is not in use; run here: ${here}`;
+}
+
 /** Add `memory` with its commands to OpenClaw's program (a Commander object); any other word is our command line's, too. */
 export function registerMemoryCli(program, host) {
   const memory = program.command("memory").description(`${DESCRIPTION}. All other commands of openclaw-memory work here, too.`);
@@ -109,7 +128,11 @@ function taken(words, option) {
  * some may have no notes.
  */
 async function passOn(host, [name, ...given]) {
-  const [agent, words] = taken(given, "--agent");
+  const [agent, told] = taken(given, "--agent");
+  const another = meantForAnother(name, told);
+  if (another) return fail(new Error(another), told.includes("--json"));
+  const words = told.filter((word) => !NEEDLESS[name]?.includes(word));
+  const rereads = name === "status" && told.includes("--index");
   const [query, rest] = name === "search" ? taken(words, "--query") : [undefined, words];
   // A query comes last and after --, as it may start with a dash.
   const args = [name === "index" ? "ingest" : name, ...rest, ...(query === undefined ? [] : ["--", query])];
@@ -143,6 +166,7 @@ async function passOn(host, [name, ...given]) {
     const command = [...serverArguments(host.config, { agent: agentId, workspace }), ...args];
     let done;
     try {
+      if (rereads) await run(found.command, [...command.slice(0, -args.length), "ingest"], childEnvironment(process.env, host.stateDir()), { capture: true });
       done = await run(found.command, command, childEnvironment(process.env, host.stateDir()), { capture: json });
     } catch (error) {
       const reason = `${found.command} cannot be started (${error.code ?? error.message}); is its Python gone?`;

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 
+from .version import as_called
+
 #: No room is left, or no more is allowed.
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
@@ -16,6 +18,9 @@ def remedy(error: Exception, otherwise: str) -> str:
 
 class OpenClawMemoryError(Exception):
     """Base of every error raised on purpose; the CLI prints it on one line and exits 1."""
+
+    def __str__(self) -> str:
+        return as_called(super().__str__())
 
 
 class SettingsError(OpenClawMemoryError):

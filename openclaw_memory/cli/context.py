@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 
 from ..system.inert import inert
+from ..version import as_called
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -157,7 +158,7 @@ class CliContext:
     def remark(self, text: str | None) -> None:
         """Say something on stderr, unless only machines listen."""
         if text and not self.json:
-            say(f"note: {text}", err=True)
+            say(f"note: {as_called(text)}", err=True)
 
     def remark_on(self, answer: Any) -> None:
         """Say what is to be known of an answer: that it may be stale, what it had to do without, its warning."""
@@ -175,10 +176,10 @@ class CliContext:
         else:
             mark, word, colour = ("!", "note", "yellow") if check.remark else ("✓", "ok", "green")
         line = Text(f"{mark if _has_marks() else word} ", style=colour)
-        line.append(f"{check.name}: ", style="bold").append(check.detail, style="default")
+        line.append(f"{check.name}: ", style="bold").append(as_called(check.detail), style="default")
         self.out.print(line, highlight=False, soft_wrap=True)
         if check.fix:
-            self.out.print(Text(f"  {check.fix}", style="yellow"), highlight=False, soft_wrap=True)
+            self.out.print(Text(f"  {as_called(check.fix)}", style="yellow"), highlight=False, soft_wrap=True)
 
     def must_ask(self, yes: bool, dry_run: bool | None = None) -> bool:
         """Whether to ask before something is done; where nobody can answer, that is wrong usage.

@@ -16,7 +16,7 @@ import click
 
 from ..config.store_url import is_url
 from ..system.inert import inert
-from ..version import DISTRIBUTION, __version__, build_id
+from ..version import DISTRIBUTION, __version__, as_called, build_id
 from .context import CliContext, say, without_password
 
 #: The commands as a newcomer meets them, by what they are for, and where each lives; a module is imported when its
@@ -184,7 +184,7 @@ def _in_one_line(error: click.UsageError, as_json: bool, ctx: click.Context | No
 
 def _tell(message: str, as_json: bool, ctx: click.Context | None, begin: str = "error: ", end: str = "") -> None:
     """Say why a command failed on one line of stderr, and on stdout where only JSON is read and none was printed."""
-    message = " ".join(message.split())
+    message, end = as_called(" ".join(message.split())), as_called(end)
     if as_json:
         obj = None if ctx is None else ctx.obj
         (obj if isinstance(obj, CliContext) else CliContext(json=True)).emit_error(message, end.strip(" ()"))

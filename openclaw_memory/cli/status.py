@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..version import as_called
 from .context import CliContext, common_options, say
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def status(cli: CliContext, verbose: bool) -> None:
     cli.remark(found.fallback)
     cli.remark(found.warning)
     steps = [check.fix for check in checks if check.fix and not check.ok]
-    say(f"next: {steps[0].removeprefix('run: ') if steps else 'openclaw-memory search QUESTION'}")
+    say(as_called(f"next: {steps[0].removeprefix('run: ') if steps else 'openclaw-memory search QUESTION'}"))
 
 
 def _standing(memory: Memory, found: Status) -> list[Check]:

@@ -356,7 +356,9 @@ def _is_plugins(home: OpenClawHome, settings: Settings, index: str | Path | None
 
 
 #: Variables that are options of the command line rather than settings.
-HOST_VARIABLES = frozenset(ENV_PREFIX + name for name in ("CONFIG", "WORKSPACE", "AGENT", "DB", "JSON", "DEBUG"))
+HOST_VARIABLES = frozenset(
+    ENV_PREFIX + name for name in ("CONFIG", "WORKSPACE", "AGENT", "DB", "JSON", "DEBUG", "COMMAND")
+)
 
 
 def _of_environment(environ: Mapping[str, str]) -> tuple[list[_Source], list[str]]:

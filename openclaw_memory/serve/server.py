@@ -309,7 +309,7 @@ def _listed(tool: Tool, open_world: bool) -> ListedTool:
     """A tool as a client is told of it; what it returns is in docs/schema.json, to keep the list short for models."""
     hints = ToolAnnotations(read_only_hint=tool.read_only, open_world_hint=open_world)
     if not tool.read_only:
-        hints = hints.model_copy(update={"destructive_hint": False, "idempotent_hint": tool.idempotent})
+        hints = hints.model_copy(update={"destructive_hint": tool.destructive, "idempotent_hint": tool.idempotent})
     return ListedTool(
         name=tool.name,
         title=tool.title,

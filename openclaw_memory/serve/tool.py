@@ -31,6 +31,7 @@ class Tool:
     the seconds it has unless the host says otherwise.  ``upkeep`` may take long and has threads of its
     own.  ``embeds`` may send text to an embedding endpoint where one is configured.  A tool for a ``client`` may be
     called by whoever knows of it and is not listed; one for a ``host`` only by a server that was started for a host.
+    A ``destructive`` one may take away what was written before.
     ``hint`` tells a model when to call a tool of every day: it goes into the system prompt, and a host that lets the
     model look for tools shows this one at once.  ``asks`` names the values of arguments with which a tool that writes
     only reads.  ``host_arguments`` are accepted and not listed.
@@ -47,6 +48,7 @@ class Tool:
     required: tuple[str, ...] = ()
     read_only: bool = True
     idempotent: bool = True
+    destructive: bool = False
     embeds: bool = False
     upkeep: bool = False
     audience: Literal["model", "client", "host"] = "model"

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from ..version import as_called
 from .inert import escaped
 
 #: Left out when ``None``; every other field is always there.
@@ -29,6 +30,8 @@ _RECORDS = frozenset({"http_usage"})
 _FLAGS = frozenset({"truncated", "stale"})
 #: Left out unless there is something in them.
 _UNLESS_EMPTY = frozenset({"skipped", "superseded", "also", "corrected"})
+#: Fields that say what to do, and so may name a command of ours.
+_ADVICE = frozenset({"warning", "fallback", "error", "detail", "fix"})
 
 
 def camel(name: str) -> str:
@@ -49,7 +52,7 @@ def to_json(value: Any) -> Any:
                 continue
             if f.name in _UNLESS_EMPTY and not inner:
                 continue
-            made = to_json(inner)
+            made = as_called(inner) if f.name in _ADVICE and isinstance(inner, str) else to_json(inner)
             out[camel(f.name)] = {camel(k): v for k, v in made.items()} if f.name in _RECORDS and made else made
         return out
     if isinstance(value, dict):

@@ -24,7 +24,9 @@ from tables import table
 from openclaw_memory import Memory
 from openclaw_memory.cli import progress
 from openclaw_memory.cli.main import cli
-from openclaw_memory.errors import remedy
+from openclaw_memory.errors import StoreError, remedy
+from openclaw_memory.model import Check
+from openclaw_memory.system.serialize import to_json
 
 TEXT = "# Lamps\n\n- a green lamp by the door\n- a red lamp in the hall\n"
 
@@ -451,3 +453,28 @@ def test_where_no_room_is_left_the_step_is_to_make_some(tmp_path: Path) -> None:
 def test_the_next_step_in_json_is_one(notes: Notes, arguments: list[str], step: str) -> None:
     done = run(notes, "--json", *arguments, code=1 if arguments[0] == "sql" else 2)
     assert step in json.loads(done.stdout)["error"]["next"]
+
+
+def test_commands_are_told_as_they_are_called_here(
+    notes: Notes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ["-w", str(notes.root), "--db", str(tmp_path / "i.duckdb"), "--set", "embedding.model=none"]
+    notes.write("MEMORY.md", "# Lamps\n\n- a green lamp, see 'openclaw-memory search'\n")
+    for command in ("openclaw-memory", "openclaw memory"):
+        monkeypatch.setenv("OPENCLAW_MEMORY_COMMAND", command)
+        missing = CliRunner().invoke(cli, [*arguments, "open", "3"]).stderr
+        assert f"run: {command} search" in missing
+        assert (
+            f"see {command} search --help"
+            in CliRunner().invoke(cli, [*arguments, "search"], prog_name="openclaw-memory").stderr
+        )
+        found = CliRunner().invoke(cli, [*arguments, "search", "lamp", "--json"])
+        assert "'openclaw-memory search'" in json.loads(found.stdout)["results"][0]["snippet"], "notes stay as they are"
+        assert not found.stderr
+    check = Check("vectors", False, "none; see 'openclaw-memory model list'", "run: openclaw-memory ingest")
+    assert (
+        to_json(check)["fix"] == "run: openclaw memory ingest" and "'openclaw memory model" in to_json(check)["detail"]
+    )
+    assert str(StoreError("i.duckdb: openclaw-memory of another version uses it")).endswith(
+        "openclaw-memory of another version uses it"
+    )

@@ -127,6 +127,26 @@ test("whatever else is asked reaches our command line as it is, for one agent, w
   assert.match((await ran(host, "memory", "facts", "--agent", "off")).stderr, /agent off: memory search is off for it/);
 });
 
+test("what OpenClaw prescribes for its own memory is taken, or told in a line with what to run here", async (t) => {
+  const host = await hostOf(t, 'echo "$OPENCLAW_MEMORY_COMMAND: $*" >> "$0.words"');
+  const given = [["status", "--deep"], ["status", "--fix", "--json"], ["status", "--index"], ["index", "--force", "--verbose"], ["forget", "--query", "x", "--yes"]];
+  for (const words of given) assert.equal((await ran(host, ...words, "--agent", "main")).code, 0, words.join(" "));
+  const called = (await readFile(`${host.config.command}.words`, "utf8")).trim().split("\n");
+  assert.deepEqual(called.map((line) => line.replace(/--agent main --workspace \S+(?: à soi \S+)?\/main /, "")), [
+    "status", "status --json", "ingest", "status", "ingest", "forget --query x --yes",
+  ].map((words) => `openclaw memory: ${words}`));
+  const others = [
+    ["promote", "--apply"], ["promote-explain", "x"], ["rem-harness", "--json"], ["rem-backfill", "--path", "x"], ["session-backfill"], ["reset", "--yes"],
+  ];
+  for (const words of [...others.map((each) => ["memory", ...each]), ["forget", "--session", "s1", "--dry-run"], ["forget", "--hook-source=gmail"], ["forget", "--participant", "p"]]) {
+    const { stdout, stderr, code } = await ran(host, ...words);
+    assert.equal(code, 1);
+    assert.match(stderr, /^error: [^\n]+ is of OpenClaw's built-in memory, which is not in use; run here: openclaw memory [^\n]+\n$/, words.join(" "));
+    if (words.includes("--json")) assert.equal(JSON.parse(stdout).ok, false);
+  }
+  assert.equal((await readFile(`${host.config.command}.words`, "utf8")).trim().split("\n").length, called.length, "nothing of ours was run");
+});
+
 test("why a concept or a fact is there is asked for like any other option", async (t) => {
   const host = await hostOf(t, 'echo "$@" > "$0.words"');
   for (const words of [["concepts", "list", "--explain"], ["concepts", "search", "tank", "--explain"], ["facts", "query", "Mira", "--explain"]]) {

@@ -142,7 +142,9 @@ def test_the_sdks_session_gets_progress_and_what_a_tool_is_like(notes: Notes) ->
                     hints = tool.annotations
                     assert hints is not None
                     assert hints.read_only_hint == (tool.name not in WRITING)
-                    assert not hints.destructive_hint and hints.open_world_hint is False
+                    assert (
+                        bool(hints.destructive_hint) == (tool.name == "memory_facts") and hints.open_world_hint is False
+                    )
                     assert bool(hints.idempotent_hint) == (tool.name == "memory_capture")
                 for n in range(20):
                     notes.write(f"memory/n{n}.md", f"- changed note {n}\n")

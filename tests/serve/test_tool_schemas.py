@@ -105,6 +105,11 @@ def test_the_tools_of_a_host_are_hidden_from_models() -> None:
     assert {tool.name for tool in TOOLS if tool.read_only} == {
         "memory_search", "graph_recall", "memory_timeline", "memory_context", "memory_get", "memory_status"
     }  # fmt: skip
+    assert {tool.name for tool in TOOLS if tool.destructive} == {
+        "memory_facts",
+        "memory_consolidate",
+        "memory_heartbeat",
+    }
 
 
 def test_the_list_of_tools_costs_a_model_little() -> None:
