@@ -10,6 +10,7 @@ const TOOL = "memory_search"; // context is for turns whose model may ask this i
 const MARGIN_MS = 20; // between the server's deadline and ours
 const MOST_CHARS = 8000; // of a message: the first and the last of them
 const LAST_CHARS = 2000;
+const MOST_MISSED = 1000;
 const TOGETHER_MS = 60_000; // tools and prompt of a turn are made within this time
 const PERMISSION = "plugins.entries.openclaw-memory.hooks";
 const KEPT = ["shutdown", "restart"]; // a session that ends so goes on with what it was given
@@ -24,7 +25,7 @@ export function contextSettings(config, agentId) {
   const [, own = {}] = Object.entries(config.contextAgents ?? {}).find(([name]) => same(name)) ?? [];
   if (!(own.enabled ?? config.context ?? true)) return null;
   return {
-    timeoutMs: config.contextTimeoutMs ?? 100,
+    timeoutMs: config.contextTimeoutMs ?? 1000, // a busy machine needs it; the usual answer takes a twentieth
     turns: own.turns ?? config.contextTurns ?? "owner",
     budget: own.budget ?? config.contextBudget, // else the setting context.budget
   };
@@ -170,6 +171,7 @@ export function framed(found) {
 export function contextHook({ config, memory, subjectOf, logger, turns = sharedTurns() }) {
   const latest = shared("latest"); // what a session's turn got, as its prompt may be built again
   const renewals = shared("renewals"); // how often a session began again or forgot
+  const missed = shared("missed"); // by agent: turns that nothing came for in time, and that the memory is to count
   const say = (agentId, what) => logger.debug?.(`openclaw-memory: context for agent ${agentId}: ${what}`);
 
   const ask = async (event, ctx) => {
@@ -187,15 +189,14 @@ export function contextHook({ config, memory, subjectOf, logger, turns = sharedT
     if (ctx.runId && before?.runId === ctx.runId && before.message === message) return before.added;
 
     const { budget, timeoutMs } = settings;
-    const found = await memory().call(
-      "memory_context",
-      given({
-        message,
-        budget,
-        session: `${session}#${renewals.get(ctx.sessionKey) ?? 0}`,
-      }),
-      { agent: agentId, workspace: workspaceDir, timeoutMs, marginMs: MARGIN_MS, again: false },
-    );
+    const late = missed.get(agentId);
+    missed.delete(agentId);
+    const args = { message, budget, session: `${session}#${renewals.get(ctx.sessionKey) ?? 0}`, missed: late };
+    const options = { agent: agentId, workspace: workspaceDir, timeoutMs, marginMs: MARGIN_MS, again: false };
+    const found = await memory().call("memory_context", given(args), options).catch((error) => {
+      if (error?.name === "DeadlineError") remember(missed, agentId, Math.min(MOST_MISSED, (late ?? 0) + 1));
+      throw error;
+    });
     const added = found.text?.trim() ? { appendContext: framed(found.text) } : undefined;
     remember(latest, session, { runId: ctx.runId, message, added });
     say(agentId, `${found.tokens ?? 0} tokens, ${Math.round(found.took_ms ?? 0)} ms${found.warning ? `, ${found.warning}` : ""}`);

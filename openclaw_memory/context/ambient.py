@@ -185,6 +185,11 @@ class Ambient:
         """How often it was asked for and given, with how long that took."""
         return self._counters.use()
 
+    def count_missed(self, messages: int) -> None:
+        """Count messages for which a host got no answer in time."""
+        for _ in range(messages):
+            self._counters.count(0, 0, late=True)
+
     def close(self) -> None:
         """Write the counters, and wait a little for what goes on behind its deadline."""
         with self._lock:

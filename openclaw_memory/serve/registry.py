@@ -99,6 +99,7 @@ _HITS = whole("Most hits to return; default 6.", 1, 50)
 def _context(call: Call) -> ContextResult:
     given = call.arguments
     limit = call.memory.settings.context.deadline_ms / 1000
+    call.memory.ambient.count_missed(given.get("missed", 0))
     return call.memory.context(
         given["message"],
         budget=given.get("budget"),
@@ -120,6 +121,7 @@ CONTEXT = Tool(
     },
     host_arguments={
         "session": {"type": "string", "description": "Id of the session, which is not given the same again soon."},
+        "missed": whole("Earlier messages for which no answer came in time.", 0, 1000),
     },
     required=("message",),
     result=ContextResult,

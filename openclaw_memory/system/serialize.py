@@ -52,7 +52,7 @@ def to_json(value: Any) -> Any:
                 continue
             if f.name in _UNLESS_EMPTY and not inner:
                 continue
-            made = as_called(inner) if f.name in _ADVICE and isinstance(inner, str) else to_json(inner)
+            made: Any = as_called(inner) if f.name in _ADVICE and isinstance(inner, str) else to_json(inner)
             out[camel(f.name)] = {camel(k): v for k, v in made.items()} if f.name in _RECORDS and made else made
         return out
     if isinstance(value, dict):

@@ -161,6 +161,10 @@ def examine(memory: Examined, store: Store) -> list[Check]:
         Check(f"plugin {name}", False, failure, f"mend it, or list it in plugins.disabled: [{name}]")
         for name, failure in memory.plugins.failed.items()
     ]
+    if (use := memory.ambient.use()).late * 10 > use.messages:
+        what = f"{use.late} of {counted(use.messages, 'message')} since {use.since} got it too late, or only a part"
+        step = "raise contextTimeoutMs of OpenClaw's plugin and context.deadline_ms, or see what keeps the machine busy"
+        checks.append(Check("context", True, what, step, remark=True))
     return checks
 
 

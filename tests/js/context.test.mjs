@@ -63,7 +63,7 @@ test("without a budget of the plugin's own the setting context.budget counts", a
 });
 
 test("settings: on by default, off for all or for one agent, on for one", () => {
-  assert.deepEqual(contextSettings({}, "main"), { timeoutMs: 100, turns: "owner", budget: undefined });
+  assert.deepEqual(contextSettings({}, "main"), { timeoutMs: 1000, turns: "owner", budget: undefined });
   assert.equal(contextSettings({ context: false }, "main"), null);
   assert.equal(contextSettings({ contextAgents: { work: { enabled: false } } }, "work"), null);
   assert.ok(contextSettings({ contextAgents: { work: { enabled: false } } }, "main"));
@@ -134,6 +134,9 @@ test("a server that is too slow, or none, costs the deadline at most, and the tu
   const slow = await hook(t, { env: { FAKE_MODE: "slow-context" }, config: { contextTimeoutMs: 60 } });
   assert.equal(await slow.handle({ prompt: "Mira?" }, turn), undefined);
   const [{ _meta }] = await slow.asked();
+  await slow.handle({ prompt: "Mira?" }, turn);
+  await slow.handle({ prompt: "Mira?" }, turn);
+  assert.deepEqual((await slow.asked()).map((call) => call.arguments.missed), [undefined, 1, 2], "the memory is to count them");
   assert.ok(_meta["openclaw-memory/deadlineMs"] > 30 && _meta["openclaw-memory/deadlineMs"] <= 40, "the server is to answer shortly before");
   assert.ok(slow.logger.lines.some((line) => line.startsWith("debug") && line.includes("no context for this turn")));
   assert.ok(!slow.logger.lines.some((line) => line.startsWith("warn")));
