@@ -76,6 +76,14 @@ def test_turn_of_a_person_at_the_command_line_has_it_too(host: Host, model: Scri
     assert added(model.last)
 
 
+def test_after_new_the_agent_is_given_it_again(host: Host, model: ScriptedModel) -> None:
+    asked = []
+    for message in (QUESTION, f"Once more: {QUESTION}", "/new", QUESTION):
+        host.cli_turn(message, session="renewed")
+        asked.append(bool(added(model.last)))
+    assert [asked[0], asked[1], asked[3]] == [True, False, True]
+
+
 def test_agent_that_has_it_off_gets_nothing_and_searches_all_the_same(host: Host, model: ScriptedModel) -> None:
     host.turn(QUESTION, agent="quiet", session="known")
     assert added(model.last) == []
