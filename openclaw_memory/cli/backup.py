@@ -81,11 +81,7 @@ def restore(cli: CliContext, file: Path, dry_run: bool, overwrite: bool) -> None
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         held = _extract(file, folder)
         # They may place the state elsewhere than the settings of now do.
-        settings = _settings_of(cli, file, held.get(_SETTINGS))
-        known = set()
-        with suppress(SettingsError):  # there may be none yet
-            known = _addresses(cli.settings())
-        new = sorted(_addresses(settings) - known) if _SETTINGS in held else []
+        settings, new = _settings_of(cli, file, held.get(_SETTINGS), overwrite or dry_run)
         memory = stack.enter_context(cli.memory(settings))
         places = _ours(memory, settings_file(cli))
         report = memory.state.report()
@@ -105,12 +101,6 @@ def restore(cli: CliContext, file: Path, dry_run: bool, overwrite: bool) -> None
         if here and not overwrite and not dry_run:
             raise WorkspaceError(
                 f"nothing was restored: {', '.join(here)} would be replaced; see --dry-run, or give --overwrite"
-            )
-        if new:
-            cli.remark(f"its settings name an address that yours do not: {', '.join(new)}")
-        if new and not overwrite and not dry_run:
-            raise WorkspaceError(
-                f"nothing was restored: its settings name {', '.join(new)}; give --overwrite to take that too"
             )
         if not dry_run:
             if _STATE in held:  # first, as it is what may turn out to be unusable
@@ -138,17 +128,29 @@ def _ours(memory: Memory, settings: Path) -> dict[str, Path]:
     return {_SETTINGS: settings, FILE_NAME: memory.workspace / FILE_NAME, NAME: memory.workspace / NAME}
 
 
-def _settings_of(cli: CliContext, file: Path, restored: Path | None) -> Settings:
-    """The settings that will be in force.  Raises ``SettingsError`` for restored ones that are not valid here."""
+def _settings_of(cli: CliContext, file: Path, restored: Path | None, taken: bool) -> tuple[Settings, list[str]]:
+    """The settings that will be in force, and the addresses in them that are not in force now.
+
+    Raises ``SettingsError`` for restored ones that are not valid here, or with new addresses that are not ``taken``.
+    """
     from ..config.settings import load
 
     if restored is None:
-        return cli.settings()
+        return cli.settings(), []
     try:
-        return load(restored, cli.overrides, index=cli.db)[0]
+        settings = load(restored, cli.overrides, index=cli.db)[0]
     except SettingsError as error:
         why = str(error).replace(str(restored), _SETTINGS)
         raise SettingsError(f"{file}: nothing was restored: {why}") from error
+    known = set()
+    with suppress(SettingsError):  # there may be none yet
+        known = _addresses(cli.settings())
+    if new := sorted(_addresses(settings) - known):
+        what = f"its settings name what yours do not: {', '.join(new)}"
+        if not taken:
+            raise SettingsError(f"{file}: nothing was restored: {what}; give --overwrite to take that too")
+        cli.remark(what)
+    return settings, new
 
 
 def _addresses(settings: Settings) -> set[str]:
