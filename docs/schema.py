@@ -23,7 +23,7 @@ _ENTRIES = [{"name": str, "action": str, "to": str}]
 #: What each command prints; a command that prints something else with an option has a list of alternatives.
 ANSWERS: dict[str, Any] = {
     "error": {"error": {"message": str, "next": str | None}, "warning": str},
-    "--version": {"name": str, "version": str},
+    "--version": {"name": str, "version": str, "build": str},
     "demo": {
         "workspace": str,
         "files": int,

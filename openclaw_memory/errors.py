@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import errno
-
-from .version import as_called
+import os
+import re
 
 #: No room is left, or no more is allowed.
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+#: Where a message names a command of ours.
+_CALL = re.compile(r"(?:(?<=: )|(?<=')|(?<=see )|(?<=run ))openclaw-memory (?!of\b)(?=[a-z])")
+
+
+def as_called(text: str) -> str:
+    """``text`` with our commands as they are called here: inside a host, ``openclaw-memory`` may be on no PATH."""
+    command = os.environ.get("OPENCLAW_MEMORY_COMMAND")
+    return _CALL.sub(lambda _: f"{command} ", text) if command else text
 
 
 def remedy(error: Exception, otherwise: str) -> str:

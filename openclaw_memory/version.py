@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,15 +13,6 @@ __version__ = "0.1.0"
 NAME = "openclaw-memory"
 #: The name of the package where packages are installed from.
 DISTRIBUTION = "openclaw-memory-graph"
-
-#: Where a message names a command of ours.
-_CALL = re.compile(r"(?:(?<=: )|(?<=')|(?<=see )|(?<=run ))openclaw-memory (?!of\b)(?=[a-z])")
-
-
-def as_called(text: str) -> str:
-    """``text`` with our commands as they are called here: inside a host, ``openclaw-memory`` may be on no PATH."""
-    command = os.environ.get("OPENCLAW_MEMORY_COMMAND")
-    return _CALL.sub(lambda _: f"{command} ", text) if command else text
 
 
 def build_id(package: Path | None = None) -> str:

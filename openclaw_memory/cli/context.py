@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
+from ..errors import as_called
 from ..system.inert import inert
-from ..version import as_called
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -15,8 +15,9 @@ from typing import Any, NoReturn
 import click
 
 from ..config.store_url import is_url
+from ..errors import as_called
 from ..system.inert import inert
-from ..version import DISTRIBUTION, __version__, as_called, build_id
+from ..version import DISTRIBUTION, __version__, build_id
 from .context import CliContext, say, without_password
 
 #: The commands as a newcomer meets them, by what they are for, and where each lives; a module is imported when its

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..version import as_called
+from ..errors import as_called
 from .context import CliContext, common_options, say
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from ..version import as_called
+from ..errors import as_called
 from .inert import escaped
 
 #: Left out when ``None``; every other field is always there.
