@@ -30,8 +30,8 @@ export const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 const UNSEEN =
   /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
 
-/** What may begin a turn in a chat's template; no value of JSON is such a bare word. */
-const TURN = /<(?=[/|\uff5c\w])|\[(?=\/?(?!(?:true|false|null)\])[A-Za-z_]+\])/g;
+/** What may begin a turn in a chat's template; the box of a task, `[x]`, does not. */
+const TURN = /<(?=[/|\uff5c\w])|\[(?=\/?[A-Z_]{3,}\])/g;
 
 const unit = (at) => `\\u${at.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
