@@ -118,10 +118,11 @@ class Repetition:
 class SearchHit:
     """One result: exact lines, the text, and how its score came about.
 
-    ``score`` is in [0, 1], never rises with rank and is comparable across queries; the component
-    scores are absolute too (``vector_score`` a cosine, ``text_score`` a share of the query's BM25
-    mass, ``time_score`` the closeness to a date the query names).  In a timeline hits stand in order of
-    time, and where nothing was asked each has the score 1: being in the range is all that was wanted.
+    ``score`` is in [0, 1], the same whatever else is returned, and comparable across queries; as hits are ranked by
+    more than it, it may rise with rank.  The component scores are absolute too (``vector_score`` a cosine,
+    ``text_score`` a share of the query's BM25 mass, ``time_score`` the closeness to a date the query names).  In a
+    timeline hits stand in order of time, and where nothing was asked each has the score 1: being in the range is all
+    that was wanted.
     ``also`` names the latest other lines that say the same, which are no hits of their own, in order of time.
     ``memory`` is the name of another memory that it stands in, ``None`` for one's own.
     """

@@ -78,10 +78,8 @@ def parts(
             words = features.keyword.evidence(text)
             own = dict.fromkeys(spelling.get(term, term) for term in terms)
             because.append(f"keywords {text:.2f} ({', '.join(list(own)[:6])})")
-    if similarities is not None and features.cosine is not None:
-        alone = float(similarities[row])
-        vector = max(0.0 if np.isnan(alone) else alone, float(features.cosine[row]))
-        vector = min(1.0, max(0.0, vector))
+    if similarities is not None and features.cosine is not None and not np.isnan(similarities[row]):
+        vector = min(1.0, max(0.0, float(similarities[row]), float(features.cosine[row])))
         because.append(f"meaning {vector:.2f}")
     if "date" in values:
         time = float(values["date"][row])

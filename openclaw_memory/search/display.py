@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 
 import numpy as np
@@ -143,7 +143,7 @@ class Display:
             path=info.path,
             start_line=first,
             end_line=last,
-            score=parts.score,
+            score=round(parts.score, 4),
             snippet=snippet(
                 [known.sections[section_id] for section_id in ids],
                 (first, last),
@@ -177,25 +177,6 @@ class Display:
         rows = self._corpus.rows
         path = self._corpus.documents[int(rows.document_id[row])].path
         return citation(path, int(rows.start_line[row]), int(rows.end_line[row]))
-
-
-def monotone(found: Sequence[SearchHit]) -> list[SearchHit]:
-    """Scores that never rise with rank: a hit goes half way up to the surest one that is ranked behind it.
-
-    What no longer holds, or has a summary, lifts nothing before it: it was put behind for that, not for its score.
-    """
-    best = 0.0
-    lifted = []
-    for hit in reversed(found):
-        if not hit.superseded and not hit.archived:
-            best = max(best, hit.score)
-        lifted.append((max(best, hit.score) + hit.score) / 2)
-    out = []
-    least = 1.0
-    for hit, score in zip(found, lifted[::-1], strict=True):
-        least = min(least, score)
-        out.append(replace(hit, score=round(least, 4)))
-    return out
 
 
 def snippet(sections: Sequence[SectionText], wanted: tuple[int, int], best: tuple[int, int], limit: int) -> str:

@@ -21,7 +21,7 @@ from ..text import analysis
 from ..use.boosts import UsedRows, UsesOn
 from . import bm25, confidence, decay, hits, nearest, ranking, timeline
 from . import question as asking
-from .display import Display, Superseded, monotone
+from .display import Display, Superseded
 
 #: Best units whose concepts speak for others that share them.
 _SHARING = 10
@@ -288,7 +288,7 @@ class SearchEngine:
             similarities, self.missing = nearest.similarities(corpus, self._vector, query_vector, keyword)
         known = self.knowledge(request.query) if similarities is not None else 1.0
         whole = self._vector is None or self._vector.exhaustive
-        features = ranking.collect(corpus, request.query, asked, keyword, similarities, known, whole)
+        features = ranking.collect(corpus, request.query, asked, keyword, similarities, known, whole, self.noise)
         if not features.named_dates and asking.asks_now(request.query):
             features.values["now"] = decay.youth(corpus, asked)
         given, request = request, self._reaching(request)
@@ -427,7 +427,7 @@ class SearchEngine:
             out: list[int] = hits.repetitions(self._corpus, row, allowed).tolist()
             return out
 
-        return monotone(self.display.hits(found, self._parts(request, ranked), repeated))
+        return self.display.hits(found, self._parts(request, ranked), repeated)
 
     def _parts(self, request: SearchRequest, ranked: Ranked) -> Callable[[hits.Range], confidence.Parts]:
         spelling = analysis.words_of(request.query) if request.explain else {}
